@@ -1,0 +1,3 @@
+//! The command `inorder`.
+
+fn main() {}

@@ -1,0 +1,211 @@
+//! The traits an engine implements, and the list of engines.
+
+use crate::{Batch, Error, Io, PageFill, Settings, Tree};
+use inorder_key::{Encoding, KeyKind};
+use std::{ops::Range, path::Path, time::Duration};
+
+/// Every engine, the default first. Adding one is a module and a line here.
+pub const ENGINES: &[&dyn Engine] = &[&crate::sqlite::Sqlite];
+
+/// The engine with this name, if there is one.
+pub fn engine(name: &str) -> Option<&'static dyn Engine> {
+    ENGINES.iter().copied().find(|engine| engine.name() == name)
+}
+
+/// Which engine ran, exactly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineInfo {
+    /// The engine's name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// How it was compiled, or its build string.
+    pub compile_options: Vec<String>,
+}
+
+/// A kind of database.
+pub trait Engine: Sync {
+    /// The name used in experiment files and on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Version and build.
+    ///
+    /// # Errors
+    /// When the engine isn't there or doesn't answer.
+    fn info(&self) -> Result<EngineInfo, Error>;
+
+    /// The column type that stores this kind of key in this encoding, or `None` where the engine
+    /// has none (SQLite has no native UUID type).
+    fn key_type(&self, kind: KeyKind, encoding: Encoding) -> Option<&'static str>;
+
+    /// Creates an empty database in `folder`, which exists and holds none, with these settings.
+    ///
+    /// # Errors
+    /// When a database is there already, the folder can't be written, or a setting isn't taken.
+    fn create(&self, folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, Error>;
+}
+
+/// A column as the engine describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnInfo {
+    /// Its name.
+    pub name: String,
+    /// Its declared type, as written.
+    pub declared_type: String,
+    /// Whether it may be left out of an INSERT: nullable, defaulted, or assigned by the engine.
+    pub is_optional: bool,
+    /// Position in the primary key from 1, or 0.
+    pub primary_key: u32,
+}
+
+/// What to do while another writer holds the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// Retries before [`Error::Busy`].
+    pub retries_max: u64,
+    /// Pause before the first retry; it doubles up to 64 times this.
+    pub pause: Duration,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Retry {
+            retries_max: 100_000,
+            pause: Duration::from_micros(50),
+        }
+    }
+}
+
+/// One open database, shared by the threads of a trial.
+pub trait Database: Send + Sync {
+    /// Runs statements that return nothing, such as DDL.
+    ///
+    /// # Errors
+    /// The engine's message with the statement.
+    fn execute(&self, sql: &str) -> Result<(), Error>;
+
+    /// A table's columns, in order; empty when there is no such table.
+    ///
+    /// # Errors
+    /// When the engine doesn't answer.
+    fn columns(&self, table: &str) -> Result<Vec<ColumnInfo>, Error>;
+
+    /// Every setting as the engine itself reports it now: name and value, in a fixed order.
+    ///
+    /// # Errors
+    /// When the engine doesn't answer.
+    fn settings(&self) -> Result<Vec<(String, String)>, Error>;
+
+    /// A connection that inserts rows into `columns` of `table`. The batch's columns are bound to
+    /// them in this order; none means the engine fills every column (`DEFAULT VALUES`).
+    ///
+    /// # Errors
+    /// When the table or a column isn't there.
+    fn writer(&self, table: &str, columns: &[&str], retry: Retry)
+    -> Result<Box<dyn Writer>, Error>;
+
+    /// A connection that runs one query again and again.
+    ///
+    /// # Errors
+    /// When the query is wrong.
+    fn reader(&self, sql: &str) -> Result<Box<dyn Reader>, Error>;
+
+    /// Engine-issued input and output so far, over all connections.
+    fn io(&self) -> Io;
+
+    /// Brings everything written into the main file (checkpoints the log to its end, truncates it).
+    ///
+    /// # Errors
+    /// When a reader or writer is in the way, or the disk fails.
+    fn quiesce(&self) -> Result<(), Error>;
+
+    /// Rows in a table.
+    ///
+    /// # Errors
+    /// When there is no such table.
+    fn count(&self, table: &str) -> Result<u64, Error>;
+
+    /// Bytes of the database's files now.
+    ///
+    /// # Errors
+    /// When they can't be read.
+    fn size_bytes(&self) -> Result<u64, Error>;
+
+    /// Every table and index. Quiesce first.
+    ///
+    /// # Errors
+    /// When the engine doesn't answer.
+    fn structure(&self) -> Result<Vec<Tree>, Error>;
+
+    /// Fill of the leaf pages of one table or index, in key order.
+    ///
+    /// # Errors
+    /// When there is no such tree.
+    fn page_fill(&self, tree: &str) -> Result<PageFill, Error>;
+
+    /// Rewrites the database without free space.
+    ///
+    /// # Errors
+    /// When the disk is full or a connection is in the way.
+    fn vacuum(&self) -> Result<(), Error>;
+
+    /// Asks the operating system to forget its cached pages of the database, so that the next read
+    /// is cold. `false` where that isn't possible. Readers made before keep their own page cache.
+    ///
+    /// # Errors
+    /// When the files can't be opened.
+    fn forget_cached_pages(&self) -> Result<bool, Error>;
+
+    /// The plan of a query, one line a step.
+    ///
+    /// # Errors
+    /// When the query is wrong.
+    fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error>;
+}
+
+/// One connection that writes.
+pub trait Writer: Send {
+    /// Begins a transaction that may write, waiting for other writers as the retry policy says.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when the lock was never free.
+    fn begin(&mut self) -> Result<(), Error>;
+
+    /// Inserts these rows of the batch, one after another.
+    ///
+    /// # Errors
+    /// [`Error::Row`] when a row breaks a constraint; the transaction is still open.
+    fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error>;
+
+    /// Commits. A checkpoint that becomes due is left to [`Writer::checkpoint_if_due`].
+    ///
+    /// # Errors
+    /// When the disk fails or is full.
+    fn commit(&mut self) -> Result<(), Error>;
+
+    /// Rolls back; nothing where no transaction is open.
+    ///
+    /// # Errors
+    /// When the engine can't.
+    fn rollback(&mut self) -> Result<(), Error>;
+
+    /// Runs the checkpoint that the settings make due after the last commit, as the engine itself
+    /// would have inside the commit. Says whether there was one. Kept apart to be timed apart.
+    ///
+    /// # Errors
+    /// When the disk fails or is full.
+    fn checkpoint_if_due(&mut self) -> Result<bool, Error>;
+
+    /// Times this writer found the database locked and tried again.
+    fn retries(&self) -> u64;
+}
+
+/// One connection that reads with one prepared query.
+pub trait Reader: Send {
+    /// Runs the query with the batch's columns at `row` as its parameters, reads every column of
+    /// every result row, and returns how many rows there were.
+    ///
+    /// # Errors
+    /// When the query fails.
+    fn query(&mut self, batch: &Batch, row: usize) -> Result<u64, Error>;
+}

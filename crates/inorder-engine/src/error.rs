@@ -1,0 +1,61 @@
+//! What can go wrong in an engine.
+
+use std::path::PathBuf;
+
+/// An engine's error: what was wrong, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A statement failed.
+    #[error("{doing}: {message}")]
+    Database {
+        /// What was being done, with the statement where there is one.
+        doing: String,
+        /// The engine's own message.
+        message: String,
+    },
+    /// A row breaks a constraint of its table.
+    #[error("row {row} of table {table} breaks a constraint: {message}")]
+    Row {
+        /// The table.
+        table: String,
+        /// Zero-based index of the row in the batch handed to [`crate::Writer::insert`].
+        row: usize,
+        /// The engine's message, which names the column or constraint.
+        message: String,
+    },
+    /// The disk has no room left.
+    #[error("no room left on the disk that holds {path}: free some space or choose another folder")]
+    DiskFull {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The database stayed locked after every retry.
+    #[error("the database stayed locked by another writer after {retries} retries")]
+    Busy {
+        /// Retries made.
+        retries: u64,
+    },
+    /// A file that must be new exists.
+    #[error("{path} exists: choose another folder, or remove it first")]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The engine can't do what was asked.
+    #[error("{engine} can't {what}")]
+    Unsupported {
+        /// The engine's name.
+        engine: &'static str,
+        /// What was asked of it.
+        what: String,
+    },
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+}

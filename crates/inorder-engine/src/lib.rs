@@ -1,0 +1,22 @@
+//! Database engines behind one trait: start one with the settings an experiment asks for, write
+//! batches of rows into it, and count what that cost.
+//!
+//! This crate knows database drivers and nothing of experiments, statistics or reports. The hot path
+//! ([`Writer::insert`]) is one virtual call a transaction, never one a row.
+
+mod batch;
+mod counters;
+mod engine;
+mod error;
+mod settings;
+pub mod sqlite;
+mod structure;
+
+pub use batch::{Batch, Column, Value};
+pub use counters::{FileIo, Io};
+pub use engine::{
+    ColumnInfo, Database, ENGINES, Engine, EngineInfo, Reader, Retry, Writer, engine,
+};
+pub use error::Error;
+pub use settings::{AutoVacuum, Journal, Settings, Synchronous};
+pub use structure::{PageFill, Tree};
