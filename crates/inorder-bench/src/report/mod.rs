@@ -1,0 +1,1 @@
+//! Reports of a run: for a terminal, a browser, a script.
