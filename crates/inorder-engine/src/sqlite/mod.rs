@@ -1,6 +1,8 @@
 //! SQLite, embedded.
 
-use crate::{Database, Engine, EngineInfo, Error, Settings};
+mod ddl;
+
+use crate::{Database, Engine, EngineInfo, Error, Settings, TableShape};
 use inorder_key::{Encoding, KeyKind};
 use std::path::Path;
 
@@ -18,6 +20,10 @@ impl Engine for Sqlite {
 
     fn key_type(&self, _kind: KeyKind, _encoding: Encoding) -> Option<&'static str> {
         unimplemented!()
+    }
+
+    fn create_table(&self, shape: &TableShape<'_>) -> Result<String, String> {
+        ddl::create_table(shape)
     }
 
     fn create(&self, _folder: &Path, _settings: &Settings) -> Result<Box<dyn Database>, Error> {
