@@ -6,13 +6,15 @@ use std::fmt::Write as _;
 
 /// The column type of a key; SQLite has no native UUID.
 pub(super) fn key_type(kind: KeyKind, encoding: Encoding) -> Option<&'static str> {
-    kind.width_bytes(encoding)
-        .map_or(Some("INTEGER"), |_| match encoding {
-            Encoding::Integer => Some("INTEGER"),
-            Encoding::Blob => Some("BLOB"),
-            Encoding::Text => Some("TEXT"),
-            Encoding::Native => None,
-        })
+    if !kind.encodings().contains(&encoding) {
+        return None;
+    }
+    match encoding {
+        Encoding::Integer => Some("INTEGER"),
+        Encoding::Blob => Some("BLOB"),
+        Encoding::Text => Some("TEXT"),
+        Encoding::Native => None,
+    }
 }
 
 /// The statements that create the built-in table, or why it can't be.
