@@ -5,12 +5,14 @@ mod fields;
 mod table;
 
 use crate::error::{Error, nearest};
+use serde::{Deserialize, Serialize};
 use factors::{FACTORS, Setup, factor};
 use fields::{Field, Fields, Source};
 pub use table::{Create, Recipe, Table, TableRows};
 
 /// How large an experiment is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Scale {
     /// Small: all built-in experiments together take about a minute.
     Quick,
@@ -92,7 +94,7 @@ pub struct Experiment {
 }
 
 /// What the command line changes in an experiment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overrides {
     /// `--set factor=level,level`.
     pub set: Vec<(String, Vec<String>)>,

@@ -125,7 +125,7 @@ fn work(
 }
 
 /// Says of which row of the load a constraint's error speaks.
-fn explain(error: Error, first_row: u64) -> Error {
+pub(super) fn explain(error: Error, first_row: u64) -> Error {
     match error {
         Error::Engine(inorder_engine::Error::Row {
             table,
