@@ -1,1 +1,12 @@
-//! Where rows come from (CSV, JSONL, IMDb's TSV) and the order they are written in.
+//! Where rows come from (CSV, JSONL, IMDb's TSV, or made up) and the order they are written in.
+
+mod error;
+mod gather;
+pub mod order;
+pub mod recipe;
+mod rng;
+pub mod words;
+
+pub use error::Error;
+pub use order::{Presort, presort};
+pub use recipe::{Fill, Filler};
