@@ -5,6 +5,7 @@ mod store;
 
 pub use store::{FORMAT_VERSION, Store};
 
+use crate::experiment::Overrides;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -32,6 +33,8 @@ pub struct Meta {
     pub seed: u64,
     /// `quick` or `full`.
     pub scale: String,
+    /// What the command line changed in the experiments.
+    pub overrides: Overrides,
     /// The command line, without the program's name.
     pub command: Vec<String>,
     /// When it began: seconds since 1970, UTC.
@@ -108,6 +111,24 @@ pub enum Status {
     Done,
     /// Failed: see `error`.
     Failed,
+}
+
+impl Status {
+    /// The name that result files keep.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Planned => "planned",
+            Status::Done => "done",
+            Status::Failed => "failed",
+        }
+    }
+
+    /// The status with this name, if there is one.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Status::Planned, Status::Done, Status::Failed]
+            .into_iter()
+            .find(|status| status.name() == name)
+    }
 }
 
 /// One cell, run once, in its own process.
