@@ -1,19 +1,12 @@
 //! From samples to numbers: medians, curves and ratios with their intervals.
 
-use crate::results::{Cell, Experiment, Run, Status, Trial};
+mod bootstrap;
+mod noise;
 
-/// A ratio between two cells, taken in pairs (same repetition, same seed).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ratio {
-    /// Median of A over median of B.
-    pub ratio: f64,
-    /// Lower end of the 95% bootstrap interval.
-    pub low: f64,
-    /// Upper end of it.
-    pub high: f64,
-    /// Pairs it rests on.
-    pub pairs: usize,
-}
+pub use bootstrap::{CONFIDENCE, RESAMPLES, Ratio, ratio_of, ratio_unpaired};
+pub use noise::{is_noisy, noise_floor};
+
+use crate::results::{Cell, Experiment, Run, Status, Trial};
 
 /// A point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -181,6 +174,22 @@ fn points(curves: &[Vec<(u64, f64)>]) -> Vec<Point> {
         .collect()
 }
 
+/// A ratio of a metric between two cells, A over B, in pairs by repetition.
+///
+/// `None` where no repetition has both values.
+pub fn ratio(run: &Run, a: u64, b: u64, metric: &Metric) -> Option<Ratio> {
+    let b = run.trials_of(b);
+    let pairs: Vec<(f64, f64)> = run
+        .trials_of(a)
+        .into_iter()
+        .filter_map(|trial| {
+            let partner = b.iter().find(|t| t.repetition == trial.repetition)?;
+            Some(((metric.of)(trial)?, (metric.of)(partner)?))
+        })
+        .collect();
+    ratio_of(&pairs)
+}
+
 /// The median; `None` of nothing.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
@@ -190,5 +199,54 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
         0 => None,
         n if n % 2 == 1 => Some(values[middle]),
         _ => Some((values[middle - 1] + values[middle]) / 2.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::Sample;
+
+    #[test]
+    fn median_of_odd_even_and_nothing() {
+        assert_eq!(median([3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median([4.0, 1.0, 2.0, 3.0]), Some(2.5));
+        assert_eq!(median([f64::NAN]), None);
+        assert_eq!(median([]), None);
+    }
+
+    #[test]
+    fn marginal_is_what_a_row_added() {
+        assert_eq!(
+            marginal(&[(10, 100.0), (20, 400.0), (20, 500.0), (40, 800.0)]),
+            [(10, 10.0), (20, 30.0), (40, 20.0)]
+        );
+    }
+
+    #[test]
+    fn points_span_the_repetitions() {
+        let curves = [vec![(10, 1.0), (20, 5.0)], vec![(10, 3.0)], vec![(10, 2.0)]];
+        let point = points(&curves)[0];
+        assert_eq!(
+            (point.rows, point.median, point.low, point.high),
+            (10, 2.0, 1.0, 3.0)
+        );
+        assert_eq!(points(&curves)[1].median, 5.0);
+    }
+
+    #[test]
+    fn unobserved_is_not_a_number() {
+        let sample = |value| Sample {
+            probe: "wall_s".into(),
+            rows: 5,
+            value,
+            ..Sample::default()
+        };
+        let trial = Trial {
+            samples: vec![sample(Some(2.0)), sample(None)],
+            ..Trial::default()
+        };
+        assert_eq!(trial.last("wall_s", ""), None);
+        assert_eq!(trial.curve("wall_s", ""), [(5, 2.0)]);
     }
 }
