@@ -16,6 +16,7 @@ pub mod plan;
 pub mod probes;
 pub mod report;
 pub mod results;
+pub mod runner;
 pub mod trial;
 
 pub use error::Error;

@@ -140,6 +140,7 @@ fn record(experiment: &Experiment, baseline: u64) -> results::Experiment {
         baseline,
         answer: experiment.answer.clone(),
         toml: experiment.text.clone(),
+        data: experiment.data.clone(),
     }
 }
 

@@ -81,8 +81,10 @@ pub struct Experiment {
     /// The sentence that answers the question, with `{…}` where its numbers go; empty for the
     /// default sentence.
     pub answer: String,
-    /// The file, as it was run: scale, `--set` and `--data` applied.
+    /// The text of the file; scale and overrides are the run's.
     pub toml: String,
+    /// The data file its recipes read.
+    pub data: Option<String>,
 }
 
 /// One combination of levels.

@@ -7,7 +7,7 @@ CREATE TABLE engine(name TEXT PRIMARY KEY, version TEXT NOT NULL, compile_option
 CREATE TABLE experiment(
   position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, title TEXT NOT NULL, question TEXT NOT NULL,
   expect TEXT NOT NULL, claims TEXT NOT NULL, varied TEXT NOT NULL, levels TEXT NOT NULL,
-  baseline INTEGER NOT NULL, answer TEXT NOT NULL, toml TEXT NOT NULL);
+  baseline INTEGER NOT NULL, answer TEXT NOT NULL, toml TEXT NOT NULL, data TEXT);
 -- One combination of levels (a JSON object).
 CREATE TABLE cell(
   id INTEGER PRIMARY KEY, experiment TEXT NOT NULL REFERENCES experiment(name), label TEXT NOT NULL,

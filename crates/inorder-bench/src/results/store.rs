@@ -271,7 +271,7 @@ fn insert_meta(connection: &Connection, meta: &Meta) -> rusqlite::Result<()> {
 
 fn insert_experiment(connection: &Connection, e: &Experiment) -> rusqlite::Result<()> {
     connection.execute(
-        "INSERT INTO experiment VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO experiment VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         params![
             e.name,
             e.title,
@@ -282,7 +282,8 @@ fn insert_experiment(connection: &Connection, e: &Experiment) -> rusqlite::Resul
             json(&e.levels),
             e.baseline as i64,
             e.answer,
-            e.toml
+            e.toml,
+            e.data
         ],
     )?;
     Ok(())
@@ -330,6 +331,7 @@ fn experiment(row: &Row<'_>) -> rusqlite::Result<Experiment> {
         baseline: row.get::<_, i64>("baseline")? as u64,
         answer: row.get("answer")?,
         toml: row.get("toml")?,
+        data: row.get("data")?,
     })
 }
 

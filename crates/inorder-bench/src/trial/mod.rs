@@ -48,6 +48,16 @@ pub struct TrialSpec {
     pub folder: PathBuf,
 }
 
+impl TrialSpec {
+    /// Its experiment, parsed.
+    ///
+    /// # Errors
+    /// When the text isn't an experiment.
+    pub fn experiment(&self) -> Result<Experiment, Error> {
+        Experiment::parse(&self.file, &self.text, self.scale, &self.overrides)
+    }
+}
+
 /// What a trial's process says while it runs, a line of JSON each.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -95,7 +105,7 @@ pub fn run(
     spec: &TrialSpec,
     on_progress: &mut (dyn FnMut(u64) + Send),
 ) -> Result<Outcome, Error> {
-    let experiment = Experiment::parse(&spec.file, &spec.text, spec.scale, &spec.overrides)?;
+    let experiment = spec.experiment()?;
     let setup = plan::setup_of(&spec.levels)?;
     let engine = inorder_engine::engine(&setup.engine)
         .ok_or_else(|| Error::Usage(format!("no engine `{}`", setup.engine)))?;
