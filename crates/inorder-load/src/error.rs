@@ -1,5 +1,8 @@
 //! What can go wrong between a source and a batch.
 
+use std::io;
+use std::path::{Path, PathBuf};
+
 /// Errors of this crate. Each message says what was wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -12,4 +15,101 @@ pub enum Error {
         /// What to do.
         remedy: &'static str,
     },
+    /// A file could not be opened, or its first bytes not read.
+    #[error("cannot open {path}: {source}; check the path and whether you may read it")]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A file could not be read to its end.
+    #[error(
+        "{path}, line {line}: cannot read on: {source}; \
+         if the file is compressed, `gzip -t` tells whether it is whole"
+    )]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The line that was to be read, from 1.
+        line: u64,
+        /// The system's or the decompressor's reason.
+        source: io::Error,
+    },
+    /// A file is of no known format.
+    #[error(
+        "{path}: neither name nor content tells what rows it holds; bring one of these, \
+         plain or compressed with gzip:{}",
+        listed(known)
+    )]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+        /// The formats that can be read.
+        known: Vec<&'static str>,
+    },
+    /// A line breaks the rules of its format.
+    #[error("{path}, line {line}{at}: {what}; {remedy}")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// Where in the line, as `, column 7`; empty where that is not known.
+        at: String,
+        /// What is wrong.
+        what: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A column asked for is not in the file.
+    #[error("{path} has no column `{column}`; {}", offered(*are_alike, present))]
+    NoSuchColumn {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for.
+        column: String,
+        /// Whether `present` holds the columns with similar names, or all.
+        are_alike: bool,
+        /// Columns that are there.
+        present: Vec<String>,
+    },
+    /// A file has nothing to write.
+    #[error("{path} has no rows; bring a file that has at least one")]
+    NoRows {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The text of one column takes 4 GiB or more.
+    #[error(
+        "{path}: column `{column}` holds 4 GiB of text or more; leave it out or split the file"
+    )]
+    TooMuchText {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn too_much_text(path: &Path, column: &str) -> Self {
+        Error::TooMuchText {
+            path: path.to_owned(),
+            column: column.to_owned(),
+        }
+    }
+}
+
+fn listed(known: &[&str]) -> String {
+    known.iter().map(|form| format!("\n  - {form}")).collect()
+}
+
+fn offered(are_alike: bool, present: &[String]) -> String {
+    let names: Vec<String> = present.iter().map(|name| format!("`{name}`")).collect();
+    match (are_alike, names.len()) {
+        (true, 1) => format!("did you mean {}?", names[0]),
+        (true, _) => format!("did you mean one of {}?", names.join(", ")),
+        (false, _) => format!("it has {}", names.join(", ")),
+    }
 }

@@ -5,8 +5,10 @@ mod gather;
 pub mod order;
 pub mod recipe;
 mod rng;
+pub mod source;
 pub mod words;
 
 pub use error::Error;
 pub use order::{Presort, presort};
 pub use recipe::{Fill, Filler};
+pub use source::Table;

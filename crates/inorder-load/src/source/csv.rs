@@ -1,0 +1,17 @@
+//! Comma-separated values with a header, RFC 4180.
+
+use super::Format;
+use super::delimited::Dialect;
+
+const DIALECT: Dialect = Dialect {
+    delimiter: b',',
+    quotes: true,
+    null: "",
+    aliases: &[],
+};
+
+pub(super) const FORMAT: Format = Format {
+    description: "comma-separated values with a header (.csv)",
+    recognises: |extension, _| extension == "csv",
+    read: |input, columns| DIALECT.read(input, columns),
+};

@@ -1,0 +1,19 @@
+//! IMDb's `title.basics.tsv`: tab-separated, never quoted, `\N` for what is missing.
+//!
+//! Source: <https://developer.imdb.com/non-commercial-datasets/>.
+
+use super::Format;
+use super::delimited::Dialect;
+
+const DIALECT: Dialect = Dialect {
+    delimiter: b'\t',
+    quotes: false,
+    null: "\\N",
+    aliases: &[("title", "primaryTitle"), ("year", "startYear")],
+};
+
+pub(super) const FORMAT: Format = Format {
+    description: "IMDb's title.basics.tsv",
+    recognises: |_, head| head.starts_with(b"tconst\ttitleType\t"),
+    read: |input, columns| DIALECT.read(input, columns),
+};

@@ -1,0 +1,17 @@
+//! Tab-separated values with a header, quoted as in CSV.
+
+use super::Format;
+use super::delimited::Dialect;
+
+const DIALECT: Dialect = Dialect {
+    delimiter: b'\t',
+    quotes: true,
+    null: "",
+    aliases: &[],
+};
+
+pub(super) const FORMAT: Format = Format {
+    description: "tab-separated values with a header (.tsv, .tab)",
+    recognises: |extension, _| matches!(extension, "tsv" | "tab"),
+    read: |input, columns| DIALECT.read(input, columns),
+};
