@@ -41,6 +41,36 @@ pub fn plan(experiments: &[Experiment], seed: u64) -> Result<Plan, Error> {
     Ok(plan)
 }
 
+impl Plan {
+    /// Keeps only the cells that have one of the levels named for every factor named, and each
+    /// experiment's baseline with its twin.
+    ///
+    /// # Errors
+    /// An unknown factor, or a level that no cell has.
+    pub fn only(&mut self, wanted: &[(String, Vec<String>)]) -> Result<(), Error> {
+        for (name, levels) in wanted {
+            let has = |level: &String| self.cells.iter().any(|c| c.levels.get(name) == Some(level));
+            if let Some(missing) = levels.iter().find(|level| !has(level)) {
+                factor(name).map_err(Error::Usage)?;
+                return Err(Error::Usage(format!("no cell has {name}={missing}")));
+            }
+        }
+        let baselines: Vec<u64> = self.experiments.iter().map(|e| e.baseline).collect();
+        self.cells.retain(|cell| {
+            cell.is_twin
+                || baselines.contains(&cell.id)
+                || wanted.iter().all(|(name, levels)| {
+                    cell.levels
+                        .get(name)
+                        .is_some_and(|level| levels.contains(level))
+                })
+        });
+        self.trials
+            .retain(|trial| self.cells.iter().any(|cell| cell.id == trial.cell));
+        Ok(())
+    }
+}
+
 /// The setup of a cell.
 ///
 /// # Errors

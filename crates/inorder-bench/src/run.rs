@@ -121,15 +121,28 @@ const REHEARSAL_ROWS: u64 = 100;
 ///
 /// # Errors
 /// What a trial would have failed with.
-pub fn rehearse(experiment: &Experiment, scale: Scale, overrides: &Overrides, plan: &Plan, folder: &Path) -> Result<(), Error> {
+pub fn rehearse(
+    experiment: &Experiment,
+    scale: Scale,
+    overrides: &Overrides,
+    plan: &Plan,
+    folder: &Path,
+) -> Result<(), Error> {
     let mut seen = BTreeSet::new();
-    for cell in plan.cells.iter().filter(|c| c.experiment == experiment.name) {
+    for cell in plan
+        .cells
+        .iter()
+        .filter(|c| c.experiment == experiment.name)
+    {
         let setup = setup_of(&cell.levels)?;
         if !seen.insert((setup.layout.clone(), setup.key, setup.engine.clone())) {
             continue;
         }
         let mut levels = cell.levels.clone();
-        let rows = setup.rows.min(REHEARSAL_ROWS).max(setup.rows_per_transaction.min(1000));
+        let rows = setup
+            .rows
+            .min(REHEARSAL_ROWS)
+            .max(setup.rows_per_transaction.min(1000));
         levels.insert("rows".to_owned(), rows.to_string());
         let folder = folder.join("rehearsal");
         let _ = std::fs::remove_dir_all(&folder);

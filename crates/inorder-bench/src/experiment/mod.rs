@@ -8,7 +8,7 @@ use crate::error::{Error, nearest};
 use factors::{FACTORS, Setup, factor};
 use fields::{Field, Fields, Source};
 use serde::{Deserialize, Serialize};
-pub use table::{Create, Recipe, Table, TableRows};
+pub use table::{Create, RECIPES, Recipe, Table, TableRows};
 
 /// How large an experiment is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -221,23 +221,54 @@ fn read_create(field: &Field<'_>) -> Result<Create, Error> {
     Ok(Create::ByLayout(all))
 }
 
-/// The names of recipes, for error messages.
-const RECIPES: &[&str] = &[
-    "key",
-    "payload",
-    "payload-text",
-    "sequence",
-    "random-int",
-    "random-real",
-    "random-text",
-    "random-blob",
-    "titles",
-    "names",
-    "constant",
-    "file",
-    "pick",
-    "each",
+/// Every recipe: its name, and what it fills a column with.
+pub const RECIPES: &[(&str, &str)] = &[
+    (
+        "key",
+        "an id of the factor `key`, stored as the factor `encoding` says",
+    ),
+    (
+        "payload",
+        "random bytes, as many as the factor `payload_bytes` says",
+    ),
+    (
+        "payload-text",
+        "random letters and digits, as many as `payload_bytes` says",
+    ),
+    (
+        "sequence",
+        "start, start + step, …; fields: start (1), step (1)",
+    ),
+    ("random-int", "a random integer; fields: low, high"),
+    ("random-real", "a random number; fields: low, high"),
+    (
+        "random-text",
+        "random letters and digits; fields: length (a number, or [shortest, longest])",
+    ),
+    (
+        "random-blob",
+        "random bytes; fields: length (a number, or [shortest, longest])",
+    ),
+    ("titles", "made-up film titles"),
+    ("names", "made-up user names"),
+    ("constant", "the same value in every row; fields: value"),
+    (
+        "file",
+        "a column of the data file, row by row; fields: column, otherwise (a recipe for runs without a file)",
+    ),
+    (
+        "pick",
+        "the value of a random row of a table filled before; fields: from (\"table.column\"), distinct (no value twice in a transaction)",
+    ),
+    (
+        "each",
+        "the value of each row of a table filled before, repeated; fields: from (\"table.column\"), repeat (rows_per_transaction)",
+    ),
 ];
+
+fn is_recipe(name: &str) -> bool {
+    RECIPES.iter().any(|(known, _)| *known == name)
+}
 
 /// A recipe: a name alone, or a table with `fill = name` and the recipe's own fields.
 fn read_recipe(field: &Field<'_>, before: &[Table]) -> Result<Recipe, Error> {
@@ -250,7 +281,7 @@ fn read_recipe(field: &Field<'_>, before: &[Table]) -> Result<Recipe, Error> {
             "sequence" => Ok(Recipe::Sequence { start: 1, step: 1 }),
             "titles" => Ok(Recipe::Titles),
             "names" => Ok(Recipe::Names),
-            known if RECIPES.contains(&known) => Err(field.error(format!(
+            known if is_recipe(known) => Err(field.error(format!(
                 "the recipe `{known}` has fields of its own: write {{ fill = \"{known}\", … }}"
             ))),
             _ => Err(unknown_recipe(field, &name)),
@@ -301,7 +332,7 @@ fn read_recipe(field: &Field<'_>, before: &[Table]) -> Result<Recipe, Error> {
                 repeat: fields.take("repeat").map(|f| f.at_least(1)).transpose()?,
             }
         }
-        known if RECIPES.contains(&known) => read_recipe(&fill, before)?,
+        known if is_recipe(known) => read_recipe(&fill, before)?,
         _ => return Err(unknown_recipe(&fill, &name)),
     };
     fields.finish()?;
@@ -311,7 +342,7 @@ fn read_recipe(field: &Field<'_>, before: &[Table]) -> Result<Recipe, Error> {
 fn unknown_recipe(field: &Field<'_>, name: &str) -> Error {
     field.error(format!(
         "unknown recipe `{name}`: {}",
-        nearest(name, RECIPES.iter().copied())
+        nearest(name, RECIPES.iter().map(|(known, _)| *known))
     ))
 }
 

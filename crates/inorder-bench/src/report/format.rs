@@ -132,6 +132,18 @@ pub fn moment(unix_s: u64) -> String {
     )
 }
 
+/// A moment as a part of a file's name: `2026-03-01-140527`, UTC.
+pub fn stamp(unix_s: u64) -> String {
+    let (days, second) = (unix_s / 86_400, unix_s % 86_400);
+    let (year, month, day) = civil_from_days(days);
+    format!(
+        "{year:04}-{month:02}-{day:02}-{:02}{:02}{:02}",
+        second / 3600,
+        second / 60 % 60,
+        second % 60
+    )
+}
+
 /// A length of time as `42 s`, `3 min 5 s`, `2 h 10 min`.
 pub fn duration(seconds: u64) -> String {
     match seconds {

@@ -6,6 +6,7 @@
 pub mod answer;
 pub mod format;
 mod json;
+pub mod plan;
 mod term;
 pub mod view;
 

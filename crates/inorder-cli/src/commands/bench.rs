@@ -1,0 +1,372 @@
+//! `inorder bench`: runs experiments and reports.
+
+use crate::{progress::Progress, terminal};
+use anyhow::{Context as _, Result};
+use inorder_bench::{
+    Error,
+    experiment::{Experiment, Overrides, Scale},
+    experiments,
+    plan::Plan,
+    report::{self, Format},
+    results::{Run, Status, Store},
+    run::{Request, rehearse},
+    runner::{End, Processes, WorkFolder, run_trials, unix_s},
+};
+use serde_json::json;
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+/// Where results go, shared by every command that runs trials.
+#[derive(clap::Args)]
+pub struct Where {
+    /// Folder for result files, reports and the databases under test
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        env = "INORDER_DIR",
+        default_value = "inorder-results"
+    )]
+    dir: PathBuf,
+    /// Print the whole report as JSON instead of tables
+    #[arg(long)]
+    json: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Runs experiments: the built-in ones, or your own TOML files. Without arguments, all built-in
+/// experiments at the quick scale, about a minute.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  inorder bench                                  every built-in experiment, about a minute
+  inorder bench presort --scale full             one of them, as large as it was published
+  inorder bench W6 P3                            those that answer these claims
+  inorder bench my.toml --data films.jsonl.gz    an experiment of your own
+  inorder bench keys --set key=ulid,uuid4 --set rows=1000000
+  inorder bench --list                           what there is; --dry-run: what would run")]
+pub struct Arguments {
+    /// Built-in experiments by name or by a claim they answer, or TOML files
+    #[arg(value_name = "EXPERIMENT")]
+    experiments: Vec<String>,
+    /// List the built-in experiments and the claims they answer
+    #[arg(long)]
+    list: bool,
+    /// Show the plan as a table and run nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// How large: quick (about a minute for all) or full (the published sizes)
+    #[arg(
+        long,
+        value_name = "SCALE",
+        default_value = "quick",
+        env = "INORDER_SCALE"
+    )]
+    scale: String,
+    /// Only these cells: levels such as `key=ulid`, as `--set` but nothing is added
+    #[arg(long, value_name = "FACTOR=LEVEL,…", value_parser = levels)]
+    only: Vec<(String, Vec<String>)>,
+    /// Levels of a factor, in place of those of the experiment (see `inorder explain factors`)
+    #[arg(long, value_name = "FACTOR=LEVEL,…", value_parser = levels)]
+    set: Vec<(String, Vec<String>)>,
+    /// Data file for experiments that read one: JSONL, CSV, TSV or IMDb's title.basics.tsv, plain or .gz
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+    /// Trials a cell
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    repetitions: Option<u32>,
+    /// Seed of keys, rows and the order of trials; the same seed writes the same bytes
+    #[arg(long, default_value_t = 1, env = "INORDER_SEED", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    seed: u64,
+    /// Go on with a run that was stopped: this result file, or the newest unfinished one
+    #[arg(long, value_name = "RESULT", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["experiments", "list", "dry_run", "set", "only", "data"])]
+    resume: Option<PathBuf>,
+    #[command(flatten)]
+    place: Where,
+}
+
+/// `factor=level,level`.
+fn levels(text: &str) -> Result<(String, Vec<String>), String> {
+    let (name, levels) = text
+        .split_once('=')
+        .filter(|(name, levels)| !name.is_empty() && !levels.is_empty())
+        .ok_or("write FACTOR=LEVEL or FACTOR=LEVEL,LEVEL, such as key=ulid,uuid4")?;
+    Ok((
+        name.to_owned(),
+        levels.split(',').map(str::to_owned).collect(),
+    ))
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    if arguments.list {
+        return list(arguments.place.json);
+    }
+    if let Some(path) = &arguments.resume {
+        return resume(path, &arguments.place);
+    }
+    let command = std::env::args().skip(1).collect();
+    let request = request(&arguments, command)?;
+    let mut plan = request.plan()?;
+    plan.only(&arguments.only)?;
+    if arguments.dry_run {
+        return show_plan(&request, &plan, arguments.place.json);
+    }
+    start(request, plan, &arguments.place)
+}
+
+/// The experiments asked for, parsed.
+fn request(arguments: &Arguments, command: Vec<String>) -> Result<Request> {
+    let scale = Scale::from_name(&arguments.scale).ok_or_else(|| {
+        Error::Usage(format!(
+            "unknown scale `{}`: quick or full",
+            arguments.scale
+        ))
+    })?;
+    let data = match &arguments.data {
+        Some(path) => Some(existing(path)?),
+        None => None,
+    };
+    let overrides = Overrides {
+        set: arguments.set.clone(),
+        data,
+        repetitions: arguments.repetitions,
+    };
+    let (files, names): (Vec<&String>, Vec<&String>) = arguments
+        .experiments
+        .iter()
+        .partition(|name| name.ends_with(".toml") || Path::new(name).is_file());
+    let mut chosen = Vec::new();
+    if !names.is_empty() || files.is_empty() {
+        let names: Vec<String> = names.into_iter().cloned().collect();
+        chosen = experiments::built_in(&names, scale, &overrides)?;
+    }
+    for file in files {
+        chosen.push(from_file(Path::new(file), scale, &overrides)?);
+    }
+    Ok(Request {
+        experiments: chosen,
+        scale,
+        overrides,
+        seed: arguments.seed,
+        command,
+    })
+}
+
+/// The absolute path of a file that must be there.
+fn existing(path: &Path) -> Result<String> {
+    let path = path.canonicalize().map_err(|source| Error::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    Ok(path.to_string_lossy().into_owned())
+}
+
+/// An experiment of the user's own. Its data file is looked for beside it.
+fn from_file(path: &Path, scale: Scale, overrides: &Overrides) -> Result<Experiment> {
+    let text = std::fs::read_to_string(path).map_err(|source| Error::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    let mut experiment = Experiment::parse(&path.to_string_lossy(), &text, scale, overrides)?;
+    if overrides.data.is_none()
+        && let Some(data) = &experiment.data
+    {
+        let beside = path.parent().unwrap_or(Path::new("")).join(data);
+        experiment.data = Some(existing(&beside)?);
+    }
+    Ok(experiment)
+}
+
+/// Runs a new plan.
+pub fn start(request: Request, plan: Plan, place: &Where) -> Result<ExitCode> {
+    let work = WorkFolder::create(&place.dir)?;
+    for experiment in &request.experiments {
+        rehearse(
+            experiment,
+            request.scale,
+            &request.overrides,
+            &plan,
+            work.path(),
+        )?;
+    }
+    for (experiment, label, reason) in &plan.impossible {
+        if !place.quiet {
+            eprintln!("left out: {experiment}: {label}: {reason}");
+        }
+    }
+    let mut run = request.into_run(plan, &place.dir)?;
+    let (path, store) = new_store(&run, &place.dir)?;
+    execute(&store, &mut run, &path, &work, place)
+}
+
+/// A result file with a name of its own: date, time and scale, and a number where that isn't enough.
+fn new_store(run: &Run, folder: &Path) -> Result<(PathBuf, Store)> {
+    let stamp = report::format::stamp(run.meta.started_unix_s);
+    let mut number = 1;
+    loop {
+        let suffix = if number == 1 {
+            String::new()
+        } else {
+            format!("-{number}")
+        };
+        let path = folder.join(format!("{stamp}-{}{suffix}.db", run.meta.scale));
+        match Store::create(&path, run) {
+            Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::AlreadyExists => {
+                number += 1;
+            }
+            created => return Ok((path, created?)),
+        }
+    }
+}
+
+/// Goes on with a run that was stopped.
+fn resume(path: &Path, place: &Where) -> Result<ExitCode> {
+    let path = if path.as_os_str().is_empty() {
+        newest_unfinished(&place.dir)?
+    } else {
+        path.to_owned()
+    };
+    let store = Store::open(&path)?;
+    let mut run = store.run()?;
+    let left = run
+        .trials
+        .iter()
+        .filter(|t| t.status != Status::Done)
+        .count();
+    eprintln!(
+        "{}: {left} of {} trials left",
+        path.display(),
+        run.trials.len()
+    );
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let work = WorkFolder::create(folder)?;
+    execute(&store, &mut run, &path, &work, place)
+}
+
+/// The newest result file in a folder that has trials left.
+fn newest_unfinished(folder: &Path) -> Result<PathBuf> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+        .with_context(|| folder.display().to_string())?
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "db"))
+        .collect();
+    paths.sort();
+    while let Some(path) = paths.pop() {
+        if Store::read(&path).is_ok_and(|run| run.meta.finished_unix_s.is_none()) {
+            return Ok(path);
+        }
+    }
+    Err(Error::Usage(format!("no unfinished run in {}", folder.display())).into())
+}
+
+/// Runs what is left, and reports what there is, however it ended.
+fn execute(
+    store: &Store,
+    run: &mut Run,
+    path: &Path,
+    work: &WorkFolder,
+    place: &Where,
+) -> Result<ExitCode> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let heard = Arc::clone(&stop);
+    ctrlc::set_handler(move || {
+        if heard.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })?;
+    let mut executor = Processes {
+        command: (std::env::current_exe()?, vec!["trial".to_owned()]),
+        stop: Arc::clone(&stop),
+    };
+    let began = unix_s();
+    let mut progress = Progress::new(run, place.quiet);
+    let ended = run_trials(store, run, work.path(), &mut executor, &mut progress, &stop);
+    progress.finish();
+    if run.trials.iter().any(|trial| trial.status == Status::Done) {
+        show(run, path, place)?;
+    }
+    if ended? == End::Stopped {
+        eprintln!(
+            "stopped; finished trials are kept. Go on with: inorder bench --resume {}",
+            path.display()
+        );
+        return Ok(ExitCode::from(130));
+    }
+    if !place.quiet {
+        eprintln!("done in {} s", unix_s() - began);
+    }
+    let has_failed = run.trials.iter().any(|t| t.status == Status::Failed);
+    Ok(ExitCode::from(u8::from(has_failed)))
+}
+
+/// Prints the report and writes the page beside the result file.
+fn show(run: &Run, path: &Path, place: &Where) -> Result<()> {
+    let format = if place.json {
+        Format::Json
+    } else {
+        Format::Term
+    };
+    let options = terminal::options();
+    terminal::print(&report::render(run, format, &options).map_err(anyhow::Error::from)?)?;
+    let page = path.with_extension("html");
+    let html = report::render(run, Format::Html, &options)?;
+    std::fs::write(&page, html).with_context(|| page.display().to_string())?;
+    let names = format!(
+        "\nresults  {}\nreport   {}\n",
+        path.display(),
+        page.display()
+    );
+    if place.json {
+        eprint!("{names}");
+        return Ok(());
+    }
+    terminal::print(&names)
+}
+
+/// `--list`.
+fn list(as_json: bool) -> Result<ExitCode> {
+    let all = experiments::built_in(&[], Scale::Full, &Overrides::default())?;
+    if as_json {
+        let rows: Vec<_> = all
+            .iter()
+            .map(|e| {
+                json!({"name": e.name, "title": e.title, "question": e.question,
+                       "expect": e.expect, "claims": e.claims})
+            })
+            .collect();
+        terminal::print(&format!("{}\n", serde_json::to_string_pretty(&rows)?))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = String::new();
+    for experiment in &all {
+        text += &format!("{}\n    {}\n", experiment.name, experiment.question);
+        if !experiment.claims.is_empty() {
+            text += &format!("    claims {}\n", experiment.claims.join(", "));
+        }
+    }
+    terminal::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `--dry-run`.
+fn show_plan(request: &Request, plan: &Plan, as_json: bool) -> Result<ExitCode> {
+    let text = if as_json {
+        let value = json!({
+            "experiments": plan.experiments, "cells": plan.cells, "impossible": plan.impossible,
+            "trials": plan.trials.iter().map(|t| json!({"id": t.id, "cell": t.cell,
+                "repetition": t.repetition, "seed": t.seed})).collect::<Vec<_>>(),
+        });
+        format!("{}\n", serde_json::to_string_pretty(&value)?)
+    } else {
+        report::plan::table(plan, request.scale, request.seed, &terminal::options())
+    };
+    terminal::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

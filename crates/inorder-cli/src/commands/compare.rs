@@ -1,0 +1,28 @@
+//! `inorder compare`: two result files, cell by cell.
+
+use super::report::format;
+use crate::terminal;
+use anyhow::Result;
+use inorder_bench::{report::compare, results::Store};
+use std::{path::PathBuf, process::ExitCode};
+
+/// Compares two result files: B over A for every cell that both have, with an interval, and what is
+/// beyond the noise floor.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The result file that ratios are taken against
+    a: PathBuf,
+    /// The other result file
+    b: PathBuf,
+    /// term, md or json
+    #[arg(long, short, default_value = "term")]
+    format: String,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let format = format(&arguments.format)?;
+    let (a, b) = (Store::read(&arguments.a)?, Store::read(&arguments.b)?);
+    let comparison = compare::compare(&a, &b);
+    terminal::print(&compare::render(&comparison, format, &terminal::options())?)?;
+    Ok(ExitCode::SUCCESS)
+}

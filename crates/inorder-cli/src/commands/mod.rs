@@ -1,0 +1,39 @@
+//! The list of subcommands.
+
+mod bench;
+mod explain;
+mod report;
+mod rerun;
+mod trial;
+
+use anyhow::Result;
+use std::process::ExitCode;
+
+/// Every subcommand. Adding one is a file and a line in each place here.
+#[derive(clap::Subcommand)]
+pub enum Commands {
+    /// Runs experiments and reports what each key kind and table layout costs
+    Bench(bench::Arguments),
+    /// Makes a report of a result file
+    Report(report::Arguments),
+    /// Runs the experiments of a result file again: same plan, same seed
+    Rerun(rerun::Arguments),
+    /// Explains the words of experiments and reports: factors, probes, metrics, claims
+    Explain(explain::Arguments),
+    /// Runs one trial that is told on stdin (what `bench` starts a process for)
+    #[command(hide = true)]
+    Trial,
+}
+
+impl Commands {
+    /// Runs the subcommand.
+    pub fn run(self) -> Result<ExitCode> {
+        match self {
+            Commands::Bench(arguments) => bench::run(arguments),
+            Commands::Report(arguments) => report::run(arguments),
+            Commands::Rerun(arguments) => rerun::run(arguments),
+            Commands::Explain(arguments) => explain::run(arguments),
+            Commands::Trial => trial::run(),
+        }
+    }
+}

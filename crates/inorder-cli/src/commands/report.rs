@@ -1,0 +1,48 @@
+//! `inorder report`: a report of a result file.
+
+use crate::terminal;
+use anyhow::{Context as _, Result};
+use inorder_bench::{
+    Error,
+    report::{self, Format},
+    results::Store,
+};
+use std::{path::PathBuf, process::ExitCode};
+
+/// Makes a report of a result file: tables for a terminal, a page for a browser, data for a script.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  inorder report inorder-results/RUN.db
+  inorder report inorder-results/RUN.db --format html --output run.html
+  inorder report inorder-results/RUN.db --format csv | head")]
+pub struct Arguments {
+    /// A result file of `inorder bench`
+    result: PathBuf,
+    /// term, html, md, json or csv
+    #[arg(long, short, default_value = "term")]
+    format: String,
+    /// Write to this file instead of stdout
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let format = format(&arguments.format)?;
+    let run = Store::read(&arguments.result)?;
+    let text = report::render(&run, format, &terminal::options())?;
+    match &arguments.output {
+        Some(path) => {
+            std::fs::write(path, text).with_context(|| path.display().to_string())?;
+        }
+        None => terminal::print(&text)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The format of this name.
+pub fn format(name: &str) -> Result<Format, Error> {
+    Format::from_name(name).ok_or_else(|| {
+        let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        Error::Usage(format!("unknown format `{name}`: {}", known.join(", ")))
+    })
+}
