@@ -1,6 +1,13 @@
 //! The published claims, and what a run's trials say about each.
 
+mod disk_io;
+mod documents;
+mod evidence;
+mod presort;
+mod watchlist;
+
 use crate::{analysis::Ratio, results::Run};
+use std::sync::LazyLock;
 
 /// What the trials say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +41,7 @@ impl Verdict {
 }
 
 /// A published claim.
+#[derive(Clone, Copy)]
 pub struct Claim {
     /// Its id, such as `W1`.
     pub id: &'static str,
@@ -62,5 +70,16 @@ pub struct Judgement {
     pub reason: String,
 }
 
-/// Every claim, in the order they were published.
-pub const CLAIMS: &[Claim] = &[];
+/// Every claim, post by post. A post is a file and a line here.
+pub static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(|| {
+    [
+        watchlist::CLAIMS,
+        documents::CLAIMS,
+        disk_io::CLAIMS,
+        presort::CLAIMS,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
+    .collect()
+});

@@ -116,7 +116,7 @@ impl Format {
 /// # Errors
 /// When an experiment's answer has a bad placeholder, or the text cannot be written.
 pub fn render(run: &Run, format: Format, options: &Options) -> Result<String, Error> {
-    render_with(run, CLAIMS, format, options)
+    render_with(run, &CLAIMS, format, options)
 }
 
 /// The same with the claims of your choice.

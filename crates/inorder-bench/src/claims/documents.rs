@@ -1,0 +1,97 @@
+//! D: the document store.
+
+use super::{
+    Claim, Judgement,
+    evidence::{Evidence, Levels, SAME_TIME, judge_effect, judge_same, not_run, plain},
+};
+use crate::{report::format, results::Run};
+
+/// The claims of the post.
+pub const CLAIMS: &[Claim] = &[
+    claim(
+        "D1",
+        "An index on id beside the unique constraint changes nothing.",
+        "25.99 us against 26.70 us, p = 0.10",
+        d1,
+    ),
+    claim(
+        "D2",
+        "WAL halves the time of a fetch.",
+        "26 us to 13.6 us",
+        d2,
+    ),
+    claim(
+        "D3",
+        "One thread fetches about 70,000 documents a second.",
+        "about 70,000 a second",
+        d3,
+    ),
+    claim(
+        "D4",
+        "Without an own index the query uses the unique constraint's.",
+        "sqlite_autoindex_documents_1",
+        d4,
+    ),
+];
+
+const fn claim(
+    id: &'static str,
+    statement: &'static str,
+    figure: &'static str,
+    judge: fn(&Run) -> Judgement,
+) -> Claim {
+    Claim {
+        id,
+        post: "documents",
+        statement,
+        figure,
+        experiment: "documents",
+        judge,
+    }
+}
+
+const UNIQUE: Levels<'_> = &[("layout", "unique"), ("journal", "delete")];
+const INDEX: Levels<'_> = &[("layout", "unique-and-index"), ("journal", "delete")];
+const INDEX_WAL: Levels<'_> = &[("layout", "unique-and-index"), ("journal", "wal")];
+
+fn evidence(run: &Run) -> Evidence<'_> {
+    Evidence::new(run, "documents")
+}
+
+fn d1(run: &Run) -> Judgement {
+    let e = evidence(run);
+    let ratio = e.ratio("query_warm_mean_us", INDEX, UNIQUE);
+    e.unless_noisy(judge_same(
+        ratio,
+        SAME_TIME,
+        "fetch with an index over without",
+    ))
+}
+
+fn d2(run: &Run) -> Judgement {
+    let e = evidence(run);
+    let ratio = e.ratio("query_warm_mean_us", INDEX_WAL, INDEX);
+    e.unless_noisy(judge_effect(
+        ratio,
+        13.6 / 26.0,
+        "fetch with WAL over rollback journal",
+    ))
+}
+
+fn d3(run: &Run) -> Judgement {
+    let e = evidence(run);
+    let Some(us) = e.value("query_warm_mean_us", INDEX_WAL) else {
+        return not_run();
+    };
+    let rate = 1e6 / us;
+    let seen = format!("{} fetches a second", format::integer(rate as u64));
+    e.unless_noisy(plain(rate >= 70_000.0, seen))
+}
+
+fn d4(run: &Run) -> Judgement {
+    let trials = evidence(run).trials(UNIQUE);
+    let Some((_, plan)) = trials.first().and_then(|trial| trial.texts.first()) else {
+        return not_run();
+    };
+    plain(plan.contains("sqlite_autoindex_documents_1"), plan.clone())
+}

@@ -1,0 +1,305 @@
+//! P: sorting each batch before it is inserted.
+
+use super::{
+    Claim, Judgement, Verdict,
+    evidence::{
+        Evidence, Levels, SAME_BYTES, SAME_TIME, all, judge_ratio, judge_same, not_run, saved,
+    },
+};
+use crate::{
+    report::format,
+    results::{Run, Trial},
+};
+
+/// The claims of the post, and its readers' doubts.
+pub const CLAIMS: &[Claim] = &[
+    claim(
+        "P1",
+        "presort",
+        "Unsorted random keys: the time of a batch grows.",
+        "2,478 to 11,103 ms from the 1st batch to the 10th",
+        p1,
+    ),
+    claim(
+        "P2",
+        "presort",
+        "Sorted first, the time of a batch grows little.",
+        "2,638 to 4,332 ms",
+        p2,
+    ),
+    claim(
+        "P3",
+        "presort",
+        "Sorting gains 2 to 2.5 times from the third batch on.",
+        "2 to 2.5 times",
+        p3,
+    ),
+    claim(
+        "P4",
+        "presort",
+        "The first 8 bytes are enough to sort by.",
+        "(no figure)",
+        p4,
+    ),
+    claim(
+        "P5",
+        "presort-batch",
+        "Doubt: is it the sort, or only the batching?",
+        "(asked by readers)",
+        p5,
+    ),
+    claim(
+        "P6",
+        "payload",
+        "Doubt: WITHOUT ROWID hurts with large rows.",
+        "(asked by readers)",
+        p6,
+    ),
+    claim(
+        "P7",
+        "presort-cache",
+        "Doubt: is it only the small page cache?",
+        "(asked by readers)",
+        p7,
+    ),
+];
+
+const fn claim(
+    id: &'static str,
+    experiment: &'static str,
+    statement: &'static str,
+    figure: &'static str,
+    judge: fn(&Run) -> Judgement,
+) -> Claim {
+    Claim {
+        id,
+        post: "presort",
+        statement,
+        figure,
+        experiment,
+        judge,
+    }
+}
+
+const NONE: Levels<'_> = &[("presort", "none")];
+const PREFIX: Levels<'_> = &[("presort", "prefix8")];
+const KEY: Levels<'_> = &[("presort", "key")];
+/// Batches of the post.
+const BATCHES: usize = 10;
+
+/// CPU seconds of one batch of a trial, from 0.
+fn batch_cpu(trial: &Trial, batch: usize) -> Option<f64> {
+    let curve = trial.curve("cpu_s", "");
+    if curve.len() != BATCHES {
+        return None;
+    }
+    let before = batch.checked_sub(1).map_or(0.0, |earlier| curve[earlier].1);
+    Some(curve[batch].1 - before)
+}
+
+/// How the time of a batch grew from the first to the last, against the post's own figures.
+fn growth(run: &Run, levels: Levels<'_>, what: &str, rule: impl Fn(f64) -> Verdict) -> Judgement {
+    let e = Evidence::new(run, "presort");
+    let pairs: Vec<(f64, f64)> = e
+        .trials(levels)
+        .iter()
+        .filter_map(|trial| Some((batch_cpu(trial, BATCHES - 1)?, batch_cpu(trial, 0)?)))
+        .collect();
+    let ratio = crate::analysis::ratio_of(&pairs);
+    e.unless_noisy(judge_ratio(ratio, what, rule))
+}
+
+fn p1(run: &Run) -> Judgement {
+    let what = "CPU of the 10th batch over the 1st";
+    growth(run, NONE, what, |seen| match seen {
+        1.8.. => Verdict::Holds,
+        1.2.. => Verdict::Depends,
+        _ => Verdict::DoesNot,
+    })
+}
+
+fn p2(run: &Run) -> Judgement {
+    let what = "CPU of the 10th batch over the 1st";
+    growth(run, PREFIX, what, |seen| match seen {
+        ..2.0 => Verdict::Holds,
+        ..2.5 => Verdict::Depends,
+        _ => Verdict::DoesNot,
+    })
+}
+
+fn p3(run: &Run) -> Judgement {
+    let e = Evidence::new(run, "presort");
+    let gains: Vec<_> = (2..BATCHES)
+        .filter_map(|batch| e.ratio_by(|trial| batch_cpu(trial, batch), NONE, PREFIX))
+        .collect();
+    let (Some(third), Some(tenth)) = (gains.first(), gains.last()) else {
+        return not_run();
+    };
+    let least = gains.iter().map(|r| r.ratio).fold(f64::INFINITY, f64::min);
+    let mut judged = judge_ratio(
+        Some(*tenth),
+        "gain in CPU at the 10th batch",
+        |seen| match seen {
+            2.0.. if least >= 1.8 => Verdict::Holds,
+            1.3.. => Verdict::Depends,
+            _ => Verdict::DoesNot,
+        },
+    );
+    judged.seen += &format!("; at the 3rd {}", format::ratio(third.ratio));
+    if judged.verdict == Verdict::Depends {
+        judged.reason = "sorting gains, but less than twice at some batch".to_owned();
+    }
+    e.unless_noisy(judged)
+}
+
+fn p4(run: &Run) -> Judgement {
+    let e = Evidence::new(run, "presort");
+    let bytes = e.ratio("engine_bytes_per_row", PREFIX, KEY);
+    let time = e.ratio("cpu_us_per_row", PREFIX, KEY);
+    all(vec![
+        judge_same(bytes, SAME_BYTES, "bytes, 8 bytes over whole key"),
+        e.unless_noisy(judge_same(time, SAME_TIME, "CPU")),
+    ])
+}
+
+fn p5(run: &Run) -> Judgement {
+    let e = Evidence::new(run, "presort-batch");
+    let sizes = e.levels("rows_per_transaction");
+    let sorts = e.levels("rows_per_sort");
+    let (Some(&small), Some(&large), Some(&sort)) = (sizes.first(), sizes.last(), sorts.last())
+    else {
+        return not_run();
+    };
+    let unsorted = |size| [("presort", "none"), ("rows_per_transaction", size)];
+    let sorted = [
+        ("presort", "key"),
+        ("rows_per_transaction", small),
+        ("rows_per_sort", sort),
+    ];
+    let metric = "engine_bytes_per_row";
+    let sort_alone = e.ratio(metric, &sorted, &unsorted(small));
+    let batch_alone = e.ratio(metric, &unsorted(large), &unsorted(small));
+    let cpu = e.ratio("cpu_us_per_row", &sorted, &unsorted(small));
+    let (Some(sort_alone), Some(batch_alone), Some(cpu)) = (sort_alone, batch_alone, cpu) else {
+        return not_run();
+    };
+    // What is asked is which of the two saves: the sort wins where it saves more than the batch.
+    let (verdict, reason) = match (sort_alone.ratio, batch_alone.ratio) {
+        (sort, batch) if sort < 0.9 && batch < 0.9 => {
+            (Verdict::Depends, "both save, each without the other")
+        }
+        (sort, _) if sort < 0.9 => (Verdict::Holds, "it is the sort"),
+        (_, batch) if batch < 0.9 => (Verdict::DoesNot, "it is the batch"),
+        _ => (Verdict::DoesNot, "neither saves here"),
+    };
+    Judgement {
+        verdict,
+        seen: format!(
+            "bytes saved by the sort alone {} ({} rows together, transactions of {}), by the batch alone {} (transactions of {} instead); CPU with the sort alone {} times",
+            saved(sort_alone.ratio),
+            thousands(sort),
+            thousands(small),
+            saved(batch_alone.ratio),
+            thousands(large),
+            format::ratio(cpu.ratio)
+        ),
+        ratio: Some(sort_alone),
+        reason: reason.to_owned(),
+    }
+}
+
+fn thousands(level: &str) -> String {
+    level
+        .parse()
+        .map_or_else(|_| level.to_owned(), format::integer)
+}
+
+/// Levels of a factor with the ratio of a metric between two levels of another.
+fn along<'a>(
+    e: &Evidence<'a>,
+    factor: &'a str,
+    metric: &str,
+    a: (&str, &str),
+    b: (&str, &str),
+) -> Vec<(&'a str, f64)> {
+    e.levels(factor)
+        .into_iter()
+        .filter_map(|level| {
+            let ratio = e.ratio(metric, &[(factor, level), a], &[(factor, level), b])?;
+            Some((level, ratio.ratio))
+        })
+        .collect()
+}
+
+fn p6(run: &Run) -> Judgement {
+    let e = Evidence::new(run, "payload");
+    let layouts = (("layout", "without-rowid"), ("layout", "rowid"));
+    let along = along(
+        &e,
+        "payload_bytes",
+        "engine_bytes_per_row",
+        layouts.0,
+        layouts.1,
+    );
+    let (Some(first), Some(last)) = (along.first(), along.last()) else {
+        return not_run();
+    };
+    let turn = along.iter().find(|(_, ratio)| *ratio > 1.0);
+    let largest = [("payload_bytes", last.0), layouts.0];
+    let ratio = e.ratio(
+        "engine_bytes_per_row",
+        &largest,
+        &[("payload_bytes", last.0), layouts.1],
+    );
+    let mut judged = judge_ratio(
+        ratio,
+        "bytes a row at the largest payload, WITHOUT ROWID over rowid",
+        |seen| match seen {
+            1.1.. => Verdict::Holds,
+            1.0.. => Verdict::Depends,
+            _ => Verdict::DoesNot,
+        },
+    );
+    judged.seen += &format!(
+        "; {} at {} bytes",
+        format::ratio(first.1),
+        thousands(first.0)
+    );
+    if let Some((payload, _)) = turn {
+        judged.seen += &format!("; it costs more from {} bytes on", thousands(payload));
+    }
+    judged
+}
+
+fn p7(run: &Run) -> Judgement {
+    let e = Evidence::new(run, "presort-cache");
+    let sorts = (("presort", "key"), ("presort", "none"));
+    let bytes = along(&e, "cache_kib", "engine_bytes_per_row", sorts.0, sorts.1);
+    let cpu = along(&e, "cache_kib", "cpu_us_per_row", sorts.1, sorts.0);
+    let (Some(small), Some(large), Some(gain)) = (bytes.first(), bytes.last(), cpu.last()) else {
+        return not_run();
+    };
+    let closed = bytes.iter().find(|(_, ratio)| *ratio > 0.95);
+    let end = match closed {
+        Some((cache, _)) => format!("none from {} KiB on", thousands(cache)),
+        None => format!("{} with {} KiB", saved(large.1), thousands(large.0)),
+    };
+    let judged = Judgement {
+        verdict: match (closed, gain.1) {
+            (Some(_), 1.2..) => Verdict::Depends,
+            (Some(_), _) => Verdict::Holds,
+            (None, _) => Verdict::DoesNot,
+        },
+        seen: format!(
+            "bytes saved {} with {} KiB, {end}; gain in CPU {} times with {} KiB",
+            saved(small.1),
+            thousands(small.0),
+            format::ratio(gain.1),
+            thousands(gain.0)
+        ),
+        ratio: None,
+        reason: "for bytes, yes: a cache that holds the whole table ends it; for CPU, only in part"
+            .to_owned(),
+    };
+    e.unless_noisy(judged)
+}

@@ -1,0 +1,264 @@
+//! W: the watch list.
+
+use super::{
+    Claim, Judgement, Verdict,
+    evidence::{
+        Evidence, Levels, SAME_BYTES, SAME_TIME, all, judge_effect, judge_ratio, judge_same,
+        not_run, plain,
+    },
+};
+use crate::{
+    report::format,
+    results::{Run, Trial},
+};
+
+/// The claims of the post.
+pub const CLAIMS: &[Claim] = &[
+    claim(
+        "W1",
+        "Own id as primary key and two indexes: ULID takes far less time than UUIDv4.",
+        "5.7 s against 9.8 s",
+        w1,
+    ),
+    claim(
+        "W2",
+        "The same schema: ULID makes a smaller database than UUIDv4.",
+        "about 5% less",
+        w2,
+    ),
+    claim(
+        "W3",
+        "The first schema made WITHOUT ROWID is slower and larger.",
+        "about 20% longer, about 5% larger",
+        w3,
+    ),
+    claim(
+        "W4",
+        "An id that holds the time saves created_at.",
+        "5 to 10% smaller",
+        w4,
+    ),
+    claim(
+        "W5",
+        "A composite key (user, watch) WITHOUT ROWID is a little better than the first schema.",
+        "a little",
+        w5,
+    ),
+    claim(
+        "W6",
+        "No explicit key saves a quarter of the size against the composite key.",
+        "13 MB against 17 MB; index share 43% against 51%; index bytes 35% less; fan-out 106",
+        w6,
+    ),
+    claim(
+        "W7",
+        "No explicit key takes less time than the composite key.",
+        "5 s against more than 6 s",
+        w7,
+    ),
+    claim(
+        "W8",
+        "Without an explicit key ULID and UUIDv4 no longer differ.",
+        "same time and size",
+        w8,
+    ),
+    claim(
+        "W9",
+        "A composite key on a rowid table: the size of the composite key again, the time of no key.",
+        "17 MB, the same rate",
+        w9,
+    ),
+    Claim {
+        id: "W10",
+        post: "watchlist",
+        statement: "Four times the work takes four times as long.",
+        figure: "398,119 rows in 20.8 s",
+        experiment: "watchlist-scale",
+        judge: w10,
+    },
+    claim(
+        "W11",
+        "Concurrent writers of about 100 rows a transaction insert about 20,000 rows a second.",
+        "about 20,000 rows/s",
+        w11,
+    ),
+    claim("W12", "WITHOUT ROWID lowers the fan-out.", "about 20%", w12),
+];
+
+const fn claim(
+    id: &'static str,
+    statement: &'static str,
+    figure: &'static str,
+    judge: fn(&Run) -> Judgement,
+) -> Claim {
+    Claim {
+        id,
+        post: "watchlist",
+        statement,
+        figure,
+        experiment: "watchlist",
+        judge,
+    }
+}
+
+const OWN_ID: Levels<'_> = &[("layout", "own-id"), ("key", "ulid")];
+const OWN_ID_UUID: Levels<'_> = &[("layout", "own-id"), ("key", "uuid4")];
+const CREATED_AT_UUID: Levels<'_> = &[("layout", "own-id-created-at"), ("key", "uuid4")];
+const WITHOUT_ROWID: Levels<'_> = &[("layout", "own-id-without-rowid"), ("key", "ulid")];
+const PAIR: Levels<'_> = &[("layout", "pair-without-rowid"), ("key", "ulid")];
+const COMPOSITE: Levels<'_> = &[("layout", "composite-without-rowid"), ("key", "ulid")];
+const NO_KEY: Levels<'_> = &[("layout", "no-key"), ("key", "ulid")];
+const NO_KEY_UUID: Levels<'_> = &[("layout", "no-key"), ("key", "uuid4")];
+const COMPOSITE_ROWID: Levels<'_> = &[("layout", "composite-rowid"), ("key", "ulid")];
+
+fn evidence(run: &Run) -> Evidence<'_> {
+    Evidence::new(run, "watchlist")
+}
+
+fn w1(run: &Run) -> Judgement {
+    let e = evidence(run);
+    let ratio = e.ratio("cpu_us_per_row", OWN_ID, OWN_ID_UUID);
+    e.unless_noisy(judge_effect(ratio, 5.7 / 9.8, "CPU of ULID over UUIDv4"))
+}
+
+fn w2(run: &Run) -> Judgement {
+    let ratio = evidence(run).ratio("size_bytes", OWN_ID, OWN_ID_UUID);
+    judge_effect(ratio, 0.95, "size of ULID over UUIDv4")
+}
+
+fn w3(run: &Run) -> Judgement {
+    let e = evidence(run);
+    let time = e.ratio("cpu_us_per_row", WITHOUT_ROWID, OWN_ID);
+    let size = e.ratio("size_bytes", WITHOUT_ROWID, OWN_ID);
+    all(vec![
+        e.unless_noisy(judge_effect(time, 1.2, "CPU")),
+        judge_effect(size, 1.05, "size"),
+    ])
+}
+
+fn w4(run: &Run) -> Judgement {
+    let ratio = evidence(run).ratio("size_bytes", OWN_ID, CREATED_AT_UUID);
+    judge_effect(
+        ratio,
+        0.925,
+        "size of ULID alone over UUIDv4 with created_at",
+    )
+}
+
+fn w5(run: &Run) -> Judgement {
+    let e = evidence(run);
+    let less = |seen: f64| {
+        if seen < 1.0 {
+            Verdict::Holds
+        } else {
+            Verdict::DoesNot
+        }
+    };
+    all(vec![
+        judge_ratio(e.ratio("size_bytes", PAIR, OWN_ID), "size", less),
+        e.unless_noisy(judge_ratio(
+            e.ratio("cpu_us_per_row", PAIR, OWN_ID),
+            "CPU",
+            less,
+        )),
+    ])
+}
+
+/// Bytes of the measured table's own indexes.
+fn quest_index_bytes(trial: &Trial) -> Option<f64> {
+    ["index:quests_user", "index:quests_watch"]
+        .iter()
+        .map(|part| trial.last("size_bytes", part))
+        .sum()
+}
+
+fn w6(run: &Run) -> Judgement {
+    let e = evidence(run);
+    let size = e.ratio("size_bytes", NO_KEY, COMPOSITE);
+    let index = e.ratio_by(quest_index_bytes, NO_KEY, COMPOSITE);
+    let share = |levels| {
+        let trial = *e.trials(levels).first()?;
+        Some(format::percent(
+            quest_index_bytes(trial)? / trial.last("size_bytes", "")?,
+        ))
+    };
+    let fanout = e
+        .trials(NO_KEY)
+        .first()
+        .and_then(|trial| trial.last("fanout_children", "index:quests_user"));
+    let mut judged = all(vec![
+        judge_effect(size, 13.0 / 17.0, "size"),
+        judge_effect(index, 0.65, "index bytes"),
+    ]);
+    if let (Some(no_key), Some(composite), Some(fanout)) = (share(NO_KEY), share(COMPOSITE), fanout)
+    {
+        judged.seen += &format!("; index share {no_key} against {composite}; fan-out {fanout:.0}");
+    }
+    judged
+}
+
+fn w7(run: &Run) -> Judgement {
+    let e = evidence(run);
+    let ratio = e.ratio("cpu_us_per_row", NO_KEY, COMPOSITE);
+    e.unless_noisy(judge_effect(
+        ratio,
+        5.0 / 6.0,
+        "CPU of no key over composite key",
+    ))
+}
+
+fn w8(run: &Run) -> Judgement {
+    let e = evidence(run);
+    let time = e.ratio("cpu_us_per_row", NO_KEY, NO_KEY_UUID);
+    let size = e.ratio("size_bytes", NO_KEY, NO_KEY_UUID);
+    all(vec![
+        judge_same(size, SAME_BYTES, "size of ULID over UUIDv4"),
+        e.unless_noisy(judge_same(time, SAME_TIME, "CPU")),
+    ])
+}
+
+fn w9(run: &Run) -> Judgement {
+    let e = evidence(run);
+    let size = e.ratio("size_bytes", COMPOSITE_ROWID, NO_KEY);
+    let time = e.ratio("cpu_us_per_row", COMPOSITE_ROWID, NO_KEY);
+    all(vec![
+        judge_effect(size, 17.0 / 13.0, "size over no key"),
+        e.unless_noisy(judge_same(time, SAME_TIME, "CPU over no key")),
+    ])
+}
+
+fn w10(run: &Run) -> Judgement {
+    let e = Evidence::new(run, "watchlist-scale");
+    let small = [("rows_per_transaction", "100")];
+    let large = [("rows_per_transaction", "200")];
+    let ratio = e.ratio("cpu_us_per_row", &large, &small);
+    e.unless_noisy(judge_same(
+        ratio,
+        0.25,
+        "CPU a row of four times the work over once",
+    ))
+}
+
+fn w11(run: &Run) -> Judgement {
+    let e = evidence(run);
+    let (Some(rate), Some(retries)) = (e.value("rows_per_s", NO_KEY), e.value("retries", NO_KEY))
+    else {
+        return not_run();
+    };
+    let seen = format!(
+        "{} rows/s with four writers, {} retries",
+        format::integer(rate as u64),
+        format::integer(retries as u64)
+    );
+    e.unless_noisy(plain(rate >= 20_000.0, seen))
+}
+
+fn w12(run: &Run) -> Judgement {
+    let fanout = |trial: &Trial| trial.last("fanout_children", "index:quests_user");
+    let ratio = evidence(run).ratio_by(fanout, WITHOUT_ROWID, OWN_ID);
+    judge_effect(
+        ratio,
+        0.8,
+        "fan-out of the user index, WITHOUT ROWID over rowid",
+    )
+}
