@@ -60,6 +60,39 @@ impl Column {
         }
     }
 
+    /// The value of one row. It is copied: not for the hot path.
+    ///
+    /// # Panics
+    /// Where the column has no such row, or a text isn't UTF-8.
+    pub fn value(&self, row: usize) -> Value {
+        let of_bytes = |bytes: &[u8], is_text: bool| {
+            if is_text {
+                let text = std::str::from_utf8(bytes).expect("a text column holds UTF-8");
+                Value::Text(Arc::from(text))
+            } else {
+                Value::Blob(Arc::from(bytes))
+            }
+        };
+        match self {
+            Column::Integers(values) => Value::Integer(values[row]),
+            Column::Reals(values) => Value::Real(values[row]),
+            Column::Fixed {
+                width_bytes,
+                bytes,
+                is_text,
+            } => of_bytes(&bytes[row * width_bytes..][..*width_bytes], *is_text),
+            Column::Spans {
+                pool,
+                spans,
+                is_text,
+            } => {
+                let (start, length) = spans[row];
+                of_bytes(&pool[start as usize..][..length as usize], *is_text)
+            }
+            Column::Any(values) => values[row].clone(),
+        }
+    }
+
     /// Whether the column has no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -1,6 +1,6 @@
 //! The traits an engine implements, and the list of engines.
 
-use crate::{Batch, Error, Io, PageFill, Settings, Tree};
+use crate::{Batch, Error, Io, PageFill, Settings, TableShape, Tree};
 use inorder_key::{Encoding, KeyKind};
 use std::{ops::Range, path::Path, time::Duration};
 
@@ -37,6 +37,12 @@ pub trait Engine: Sync {
     /// The column type that stores this kind of key in this encoding, or `None` where the engine
     /// has none (SQLite has no native UUID type).
     fn key_type(&self, kind: KeyKind, encoding: Encoding) -> Option<&'static str>;
+
+    /// The statements that create the built-in table in one of [`crate::LAYOUTS`].
+    ///
+    /// # Errors
+    /// Why this engine can't store such a table, in words.
+    fn create_table(&self, shape: &TableShape<'_>) -> Result<String, String>;
 
     /// Creates an empty database in `folder`, which exists and holds none, with these settings.
     ///

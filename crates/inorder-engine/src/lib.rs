@@ -8,6 +8,7 @@ mod batch;
 mod counters;
 mod engine;
 mod error;
+mod layout;
 mod settings;
 pub mod sqlite;
 mod structure;
@@ -18,5 +19,6 @@ pub use engine::{
     ColumnInfo, Database, ENGINES, Engine, EngineInfo, Reader, Retry, Writer, engine,
 };
 pub use error::Error;
+pub use layout::{LAYOUTS, TableShape};
 pub use settings::{AutoVacuum, Journal, Settings, Synchronous};
 pub use structure::{PageFill, Tree};

@@ -1,5 +1,7 @@
 //! Keys in bulk, as a batch of rows wants them: one array a column, no allocation a key.
 
+use crate::{Encoding, KeyKind};
+
 /// A column (or two) of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyBuffer {
@@ -18,4 +20,72 @@ pub enum KeyBuffer {
         /// Whether the bytes are text (ASCII) rather than a blob.
         is_text: bool,
     },
+}
+
+impl KeyBuffer {
+    /// An empty buffer of the shape that keys of this kind and encoding take.
+    pub fn new(kind: KeyKind, encoding: Encoding) -> Self {
+        match (kind, kind.width_bytes(encoding)) {
+            (KeyKind::Serial, _) => KeyBuffer::Assigned(0),
+            (KeyKind::Composite, _) => KeyBuffer::Pairs(Vec::new(), Vec::new()),
+            (_, Some(width_bytes)) => KeyBuffer::Bytes {
+                width_bytes,
+                bytes: Vec::new(),
+                is_text: encoding == Encoding::Text,
+            },
+            (_, None) => KeyBuffer::Integers(Vec::new()),
+        }
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        match self {
+            KeyBuffer::Assigned(keys) => *keys,
+            KeyBuffer::Integers(keys) | KeyBuffer::Pairs(_, keys) => keys.len(),
+            KeyBuffer::Bytes {
+                width_bytes, bytes, ..
+            } => bytes.len() / width_bytes,
+        }
+    }
+
+    /// Whether there is no key.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Removes every key and keeps the allocation.
+    pub fn clear(&mut self) {
+        match self {
+            KeyBuffer::Assigned(keys) => *keys = 0,
+            KeyBuffer::Integers(keys) => keys.clear(),
+            KeyBuffer::Pairs(buckets, keys) => {
+                buckets.clear();
+                keys.clear();
+            }
+            KeyBuffer::Bytes { bytes, .. } => bytes.clear(),
+        }
+    }
+
+    /// Whether both buffers hold keys of one shape: the same variant, width and meaning of bytes.
+    pub fn has_shape_of(&self, other: &Self) -> bool {
+        use KeyBuffer::{Assigned, Bytes, Integers, Pairs};
+        match (self, other) {
+            (Assigned(_), Assigned(_)) | (Integers(_), Integers(_)) | (Pairs(..), Pairs(..)) => {
+                true
+            }
+            (
+                Bytes {
+                    width_bytes: a,
+                    is_text: b,
+                    ..
+                },
+                Bytes {
+                    width_bytes: c,
+                    is_text: d,
+                    ..
+                },
+            ) => a == c && b == d,
+            _ => false,
+        }
+    }
 }

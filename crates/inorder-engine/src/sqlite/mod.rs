@@ -1,26 +1,76 @@
 //! SQLite, embedded.
+//!
+//! A database is the file `inorder.db` in its folder. All its connections run over one counting VFS
+//! and get the same settings; [`crate::Writer`]s and [`crate::Reader`]s each have a connection, all
+//! else goes through one control connection.
 
-use crate::{Database, Engine, EngineInfo, Error, Settings};
+mod database;
+mod dbstat;
+mod ddl;
+mod failure;
+mod link;
+mod reader;
+#[allow(unsafe_code)] // the hot path: SQLite's C interface, without a copy or an allocation a row
+mod session;
+mod settings;
+#[allow(unsafe_code)] // a VFS is a table of C functions
+mod vfs;
+mod writer;
+
+use crate::{Database, Engine, EngineInfo, Error, Settings, TableShape};
 use inorder_key::{Encoding, KeyKind};
+use rusqlite::Connection;
 use std::path::Path;
+
+/// The name errors speak of.
+const NAME: &str = "sqlite";
 
 /// The bundled SQLite.
 pub struct Sqlite;
 
 impl Engine for Sqlite {
     fn name(&self) -> &'static str {
-        "sqlite"
+        NAME
     }
 
+    /// The first compile option is `SOURCE_ID=` and the check-in SQLite was built from.
     fn info(&self) -> Result<EngineInfo, Error> {
-        unimplemented!()
+        let query = || -> rusqlite::Result<Vec<String>> {
+            let connection = Connection::open_in_memory()?;
+            connection
+                .prepare(
+                    "SELECT 'SOURCE_ID=' || sqlite_source_id()
+                     UNION ALL SELECT compile_options FROM pragma_compile_options",
+                )?
+                .query_map((), |row| row.get(0))?
+                .collect()
+        };
+        Ok(EngineInfo {
+            name: NAME.into(),
+            version: rusqlite::version().into(),
+            compile_options: query().map_err(|error| Error::Database {
+                doing: "asking SQLite how it was built".into(),
+                message: error.to_string(),
+            })?,
+        })
     }
 
-    fn key_type(&self, _kind: KeyKind, _encoding: Encoding) -> Option<&'static str> {
-        unimplemented!()
+    fn key_type(&self, kind: KeyKind, encoding: Encoding) -> Option<&'static str> {
+        ddl::key_type(kind, encoding)
     }
 
-    fn create(&self, _folder: &Path, _settings: &Settings) -> Result<Box<dyn Database>, Error> {
-        unimplemented!()
+    fn create_table(&self, shape: &TableShape<'_>) -> Result<String, String> {
+        ddl::create_table(shape)
     }
+
+    fn create(&self, folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, Error> {
+        Ok(Box::new(database::SqliteDatabase::create(
+            folder, settings,
+        )?))
+    }
+}
+
+/// A name as SQL takes it, whatever is in it.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -1,0 +1,212 @@
+//! How far a run's times can be trusted: the noise floor and the noise gate.
+
+use super::{Metric, Ratio, ratio};
+use crate::results::{Cell, Noise, Run, Status, Trial};
+
+/// A disturbance the gate looks at: what it is called, how it is read, from where it is too much.
+struct Disturbance {
+    name: &'static str,
+    limit: f64,
+    of: fn(&Noise) -> Option<f64>,
+    /// Shown as a percentage; otherwise as a plain number.
+    is_share: bool,
+}
+
+/// From where a trial counts as disturbed. Bytes and sizes do not care; times do.
+const DISTURBANCES: &[Disturbance] = &[
+    // A task waited for a CPU in a tenth of the time: with nothing else running it is near 0.
+    Disturbance {
+        name: "CPU pressure",
+        limit: 0.10,
+        of: |noise| noise.cpu_pressure,
+        is_share: true,
+    },
+    // The hypervisor took the CPU away: 2% already moves a median of short trials.
+    Disturbance {
+        name: "CPU time stolen by the hypervisor",
+        limit: 0.02,
+        of: |noise| noise.steal,
+        is_share: true,
+    },
+    // The trial itself was ready to run and did not.
+    Disturbance {
+        name: "waiting for a CPU",
+        limit: 0.10,
+        of: |noise| noise.wait_share,
+        is_share: true,
+    },
+    // Half of the cores were busy with something else when it began.
+    Disturbance {
+        name: "load a core",
+        limit: 0.5,
+        of: |noise| noise.load_per_core,
+        is_share: false,
+    },
+];
+
+/// Share of an experiment's finished trials that may be disturbed before its times are withheld.
+const DISTURBED_SHARE_MAX: f64 = 0.5;
+
+/// The baseline's twin against the baseline: what this machine calls different where nothing is.
+///
+/// `None` where the experiment has no twin or the metric was not observed in both.
+pub fn noise_floor(run: &Run, experiment: &str, metric: &Metric) -> Option<Ratio> {
+    let baseline = run.experiment(experiment)?.baseline;
+    let twin = run.cells_of(experiment).into_iter().find(|c| c.is_twin)?;
+    ratio(run, twin.id, baseline, metric)
+}
+
+/// Why the times of an experiment cannot be trusted, in words; `None` where they can.
+pub fn is_noisy(run: &Run, experiment: &str) -> Option<String> {
+    let cells: Vec<u64> = run
+        .cells_of(experiment)
+        .into_iter()
+        .map(|cell: &Cell| cell.id)
+        .collect();
+    let finished: Vec<&Trial> = run
+        .trials
+        .iter()
+        .filter(|trial| trial.status == Status::Done && cells.contains(&trial.cell))
+        .collect();
+    let disturbed = finished
+        .iter()
+        .filter(|trial| DISTURBANCES.iter().any(|d| exceeds(d, &trial.noise)))
+        .count();
+    if (disturbed as f64) <= DISTURBED_SHARE_MAX * finished.len() as f64 {
+        return None;
+    }
+    let causes: Vec<String> = DISTURBANCES
+        .iter()
+        .filter_map(|disturbance| cause(disturbance, &finished))
+        .collect();
+    Some(format!(
+        "{disturbed} of {} trials ran on a busy machine: {}",
+        finished.len(),
+        causes.join(", ")
+    ))
+}
+
+fn exceeds(disturbance: &Disturbance, noise: &Noise) -> bool {
+    (disturbance.of)(noise).is_some_and(|value| value > disturbance.limit)
+}
+
+/// A disturbance in words, with its worst value, where any trial exceeds it.
+fn cause(disturbance: &Disturbance, trials: &[&Trial]) -> Option<String> {
+    let worst = trials
+        .iter()
+        .filter_map(|trial| (disturbance.of)(&trial.noise))
+        .filter(|value| *value > disturbance.limit)
+        .max_by(f64::total_cmp)?;
+    let show = |value: f64| {
+        if disturbance.is_share {
+            format!("{:.0}%", value * 100.0)
+        } else {
+            format!("{value:.1}")
+        }
+    };
+    Some(format!(
+        "{} up to {} (limit {})",
+        disturbance.name,
+        show(worst),
+        show(disturbance.limit)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::{Experiment, Sample};
+
+    fn trial(cell: u64, repetition: u32, value: f64) -> Trial {
+        Trial {
+            cell,
+            repetition,
+            status: Status::Done,
+            samples: vec![Sample {
+                probe: "size_bytes".into(),
+                value: Some(value),
+                ..Sample::default()
+            }],
+            ..Trial::default()
+        }
+    }
+
+    fn run(trials: Vec<Trial>) -> Run {
+        let cell = |id, is_twin| Cell {
+            id,
+            experiment: "x".into(),
+            is_twin,
+            ..Cell::default()
+        };
+        Run {
+            experiments: vec![Experiment {
+                name: "x".into(),
+                baseline: 1,
+                ..Experiment::default()
+            }],
+            cells: vec![cell(1, false), cell(2, false), cell(3, true)],
+            trials,
+            ..Run::default()
+        }
+    }
+
+    fn size() -> &'static Metric {
+        crate::metrics::metric_named("size_bytes").unwrap()
+    }
+
+    #[test]
+    fn pairs_are_joined_by_repetition() {
+        let run = run(vec![
+            trial(1, 0, 10.0),
+            trial(1, 1, 100.0),
+            trial(2, 1, 50.0),
+            trial(2, 2, 7.0),
+        ]);
+        let ratio = ratio(&run, 2, 1, size()).unwrap();
+        assert_eq!((ratio.ratio, ratio.pairs), (0.5, 1));
+    }
+
+    #[test]
+    fn failed_trials_are_no_pairs() {
+        let mut failed = trial(2, 0, 5.0);
+        failed.status = Status::Failed;
+        let run = run(vec![trial(1, 0, 10.0), failed]);
+        assert_eq!(ratio(&run, 2, 1, size()), None);
+    }
+
+    #[test]
+    fn the_floor_is_the_twin_against_the_baseline() {
+        let run = run(vec![trial(1, 0, 10.0), trial(3, 0, 11.0)]);
+        assert_eq!(noise_floor(&run, "x", size()).unwrap().ratio, 1.1);
+        assert_eq!(noise_floor(&run, "y", size()), None);
+    }
+
+    #[test]
+    fn the_gate_opens_at_half_and_closes_above() {
+        let disturbed = |repetition| {
+            let mut trial = trial(1, repetition, 1.0);
+            trial.noise.cpu_pressure = Some(0.34);
+            trial
+        };
+        let half = run(vec![disturbed(0), trial(1, 1, 1.0)]);
+        assert_eq!(is_noisy(&half, "x"), None);
+        let more = run(vec![disturbed(0), disturbed(1), trial(1, 2, 1.0)]);
+        assert_eq!(
+            is_noisy(&more, "x").unwrap(),
+            "2 of 3 trials ran on a busy machine: CPU pressure up to 34% (limit 10%)"
+        );
+    }
+
+    #[test]
+    fn limits_themselves_and_unknown_noise_are_quiet() {
+        let mut at_limit = trial(1, 0, 1.0);
+        at_limit.noise = Noise {
+            cpu_pressure: Some(0.10),
+            steal: Some(0.02),
+            load_per_core: Some(0.5),
+            wait_share: None,
+        };
+        assert_eq!(is_noisy(&run(vec![at_limit]), "x"), None);
+        assert_eq!(is_noisy(&run(vec![]), "x"), None);
+    }
+}

@@ -1,0 +1,66 @@
+//! The published claims, and what a run's trials say about each.
+
+use crate::{analysis::Ratio, results::Run};
+
+/// What the trials say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The claim holds here.
+    Holds,
+    /// It does not.
+    DoesNot,
+    /// It depends on something, named in the reason.
+    Depends,
+    /// A verdict on time, withheld: the machine was too noisy or the interval too wide.
+    Withheld,
+    /// Another engine is needed, named in the reason.
+    NeedsEngine,
+    /// The run has no trials that answer it.
+    NotRun,
+}
+
+impl Verdict {
+    /// The word shown to a person.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::DoesNot => "does not hold",
+            Verdict::Depends => "depends",
+            Verdict::Withheld => "withheld",
+            Verdict::NeedsEngine => "needs another engine",
+            Verdict::NotRun => "not run",
+        }
+    }
+}
+
+/// A published claim.
+pub struct Claim {
+    /// Its id, such as `W1`.
+    pub id: &'static str,
+    /// Which post: `watchlist`, `documents`, `disk-io`, `presort`.
+    pub post: &'static str,
+    /// The claim in one sentence.
+    pub statement: &'static str,
+    /// The post's own figure.
+    pub figure: &'static str,
+    /// The experiment that answers it.
+    pub experiment: &'static str,
+    /// What a run says about it.
+    pub judge: fn(&Run) -> Judgement,
+}
+
+/// What a run says about a claim.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What this machine saw, with numbers and units.
+    pub seen: String,
+    /// The ratio it rests on, where it rests on one.
+    pub ratio: Option<Ratio>,
+    /// Why: the condition it depends on, the noise, the engine it needs; may be empty.
+    pub reason: String,
+}
+
+/// Every claim, in the order they were published.
+pub const CLAIMS: &[Claim] = &[];

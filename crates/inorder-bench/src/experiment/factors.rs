@@ -1,0 +1,326 @@
+//! The list of factors: what an experiment may vary or hold fixed, each with its levels.
+//!
+//! A level is a text (`uuid7`, `4096`, `true`), the same in a file, on the command line and in a
+//! report. Adding a factor is a field of [`Setup`] and a line in [`FACTORS`].
+
+use inorder_engine::{AutoVacuum, Journal, Settings, Synchronous};
+use inorder_key::{Encoding, KeyKind};
+use inorder_load::order::Presort;
+
+use crate::error::nearest;
+
+/// One level of every factor: all that a trial needs to know besides the tables and the seed.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// How ids are made.
+    pub key: KeyKind,
+    /// How ids are made from the middle of the load on; the same kind where it doesn't change.
+    pub key_after: Option<KeyKind>,
+    /// How ids are stored; `None` is the kind's own default.
+    pub encoding: Option<Encoding>,
+    /// Name of the table layout.
+    pub layout: String,
+    /// Secondary indexes of the built-in table.
+    pub indexes: u64,
+    /// Bytes of the payload column.
+    pub payload_bytes: u64,
+    /// Rows of the measured table.
+    pub rows: u64,
+    /// Rows a transaction.
+    pub rows_per_transaction: u64,
+    /// Rows sorted together; 0 is one transaction's.
+    pub rows_per_sort: u64,
+    /// What rows are sorted by before they are written.
+    pub presort: Presort,
+    /// Concurrent writers.
+    pub writers: u64,
+    /// Name of the engine.
+    pub engine: String,
+    /// The engine's settings.
+    pub settings: Settings,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Setup {
+            key: KeyKind::Uuid4,
+            key_after: None,
+            encoding: None,
+            layout: "rowid".to_owned(),
+            indexes: 0,
+            payload_bytes: 64,
+            rows: 100_000,
+            rows_per_transaction: 1000,
+            rows_per_sort: 0,
+            presort: Presort::None,
+            writers: 1,
+            engine: "sqlite".to_owned(),
+            settings: Settings::default(),
+        }
+    }
+}
+
+impl Setup {
+    /// The encoding in force.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding.unwrap_or(self.key.encodings()[0])
+    }
+
+    /// Rows sorted together.
+    pub fn sort_rows(&self) -> u64 {
+        match self.rows_per_sort {
+            0 => self.rows_per_transaction,
+            rows => rows,
+        }
+    }
+}
+
+/// A factor.
+pub struct Factor {
+    /// Its name in files, on the command line and in reports.
+    pub name: &'static str,
+    /// What it is, with its unit and its levels.
+    pub what: &'static str,
+    /// Sets the level; the error says which levels there are.
+    pub set: fn(&mut Setup, &str) -> Result<(), String>,
+    /// The level in force.
+    pub get: fn(&Setup) -> String,
+}
+
+/// The factor with this name, or an error that names the nearest one.
+pub fn factor(name: &str) -> Result<&'static Factor, String> {
+    FACTORS.iter().find(|f| f.name == name).ok_or_else(|| {
+        format!(
+            "unknown factor `{name}`: {}",
+            nearest(name, FACTORS.iter().map(|f| f.name))
+        )
+    })
+}
+
+/// Every factor, in the order plans and reports list them.
+pub const FACTORS: &[Factor] = &[
+    Factor {
+        name: "engine",
+        what: "the database: sqlite",
+        set: |s, level| {
+            let names = inorder_engine::ENGINES.iter().map(|e| e.name());
+            match inorder_engine::engine(level) {
+                Some(_) => s.engine = level.to_owned(),
+                None => return Err(format!("unknown engine `{level}`: {}", nearest(level, names))),
+            }
+            Ok(())
+        },
+        get: |s| s.engine.clone(),
+    },
+    Factor {
+        name: "key",
+        what: "how ids are made: serial, int-seq, int-random, uuid4, uuid7, ulid, token160, composite",
+        set: |s, level| set_key(level).map(|key| s.key = key),
+        get: |s| s.key.name().to_owned(),
+    },
+    Factor {
+        name: "key_after",
+        what: "how ids are made in the second half of the load: a key kind, or same",
+        set: |s, level| {
+            s.key_after = match level {
+                "same" => None,
+                other => Some(set_key(other)?),
+            };
+            Ok(())
+        },
+        get: |s| s.key_after.map_or("same", KeyKind::name).to_owned(),
+    },
+    Factor {
+        name: "encoding",
+        what: "how ids are stored: integer, blob, native, text, or default",
+        set: |s, level| {
+            s.encoding = match level {
+                "default" => None,
+                other => Some(Encoding::from_name(other).ok_or_else(|| {
+                    unknown("encoding", other, Encoding::ALL.iter().map(|e| e.name()))
+                })?),
+            };
+            Ok(())
+        },
+        get: |s| s.encoding.map_or("default", Encoding::name).to_owned(),
+    },
+    Factor {
+        name: "layout",
+        what: "how the table is stored: rowid, without-rowid, no-key, or a name of the experiment's own",
+        set: |s, level| {
+            s.layout = level.to_owned();
+            Ok(())
+        },
+        get: |s| s.layout.clone(),
+    },
+    Factor {
+        name: "indexes",
+        what: "secondary indexes of the built-in table, each on a random integer: 0 to 8",
+        set: |s, level| {
+            s.indexes = integer(level, 0, 8)?;
+            Ok(())
+        },
+        get: |s| s.indexes.to_string(),
+    },
+    Factor {
+        name: "payload_bytes",
+        what: "bytes of the payload column: 0 to 1000000",
+        set: |s, level| integer(level, 0, 1_000_000).map(|n| s.payload_bytes = n),
+        get: |s| s.payload_bytes.to_string(),
+    },
+    Factor {
+        name: "rows",
+        what: "rows of the measured table: 1 to 1000000000",
+        set: |s, level| integer(level, 1, 1_000_000_000).map(|n| s.rows = n),
+        get: |s| s.rows.to_string(),
+    },
+    Factor {
+        name: "rows_per_transaction",
+        what: "rows a transaction: 1 to 100000000",
+        set: |s, level| integer(level, 1, 100_000_000).map(|n| s.rows_per_transaction = n),
+        get: |s| s.rows_per_transaction.to_string(),
+    },
+    Factor {
+        name: "presort",
+        what: "what rows are sorted by before they are written: none, prefix8 (first 8 bytes), key",
+        set: |s, level| {
+            s.presort = Presort::from_name(level).ok_or_else(|| {
+                unknown("presort", level, Presort::ALL.iter().map(|p| p.name()))
+            })?;
+            Ok(())
+        },
+        get: |s| s.presort.name().to_owned(),
+    },
+    Factor {
+        name: "rows_per_sort",
+        what: "rows sorted together: 0 (one transaction's) to 100000000",
+        set: |s, level| integer(level, 0, 100_000_000).map(|n| s.rows_per_sort = n),
+        get: |s| s.rows_per_sort.to_string(),
+    },
+    Factor {
+        name: "writers",
+        what: "concurrent writers, each a connection and a thread: 1 to 64",
+        set: |s, level| integer(level, 1, 64).map(|n| s.writers = n),
+        get: |s| s.writers.to_string(),
+    },
+    Factor {
+        name: "cache_kib",
+        what: "page cache (buffer pool) in KiB: 1 to 1000000000",
+        set: |s, level| integer(level, 1, 1_000_000_000).map(|n| s.settings.cache_kib = n),
+        get: |s| s.settings.cache_kib.to_string(),
+    },
+    Factor {
+        name: "page_size_bytes",
+        what: "bytes of a database page: a power of two from 512 to 65536",
+        set: |s, level| {
+            let bytes = integer(level, 512, 65_536)?;
+            if !bytes.is_power_of_two() {
+                return Err(format!("{bytes} isn't a power of two"));
+            }
+            s.settings.page_size_bytes = bytes as u32;
+            Ok(())
+        },
+        get: |s| s.settings.page_size_bytes.to_string(),
+    },
+    Factor {
+        name: "journal",
+        what: "how a transaction is made atomic: wal, delete, truncate, persist, memory, off",
+        set: |s, level| {
+            s.settings.journal = Journal::from_name(level).ok_or_else(|| {
+                unknown("journal", level, Journal::ALL.iter().map(|j| j.name()))
+            })?;
+            Ok(())
+        },
+        get: |s| s.settings.journal.name().to_owned(),
+    },
+    Factor {
+        name: "synchronous",
+        what: "when the engine waits for the disk: off, normal, full, extra",
+        set: |s, level| {
+            s.settings.synchronous = Synchronous::from_name(level).ok_or_else(|| {
+                unknown("synchronous", level, Synchronous::ALL.iter().map(|v| v.name()))
+            })?;
+            Ok(())
+        },
+        get: |s| s.settings.synchronous.name().to_owned(),
+    },
+    Factor {
+        name: "mmap_bytes",
+        what: "bytes of the file read through a memory map: 0 (off) to 1000000000000",
+        set: |s, level| integer(level, 0, 1_000_000_000_000).map(|n| s.settings.mmap_bytes = n),
+        get: |s| s.settings.mmap_bytes.to_string(),
+    },
+    Factor {
+        name: "auto_vacuum",
+        what: "whether freed pages are given back: none, full, incremental",
+        set: |s, level| {
+            s.settings.auto_vacuum = AutoVacuum::from_name(level).ok_or_else(|| {
+                unknown("auto_vacuum", level, AutoVacuum::ALL.iter().map(|v| v.name()))
+            })?;
+            Ok(())
+        },
+        get: |s| s.settings.auto_vacuum.name().to_owned(),
+    },
+    Factor {
+        name: "checkpoint_pages",
+        what: "pages in the WAL after which a checkpoint is due: 0 (never) to 1000000000",
+        set: |s, level| {
+            integer(level, 0, 1_000_000_000).map(|n| s.settings.checkpoint_pages = n as u32)
+        },
+        get: |s| s.settings.checkpoint_pages.to_string(),
+    },
+    Factor {
+        name: "foreign_keys",
+        what: "whether foreign keys are enforced: true, false",
+        set: |s, level| {
+            s.settings.foreign_keys = level
+                .parse()
+                .map_err(|_| format!("`{level}` is neither true nor false"))?;
+            Ok(())
+        },
+        get: |s| s.settings.foreign_keys.to_string(),
+    },
+];
+
+fn set_key(level: &str) -> Result<KeyKind, String> {
+    KeyKind::from_name(level)
+        .ok_or_else(|| unknown("key kind", level, KeyKind::ALL.iter().map(|k| k.name())))
+}
+
+fn unknown<'a>(what: &str, level: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    format!("unknown {what} `{level}`: {}", nearest(level, known))
+}
+
+/// An integer within bounds; `_` between digits is allowed.
+fn integer(level: &str, low: u64, high: u64) -> Result<u64, String> {
+    level
+        .replace('_', "")
+        .parse()
+        .ok()
+        .filter(|value| (low..=high).contains(value))
+        .ok_or_else(|| format!("`{level}` isn't an integer from {low} to {high}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_factor_reads_back_the_level_it_was_set_to() {
+        for factor in FACTORS {
+            let mut setup = Setup::default();
+            let level = (factor.get)(&setup);
+            (factor.set)(&mut setup, &level).expect(factor.name);
+            assert_eq!((factor.get)(&setup), level, "{}", factor.name);
+        }
+    }
+
+    #[test]
+    fn a_wrong_level_names_the_nearest_right_one() {
+        let mut setup = Setup::default();
+        let error = (factor("key").unwrap().set)(&mut setup, "uuidv7").unwrap_err();
+        assert!(error.contains("did you mean `uuid7`?"), "{error}");
+        let error = factor("cache_kb").err().unwrap();
+        assert!(error.contains("did you mean `cache_kib`?"), "{error}");
+    }
+}

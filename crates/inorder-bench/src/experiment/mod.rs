@@ -1,0 +1,369 @@
+//! An experiment: one question as data. Parsed strictly from a TOML file; nothing is compiled.
+
+pub mod factors;
+mod fields;
+mod table;
+
+use crate::error::{Error, nearest};
+use serde::{Deserialize, Serialize};
+use factors::{FACTORS, Setup, factor};
+use fields::{Field, Fields, Source};
+pub use table::{Create, Recipe, Table, TableRows};
+
+/// How large an experiment is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Small: all built-in experiments together take about a minute.
+    Quick,
+    /// As large as the question was asked: the published sizes.
+    Full,
+}
+
+impl Scale {
+    /// Every scale.
+    pub const ALL: &[Scale] = &[Scale::Quick, Scale::Full];
+
+    /// The name used in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scale::Quick => "quick",
+            Scale::Full => "full",
+        }
+    }
+
+    /// The scale with this name, if there is one.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|scale| scale.name() == name)
+    }
+}
+
+/// Levels by factor name.
+pub type Levels = Vec<(String, String)>;
+
+/// What is read after the load.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// Point look-ups by key, warm; a tenth as many cold.
+    pub points: u64,
+    /// Ranges of 100 rows in key order, warm; a tenth as many cold.
+    pub ranges: u64,
+    /// A query of the experiment's own, with one parameter.
+    pub query: Option<String>,
+    /// Times the query is run.
+    pub queries: u64,
+    /// Column of the measured table that the parameters come from; `None` is its key.
+    pub by: Option<String>,
+}
+
+/// A parsed experiment, its scale and the command's overrides applied.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Name of the file without `.toml`.
+    pub name: String,
+    /// The text it was parsed from.
+    pub text: String,
+    /// Short title.
+    pub title: String,
+    /// The question in one sentence.
+    pub question: String,
+    /// What was expected before the first run.
+    pub expect: String,
+    /// Claims it answers.
+    pub claims: Vec<String>,
+    /// Template of the answer; empty for the default one.
+    pub answer: String,
+    /// Factors that vary, with their levels.
+    pub varied: Vec<(String, Vec<String>)>,
+    /// Levels held fixed.
+    pub fixed: Levels,
+    /// Levels of the baseline (of varied factors; a factor not named has its first level).
+    pub baseline: Levels,
+    /// Combinations that are left out.
+    pub skip: Vec<Levels>,
+    /// Trials a cell.
+    pub repetitions: u32,
+    /// Seconds after which a trial is stopped.
+    pub trial_seconds_max: u64,
+    /// The tables, parents first; empty for the built-in one.
+    pub tables: Vec<Table>,
+    /// What is read after the load.
+    pub reads: Reads,
+    /// The data file its `file` recipes read.
+    pub data: Option<String>,
+}
+
+/// What the command line changes in an experiment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overrides {
+    /// `--set factor=level,level`.
+    pub set: Vec<(String, Vec<String>)>,
+    /// `--data FILE`.
+    pub data: Option<String>,
+    /// `--repetitions N`.
+    pub repetitions: Option<u32>,
+}
+
+impl Experiment {
+    /// Parses an experiment file. `file` is its name as errors show it; its stem is the
+    /// experiment's name.
+    ///
+    /// # Errors
+    /// [`Error::Experiment`] with the line and the nearest right name.
+    pub fn parse(
+        file: &str,
+        text: &str,
+        scale: Scale,
+        overrides: &Overrides,
+    ) -> Result<Self, Error> {
+        let source = Source { file, text };
+        let root = source.parse()?;
+        let mut fields = Fields::new(source, "", 0, root.get_ref());
+        let mut parsed = Self::read_header(file, text, &mut fields)?;
+        for item in fields.take("skip").iter().flat_map(Field::list) {
+            parsed.skip.push(read_levels(item.table()?)?);
+        }
+        parsed.tables = table::read_tables(&mut fields, scale)?;
+        if let Some(reads) = fields.take("reads") {
+            parsed.reads = read_reads(reads.table()?)?;
+        }
+        let chosen = read_scales(&mut fields, scale)?;
+        fields.finish()?;
+        parsed.apply_scale(chosen)?;
+        parsed.apply(overrides)?;
+        parsed.check(source)?;
+        Ok(parsed)
+    }
+
+    fn read_header(file: &str, text: &str, fields: &mut Fields<'_>) -> Result<Self, Error> {
+        let name = std::path::Path::new(file)
+            .file_stem()
+            .map_or_else(|| file.to_owned(), |stem| stem.to_string_lossy().into_owned());
+        let text_or_empty = |field: Option<Field<'_>>| field.map_or(Ok(String::new()), |f| f.string());
+        Ok(Experiment {
+            name,
+            text: text.to_owned(),
+            title: fields.need("title")?.string()?,
+            question: fields.need("question")?.string()?,
+            expect: fields.need("expect")?.string()?,
+            claims: strings(fields.take("claims"))?,
+            answer: text_or_empty(fields.take("answer"))?,
+            varied: read_factors(fields.take("factors"))?,
+            fixed: match fields.take("fixed") {
+                Some(field) => read_levels(field.table()?)?,
+                None => Vec::new(),
+            },
+            baseline: match fields.take("baseline") {
+                Some(field) => read_levels(field.table()?)?,
+                None => Vec::new(),
+            },
+            skip: Vec::new(),
+            repetitions: 3,
+            trial_seconds_max: match fields.take("trial_seconds_max") {
+                Some(field) => field.at_least(1)?,
+                None => 900,
+            },
+            tables: Vec::new(),
+            reads: Reads::default(),
+            data: fields.take("data").map(|f| f.string()).transpose()?,
+        })
+    }
+
+    fn apply_scale(&mut self, chosen: ScaleTable) -> Result<(), Error> {
+        if let Some(repetitions) = chosen.repetitions {
+            self.repetitions = repetitions;
+        }
+        for (name, levels) in chosen.levels {
+            self.set_levels(name, levels);
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, overrides: &Overrides) -> Result<(), Error> {
+        for (name, levels) in &overrides.set {
+            let factor = factor(name).map_err(Error::Usage)?;
+            for level in levels {
+                (factor.set)(&mut Setup::default(), level)
+                    .map_err(|why| Error::Usage(format!("--set {name}: {why}")))?;
+            }
+            self.set_levels(name.clone(), levels.clone());
+        }
+        if let Some(repetitions) = overrides.repetitions {
+            self.repetitions = repetitions;
+        }
+        if overrides.data.is_some() {
+            self.data.clone_from(&overrides.data);
+        }
+        Ok(())
+    }
+
+    /// One level is fixed, several vary; either replaces what the factor had.
+    fn set_levels(&mut self, name: String, levels: Vec<String>) {
+        self.fixed.retain(|(n, _)| *n != name);
+        let at = self.varied.iter().position(|(n, _)| *n == name);
+        match (at, levels.len()) {
+            (Some(at), 1) => {
+                self.varied.remove(at);
+                self.fixed.push((name, levels.into_iter().next().unwrap_or_default()));
+            }
+            (Some(at), _) => self.varied[at].1 = levels,
+            (None, 1) => self.fixed.push((name, levels.into_iter().next().unwrap_or_default())),
+            (None, _) => self.varied.push((name, levels)),
+        }
+    }
+
+    /// What can only be said of the whole.
+    fn check(&self, source: Source<'_>) -> Result<(), Error> {
+        let wrong = |needle: &str, message: String| {
+            source.error(source.text.find(needle).unwrap_or(0), message)
+        };
+        for (name, _) in &self.varied {
+            if self.fixed.iter().any(|(fixed, _)| fixed == name) {
+                return Err(wrong(name, format!("`{name}` is both varied and fixed")));
+            }
+        }
+        for layout in self.all_levels("layout") {
+            if let Some(message) = self.layout_problem(&layout) {
+                return Err(wrong(&layout, message));
+            }
+        }
+        let claims = || crate::claims::CLAIMS.iter().map(|claim| claim.id);
+        for id in &self.claims {
+            if !claims().any(|known| known == id) {
+                return Err(wrong(id, format!("unknown claim `{id}`: {}", nearest(id, claims()))));
+            }
+        }
+        crate::report::answer::check(&self.answer, |name| self.all_levels(name))
+            .map_err(|message| wrong("answer", message))
+    }
+
+    /// Every level a factor takes in this experiment.
+    pub fn all_levels(&self, name: &str) -> Vec<String> {
+        let varied = self.varied.iter().find(|(n, _)| n == name);
+        let fixed = self.fixed.iter().find(|(n, _)| n == name);
+        match (varied, fixed) {
+            (Some((_, levels)), _) => levels.clone(),
+            (None, Some((_, level))) => vec![level.clone()],
+            (None, None) => FACTORS
+                .iter()
+                .filter(|f| f.name == name)
+                .map(|f| (f.get)(&Setup::default()))
+                .collect(),
+        }
+    }
+
+    fn layout_problem(&self, layout: &str) -> Option<String> {
+        let own: Vec<&str> = self
+            .tables
+            .iter()
+            .flat_map(|table| table.create.layouts())
+            .collect();
+        let known: Vec<&str> = match (own.is_empty(), self.tables.is_empty()) {
+            (false, _) => own,
+            (true, true) => inorder_engine::LAYOUTS.to_vec(),
+            (true, false) => return None,
+        };
+        (!known.contains(&layout))
+            .then(|| format!("unknown layout `{layout}`: {}", nearest(layout, known)))
+    }
+
+    /// The table whose load is measured; `None` for the built-in one.
+    pub fn measured(&self) -> Option<&Table> {
+        self.tables.iter().find(|table| table.is_measured)
+    }
+}
+
+/// What `[quick]` or `[full]` changes.
+#[derive(Default)]
+struct ScaleTable {
+    repetitions: Option<u32>,
+    levels: Vec<(String, Vec<String>)>,
+}
+
+/// Reads both scales (so that an error in either is seen) and returns the chosen one.
+fn read_scales(fields: &mut Fields<'_>, scale: Scale) -> Result<ScaleTable, Error> {
+    let mut chosen = ScaleTable::default();
+    for (name, this) in [("quick", Scale::Quick), ("full", Scale::Full)] {
+        let Some(field) = fields.take(name) else {
+            continue;
+        };
+        let mut inner = field.table()?;
+        let table = ScaleTable {
+            repetitions: match inner.take("repetitions") {
+                Some(field) => Some(field.at_least(1)? as u32),
+                None => None,
+            },
+            levels: read_level_lists(inner)?,
+        };
+        if this == scale {
+            chosen = table;
+        }
+    }
+    Ok(chosen)
+}
+
+fn strings(field: Option<Field<'_>>) -> Result<Vec<String>, Error> {
+    field
+        .iter()
+        .flat_map(Field::list)
+        .map(|item| item.string())
+        .collect()
+}
+
+/// `[factors]`: each a list of levels.
+fn read_factors(field: Option<Field<'_>>) -> Result<Vec<(String, Vec<String>)>, Error> {
+    match field {
+        Some(field) => read_level_lists(field.table()?),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn read_level_lists(mut fields: Fields<'_>) -> Result<Vec<(String, Vec<String>)>, Error> {
+    let mut out = Vec::new();
+    for (name, field) in fields.take_all() {
+        let mut levels = Vec::new();
+        for item in field.list() {
+            let level = checked_level(&name, &item)?;
+            if levels.contains(&level) {
+                return Err(item.error(format!("`{name}` has the level `{level}` twice")));
+            }
+            levels.push(level);
+        }
+        if levels.is_empty() {
+            return Err(field.error(format!("`{name}` needs at least one level")));
+        }
+        out.push((name, levels));
+    }
+    Ok(out)
+}
+
+/// A table of single levels.
+fn read_levels(mut fields: Fields<'_>) -> Result<Levels, Error> {
+    fields
+        .take_all()
+        .into_iter()
+        .map(|(name, field)| Ok((name.clone(), checked_level(&name, &field)?)))
+        .collect()
+}
+
+/// A level in its canonical form, after its factor has accepted it.
+fn checked_level(name: &str, field: &Field<'_>) -> Result<String, Error> {
+    let factor = factor(name).map_err(|why| field.error(why))?;
+    let mut setup = Setup::default();
+    (factor.set)(&mut setup, &field.level()?).map_err(|why| field.error(format!("`{name}`: {why}")))?;
+    Ok((factor.get)(&setup))
+}
+
+fn read_reads(mut fields: Fields<'_>) -> Result<Reads, Error> {
+    let mut count = |name| fields.take(name).map_or(Ok(0), |f| f.at_least(1));
+    let (points, ranges, queries) = (count("points")?, count("ranges")?, count("queries")?);
+    let reads = Reads {
+        points,
+        ranges,
+        queries: queries.max(1),
+        query: fields.take("query").map(|f| f.string()).transpose()?,
+        by: fields.take("by").map(|f| f.string()).transpose()?,
+    };
+    fields.finish()?;
+    Ok(reads)
+}

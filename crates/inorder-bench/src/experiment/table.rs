@@ -1,0 +1,380 @@
+//! `[[table]]`: a table of the experiment's own and the recipe of its rows.
+
+use super::{
+    Scale,
+    fields::{Field, Fields},
+};
+use crate::error::{Error, nearest};
+use inorder_engine::Value;
+use std::sync::Arc;
+
+/// A table and how its rows are made.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// Its rows; the measured table takes the factor `rows`.
+    pub rows: TableRows,
+    /// Its DDL.
+    pub create: Create,
+    /// A recipe for each column that is filled, in file order. A column that the table of a layout
+    /// doesn't have is left out there.
+    pub columns: Vec<(String, Recipe)>,
+    /// Whether its load is what is measured.
+    pub is_measured: bool,
+}
+
+/// How many rows a table gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableRows {
+    /// The factor `rows`.
+    Factor,
+    /// This many.
+    Fixed(u64),
+    /// As many as the data file has.
+    File,
+}
+
+/// DDL, with `{factor}` where a level goes and `{key}` for the key's column type.
+#[derive(Clone, Debug)]
+pub enum Create {
+    /// One for every layout.
+    One(String),
+    /// One a layout.
+    ByLayout(Vec<(String, String)>),
+}
+
+impl Create {
+    /// The DDL of a layout.
+    pub fn of(&self, layout: &str) -> Option<&str> {
+        match self {
+            Create::One(sql) => Some(sql),
+            Create::ByLayout(all) => all
+                .iter()
+                .find(|(name, _)| name == layout)
+                .map(|(_, sql)| sql.as_str()),
+        }
+    }
+
+    /// The layouts it names.
+    pub fn layouts(&self) -> Vec<&str> {
+        match self {
+            Create::One(_) => Vec::new(),
+            Create::ByLayout(all) => all.iter().map(|(name, _)| name.as_str()).collect(),
+        }
+    }
+}
+
+/// How a column is filled.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Recipe {
+    /// A key of the factor `key`.
+    Key,
+    /// Random bytes, as many as the factor `payload_bytes` says.
+    Payload {
+        /// Letters and digits rather than any bytes.
+        is_text: bool,
+    },
+    /// `start`, `start + step`, …
+    Sequence {
+        /// The first value.
+        start: i64,
+        /// What is added each row.
+        step: i64,
+    },
+    /// A uniformly random integer, both ends included.
+    RandomInt {
+        /// Smallest.
+        low: i64,
+        /// Largest.
+        high: i64,
+    },
+    /// A uniformly random number.
+    RandomReal {
+        /// Smallest.
+        low: f64,
+        /// Largest.
+        high: f64,
+    },
+    /// Random letters and digits.
+    RandomText {
+        /// Shortest, in characters.
+        low: u32,
+        /// Longest.
+        high: u32,
+    },
+    /// Random bytes.
+    RandomBlob {
+        /// Shortest, in bytes.
+        low: u32,
+        /// Longest.
+        high: u32,
+    },
+    /// Made-up titles.
+    Titles,
+    /// Made-up user names.
+    Names,
+    /// The same value in every row.
+    Constant(Value),
+    /// A column of the data file, row by row, from the beginning again at its end.
+    File {
+        /// The column.
+        column: String,
+        /// What to do when no data file is given.
+        otherwise: Option<Box<Recipe>>,
+    },
+    /// The value of a random row of a table that was filled before.
+    Pick {
+        /// That table.
+        table: String,
+        /// Its column.
+        column: String,
+        /// No value twice within the rows of one transaction.
+        distinct: bool,
+    },
+    /// The value of each row of a table that was filled before, repeated: all rows of one parent
+    /// follow one another.
+    Each {
+        /// That table.
+        table: String,
+        /// Its column.
+        column: String,
+        /// Rows of one parent; `None` is a transaction's.
+        repeat: Option<u64>,
+    },
+}
+
+/// Reads every `[[table]]`. The last is the measured one where none says so.
+pub(super) fn read_tables(fields: &mut Fields<'_>, scale: Scale) -> Result<Vec<Table>, Error> {
+    let mut tables: Vec<Table> = Vec::new();
+    for item in fields.take("table").iter().flat_map(Field::list) {
+        let table = read_table(item.table()?, scale, &tables)?;
+        if tables.iter().any(|other| other.name == table.name) {
+            return Err(item.error(format!("the table `{}` is there twice", table.name)));
+        }
+        if table.is_measured && tables.iter().any(|other| other.is_measured) {
+            return Err(item.error("two tables say `measured = true`: one load is measured"));
+        }
+        tables.push(table);
+    }
+    if !tables.iter().any(|table| table.is_measured)
+        && let Some(last) = tables.last_mut()
+    {
+        last.is_measured = true;
+    }
+    for table in &mut tables {
+        if table.is_measured {
+            table.rows = TableRows::Factor;
+        }
+    }
+    Ok(tables)
+}
+
+fn read_table(mut fields: Fields<'_>, scale: Scale, before: &[Table]) -> Result<Table, Error> {
+    let name = fields.need("name")?.string()?;
+    let is_measured = fields.take("measured").map_or(Ok(false), |f| f.boolean())?;
+    let rows = match fields.take("rows") {
+        Some(field) => read_rows(&field, scale)?,
+        None => TableRows::Factor,
+    };
+    let create = read_create(&fields.need("create")?)?;
+    let mut columns = Vec::new();
+    for (column, field) in fields.need("columns")?.table()?.take_all() {
+        columns.push((column, read_recipe(&field, before)?));
+    }
+    fields.finish()?;
+    Ok(Table {
+        name,
+        rows,
+        create,
+        columns,
+        is_measured,
+    })
+}
+
+fn read_rows(field: &Field<'_>, scale: Scale) -> Result<TableRows, Error> {
+    if field.is_string() {
+        return match field.string()?.as_str() {
+            "file" => Ok(TableRows::File),
+            other => Err(field.error(format!(
+                "`rows` is an integer or \"file\" (as many as the data file has), not `{other}`"
+            ))),
+        };
+    }
+    if let Ok(mut scales) = field.table() {
+        let (quick, full) = (scales.need("quick")?, scales.need("full")?);
+        scales.finish()?;
+        let chosen = if scale == Scale::Quick { quick } else { full };
+        return read_rows(&chosen, scale);
+    }
+    Ok(TableRows::Fixed(field.at_least(1)?))
+}
+
+fn read_create(field: &Field<'_>) -> Result<Create, Error> {
+    if field.is_string() {
+        return Ok(Create::One(field.string()?));
+    }
+    let mut all = Vec::new();
+    for (layout, sql) in field.table()?.take_all() {
+        all.push((layout, sql.string()?));
+    }
+    Ok(Create::ByLayout(all))
+}
+
+/// The names of recipes, for error messages.
+const RECIPES: &[&str] = &[
+    "key",
+    "payload",
+    "payload-text",
+    "sequence",
+    "random-int",
+    "random-real",
+    "random-text",
+    "random-blob",
+    "titles",
+    "names",
+    "constant",
+    "file",
+    "pick",
+    "each",
+];
+
+/// A recipe: a name alone, or a table with `fill = name` and the recipe's own fields.
+fn read_recipe(field: &Field<'_>, before: &[Table]) -> Result<Recipe, Error> {
+    if field.is_string() {
+        let name = field.string()?;
+        return match name.as_str() {
+            "key" => Ok(Recipe::Key),
+            "payload" => Ok(Recipe::Payload { is_text: false }),
+            "payload-text" => Ok(Recipe::Payload { is_text: true }),
+            "sequence" => Ok(Recipe::Sequence { start: 1, step: 1 }),
+            "titles" => Ok(Recipe::Titles),
+            "names" => Ok(Recipe::Names),
+            known if RECIPES.contains(&known) => Err(field.error(format!(
+                "the recipe `{known}` has fields of its own: write {{ fill = \"{known}\", … }}"
+            ))),
+            _ => Err(unknown_recipe(field, &name)),
+        };
+    }
+    let mut fields = field.table()?;
+    let fill = fields.need("fill")?;
+    let name = fill.string()?;
+    let recipe = match name.as_str() {
+        "random-int" => read_random_int(&mut fields)?,
+        "random-real" => Recipe::RandomReal {
+            low: fields.need("low")?.real()?,
+            high: fields.need("high")?.real()?,
+        },
+        "random-text" => {
+            let (low, high) = read_length(&fields.need("length")?)?;
+            Recipe::RandomText { low, high }
+        }
+        "random-blob" => {
+            let (low, high) = read_length(&fields.need("length")?)?;
+            Recipe::RandomBlob { low, high }
+        }
+        "sequence" => Recipe::Sequence {
+            start: fields.take("start").map_or(Ok(1), |f| f.integer())?,
+            step: fields.take("step").map_or(Ok(1), |f| f.integer())?,
+        },
+        "constant" => Recipe::Constant(read_value(&fields.need("value")?)?),
+        "file" => Recipe::File {
+            column: fields.need("column")?.string()?,
+            otherwise: match fields.take("otherwise") {
+                Some(field) => Some(Box::new(read_recipe(&field, before)?)),
+                None => None,
+            },
+        },
+        "pick" => {
+            let (table, column) = read_from(&fields.need("from")?, before)?;
+            Recipe::Pick {
+                table,
+                column,
+                distinct: fields.take("distinct").map_or(Ok(false), |f| f.boolean())?,
+            }
+        }
+        "each" => {
+            let (table, column) = read_from(&fields.need("from")?, before)?;
+            Recipe::Each {
+                table,
+                column,
+                repeat: fields.take("repeat").map(|f| f.at_least(1)).transpose()?,
+            }
+        }
+        known if RECIPES.contains(&known) => read_recipe(&fill, before)?,
+        _ => return Err(unknown_recipe(&fill, &name)),
+    };
+    fields.finish()?;
+    Ok(recipe)
+}
+
+fn unknown_recipe(field: &Field<'_>, name: &str) -> Error {
+    field.error(format!(
+        "unknown recipe `{name}`: {}",
+        nearest(name, RECIPES.iter().copied())
+    ))
+}
+
+fn read_random_int(fields: &mut Fields<'_>) -> Result<Recipe, Error> {
+    let low = fields.need("low")?;
+    let high = fields.need("high")?.integer()?;
+    if low.integer()? > high {
+        return Err(low.error("`low` is above `high`"));
+    }
+    Ok(Recipe::RandomInt {
+        low: low.integer()?,
+        high,
+    })
+}
+
+/// A length: one number, or the shortest and the longest.
+fn read_length(field: &Field<'_>) -> Result<(u32, u32), Error> {
+    let ends: Vec<u64> = field
+        .list()
+        .iter()
+        .map(|item| item.at_least(0))
+        .collect::<Result<_, _>>()?;
+    let (low, high) = match ends[..] {
+        [both] => (both, both),
+        [low, high] if low <= high => (low, high),
+        _ => return Err(field.error("`length` is one number, or the shortest and the longest")),
+    };
+    if high > 1_000_000 {
+        return Err(field.error("`length` is at most 1000000"));
+    }
+    Ok((low as u32, high as u32))
+}
+
+fn read_value(field: &Field<'_>) -> Result<Value, Error> {
+    if field.is_string() {
+        return Ok(Value::Text(Arc::from(field.string()?)));
+    }
+    if let Ok(value) = field.boolean() {
+        return Ok(Value::Integer(i64::from(value)));
+    }
+    match field.integer() {
+        Ok(value) => Ok(Value::Integer(value)),
+        Err(_) => Ok(Value::Real(field.real()?)),
+    }
+}
+
+/// `table.column` of a table that comes before.
+fn read_from(field: &Field<'_>, before: &[Table]) -> Result<(String, String), Error> {
+    let text = field.string()?;
+    let Some((table, column)) = text.split_once('.') else {
+        return Err(field.error(format!("`from` is \"table.column\", not `{text}`")));
+    };
+    let Some(parent) = before.iter().find(|other| other.name == table) else {
+        return Err(field.error(format!(
+            "no table `{table}` comes before this one: {}",
+            nearest(table, before.iter().map(|other| other.name.as_str()))
+        )));
+    };
+    if !parent.columns.iter().any(|(name, _)| name == column) {
+        return Err(field.error(format!(
+            "the table `{table}` has no recipe for `{column}`: {}",
+            nearest(column, parent.columns.iter().map(|(name, _)| name.as_str()))
+        )));
+    }
+    Ok((table.to_owned(), column.to_owned()))
+}

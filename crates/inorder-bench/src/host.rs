@@ -1,0 +1,199 @@
+//! The machine: what it is, what the process did on it, and how disturbed it was. Read from Linux's
+//! `/proc`; what can't be read is unobservable, not zero.
+
+use crate::results::Noise;
+use std::{fs, io::Write as _, path::Path, time::Instant};
+
+/// Bytes of the process so far (`/proc/self/io`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ProcessIo {
+    /// Passed to write calls.
+    pub written_bytes: Option<u64>,
+    /// Made dirty for a block device; 0 on tmpfs.
+    pub block_written_bytes: Option<u64>,
+}
+
+/// Reads the process's counters.
+pub fn process_io() -> ProcessIo {
+    let text = fs::read_to_string("/proc/self/io").unwrap_or_default();
+    ProcessIo {
+        written_bytes: field(&text, "wchar:"),
+        block_written_bytes: field(&text, "write_bytes:"),
+    }
+}
+
+/// Peak resident memory of the process in bytes.
+pub fn peak_memory_bytes() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/status").ok()?;
+    field(&text, "VmHWM:").map(|kib| kib * 1024)
+}
+
+/// The first number after a name.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.starts_with(name))?;
+    line[name.len()..].split_whitespace().next()?.parse().ok()
+}
+
+/// Watches how disturbed the machine is while a trial runs.
+pub struct NoiseMeter {
+    began: Instant,
+    pressure_us: Option<u64>,
+    jiffies: Option<(u64, u64)>,
+    schedule_ns: Option<(u64, u64)>,
+    load_per_core: Option<f64>,
+}
+
+impl NoiseMeter {
+    /// Begins to watch.
+    pub fn start() -> Self {
+        NoiseMeter {
+            began: Instant::now(),
+            pressure_us: cpu_pressure_us(),
+            jiffies: steal_jiffies(),
+            schedule_ns: schedule_ns(),
+            load_per_core: load_per_core(),
+        }
+    }
+
+    /// What was seen since the start.
+    pub fn finish(&self) -> Noise {
+        let elapsed_us = self.began.elapsed().as_micros() as f64;
+        Noise {
+            cpu_pressure: delta(self.pressure_us, cpu_pressure_us()).map(|us| us / elapsed_us),
+            steal: share(self.jiffies, steal_jiffies()),
+            load_per_core: self.load_per_core,
+            wait_share: share(self.schedule_ns.map(swap), schedule_ns().map(swap)),
+        }
+    }
+}
+
+fn swap((a, b): (u64, u64)) -> (u64, u64) {
+    (b, a)
+}
+
+fn delta(before: Option<u64>, after: Option<u64>) -> Option<f64> {
+    Some(after?.saturating_sub(before?) as f64)
+}
+
+/// Growth of the first over growth of the second; `None` where nothing grew.
+fn share(before: Option<(u64, u64)>, after: Option<(u64, u64)>) -> Option<f64> {
+    let (before, after) = (before?, after?);
+    let whole = after.1.saturating_sub(before.1);
+    (whole > 0).then(|| after.0.saturating_sub(before.0) as f64 / whole as f64)
+}
+
+/// Microseconds in which some task waited for a CPU since boot.
+fn cpu_pressure_us() -> Option<u64> {
+    let text = fs::read_to_string("/proc/pressure/cpu").ok()?;
+    let some = text.lines().find(|line| line.starts_with("some"))?;
+    some.rsplit_once("total=")?.1.trim().parse().ok()
+}
+
+/// Steal and all jiffies since boot.
+fn steal_jiffies() -> Option<(u64, u64)> {
+    let text = fs::read_to_string("/proc/stat").ok()?;
+    let fields: Vec<u64> = text
+        .lines()
+        .next()?
+        .split_whitespace()
+        .skip(1)
+        .take(8)
+        .map(|field| field.parse().unwrap_or(0))
+        .collect();
+    Some((*fields.get(7)?, fields.iter().sum()))
+}
+
+/// Nanoseconds that the main thread ran and waited to run (`/proc/self/schedstat`).
+fn schedule_ns() -> Option<(u64, u64)> {
+    let text = fs::read_to_string("/proc/self/schedstat").ok()?;
+    let mut fields = text.split_whitespace().map(str::parse);
+    Some((fields.next()?.ok()?, fields.next()?.ok()?))
+}
+
+fn load_per_core() -> Option<f64> {
+    let text = fs::read_to_string("/proc/loadavg").ok()?;
+    let load: f64 = text.split_whitespace().next()?.parse().ok()?;
+    // A run loads one core itself.
+    Some(((load - 1.0) / cores() as f64).max(0.0))
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// What the machine is, in reading order: name and value.
+pub fn describe(folder: &Path) -> Vec<(String, String)> {
+    let unknown = || "unknown".to_owned();
+    let first_after = |file: &str, name: &str| {
+        let text = fs::read_to_string(file).ok()?;
+        let line = text.lines().find(|line| line.starts_with(name))?;
+        Some(line.split_once([':', '='])?.1.trim().trim_matches('"').to_owned())
+    };
+    let read = |file: &str| fs::read_to_string(file).map(|text| text.trim().to_owned());
+    let mut facts = vec![
+        ("CPU", first_after("/proc/cpuinfo", "model name").unwrap_or_else(unknown)),
+        ("cores", cores().to_string()),
+        ("memory", first_after("/proc/meminfo", "MemTotal").unwrap_or_else(unknown)),
+        ("system", first_after("/etc/os-release", "PRETTY_NAME").unwrap_or_else(unknown)),
+        ("kernel", read("/proc/sys/kernel/osrelease").unwrap_or_else(|_| unknown())),
+        ("architecture", std::env::consts::ARCH.to_owned()),
+        ("filesystem", filesystem(folder).unwrap_or_else(unknown)),
+    ];
+    facts.push((
+        "fsync of 4 KiB, median",
+        fsync_us(folder).map_or_else(unknown, |us| format!("{us:.0} us")),
+    ));
+    facts
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}
+
+/// Type of the filesystem that holds a folder: of the mount point that is its longest prefix.
+fn filesystem(folder: &Path) -> Option<String> {
+    let folder = folder.canonicalize().ok()?;
+    let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
+    mounts
+        .lines()
+        .filter_map(|line| {
+            let mut fields = line.split_whitespace().skip(1);
+            Some((fields.next()?, fields.next()?))
+        })
+        .filter(|(point, _)| folder.starts_with(point))
+        .max_by_key(|(point, _)| point.len())
+        .map(|(_, kind)| kind.to_owned())
+}
+
+/// Median time to make 4 KiB durable in a folder.
+fn fsync_us(folder: &Path) -> Option<f64> {
+    let path = folder.join("fsync-probe");
+    let mut file = fs::File::create(&path).ok()?;
+    let times = (0..21).filter_map(|_| {
+        let began = Instant::now();
+        file.write_all(&[0x55; 4096]).ok()?;
+        file.sync_data().ok()?;
+        Some(began.elapsed().as_secs_f64() * 1e6)
+    });
+    let median = crate::analysis::median(times);
+    let _ = fs::remove_file(&path);
+    median
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found_by_name() {
+        assert_eq!(field("rchar: 1\nwchar: 42\n", "wchar:"), Some(42));
+        assert_eq!(field("VmHWM:\t  17 kB\n", "VmHWM:"), Some(17));
+        assert_eq!(field("rchar: 1\n", "wchar:"), None);
+    }
+
+    #[test]
+    fn a_share_of_nothing_is_unobservable() {
+        assert_eq!(share(Some((1, 10)), Some((1, 10))), None);
+        assert_eq!(share(Some((1, 10)), Some((2, 14))), Some(0.25));
+        assert_eq!(share(None, Some((2, 14))), None);
+    }
+}

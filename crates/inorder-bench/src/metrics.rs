@@ -1,0 +1,134 @@
+//! The list of metrics: numbers derived from one trial's samples.
+
+use crate::{analysis::Metric, results::Trial};
+
+/// Every metric, in the order tables show them.
+pub const METRICS: &[Metric] = &[
+    metric("cpu_us_per_row", "CPU a row", "us", true, |t| {
+        per_row(t, t.last("cpu_s", "").map(|s| s * 1e6))
+    }),
+    metric("wall_us_per_row", "wall a row", "us", true, |t| {
+        per_row(t, t.last("wall_s", "").map(|s| s * 1e6))
+    }),
+    metric("rows_per_s", "rows a second", "rows/s", true, |t| {
+        Some(rows(t)? / t.last("wall_s", "")?)
+    }),
+    metric(
+        "engine_bytes_per_row",
+        "bytes written a row",
+        "bytes",
+        false,
+        |t| per_row(t, t.last("engine_written_bytes", "")),
+    ),
+    metric(
+        "block_bytes_per_row",
+        "block bytes a row",
+        "bytes",
+        false,
+        |t| per_row(t, t.last("block_written_bytes", "")),
+    ),
+    metric(
+        "write_amplification",
+        "write amplification",
+        "times",
+        false,
+        |t| Some(t.last("engine_written_bytes", "")? / t.last("user_bytes", "")?),
+    ),
+    metric("syncs", "syncs", "calls", false, |t| {
+        t.last("engine_syncs_calls", "")
+    }),
+    metric("size_bytes", "size", "bytes", false, |t| {
+        t.last("size_bytes", "")
+    }),
+    metric(
+        "size_vacuumed_bytes",
+        "size after VACUUM",
+        "bytes",
+        false,
+        |t| t.last("size_vacuumed_bytes", ""),
+    ),
+    metric("index_share", "index share", "share", false, |t| {
+        Some(index_bytes(t)? / t.last("size_bytes", "")?)
+    }),
+    metric("fill_share", "fill", "share", false, |t| {
+        t.last("fill_share", "")
+    }),
+    metric("retries", "busy retries", "retries", false, |t| {
+        t.last("busy_retries", "")
+    }),
+    metric("peak_memory_bytes", "peak memory", "bytes", false, |t| {
+        t.last("peak_memory_bytes", "")
+    }),
+    metric("point_warm_p50_us", "look-up warm p50", "us", true, |t| {
+        t.last("point_lookup_us", "warm.p50")
+    }),
+    metric("point_warm_p99_us", "look-up warm p99", "us", true, |t| {
+        t.last("point_lookup_us", "warm.p99")
+    }),
+    metric("point_cold_p50_us", "look-up cold p50", "us", true, |t| {
+        t.last("point_lookup_us", "cold.p50")
+    }),
+    metric("point_cold_p99_us", "look-up cold p99", "us", true, |t| {
+        t.last("point_lookup_us", "cold.p99")
+    }),
+    metric(
+        "range_warm_p50_us",
+        "range of 100 warm p50",
+        "us",
+        true,
+        |t| t.last("range_lookup_us", "warm.p50"),
+    ),
+    metric(
+        "range_cold_p50_us",
+        "range of 100 cold p50",
+        "us",
+        true,
+        |t| t.last("range_lookup_us", "cold.p50"),
+    ),
+    metric("query_warm_p50_us", "query warm p50", "us", true, |t| {
+        t.last("query_us", "warm.p50")
+    }),
+    metric("query_warm_mean_us", "query warm mean", "us", true, |t| {
+        t.last("query_us", "warm.mean")
+    }),
+];
+
+/// The metric with this id, if there is one.
+pub fn metric_named(id: &str) -> Option<&'static Metric> {
+    METRICS.iter().find(|metric| metric.id == id)
+}
+
+const fn metric(
+    id: &'static str,
+    title: &'static str,
+    unit: &'static str,
+    is_time: bool,
+    of: fn(&Trial) -> Option<f64>,
+) -> Metric {
+    Metric {
+        id,
+        title,
+        unit,
+        is_time,
+        of,
+    }
+}
+
+/// Rows the trial stored.
+fn rows(trial: &Trial) -> Option<f64> {
+    trial.last("rows_stored", "").filter(|rows| *rows > 0.0)
+}
+
+fn per_row(trial: &Trial, value: Option<f64>) -> Option<f64> {
+    Some(value? / rows(trial)?)
+}
+
+/// Bytes of all indexes after the load.
+fn index_bytes(trial: &Trial) -> Option<f64> {
+    trial
+        .parts("size_bytes")
+        .iter()
+        .filter(|part| part.starts_with("index:"))
+        .map(|part| trial.last("size_bytes", part))
+        .sum()
+}

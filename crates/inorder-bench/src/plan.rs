@@ -1,0 +1,317 @@
+//! The plan of a run: cells x repetitions, shuffled in blocks from the seed. Pure: it opens nothing.
+
+use crate::{
+    error::Error,
+    experiment::{
+        Experiment, Levels,
+        factors::{FACTORS, Setup, factor},
+    },
+    results,
+};
+use inorder_engine::TableShape;
+use inorder_key::KeyKind;
+use std::collections::BTreeMap;
+
+/// Most cells in one experiment: beyond it a plan is a mistake.
+const CELLS_MAX: usize = 10_000;
+
+/// What is to be run.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// The experiments as results keep them.
+    pub experiments: Vec<results::Experiment>,
+    /// Their cells.
+    pub cells: Vec<results::Cell>,
+    /// Their trials in the order they run.
+    pub trials: Vec<results::Trial>,
+    /// Combinations of levels that can't be: experiment, label, reason.
+    pub impossible: Vec<(String, String, String)>,
+}
+
+/// Plans these experiments. Cells of a repetition run in random order, one repetition after the
+/// other, so that a slow spell of the machine falls on all cells alike.
+///
+/// # Errors
+/// When an experiment has no possible cell, its baseline isn't one, or it has too many.
+pub fn plan(experiments: &[Experiment], seed: u64) -> Result<Plan, Error> {
+    let mut plan = Plan::default();
+    for experiment in experiments {
+        plan_experiment(&mut plan, experiment, seed)?;
+    }
+    Ok(plan)
+}
+
+/// The setup of a cell.
+///
+/// # Errors
+/// When a factor doesn't take its level (a result file from another version).
+pub fn setup_of(levels: &BTreeMap<String, String>) -> Result<Setup, Error> {
+    let mut setup = Setup::default();
+    for (name, level) in levels {
+        let factor = factor(name).map_err(Error::Usage)?;
+        (factor.set)(&mut setup, level).map_err(Error::Usage)?;
+    }
+    Ok(setup)
+}
+
+fn plan_experiment(plan: &mut Plan, experiment: &Experiment, seed: u64) -> Result<(), Error> {
+    let first_cell = plan.cells.len();
+    let baseline_levels = baseline_levels(experiment);
+    let mut baseline = None;
+    for combination in combinations(experiment)? {
+        let levels = all_levels(experiment, &combination);
+        let label = label(experiment, &combination);
+        let setup = setup_of(&levels)?;
+        if let Err(reason) = possible(experiment, &setup) {
+            plan.impossible
+                .push((experiment.name.clone(), label, reason));
+            continue;
+        }
+        let id = plan.cells.len() as u64 + 1;
+        if matches(&levels, &baseline_levels) {
+            baseline.get_or_insert(id);
+        }
+        plan.cells.push(results::Cell {
+            id,
+            experiment: experiment.name.clone(),
+            label,
+            levels,
+            is_twin: false,
+        });
+    }
+    let Some(baseline) = baseline else {
+        return Err(no_baseline(plan, experiment));
+    };
+    let mut twin = plan.cells[baseline as usize - 1].clone();
+    twin.id = plan.cells.len() as u64 + 1;
+    twin.label = format!("{} (again)", twin.label);
+    twin.is_twin = true;
+    plan.cells.push(twin);
+    plan.experiments.push(record(experiment, baseline));
+    add_trials(plan, experiment, first_cell, seed);
+    Ok(())
+}
+
+fn no_baseline(plan: &Plan, experiment: &Experiment) -> Error {
+    let reasons: Vec<String> = plan
+        .impossible
+        .iter()
+        .filter(|(name, ..)| *name == experiment.name)
+        .map(|(_, label, reason)| format!("{label}: {reason}"))
+        .collect();
+    Error::Usage(format!(
+        "the baseline of `{}` isn't among its possible combinations of levels{}{}",
+        experiment.name,
+        if reasons.is_empty() { "" } else { "; " },
+        reasons.join("; ")
+    ))
+}
+
+/// Blocks of one repetition each, every block shuffled.
+fn add_trials(plan: &mut Plan, experiment: &Experiment, first_cell: usize, seed: u64) {
+    let mut random = Random::new(seed ^ hash(experiment.name.as_bytes()));
+    for repetition in 0..experiment.repetitions {
+        let mut block: Vec<u64> = plan.cells[first_cell..].iter().map(|c| c.id).collect();
+        random.shuffle(&mut block);
+        for cell in block {
+            plan.trials.push(results::Trial {
+                id: plan.trials.len() as u64 + 1,
+                cell,
+                repetition,
+                // One seed a repetition: cells of a repetition get the same rows where they can,
+                // and are compared in pairs.
+                seed: hash(&[seed.to_le_bytes(), u64::from(repetition).to_le_bytes()].concat())
+                    >> 1,
+                ..results::Trial::default()
+            });
+        }
+    }
+}
+
+fn record(experiment: &Experiment, baseline: u64) -> results::Experiment {
+    results::Experiment {
+        name: experiment.name.clone(),
+        title: experiment.title.clone(),
+        question: experiment.question.clone(),
+        expect: experiment.expect.clone(),
+        claims: experiment.claims.clone(),
+        varied: experiment.varied.iter().map(|(n, _)| n.clone()).collect(),
+        levels: experiment.varied.iter().map(|(_, l)| l.clone()).collect(),
+        baseline,
+        answer: experiment.answer.clone(),
+        toml: experiment.text.clone(),
+        data: experiment.data.clone(),
+    }
+}
+
+fn baseline_levels(experiment: &Experiment) -> Levels {
+    experiment
+        .varied
+        .iter()
+        .map(|(name, levels)| {
+            let named = experiment
+                .baseline
+                .iter()
+                .find(|(n, level)| n == name && levels.contains(level));
+            let level = named.map_or(&levels[0], |(_, level)| level);
+            (name.clone(), level.clone())
+        })
+        .collect()
+}
+
+/// Every combination of varied levels that isn't skipped, the first factor slowest.
+fn combinations(experiment: &Experiment) -> Result<Vec<Levels>, Error> {
+    let cells: usize = experiment.varied.iter().map(|(_, l)| l.len()).product();
+    if cells > CELLS_MAX {
+        return Err(Error::Usage(format!(
+            "`{}` has {cells} combinations of levels; at most {CELLS_MAX} can be planned",
+            experiment.name
+        )));
+    }
+    let mut all: Vec<Levels> = vec![Vec::new()];
+    for (name, levels) in &experiment.varied {
+        all = all
+            .iter()
+            .flat_map(|begun| {
+                levels.iter().map(move |level| {
+                    let mut longer = begun.clone();
+                    longer.push((name.clone(), level.clone()));
+                    longer
+                })
+            })
+            .collect();
+    }
+    all.retain(|combination| {
+        let levels: BTreeMap<_, _> = combination.iter().cloned().collect();
+        !experiment.skip.iter().any(|skip| matches(&levels, skip))
+    });
+    Ok(all)
+}
+
+fn matches(levels: &BTreeMap<String, String>, wanted: &Levels) -> bool {
+    wanted
+        .iter()
+        .all(|(name, level)| levels.get(name) == Some(level))
+}
+
+fn all_levels(experiment: &Experiment, combination: &Levels) -> BTreeMap<String, String> {
+    let default = Setup::default();
+    let mut levels: BTreeMap<String, String> = FACTORS
+        .iter()
+        .map(|f| (f.name.to_owned(), (f.get)(&default)))
+        .collect();
+    for (name, level) in experiment.fixed.iter().chain(combination) {
+        levels.insert(name.clone(), level.clone());
+    }
+    levels
+}
+
+/// The varied levels in words. A number says what it is a number of.
+fn label(experiment: &Experiment, combination: &Levels) -> String {
+    if combination.is_empty() {
+        return experiment.title.clone();
+    }
+    let words: Vec<String> = combination
+        .iter()
+        .map(|(name, level)| {
+            if level.parse::<i64>().is_ok() || level == "true" || level == "false" || level == "none"
+            {
+                format!("{name} {level}")
+            } else {
+                level.clone()
+            }
+        })
+        .collect();
+    words.join(", ")
+}
+
+/// Whether this combination can be run at all, and if not, why.
+fn possible(experiment: &Experiment, setup: &Setup) -> Result<(), String> {
+    let engine = inorder_engine::engine(&setup.engine)
+        .ok_or_else(|| format!("no engine {}", setup.engine))?;
+    let encoding = setup.encoding();
+    for kind in [Some(setup.key), setup.key_after].into_iter().flatten() {
+        if !kind.encodings().contains(&encoding) {
+            let known: Vec<&str> = kind.encodings().iter().map(|e| e.name()).collect();
+            return Err(format!(
+                "{} is stored as {}, not as {}",
+                kind.name(),
+                known.join(" or "),
+                encoding.name()
+            ));
+        }
+    }
+    let Some(key_type) = engine.key_type(setup.key, encoding) else {
+        return Err(format!("{} has no {} type", setup.engine, encoding.name()));
+    };
+    if let Some(after) = setup.key_after {
+        let special = [KeyKind::Serial, KeyKind::Composite];
+        if after.width_bytes(encoding) != setup.key.width_bytes(encoding)
+            || engine.key_type(after, encoding) != Some(key_type)
+            || special.contains(&after)
+            || special.contains(&setup.key)
+        {
+            return Err(format!(
+                "a column of {} can't go on with {}",
+                setup.key.name(),
+                after.name()
+            ));
+        }
+    }
+    if setup.key == KeyKind::Serial && setup.presort != inorder_load::order::Presort::None {
+        return Err("keys that the engine assigns can't be sorted before".to_owned());
+    }
+    match experiment.tables.is_empty() {
+        true => engine.create_table(&shape(setup)).map(|_| ()),
+        false if setup.key == KeyKind::Composite => {
+            Err("a composite key is two columns: only the built-in table has them".to_owned())
+        }
+        false => Ok(()),
+    }
+}
+
+/// The built-in table of a setup.
+pub fn shape(setup: &Setup) -> TableShape<'_> {
+    TableShape {
+        name: "event",
+        key: setup.key,
+        encoding: setup.encoding(),
+        layout: &setup.layout,
+        has_payload: setup.payload_bytes > 0,
+        indexes: setup.indexes,
+    }
+}
+
+/// A small deterministic generator for shuffles: SplitMix64 (Steele, Lea and Flood, 2014).
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0)
+    }
+
+    fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            let other = (u128::from(self.next()) * (last as u128 + 1)) >> 64;
+            items.swap(last, other as usize);
+        }
+    }
+}
+
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// A hash that is the same on every machine and in every version.
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
+    mix(bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| {
+        (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3)
+    }))
+}

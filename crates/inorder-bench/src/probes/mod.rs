@@ -1,0 +1,60 @@
+//! The list of probes: each a measured quantity with a unit.
+//!
+//! A sample names its probe and a part of it. Growth probes are sampled while the table grows and
+//! are cumulative over the load; the others are taken once.
+
+/// What a probe measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProbeInfo {
+    /// Its id; the unit ends the name.
+    pub id: &'static str,
+    /// The unit as a person reads it.
+    pub unit: &'static str,
+    /// What it is, in one sentence.
+    pub what: &'static str,
+    /// Sampled (and cumulative) while the table grows.
+    pub is_growth: bool,
+    /// A time: the noise gate may withhold verdicts on it.
+    pub is_time: bool,
+}
+
+macro_rules! probes {
+    ($($id:literal, $unit:literal, $growth:literal, $time:literal, $what:literal;)+) => {
+        /// Every probe.
+        pub const PROBES: &[ProbeInfo] = &[$(ProbeInfo {
+            id: $id, unit: $unit, what: $what, is_growth: $growth, is_time: $time,
+        },)+];
+    };
+}
+
+probes! {
+    "wall_s", "s", true, true, "Wall time of the load by phase: generate, sort, insert, commit, checkpoint; the whole has no part.";
+    "cpu_s", "CPU s", true, true, "CPU time of the process (user and system) by phase; the whole has no part.";
+    "engine_written_bytes", "bytes", true, false, "Bytes the engine asked the system to write, by file: main, wal, journal, temp.";
+    "engine_read_bytes", "bytes", true, false, "Bytes the engine asked the system to read, by file.";
+    "engine_writes_calls", "calls", true, false, "Write calls of the engine, by file.";
+    "engine_reads_calls", "calls", true, false, "Read calls of the engine, by file.";
+    "engine_syncs_calls", "calls", true, false, "Calls of the engine that wait for the disk, by file.";
+    "process_written_bytes", "bytes", true, false, "Bytes the process passed to write calls (/proc/self/io wchar), to check the engine's count.";
+    "block_written_bytes", "bytes", true, false, "Block layer: bytes the process made dirty for a block device (/proc/self/io write_bytes).";
+    "busy_retries", "retries", true, false, "Times a writer found the database locked and tried again.";
+    "user_bytes", "bytes", true, false, "Bytes of the values in the rows handed to the engine: what write amplification is taken against.";
+    "size_bytes", "bytes", false, false, "Size of the database after the load; parts table:NAME, index:NAME, free, other.";
+    "size_vacuumed_bytes", "bytes", false, false, "The same after VACUUM.";
+    "pages", "pages", false, false, "Pages of a tree; parts table:NAME and index:NAME.";
+    "overflow_pages", "pages", false, false, "Overflow pages of a tree.";
+    "depth_levels", "levels", false, false, "Levels of a tree from root to leaf.";
+    "fanout_children", "children", false, false, "Mean children of an interior page.";
+    "fill_share", "share", false, false, "Share of the bytes on a tree's pages that are in use, 0 to 1.";
+    "peak_memory_bytes", "bytes", false, false, "Peak resident memory of the trial's process.";
+    "rows_stored", "rows", false, false, "Rows counted in the measured table after the load.";
+    "point_lookup_us", "us", false, true, "Latency of a look-up by key; parts warm.p50, warm.p99, warm.mean, cold.p50, cold.p99, cold.mean.";
+    "range_lookup_us", "us", false, true, "Latency of reading 100 rows in key order from a random key; parts as for point look-ups.";
+    "query_us", "us", false, true, "Latency of the experiment's own query; parts as for point look-ups.";
+    "page_fill_share", "share", false, false, "Fill of leaf pages in key order; the part is the leaf's position (000000 and up) in tree/position form.";
+}
+
+/// The probe with this id, if there is one.
+pub fn probe(id: &str) -> Option<&'static ProbeInfo> {
+    PROBES.iter().find(|probe| probe.id == id)
+}

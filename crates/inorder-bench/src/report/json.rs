@@ -1,0 +1,138 @@
+//! The report as JSON.
+//!
+//! The names below stay what they are while `format_version` does. `null` is "could not be
+//! observed". A ratio is `{ratio, low, high, pairs}`: median over median, the ends of its 95%
+//! bootstrap interval, and the pairs of trials it rests on.
+//!
+//! | field | what |
+//! | --- | --- |
+//! | `format`, `format_version` | `inorder-report`, 1 |
+//! | `meta` | version, revision, seed, scale, command, times in Unix seconds, host, engines |
+//! | `claims[]` | `id`, `post`, `statement`, `figure`, `experiment`, `verdict`, `seen`, `ratio`, `reason` |
+//! | `experiments[]` | see below |
+//! | `.name` `.title` `.question` `.expect` `.answer` `.claims[]` | texts |
+//! | `.varied` | factor → levels |
+//! | `.fixed` | factor → level |
+//! | `.metrics[]` | `id`, `title`, `unit`, `is_withheld` (a time on a noisy machine) |
+//! | `.cells[]` | `id`, `label`, `is_baseline`, `trials_done`, `trials_planned`, `metrics` |
+//! | `.cells[].metrics` | metric's id → `{median, low, high, ratio}`, the ratio against the baseline |
+//! | `.noise` | `withheld` (a reason or `null`), `floor` (metric's id → ratio) |
+//! | `.failed[]` | `cell`, `repetition`, `error` |
+//! | `.trials_missing` | trials that have not run |
+//! | `.settings[]` | `cells`, `settings`: as read back from the engine |
+//! | `.texts[]` | `cells`, `name`, `text`: query plans and the like |
+
+use super::{
+    Error, answer,
+    view::{ClaimRow, ExperimentView, Report, Row, Summary},
+};
+use serde_json::{Map, Value, json};
+
+/// Version of the names above.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Writes a report down.
+///
+/// # Errors
+/// When a value cannot be written as JSON.
+pub fn render(report: &Report) -> Result<String, Error> {
+    let claims: Vec<Value> = report.claims.iter().map(claim).collect();
+    let experiments: Vec<Value> = report.experiments.iter().map(experiment).collect();
+    let all = json!({
+        "format": "inorder-report",
+        "format_version": FORMAT_VERSION,
+        "meta": report.meta,
+        "claims": claims,
+        "experiments": experiments,
+    });
+    Ok(serde_json::to_string_pretty(&all)? + "\n")
+}
+
+fn claim(claim: &ClaimRow) -> Value {
+    json!({
+        "id": claim.id,
+        "post": claim.post,
+        "statement": claim.statement,
+        "figure": claim.figure,
+        "experiment": claim.experiment,
+        "verdict": claim.judgement.verdict.name(),
+        "seen": claim.judgement.seen,
+        "ratio": claim.judgement.ratio,
+        "reason": claim.judgement.reason,
+    })
+}
+
+fn experiment(experiment: &ExperimentView) -> Value {
+    let noise = &experiment.noise;
+    let metrics: Vec<Value> = experiment
+        .summary
+        .columns
+        .iter()
+        .map(|column| {
+            json!({
+                "id": column.id,
+                "title": column.title,
+                "unit": column.unit,
+                "is_withheld": column.is_withheld,
+            })
+        })
+        .collect();
+    let rows = experiment.summary.rows.iter();
+    let cells: Vec<Value> = rows.map(|row| cell(&experiment.summary, row)).collect();
+    json!({
+        "name": experiment.name,
+        "title": experiment.title,
+        "question": experiment.question,
+        "expect": experiment.expect,
+        "answer": answer::text(&experiment.answer),
+        "claims": experiment.claims,
+        "varied": object(experiment.varied.iter().map(|(k, v)| (k.clone(), json!(v)))),
+        "fixed": object(experiment.fixed.iter().map(|(k, v)| (k.clone(), json!(v)))),
+        "metrics": metrics,
+        "cells": cells,
+        "noise": {
+            "withheld": noise.withheld,
+            "floor": object(noise.floor.iter().map(|(id, _, ratio)| ((*id).into(), json!(ratio)))),
+        },
+        "failed": experiment.failed.iter().map(|trial| json!({
+            "cell": trial.label,
+            "repetition": trial.repetition,
+            "error": trial.error,
+        })).collect::<Vec<_>>(),
+        "trials_missing": experiment.missing,
+        "settings": experiment.settings.iter().map(|shared| json!({
+            "cells": shared.cells,
+            "settings": object(shared.what.iter().map(|(k, v)| (k.clone(), json!(v)))),
+        })).collect::<Vec<_>>(),
+        "texts": experiment.texts.iter().map(|shared| json!({
+            "cells": shared.cells,
+            "name": shared.what.0,
+            "text": shared.what.1,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn cell(summary: &Summary, row: &Row) -> Value {
+    let metrics = summary.columns.iter().zip(&row.readings);
+    let metrics = metrics.map(|(column, reading)| {
+        let value = json!({
+            "median": reading.median,
+            "low": reading.low,
+            "high": reading.high,
+            "ratio": reading.ratio,
+        });
+        (column.id.to_owned(), value)
+    });
+    json!({
+        "id": row.cell,
+        "label": row.label,
+        "is_baseline": row.is_baseline,
+        "trials_done": row.done,
+        "trials_planned": row.planned,
+        "metrics": object(metrics),
+    })
+}
+
+fn object(fields: impl Iterator<Item = (String, Value)>) -> Map<String, Value> {
+    fields.collect()
+}

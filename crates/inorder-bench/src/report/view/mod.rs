@@ -1,0 +1,329 @@
+//! What a report shows, as plain data: built once from a run, laid out by every format.
+
+mod summary;
+
+pub use summary::{Column, Reading, Row, Summary};
+
+use super::{
+    Error,
+    answer::{self, Piece},
+    format,
+};
+use crate::{
+    analysis::{self, Ratio},
+    claims::{Claim, Judgement, Verdict},
+    metrics::METRICS,
+    results::{Experiment, Meta, Run, Status, Trial},
+};
+
+/// A whole report.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// When, where, with what: name and value in reading order.
+    pub facts: Vec<(&'static str, String)>,
+    /// The run's own description.
+    pub meta: Meta,
+    /// The claims, in the order they were published.
+    pub claims: Vec<ClaimRow>,
+    /// The experiments, in the order they were planned.
+    pub experiments: Vec<ExperimentView>,
+}
+
+/// A published claim and what the run says about it.
+#[derive(Clone, Debug)]
+pub struct ClaimRow {
+    /// Its id.
+    pub id: &'static str,
+    /// Title of the post that made it.
+    pub post: &'static str,
+    /// The claim.
+    pub statement: &'static str,
+    /// The post's own figure.
+    pub figure: &'static str,
+    /// The experiment that answers it.
+    pub experiment: &'static str,
+    /// What the run says.
+    pub judgement: Judgement,
+}
+
+/// One experiment.
+#[derive(Clone, Debug)]
+pub struct ExperimentView {
+    /// Its name.
+    pub name: String,
+    /// Its title; the name where it has none.
+    pub title: String,
+    /// The question.
+    pub question: String,
+    /// What was expected before the first run; may be empty.
+    pub expect: String,
+    /// The answer.
+    pub answer: Vec<Piece>,
+    /// Ids of the claims it answers.
+    pub claims: Vec<String>,
+    /// The factors that vary, with their levels.
+    pub varied: Vec<(String, Vec<String>)>,
+    /// The factors that all cells share.
+    pub fixed: Vec<(String, String)>,
+    /// Cells against metrics.
+    pub summary: Summary,
+    /// How far its times can be trusted.
+    pub noise: NoiseView,
+    /// Trials without a result: failed ones.
+    pub failed: Vec<FailedTrial>,
+    /// Trials that have not run yet.
+    pub missing: usize,
+    /// Settings read back from the engine, for each set of cells that share them.
+    pub settings: Vec<Shared<Vec<(String, String)>>>,
+    /// Texts the trials found, such as query plans.
+    pub texts: Vec<Shared<(String, String)>>,
+    /// The experiment file as it was run.
+    pub toml: String,
+}
+
+/// How far an experiment's times can be trusted.
+#[derive(Clone, Debug)]
+pub struct NoiseView {
+    /// Why its times are withheld; `None` where they are not.
+    pub withheld: Option<String>,
+    /// The baseline run a second time, against itself: metric's id, its title and the ratio.
+    pub floor: Vec<(&'static str, &'static str, Ratio)>,
+}
+
+/// A trial that failed.
+#[derive(Clone, Debug)]
+pub struct FailedTrial {
+    /// Its cell.
+    pub label: String,
+    /// Its repetition, from 0.
+    pub repetition: u32,
+    /// Why.
+    pub error: String,
+}
+
+/// Something that several cells have in common.
+#[derive(Clone, Debug)]
+pub struct Shared<T> {
+    /// The cells in words; `all cells` where they are all.
+    pub cells: String,
+    /// What they share.
+    pub what: T,
+}
+
+/// Metrics a report names the noise floor of.
+const FLOOR_METRICS: &[&str] = &["cpu_us_per_row", "engine_bytes_per_row", "size_bytes"];
+
+/// The posts by the name claims give them.
+const POSTS: &[(&str, &str)] = &[
+    ("watchlist", "The watch list"),
+    ("documents", "The document store"),
+    ("disk-io", "Disk I/O of primary keys"),
+    ("presort", "Sorting before inserting"),
+];
+
+impl Report {
+    /// The report of a run.
+    ///
+    /// # Errors
+    /// When an experiment's answer has a placeholder that cannot be read.
+    pub fn new(run: &Run, claims: &[Claim]) -> Result<Self, Error> {
+        Ok(Report {
+            facts: facts(run),
+            meta: run.meta.clone(),
+            claims: claims
+                .iter()
+                .map(|claim| ClaimRow::new(run, claim))
+                .collect(),
+            experiments: run
+                .experiments
+                .iter()
+                .map(|experiment| ExperimentView::new(run, experiment))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl ClaimRow {
+    fn new(run: &Run, claim: &Claim) -> Self {
+        ClaimRow {
+            id: claim.id,
+            post: post_title(claim.post),
+            statement: claim.statement,
+            figure: claim.figure,
+            experiment: claim.experiment,
+            judgement: (claim.judge)(run),
+        }
+    }
+
+    /// Whether the run has something to say about it.
+    pub fn is_judged(&self) -> bool {
+        self.judgement.verdict != Verdict::NotRun
+    }
+}
+
+impl ExperimentView {
+    fn new(run: &Run, experiment: &Experiment) -> Result<Self, Error> {
+        let withheld = analysis::is_noisy(run, &experiment.name);
+        let answer =
+            answer::fill(run, experiment, withheld.is_some()).map_err(|message| Error::Answer {
+                experiment: experiment.name.clone(),
+                message,
+            })?;
+        let trials = trials_of(run, experiment);
+        let title = match experiment.title.is_empty() {
+            true => &experiment.name,
+            false => &experiment.title,
+        };
+        Ok(ExperimentView {
+            name: experiment.name.clone(),
+            title: title.clone(),
+            question: experiment.question.clone(),
+            expect: experiment.expect.clone(),
+            answer,
+            claims: experiment.claims.clone(),
+            varied: experiment
+                .varied
+                .iter()
+                .cloned()
+                .zip(experiment.levels.iter().cloned())
+                .collect(),
+            fixed: fixed(run, experiment),
+            summary: Summary::new(run, experiment, withheld.is_some()),
+            noise: NoiseView {
+                withheld,
+                floor: floor(run, experiment),
+            },
+            failed: trials
+                .iter()
+                .filter(|(_, trial)| trial.status == Status::Failed)
+                .map(|(label, trial)| FailedTrial {
+                    label: (*label).to_owned(),
+                    repetition: trial.repetition,
+                    error: trial.error.clone().unwrap_or_else(|| "unknown".into()),
+                })
+                .collect(),
+            missing: trials
+                .iter()
+                .filter(|(_, trial)| trial.status == Status::Planned)
+                .count(),
+            settings: shared(
+                trials
+                    .iter()
+                    .filter(|(_, trial)| !trial.settings.is_empty())
+                    .map(|(label, trial)| (*label, &trial.settings)),
+            ),
+            texts: shared(
+                trials
+                    .iter()
+                    .flat_map(|(label, trial)| trial.texts.iter().map(|text| (*label, text))),
+            ),
+            toml: experiment.toml.clone(),
+        })
+    }
+}
+
+fn post_title(post: &'static str) -> &'static str {
+    POSTS
+        .iter()
+        .find(|(name, _)| *name == post)
+        .map_or(post, |(_, title)| title)
+}
+
+/// What identifies a run.
+fn facts(run: &Run) -> Vec<(&'static str, String)> {
+    let meta = &run.meta;
+    let took = match meta.finished_unix_s {
+        Some(end) => format::duration(end.saturating_sub(meta.started_unix_s)),
+        None => "not finished".to_owned(),
+    };
+    let with = |status: Status| run.trials.iter().filter(|t| t.status == status).count();
+    let mut trials = format!("{} finished", format::count(with(Status::Done), "trial"));
+    for (status, word) in [(Status::Failed, "failed"), (Status::Planned, "not run")] {
+        if with(status) > 0 {
+            trials.push_str(&format!(", {} {word}", with(status)));
+        }
+    }
+    let engines: Vec<String> = meta
+        .engines
+        .iter()
+        .map(|engine| format!("{} {}", engine.name, engine.version))
+        .collect();
+    vec![
+        ("started", format::moment(meta.started_unix_s)),
+        ("took", took),
+        ("engine", engines.join(", ")),
+        ("scale", meta.scale.clone()),
+        ("trials", trials),
+        ("seed", meta.seed.to_string()),
+        (
+            "inorder",
+            format!("{} ({})", meta.inorder_version, meta.revision),
+        ),
+        ("command", format!("inorder {}", meta.command.join(" "))),
+    ]
+}
+
+/// The factors that do not vary: those of the baseline, or else of any cell.
+fn fixed(run: &Run, experiment: &Experiment) -> Vec<(String, String)> {
+    let cells = run.cells_of(&experiment.name);
+    let Some(cell) = run.cell(experiment.baseline).or(cells.first().copied()) else {
+        return Vec::new();
+    };
+    cell.levels
+        .iter()
+        .filter(|(factor, _)| !experiment.varied.contains(factor))
+        .map(|(factor, level)| (factor.clone(), level.clone()))
+        .collect()
+}
+
+fn floor(run: &Run, experiment: &Experiment) -> Vec<(&'static str, &'static str, Ratio)> {
+    METRICS
+        .iter()
+        .filter(|metric| FLOOR_METRICS.contains(&metric.id))
+        .filter_map(|metric| {
+            let ratio = analysis::noise_floor(run, &experiment.name, metric)?;
+            Some((metric.id, metric.title, ratio))
+        })
+        .collect()
+}
+
+/// The trials of an experiment with the label of their cell, in the order of cells.
+fn trials_of<'a>(run: &'a Run, experiment: &Experiment) -> Vec<(&'a str, &'a Trial)> {
+    run.cells_of(&experiment.name)
+        .into_iter()
+        .flat_map(|cell| {
+            run.trials
+                .iter()
+                .filter(|trial| trial.cell == cell.id)
+                .map(|trial| (cell.label.as_str(), trial))
+        })
+        .collect()
+}
+
+/// Joins what is equal and names the cells that have it.
+fn shared<'a, T: Clone + PartialEq + 'a>(
+    items: impl Iterator<Item = (&'a str, &'a T)>,
+) -> Vec<Shared<T>> {
+    let mut groups: Vec<(&T, Vec<&str>)> = Vec::new();
+    let mut labels: Vec<&str> = Vec::new();
+    for (label, what) in items {
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+        match groups.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, cells)) if cells.contains(&label) => {}
+            Some((_, cells)) => cells.push(label),
+            None => groups.push((what, vec![label])),
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(what, cells)| Shared {
+            cells: match cells.len() == labels.len() {
+                true => "all cells".to_owned(),
+                false => cells.join("; "),
+            },
+            what: what.clone(),
+        })
+        .collect()
+}

@@ -1,0 +1,238 @@
+//! Runs a plan: trial after trial, each kept in the result file when it ends.
+
+mod process;
+
+pub use process::{Processes, serve};
+
+use crate::{
+    error::Error,
+    experiment::{Overrides, Scale},
+    results::{Run, Status, Store, Trial},
+    trial::{Outcome, TrialSpec},
+};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+/// Trials that may fail one after another before the run gives up.
+const FAILURES_IN_A_ROW_MAX: u32 = 3;
+
+/// Runs one trial. The real one starts a process; tests have one that doesn't.
+pub trait Executor {
+    /// Runs a trial to its end or its time limit. `on_rows` hears the rows that are committed.
+    ///
+    /// # Errors
+    /// Why it failed, in words.
+    fn run(
+        &mut self,
+        spec: &TrialSpec,
+        seconds_max: u64,
+        on_rows: &mut dyn FnMut(u64),
+    ) -> Result<Outcome, String>;
+}
+
+/// Hears how a run goes on.
+pub trait Observer {
+    /// A trial begins.
+    fn begins(&mut self, _run: &Run, _trial: &Trial) {}
+    /// Rows of the current trial that are committed.
+    fn rows(&mut self, _rows: u64) {}
+    /// A trial ended, well or not.
+    fn ended(&mut self, _run: &Run, _trial: &Trial) {}
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Every trial was run.
+    Complete,
+    /// It was stopped; it can be resumed.
+    Stopped,
+}
+
+/// Runs every trial of `run` that isn't done, in order, and keeps each in `store`.
+///
+/// # Errors
+/// When the result file can't be written, or trials fail one after another.
+pub fn run_trials(
+    store: &Store,
+    run: &mut Run,
+    work: &Path,
+    executor: &mut dyn Executor,
+    observer: &mut dyn Observer,
+    stop: &AtomicBool,
+) -> Result<End, Error> {
+    let mut failures_in_a_row = 0;
+    for at in 0..run.trials.len() {
+        if run.trials[at].status == Status::Done {
+            continue;
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Ok(End::Stopped);
+        }
+        observer.begins(run, &run.trials[at]);
+        let folder = TrialFolder::create(work, run.trials[at].id)?;
+        let (spec, seconds_max) = spec_of(run, &run.trials[at], &folder.0)?;
+        let outcome = executor.run(&spec, seconds_max, &mut |rows| observer.rows(rows));
+        drop(folder);
+        if stop.load(Ordering::Relaxed) && outcome.is_err() {
+            return Ok(End::Stopped);
+        }
+        let trial = &mut run.trials[at];
+        match outcome {
+            Ok(outcome) => {
+                failures_in_a_row = 0;
+                fill(trial, outcome);
+            }
+            Err(reason) => {
+                failures_in_a_row += 1;
+                trial.status = Status::Failed;
+                trial.error = Some(reason);
+            }
+        }
+        store.keep(trial)?;
+        observer.ended(run, &run.trials[at]);
+        if failures_in_a_row == FAILURES_IN_A_ROW_MAX {
+            return Err(Error::Trial(format!(
+                "{failures_in_a_row} trials in a row failed, the last with: {}",
+                run.trials[at].error.as_deref().unwrap_or_default()
+            )));
+        }
+    }
+    let now = unix_s();
+    run.meta.finished_unix_s = Some(now);
+    store.finish(now)?;
+    Ok(End::Complete)
+}
+
+fn fill(trial: &mut Trial, outcome: Outcome) {
+    trial.status = Status::Done;
+    trial.error = None;
+    trial.noise = outcome.noise;
+    trial.settings = outcome.settings;
+    trial.texts = outcome.texts;
+    trial.samples = outcome.samples;
+}
+
+/// Seconds since 1970, UTC.
+pub fn unix_s() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+/// What a trial's process is told, and its time limit.
+fn spec_of(run: &Run, trial: &Trial, folder: &Path) -> Result<(TrialSpec, u64), Error> {
+    let missing = |what: &str| Error::Usage(format!("trial {} has no {what}", trial.id));
+    let cell = run.cell(trial.cell).ok_or_else(|| missing("cell"))?;
+    let experiment = run
+        .experiment(&cell.experiment)
+        .ok_or_else(|| missing("experiment"))?;
+    let spec = TrialSpec {
+        file: format!("{}.toml", experiment.name),
+        text: experiment.toml.clone(),
+        scale: Scale::from_name(&run.meta.scale).ok_or_else(|| missing("scale"))?,
+        overrides: Overrides {
+            data: experiment.data.clone(),
+            ..run.meta.overrides.clone()
+        },
+        levels: cell.levels.clone(),
+        repetition: trial.repetition,
+        seed: trial.seed,
+        folder: folder.to_owned(),
+    };
+    let parsed = spec.experiment()?;
+    Ok((spec, parsed.trial_seconds_max))
+}
+
+/// The folder of one trial's database; removed with all that is in it.
+struct TrialFolder(PathBuf);
+
+impl TrialFolder {
+    fn create(work: &Path, id: u64) -> Result<Self, Error> {
+        let path = work.join(format!("trial-{id}"));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).map_err(|source| Error::Io {
+            path: path.clone(),
+            source,
+        })?;
+        Ok(TrialFolder(path))
+    }
+}
+
+impl Drop for TrialFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The folder in which a run's trials work, named by the process that owns it; removed at the end.
+/// What a killed run left behind is removed by the next one.
+pub struct WorkFolder(PathBuf);
+
+/// Begins the names of work folders.
+const WORK_PREFIX: &str = "work-";
+
+impl WorkFolder {
+    /// A work folder in `results`, which is created where it isn't there.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn create(results: &Path) -> Result<Self, Error> {
+        let wrong = |path: &Path| {
+            let path = path.to_owned();
+            move |source| Error::Io { path, source }
+        };
+        fs::create_dir_all(results).map_err(wrong(results))?;
+        for entry in fs::read_dir(results).map_err(wrong(results))?.flatten() {
+            let name = entry.file_name();
+            let owner = name.to_str().and_then(|name| name.strip_prefix(WORK_PREFIX));
+            let is_dead = owner.is_some_and(|pid| !Path::new("/proc").join(pid).exists());
+            if is_dead && Path::new("/proc/self").exists() {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        let path = results.join(format!("{WORK_PREFIX}{}", std::process::id()));
+        fs::create_dir_all(&path).map_err(wrong(&path))?;
+        Ok(WorkFolder(path))
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for WorkFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// How long the trials left will take, from those of the same cell or experiment that are done.
+pub fn time_left(run: &Run, seconds_of: &dyn Fn(u64) -> Option<f64>) -> Option<Duration> {
+    let seconds = |trial: &&Trial| seconds_of(trial.id);
+    let mean = |trials: Vec<f64>| {
+        (!trials.is_empty()).then(|| trials.iter().sum::<f64>() / trials.len() as f64)
+    };
+    let all = mean(run.trials.iter().filter_map(|t| seconds(&t)).collect())?;
+    let experiment_of = |t: &Trial| run.cell(t.cell).map(|cell| cell.experiment.as_str());
+    let mut left = 0.0;
+    for trial in run.trials.iter().filter(|t| t.status == Status::Planned) {
+        let same_cell = run.trials.iter().filter(|t| t.cell == trial.cell);
+        let same_experiment = run
+            .trials
+            .iter()
+            .filter(|t| experiment_of(t) == experiment_of(trial));
+        left += mean(same_cell.filter_map(|t| seconds(&t)).collect())
+            .or_else(|| mean(same_experiment.filter_map(|t| seconds(&t)).collect()))
+            .unwrap_or(all);
+    }
+    Some(Duration::from_secs_f64(left))
+}
+
+#[cfg(test)]
+mod tests;

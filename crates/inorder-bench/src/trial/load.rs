@@ -1,0 +1,263 @@
+//! The measured load: rows are made, sorted, inserted and committed, each timed apart.
+
+use super::{
+    rows::{Kept, RowMaker},
+    sampler::Sampler,
+};
+use crate::{
+    clock::{Clock, Phase, Phases},
+    error::Error,
+    experiment::factors::Setup,
+    results::Sample,
+};
+use inorder_engine::{Batch, Database, Retry, Writer};
+use inorder_load::{Presort, presort};
+use std::sync::{
+    Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+/// Rows made at once where transactions are small: enough that a clock read a batch is nothing.
+const ROWS_MADE_TOGETHER: u64 = 8192;
+/// Transactions smaller than this share clock reads: one in so many is split into phases.
+const ROWS_TO_TIME_EACH: u64 = 256;
+
+/// What the writers share.
+struct Shared<'a> {
+    maker: RowMaker,
+    kept: Kept,
+    rows_made: u64,
+    sampler: Sampler<'a>,
+}
+
+/// Loads the measured table with the setup's writers. Returns a sample of its keys and the samples
+/// of the growth probes.
+///
+/// # Errors
+/// The first writer's error; the others stop.
+pub fn load(
+    database: &dyn Database,
+    table: &str,
+    setup: &Setup,
+    maker: RowMaker,
+    kept: Kept,
+    sampler: Sampler<'_>,
+) -> Result<(Batch, Vec<Sample>), Error> {
+    let names: Vec<String> = maker.names().iter().map(|&n| n.to_owned()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut writers = Vec::new();
+    for _ in 0..setup.writers {
+        writers.push(database.writer(table, &names, Retry::default())?);
+    }
+    let shared = Mutex::new(Shared {
+        maker,
+        kept,
+        rows_made: 0,
+        sampler,
+    });
+    let stop = AtomicBool::new(false);
+    lock(&shared).sampler.start(database);
+    let mut results: Vec<Result<(), Error>> = Vec::new();
+    if let [writer] = &mut writers[..] {
+        results.push(work(writer.as_mut(), database, setup, &shared, &stop));
+    } else {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = writers
+                .iter_mut()
+                .map(|writer| {
+                    scope.spawn(|| {
+                        let done = work(writer.as_mut(), database, setup, &shared, &stop);
+                        if done.is_err() {
+                            stop.store(true, Ordering::Relaxed);
+                        }
+                        done
+                    })
+                })
+                .collect();
+            results = threads
+                .into_iter()
+                .map(|t| {
+                    t.join()
+                        .unwrap_or_else(|_| Err(Error::Trial("a writer panicked".to_owned())))
+                })
+                .collect();
+        });
+    }
+    results.into_iter().collect::<Result<(), Error>>()?;
+    drop(writers);
+    let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok((shared.kept.into_batch(), shared.sampler.finish(database)?))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Rows made (and sorted) together. Transactions may reach over a batch's edges, but where rows of
+/// one parent are to share a transaction, several writers must get whole transactions.
+fn rows_together(setup: &Setup) -> u64 {
+    let unit = setup.rows_per_transaction;
+    match (setup.presort, setup.writers) {
+        (Presort::None, 1) if unit < ROWS_MADE_TOGETHER => ROWS_MADE_TOGETHER / unit * unit,
+        (Presort::None, _) => unit,
+        (_, _) => setup.sort_rows(),
+    }
+}
+
+/// One writer: takes rows until none are left.
+fn work(
+    writer: &mut dyn Writer,
+    database: &dyn Database,
+    setup: &Setup,
+    shared: &Mutex<Shared<'_>>,
+    stop: &AtomicBool,
+) -> Result<(), Error> {
+    let mut transactions = Transactions::new(writer, database, setup, shared);
+    while !stop.load(Ordering::Relaxed) {
+        let Some((batch, first_row)) = next_batch(setup, shared) else {
+            return transactions.end();
+        };
+        transactions
+            .write(&batch)
+            .map_err(|error| explain(error, first_row))?;
+    }
+    Ok(())
+}
+
+/// Says of which row of the load a constraint's error speaks.
+pub(super) fn explain(error: Error, first_row: u64) -> Error {
+    match error {
+        Error::Engine(inorder_engine::Error::Row {
+            table,
+            row,
+            message,
+        }) => Error::Trial(format!(
+            "row {} of table `{table}` breaks a constraint: {message}; \
+             change the recipe of the column it names",
+            first_row + row as u64 + 1
+        )),
+        other => other,
+    }
+}
+
+/// Makes and sorts the next rows, both timed. Returns them with the number of the first.
+fn next_batch(setup: &Setup, shared: &Mutex<Shared<'_>>) -> Option<(Batch, u64)> {
+    let mut shared = lock(shared);
+    let rows = rows_together(setup).min(setup.rows - shared.rows_made);
+    if rows == 0 {
+        return None;
+    }
+    let first_row = shared.rows_made;
+    shared.rows_made += rows;
+    let mut clock = Clock::start();
+    let mut batch = shared.maker.make(rows as usize);
+    shared.sampler.phases.add(Phase::Generate, clock.lap());
+    if setup.presort != Presort::None {
+        presort(&mut batch, shared.maker.key_columns(), setup.presort);
+        shared.sampler.phases.add(Phase::Sort, clock.lap());
+    }
+    shared.kept.look(&batch);
+    shared.sampler.count_user_bytes(&batch);
+    Some((batch, first_row))
+}
+
+/// Cuts batches into transactions, which may reach over their edges.
+struct Transactions<'a, 's> {
+    writer: &'a mut dyn Writer,
+    database: &'a dyn Database,
+    shared: &'a Mutex<Shared<'s>>,
+    rows_max: u64,
+    /// One transaction in this many is split into phases.
+    stride: u64,
+    begun: u64,
+    rows_open: u64,
+    retries_told: u64,
+    /// Since phases were last told to the sampler.
+    since: Clock,
+    /// What the transactions that were split since then took.
+    split: Phases,
+}
+
+impl<'a, 's> Transactions<'a, 's> {
+    fn new(
+        writer: &'a mut dyn Writer,
+        database: &'a dyn Database,
+        setup: &Setup,
+        shared: &'a Mutex<Shared<'s>>,
+    ) -> Self {
+        Transactions {
+            writer,
+            database,
+            shared,
+            rows_max: setup.rows_per_transaction,
+            stride: (ROWS_TO_TIME_EACH / setup.rows_per_transaction).max(1),
+            begun: 0,
+            rows_open: 0,
+            retries_told: 0,
+            since: Clock::start(),
+            split: Phases::default(),
+        }
+    }
+
+    /// Writes a batch; transactions that fill up are committed.
+    fn write(&mut self, batch: &Batch) -> Result<(), Error> {
+        self.since = Clock::start();
+        let mut row = 0;
+        while row < batch.rows() {
+            let until = batch
+                .rows()
+                .min(row + (self.rows_max - self.rows_open) as usize);
+            let mut clock = self.begun.is_multiple_of(self.stride).then(Clock::start);
+            if self.rows_open == 0 {
+                self.writer.begin()?;
+            }
+            self.writer.insert(batch, row..until)?;
+            self.split.lap(Phase::Insert, clock.as_mut());
+            self.rows_open += (until - row) as u64;
+            row = until;
+            if self.rows_open == self.rows_max {
+                self.commit(clock)?;
+            }
+        }
+        self.tell();
+        Ok(())
+    }
+
+    /// Commits what is open, and lets the sampler look where one is due.
+    fn commit(&mut self, mut clock: Option<Clock>) -> Result<(), Error> {
+        self.writer.commit()?;
+        self.split.lap(Phase::Commit, clock.as_mut());
+        self.writer.checkpoint_if_due()?;
+        self.split.lap(Phase::Checkpoint, clock.as_mut());
+        self.begun += 1;
+        let rows = std::mem::take(&mut self.rows_open);
+        let is_due = lock(self.shared).sampler.committed(rows);
+        if is_due {
+            self.tell();
+            lock(self.shared).sampler.sample(self.database);
+            self.since = Clock::start();
+        }
+        Ok(())
+    }
+
+    /// Tells the sampler what was spent since the last time, in the proportions of the split.
+    fn tell(&mut self) {
+        let spent = self.since.lap();
+        let split = std::mem::take(&mut self.split);
+        let retries = self.writer.retries();
+        let mut shared = lock(self.shared);
+        shared.sampler.phases.add_split(&split, spent);
+        shared.sampler.retries += retries - self.retries_told;
+        self.retries_told = retries;
+    }
+
+    /// Commits the last, smaller transaction.
+    fn end(&mut self) -> Result<(), Error> {
+        if self.rows_open > 0 {
+            self.since = Clock::start();
+            self.commit(Some(Clock::start()))?;
+            self.tell();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,364 @@
+//! A trial: one cell of an experiment, run once, in its own process.
+
+mod after;
+mod load;
+mod reads;
+mod rows;
+mod sampler;
+
+use crate::{
+    error::Error,
+    experiment::{Experiment, Overrides, Recipe, Scale, Table, factors::Setup},
+    host::NoiseMeter,
+    plan,
+    results::{Noise, Sample},
+};
+use inorder_engine::{Batch, Database, Retry};
+use rows::{Inputs, Kept, Parents, RowMaker};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Rows of the measured table whose keys are kept to be read back and looked up.
+const KEYS_KEPT: u64 = 4096;
+/// Rows of a parent table that are made and inserted together.
+const PARENT_ROWS_TOGETHER: u64 = 100_000;
+
+/// All that a trial's process is told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TrialSpec {
+    /// Name of the experiment's file, for error messages.
+    pub file: String,
+    /// The experiment's text.
+    pub text: String,
+    /// The scale.
+    pub scale: Scale,
+    /// What the command line changed.
+    pub overrides: Overrides,
+    /// The cell.
+    pub levels: BTreeMap<String, String>,
+    /// Which repetition: some probes are taken in the first only.
+    pub repetition: u32,
+    /// Seed of keys and rows.
+    pub seed: u64,
+    /// An empty folder for the database.
+    pub folder: PathBuf,
+}
+
+impl TrialSpec {
+    /// Its experiment, parsed.
+    ///
+    /// # Errors
+    /// When the text isn't an experiment.
+    pub fn experiment(&self) -> Result<Experiment, Error> {
+        Experiment::parse(&self.file, &self.text, self.scale, &self.overrides)
+    }
+}
+
+/// What a trial's process says while it runs, a line of JSON each.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Event {
+    /// Rows committed so far.
+    Rows(u64),
+    /// The end, with everything that was measured.
+    Done(Box<Outcome>),
+    /// The end, with the reason.
+    Failed(String),
+}
+
+/// What a trial measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How disturbed the machine was.
+    pub noise: Noise,
+    /// The engine's settings as read back.
+    pub settings: Vec<(String, String)>,
+    /// Texts, such as query plans.
+    pub texts: Vec<(String, String)>,
+    /// Everything measured.
+    pub samples: Vec<Sample>,
+}
+
+/// The measured table, as the trial made it.
+struct Subject<'a> {
+    database: &'a dyn Database,
+    setup: &'a Setup,
+    experiment: &'a Experiment,
+    table: &'a str,
+    /// Columns that a row is found by: the primary key, or the first column filled.
+    by: Vec<String>,
+    /// Whether an index serves them.
+    by_is_indexed: bool,
+    /// A sample of their values.
+    kept: Batch,
+}
+
+/// Runs a trial. `on_progress` hears the rows that are committed.
+///
+/// # Errors
+/// When the database, a recipe or a constraint stands in the way, or stored rows are missing.
+pub fn run(
+    spec: &TrialSpec,
+    on_progress: &mut (dyn FnMut(u64) + Send),
+) -> Result<Outcome, Error> {
+    let experiment = spec.experiment()?;
+    let setup = plan::setup_of(&spec.levels)?;
+    let engine = inorder_engine::engine(&setup.engine)
+        .ok_or_else(|| Error::Usage(format!("no engine `{}`", setup.engine)))?;
+    let data = read_data(&experiment)?;
+    let database = engine.create(&spec.folder, &setup.settings)?;
+    let meter = NoiseMeter::start();
+
+    let mut parents = Parents::new();
+    for table in &experiment.tables {
+        create(database.as_ref(), table, &setup)?;
+        if !table.is_measured {
+            let inputs = inputs(&setup, spec, &parents, data.as_ref(), &table.name);
+            let wanted = wanted_columns(&experiment, &table.name);
+            let filled = fill_parent(database.as_ref(), table, &inputs, &wanted)?;
+            parents.extend(filled);
+        }
+    }
+    let (table, maker) = measured(&experiment, &setup, spec, &parents, data.as_ref(), database.as_ref())?;
+    let (by, by_is_indexed) = found_by(database.as_ref(), &table, &experiment, &maker)?;
+    let at: Vec<usize> = by
+        .iter()
+        .filter_map(|name| maker.names().iter().position(|n| n == name))
+        .collect();
+    let kept = Kept::new(&at, setup.rows, KEYS_KEPT);
+    let sampler = sampler::Sampler::new(setup.rows, on_progress);
+    let (kept, mut samples) =
+        load::load(database.as_ref(), &table, &setup, maker, kept, sampler)?;
+    let noise = meter.finish();
+
+    let subject = Subject {
+        database: database.as_ref(),
+        setup: &setup,
+        experiment: &experiment,
+        table: &table,
+        kept: if kept.columns.is_empty() {
+            reads::assigned_keys(setup.rows, KEYS_KEPT)
+        } else {
+            kept
+        },
+        by,
+        by_is_indexed,
+    };
+    let texts = after::look(&subject, spec.repetition == 0, &mut samples)?;
+    Ok(Outcome {
+        noise,
+        settings: database.settings()?,
+        texts,
+        samples,
+    })
+}
+
+/// Reads the columns of the data file that recipes name; nothing where none does.
+fn read_data(experiment: &Experiment) -> Result<Option<inorder_load::Table>, Error> {
+    let Some(path) = &experiment.data else {
+        return Ok(None);
+    };
+    let mut columns: Vec<String> = experiment
+        .tables
+        .iter()
+        .flat_map(|table| &table.columns)
+        .filter_map(|(_, recipe)| match recipe {
+            Recipe::File { column, .. } => Some(column.clone()),
+            _ => None,
+        })
+        .collect();
+    columns.sort();
+    columns.dedup();
+    if columns.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(inorder_load::read(Path::new(path), Some(&columns))?))
+}
+
+fn inputs<'a>(
+    setup: &'a Setup,
+    spec: &TrialSpec,
+    parents: &'a Parents,
+    data: Option<&'a inorder_load::Table>,
+    table: &str,
+) -> Inputs<'a> {
+    Inputs {
+        setup,
+        seed: spec.seed ^ plan::hash(table.as_bytes()),
+        parents,
+        data,
+    }
+}
+
+/// Creates a table of the experiment's own.
+fn create(database: &dyn Database, table: &Table, setup: &Setup) -> Result<(), Error> {
+    let sql = table.create.of(&setup.layout).ok_or_else(|| {
+        Error::Usage(format!(
+            "table `{}` has no `create` for the layout `{}`",
+            table.name, setup.layout
+        ))
+    })?;
+    database.execute(&with_levels(sql, setup)?)?;
+    Ok(())
+}
+
+/// DDL with `{key}` and `{factor}` replaced.
+fn with_levels(sql: &str, setup: &Setup) -> Result<String, Error> {
+    let engine = inorder_engine::engine(&setup.engine);
+    let key_type = engine.and_then(|e| e.key_type(setup.key, setup.encoding()));
+    let mut out = sql.replace("{key}", key_type.unwrap_or("BLOB"));
+    for factor in crate::experiment::factors::FACTORS {
+        let place = format!("{{{}}}", factor.name);
+        if out.contains(&place) {
+            out = out.replace(&place, &(factor.get)(setup));
+        }
+    }
+    match out.split_once('{') {
+        None => Ok(out),
+        Some((_, rest)) => {
+            let name = rest.split('}').next().unwrap_or(rest);
+            let known = crate::experiment::factors::FACTORS.iter().map(|f| f.name);
+            Err(Error::Usage(format!(
+                "unknown `{{{name}}}` in `create`: {}",
+                crate::error::nearest(name, known)
+            )))
+        }
+    }
+}
+
+/// Columns of a table that later tables draw from.
+fn wanted_columns(experiment: &Experiment, parent: &str) -> Vec<String> {
+    let mut wanted: Vec<String> = experiment
+        .tables
+        .iter()
+        .flat_map(|table| &table.columns)
+        .filter_map(|(_, recipe)| match recipe {
+            Recipe::Pick { table, column, .. } | Recipe::Each { table, column, .. }
+                if table == parent =>
+            {
+                Some(column.clone())
+            }
+            _ => None,
+        })
+        .collect();
+    wanted.sort();
+    wanted.dedup();
+    wanted
+}
+
+/// Fills a table that isn't measured, in one transaction, and keeps the columns drawn from.
+fn fill_parent(
+    database: &dyn Database,
+    table: &Table,
+    inputs: &Inputs<'_>,
+    wanted: &[String],
+) -> Result<Parents, Error> {
+    let rows = rows::rows_of(table, inputs.setup, inputs.data)?;
+    let mut maker = RowMaker::of_table(table, &database.columns(&table.name)?, inputs)?;
+    let names: Vec<String> = maker.names().iter().map(|&n| n.to_owned()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let at: Vec<Option<usize>> = wanted
+        .iter()
+        .map(|name| names.iter().position(|n| n == name))
+        .collect();
+    let mut kept = Kept::new(&at.iter().flatten().copied().collect::<Vec<_>>(), rows, rows);
+    let mut writer = database.writer(&table.name, &names, Retry::default())?;
+    writer.begin()?;
+    let mut made = 0;
+    while made < rows {
+        let batch = maker.make((rows - made).min(PARENT_ROWS_TOGETHER) as usize);
+        kept.look(&batch);
+        writer
+            .insert(&batch, 0..batch.rows())
+            .map_err(|error| load::explain(error.into(), made))?;
+        made += batch.rows() as u64;
+    }
+    writer.commit()?;
+    drop(writer);
+    database.quiesce()?;
+    let mut columns = kept.into_batch().columns.into_iter();
+    let mut parents = Parents::new();
+    for (name, at) in wanted.iter().zip(at) {
+        // A column without values of ours is the key that the engine assigned: 1 and up.
+        let column = at
+            .and_then(|_| columns.next())
+            .unwrap_or_else(|| reads::assigned_keys(rows, rows).columns.remove(0));
+        parents.insert((table.name.clone(), name.clone()), Arc::new(column));
+    }
+    Ok(parents)
+}
+
+/// The measured table's name and the maker of its rows; the built-in table is created here.
+fn measured(
+    experiment: &Experiment,
+    setup: &Setup,
+    spec: &TrialSpec,
+    parents: &Parents,
+    data: Option<&inorder_load::Table>,
+    database: &dyn Database,
+) -> Result<(String, RowMaker), Error> {
+    let Some(table) = experiment.measured() else {
+        let shape = plan::shape(setup);
+        let engine = inorder_engine::engine(&setup.engine);
+        let sql = engine.map_or_else(
+            || Err(format!("no engine {}", setup.engine)),
+            |engine| engine.create_table(&shape),
+        );
+        database.execute(&sql.map_err(Error::Usage)?)?;
+        let inputs = inputs(setup, spec, parents, None, shape.name);
+        return Ok((shape.name.to_owned(), RowMaker::built_in(&inputs)?));
+    };
+    let inputs = inputs(setup, spec, parents, data, &table.name);
+    let columns = database.columns(&table.name)?;
+    if columns.is_empty() {
+        return Err(Error::Usage(format!(
+            "`create` of table `{0}` doesn't create a table of the name `{0}`",
+            table.name
+        )));
+    }
+    let maker = RowMaker::of_table(table, &columns, &inputs)?;
+    Ok((table.name.clone(), maker))
+}
+
+/// Columns that a row is found by, and whether an index serves them: what `[reads] by` says, else
+/// the primary key, else the first column that is filled.
+fn found_by(
+    database: &dyn Database,
+    table: &str,
+    experiment: &Experiment,
+    maker: &RowMaker,
+) -> Result<(Vec<String>, bool), Error> {
+    let mut primary: Vec<_> = database
+        .columns(table)?
+        .into_iter()
+        .filter(|column| column.primary_key > 0)
+        .collect();
+    primary.sort_by_key(|column| column.primary_key);
+    let primary: Vec<String> = primary.into_iter().map(|column| column.name).collect();
+    let names = maker.names();
+    let by = match &experiment.reads.by {
+        Some(name) => vec![name.clone()],
+        None if !primary.is_empty() => primary,
+        None => names.first().map(|&name| vec![name.to_owned()]).unwrap_or_default(),
+    };
+    if let Some(missing) = by.iter().find(|name| !names.contains(&name.as_str()))
+        && by.len() > 1
+    {
+        return Err(Error::Usage(format!(
+            "no recipe fills the key column `{missing}` of table `{table}`"
+        )));
+    }
+    let query = format!("SELECT * FROM {table} WHERE {}", equals(&by));
+    let plan = database.query_plan(&query)?.join("; ");
+    Ok((by, plan.contains("SEARCH")))
+}
+
+/// `a = ? AND b = ?`.
+fn equals(columns: &[String]) -> String {
+    let terms: Vec<String> = columns.iter().map(|name| format!("{name} = ?")).collect();
+    terms.join(" AND ")
+}

@@ -1,0 +1,103 @@
+//! Look-ups after the load, cold and warm.
+
+use super::{Subject, after::Probes, after::Texts, equals};
+use crate::error::Error;
+use hdrhistogram::Histogram;
+use inorder_engine::{Batch, Column, Database};
+use std::time::Instant;
+
+/// Rows of a range.
+const RANGE_ROWS: u64 = 100;
+/// Reads that warm the caches before the warm ones are timed, as a share of those.
+const WARM_UP: u64 = 4;
+/// Reads from a cold cache, as a share of the warm ones.
+const COLD: u64 = 10;
+
+/// Keys that the engine assigned: 1 to `rows`, about `most` of them.
+pub fn assigned_keys(rows: u64, most: u64) -> Batch {
+    let step = rows.div_ceil(most).max(1) as usize;
+    Batch {
+        columns: vec![Column::Integers((1..=rows as i64).step_by(step).collect())],
+    }
+}
+
+/// Times the reads that the experiment asks for. Returns the plan of its own query.
+pub(super) fn read(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<Texts, Error> {
+    let reads = &subject.experiment.reads;
+    let (table, by) = (subject.table, &subject.by);
+    if reads.points > 0 && subject.by_is_indexed {
+        let sql = format!("SELECT * FROM {table} WHERE {}", equals(by));
+        latency(subject, probes, "point_lookup_us", &sql, reads.points)?;
+    }
+    if reads.ranges > 0 && subject.by_is_indexed {
+        let columns = by.join(", ");
+        let places = vec!["?"; by.len()].join(", ");
+        let sql = format!(
+            "SELECT * FROM {table} WHERE ({columns}) >= ({places}) ORDER BY {columns} LIMIT {RANGE_ROWS}"
+        );
+        latency(subject, probes, "range_lookup_us", &sql, reads.ranges)?;
+    }
+    let Some(sql) = &reads.query else {
+        return Ok(Vec::new());
+    };
+    latency(subject, probes, "query_us", sql, reads.queries)?;
+    let plan = subject.database.query_plan(sql)?;
+    Ok(vec![("query plan".to_owned(), plan.join("\n"))])
+}
+
+/// Latency of one query: first cold, then warm. Each opens its own connection, so that the page
+/// cache is empty when the cold ones begin.
+fn latency(
+    subject: &Subject<'_>,
+    probes: &mut Probes<'_>,
+    probe: &str,
+    sql: &str,
+    times: u64,
+) -> Result<(), Error> {
+    let database = subject.database;
+    let cold = if database.forget_cached_pages()? {
+        Some(time_queries(database, sql, &subject.kept, 0, (times / COLD).max(1))?)
+    } else {
+        None
+    };
+    let warm = time_queries(database, sql, &subject.kept, times / WARM_UP, times)?;
+    for (name, histogram) in [("cold", cold), ("warm", Some(warm))] {
+        let us = |ns: f64| ns / 1000.0;
+        let at = |quantile: f64| {
+            histogram
+                .as_ref()
+                .map(|h| us(h.value_at_quantile(quantile) as f64))
+        };
+        probes.push(probe, &format!("{name}.p50"), at(0.50));
+        probes.push(probe, &format!("{name}.p99"), at(0.99));
+        let mean = histogram.as_ref().map(|h| us(h.mean()));
+        probes.push(probe, &format!("{name}.mean"), mean);
+    }
+    Ok(())
+}
+
+/// Times a query with one key after another, in an order that jumps over the table.
+fn time_queries(
+    database: &dyn Database,
+    sql: &str,
+    keys: &Batch,
+    warm_up: u64,
+    times: u64,
+) -> Result<Histogram<u64>, Error> {
+    let mut reader = database.reader(sql)?;
+    // Three significant digits, 1 ns to a minute.
+    let mut histogram = Histogram::new_with_bounds(1, 60_000_000_000, 3)
+        .map_err(|error| Error::Trial(format!("latency histogram: {error}")))?;
+    let rows = keys.rows() as u64;
+    for n in 0..warm_up + times {
+        // A multiplicative step by the golden ratio visits keys without a pattern.
+        let row = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) % rows.max(1);
+        let began = Instant::now();
+        reader.query(keys, row as usize)?;
+        let ns = began.elapsed().as_nanos() as u64;
+        if n >= warm_up {
+            histogram.saturating_record(ns);
+        }
+    }
+    Ok(histogram)
+}

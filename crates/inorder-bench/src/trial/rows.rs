@@ -1,0 +1,351 @@
+//! Makes the rows of a table, batch by batch, from its recipes.
+
+use crate::{
+    error::{Error, nearest},
+    experiment::{Recipe, Table, TableRows, factors::Setup},
+    plan::hash,
+};
+use inorder_engine::{Batch, Column, ColumnInfo, Value};
+use inorder_key::{Encoding, KeyBuffer, KeyKind, KeyStream};
+use inorder_load::{Fill, Filler};
+use std::{collections::HashMap, sync::Arc};
+
+/// Columns of tables filled before, by table and column: what `pick` and `each` draw from.
+pub type Parents = HashMap<(String, String), Arc<Column>>;
+
+/// Where rows come from besides the recipes.
+pub struct Inputs<'a> {
+    /// The levels in force.
+    pub setup: &'a Setup,
+    /// Seed of the trial.
+    pub seed: u64,
+    /// Tables filled before.
+    pub parents: &'a Parents,
+    /// The data file, where one was given.
+    pub data: Option<&'a inorder_load::Table>,
+}
+
+/// One source of one column, or of a composite key's two.
+enum Maker {
+    Key {
+        stream: KeyStream,
+        after: Option<(u64, KeyStream)>,
+        made: u64,
+    },
+    Fill(Filler),
+}
+
+/// Makes rows: columns in the order of [`RowMaker::names`].
+pub struct RowMaker {
+    names: Vec<String>,
+    makers: Vec<Maker>,
+    key_columns: Vec<usize>,
+}
+
+impl RowMaker {
+    /// The rows of the built-in table.
+    ///
+    /// # Errors
+    /// When the key can't be made.
+    pub fn built_in(inputs: &Inputs<'_>) -> Result<Self, Error> {
+        let mut maker = RowMaker::empty();
+        let setup = inputs.setup;
+        match setup.key {
+            KeyKind::Serial => {}
+            KeyKind::Composite => maker.push_key(&["bucket", "id"], inputs)?,
+            _ => maker.push_key(&["id"], inputs)?,
+        }
+        if setup.payload_bytes > 0 {
+            maker.push("payload", &Recipe::Payload { is_text: false }, inputs)?;
+        }
+        for n in 1..=setup.indexes {
+            let recipe = Recipe::RandomInt {
+                low: 0,
+                high: i64::MAX,
+            };
+            maker.push(&format!("a{n}"), &recipe, inputs)?;
+        }
+        Ok(maker)
+    }
+
+    /// The rows of a table of the experiment's own, which the engine describes as `columns`.
+    ///
+    /// # Errors
+    /// When a column has no recipe and can't do without, a recipe's data is missing, or a recipe
+    /// names a column that no layout has.
+    pub fn of_table(
+        table: &Table,
+        columns: &[ColumnInfo],
+        inputs: &Inputs<'_>,
+    ) -> Result<Self, Error> {
+        let mut maker = RowMaker::empty();
+        for column in columns {
+            let recipe = table.columns.iter().find(|(name, _)| *name == column.name);
+            match recipe {
+                Some((_, Recipe::Key)) if inputs.setup.key == KeyKind::Serial => {}
+                Some((name, Recipe::Key)) => maker.push_key(&[name], inputs)?,
+                Some((name, recipe)) => maker.push(name, recipe, inputs)?,
+                None if column.is_optional => {}
+                None => {
+                    return Err(Error::Usage(format!(
+                        "the column `{}` of table `{}` has no recipe, no default and may not be NULL: \
+                         add it to [table.columns]",
+                        column.name, table.name
+                    )));
+                }
+            }
+        }
+        let layouts_differ = table.create.layouts().len() > 1;
+        for (name, _) in &table.columns {
+            if !layouts_differ && !columns.iter().any(|column| column.name == *name) {
+                return Err(Error::Usage(format!(
+                    "table `{}` has no column `{name}`: {}",
+                    table.name,
+                    nearest(name, columns.iter().map(|column| column.name.as_str()))
+                )));
+            }
+        }
+        Ok(maker)
+    }
+
+    fn empty() -> Self {
+        RowMaker {
+            names: Vec::new(),
+            makers: Vec::new(),
+            key_columns: Vec::new(),
+        }
+    }
+
+    fn push_key(&mut self, names: &[&str], inputs: &Inputs<'_>) -> Result<(), Error> {
+        let setup = inputs.setup;
+        let seed = inputs.seed ^ hash(names.concat().as_bytes());
+        let stream = |kind: KeyKind, seed: u64, encoding: Encoding| {
+            KeyStream::seeded(kind, encoding, seed).map_err(|error| Error::Usage(error.to_string()))
+        };
+        self.key_columns
+            .extend(self.names.len()..self.names.len() + names.len());
+        self.names.extend(names.iter().map(|&name| name.to_owned()));
+        let after = match setup.key_after {
+            Some(kind) => Some((setup.rows / 2, stream(kind, seed ^ 1, setup.encoding())?)),
+            None => None,
+        };
+        self.makers.push(Maker::Key {
+            stream: stream(setup.key, seed, setup.encoding())?,
+            after,
+            made: 0,
+        });
+        Ok(())
+    }
+
+    fn push(&mut self, name: &str, recipe: &Recipe, inputs: &Inputs<'_>) -> Result<(), Error> {
+        let seed = inputs.seed ^ hash(name.as_bytes());
+        let filler = Filler::new(fill(recipe, inputs)?, seed)?;
+        self.names.push(name.to_owned());
+        self.makers.push(Maker::Fill(filler));
+        Ok(())
+    }
+
+    /// The columns' names.
+    pub fn names(&self) -> Vec<&str> {
+        self.names.iter().map(String::as_str).collect()
+    }
+
+    /// Which columns hold the key; none where the engine assigns it.
+    pub fn key_columns(&self) -> &[usize] {
+        &self.key_columns
+    }
+
+    /// The next rows.
+    pub fn make(&mut self, rows: usize) -> Batch {
+        let mut columns = Vec::with_capacity(self.names.len());
+        for maker in &mut self.makers {
+            match maker {
+                Maker::Key {
+                    stream,
+                    after,
+                    made,
+                } => columns.extend(key_columns(stream, after, made, rows)),
+                Maker::Fill(filler) => columns.push(filler.fill(rows)),
+            }
+        }
+        Batch { columns }
+    }
+}
+
+/// The next keys, from the second stream past its switch.
+fn key_columns(
+    stream: &mut KeyStream,
+    after: &mut Option<(u64, KeyStream)>,
+    made: &mut u64,
+    rows: usize,
+) -> Vec<Column> {
+    let before_switch = match after {
+        Some((switch_at, _)) => switch_at.saturating_sub(*made).min(rows as u64) as usize,
+        None => rows,
+    };
+    *made += rows as u64;
+    let mut keys = stream.fill(before_switch);
+    if let Some((_, later)) = after {
+        later.fill_into(rows - before_switch, &mut keys);
+    }
+    match keys {
+        KeyBuffer::Assigned(_) => Vec::new(),
+        KeyBuffer::Integers(values) => vec![Column::Integers(values)],
+        KeyBuffer::Pairs(buckets, ids) => vec![Column::Integers(buckets), Column::Integers(ids)],
+        KeyBuffer::Bytes {
+            width_bytes,
+            bytes,
+            is_text,
+        } => vec![Column::Fixed {
+            width_bytes,
+            bytes,
+            is_text,
+        }],
+    }
+}
+
+/// What the loader's filler is to do for a recipe.
+fn fill(recipe: &Recipe, inputs: &Inputs<'_>) -> Result<Fill, Error> {
+    let setup = inputs.setup;
+    let payload_bytes = u32::try_from(setup.payload_bytes).unwrap_or(u32::MAX);
+    Ok(match recipe {
+        Recipe::Key => unreachable!("keys have makers of their own"),
+        Recipe::Payload { is_text: true } => Fill::RandomText {
+            length_min: payload_bytes,
+            length_max: payload_bytes,
+        },
+        Recipe::Payload { is_text: false } => Fill::RandomBlob {
+            length_min: payload_bytes,
+            length_max: payload_bytes,
+        },
+        Recipe::Sequence { start, step } => Fill::Sequence {
+            start: *start,
+            step: *step,
+        },
+        Recipe::RandomInt { low, high } => Fill::RandomInt {
+            low: *low,
+            high: *high,
+        },
+        Recipe::RandomReal { low, high } => Fill::RandomReal {
+            low: *low,
+            high: *high,
+        },
+        Recipe::RandomText { low, high } => Fill::RandomText {
+            length_min: *low,
+            length_max: *high,
+        },
+        Recipe::RandomBlob { low, high } => Fill::RandomBlob {
+            length_min: *low,
+            length_max: *high,
+        },
+        Recipe::Titles => Fill::Words,
+        Recipe::Names => Fill::Names,
+        Recipe::Constant(value) => Fill::Constant(value.clone()),
+        Recipe::File { column, otherwise } => match (inputs.data, otherwise) {
+            (Some(data), _) => Fill::Cycle(Arc::new(file_column(data, column)?)),
+            (None, Some(otherwise)) => fill(otherwise, inputs)?,
+            (None, None) => {
+                return Err(Error::Usage(format!(
+                    "the column `{column}` comes from a data file: name it with --data FILE \
+                     or `data = \"FILE\"` in the experiment"
+                )));
+            }
+        },
+        Recipe::Pick {
+            table,
+            column,
+            distinct,
+        } => Fill::Pick {
+            from: parent(inputs, table, column)?,
+            distinct_within: distinct.then_some(setup.rows_per_transaction as usize),
+        },
+        Recipe::Each {
+            table,
+            column,
+            repeat,
+        } => Fill::Each {
+            from: parent(inputs, table, column)?,
+            repeat: repeat.unwrap_or(setup.rows_per_transaction) as usize,
+        },
+    })
+}
+
+fn parent(inputs: &Inputs<'_>, table: &str, column: &str) -> Result<Arc<Column>, Error> {
+    inputs
+        .parents
+        .get(&(table.to_owned(), column.to_owned()))
+        .cloned()
+        .ok_or_else(|| Error::Usage(format!("`{table}.{column}` wasn't filled before")))
+}
+
+fn file_column(data: &inorder_load::Table, column: &str) -> Result<Column, Error> {
+    data.columns
+        .iter()
+        .position(|name| name == column)
+        .map(|at| data.values[at].clone())
+        .ok_or_else(|| {
+            Error::Usage(format!(
+                "the data file has no column `{column}`: {}",
+                nearest(column, data.columns.iter().map(String::as_str))
+            ))
+        })
+}
+
+/// Rows that a table of the experiment's own gets.
+///
+/// # Errors
+/// When it takes them from a data file and none was given.
+pub fn rows_of(
+    table: &Table,
+    setup: &Setup,
+    data: Option<&inorder_load::Table>,
+) -> Result<u64, Error> {
+    match (table.rows, data) {
+        (TableRows::Factor, _) => Ok(setup.rows),
+        (TableRows::Fixed(rows), _) => Ok(rows),
+        (TableRows::File, Some(data)) => Ok(data.rows as u64),
+        (TableRows::File, None) => Err(Error::Usage(format!(
+            "table `{}` takes its rows from a data file: name it with --data FILE",
+            table.name
+        ))),
+    }
+}
+
+/// An even sample of rows, kept while batches go by.
+pub struct Kept {
+    columns: Vec<usize>,
+    stride: u64,
+    seen: u64,
+    rows: Vec<Vec<Value>>,
+}
+
+impl Kept {
+    /// Keeps these columns of about `most` of `rows` rows.
+    pub fn new(columns: &[usize], rows: u64, most: u64) -> Self {
+        Kept {
+            columns: columns.to_vec(),
+            stride: rows.div_ceil(most).max(1),
+            seen: 0,
+            rows: vec![Vec::new(); columns.len()],
+        }
+    }
+
+    /// Looks at a batch.
+    pub fn look(&mut self, batch: &Batch) {
+        let rows = batch.rows() as u64;
+        let first = self.seen.next_multiple_of(self.stride) - self.seen;
+        self.seen += rows;
+        for row in (first..rows).step_by(self.stride as usize) {
+            for (kept, &at) in self.rows.iter_mut().zip(&self.columns) {
+                kept.push(batch.columns[at].value(row as usize));
+            }
+        }
+    }
+
+    /// The rows kept, one column for each column asked for.
+    pub fn into_batch(self) -> Batch {
+        Batch {
+            columns: self.rows.into_iter().map(Column::Any).collect(),
+        }
+    }
+}

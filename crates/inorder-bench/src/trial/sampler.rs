@@ -1,0 +1,158 @@
+//! Samples the growth probes while the table grows.
+
+use crate::{
+    clock::{Phase, Phases},
+    error::Error,
+    host,
+    results::Sample,
+};
+use inorder_engine::{Batch, Column, Database, Io, Value};
+use std::time::{Duration, Instant};
+
+/// Samples taken while the table grows, at even steps of rows (at the commits nearest to them).
+pub const SAMPLES_MAX: u64 = 40;
+
+/// Told of every commit; takes a sample when the table has grown by another step.
+pub struct Sampler<'a> {
+    /// Time spent by all writers.
+    pub phases: Phases,
+    /// Times a writer had to try again.
+    pub retries: u64,
+    on_progress: &'a mut (dyn FnMut(u64) + Send),
+    step: u64,
+    next: u64,
+    rows: u64,
+    user_bytes: u64,
+    io_before: Io,
+    process_before: host::ProcessIo,
+    started: Instant,
+    paused: Duration,
+    samples: Vec<Sample>,
+}
+
+impl<'a> Sampler<'a> {
+    /// A sampler of a load of `rows` rows. `on_progress` hears the rows that are committed.
+    pub fn new(rows: u64, on_progress: &'a mut (dyn FnMut(u64) + Send)) -> Self {
+        let step = rows.div_ceil(SAMPLES_MAX);
+        Sampler {
+            phases: Phases::default(),
+            retries: 0,
+            on_progress,
+            step,
+            next: step,
+            rows: 0,
+            user_bytes: 0,
+            io_before: Io::default(),
+            process_before: host::ProcessIo::default(),
+            started: Instant::now(),
+            paused: Duration::ZERO,
+            samples: Vec::new(),
+        }
+    }
+
+    /// Begins: counters run from here.
+    pub fn start(&mut self, database: &dyn Database) {
+        self.io_before = database.io();
+        self.process_before = host::process_io();
+        self.started = Instant::now();
+    }
+
+    /// Counts the bytes of values that a person asked to be stored.
+    pub fn count_user_bytes(&mut self, batch: &Batch) {
+        self.user_bytes += batch.columns.iter().map(value_bytes).sum::<u64>();
+    }
+
+    /// Hears of a commit. Says whether a sample is due.
+    pub fn committed(&mut self, rows: u64) -> bool {
+        self.rows += rows;
+        let is_due = self.rows >= self.next;
+        if is_due {
+            self.next = (self.rows / self.step + 1) * self.step;
+        }
+        is_due
+    }
+
+    /// Takes a sample. The time that takes is nobody's.
+    pub fn sample(&mut self, database: &dyn Database) {
+        let began = Instant::now();
+        let wall_s = (began - self.started - self.paused).as_secs_f64();
+        self.push("wall_s", "", Some(wall_s));
+        self.push("cpu_s", "", Some(self.phases.total().cpu_s));
+        for &phase in Phase::ALL {
+            let spent = self.phases.of(phase);
+            self.push("wall_s", phase.name(), Some(spent.wall_s));
+            self.push("cpu_s", phase.name(), Some(spent.cpu_s));
+        }
+        self.sample_io(database);
+        (self.on_progress)(self.rows);
+        self.paused += began.elapsed();
+    }
+
+    /// The counters of bytes and calls.
+    fn sample_io(&mut self, database: &dyn Database) {
+        let io = database.io() - self.io_before;
+        let whole = [("", io.total())];
+        for (part, file) in io.parts().iter().chain(&whole) {
+            self.push_count("engine_written_bytes", part, file.written_bytes);
+            self.push_count("engine_read_bytes", part, file.read_bytes);
+            self.push_count("engine_writes_calls", part, file.writes);
+            self.push_count("engine_reads_calls", part, file.reads);
+            self.push_count("engine_syncs_calls", part, file.syncs);
+        }
+        let process = host::process_io();
+        let since = |now: Option<u64>, before: Option<u64>| Some((now? - before?) as f64);
+        let before = self.process_before;
+        let written = since(process.written_bytes, before.written_bytes);
+        self.push("process_written_bytes", "", written);
+        let block = since(process.block_written_bytes, before.block_written_bytes);
+        self.push("block_written_bytes", "", block);
+        self.push_count("busy_retries", "", self.retries);
+        self.push_count("user_bytes", "", self.user_bytes);
+    }
+
+    fn push_count(&mut self, probe: &str, part: &str, value: u64) {
+        self.push(probe, part, Some(value as f64));
+    }
+
+    fn push(&mut self, probe: &str, part: &str, value: Option<f64>) {
+        self.samples.push(Sample {
+            probe: probe.to_owned(),
+            part: part.to_owned(),
+            rows: self.rows,
+            value,
+        });
+    }
+
+    /// Ends: what still lies in a log is brought into the database and counted, its time is not
+    /// (nobody waits for it). Returns the samples.
+    ///
+    /// # Errors
+    /// When the database can't be quiesced.
+    pub fn finish(mut self, database: &dyn Database) -> Result<Vec<Sample>, Error> {
+        if self.samples.last().is_none_or(|last| last.rows < self.rows) {
+            self.sample(database);
+        }
+        database.quiesce()?;
+        self.sample_io(database);
+        Ok(self.samples)
+    }
+}
+
+/// Bytes of a column's values: 8 a number, the length of a text or blob, none for NULL.
+fn value_bytes(column: &Column) -> u64 {
+    match column {
+        Column::Integers(values) => 8 * values.len() as u64,
+        Column::Reals(values) => 8 * values.len() as u64,
+        Column::Fixed { bytes, .. } => bytes.len() as u64,
+        Column::Spans { spans, .. } => spans.iter().map(|(_, length)| u64::from(*length)).sum(),
+        Column::Any(values) => values
+            .iter()
+            .map(|value| match value {
+                Value::Null => 0,
+                Value::Integer(_) | Value::Real(_) => 8,
+                Value::Text(text) => text.len() as u64,
+                Value::Blob(bytes) => bytes.len() as u64,
+            })
+            .sum(),
+    }
+}

@@ -1,0 +1,128 @@
+//! The files of a database, and connections to them.
+
+use super::{
+    failure::Failure,
+    settings::{apply_to_connection, apply_to_file},
+    vfs::CountingVfs,
+};
+use crate::{Error, Settings};
+use rusqlite::{Connection, OpenFlags};
+use std::{
+    ffi::OsString,
+    fs::File,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+/// How long the control connection, and every connection while it is set up, waits for a lock.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What all connections of a database share, and what outlives the last of them.
+pub struct Home {
+    /// The main file.
+    pub path: PathBuf,
+    /// The settings every connection gets.
+    pub settings: Settings,
+    /// The counters.
+    pub vfs: CountingVfs,
+    /// A handle on the main file, kept because closing any handle of a process on a file drops all
+    /// locks the process has on it (fcntl(2)): SQLite's too.
+    pub file: File,
+}
+
+impl Home {
+    /// Makes the main file, empty.
+    pub fn create(folder: &Path, settings: &Settings) -> Result<Self, Error> {
+        let path = folder.join("inorder.db");
+        let file = File::create_new(&path).map_err(|source| match source.kind() {
+            ErrorKind::AlreadyExists => Error::Exists { path: path.clone() },
+            _ => Error::Io {
+                path: path.clone(),
+                source,
+            },
+        })?;
+        Ok(Home {
+            path,
+            settings: settings.clone(),
+            vfs: CountingVfs::register()?,
+            file,
+        })
+    }
+
+    /// The write-ahead log, where there is one.
+    pub fn wal(&self) -> PathBuf {
+        self.beside("-wal")
+    }
+
+    /// Every file that may hold rows, whether it is there now or not.
+    pub fn files(&self) -> [PathBuf; 3] {
+        [self.path.clone(), self.wal(), self.beside("-journal")]
+    }
+
+    fn beside(&self, suffix: &str) -> PathBuf {
+        let mut name = OsString::from(&self.path);
+        name.push(suffix);
+        name.into()
+    }
+}
+
+/// What a connection is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The first connection, which writes the settings into the empty file.
+    Create,
+    /// Inserts rows; its locks and checkpoints are seen to by the writer.
+    Write,
+    /// Reads; its locks are seen to by the reader.
+    Read,
+}
+
+/// A connection. The fields are in the order they must be dropped in.
+pub struct Link {
+    /// SQLite's connection.
+    pub connection: Connection,
+    /// The database it belongs to, with the VFS it runs over.
+    pub home: Arc<Home>,
+}
+
+impl Link {
+    /// Connects, with the database's settings.
+    pub fn open(home: &Arc<Home>, role: Role) -> Result<Self, Error> {
+        let access = match role {
+            Role::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            Role::Create | Role::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        };
+        // One thread at a time uses a connection, so it needs no mutex of its own.
+        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags_and_vfs(&home.path, flags, home.vfs.name())
+            .map_err(|error| Failure::from(error).into_error("opening the database", &home.path))?;
+        let link = Link {
+            connection,
+            home: Arc::clone(home),
+        };
+        link.busy_timeout(BUSY_TIMEOUT)?;
+        if role == Role::Create {
+            apply_to_file(&link.connection, &home.settings)?;
+            // As SQLite itself would: a CREATE INDEX must not leave its log behind.
+            let pages = home.settings.checkpoint_pages;
+            apply_to_connection(&link.connection, &home.settings, pages)?;
+        } else {
+            apply_to_connection(&link.connection, &home.settings, 0)?;
+            link.busy_timeout(Duration::ZERO)?;
+        }
+        Ok(link)
+    }
+
+    /// The crate's error for something this connection did.
+    pub fn error(&self, doing: &str, failure: impl Into<Failure>) -> Error {
+        failure.into().into_error(doing, &self.home.path)
+    }
+
+    fn busy_timeout(&self, timeout: Duration) -> Result<(), Error> {
+        self.connection
+            .busy_timeout(timeout)
+            .map_err(|error| self.error("setting the busy timeout", error))
+    }
+}

@@ -1,0 +1,43 @@
+//! A connection that runs one query.
+
+use super::{
+    failure::Patience,
+    link::{Home, Link, Role},
+    session::{Session, StatementId},
+};
+use crate::{Batch, Error, Reader, Retry};
+use std::sync::Arc;
+
+/// Runs one query again and again.
+pub struct SqliteReader {
+    session: Session,
+    query: StatementId,
+    sql: String,
+    patience: Patience,
+}
+
+impl SqliteReader {
+    /// Connects and prepares.
+    pub fn open(home: &Arc<Home>, sql: &str) -> Result<Self, Error> {
+        let mut session = Session::new(Link::open(home, Role::Read)?);
+        let mut patience = Patience::new(Retry::default());
+        let query = patience
+            .wait_for(|| session.prepare(sql))
+            .map_err(|failure| session.error(sql, failure))?;
+        Ok(SqliteReader {
+            session,
+            query,
+            sql: sql.into(),
+            patience,
+        })
+    }
+}
+
+impl Reader for SqliteReader {
+    /// With a rollback journal, a commit may lock the file for a moment: then the query is retried.
+    fn query(&mut self, batch: &Batch, row: usize) -> Result<u64, Error> {
+        self.patience
+            .wait_for(|| self.session.query(self.query, batch, row))
+            .map_err(|failure| self.session.error(&self.sql, failure))
+    }
+}

@@ -1,0 +1,131 @@
+//! A connection that inserts.
+
+use super::{
+    failure::Patience,
+    link::{Home, Link, Role},
+    quoted,
+    session::{Session, StatementId},
+};
+use crate::{Batch, Error, Retry, Writer};
+use std::{ops::Range, sync::Arc};
+
+/// Inserts into one table.
+pub struct SqliteWriter {
+    session: Session,
+    begin: StatementId,
+    commit: StatementId,
+    rollback: StatementId,
+    insert: StatementId,
+    table: String,
+    patience: Patience,
+}
+
+impl SqliteWriter {
+    /// Connects and prepares.
+    pub fn open(
+        home: &Arc<Home>,
+        table: &str,
+        columns: &[&str],
+        retry: Retry,
+    ) -> Result<Self, Error> {
+        let mut session = Session::new(Link::open(home, Role::Write)?);
+        let mut patience = Patience::new(retry);
+        // Preparing reads the schema, which another writer's commit may lock for a moment.
+        let mut prepare = |sql: &str| {
+            patience
+                .wait_for(|| session.prepare(sql))
+                .map_err(|failure| failure.into_error(sql, &home.path))
+        };
+        Ok(SqliteWriter {
+            // Taking the lock at once: waiting later, with pages read, could not be retried.
+            begin: prepare("BEGIN IMMEDIATE")?,
+            commit: prepare("COMMIT")?,
+            rollback: prepare("ROLLBACK")?,
+            insert: prepare(&insert_sql(table, columns))?,
+            session,
+            table: table.into(),
+            patience: Patience::new(retry),
+        })
+    }
+}
+
+/// The statement that inserts one row.
+fn insert_sql(table: &str, columns: &[&str]) -> String {
+    let table = quoted(table);
+    if columns.is_empty() {
+        return format!("INSERT INTO {table} DEFAULT VALUES");
+    }
+    let names: Vec<_> = columns.iter().map(|column| quoted(column)).collect();
+    let places = vec!["?"; columns.len()];
+    format!(
+        "INSERT INTO {table}({}) VALUES({})",
+        names.join(","),
+        places.join(",")
+    )
+}
+
+impl Writer for SqliteWriter {
+    fn begin(&mut self) -> Result<(), Error> {
+        self.patience
+            .wait_for(|| self.session.run(self.begin))
+            .map_err(|failure| self.session.error("BEGIN IMMEDIATE", failure))
+    }
+
+    fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
+        self.session
+            .insert(self.insert, batch, rows)
+            .map_err(|(row, failure)| {
+                if failure.is_of_the_row() {
+                    return Error::Row {
+                        table: self.table.clone(),
+                        row,
+                        message: failure.message,
+                    };
+                }
+                let doing = format!("inserting row {row} into {}", self.table);
+                self.session.error(&doing, failure)
+            })
+    }
+
+    /// With a rollback journal, readers may hold the commit up: then it is retried like a begin.
+    fn commit(&mut self) -> Result<(), Error> {
+        self.patience
+            .wait_for(|| self.session.run(self.commit))
+            .map_err(|failure| self.session.error("COMMIT", failure))
+    }
+
+    /// Some errors, a full disk among them, make SQLite roll back by itself.
+    fn rollback(&mut self) -> Result<(), Error> {
+        if !self.session.is_in_transaction() {
+            return Ok(());
+        }
+        self.session
+            .run(self.rollback)
+            .map_err(|failure| self.session.error("ROLLBACK", failure))
+    }
+
+    fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
+        let pages = self.session.home().settings.checkpoint_pages;
+        self.session
+            .checkpoint_if_due(pages)
+            .map_err(|failure| self.session.error("running a checkpoint", failure))
+    }
+
+    fn retries(&self) -> u64 {
+        self.patience.retries()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_statement_quotes_names_and_counts_places() {
+        assert_eq!(insert_sql("t", &[]), r#"INSERT INTO "t" DEFAULT VALUES"#);
+        assert_eq!(
+            insert_sql("a\"b", &["order", "x"]),
+            r#"INSERT INTO "a""b"("order","x") VALUES(?,?)"#
+        );
+    }
+}

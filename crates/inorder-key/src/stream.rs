@@ -1,0 +1,200 @@
+//! Keys in bulk.
+
+use crate::rng::Rng;
+use crate::sequence::{Rules, Sequence, with_version_4, with_version_7};
+use crate::text::{write_hex, write_ulid, write_uuid};
+use crate::{Clock, CountingClock, Encoding, Error, KeyBuffer, KeyKind, SystemClock};
+
+/// Bytes of one token.
+const TOKEN_BYTES: usize = 20;
+/// Buckets of a composite key, a power of two.
+const BUCKETS_LOG2: u32 = 6;
+
+/// An endless stream of keys of one kind and encoding, read in bulk.
+///
+/// `fill(3)` then `fill(4)` gives the keys of `fill(7)`. Ids ordered by time follow the generators of this crate: a ULID
+/// of the same millisecond is the last one plus one, a UUIDv7 counts in 16 bits (RFC 9562 section 6.2, method 1).
+/// Integers and sequences of composite keys start at 1; a composite key's bucket is 0 to 63, a hash of its sequence.
+pub struct KeyStream {
+    kind: KeyKind,
+    encoding: Encoding,
+    rng: Rng,
+    clock: Box<dyn Clock + Send>,
+    sequence: Sequence,
+    /// Keys made so far.
+    made: usize,
+}
+
+impl KeyStream {
+    /// A reproducible stream: the same kind, encoding and seed give the same keys on every machine.
+    ///
+    /// Randomness is ChaCha8 keyed by the seed; time starts at 2024-01-01T00:00:00Z and gains 1 ms every 20 keys
+    /// ([`CountingClock`]). The keys are predictable: for measurements, never for production.
+    ///
+    /// # Errors
+    /// [`Error::Encoding`] if the kind cannot be stored in the encoding.
+    pub fn seeded(kind: KeyKind, encoding: Encoding, seed: u64) -> Result<Self, Error> {
+        let clock = Box::new(CountingClock::default());
+        Self::new(kind, encoding, Rng::seeded(seed), clock)
+    }
+
+    /// A stream of the system's time and randomness.
+    ///
+    /// # Errors
+    /// [`Error::Encoding`] if the kind cannot be stored in the encoding, [`Error::Entropy`] if the system gives no
+    /// random bytes.
+    pub fn real(kind: KeyKind, encoding: Encoding) -> Result<Self, Error> {
+        Self::new(kind, encoding, Rng::from_system()?, Box::new(SystemClock))
+    }
+
+    /// The same stream on another clock.
+    pub fn with_clock(self, clock: impl Clock + Send + 'static) -> Self {
+        Self {
+            clock: Box::new(clock),
+            ..self
+        }
+    }
+
+    fn new(
+        kind: KeyKind,
+        encoding: Encoding,
+        rng: Rng,
+        clock: Box<dyn Clock + Send>,
+    ) -> Result<Self, Error> {
+        if !kind.encodings().contains(&encoding) {
+            return Err(Error::Encoding { kind, encoding });
+        }
+        let rules = match kind {
+            KeyKind::Ulid => Rules::ULID,
+            _ => Rules::UUID7,
+        };
+        Ok(Self {
+            kind,
+            encoding,
+            rng,
+            clock,
+            sequence: Sequence::new(rules),
+            made: 0,
+        })
+    }
+
+    /// The kind of key this stream makes.
+    pub fn kind(&self) -> KeyKind {
+        self.kind
+    }
+
+    /// How the keys are stored.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// The next `keys` keys.
+    ///
+    /// # Panics
+    /// If the stream outlives the last id there is, in the year 10889.
+    pub fn fill(&mut self, keys: usize) -> KeyBuffer {
+        let mut buffer = KeyBuffer::new(self.kind, self.encoding);
+        self.fill_into(keys, &mut buffer);
+        buffer
+    }
+
+    /// Appends the next `keys` keys to `buffer`, whose allocation is reused.
+    ///
+    /// A buffer of another shape than this stream's is emptied first.
+    ///
+    /// # Panics
+    /// As [`KeyStream::fill`].
+    pub fn fill_into(&mut self, keys: usize, buffer: &mut KeyBuffer) {
+        let empty = KeyBuffer::new(self.kind, self.encoding);
+        if !buffer.has_shape_of(&empty) {
+            *buffer = empty;
+        }
+        let numbers = self.made as i64 + 1..=(self.made + keys) as i64;
+        self.made += keys;
+        match buffer {
+            KeyBuffer::Assigned(assigned) => *assigned += keys,
+            KeyBuffer::Pairs(buckets, sequence) => {
+                buckets.extend(numbers.clone().map(bucket));
+                sequence.extend(numbers);
+            }
+            KeyBuffer::Integers(integers) if self.kind == KeyKind::IntSeq => {
+                integers.extend(numbers);
+            }
+            KeyBuffer::Integers(integers) => {
+                integers.extend((0..keys).map(|_| positive(&mut self.rng)));
+            }
+            KeyBuffer::Bytes {
+                width_bytes, bytes, ..
+            } => {
+                let start = bytes.len();
+                bytes.resize(start + keys * *width_bytes, 0);
+                self.write_bytes(&mut bytes[start..]);
+            }
+        }
+    }
+
+    fn write_bytes(&mut self, out: &mut [u8]) {
+        match (self.kind, self.encoding) {
+            (KeyKind::Token160, Encoding::Text) => {
+                for text in out.as_chunks_mut::<{ 2 * TOKEN_BYTES }>().0 {
+                    let mut token = [0; TOKEN_BYTES];
+                    self.rng.fill(&mut token);
+                    write_hex(&token, text);
+                }
+            }
+            (KeyKind::Token160, _) => self.rng.fill(out),
+            (KeyKind::Ulid, Encoding::Text) => self.write_ids(out, write_ulid),
+            (_, Encoding::Text) => self.write_ids(out, write_uuid),
+            _ => self.write_ids(out, |id, out: &mut [u8; 16]| *out = id.to_be_bytes()),
+        }
+    }
+
+    fn write_ids<const N: usize>(&mut self, out: &mut [u8], write: impl Fn(u128, &mut [u8; N])) {
+        let out = out.as_chunks_mut::<N>().0;
+        match self.kind {
+            KeyKind::Uuid4 => {
+                for out in out {
+                    write(with_version_4(self.rng.next_u128()), out);
+                }
+            }
+            KeyKind::Uuid7 => self.write_sequence(out, |id, out| write(with_version_7(id), out)),
+            _ => self.write_sequence(out, write),
+        }
+    }
+
+    fn write_sequence<const N: usize>(
+        &mut self,
+        mut out: &mut [[u8; N]],
+        write: impl Fn(u128, &mut [u8; N]),
+    ) {
+        while !out.is_empty() {
+            let reading = self.clock.read(out.len());
+            let (now, later) = out.split_at_mut(reading.ids);
+            for out in now {
+                let id = self.sequence.next(reading.time, &mut self.rng);
+                write(id.expect("an id before the year 10889"), out);
+            }
+            out = later;
+        }
+    }
+}
+
+/// A uniformly random integer from 1 to 2^63 - 1.
+#[inline]
+fn positive(rng: &mut Rng) -> i64 {
+    loop {
+        let random = (rng.next_u64() >> 1) as i64;
+        if random != 0 {
+            return random;
+        }
+    }
+}
+
+/// The bucket of a sequence number: the top bits of SplitMix64's finalizer.
+#[inline]
+fn bucket(sequence: i64) -> i64 {
+    let mut hash = sequence as u64;
+    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (hash >> (64 - BUCKETS_LOG2)) as i64
+}
