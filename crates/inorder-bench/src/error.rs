@@ -61,7 +61,12 @@ pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Str
     let known: Vec<&str> = known.into_iter().collect();
     let best = known
         .iter()
-        .map(|name| (strsim::damerau_levenshtein(&wrong.to_lowercase(), name), *name))
+        .map(|name| {
+            (
+                strsim::damerau_levenshtein(&wrong.to_lowercase(), name),
+                *name,
+            )
+        })
         .min();
     match best {
         Some((distance, name)) if distance <= 1 + wrong.chars().count() / 3 => {

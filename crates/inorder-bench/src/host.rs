@@ -127,15 +127,33 @@ pub fn describe(folder: &Path) -> Vec<(String, String)> {
     let first_after = |file: &str, name: &str| {
         let text = fs::read_to_string(file).ok()?;
         let line = text.lines().find(|line| line.starts_with(name))?;
-        Some(line.split_once([':', '='])?.1.trim().trim_matches('"').to_owned())
+        Some(
+            line.split_once([':', '='])?
+                .1
+                .trim()
+                .trim_matches('"')
+                .to_owned(),
+        )
     };
     let read = |file: &str| fs::read_to_string(file).map(|text| text.trim().to_owned());
     let mut facts = vec![
-        ("CPU", first_after("/proc/cpuinfo", "model name").unwrap_or_else(unknown)),
+        (
+            "CPU",
+            first_after("/proc/cpuinfo", "model name").unwrap_or_else(unknown),
+        ),
         ("cores", cores().to_string()),
-        ("memory", first_after("/proc/meminfo", "MemTotal").unwrap_or_else(unknown)),
-        ("system", first_after("/etc/os-release", "PRETTY_NAME").unwrap_or_else(unknown)),
-        ("kernel", read("/proc/sys/kernel/osrelease").unwrap_or_else(|_| unknown())),
+        (
+            "memory",
+            first_after("/proc/meminfo", "MemTotal").unwrap_or_else(unknown),
+        ),
+        (
+            "system",
+            first_after("/etc/os-release", "PRETTY_NAME").unwrap_or_else(unknown),
+        ),
+        (
+            "kernel",
+            read("/proc/sys/kernel/osrelease").unwrap_or_else(|_| unknown()),
+        ),
         ("architecture", std::env::consts::ARCH.to_owned()),
         ("filesystem", filesystem(folder).unwrap_or_else(unknown)),
     ];

@@ -10,12 +10,14 @@ pub mod claims;
 mod clock;
 mod error;
 pub mod experiment;
+pub mod experiments;
 mod host;
 pub mod metrics;
 pub mod plan;
 pub mod probes;
 pub mod report;
 pub mod results;
+pub mod run;
 pub mod runner;
 pub mod trial;
 

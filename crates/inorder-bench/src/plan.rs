@@ -214,7 +214,10 @@ fn label(experiment: &Experiment, combination: &Levels) -> String {
     let words: Vec<String> = combination
         .iter()
         .map(|(name, level)| {
-            if level.parse::<i64>().is_ok() || level == "true" || level == "false" || level == "none"
+            if level.parse::<i64>().is_ok()
+                || level == "true"
+                || level == "false"
+                || level == "none"
             {
                 format!("{name} {level}")
             } else {

@@ -121,13 +121,26 @@ fn settings_are_read_back() {
 #[test]
 fn a_setting_the_engine_does_not_take_is_an_error() {
     on_every_engine(|engine, folder| {
-        let settings = Settings {
-            page_size_bytes: 1000,
-            ..Settings::default()
-        };
-        let error = engine.create(folder.path(), &settings).err().unwrap();
-        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
-        assert!(error.to_string().contains("1000"), "{error}");
+        for (settings, value) in [
+            (
+                Settings {
+                    page_size_bytes: 1000,
+                    ..Settings::default()
+                },
+                "1000",
+            ),
+            (
+                Settings {
+                    cache_kib: 1 << 40,
+                    ..Settings::default()
+                },
+                "1099511627776",
+            ),
+        ] {
+            let error = engine.create(folder.path(), &settings).err().unwrap();
+            assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+            assert!(error.to_string().contains(value), "{error}");
+        }
         // Nothing is left in the way of another try.
         engine.create(folder.path(), &Settings::default()).unwrap();
     });

@@ -106,7 +106,12 @@ pub const FACTORS: &[Factor] = &[
             let names = inorder_engine::ENGINES.iter().map(|e| e.name());
             match inorder_engine::engine(level) {
                 Some(_) => s.engine = level.to_owned(),
-                None => return Err(format!("unknown engine `{level}`: {}", nearest(level, names))),
+                None => {
+                    return Err(format!(
+                        "unknown engine `{level}`: {}",
+                        nearest(level, names)
+                    ));
+                }
             }
             Ok(())
         },
@@ -184,9 +189,8 @@ pub const FACTORS: &[Factor] = &[
         name: "presort",
         what: "what rows are sorted by before they are written: none, prefix8 (first 8 bytes), key",
         set: |s, level| {
-            s.presort = Presort::from_name(level).ok_or_else(|| {
-                unknown("presort", level, Presort::ALL.iter().map(|p| p.name()))
-            })?;
+            s.presort = Presort::from_name(level)
+                .ok_or_else(|| unknown("presort", level, Presort::ALL.iter().map(|p| p.name())))?;
             Ok(())
         },
         get: |s| s.presort.name().to_owned(),
@@ -226,9 +230,8 @@ pub const FACTORS: &[Factor] = &[
         name: "journal",
         what: "how a transaction is made atomic: wal, delete, truncate, persist, memory, off",
         set: |s, level| {
-            s.settings.journal = Journal::from_name(level).ok_or_else(|| {
-                unknown("journal", level, Journal::ALL.iter().map(|j| j.name()))
-            })?;
+            s.settings.journal = Journal::from_name(level)
+                .ok_or_else(|| unknown("journal", level, Journal::ALL.iter().map(|j| j.name())))?;
             Ok(())
         },
         get: |s| s.settings.journal.name().to_owned(),
@@ -238,7 +241,11 @@ pub const FACTORS: &[Factor] = &[
         what: "when the engine waits for the disk: off, normal, full, extra",
         set: |s, level| {
             s.settings.synchronous = Synchronous::from_name(level).ok_or_else(|| {
-                unknown("synchronous", level, Synchronous::ALL.iter().map(|v| v.name()))
+                unknown(
+                    "synchronous",
+                    level,
+                    Synchronous::ALL.iter().map(|v| v.name()),
+                )
             })?;
             Ok(())
         },
@@ -255,7 +262,11 @@ pub const FACTORS: &[Factor] = &[
         what: "whether freed pages are given back: none, full, incremental",
         set: |s, level| {
             s.settings.auto_vacuum = AutoVacuum::from_name(level).ok_or_else(|| {
-                unknown("auto_vacuum", level, AutoVacuum::ALL.iter().map(|v| v.name()))
+                unknown(
+                    "auto_vacuum",
+                    level,
+                    AutoVacuum::ALL.iter().map(|v| v.name()),
+                )
             })?;
             Ok(())
         },

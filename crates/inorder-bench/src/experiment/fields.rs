@@ -97,10 +97,7 @@ impl<'a> Field<'a> {
     /// A floating-point number or an integer.
     pub fn real(&self) -> Result<f64, Error> {
         match self.value.get_ref() {
-            DeValue::Float(digits) => digits
-                .as_str()
-                .parse()
-                .map_err(|_| self.wrong("a number")),
+            DeValue::Float(digits) => digits.as_str().parse().map_err(|_| self.wrong("a number")),
             _ => Ok(self.integer()? as f64),
         }
     }

@@ -5,9 +5,9 @@ mod fields;
 mod table;
 
 use crate::error::{Error, nearest};
-use serde::{Deserialize, Serialize};
 use factors::{FACTORS, Setup, factor};
 use fields::{Field, Fields, Source};
+use serde::{Deserialize, Serialize};
 pub use table::{Create, Recipe, Table, TableRows};
 
 /// How large an experiment is run.
@@ -129,17 +129,21 @@ impl Experiment {
         }
         let chosen = read_scales(&mut fields, scale)?;
         fields.finish()?;
-        parsed.apply_scale(chosen)?;
+        parsed.apply_scale(chosen);
+        // An answer may name levels that `--set` takes away: its numbers are then "n/a".
+        parsed.check_answer(source)?;
         parsed.apply(overrides)?;
         parsed.check(source)?;
         Ok(parsed)
     }
 
     fn read_header(file: &str, text: &str, fields: &mut Fields<'_>) -> Result<Self, Error> {
-        let name = std::path::Path::new(file)
-            .file_stem()
-            .map_or_else(|| file.to_owned(), |stem| stem.to_string_lossy().into_owned());
-        let text_or_empty = |field: Option<Field<'_>>| field.map_or(Ok(String::new()), |f| f.string());
+        let name = std::path::Path::new(file).file_stem().map_or_else(
+            || file.to_owned(),
+            |stem| stem.to_string_lossy().into_owned(),
+        );
+        let text_or_empty =
+            |field: Option<Field<'_>>| field.map_or(Ok(String::new()), |f| f.string());
         Ok(Experiment {
             name,
             text: text.to_owned(),
@@ -169,14 +173,13 @@ impl Experiment {
         })
     }
 
-    fn apply_scale(&mut self, chosen: ScaleTable) -> Result<(), Error> {
+    fn apply_scale(&mut self, chosen: ScaleTable) {
         if let Some(repetitions) = chosen.repetitions {
             self.repetitions = repetitions;
         }
         for (name, levels) in chosen.levels {
             self.set_levels(name, levels);
         }
-        Ok(())
     }
 
     fn apply(&mut self, overrides: &Overrides) -> Result<(), Error> {
@@ -204,10 +207,13 @@ impl Experiment {
         match (at, levels.len()) {
             (Some(at), 1) => {
                 self.varied.remove(at);
-                self.fixed.push((name, levels.into_iter().next().unwrap_or_default()));
+                self.fixed
+                    .push((name, levels.into_iter().next().unwrap_or_default()));
             }
             (Some(at), _) => self.varied[at].1 = levels,
-            (None, 1) => self.fixed.push((name, levels.into_iter().next().unwrap_or_default())),
+            (None, 1) => self
+                .fixed
+                .push((name, levels.into_iter().next().unwrap_or_default())),
             (None, _) => self.varied.push((name, levels)),
         }
     }
@@ -230,11 +236,26 @@ impl Experiment {
         let claims = || crate::claims::CLAIMS.iter().map(|claim| claim.id);
         for id in &self.claims {
             if !claims().any(|known| known == id) {
-                return Err(wrong(id, format!("unknown claim `{id}`: {}", nearest(id, claims()))));
+                return Err(wrong(
+                    id,
+                    format!("unknown claim `{id}`: {}", nearest(id, claims())),
+                ));
             }
         }
-        crate::report::answer::check(&self.answer, |name| self.all_levels(name))
-            .map_err(|message| wrong("answer", message))
+        Ok(())
+    }
+
+    fn check_answer(&self, source: Source<'_>) -> Result<(), Error> {
+        let levels: Vec<(&str, Vec<String>)> = FACTORS
+            .iter()
+            .map(|factor| (factor.name, self.all_levels(factor.name)))
+            .collect();
+        let borrowed: Vec<(&str, Vec<&str>)> = levels
+            .iter()
+            .map(|(name, levels)| (*name, levels.iter().map(String::as_str).collect()))
+            .collect();
+        crate::report::answer::check(&self.answer, &borrowed)
+            .map_err(|message| source.error(source.text.find("answer").unwrap_or(0), message))
     }
 
     /// Every level a factor takes in this experiment.
@@ -350,7 +371,8 @@ fn read_levels(mut fields: Fields<'_>) -> Result<Levels, Error> {
 fn checked_level(name: &str, field: &Field<'_>) -> Result<String, Error> {
     let factor = factor(name).map_err(|why| field.error(why))?;
     let mut setup = Setup::default();
-    (factor.set)(&mut setup, &field.level()?).map_err(|why| field.error(format!("`{name}`: {why}")))?;
+    (factor.set)(&mut setup, &field.level()?)
+        .map_err(|why| field.error(format!("`{name}`: {why}")))?;
     Ok((factor.get)(&setup))
 }
 

@@ -99,16 +99,16 @@ pub enum Recipe {
     /// Random letters and digits.
     RandomText {
         /// Shortest, in characters.
-        low: u32,
+        low: usize,
         /// Longest.
-        high: u32,
+        high: usize,
     },
     /// Random bytes.
     RandomBlob {
         /// Shortest, in bytes.
-        low: u32,
+        low: usize,
         /// Longest.
-        high: u32,
+        high: usize,
     },
     /// Made-up titles.
     Titles,
@@ -328,7 +328,7 @@ fn read_random_int(fields: &mut Fields<'_>) -> Result<Recipe, Error> {
 }
 
 /// A length: one number, or the shortest and the longest.
-fn read_length(field: &Field<'_>) -> Result<(u32, u32), Error> {
+fn read_length(field: &Field<'_>) -> Result<(usize, usize), Error> {
     let ends: Vec<u64> = field
         .list()
         .iter()
@@ -342,7 +342,7 @@ fn read_length(field: &Field<'_>) -> Result<(u32, u32), Error> {
     if high > 1_000_000 {
         return Err(field.error("`length` is at most 1000000"));
     }
-    Ok((low as u32, high as u32))
+    Ok((low as usize, high as usize))
 }
 
 fn read_value(field: &Field<'_>) -> Result<Value, Error> {

@@ -177,13 +177,18 @@ impl Store {
         read().map_err(|e| self.wrong(&e))
     }
 
-    fn all<T>(&self, sql: &str, of: fn(&Row<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<Vec<T>> {
+    fn all<T>(
+        &self,
+        sql: &str,
+        of: fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Vec<T>> {
         self.connection.prepare(sql)?.query_map([], of)?.collect()
     }
 
     fn meta(&self) -> rusqlite::Result<Meta> {
-        let pairs: Vec<(String, String)> =
-            self.all("SELECT name, value FROM meta", |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let pairs: Vec<(String, String)> = self.all("SELECT name, value FROM meta", |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
         let pairs: HashMap<String, String> = pairs.into_iter().collect();
         let text = |name: &str| pairs.get(name).cloned().unwrap_or_default();
         Ok(Meta {

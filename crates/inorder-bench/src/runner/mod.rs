@@ -189,7 +189,9 @@ impl WorkFolder {
         fs::create_dir_all(results).map_err(wrong(results))?;
         for entry in fs::read_dir(results).map_err(wrong(results))?.flatten() {
             let name = entry.file_name();
-            let owner = name.to_str().and_then(|name| name.strip_prefix(WORK_PREFIX));
+            let owner = name
+                .to_str()
+                .and_then(|name| name.strip_prefix(WORK_PREFIX));
             let is_dead = owner.is_some_and(|pid| !Path::new("/proc").join(pid).exists());
             if is_dead && Path::new("/proc/self").exists() {
                 let _ = fs::remove_dir_all(entry.path());

@@ -53,7 +53,10 @@ impl Executor for Processes {
                 let _ = stderr.take(64 << 10).read_to_string(&mut talk);
             }
             let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-            Err(format!("the trial's process ended with {status}: {}", talk.trim()))
+            Err(format!(
+                "the trial's process ended with {status}: {}",
+                talk.trim()
+            ))
         })
     }
 }
@@ -109,7 +112,10 @@ fn follow(
 pub fn serve() -> Result<(), Error> {
     let closed = |error: std::io::Error| Error::Trial(format!("talking to the run: {error}"));
     let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).map_err(closed)?;
+    std::io::stdin()
+        .lock()
+        .read_line(&mut line)
+        .map_err(closed)?;
     let spec: TrialSpec = serde_json::from_str(&line)
         .map_err(|error| Error::Usage(format!("stdin doesn't hold a trial: {error}")))?;
     thread::spawn(|| {

@@ -59,7 +59,12 @@ fn planned() -> Run {
     }
 }
 
-fn run_with(folder: &Path, run: &mut Run, fails: fn(usize) -> bool, stop: bool) -> (Fake, Result<End, Error>) {
+fn run_with(
+    folder: &Path,
+    run: &mut Run,
+    fails: fn(usize) -> bool,
+    stop: bool,
+) -> (Fake, Result<End, Error>) {
     let path = folder.join("run.db");
     let store = match path.exists() {
         true => Store::open(&path).unwrap(),
@@ -69,7 +74,14 @@ fn run_with(folder: &Path, run: &mut Run, fails: fn(usize) -> bool, stop: bool) 
         seen: Vec::new(),
         fails,
     };
-    let end = run_trials(&store, run, folder, &mut fake, &mut Silent, &AtomicBool::new(stop));
+    let end = run_trials(
+        &store,
+        run,
+        folder,
+        &mut fake,
+        &mut Silent,
+        &AtomicBool::new(stop),
+    );
     (fake, end)
 }
 
@@ -96,7 +108,11 @@ fn a_stopped_run_goes_on_where_it_was() {
     let (_, end) = run_with(folder.path(), &mut run, |n| n == 2, false);
     assert_eq!(end.unwrap(), End::Complete);
     let mut kept = Store::read(&folder.path().join("run.db")).unwrap();
-    let failed: Vec<_> = kept.trials.iter().filter(|t| t.status == Status::Failed).collect();
+    let failed: Vec<_> = kept
+        .trials
+        .iter()
+        .filter(|t| t.status == Status::Failed)
+        .collect();
     assert_eq!(failed.len(), 1);
     assert_eq!(failed[0].error.as_deref(), Some("out of luck"));
     let (fake, end) = run_with(folder.path(), &mut kept, |_| false, false);

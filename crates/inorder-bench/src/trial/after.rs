@@ -26,7 +26,11 @@ pub fn look(
         rows: subject.setup.rows,
         samples,
     };
-    probes.push("peak_memory_bytes", "", host::peak_memory_bytes().map(|b| b as f64));
+    probes.push(
+        "peak_memory_bytes",
+        "",
+        host::peak_memory_bytes().map(|b| b as f64),
+    );
     check_rows(subject, &mut probes)?;
     let trees = subject.database.structure()?;
     let size_bytes = subject.database.size_bytes()?;
@@ -63,7 +67,11 @@ fn check_rows(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<(), Erro
         equals(&subject.by)
     );
     let mut reader = subject.database.reader(&query)?;
-    let wanted = if subject.by_is_indexed { READ_BACK.0 } else { READ_BACK.1 };
+    let wanted = if subject.by_is_indexed {
+        READ_BACK.0
+    } else {
+        READ_BACK.1
+    };
     let kept = subject.kept.rows();
     for row in (0..kept).step_by(kept.div_ceil(wanted).max(1)) {
         if reader.query(&subject.kept, row)? == 0 {
@@ -71,7 +79,12 @@ fn check_rows(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<(), Erro
                 "a key that was inserted into `{}` isn't found again ({} = {:?})",
                 subject.table,
                 subject.by.join(", "),
-                subject.kept.columns.iter().map(|c| c.value(row)).collect::<Vec<_>>()
+                subject
+                    .kept
+                    .columns
+                    .iter()
+                    .map(|c| c.value(row))
+                    .collect::<Vec<_>>()
             )));
         }
     }

@@ -101,10 +101,7 @@ struct Subject<'a> {
 ///
 /// # Errors
 /// When the database, a recipe or a constraint stands in the way, or stored rows are missing.
-pub fn run(
-    spec: &TrialSpec,
-    on_progress: &mut (dyn FnMut(u64) + Send),
-) -> Result<Outcome, Error> {
+pub fn run(spec: &TrialSpec, on_progress: &mut (dyn FnMut(u64) + Send)) -> Result<Outcome, Error> {
     let experiment = spec.experiment()?;
     let setup = plan::setup_of(&spec.levels)?;
     let engine = inorder_engine::engine(&setup.engine)
@@ -123,7 +120,14 @@ pub fn run(
             parents.extend(filled);
         }
     }
-    let (table, maker) = measured(&experiment, &setup, spec, &parents, data.as_ref(), database.as_ref())?;
+    let (table, maker) = measured(
+        &experiment,
+        &setup,
+        spec,
+        &parents,
+        data.as_ref(),
+        database.as_ref(),
+    )?;
     let (by, by_is_indexed) = found_by(database.as_ref(), &table, &experiment, &maker)?;
     let at: Vec<usize> = by
         .iter()
@@ -131,8 +135,7 @@ pub fn run(
         .collect();
     let kept = Kept::new(&at, setup.rows, KEYS_KEPT);
     let sampler = sampler::Sampler::new(setup.rows, on_progress);
-    let (kept, mut samples) =
-        load::load(database.as_ref(), &table, &setup, maker, kept, sampler)?;
+    let (kept, mut samples) = load::load(database.as_ref(), &table, &setup, maker, kept, sampler)?;
     let noise = meter.finish();
 
     let subject = Subject {
@@ -176,7 +179,10 @@ fn read_data(experiment: &Experiment) -> Result<Option<inorder_load::Table>, Err
     if columns.is_empty() {
         return Ok(None);
     }
-    Ok(Some(inorder_load::read(Path::new(path), Some(&columns))?))
+    Ok(Some(inorder_load::source::read(
+        Path::new(path),
+        Some(&columns),
+    )?))
 }
 
 fn inputs<'a>(
@@ -265,7 +271,11 @@ fn fill_parent(
         .iter()
         .map(|name| names.iter().position(|n| n == name))
         .collect();
-    let mut kept = Kept::new(&at.iter().flatten().copied().collect::<Vec<_>>(), rows, rows);
+    let mut kept = Kept::new(
+        &at.iter().flatten().copied().collect::<Vec<_>>(),
+        rows,
+        rows,
+    );
     let mut writer = database.writer(&table.name, &names, Retry::default())?;
     writer.begin()?;
     let mut made = 0;
@@ -343,7 +353,10 @@ fn found_by(
     let by = match &experiment.reads.by {
         Some(name) => vec![name.clone()],
         None if !primary.is_empty() => primary,
-        None => names.first().map(|&name| vec![name.to_owned()]).unwrap_or_default(),
+        None => names
+            .first()
+            .map(|&name| vec![name.to_owned()])
+            .unwrap_or_default(),
     };
     if let Some(missing) = by.iter().find(|name| !names.contains(&name.as_str()))
         && by.len() > 1

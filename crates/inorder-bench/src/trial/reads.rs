@@ -56,7 +56,13 @@ fn latency(
 ) -> Result<(), Error> {
     let database = subject.database;
     let cold = if database.forget_cached_pages()? {
-        Some(time_queries(database, sql, &subject.kept, 0, (times / COLD).max(1))?)
+        Some(time_queries(
+            database,
+            sql,
+            &subject.kept,
+            0,
+            (times / COLD).max(1),
+        )?)
     } else {
         None
     };

@@ -207,7 +207,7 @@ fn key_columns(
 /// What the loader's filler is to do for a recipe.
 fn fill(recipe: &Recipe, inputs: &Inputs<'_>) -> Result<Fill, Error> {
     let setup = inputs.setup;
-    let payload_bytes = u32::try_from(setup.payload_bytes).unwrap_or(u32::MAX);
+    let payload_bytes = setup.payload_bytes as usize;
     Ok(match recipe {
         Recipe::Key => unreachable!("keys have makers of their own"),
         Recipe::Payload { is_text: true } => Fill::RandomText {

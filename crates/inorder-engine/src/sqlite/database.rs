@@ -2,7 +2,8 @@
 
 use super::{
     dbstat,
-    link::{Home, Link, Role},
+    failure::Failure,
+    link::{BUSY_TIMEOUT, Home, Link, Role},
     quoted,
     reader::SqliteReader,
     settings,
@@ -46,14 +47,20 @@ impl SqliteDatabase {
         }
     }
 
-    /// Does something on the control connection.
+    /// Does something on the control connection, where SQLite itself waits for a lock.
     fn control<T>(
         &self,
         doing: &str,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, Error> {
         let link = self.control.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&link.connection).map_err(|error| link.error(doing, error))
+        work(&link.connection).map_err(|error| match Failure::from(error) {
+            busy if busy.is_busy() => Error::Database {
+                doing: doing.into(),
+                message: format!("{} (waited {BUSY_TIMEOUT:?})", busy.message),
+            },
+            failure => link.error(doing, failure),
+        })
     }
 }
 

@@ -53,11 +53,7 @@ pub(super) fn create_table(shape: &TableShape<'_>) -> Result<String, String> {
         columns.join(", ")
     );
     for n in 1..=shape.indexes {
-        let _ = write!(
-            sql,
-            "\nCREATE INDEX {0}_a{n} ON {0}(a{n});",
-            shape.name
-        );
+        let _ = write!(sql, "\nCREATE INDEX {0}_a{n} ON {0}(a{n});", shape.name);
     }
     Ok(sql)
 }

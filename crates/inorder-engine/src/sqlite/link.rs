@@ -17,7 +17,7 @@ use std::{
 };
 
 /// How long the control connection, and every connection while it is set up, waits for a lock.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What all connections of a database share, and what outlives the last of them.
 pub struct Home {

@@ -119,6 +119,33 @@ impl Writer for SqliteWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Column, Settings};
+
+    #[test]
+    fn a_full_disk_is_told_and_leaves_a_usable_writer() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Arc::new(Home::create(folder.path(), &Settings::default()).unwrap());
+        let control = Link::open(&home, Role::Create).unwrap().connection;
+        control.execute_batch("CREATE TABLE t(x)").unwrap();
+        let mut writer = SqliteWriter::open(&home, "t", &["x"], Retry::default()).unwrap();
+        let limit = writer
+            .session
+            .prepare("PRAGMA max_page_count = 10")
+            .unwrap();
+        writer.session.run(limit).unwrap();
+        let batch = Batch {
+            columns: vec![Column::Integers((0..100_000).collect())],
+        };
+        writer.begin().unwrap();
+        let error = writer.insert(&batch, 0..100_000).unwrap_err();
+        assert!(matches!(error, Error::DiskFull { .. }), "{error}");
+        writer.rollback().unwrap();
+        writer.begin().unwrap();
+        writer.insert(&batch, 0..100).unwrap();
+        writer.commit().unwrap();
+        let count = control.query_row("SELECT count(*) FROM t", (), |row| row.get(0));
+        assert_eq!(count, Ok(100));
+    }
 
     #[test]
     fn the_statement_quotes_names_and_counts_places() {

@@ -1,0 +1,63 @@
+//! The built-in experiments: the files of the folder `experiments/`, in the order they run.
+
+use crate::{
+    error::{Error, nearest},
+    experiment::{Experiment, Overrides, Scale},
+};
+
+macro_rules! built_in {
+    ($($file:literal,)+) => {
+        /// File name and text of each.
+        pub const BUILT_IN: &[(&str, &str)] = &[$((
+            $file,
+            include_str!(concat!("../../../experiments/", $file)),
+        ),)+];
+    };
+}
+
+built_in! {
+    "keys.toml",
+    "watchlist.toml",
+    "watchlist-scale.toml",
+    "presort.toml",
+    "presort-batch.toml",
+    "presort-cache.toml",
+    "disk-io.toml",
+    "documents.toml",
+    "payload.toml",
+    "int-or-integer.toml",
+    "text-or-blob.toml",
+    "uuid-beside-integer.toml",
+    "v4-then-v7.toml",
+    "lookups.toml",
+}
+
+/// Parses the built-in experiments that `wanted` names, each by its name or by a claim it answers;
+/// all of them where it names none.
+///
+/// # Errors
+/// A name that is neither an experiment nor a claim, with the nearest one that is.
+pub fn built_in(
+    wanted: &[String],
+    scale: Scale,
+    overrides: &Overrides,
+) -> Result<Vec<Experiment>, Error> {
+    let all: Vec<Experiment> = BUILT_IN
+        .iter()
+        .map(|(file, text)| Experiment::parse(file, text, scale, overrides))
+        .collect::<Result<_, _>>()?;
+    let names = |e: &Experiment, name: &String| e.name == *name || e.claims.contains(name);
+    for name in wanted {
+        if !all.iter().any(|experiment| names(experiment, name)) {
+            let known = all.iter().map(|experiment| experiment.name.as_str());
+            return Err(Error::Usage(format!(
+                "no built-in experiment or claim `{name}`: {}",
+                nearest(name, known)
+            )));
+        }
+    }
+    Ok(all
+        .into_iter()
+        .filter(|experiment| wanted.is_empty() || wanted.iter().any(|name| names(experiment, name)))
+        .collect())
+}

@@ -1,0 +1,160 @@
+//! A new run: experiments planned, the machine and the engines described.
+
+use crate::{
+    error::Error,
+    experiment::{Experiment, Overrides, Scale},
+    host,
+    plan::{Plan, plan, setup_of},
+    results::{EngineRecord, Meta, Run},
+    runner::unix_s,
+    trial::{self, TrialSpec},
+};
+use std::{collections::BTreeSet, path::Path};
+
+/// What a run is asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The experiments.
+    pub experiments: Vec<Experiment>,
+    /// Their scale.
+    pub scale: Scale,
+    /// What the command line changed in them.
+    pub overrides: Overrides,
+    /// Seed of the whole run.
+    pub seed: u64,
+    /// The command line, without the program's name.
+    pub command: Vec<String>,
+}
+
+impl Request {
+    /// The request that an earlier run was made from: the same experiments, scale, changes and seed.
+    ///
+    /// # Errors
+    /// When its experiments don't parse (a result file from another version).
+    pub fn again(run: &Run, command: Vec<String>) -> Result<Self, Error> {
+        let scale = Scale::from_name(&run.meta.scale)
+            .ok_or_else(|| Error::Usage(format!("unknown scale `{}`", run.meta.scale)))?;
+        let experiments = run
+            .experiments
+            .iter()
+            .map(|experiment| {
+                let overrides = Overrides {
+                    data: experiment.data.clone(),
+                    ..run.meta.overrides.clone()
+                };
+                let file = format!("{}.toml", experiment.name);
+                Experiment::parse(&file, &experiment.toml, scale, &overrides)
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Request {
+            experiments,
+            scale,
+            overrides: run.meta.overrides.clone(),
+            seed: run.meta.seed,
+            command,
+        })
+    }
+
+    /// The plan.
+    ///
+    /// # Errors
+    /// When an experiment can't be planned, or has another's name.
+    pub fn plan(&self) -> Result<Plan, Error> {
+        let mut names = BTreeSet::new();
+        for experiment in &self.experiments {
+            if !names.insert(&experiment.name) {
+                return Err(Error::Usage(format!(
+                    "two experiments have the name `{}`",
+                    experiment.name
+                )));
+            }
+        }
+        plan(&self.experiments, self.seed)
+    }
+
+    /// The run, with nothing run yet. `results` is the folder its trials will work in.
+    ///
+    /// # Errors
+    /// As [`Request::plan`], and when an engine isn't there.
+    pub fn into_run(self, plan: Plan, results: &Path) -> Result<Run, Error> {
+        let mut engines = BTreeSet::new();
+        for cell in &plan.cells {
+            engines.insert(setup_of(&cell.levels)?.engine);
+        }
+        let engines = engines
+            .iter()
+            .filter_map(|name| inorder_engine::engine(name))
+            .map(|engine| {
+                let info = engine.info()?;
+                Ok(EngineRecord {
+                    name: info.name,
+                    version: info.version,
+                    compile_options: info.compile_options,
+                })
+            })
+            .collect::<Result<_, Error>>()?;
+        Ok(Run {
+            meta: Meta {
+                inorder_version: env!("CARGO_PKG_VERSION").to_owned(),
+                revision: env!("INORDER_REVISION").to_owned(),
+                seed: self.seed,
+                scale: self.scale.name().to_owned(),
+                overrides: self.overrides,
+                command: self.command,
+                started_unix_s: unix_s(),
+                finished_unix_s: None,
+                host: host::describe(results),
+                engines,
+            },
+            experiments: plan.experiments,
+            cells: plan.cells,
+            trials: plan.trials,
+        })
+    }
+}
+
+/// Rows of the measured table in a rehearsal.
+const REHEARSAL_ROWS: u64 = 100;
+
+/// Runs one small trial of each layout of an experiment here and now, so that a wrong table or
+/// recipe is known before anything is measured or written.
+///
+/// # Errors
+/// What a trial would have failed with.
+pub fn rehearse(experiment: &Experiment, scale: Scale, overrides: &Overrides, plan: &Plan, folder: &Path) -> Result<(), Error> {
+    let mut seen = BTreeSet::new();
+    for cell in plan.cells.iter().filter(|c| c.experiment == experiment.name) {
+        let setup = setup_of(&cell.levels)?;
+        if !seen.insert((setup.layout.clone(), setup.key, setup.engine.clone())) {
+            continue;
+        }
+        let mut levels = cell.levels.clone();
+        let rows = setup.rows.min(REHEARSAL_ROWS).max(setup.rows_per_transaction.min(1000));
+        levels.insert("rows".to_owned(), rows.to_string());
+        let folder = folder.join("rehearsal");
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).map_err(|source| Error::Io {
+            path: folder.clone(),
+            source,
+        })?;
+        let spec = TrialSpec {
+            file: format!("{}.toml", experiment.name),
+            text: experiment.text.clone(),
+            scale,
+            overrides: Overrides {
+                data: experiment.data.clone(),
+                ..overrides.clone()
+            },
+            levels,
+            repetition: 0,
+            seed: 1,
+            folder: folder.clone(),
+        };
+        let ended = trial::run(&spec, &mut |_| {});
+        let _ = std::fs::remove_dir_all(&folder);
+        ended.map_err(|error| {
+            Error::Usage(format!("`{}`, {}: {error}", experiment.name, cell.label))
+        })?;
+    }
+    Ok(())
+}
