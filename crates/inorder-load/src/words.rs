@@ -52,8 +52,8 @@ const BEGINNINGS: &[&str] = &[
 
 /// Made-up film titles, such as "The Crooked Lighthouse" or "Lantern of the Quiet Harbour".
 ///
-/// The same seed gives the same titles. There are some hundred million of them, few words long like
-/// most titles, so that a long list repeats the shorter ones, as lists of films do.
+/// The same seed gives the same titles. There are some fourteen million of them, few words long like
+/// most titles; a long list repeats the shorter ones, as lists of films do.
 #[derive(Clone, Debug)]
 pub struct Titles(Vocabulary);
 
@@ -104,7 +104,7 @@ impl Titles {
 
 /// Made-up user names, such as "Amber_lantern84".
 ///
-/// The same seed gives the same names. There are about ten million: some repeat in a long list.
+/// The same seed gives the same names. There are nearly five million: a long list repeats some.
 #[derive(Clone, Debug)]
 pub struct Names(Vocabulary);
 

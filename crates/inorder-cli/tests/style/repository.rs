@@ -1,0 +1,77 @@
+//! The repository's files.
+
+use std::fs;
+use std::path::Path;
+
+/// Folders that hold what others wrote: the version control, compilers and trials.
+const FOREIGN_FOLDERS: &[&str] = &[".git", "target", "inorder-results"];
+
+/// Larger files are data.
+const BYTES_MAX: u64 = 1 << 20;
+
+pub struct File {
+    /// From the root, with `/` between the parts.
+    pub path: String,
+    pub text: String,
+}
+
+impl File {
+    pub fn is_rust(&self) -> bool {
+        self.path.ends_with(".rs")
+    }
+
+    /// The crate a file belongs to and the file's path within, for files under `crates/`.
+    pub fn in_crate(&self) -> Option<(&str, &str)> {
+        self.path.strip_prefix("crates/")?.split_once('/')
+    }
+}
+
+/// All text files.
+pub struct Repository {
+    pub files: Vec<File>,
+}
+
+impl Repository {
+    /// The repository this test is part of.
+    pub fn walk() -> Self {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut files = Vec::new();
+        walk(&root, "", &mut files);
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        assert!(files.iter().any(|file| file.path == "Cargo.toml"));
+        Repository { files }
+    }
+
+    /// A made-up one, to see a check fail.
+    #[cfg(test)]
+    pub fn of(files: &[(&str, &str)]) -> Self {
+        let file = |&(path, text): &(&str, &str)| File {
+            path: path.to_owned(),
+            text: text.to_owned(),
+        };
+        Repository {
+            files: files.iter().map(file).collect(),
+        }
+    }
+
+    pub fn rust_files(&self) -> impl Iterator<Item = &File> {
+        self.files.iter().filter(|file| file.is_rust())
+    }
+}
+
+fn walk(folder: &Path, prefix: &str, files: &mut Vec<File>) {
+    for entry in fs::read_dir(folder).expect("a folder that can be listed") {
+        let entry = entry.expect("an entry that can be read");
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = format!("{prefix}{name}");
+        let metadata = entry.metadata().expect("an entry that is still there");
+        if metadata.is_dir() && !FOREIGN_FOLDERS.contains(&name.as_str()) {
+            walk(&entry.path(), &format!("{path}/"), files);
+        } else if metadata.is_file()
+            && metadata.len() <= BYTES_MAX
+            && let Ok(text) = fs::read_to_string(entry.path())
+        {
+            files.push(File { path, text });
+        }
+    }
+}
