@@ -8,8 +8,6 @@ use std::time::Instant;
 
 /// Rows of a range.
 const RANGE_ROWS: u64 = 100;
-/// Reads that warm the caches before the warm ones are timed, as a share of those.
-const WARM_UP: u64 = 4;
 /// Reads from a cold cache, as a share of the warm ones.
 const COLD: u64 = 10;
 
@@ -60,13 +58,13 @@ fn latency(
             database,
             sql,
             &subject.kept,
-            0,
+            false,
             (times / COLD).max(1),
         )?)
     } else {
         None
     };
-    let warm = time_queries(database, sql, &subject.kept, times / WARM_UP, times)?;
+    let warm = time_queries(database, sql, &subject.kept, true, times)?;
     for (name, histogram) in [("cold", cold), ("warm", Some(warm))] {
         let us = |ns: f64| ns / 1000.0;
         let at = |quantile: f64| {
@@ -82,28 +80,31 @@ fn latency(
     Ok(())
 }
 
-/// Times a query with one key after another, in an order that jumps over the table.
+/// Times a query with one key after another, in an order that jumps over the table. A warm one has
+/// read every one of these keys before, on the same connection.
 fn time_queries(
     database: &dyn Database,
     sql: &str,
     keys: &Batch,
-    warm_up: u64,
+    is_warm: bool,
     times: u64,
 ) -> Result<Histogram<u64>, Error> {
     let mut reader = database.reader(sql)?;
     // Three significant digits, 1 ns to a minute.
     let mut histogram = Histogram::new_with_bounds(1, 60_000_000_000, 3)
         .map_err(|error| Error::Trial(format!("latency histogram: {error}")))?;
-    let rows = keys.rows() as u64;
-    for n in 0..warm_up + times {
-        // A multiplicative step by the golden ratio visits keys without a pattern.
-        let row = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) % rows.max(1);
-        let began = Instant::now();
-        reader.query(keys, row as usize)?;
-        let ns = began.elapsed().as_nanos() as u64;
-        if n >= warm_up {
-            histogram.saturating_record(ns);
+    // A multiplicative step by the golden ratio visits keys without a pattern.
+    let rows = keys.rows().max(1) as u64;
+    let row = |n: u64| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) % rows) as usize;
+    if is_warm {
+        for n in 0..times {
+            reader.query(keys, row(n))?;
         }
+    }
+    for n in 0..times {
+        let began = Instant::now();
+        reader.query(keys, row(n))?;
+        histogram.saturating_record(began.elapsed().as_nanos() as u64);
     }
     Ok(histogram)
 }
