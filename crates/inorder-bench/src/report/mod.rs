@@ -5,7 +5,10 @@
 
 pub mod answer;
 pub mod format;
+mod html;
 mod json;
+pub mod plots;
+mod svg;
 mod term;
 pub mod view;
 
@@ -29,6 +32,9 @@ pub enum Error {
     /// The JSON could not be written.
     #[error("cannot write the report as JSON")]
     Json(#[from] serde_json::Error),
+    /// The page's template does not fit its data.
+    #[error("cannot write the report as a page")]
+    Page(#[from] minijinja::Error),
 }
 
 /// What the place the report goes to can show.
@@ -79,6 +85,11 @@ const FORMATS: &[FormatInfo] = &[
         render: |run, claims, options| Ok(term::render(&view::Report::new(run, claims)?, options)),
     },
     FormatInfo {
+        format: Format::Html,
+        name: "html",
+        render: |run, claims, _| html::render(&view::Report::new(run, claims)?),
+    },
+    FormatInfo {
         format: Format::Json,
         name: "json",
         render: |run, claims, _| json::render(&view::Report::new(run, claims)?),
@@ -87,7 +98,7 @@ const FORMATS: &[FormatInfo] = &[
 
 impl Format {
     /// Every format, in the order help lists them.
-    pub const ALL: &[Format] = &[Format::Term, Format::Json];
+    pub const ALL: &[Format] = &[Format::Term, Format::Html, Format::Json];
 
     /// The name used on the command line; also the ending of a file that holds it, but for `term`.
     pub fn name(self) -> &'static str {

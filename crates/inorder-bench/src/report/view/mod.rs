@@ -8,6 +8,7 @@ use super::{
     Error,
     answer::{self, Piece},
     format,
+    plots::{self, Plot},
 };
 use crate::{
     analysis::{self, Ratio},
@@ -67,6 +68,8 @@ pub struct ExperimentView {
     pub fixed: Vec<(String, String)>,
     /// Cells against metrics.
     pub summary: Summary,
+    /// What is worth drawing.
+    pub plots: Vec<Plot>,
     /// How far its times can be trusted.
     pub noise: NoiseView,
     /// Trials without a result: failed ones.
@@ -189,6 +192,7 @@ impl ExperimentView {
                 .collect(),
             fixed: fixed(run, experiment),
             summary: Summary::new(run, experiment, withheld.is_some()),
+            plots: plots::of(run, experiment, withheld.is_some()),
             noise: NoiseView {
                 withheld,
                 floor: floor(run, experiment),
