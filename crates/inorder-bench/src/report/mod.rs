@@ -4,10 +4,13 @@
 //! same numbers. Adding a format is one file and one line in [`FORMATS`].
 
 pub mod answer;
+mod csv;
 pub mod format;
 mod html;
 mod json;
+mod markdown;
 pub mod plots;
+mod sheet;
 mod svg;
 mod term;
 pub mod view;
@@ -32,6 +35,12 @@ pub enum Error {
     /// The JSON could not be written.
     #[error("cannot write the report as JSON")]
     Json(#[from] serde_json::Error),
+    /// The samples could not be written as CSV.
+    #[error("cannot write the samples as CSV")]
+    Csv(#[from] ::csv::Error),
+    /// Memory for the CSV could not be had.
+    #[error("cannot write the samples as CSV")]
+    Io(#[from] std::io::Error),
     /// The page's template does not fit its data.
     #[error("cannot write the report as a page")]
     Page(#[from] minijinja::Error),
@@ -90,6 +99,16 @@ const FORMATS: &[FormatInfo] = &[
         render: |run, claims, _| html::render(&view::Report::new(run, claims)?),
     },
     FormatInfo {
+        format: Format::Md,
+        name: "md",
+        render: |run, claims, _| Ok(markdown::render(&view::Report::new(run, claims)?)),
+    },
+    FormatInfo {
+        format: Format::Csv,
+        name: "csv",
+        render: |run, _, _| csv::render(run),
+    },
+    FormatInfo {
         format: Format::Json,
         name: "json",
         render: |run, claims, _| json::render(&view::Report::new(run, claims)?),
@@ -98,7 +117,13 @@ const FORMATS: &[FormatInfo] = &[
 
 impl Format {
     /// Every format, in the order help lists them.
-    pub const ALL: &[Format] = &[Format::Term, Format::Html, Format::Json];
+    pub const ALL: &[Format] = &[
+        Format::Term,
+        Format::Html,
+        Format::Md,
+        Format::Json,
+        Format::Csv,
+    ];
 
     /// The name used on the command line; also the ending of a file that holds it, but for `term`.
     pub fn name(self) -> &'static str {

@@ -25,11 +25,25 @@ const SCRIPT: &str = include_str!("page.js");
 pub fn render(report: &Report) -> Result<String, Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
+    environment.add_filter("code", code);
     environment.add_template("page.html", TEMPLATE)?;
     let page = Page::new(report);
     Ok(environment
         .get_template("page.html")?
         .render(Serde(&page))?)
+}
+
+/// Text in which what stands between backticks is code.
+fn code(text: &str) -> minijinja::Value {
+    let mut out = String::new();
+    for (at, part) in text.split('`').enumerate() {
+        let part = svg::Escaped(part);
+        out.push_str(&match at % 2 {
+            0 => part.to_string(),
+            _ => format!("<code>{part}</code>"),
+        });
+    }
+    minijinja::Value::from_safe_string(out)
 }
 
 /// What the template places.

@@ -1,6 +1,10 @@
 //! Which cells share a line, and which lines share a panel.
 
-use crate::results::{Cell, Experiment};
+use super::lines::unit_of;
+use crate::{
+    report::format,
+    results::{Cell, Experiment},
+};
 
 /// Lines in one panel that can still be told apart.
 const LINES_MAX: usize = 8;
@@ -72,10 +76,14 @@ fn distinct(cells: &[&Cell], factors: &[&str]) -> usize {
 fn words(cell: &Cell, factors: &[&str]) -> String {
     let levels = factors.iter().filter_map(|factor| {
         let level = cell.levels.get(*factor)?;
-        let is_bare = level.parse::<f64>().is_ok() || ["true", "false"].contains(&level.as_str());
-        Some(match is_bare {
-            true => format!("{factor} {level}"),
-            false => level.clone(),
+        Some(match level.parse::<f64>() {
+            Ok(number) => {
+                let (title, unit, worth) = unit_of(factor);
+                let unit = if unit == "rows" { "" } else { unit };
+                format!("{title} {}", format::quantity(number * worth, unit))
+            }
+            Err(_) if ["true", "false"].contains(&level.as_str()) => format!("{factor} {level}"),
+            Err(_) => level.clone(),
         })
     });
     levels.collect::<Vec<_>>().join(", ")

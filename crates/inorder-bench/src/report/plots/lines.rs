@@ -71,7 +71,7 @@ fn is_log(levels: &[f64]) -> bool {
 }
 
 /// What a factor's name says about its levels: title, unit, and what to multiply them with.
-fn unit_of(factor: &str) -> (String, &'static str, f64) {
+pub(super) fn unit_of(factor: &str) -> (String, &'static str, f64) {
     const ENDINGS: &[(&str, &str, f64)] = &[
         ("_bytes", "bytes", 1.0),
         ("_kib", "bytes", 1024.0),

@@ -195,11 +195,11 @@ const BUILDERS: &[fn(&Source) -> Vec<Plot>] = &[
     lines::bytes_by_rows,
     lines::cpu_by_rows,
     lines::by_factor,
-    bars::size,
     bars::bytes_by_file,
     bars::cpu_by_phase,
-    latency::plots,
+    bars::size,
     fill::map,
+    latency::plots,
 ];
 
 /// The plots of an experiment.

@@ -142,6 +142,9 @@ fn linear_ticks(high: f64, ticks_max: usize) -> (f64, f64, Vec<f64>) {
     (0.0, steps * step, ticks)
 }
 
+/// A log axis bears this many ticks more than a linear one: its numbers are short.
+const TICKS_MORE: usize = 3;
+
 /// Powers of ten, or 1, 2 and 5 times them where the axis is short.
 fn log_ticks(low: f64, high: f64, ticks_max: usize) -> (f64, f64, Vec<f64>) {
     const FINE: &[f64] = &[1.0, 2.0, 5.0];
@@ -161,11 +164,15 @@ fn log_ticks(low: f64, high: f64, ticks_max: usize) -> (f64, f64, Vec<f64>) {
         let is_inside = |tick: &f64| (start * (1.0 - 1e-9)..=end * (1.0 + 1e-9)).contains(tick);
         ticks.into_iter().filter(is_inside).collect()
     };
-    let mut ticks = inside(fine);
-    if ticks.len() > ticks_max + 1 {
-        ticks = inside(steps(&[1.0]));
-    }
-    let every = ticks.len().div_ceil(ticks_max + 1);
+    let choices: [&[f64]; 3] = [FINE, &[1.0, 3.0], &[1.0]];
+    let ticks = choices.into_iter().map(|factors| inside(steps(factors)));
+    let fits = |ticks: &Vec<f64>| ticks.len() <= ticks_max + TICKS_MORE;
+    let ticks = ticks
+        .clone()
+        .find(fits)
+        .or(ticks.last())
+        .unwrap_or_default();
+    let every = ticks.len().div_ceil(ticks_max + TICKS_MORE);
     let ticks = ticks.into_iter().step_by(every.max(1)).collect();
     (start, end, ticks)
 }
@@ -192,9 +199,13 @@ mod tests {
         let (low, high, ticks) = log_ticks(0.23, 4.9, 6);
         assert_eq!((low, high), (0.2, 5.0));
         assert_eq!(ticks, [0.2, 0.5, 1.0, 2.0, 5.0]);
-        let (low, high, ticks) = log_ticks(3.0, 70_000.0, 6);
+        let (low, high, ticks) = log_ticks(3.0, 70_000.0, 4);
         assert_eq!((low, high), (2.0, 100_000.0));
         assert_eq!(ticks, [10.0, 100.0, 1e3, 1e4, 1e5]);
+        assert_eq!(
+            log_ticks(8.0, 900.0, 4).2,
+            [10.0, 30.0, 100.0, 300.0, 1000.0]
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::report::{
 };
 
 /// Room for the labels of the bars in a group, where they have any.
-const LABELS: f64 = 76.0;
+const LABELS: f64 = 88.0;
 /// Room for the number behind a bar.
 const RIGHT: f64 = 82.0;
 /// Height of the name of a group.
@@ -86,7 +86,11 @@ pub fn figure(bars: &Bars, about: &str) -> Figure {
 }
 
 fn legend(segments: &[String]) -> Vec<(String, String)> {
-    let icon = |at: usize| swatch(|canvas| segment(canvas, at, (0.0, 0.0), (30.0, 14.0), ""));
+    let icon = |at: usize| {
+        swatch(30.0, |canvas| {
+            segment(canvas, at, (0.0, 0.0), (30.0, 14.0), "")
+        })
+    };
     segments
         .iter()
         .enumerate()

@@ -100,7 +100,7 @@ impl Canvas {
     pub fn into_icon(self, width: f64, height: f64) -> String {
         let (width, height) = (Number(width), Number(height));
         format!(
-            r#"<svg class="icon" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true">{}</svg>"#,
+            r#"<svg class="icon" preserveAspectRatio="none" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true">{}</svg>"#,
             self.out
         )
     }
@@ -163,7 +163,7 @@ pub fn circle((x, y): (f64, f64), r: f64) -> String {
 }
 
 /// Text that is safe between tags and in attributes.
-struct Escaped<'a>(&'a str);
+pub struct Escaped<'a>(pub &'a str);
 
 impl Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

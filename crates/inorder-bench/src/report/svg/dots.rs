@@ -49,14 +49,14 @@ pub fn figure(dots: &Dots, about: &str) -> Figure {
             .series
             .iter()
             .map(|series| {
-                let icon = swatch(|canvas| {
+                let icon = swatch(16.0, |canvas| {
                     canvas.open(&look(series.group), &[]);
                     let class = if series.is_tail {
                         "mark hollow"
                     } else {
                         "mark"
                     };
-                    canvas.path(class, &marker(series.group, (15.0, 7.0), RADIUS), "");
+                    canvas.path(class, &marker(series.group, (8.0, 7.0), RADIUS), "");
                     canvas.shut();
                 });
                 (icon, series.name.clone())

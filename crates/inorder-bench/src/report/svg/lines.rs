@@ -67,7 +67,7 @@ pub fn figure(lines: &Lines, about: &str) -> Figure {
 }
 
 fn legend(name: usize) -> String {
-    swatch(|canvas| {
+    swatch(30.0, |canvas| {
         canvas.open(&look(name), &[]);
         canvas.line("line", (0.0, 7.0), (30.0, 7.0));
         canvas.path("mark", &marker(name, (15.0, 7.0), 4.0), "");

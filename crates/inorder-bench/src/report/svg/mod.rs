@@ -13,6 +13,7 @@ mod lines;
 mod strips;
 
 pub use bars::patterns;
+pub use canvas::Escaped;
 pub use dots::interval;
 
 use super::plots::{Data, Plot};
@@ -53,8 +54,8 @@ fn look(index: usize) -> String {
 }
 
 /// A small drawing for a legend.
-fn swatch(draw: impl FnOnce(&mut Canvas)) -> String {
+fn swatch(width: f64, draw: impl FnOnce(&mut Canvas)) -> String {
     let mut canvas = Canvas::new();
     draw(&mut canvas);
-    canvas.into_icon(30.0, 14.0)
+    canvas.into_icon(width, 14.0)
 }

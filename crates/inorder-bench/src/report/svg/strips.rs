@@ -30,10 +30,10 @@ pub fn figure(strips: &[Strip], about: &str) -> Figure {
         "leaf pages in key order, fill (%)",
     );
     let legend = (0..CLASSES).map(|class| {
-        let icon = swatch(|canvas| {
+        let icon = swatch(30.0, |canvas| {
             canvas.rect(&format!("h{class}"), (0.0, 0.0), (30.0, 14.0), "");
         });
-        (icon, percent_of(class))
+        (icon, format!("{}%", class * 100 / CLASSES))
     });
     Figure {
         legend: legend.collect(),

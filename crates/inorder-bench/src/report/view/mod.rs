@@ -226,6 +226,45 @@ impl ExperimentView {
     }
 }
 
+impl ExperimentView {
+    /// What to know beside the table, a paragraph each: whether times are withheld, the noise floor,
+    /// trials without a result.
+    pub fn notes(&self) -> Vec<String> {
+        let withheld = self
+            .noise
+            .withheld
+            .as_ref()
+            .map(|reason| format!("Times are withheld: {reason}. Bytes and sizes stand."));
+        let floor: Vec<String> = self
+            .noise
+            .floor
+            .iter()
+            .map(|(_, title, ratio)| format!("{title} {}", format::ratio_with_interval(ratio)))
+            .collect();
+        let floor = (!floor.is_empty()).then(|| {
+            format!(
+                "Noise floor (the baseline run twice): {}.",
+                floor.join(", ")
+            )
+        });
+        let failed = self.failed.iter().map(|trial| {
+            let repetition = trial.repetition + 1;
+            format!(
+                "FAILED {}, repetition {repetition}: {}",
+                trial.label, trial.error
+            )
+        });
+        let missing = (self.missing > 0)
+            .then(|| format!("{} not run yet.", format::count(self.missing, "trial")));
+        withheld
+            .into_iter()
+            .chain(floor)
+            .chain(failed)
+            .chain(missing)
+            .collect()
+    }
+}
+
 fn post_title(post: &'static str) -> &'static str {
     POSTS
         .iter()
