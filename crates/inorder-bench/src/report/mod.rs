@@ -4,6 +4,7 @@
 //! same numbers. Adding a format is one file and one line in [`FORMATS`].
 
 pub mod answer;
+pub mod compare;
 mod csv;
 pub mod format;
 mod html;
@@ -41,6 +42,12 @@ pub enum Error {
     /// Memory for the CSV could not be had.
     #[error("cannot write the samples as CSV")]
     Io(#[from] std::io::Error),
+    /// A comparison of two runs has no such format.
+    #[error("a comparison cannot be written as {format}; use term, md or json")]
+    NoComparison {
+        /// The format asked for.
+        format: &'static str,
+    },
     /// The page's template does not fit its data.
     #[error("cannot write the report as a page")]
     Page(#[from] minijinja::Error),

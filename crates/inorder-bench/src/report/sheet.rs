@@ -40,11 +40,16 @@ impl Sheet {
     }
 
     pub fn heading(&mut self, text: &str) {
+        let lines = wrap(text, self.options.width, 0);
         if self.options.color {
-            self.line(&format!("\u{1b}[1m{text}\u{1b}[0m"));
+            for line in &lines {
+                self.line(&format!("\u{1b}[1m{line}\u{1b}[0m"));
+            }
         } else {
-            self.line(text);
-            self.line(&"=".repeat(text.chars().count()));
+            for line in &lines {
+                self.line(line);
+            }
+            self.line(&"=".repeat(width(&lines.join("\n"))));
         }
     }
 

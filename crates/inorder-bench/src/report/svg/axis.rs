@@ -164,16 +164,12 @@ fn log_ticks(low: f64, high: f64, ticks_max: usize) -> (f64, f64, Vec<f64>) {
         let is_inside = |tick: &f64| (start * (1.0 - 1e-9)..=end * (1.0 + 1e-9)).contains(tick);
         ticks.into_iter().filter(is_inside).collect()
     };
-    let choices: [&[f64]; 3] = [FINE, &[1.0, 3.0], &[1.0]];
-    let ticks = choices.into_iter().map(|factors| inside(steps(factors)));
-    let fits = |ticks: &Vec<f64>| ticks.len() <= ticks_max + TICKS_MORE;
-    let ticks = ticks
-        .clone()
-        .find(fits)
-        .or(ticks.last())
-        .unwrap_or_default();
+    let choices = [FINE, &[1.0, 3.0], &[1.0]].map(|factors| inside(steps(factors)));
+    let [.., coarsest] = &choices;
+    let fits = |ticks: &&Vec<f64>| ticks.len() <= ticks_max + TICKS_MORE;
+    let ticks = choices.iter().find(fits).unwrap_or(coarsest);
     let every = ticks.len().div_ceil(ticks_max + TICKS_MORE);
-    let ticks = ticks.into_iter().step_by(every.max(1)).collect();
+    let ticks = ticks.iter().copied().step_by(every.max(1)).collect();
     (start, end, ticks)
 }
 
