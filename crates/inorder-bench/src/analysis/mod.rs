@@ -22,7 +22,7 @@ pub struct Point {
 }
 
 /// A number derived from one trial's samples, for tables, ratios and plots.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Metric {
     /// Its id, used in answers and in JSON; the unit ends the name.
     pub id: &'static str,

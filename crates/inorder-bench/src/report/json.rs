@@ -17,6 +17,11 @@
 //! | `.cells[]` | `id`, `label`, `is_baseline`, `trials_done`, `trials_planned`, `metrics` |
 //! | `.cells[].metrics` | metric's id → `{median, low, high, ratio}`, the ratio against the baseline |
 //! | `.noise` | `withheld` (a reason or `null`), `floor` (metric's id → ratio) |
+//! | `.plots[]` | `id`, `title`, `note`, `is_withheld`, `kind`, and by kind: |
+//! | … `lines` | `x`, `y` (`title`, `unit`), `series[]`: `panel`, `name`, `points[]`: `[x, median, low, high]` |
+//! | … `bars` | `value` (`title`, `unit`), `segments[]`, `bars[]`: `cell`, `bar`, `values[]`, `total` |
+//! | … `dots` | `value` (`title`, `unit`), `series[]`, `rows[]`: `cell`, `values[]` |
+//! | … `strips` | `strips[]`: `cell`, `fills[]` (0 to 1, in key order) |
 //! | `.failed[]` | `cell`, `repetition`, `error` |
 //! | `.trials_missing` | trials that have not run |
 //! | `.settings[]` | `cells`, `settings`: as read back from the engine |
@@ -24,6 +29,7 @@
 
 use super::{
     Error, answer,
+    plots::{Axis, Data, Plot},
     view::{ClaimRow, ExperimentView, Report, Row, Summary},
 };
 use serde_json::{Map, Value, json};
@@ -94,6 +100,7 @@ fn experiment(experiment: &ExperimentView) -> Value {
             "withheld": noise.withheld,
             "floor": object(noise.floor.iter().map(|(id, _, ratio)| ((*id).into(), json!(ratio)))),
         },
+        "plots": experiment.plots.iter().map(plot).collect::<Vec<_>>(),
         "failed": experiment.failed.iter().map(|trial| json!({
             "cell": trial.label,
             "repetition": trial.repetition,
@@ -131,6 +138,59 @@ fn cell(summary: &Summary, row: &Row) -> Value {
         "trials_planned": row.planned,
         "metrics": object(metrics),
     })
+}
+
+fn plot(plot: &Plot) -> Value {
+    let mut value = json!({
+        "id": plot.id,
+        "title": plot.title,
+        "note": plot.note,
+        "is_withheld": plot.is_withheld,
+        "kind": plot.data.kind(),
+    });
+    if let (Value::Object(all), Value::Object(data)) = (&mut value, plot_data(&plot.data)) {
+        all.extend(data);
+    }
+    value
+}
+
+fn plot_data(data: &Data) -> Value {
+    let axis = |axis: &Axis| json!({ "title": axis.title, "unit": axis.unit });
+    match data {
+        Data::Lines(lines) => json!({
+            "x": axis(&lines.x),
+            "y": axis(&lines.y),
+            "series": lines.panels.iter().flat_map(|panel| panel.series.iter().map(|series| json!({
+                "panel": panel.title,
+                "name": lines.names[series.name],
+                "points": series.points.iter().map(|p| [p.x, p.y, p.low, p.high]).collect::<Vec<_>>(),
+            }))).collect::<Vec<_>>(),
+        }),
+        Data::Bars(bars) => json!({
+            "value": axis(&bars.value),
+            "segments": bars.segments,
+            "bars": bars.groups.iter().flat_map(|group| group.bars.iter().map(|bar| json!({
+                "cell": group.label,
+                "bar": bar.label,
+                "values": bar.values,
+                "total": bar.total,
+            }))).collect::<Vec<_>>(),
+        }),
+        Data::Dots(dots) => json!({
+            "value": axis(&dots.value),
+            "series": dots.series.iter().map(|series| &series.name).collect::<Vec<_>>(),
+            "rows": dots.rows.iter().map(|row| json!({
+                "cell": row.label,
+                "values": row.values,
+            })).collect::<Vec<_>>(),
+        }),
+        Data::Strips(strips) => json!({
+            "strips": strips.iter().map(|strip| json!({
+                "cell": strip.label,
+                "fills": strip.fills,
+            })).collect::<Vec<_>>(),
+        }),
+    }
 }
 
 fn object(fields: impl Iterator<Item = (String, Value)>) -> Map<String, Value> {

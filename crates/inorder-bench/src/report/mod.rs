@@ -4,9 +4,16 @@
 //! same numbers. Adding a format is one file and one line in [`FORMATS`].
 
 pub mod answer;
+pub mod compare;
+mod csv;
 pub mod format;
+mod html;
 mod json;
+mod markdown;
 pub mod plan;
+pub mod plots;
+mod sheet;
+mod svg;
 mod term;
 pub mod view;
 
@@ -30,6 +37,21 @@ pub enum Error {
     /// The JSON could not be written.
     #[error("cannot write the report as JSON")]
     Json(#[from] serde_json::Error),
+    /// The samples could not be written as CSV.
+    #[error("cannot write the samples as CSV")]
+    Csv(#[from] ::csv::Error),
+    /// Memory for the CSV could not be had.
+    #[error("cannot write the samples as CSV")]
+    Io(#[from] std::io::Error),
+    /// A comparison of two runs has no such format.
+    #[error("a comparison cannot be written as {format}; use term, md or json")]
+    NoComparison {
+        /// The format asked for.
+        format: &'static str,
+    },
+    /// The page's template does not fit its data.
+    #[error("cannot write the report as a page")]
+    Page(#[from] minijinja::Error),
 }
 
 /// What the place the report goes to can show.
@@ -80,6 +102,21 @@ const FORMATS: &[FormatInfo] = &[
         render: |run, claims, options| Ok(term::render(&view::Report::new(run, claims)?, options)),
     },
     FormatInfo {
+        format: Format::Html,
+        name: "html",
+        render: |run, claims, _| html::render(&view::Report::new(run, claims)?),
+    },
+    FormatInfo {
+        format: Format::Md,
+        name: "md",
+        render: |run, claims, _| Ok(markdown::render(&view::Report::new(run, claims)?)),
+    },
+    FormatInfo {
+        format: Format::Csv,
+        name: "csv",
+        render: |run, _, _| csv::render(run),
+    },
+    FormatInfo {
         format: Format::Json,
         name: "json",
         render: |run, claims, _| json::render(&view::Report::new(run, claims)?),
@@ -88,7 +125,13 @@ const FORMATS: &[FormatInfo] = &[
 
 impl Format {
     /// Every format, in the order help lists them.
-    pub const ALL: &[Format] = &[Format::Term, Format::Json];
+    pub const ALL: &[Format] = &[
+        Format::Term,
+        Format::Html,
+        Format::Md,
+        Format::Json,
+        Format::Csv,
+    ];
 
     /// The name used on the command line; also the ending of a file that holds it, but for `term`.
     pub fn name(self) -> &'static str {

@@ -2,23 +2,18 @@
 
 use super::{
     Options, answer, format,
+    sheet::{Sheet, head, width},
     view::{Column, ExperimentView, Report, Row, Summary},
 };
 use crate::claims::Verdict;
-use comfy_table::{
-    Attribute, Cell, CellAlignment, Color, ContentArrangement, ContentLineStyle, LineStyle, Table,
-    TableStyle,
-};
+use comfy_table::{Attribute, Cell, CellAlignment, Color};
 
 /// A column's padding and the room between two.
 const COLUMN_GAP: usize = 3;
 
 /// Lays out a report.
 pub fn render(report: &Report, options: &Options) -> String {
-    let mut page = Page {
-        out: String::new(),
-        options: *options,
-    };
+    let mut page = Sheet::new(*options);
     page.heading("inorder: report of a run");
     for (name, value) in &report.facts {
         page.paragraph(&format!("{name:<9}{value}"), 9);
@@ -27,68 +22,11 @@ pub fn render(report: &Report, options: &Options) -> String {
     for experiment in &report.experiments {
         page.experiment(experiment);
     }
-    page.out
+    page.into_text()
 }
 
-/// Text that grows, for a terminal of some width.
-struct Page {
-    out: String,
-    options: Options,
-}
-
-impl Page {
-    fn line(&mut self, text: &str) {
-        self.out.push_str(text.trim_end());
-        self.out.push('\n');
-    }
-
-    fn blank(&mut self) {
-        self.out.push('\n');
-    }
-
-    fn heading(&mut self, text: &str) {
-        if self.options.color {
-            self.line(&format!("\u{1b}[1m{text}\u{1b}[0m"));
-        } else {
-            self.line(text);
-            self.line(&"=".repeat(text.chars().count()));
-        }
-    }
-
-    /// Wraps text; lines after the first are indented.
-    fn paragraph(&mut self, text: &str, indent: usize) {
-        for line in wrap(text, self.options.width, indent) {
-            self.line(&line);
-        }
-    }
-
-    fn table(&self) -> Table {
-        let mut table = Table::new();
-        let rule = if self.options.color { '─' } else { '-' };
-        let rule = LineStyle::new(' ', rule, ' ', ' ');
-        let between = ContentLineStyle::none().junction(' ');
-        table.load_style(
-            TableStyle::new()
-                .header_lines(between)
-                .header_separator(rule)
-                .content_lines(between),
-        );
-        if self.options.color {
-            table.enforce_styling();
-        } else {
-            table.force_no_tty();
-        }
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(u16::try_from(self.options.width).unwrap_or(u16::MAX));
-        table
-    }
-
-    fn push_table(&mut self, table: &Table) {
-        for line in table.lines() {
-            self.line(&line);
-        }
-    }
-
+/// Writes the parts of a report onto a sheet.
+impl Sheet {
     fn claims(&mut self, report: &Report) {
         if report.claims.is_empty() {
             return;
@@ -140,35 +78,8 @@ impl Page {
         self.paragraph(&format!("> {}", answer::text(&experiment.answer)), 2);
         self.blank();
         self.summary(&experiment.summary);
-        if let Some(reason) = &experiment.noise.withheld {
-            let text = format!("Times are withheld: {reason}. Bytes and sizes stand.");
-            self.paragraph(&text, 2);
-        }
-        let floor: Vec<String> = experiment
-            .noise
-            .floor
-            .iter()
-            .map(|(_, title, ratio)| format!("{title} {}", format::ratio_with_interval(ratio)))
-            .collect();
-        if !floor.is_empty() {
-            let text = format!(
-                "Noise floor (the baseline run twice): {}.",
-                floor.join(", ")
-            );
-            self.paragraph(&text, 2);
-        }
-        for trial in &experiment.failed {
-            let text = format!(
-                "FAILED {}, repetition {}: {}",
-                trial.label,
-                trial.repetition + 1,
-                trial.error
-            );
-            self.paragraph(&text, 2);
-        }
-        if experiment.missing > 0 {
-            let missing = format::count(experiment.missing, "trial");
-            self.paragraph(&format!("{missing} not run yet."), 2);
+        for note in experiment.notes() {
+            self.paragraph(&note, 2);
         }
     }
 
@@ -183,7 +94,7 @@ impl Page {
             .collect();
         let label = summary.rows.iter().map(|row| width(&row.label)).max();
         // A label that takes more than a third of the line is wrapped.
-        let label = label.unwrap_or(0).min(self.options.width / 3);
+        let label = label.unwrap_or(0).min(self.width() / 3);
         let fixed = label + "trials".len() + 2 * COLUMN_GAP + 1;
         let mut is_first = true;
         while !columns.is_empty() {
@@ -192,7 +103,7 @@ impl Page {
                 .iter()
                 .take_while(|column| {
                     used += column.width + COLUMN_GAP;
-                    used <= self.options.width
+                    used <= self.width()
                 })
                 .count()
                 .max(1);
@@ -261,54 +172,11 @@ impl Heads {
     }
 }
 
-fn head(text: impl AsRef<str>) -> Cell {
-    Cell::new(text.as_ref()).add_attribute(Attribute::Bold)
-}
-
 fn color(verdict: Verdict) -> Color {
     match verdict {
         Verdict::Holds => Color::Green,
         Verdict::DoesNot => Color::Red,
         Verdict::Depends => Color::Yellow,
         Verdict::Withheld | Verdict::NeedsEngine | Verdict::NotRun => Color::DarkGrey,
-    }
-}
-
-/// Characters of the widest line.
-fn width(text: &str) -> usize {
-    text.lines().map(|l| l.chars().count()).max().unwrap_or(0)
-}
-
-/// Greedy wrapping at spaces; a word longer than the line stays whole.
-fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    let mut is_fresh = true;
-    for word in text.split(' ') {
-        if !is_fresh && line.chars().count() + 1 + word.chars().count() > width {
-            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
-            is_fresh = true;
-        }
-        if !is_fresh {
-            line.push(' ');
-        }
-        line.push_str(word);
-        is_fresh = false;
-    }
-    if !line.trim().is_empty() {
-        lines.push(line);
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::wrap;
-
-    #[test]
-    fn wraps_at_spaces_and_indents() {
-        assert_eq!(wrap("aa bb cc dd", 5, 2), ["aa bb", "  cc", "  dd"]);
-        assert_eq!(wrap("", 5, 0), Vec::<String>::new());
-        assert_eq!(wrap("longer-than-that x", 5, 0), ["longer-than-that", "x"]);
     }
 }

@@ -33,6 +33,7 @@ fn meta() -> Meta {
         revision: "1c797b1".into(),
         seed: 42,
         scale: "quick".into(),
+        overrides: Default::default(),
         command: vec!["bench".into(), "--quick".into()],
         started_unix_s: 1_790_000_000,
         finished_unix_s: Some(1_790_000_754),

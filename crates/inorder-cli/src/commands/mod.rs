@@ -1,6 +1,7 @@
 //! The list of subcommands.
 
 mod bench;
+mod compare;
 mod explain;
 mod report;
 mod rerun;
@@ -16,6 +17,8 @@ pub enum Commands {
     Bench(bench::Arguments),
     /// Makes a report of a result file
     Report(report::Arguments),
+    /// Compares two result files, cell by cell
+    Compare(compare::Arguments),
     /// Runs the experiments of a result file again: same plan, same seed
     Rerun(rerun::Arguments),
     /// Explains the words of experiments and reports: factors, probes, metrics, claims
@@ -31,6 +34,7 @@ impl Commands {
         match self {
             Commands::Bench(arguments) => bench::run(arguments),
             Commands::Report(arguments) => report::run(arguments),
+            Commands::Compare(arguments) => compare::run(arguments),
             Commands::Rerun(arguments) => rerun::run(arguments),
             Commands::Explain(arguments) => explain::run(arguments),
             Commands::Trial => trial::run(),

@@ -8,6 +8,7 @@ use super::{
     Error,
     answer::{self, Piece},
     format,
+    plots::{self, Plot},
 };
 use crate::{
     analysis::{self, Ratio},
@@ -67,6 +68,8 @@ pub struct ExperimentView {
     pub fixed: Vec<(String, String)>,
     /// Cells against metrics.
     pub summary: Summary,
+    /// What is worth drawing.
+    pub plots: Vec<Plot>,
     /// How far its times can be trusted.
     pub noise: NoiseView,
     /// Trials without a result: failed ones.
@@ -189,6 +192,7 @@ impl ExperimentView {
                 .collect(),
             fixed: fixed(run, experiment),
             summary: Summary::new(run, experiment, withheld.is_some()),
+            plots: plots::of(run, experiment, withheld.is_some()),
             noise: NoiseView {
                 withheld,
                 floor: floor(run, experiment),
@@ -219,6 +223,45 @@ impl ExperimentView {
             ),
             toml: experiment.toml.clone(),
         })
+    }
+}
+
+impl ExperimentView {
+    /// What to know beside the table, a paragraph each: whether times are withheld, the noise floor,
+    /// trials without a result.
+    pub fn notes(&self) -> Vec<String> {
+        let withheld = self
+            .noise
+            .withheld
+            .as_ref()
+            .map(|reason| format!("Times are withheld: {reason}. Bytes and sizes stand."));
+        let floor: Vec<String> = self
+            .noise
+            .floor
+            .iter()
+            .map(|(_, title, ratio)| format!("{title} {}", format::ratio_with_interval(ratio)))
+            .collect();
+        let floor = (!floor.is_empty()).then(|| {
+            format!(
+                "Noise floor (the baseline run twice): {}.",
+                floor.join(", ")
+            )
+        });
+        let failed = self.failed.iter().map(|trial| {
+            let repetition = trial.repetition + 1;
+            format!(
+                "FAILED {}, repetition {repetition}: {}",
+                trial.label, trial.error
+            )
+        });
+        let missing = (self.missing > 0)
+            .then(|| format!("{} not run yet.", format::count(self.missing, "trial")));
+        withheld
+            .into_iter()
+            .chain(floor)
+            .chain(failed)
+            .chain(missing)
+            .collect()
     }
 }
 

@@ -1,0 +1,417 @@
+//! The report as one self-contained page.
+//!
+//! Nothing is loaded from anywhere: style sheet, script and drawings stand in the page, and its
+//! Content-Security-Policy forbids the rest. The texts are in `page.html`, the looks in `page.css`,
+//! what moves in `page.js`; this module only prepares what the template places.
+
+use super::{
+    Error, format,
+    plots::{Plot, Table},
+    svg,
+    view::{ClaimRow, Column, ExperimentView, Report, Row, Shared, Summary},
+};
+use crate::{analysis::Ratio, claims::Verdict};
+use minijinja::{Environment, value::Serde};
+use serde::Serialize;
+
+const TEMPLATE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Writes a report down.
+///
+/// # Errors
+/// When the template does not fit what it is given.
+pub fn render(report: &Report) -> Result<String, Error> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
+    environment.add_filter("code", code);
+    environment.add_template("page.html", TEMPLATE)?;
+    let page = Page::new(report);
+    Ok(environment
+        .get_template("page.html")?
+        .render(Serde(&page))?)
+}
+
+/// Text in which what stands between backticks is code.
+fn code(text: &str) -> minijinja::Value {
+    let mut out = String::new();
+    for (at, part) in text.split('`').enumerate() {
+        let part = svg::Escaped(part);
+        out.push_str(&match at % 2 {
+            0 => part.to_string(),
+            _ => format!("<code>{part}</code>"),
+        });
+    }
+    minijinja::Value::from_safe_string(out)
+}
+
+/// What the template places.
+#[derive(Serialize)]
+struct Page<'a> {
+    style: &'static str,
+    script: &'static str,
+    patterns: String,
+    facts: &'a [(&'static str, String)],
+    host: &'a [(String, String)],
+    engines: &'a [crate::results::EngineRecord],
+    tally: Vec<Tally>,
+    posts: Vec<Post<'a>>,
+    experiments: Vec<Experiment<'a>>,
+}
+
+/// How many claims have a verdict.
+#[derive(Serialize)]
+struct Tally {
+    count: usize,
+    verdict: &'static str,
+    class: &'static str,
+}
+
+/// The claims of one post.
+#[derive(Serialize)]
+struct Post<'a> {
+    title: &'a str,
+    claims: Vec<ClaimEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct ClaimEntry<'a> {
+    id: &'a str,
+    statement: &'a str,
+    figure: &'a str,
+    /// The experiment that answers it, if the run has it.
+    experiment: Option<&'a str>,
+    verdict: &'static str,
+    class: &'static str,
+    seen: &'a str,
+    reason: &'a str,
+    ratio: Option<RatioEntry>,
+}
+
+#[derive(Serialize)]
+struct RatioEntry {
+    text: String,
+    drawing: String,
+}
+
+#[derive(Serialize)]
+struct Experiment<'a> {
+    name: &'a str,
+    title: &'a str,
+    question: &'a str,
+    expect: &'a str,
+    answer: Vec<AnswerPiece<'a>>,
+    claims: Vec<ClaimLink<'a>>,
+    summary: Option<SummaryTable<'a>>,
+    everything: Option<SummaryTable<'a>>,
+    floor: Vec<(&'static str, String)>,
+    withheld: Option<&'a str>,
+    failed: Vec<(&'a str, u32, &'a str)>,
+    missing: Option<String>,
+    plots: Vec<PlotEntry<'a>>,
+    varied: &'a [(String, Vec<String>)],
+    fixed: &'a [(String, String)],
+    settings: Vec<Group<'a, &'a [(String, String)]>>,
+    texts: Vec<Group<'a, &'a (String, String)>>,
+    toml: &'a str,
+}
+
+#[derive(Serialize)]
+struct AnswerPiece<'a> {
+    text: &'a str,
+    is_number: bool,
+}
+
+#[derive(Serialize)]
+struct ClaimLink<'a> {
+    id: &'a str,
+    /// `None` where the list of claims has no such id.
+    verdict: Option<(&'static str, &'static str)>,
+}
+
+#[derive(Serialize)]
+struct Group<'a, T> {
+    cells: &'a str,
+    what: T,
+}
+
+#[derive(Serialize)]
+struct SummaryTable<'a> {
+    headings: Vec<String>,
+    rows: Vec<SummaryRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct SummaryRow<'a> {
+    label: &'a str,
+    is_baseline: bool,
+    trials: String,
+    readings: Vec<ReadingEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct ReadingEntry<'a> {
+    text: &'a str,
+    ratio: Option<String>,
+    /// Of the largest value in the column, in percent: the length of the bar behind the number.
+    length: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct PlotEntry<'a> {
+    id: String,
+    title: &'a str,
+    note: &'a str,
+    kind: &'static str,
+    is_withheld: bool,
+    legend: Vec<LegendEntry>,
+    panels: Vec<PanelEntry>,
+    table: TableEntry,
+}
+
+#[derive(Serialize)]
+struct LegendEntry {
+    icon: String,
+    name: String,
+}
+
+#[derive(Serialize)]
+struct PanelEntry {
+    title: String,
+    drawing: String,
+}
+
+/// A table whose first columns are words and whose others are numbers.
+#[derive(Serialize)]
+struct TableEntry {
+    headings: Vec<String>,
+    rows: Vec<Vec<String>>,
+    words: usize,
+}
+
+/// Verdicts in the order of the tally, with the class that colours each.
+const VERDICTS: &[(Verdict, &str)] = &[
+    (Verdict::Holds, "holds"),
+    (Verdict::DoesNot, "does-not"),
+    (Verdict::Depends, "depends"),
+    (Verdict::Withheld, "withheld"),
+    (Verdict::NeedsEngine, "needs-engine"),
+    (Verdict::NotRun, "not-run"),
+];
+
+fn class(verdict: Verdict) -> &'static str {
+    VERDICTS
+        .iter()
+        .find(|(known, _)| *known == verdict)
+        .map_or("not-run", |(_, class)| class)
+}
+
+impl<'a> Page<'a> {
+    fn new(report: &'a Report) -> Self {
+        let mut posts: Vec<Post> = Vec::new();
+        for claim in &report.claims {
+            let entry = ClaimEntry::new(claim, report);
+            match posts.iter_mut().find(|post| post.title == claim.post) {
+                Some(post) => post.claims.push(entry),
+                None => posts.push(Post {
+                    title: claim.post,
+                    claims: vec![entry],
+                }),
+            }
+        }
+        let tally = VERDICTS.iter().map(|(verdict, class)| Tally {
+            count: report
+                .claims
+                .iter()
+                .filter(|claim| claim.judgement.verdict == *verdict)
+                .count(),
+            verdict: verdict.name(),
+            class,
+        });
+        Page {
+            style: STYLE,
+            script: SCRIPT,
+            patterns: svg::patterns(),
+            facts: &report.facts,
+            host: &report.meta.host,
+            engines: &report.meta.engines,
+            tally: tally.filter(|tally| tally.count > 0).collect(),
+            posts,
+            experiments: report
+                .experiments
+                .iter()
+                .map(|experiment| Experiment::new(experiment, report))
+                .collect(),
+        }
+    }
+}
+
+impl<'a> ClaimEntry<'a> {
+    fn new(claim: &'a ClaimRow, report: &Report) -> Self {
+        let is_there = report
+            .experiments
+            .iter()
+            .any(|e| e.name == claim.experiment);
+        let judgement = &claim.judgement;
+        ClaimEntry {
+            id: claim.id,
+            statement: claim.statement,
+            figure: claim.figure,
+            experiment: is_there.then_some(claim.experiment),
+            verdict: judgement.verdict.name(),
+            class: class(judgement.verdict),
+            seen: &judgement.seen,
+            reason: &judgement.reason,
+            ratio: judgement.ratio.as_ref().map(RatioEntry::new),
+        }
+    }
+}
+
+impl RatioEntry {
+    fn new(ratio: &Ratio) -> Self {
+        RatioEntry {
+            text: format::ratio_with_interval(ratio),
+            drawing: svg::interval(ratio),
+        }
+    }
+}
+
+impl<'a> Experiment<'a> {
+    fn new(view: &'a ExperimentView, report: &Report) -> Self {
+        let noise = &view.noise;
+        let link = |id: &'a String| ClaimLink {
+            id,
+            verdict: report
+                .claims
+                .iter()
+                .find(|claim| claim.id == id)
+                .map(|claim| claim.judgement.verdict)
+                .map(|verdict| (verdict.name(), class(verdict))),
+        };
+        let telling: Vec<usize> = view.summary.telling().map(|(at, _)| at).collect();
+        let all: Vec<usize> = (0..view.summary.columns.len()).collect();
+        Experiment {
+            name: &view.name,
+            title: &view.title,
+            question: &view.question,
+            expect: &view.expect,
+            answer: view
+                .answer
+                .iter()
+                .map(|piece| AnswerPiece {
+                    text: &piece.text,
+                    is_number: piece.is_number,
+                })
+                .collect(),
+            claims: view.claims.iter().map(link).collect(),
+            everything: (all.len() > telling.len()).then(|| SummaryTable::new(&view.summary, &all)),
+            summary: (!telling.is_empty()).then(|| SummaryTable::new(&view.summary, &telling)),
+            floor: noise
+                .floor
+                .iter()
+                .map(|(_, title, ratio)| (*title, format::ratio_with_interval(ratio)))
+                .collect(),
+            withheld: noise.withheld.as_deref(),
+            failed: view
+                .failed
+                .iter()
+                .map(|t| (t.label.as_str(), t.repetition + 1, t.error.as_str()))
+                .collect(),
+            missing: (view.missing > 0).then(|| format::count(view.missing, "trial")),
+            plots: view
+                .plots
+                .iter()
+                .map(|plot| PlotEntry::new(&view.name, plot))
+                .collect(),
+            varied: &view.varied,
+            fixed: &view.fixed,
+            settings: groups(&view.settings, Vec::as_slice),
+            texts: groups(&view.texts, |text| text),
+            toml: &view.toml,
+        }
+    }
+}
+
+fn groups<'a, T, U>(shared: &'a [Shared<T>], what: impl Fn(&'a T) -> U) -> Vec<Group<'a, U>> {
+    shared
+        .iter()
+        .map(|shared| Group {
+            cells: &shared.cells,
+            what: what(&shared.what),
+        })
+        .collect()
+}
+
+impl<'a> SummaryTable<'a> {
+    fn new(summary: &'a Summary, columns: &[usize]) -> Self {
+        let columns: Vec<(usize, &Column, f64)> = columns
+            .iter()
+            .map(|at| (*at, &summary.columns[*at], largest(summary, *at)))
+            .collect();
+        let row = |row: &'a Row| SummaryRow {
+            label: &row.label,
+            is_baseline: row.is_baseline,
+            trials: row.trials(),
+            readings: columns
+                .iter()
+                .map(|(at, column, largest)| {
+                    let reading = &row.readings[*at];
+                    ReadingEntry {
+                        text: &reading.text,
+                        ratio: reading.ratio.as_ref().map(|ratio| column.ratio(ratio)),
+                        length: reading
+                            .median
+                            .filter(|_| *largest > 0.0)
+                            .map(|median| (median / largest * 100.0).round() as u32),
+                    }
+                })
+                .collect(),
+        };
+        SummaryTable {
+            headings: columns.iter().map(|(_, c, _)| c.heading()).collect(),
+            rows: summary.rows.iter().map(row).collect(),
+        }
+    }
+}
+
+fn largest(summary: &Summary, column: usize) -> f64 {
+    let medians = summary
+        .rows
+        .iter()
+        .filter_map(|row| row.readings[column].median);
+    medians.fold(0.0, f64::max)
+}
+
+impl<'a> PlotEntry<'a> {
+    fn new(experiment: &str, plot: &'a Plot) -> Self {
+        let figure = svg::figure(plot);
+        let Table {
+            headings,
+            rows,
+            words,
+        } = plot.table();
+        PlotEntry {
+            id: format!("{experiment}-{}", plot.id),
+            title: &plot.title,
+            note: &plot.note,
+            kind: plot.data.kind(),
+            is_withheld: plot.is_withheld,
+            legend: figure
+                .legend
+                .into_iter()
+                .map(|(icon, name)| LegendEntry { icon, name })
+                .collect(),
+            panels: figure
+                .panels
+                .into_iter()
+                .map(|(title, drawing)| PanelEntry { title, drawing })
+                .collect(),
+            table: TableEntry {
+                headings,
+                rows,
+                words,
+            },
+        }
+    }
+}

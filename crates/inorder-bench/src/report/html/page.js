@@ -1,0 +1,139 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+
+  // Light or dark: the reader's system decides until the button or the address (#dark) does.
+  const button = document.getElementById("theme");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
+  const label = () => { button.textContent = isDark() ? "Light" : "Dark"; };
+  const keep = (theme) => { try { localStorage.setItem("inorder-theme", theme); } catch { /* a file: page may have no storage */ } };
+  const kept = () => { try { return localStorage.getItem("inorder-theme"); } catch { return null; } };
+  const asked = /^#(dark|light)$/.exec(location.hash);
+  const theme = asked ? asked[1] : kept();
+  if (theme) root.dataset.theme = theme;
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    keep(root.dataset.theme);
+    label();
+  });
+  system.addEventListener("change", label);
+  label();
+
+  // On a narrow page the contents are folded away.
+  const contents = document.querySelector(".toc details");
+  if (!matchMedia("(min-width: 68rem)").matches) contents.open = false;
+
+  // The contents follow the reader.
+  const links = new Map([...document.querySelectorAll(".toc a")].map((a) => [a.hash.slice(1), a]));
+  const follow = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      for (const link of links.values()) link.classList.remove("here");
+      links.get(entry.target.id)?.classList.add("here");
+    }
+  }, { rootMargin: "-10% 0px -80% 0px" });
+  for (const section of document.querySelectorAll("main > section")) follow.observe(section);
+
+  // Tooltips: every <title> of a drawing becomes one of our own, which a finger and the arrow keys
+  // reach as well. Without this script the browser shows the titles itself.
+  const tip = document.getElementById("tip");
+  const texts = new Map();
+  for (const title of document.querySelectorAll(".panel svg title")) {
+    texts.set(title.parentNode, title.textContent);
+    title.remove();
+  }
+  let near = null;
+
+  const line = (tag, text, parent) => {
+    const element = document.createElement(tag);
+    element.textContent = text;
+    parent.append(element);
+    return element;
+  };
+  // A point of a line tells of all lines at the same place.
+  const tell = (mark) => {
+    tip.replaceChildren();
+    if (!mark.dataset.x) {
+      const [first, ...rest] = texts.get(mark).split("\n");
+      line("b", first, tip);
+      tip.append(rest.join("\n"));
+      return;
+    }
+    line("b", mark.dataset.x, tip);
+    const table = document.createElement("table");
+    const middle = (point) => { const box = point.getBoundingClientRect(); return box.top + box.height / 2; };
+    [...mark.ownerSVGElement.querySelectorAll(".point")]
+      .filter((point) => point.dataset.x === mark.dataset.x)
+      .sort((a, b) => middle(a) - middle(b))
+      .forEach((point) => {
+        const row = table.insertRow();
+        row.classList.toggle("chosen", point === mark);
+        line("td", point.parentNode.dataset.name, row);
+        line("td", point.dataset.value, row);
+      });
+    tip.append(table);
+  };
+  const show = (mark) => {
+    if (mark === near) return;
+    hide();
+    near = mark;
+    mark.classList.add("near");
+    tell(mark);
+    tip.hidden = false;
+    const box = mark.getBoundingClientRect();
+    const left = box.left + box.width / 2 - tip.offsetWidth / 2;
+    const above = box.top - tip.offsetHeight - 10;
+    tip.style.left = `${Math.max(8, Math.min(left, root.clientWidth - tip.offsetWidth - 8)) + scrollX}px`;
+    tip.style.top = `${(above > 4 ? above : box.bottom + 10) + scrollY}px`;
+  };
+  const hide = () => {
+    near?.classList.remove("near");
+    near = null;
+    tip.hidden = true;
+  };
+  const marksOf = (svg) => [...svg.querySelectorAll("*")].filter((element) => texts.has(element));
+  const nearest = (svg, event) => {
+    let best = null;
+    let least = 60 * 60;
+    for (const mark of marksOf(svg)) {
+      const box = mark.getBoundingClientRect();
+      const dx = box.left + box.width / 2 - event.clientX;
+      const dy = box.top + box.height / 2 - event.clientY;
+      if (dx * dx + dy * dy < least) { least = dx * dx + dy * dy; best = mark; }
+    }
+    return best;
+  };
+  for (const svg of document.querySelectorAll(".panel svg")) {
+    const isLines = svg.classList.contains("lines");
+    const point = (event) => {
+      const mark = isLines ? nearest(svg, event) : event.target.closest("*");
+      if (mark && texts.has(mark)) show(mark); else hide();
+    };
+    svg.addEventListener("pointermove", point);
+    svg.addEventListener("pointerdown", point);
+    svg.addEventListener("pointerleave", hide);
+    svg.addEventListener("blur", hide);
+    svg.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (event.key === "Escape") hide();
+      if (!step) return;
+      event.preventDefault();
+      const marks = marksOf(svg);
+      const at = marks.indexOf(near);
+      show(marks[at < 0 ? 0 : (at + step + marks.length) % marks.length]);
+    });
+  }
+
+  // A name in a legend sets its line apart.
+  for (const entry of document.querySelectorAll(".lines .legend li")) {
+    const lines = [...entry.closest("figure").querySelectorAll("svg g[data-name]")];
+    const dim = (on) => lines.forEach((g) => g.classList.toggle("dim", on && g.dataset.name !== entry.dataset.name));
+    entry.addEventListener("pointerenter", () => dim(true));
+    entry.addEventListener("pointerleave", () => dim(false));
+  }
+
+  // A printed page has nothing to click on: what is folded stays folded, but the contents go.
+  addEventListener("beforeprint", hide);
+})();

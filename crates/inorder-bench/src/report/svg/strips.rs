@@ -1,0 +1,105 @@
+//! Leaf pages in key order: one square a page, the fuller the stronger its colour.
+
+use super::{
+    Figure, WIDTH,
+    canvas::{Anchor, Canvas},
+    swatch,
+};
+use crate::report::{format, plots::Strip};
+
+/// Squares side by side.
+const COLUMNS: usize = 80;
+/// Rows of squares at most; beyond that neighbours share a square.
+const ROWS_MAX: usize = 10;
+/// Colours from empty to full: classes `h0` and up.
+const CLASSES: usize = 10;
+/// Height of the two lines over a strip.
+const HEAD: f64 = 20.0;
+const GAP: f64 = 10.0;
+
+pub fn figure(strips: &[Strip], about: &str) -> Figure {
+    let mut canvas = Canvas::new();
+    let mut y = 0.0;
+    for strip in strips {
+        y += draw(&mut canvas, strip, y) + GAP;
+    }
+    canvas.text(
+        "axis-title",
+        (WIDTH, y + 8.0),
+        Anchor::End,
+        "leaf pages in key order, fill (%)",
+    );
+    let legend = (0..CLASSES).map(|class| {
+        let icon = swatch(30.0, |canvas| {
+            canvas.rect(&format!("h{class}"), (0.0, 0.0), (30.0, 14.0), "");
+        });
+        (icon, format!("{}%", class * 100 / CLASSES))
+    });
+    Figure {
+        legend: legend.collect(),
+        panels: vec![(
+            String::new(),
+            canvas.into_svg("strips", WIDTH, y + 16.0, about),
+        )],
+    }
+}
+
+/// Draws one strip and returns its height.
+fn draw(canvas: &mut Canvas, strip: &Strip, top: f64) -> f64 {
+    let leaves = strip.fills.len();
+    let together = leaves.div_ceil(COLUMNS * ROWS_MAX).max(1);
+    let squares: Vec<f64> = strip
+        .fills
+        .chunks(together)
+        .map(|fills| fills.iter().sum::<f64>() / fills.len() as f64)
+        .collect();
+    let share = match together {
+        1 => String::new(),
+        n => format!(", {n} a square"),
+    };
+    canvas.text("name", (0.0, top + 14.0), Anchor::Start, &strip.label);
+    canvas.text(
+        "value",
+        (WIDTH, top + 14.0),
+        Anchor::End,
+        &format!(
+            "{} leaves{share}, {} full",
+            format::integer(leaves as u64),
+            format::percent(strip.mean())
+        ),
+    );
+    let size = WIDTH / COLUMNS as f64;
+    // One path a class: a strip has few classes and many squares.
+    for class in 0..CLASSES {
+        let mut data = String::new();
+        let mut count = 0;
+        for (at, _) in squares.iter().enumerate().filter(|(_, f)| of(**f) == class) {
+            let (x, y) = ((at % COLUMNS) as f64 * size, (at / COLUMNS) as f64 * size);
+            let (x, y) = (x + 0.25, top + HEAD + y + 0.25);
+            data.push_str(&format!("M{x:.1} {y:.1}h5.5v5.5h-5.5z"));
+            count += 1;
+        }
+        if count > 0 {
+            let range = percent_of(class);
+            let title = format!(
+                "{}\n{} of {} squares are {range} full",
+                strip.label,
+                format::integer(count),
+                format::integer(squares.len() as u64)
+            );
+            canvas.path(&format!("h{class}"), &data, &title);
+        }
+    }
+    HEAD + squares.len().div_ceil(COLUMNS) as f64 * size
+}
+
+/// The class of a fill.
+fn of(fill: f64) -> usize {
+    ((fill * CLASSES as f64).floor().max(0.0) as usize).min(CLASSES - 1)
+}
+
+/// The fills of a class in words.
+fn percent_of(class: usize) -> String {
+    let step = 100 / CLASSES;
+    format!("{}\u{2013}{}%", class * step, (class + 1) * step)
+}
