@@ -1,7 +1,7 @@
 //! Reports of a run: for a terminal, a browser, a script.
 //!
 //! [`view::Report`] is built once from a [`Run`]; every format only lays it out, so that all show the
-//! same numbers. Adding a format is one file and one line in [`FORMATS`].
+//! same numbers. Adding a format is one file and one line in `FORMATS`.
 
 pub mod answer;
 pub mod compare;
