@@ -1,14 +1,14 @@
 //! Reports of a run: for a terminal, a browser, a script.
 //!
 //! [`view::Report`] is built once from a [`Run`]; every format only lays it out, so that all show the
-//! same numbers. Adding a format is one file and one line in [`FORMATS`].
+//! same numbers. Adding a format is one file and one line in `FORMATS`.
 
 pub mod answer;
 pub mod compare;
 mod csv;
 pub mod format;
 mod html;
-mod json;
+pub mod json;
 mod markdown;
 pub mod plan;
 pub mod plots;
@@ -125,13 +125,15 @@ const FORMATS: &[FormatInfo] = &[
 
 impl Format {
     /// Every format, in the order help lists them.
-    pub const ALL: &[Format] = &[
-        Format::Term,
-        Format::Html,
-        Format::Md,
-        Format::Json,
-        Format::Csv,
-    ];
+    pub const ALL: &[Format] = &{
+        let mut all = [Format::Term; FORMATS.len()];
+        let mut at = 0;
+        while at < FORMATS.len() {
+            all[at] = FORMATS[at].format;
+            at += 1;
+        }
+        all
+    };
 
     /// The name used on the command line; also the ending of a file that holds it, but for `term`.
     pub fn name(self) -> &'static str {

@@ -83,10 +83,15 @@
     tell(mark);
     tip.hidden = false;
     const box = mark.getBoundingClientRect();
-    const left = box.left + box.width / 2 - tip.offsetWidth / 2;
-    const above = box.top - tip.offsetHeight - 10;
-    tip.style.left = `${Math.max(8, Math.min(left, root.clientWidth - tip.offsetWidth - 8)) + scrollX}px`;
-    tip.style.top = `${(above > 4 ? above : box.bottom + 10) + scrollY}px`;
+    // Beside the mark where there is room, so that it hides no line; else above or below.
+    const [wide, high, page] = [tip.offsetWidth, tip.offsetHeight, root.clientWidth];
+    const [center, middle] = [box.left + box.width / 2, box.top + box.height / 2];
+    const isBeside = box.width < 40 && (box.right + wide + 20 < page || box.left - wide - 20 > 0);
+    const left = !isBeside ? center - wide / 2 : box.right + wide + 20 < page ? box.right + 12 : box.left - wide - 12;
+    const above = box.top - high - 10;
+    const top = isBeside ? middle - high / 2 : above > 4 ? above : box.bottom + 10;
+    tip.style.left = `${Math.max(8, Math.min(left, page - wide - 8)) + scrollX}px`;
+    tip.style.top = `${Math.max(4, top) + scrollY}px`;
   };
   const hide = () => {
     near?.classList.remove("near");

@@ -119,12 +119,6 @@ fn against(
         }])
     });
     let y = Axis::new(metric.title, metric.unit, heights(&panels));
-    let mut names = facets.names;
-    if let [only] = names.as_mut_slice()
-        && only.is_empty()
-    {
-        metric.title.clone_into(only);
-    }
     plot(Plot {
         id: format!("{}-by-{}", metric.id, factor).replace('_', "-"),
         title: format!("{} by {}", capitalized(metric.title), x.title),
@@ -135,7 +129,7 @@ fn against(
         data: Data::Lines(Lines {
             x: x.clone(),
             y,
-            names,
+            names: named(facets.names, metric.title),
             panels,
         }),
     })
@@ -160,7 +154,7 @@ fn growth(
     let lines = Lines {
         x: Axis::new("table size", "rows", across),
         y: Axis::new(axis.0, axis.1, heights(&panels)),
-        names: facets.names,
+        names: named(facets.names, axis.0),
         panels,
     };
     let plot = plot(Plot {
@@ -185,6 +179,16 @@ fn points(source: &Source, cell: &Cell, probe: &str, worth: f64) -> Vec<Point> {
             high: point.high * worth,
         })
         .collect()
+}
+
+/// Names of lines; an only line that nothing sets apart is called what it shows.
+fn named(mut names: Vec<String>, title: &str) -> Vec<String> {
+    if let [only] = names.as_mut_slice()
+        && only.is_empty()
+    {
+        title.clone_into(only);
+    }
+    names
 }
 
 /// Gathers the points of cells that share a line; empty lines and panels are left out.

@@ -1,6 +1,6 @@
 //! The plots of an experiment as data: what the page draws, the tables behind it hold and JSON lists.
 //!
-//! A kind of plot is one function in [`BUILDERS`]; it returns nothing where there is nothing to show.
+//! A kind of plot is one function in `BUILDERS`; it returns nothing where there is nothing to show.
 
 mod bars;
 mod facets;

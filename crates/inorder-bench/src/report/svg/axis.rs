@@ -14,6 +14,9 @@ pub struct Ruler {
     pub title: String,
 }
 
+/// Room at the ends of an axis of levels, as a share of the axis.
+const LEVEL_ROOM: f64 = 0.04;
+
 /// Widest a character of a tick can be at the type size of a phone.
 const CHARACTER: f64 = 9.0;
 
@@ -38,6 +41,14 @@ impl Ruler {
         let say = |level: f64| match axis.unit {
             "rows" | "" => format::short(level),
             unit => format::quantity(level, unit),
+        };
+        // The first and the last level stand clear of the ends, where the other axis has its ticks.
+        let (low, high) = match axis.is_log {
+            true => {
+                let room = (high / low).powf(LEVEL_ROOM);
+                (low / room, high * room)
+            }
+            false => (low, high + (high - low) * LEVEL_ROOM),
         };
         Ruler {
             low,
@@ -94,7 +105,7 @@ impl Ruler {
             // A text that would run into its neighbour is left out; its line stays.
             let half = text.chars().count() as f64 * CHARACTER / 2.0;
             if x - half >= free_from {
-                canvas.text("tick", (x, bottom + 18.0), Anchor::Middle, text);
+                canvas.text("tick", (x, bottom + 19.0), Anchor::Middle, text);
                 free_from = x + half + CHARACTER / 2.0;
             }
         }

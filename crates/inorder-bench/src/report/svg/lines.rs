@@ -123,7 +123,7 @@ impl Frame {
         let every = series.points.len().div_ceil(MARKERS_MAX);
         for (number, point) in series.points.iter().enumerate() {
             let at = self.at(point.x, point.y);
-            let across = match lines.x.title == "table size" {
+            let across = match lines.x.ticks.is_none() {
                 true => format::quantity(point.x, lines.x.unit),
                 false => format!(
                     "{} {}",
