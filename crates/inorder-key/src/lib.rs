@@ -3,14 +3,15 @@
 //! Pure: this crate knows no database and no file. It generates, parses and formats.
 
 mod buffer;
+mod chacha;
 mod clock;
 mod encoding;
 mod error;
 mod factory;
-mod fork;
 mod generator;
 mod id;
 mod kind;
+mod machine;
 mod rng;
 mod sequence;
 mod stream;

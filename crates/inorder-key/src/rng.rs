@@ -2,13 +2,8 @@
 
 use std::cell::RefCell;
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng as _, SeedableRng};
-
-use crate::{Error, fork};
-
-const KEY_BYTES: usize = 32;
-const BLOCK_BYTES: usize = 1024;
+use crate::chacha::{BLOCKS_BYTES, KEY_BYTES};
+use crate::{Error, machine};
 
 /// The generation of a generator that has no key yet.
 const UNKEYED: u64 = 0;
@@ -21,10 +16,10 @@ const SEEDED: u64 = u64::MAX;
 /// wiped as it goes ("fast key erasure"). Who reads the memory later learns nothing about ids already made.
 #[derive(Clone)]
 pub(crate) struct KeyRng {
-    block: [u8; BLOCK_BYTES],
+    bytes: [u8; BLOCKS_BYTES],
     /// Where the bytes not yet given out begin.
     next: usize,
-    /// The process that chose the key, as [`fork::generation`] counts.
+    /// The process that chose the key, as [`machine::generation`] counts.
     generation: u64,
 }
 
@@ -32,7 +27,7 @@ impl KeyRng {
     /// A reproducible generator: equal seeds give equal bytes.
     pub fn seeded(seed: u64) -> Self {
         let mut rng = Self::unkeyed();
-        rng.block[..8].copy_from_slice(&seed.to_le_bytes());
+        rng.bytes[..8].copy_from_slice(&seed.to_le_bytes());
         rng.generation = SEEDED;
         rng
     }
@@ -47,8 +42,8 @@ impl KeyRng {
     /// A generator whose key [`KeyRng::rekey_if_forked`] is yet to choose.
     const fn unkeyed() -> Self {
         Self {
-            block: [0; BLOCK_BYTES],
-            next: BLOCK_BYTES,
+            bytes: [0; BLOCKS_BYTES],
+            next: BLOCKS_BYTES,
             generation: UNKEYED,
         }
     }
@@ -58,7 +53,7 @@ impl KeyRng {
     /// To be called before each use, or batch of uses, of randomness that must not repeat.
     #[inline]
     pub fn rekey_if_forked(&mut self) -> Result<(), Error> {
-        if self.generation == fork::generation() || self.generation == SEEDED {
+        if self.generation == machine::generation() || self.generation == SEEDED {
             return Ok(());
         }
         self.rekey()
@@ -66,10 +61,10 @@ impl KeyRng {
 
     #[cold]
     fn rekey(&mut self) -> Result<(), Error> {
-        fork::watch();
-        getrandom::fill(&mut self.block[..KEY_BYTES])?;
-        self.next = BLOCK_BYTES;
-        self.generation = fork::generation();
+        machine::watch_forks();
+        getrandom::fill(&mut self.bytes[..KEY_BYTES])?;
+        self.next = BLOCKS_BYTES;
+        self.generation = machine::generation();
         Ok(())
     }
 
@@ -82,18 +77,18 @@ impl KeyRng {
     #[cold]
     fn refill(&mut self) {
         let mut key = [0; KEY_BYTES];
-        key.copy_from_slice(&self.block[..KEY_BYTES]);
-        ChaCha8Rng::from_seed(key).fill_bytes(&mut self.block);
+        key.copy_from_slice(&self.bytes[..KEY_BYTES]);
+        machine::chacha8(&key, &mut self.bytes);
         self.next = KEY_BYTES;
     }
 
     /// The next `N` bytes, `N` at most 992. Bytes too few for it at the end of a block are dropped.
     #[inline]
     fn take<const N: usize>(&mut self) -> [u8; N] {
-        if self.next > BLOCK_BYTES - N {
+        if self.next > BLOCKS_BYTES - N {
             self.refill();
         }
-        let taken = &mut self.block[self.next..self.next + N];
+        let taken = &mut self.bytes[self.next..self.next + N];
         let mut out = [0; N];
         out.copy_from_slice(taken);
         taken.fill(0);
@@ -115,12 +110,12 @@ impl KeyRng {
     /// Fills `out` with random bytes.
     pub fn fill(&mut self, mut out: &mut [u8]) {
         while !out.is_empty() {
-            if self.next == BLOCK_BYTES {
+            if self.next == BLOCKS_BYTES {
                 self.refill();
             }
-            let taken = out.len().min(BLOCK_BYTES - self.next);
+            let taken = out.len().min(BLOCKS_BYTES - self.next);
             let (head, rest) = out.split_at_mut(taken);
-            let source = &mut self.block[self.next..self.next + taken];
+            let source = &mut self.bytes[self.next..self.next + taken];
             head.copy_from_slice(source);
             source.fill(0);
             self.next += taken;
@@ -175,7 +170,7 @@ mod tests {
     fn given_bytes_are_wiped() {
         let mut rng = KeyRng::seeded(1);
         rng.bits(128);
-        let given = &rng.block[KEY_BYTES..rng.next];
+        let given = &rng.bytes[KEY_BYTES..rng.next];
         assert!(given.len() == 16 && given.iter().all(|&byte| byte == 0));
     }
 
