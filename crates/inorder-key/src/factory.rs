@@ -7,6 +7,8 @@ use crate::{Clock, SystemClock, TimeId, UnixTime};
 
 /// Bits of the counter after the milliseconds.
 const COUNTER_BITS: u32 = 16;
+/// Bits of its random start in each millisecond: few, so that most of a millisecond's counts are left.
+const START_BITS: u32 = 12;
 /// Ids of a batch that share one count and one look at the clock.
 const BATCH: usize = 256;
 /// The time is taken to stand still from here on, two years before 48 bits of milliseconds end in the year 10889: what
@@ -17,13 +19,13 @@ const MS_MAX: u64 = UnixTime::MS_MAX - (1 << 36);
 ///
 /// RFC 9562 section 6.2, method 1: 48 bits of milliseconds and a counter of 16 bits are one atomic word, and the bits
 /// after it (64 in a ULID, 58 in a UUIDv7) come from a buffered ChaCha8 generator of the thread's own. One atomic
-/// addition thus orders every id, of both kinds, among all threads: an id made after another was made is greater. Nobody
-/// who knows an id can guess the next.
+/// addition thus orders the ids of a kind among all threads: one made after another was made is greater. Nobody who knows
+/// an id can guess the next.
 ///
-/// - Each millisecond the counter starts at a random value below 2^15.
+/// - Each millisecond the counter starts at a random value below 2^12.
 /// - A clock that stands still or steps back is ignored: the counter goes on from the last id.
 /// - A counter that overflows carries into the milliseconds: the ids run ahead of the clock, which takes more than
-///   32,768 calls a millisecond. A batch counts once in 256 ids.
+///   61,440 calls a millisecond. A batch counts once in 256 ids.
 /// - After a fork the random generators of the child take a new key before their next use, so that parent and child,
 ///   which count on from the same word, differ in 58 random bits. Only the `fork` of the C library is noticed, not the
 ///   bare system call, nor the snapshot of a virtual machine.
@@ -100,7 +102,7 @@ impl Factory {
         let mut count = self.last.fetch_add(1, Relaxed) + 1;
         let ms = ms.min(MS_MAX);
         while count >> COUNTER_BITS < ms {
-            let first = ms << COUNTER_BITS | rng.bits(COUNTER_BITS - 1) as u64;
+            let first = ms << COUNTER_BITS | rng.bits(START_BITS) as u64;
             match self.last.compare_exchange(count, first, Relaxed, Relaxed) {
                 Ok(_) => return first,
                 Err(_) => count = self.last.fetch_add(1, Relaxed) + 1,

@@ -19,7 +19,7 @@ define_id! {
 }
 
 impl Ulid {
-    /// A new ULID, greater than every ULID and UUIDv7 this process has made in this way before, in any thread.
+    /// A new ULID, greater than every one this process has made in this way before, in any thread.
     ///
     /// See [`Factory`].
     ///
@@ -30,7 +30,10 @@ impl Ulid {
         Factory::process().next()
     }
 
-    /// A new ULID that is a valid UUIDv7 as well: the 128 bits of [`Uuid::now_v7`].
+    /// A new ULID that is a valid UUIDv7 as well: the 128 bits of [`Uuid::now_v7`], greater than all of those before.
+    ///
+    /// Within a millisecond such ULIDs and those of [`Ulid::now`] stand in no order, since six bits are not free here:
+    /// fill a column with one of both.
     ///
     /// # Panics
     /// If the system gives no random bytes.

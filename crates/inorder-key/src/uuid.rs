@@ -22,7 +22,7 @@ define_id! {
 const RAND_B_BITS: u32 = 62;
 
 impl Uuid {
-    /// A new UUIDv7, greater than every ULID and UUIDv7 this process has made in this way before, in any thread.
+    /// A new UUIDv7, greater than every one this process has made in this way before, in any thread.
     ///
     /// See [`Factory`].
     ///
