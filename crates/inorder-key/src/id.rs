@@ -37,7 +37,7 @@ macro_rules! define_id {
             /// The id stored in a blob of 16 bytes.
             ///
             /// # Errors
-            /// [`Error::Length`] for any other length.
+            /// [`Error::Length`](crate::Error::Length) for any other length.
             pub fn from_slice(blob: &[u8]) -> Result<Self, $crate::Error> {
                 let bytes = blob.try_into().map_err(|_| $crate::Error::Length {
                     what: $what,
@@ -57,7 +57,8 @@ macro_rules! define_id {
             /// Reads the text form, in either case and in no other form.
             ///
             /// # Errors
-            /// [`Error::Length`], [`Error::Character`] or [`Error::TooLarge`], each saying where.
+            /// [`Error::Length`](crate::Error::Length), [`Error::Character`](crate::Error::Character) or
+            /// [`Error::TooLarge`](crate::Error::TooLarge), each saying where.
             #[inline]
             pub fn parse(text: impl AsRef<[u8]>) -> Result<Self, $crate::Error> {
                 $read(text.as_ref()).map(Self)

@@ -309,7 +309,9 @@ impl Inspection {
     fn check_time(&mut self, now: UnixTime) {
         match self.time {
             Some(time) if time.ms < EARLY_MS => self.problem("its time lies before 2000"),
-            Some(time) if time.ms > now.ms + DAY_MS => self.problem("its time lies in the future"),
+            Some(time) if time.ms > now.ms.saturating_add(DAY_MS) => {
+                self.problem("its time lies in the future")
+            }
             _ => {}
         }
     }
