@@ -3,43 +3,137 @@
 //! An id is seen here as a plain number: 48 bits of milliseconds, then the tail (80 bits in a ULID, 74 in a UUIDv7, whose
 //! version and variant are put in when it is written). Every method of RFC 9562 section 6.2 is then one addition.
 
-use crate::rng::Rng;
-use crate::{Error, UnixTime};
+use crate::rng::KeyRng;
+use crate::{Clock, Error, UnixTime};
 
-/// Bits after the milliseconds of a ULID.
-pub(crate) const ULID_TAIL_BITS: u32 = 80;
-/// Bits after the milliseconds of a UUIDv7, without version and variant.
-pub(crate) const UUID7_TAIL_BITS: u32 = 74;
+/// Bits of the milliseconds.
+const MS_BITS: u32 = 48;
 
-/// How ids of one millisecond follow each other.
+/// How ids of one millisecond are kept in order: the methods of RFC 9562 section 6.2.
+///
+/// All of them answer a clock that stands still or steps back in the same way: they go on from the last id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Method {
+    /// Method 1, a counter of 12 to 42 bits after the milliseconds, then random bits new in every id.
+    ///
+    /// The counter starts each millisecond at a random value with its top bit clear. Nobody can guess the next id; at
+    /// more than `2^(bits - 1)` ids a millisecond the counter overflows.
+    Counter {
+        /// Bits of the counter, 12 to 42.
+        bits: u32,
+    },
+    /// Method 2, a random tail, then steps of 1 to `2^bits` drawn at random.
+    ///
+    /// 0 bits are steps of one, as the ULID specification has it: fast, and anyone who knows an id knows the next.
+    RandomStep {
+        /// Bits of the step, 0 to 60.
+        bits: u32,
+    },
+    /// Method 3, a fraction of the millisecond in 1 to 12 bits, then as [`Method::RandomStep`] with 32 bits.
+    ///
+    /// Sorts ids of several generators by finer time, if the clock is that fine.
+    Fraction {
+        /// Bits of the fraction, 1 to 12: `floor(fraction * 2^bits)`.
+        bits: u32,
+    },
+}
+
+impl Method {
+    /// What the ULID specification says of the same millisecond: the last id plus one.
+    pub const ULID_SPEC: Self = Method::RandomStep { bits: 0 };
+}
+
+impl Default for Method {
+    /// A random step of 32 bits: one addition and four random bytes an id, four thousand million guesses for the next
+    /// one, and room for 2^41 ids in the millisecond, so that a batch never runs ahead of the clock.
+    fn default() -> Self {
+        Method::RandomStep { bits: 32 }
+    }
+}
+
+/// What happens when a millisecond has no id left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Overflow {
+    /// The ids run ahead of the clock into the next millisecond, as RFC 9562 section 6.2 allows.
+    #[default]
+    RunAhead,
+    /// The id is refused with [`Error::Exhausted`] until the clock moves on, as the ULID specification demands.
+    Refuse,
+}
+
+/// A [`Method`] worked out for ids with a tail of a certain length.
+///
+/// The id after `last` is `(last | drawn_mask) + 1 + random`, whatever the method: a counter stands above random bits
+/// that every id draws anew, and going past them counts; a step has nothing drawn anew below it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Bits after the milliseconds.
-    pub tail_bits: u32,
-    /// Low bits drawn afresh for every id; the step is added above them.
-    pub fresh_bits: u32,
-    /// The step is 1 to 2^`step_bits`.
-    pub step_bits: u32,
-    /// Whether the first tail of a millisecond has its top bit clear, so that half of all tails follow it.
-    pub is_guarded: bool,
+    tail_bits: u32,
+    /// Bits of time after the milliseconds.
+    fraction_bits: u32,
+    /// Low bits drawn anew for every id.
+    drawn_mask: u128,
+    /// Random bits added from one id to the next.
+    random_bits: u32,
+    /// Top bits of the first tail of a tick that stay clear, 1 or 0, so that at least half of all tails follow it.
+    guard_bits: u32,
+    overflow: Overflow,
 }
 
 impl Rules {
-    /// The ULID specification: a random tail, then one more each time.
-    pub const ULID: Self = Self {
-        tail_bits: ULID_TAIL_BITS,
-        fresh_bits: 0,
-        step_bits: 0,
-        is_guarded: false,
-    };
+    /// # Errors
+    /// [`Error::Method`] if the bits of the method are out of its range.
+    pub fn new(method: Method, overflow: Overflow, tail_bits: u32) -> Result<Self, Error> {
+        let (bits, range) = match method {
+            Method::Counter { bits } => (bits, 12..=42),
+            Method::RandomStep { bits } => (bits, 0..=60),
+            Method::Fraction { bits } => (bits, 1..=12),
+        };
+        if !range.contains(&bits) {
+            let (min, max) = range.into_inner();
+            return Err(Error::Method { bits, min, max });
+        }
+        let (fraction_bits, drawn_bits, random_bits) = match method {
+            Method::Counter { bits } => (0, tail_bits - bits, tail_bits - bits),
+            Method::RandomStep { bits } => (0, 0, bits),
+            Method::Fraction { bits } => (bits, 0, 32),
+        };
+        Ok(Self {
+            tail_bits,
+            fraction_bits,
+            drawn_mask: (1 << drawn_bits) - 1,
+            random_bits,
+            guard_bits: u32::from(method != Method::ULID_SPEC),
+            overflow,
+        })
+    }
 
-    /// RFC 9562 section 6.2 method 1: a counter of 16 bits, then random bits.
-    pub const UUID7: Self = Self {
-        tail_bits: UUID7_TAIL_BITS,
-        fresh_bits: UUID7_TAIL_BITS - 16,
-        step_bits: 0,
-        is_guarded: true,
-    };
+    /// The tick of a time, which counts fractions of a millisecond or whole ones, no later than the last there is.
+    #[inline]
+    fn tick(&self, time: UnixTime) -> u128 {
+        let fraction = (u64::from(time.sub_ms_nanos) << self.fraction_bits) / 1_000_000;
+        u128::from(time.ms.min(UnixTime::MS_MAX) << self.fraction_bits | fraction)
+    }
+
+    /// The first id of a tick.
+    #[inline]
+    fn first(&self, tick: u128, rng: &mut KeyRng) -> u128 {
+        let below = self.tail_bits - self.fraction_bits;
+        tick << below | rng.bits(below - self.guard_bits)
+    }
+
+    /// The id after `last`. A carry out of the tail moves the milliseconds on.
+    #[inline]
+    fn after(&self, last: u128, rng: &mut KeyRng) -> Result<u128, Error> {
+        let limit = match self.overflow {
+            Overflow::RunAhead => u128::MAX >> (u128::BITS - MS_BITS - self.tail_bits),
+            Overflow::Refuse => last | ((1 << self.tail_bits) - 1),
+        };
+        (last | self.drawn_mask)
+            .checked_add(1 + rng.bits(self.random_bits))
+            .filter(|next| *next <= limit)
+            .ok_or(Error::Exhausted)
+    }
 }
 
 /// A strictly increasing sequence of ids.
@@ -47,75 +141,173 @@ impl Rules {
 pub(crate) struct Sequence {
     rules: Rules,
     last: Option<u128>,
+    /// The generation of the random number generator that made the last id.
+    generation: u64,
 }
 
 impl Sequence {
     pub fn new(rules: Rules) -> Self {
-        Self { rules, last: None }
+        Self {
+            rules,
+            last: None,
+            generation: 0,
+        }
     }
 
     /// The id after the last one, at `now` or, where the clock has not moved on, after it.
+    ///
+    /// After a fork the first id takes a new tail in a tick that the parent has not used: parent and child go on from
+    /// the same last id, and equal steps from it would meet.
     #[inline]
-    pub fn next(&mut self, now: UnixTime, rng: &mut Rng) -> Result<u128, Error> {
-        let Rules { tail_bits, .. } = self.rules;
-        let ms = u128::from(now.ms.min(UnixTime::MS_MAX));
+    pub fn next(&mut self, now: UnixTime, rng: &mut KeyRng) -> Result<u128, Error> {
+        let rules = &self.rules;
+        let now = rules.tick(now);
         let id = match self.last {
-            Some(last) if ms <= last >> tail_bits => self.after(last, rng)?,
-            _ => self.first(ms, rng),
+            None => rules.first(now, rng),
+            Some(last) => {
+                let last_tick = last >> (rules.tail_bits - rules.fraction_bits);
+                if now > last_tick {
+                    rules.first(now, rng)
+                } else if self.generation == rng.generation() {
+                    rules.after(last, rng)?
+                } else if last_tick + 1 < 1 << (MS_BITS + rules.fraction_bits) {
+                    rules.first(last_tick + 1, rng)
+                } else {
+                    return Err(Error::Exhausted);
+                }
+            }
         };
         self.last = Some(id);
+        self.generation = rng.generation();
         Ok(id)
     }
 
+    /// Writes the next ids into `out`, each with `write`.
     #[inline]
-    fn first(&self, ms: u128, rng: &mut Rng) -> u128 {
-        let Rules {
-            tail_bits,
-            is_guarded,
-            ..
-        } = self.rules;
-        let tail = rng.next_u128() >> (128 - tail_bits + u32::from(is_guarded));
-        ms << tail_bits | tail
+    pub fn fill<T>(
+        &mut self,
+        clock: &mut (impl Clock + ?Sized),
+        rng: &mut KeyRng,
+        mut out: &mut [T],
+        write: impl Fn(u128, &mut T),
+    ) -> Result<(), Error> {
+        while !out.is_empty() {
+            let reading = clock.read(out.len());
+            let (now, later) = out.split_at_mut(reading.ids.clamp(1, out.len()));
+            let mut last = self.next(reading.time, rng)?;
+            let (first, rest) = now.split_first_mut().expect("a reading for an id at least");
+            write(last, first);
+            let rules = self.rules;
+            for out in rest {
+                last = rules.after(last, rng)?;
+                self.last = Some(last);
+                write(last, out);
+            }
+            out = later;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TAIL_BITS: u32 = 74;
+
+    fn any_method() -> impl Strategy<Value = Method> {
+        prop_oneof![
+            (12u32..=42).prop_map(|bits| Method::Counter { bits }),
+            (0u32..=60).prop_map(|bits| Method::RandomStep { bits }),
+            (1u32..=12).prop_map(|bits| Method::Fraction { bits }),
+        ]
     }
 
-    /// The carry out of the tail runs into the milliseconds: the sequence runs ahead of the clock.
-    #[inline]
-    fn after(&self, last: u128, rng: &mut Rng) -> Result<u128, Error> {
-        let Rules {
-            tail_bits,
-            fresh_bits,
-            step_bits,
-            ..
-        } = self.rules;
-        let step = match step_bits {
-            0 => 1,
-            bits => u128::from(rng.next_u64() >> (64 - bits)) + 1,
-        };
-        let fresh = match fresh_bits {
-            0 => 0,
-            bits @ 1..=64 => u128::from(rng.next_u64() >> (64 - bits)),
-            bits => rng.next_u128() >> (128 - bits),
-        };
-        let next_max = u128::MAX >> (ULID_TAIL_BITS - tail_bits + fresh_bits);
-        match (last >> fresh_bits).checked_add(step) {
-            Some(next) if next <= next_max => Ok(next << fresh_bits | fresh),
-            _ => Err(Error::Exhausted),
+    fn sequence(method: Method, overflow: Overflow, tail_bits: u32) -> Sequence {
+        Sequence::new(Rules::new(method, overflow, tail_bits).unwrap())
+    }
+
+    proptest! {
+        #[test]
+        fn every_method_is_in_order_under_any_clock(
+            method in any_method(),
+            times in prop::collection::vec((0u64..30, 0u32..1_000_000), 2..200),
+            tail_bits in prop::sample::select(vec![TAIL_BITS, 80]),
+        ) {
+            let mut rng = KeyRng::seeded(1);
+            let mut sequence = sequence(method, Overflow::RunAhead, tail_bits);
+            let mut last = None;
+            for (ms, sub_ms_nanos) in times {
+                let time = UnixTime { ms, sub_ms_nanos };
+                let id = sequence.next(time, &mut rng).unwrap();
+                prop_assert!(Some(id) > last);
+                prop_assert!(id >> tail_bits >= u128::from(ms));
+                last = Some(id);
+            }
         }
     }
-}
 
-/// Puts version 7 and the variant into a number of 122 bits (RFC 9562 section 5.7).
-#[inline]
-pub(crate) const fn with_version_7(id: u128) -> u128 {
-    const RAND_B_BITS: u32 = 62;
-    let rand_b = id & ((1 << RAND_B_BITS) - 1);
-    let rand_a = (id >> RAND_B_BITS) & 0xfff;
-    let ms = id >> UUID7_TAIL_BITS;
-    ms << 80 | 0x7 << 76 | rand_a << 64 | 0b10 << 62 | rand_b
-}
+    #[test]
+    fn a_frozen_clock_makes_a_counter_run_ahead_or_refuse() {
+        let method = Method::Counter { bits: 12 };
+        let mut rng = KeyRng::seeded(1);
+        let mut ahead = sequence(method, Overflow::RunAhead, TAIL_BITS);
+        let mut refusing = sequence(method, Overflow::Refuse, TAIL_BITS);
+        let now = UnixTime::from_ms(1000);
+        let ids: Vec<_> = (0..10_000)
+            .map(|_| ahead.next(now, &mut rng).unwrap())
+            .collect();
+        assert!(ids.is_sorted_by(|a, b| a < b));
+        assert!((1002..1004).contains(&(ids[9_999] >> TAIL_BITS)));
+        let given = (0..10_000)
+            .take_while(|_| refusing.next(now, &mut rng).is_ok())
+            .count();
+        assert!((2048..4096).contains(&given), "{given}");
+        let later = refusing.next(UnixTime::from_ms(1001), &mut rng).unwrap();
+        assert_eq!(later >> TAIL_BITS, 1001);
+    }
 
-/// Puts version 4 and the variant over random bits (RFC 9562 section 5.4).
-#[inline]
-pub(crate) const fn with_version_4(random: u128) -> u128 {
-    random & !(0xf << 76 | 0b11 << 62) | 0x4 << 76 | 0b10 << 62
+    #[test]
+    fn a_fraction_is_the_floor_of_rfc_9562() {
+        let rules =
+            Rules::new(Method::Fraction { bits: 12 }, Overflow::RunAhead, TAIL_BITS).unwrap();
+        let at = |sub_ms_nanos| {
+            let time = UnixTime {
+                ms: 5,
+                sub_ms_nanos,
+            };
+            rules.tick(time) - (5 << 12)
+        };
+        assert_eq!(
+            [at(0), at(244), at(245), at(500_000), at(999_999)],
+            [0, 0, 1, 2048, 4095]
+        );
+    }
+
+    #[test]
+    fn the_last_id_there_is_is_followed_by_an_error() {
+        let mut rng = KeyRng::seeded(1);
+        for tail_bits in [TAIL_BITS, 80] {
+            let mut sequence = sequence(Method::ULID_SPEC, Overflow::RunAhead, tail_bits);
+            sequence.last = Some(u128::MAX >> (80 - tail_bits));
+            assert!(matches!(
+                sequence.next(UnixTime::from_ms(u64::MAX), &mut rng),
+                Err(Error::Exhausted)
+            ));
+        }
+    }
+
+    #[test]
+    fn bits_out_of_range_are_refused() {
+        for method in [
+            Method::Counter { bits: 11 },
+            Method::Counter { bits: 43 },
+            Method::RandomStep { bits: 61 },
+            Method::Fraction { bits: 0 },
+            Method::Fraction { bits: 13 },
+        ] {
+            assert!(Rules::new(method, Overflow::RunAhead, TAIL_BITS).is_err());
+        }
+    }
 }

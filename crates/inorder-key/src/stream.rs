@@ -1,9 +1,13 @@
 //! Keys in bulk.
 
-use crate::rng::Rng;
-use crate::sequence::{Rules, Sequence, with_version_4, with_version_7};
+use crate::rng::KeyRng;
+use crate::sequence::{Rules, Sequence};
 use crate::text::{write_hex, write_ulid, write_uuid};
-use crate::{Clock, CountingClock, Encoding, Error, KeyBuffer, KeyKind, SystemClock};
+use crate::time_id::Numbered;
+use crate::{
+    Clock, CountingClock, Encoding, Error, KeyBuffer, KeyKind, Method, Overflow, SystemClock, Ulid,
+    Uuid,
+};
 
 /// Bytes of one token.
 const TOKEN_BYTES: usize = 20;
@@ -13,12 +17,12 @@ const BUCKETS_LOG2: u32 = 6;
 /// An endless stream of keys of one kind and encoding, read in bulk.
 ///
 /// `fill(3)` then `fill(4)` gives the keys of `fill(7)`. Ids ordered by time follow the generators of this crate: a ULID
-/// of the same millisecond is the last one plus one, a UUIDv7 counts in 16 bits (RFC 9562 section 6.2, method 1).
+/// of the same millisecond is the last one plus one, a UUIDv7 takes a random step ([`Method::default`]).
 /// Integers and sequences of composite keys start at 1; a composite key's bucket is 0 to 63, a hash of its sequence.
 pub struct KeyStream {
     kind: KeyKind,
     encoding: Encoding,
-    rng: Rng,
+    rng: KeyRng,
     clock: Box<dyn Clock + Send>,
     sequence: Sequence,
     /// Keys made so far.
@@ -35,7 +39,7 @@ impl KeyStream {
     /// [`Error::Encoding`] if the kind cannot be stored in the encoding.
     pub fn seeded(kind: KeyKind, encoding: Encoding, seed: u64) -> Result<Self, Error> {
         let clock = Box::new(CountingClock::default());
-        Self::new(kind, encoding, Rng::seeded(seed), clock)
+        Self::new(kind, encoding, KeyRng::seeded(seed), clock)
     }
 
     /// A stream of the system's time and randomness.
@@ -44,7 +48,12 @@ impl KeyStream {
     /// [`Error::Encoding`] if the kind cannot be stored in the encoding, [`Error::Entropy`] if the system gives no
     /// random bytes.
     pub fn real(kind: KeyKind, encoding: Encoding) -> Result<Self, Error> {
-        Self::new(kind, encoding, Rng::from_system()?, Box::new(SystemClock))
+        Self::new(
+            kind,
+            encoding,
+            KeyRng::from_system()?,
+            Box::new(SystemClock),
+        )
     }
 
     /// The same stream on another clock.
@@ -58,16 +67,17 @@ impl KeyStream {
     fn new(
         kind: KeyKind,
         encoding: Encoding,
-        rng: Rng,
+        rng: KeyRng,
         clock: Box<dyn Clock + Send>,
     ) -> Result<Self, Error> {
         if !kind.encodings().contains(&encoding) {
             return Err(Error::Encoding { kind, encoding });
         }
-        let rules = match kind {
-            KeyKind::Ulid => Rules::ULID,
-            _ => Rules::UUID7,
+        let (method, tail_bits) = match kind {
+            KeyKind::Ulid => (Method::ULID_SPEC, Ulid::TAIL_BITS),
+            _ => (Method::default(), Uuid::TAIL_BITS),
         };
+        let rules = Rules::new(method, Overflow::RunAhead, tail_bits)?;
         Ok(Self {
             kind,
             encoding,
@@ -91,7 +101,8 @@ impl KeyStream {
     /// The next `keys` keys.
     ///
     /// # Panics
-    /// If the stream outlives the last id there is, in the year 10889.
+    /// If the stream outlives the last id there is, in the year 10889, or if the system gives no random bytes after a
+    /// fork.
     pub fn fill(&mut self, keys: usize) -> KeyBuffer {
         let mut buffer = KeyBuffer::new(self.kind, self.encoding);
         self.fill_into(keys, &mut buffer);
@@ -108,6 +119,9 @@ impl KeyStream {
         let empty = KeyBuffer::new(self.kind, self.encoding);
         if !buffer.has_shape_of(&empty) {
             *buffer = empty;
+        }
+        if let Err(error) = self.rng.rekey_if_forked() {
+            panic!("{error}");
         }
         let numbers = self.made as i64 + 1..=(self.made + keys) as i64;
         self.made += keys;
@@ -151,39 +165,28 @@ impl KeyStream {
 
     fn write_ids<const N: usize>(&mut self, out: &mut [u8], write: impl Fn(u128, &mut [u8; N])) {
         let out = out.as_chunks_mut::<N>().0;
-        match self.kind {
+        let (clock, rng) = (&mut *self.clock, &mut self.rng);
+        let done = match self.kind {
             KeyKind::Uuid4 => {
                 for out in out {
-                    write(with_version_4(self.rng.next_u128()), out);
+                    write(Uuid::v4_of(rng.bits(128)).to_u128(), out);
                 }
+                Ok(())
             }
-            KeyKind::Uuid7 => self.write_sequence(out, |id, out| write(with_version_7(id), out)),
-            _ => self.write_sequence(out, write),
-        }
-    }
-
-    fn write_sequence<const N: usize>(
-        &mut self,
-        mut out: &mut [[u8; N]],
-        write: impl Fn(u128, &mut [u8; N]),
-    ) {
-        while !out.is_empty() {
-            let reading = self.clock.read(out.len());
-            let (now, later) = out.split_at_mut(reading.ids);
-            for out in now {
-                let id = self.sequence.next(reading.time, &mut self.rng);
-                write(id.expect("an id before the year 10889"), out);
-            }
-            out = later;
-        }
+            KeyKind::Uuid7 => self.sequence.fill(clock, rng, out, |number, out| {
+                write(Uuid::from_number(number).to_u128(), out);
+            }),
+            _ => self.sequence.fill(clock, rng, out, write),
+        };
+        done.expect("an id before the year 10889");
     }
 }
 
 /// A uniformly random integer from 1 to 2^63 - 1.
 #[inline]
-fn positive(rng: &mut Rng) -> i64 {
+fn positive(rng: &mut KeyRng) -> i64 {
     loop {
-        let random = (rng.next_u64() >> 1) as i64;
+        let random = rng.bits(63) as i64;
         if random != 0 {
             return random;
         }

@@ -1,9 +1,24 @@
 //! Ids as text: hex digits, the hyphenated UUID form, and Crockford's base 32.
 
-/// Both hex digits of every byte.
-const HEX_PAIRS: [[u8; 2]; 256] = pairs(b"0123456789abcdef");
-/// Both base 32 digits of every 10 bits, in Crockford's alphabet.
-const CROCKFORD_PAIRS: [[u8; 2]; 1024] = pairs(b"0123456789ABCDEFGHJKMNPQRSTVWXYZ");
+use crate::Error;
+
+const HEX_DIGITS: &[u8] = b"0123456789abcdef";
+const CROCKFORD_DIGITS: &[u8] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/// Both digits of every byte, or of every 10 bits.
+const HEX_PAIRS: [[u8; 2]; 256] = pairs(HEX_DIGITS);
+const CROCKFORD_PAIRS: [[u8; 2]; 1024] = pairs(CROCKFORD_DIGITS);
+
+/// The value of every character, in both cases, or [`NO_DIGIT`].
+const HEX_VALUES: [u8; 256] = values(HEX_DIGITS);
+const CROCKFORD_VALUES: [u8; 256] = values(CROCKFORD_DIGITS);
+
+/// No value of a digit has this bit.
+const NO_DIGIT: u8 = 0x80;
+
+/// Where groups of hex digits start in a UUID: byte of the id, then character of the text; hyphens stand between.
+const UUID_GROUPS: [(usize, usize); 5] = [(0, 0), (4, 9), (6, 14), (8, 19), (10, 24)];
+const UUID_HYPHENS: [usize; 4] = [8, 13, 18, 23];
 
 const fn pairs<const N: usize>(digits: &[u8]) -> [[u8; 2]; N] {
     let mut pairs = [[0; 2]; N];
@@ -15,6 +30,17 @@ const fn pairs<const N: usize>(digits: &[u8]) -> [[u8; 2]; N] {
     pairs
 }
 
+const fn values(digits: &[u8]) -> [u8; 256] {
+    let mut values = [NO_DIGIT; 256];
+    let mut i = 0;
+    while i < digits.len() {
+        values[digits[i].to_ascii_uppercase() as usize] = i as u8;
+        values[digits[i].to_ascii_lowercase() as usize] = i as u8;
+        i += 1;
+    }
+    values
+}
+
 /// Writes each byte as two lower-case hex digits; `out` is twice as long as `bytes`.
 #[inline]
 pub(crate) fn write_hex(bytes: &[u8], out: &mut [u8]) {
@@ -23,21 +49,61 @@ pub(crate) fn write_hex(bytes: &[u8], out: &mut [u8]) {
     }
 }
 
-/// Writes the 36 characters of a UUID (RFC 9562 section 4).
+/// Reads two hex digits of either case into each byte of `out`; `text` has twice its length.
+///
+/// # Errors
+/// [`Error::Character`] with the position in `text`.
+#[inline]
+pub(crate) fn read_hex(what: &'static str, text: &[u8], out: &mut [u8]) -> Result<(), Error> {
+    let mut seen = 0;
+    for (byte, pair) in out.iter_mut().zip(text.as_chunks::<2>().0) {
+        let [high, low] = pair.map(|digit| HEX_VALUES[usize::from(digit)]);
+        seen |= high | low;
+        *byte = high << 4 | low;
+    }
+    match seen & NO_DIGIT {
+        0 => Ok(()),
+        _ => Err(first_wrong(what, text, |_, c| {
+            HEX_VALUES[usize::from(c)] != NO_DIGIT
+        })),
+    }
+}
+
+/// Writes the 36 characters of a UUID in lower case (RFC 9562 section 4).
 #[inline]
 pub(crate) fn write_uuid(id: u128, out: &mut [u8; 36]) {
     let bytes = id.to_be_bytes();
-    for (from, to) in [(0, 0), (4, 9), (6, 14), (8, 19), (10, 24)] {
-        let until = match from {
-            0 => 4,
-            10 => 16,
-            _ => from + 2,
-        };
-        write_hex(&bytes[from..until], &mut out[to..to + 2 * (until - from)]);
+    for (i, (from, at)) in UUID_GROUPS.into_iter().enumerate() {
+        let until = UUID_GROUPS.get(i + 1).map_or(16, |next| next.0);
+        write_hex(&bytes[from..until], &mut out[at..at + 2 * (until - from)]);
     }
-    for hyphen in [8, 13, 18, 23] {
+    for hyphen in UUID_HYPHENS {
         out[hyphen] = b'-';
     }
+}
+
+/// Reads the 36 characters of a UUID in either case.
+///
+/// # Errors
+/// [`Error::Length`] or [`Error::Character`].
+#[inline]
+pub(crate) fn read_uuid(text: &[u8]) -> Result<u128, Error> {
+    const WHAT: &str = "a UUID";
+    let text: &[u8; 36] = sized(WHAT, text)?;
+    let mut bytes = [0; 16];
+    let mut is_wrong = UUID_HYPHENS.iter().any(|&hyphen| text[hyphen] != b'-');
+    for (i, (from, at)) in UUID_GROUPS.into_iter().enumerate() {
+        let until = UUID_GROUPS.get(i + 1).map_or(16, |next| next.0);
+        let group = &text[at..at + 2 * (until - from)];
+        is_wrong |= read_hex(WHAT, group, &mut bytes[from..until]).is_err();
+    }
+    if is_wrong {
+        return Err(first_wrong(WHAT, text, |at, c| match c {
+            b'-' => UUID_HYPHENS.contains(&at),
+            _ => HEX_VALUES[usize::from(c)] != NO_DIGIT && !UUID_HYPHENS.contains(&at),
+        }));
+    }
+    Ok(u128::from_be_bytes(bytes))
 }
 
 /// Writes the 26 characters of a ULID.
@@ -55,23 +121,123 @@ pub(crate) fn write_ulid(id: u128, out: &mut [u8; 26]) {
     }
 }
 
+/// Reads the 26 characters of a ULID in either case.
+///
+/// The look-alikes I, L, O and U, which some decoders of Crockford's alphabet accept, are errors: two texts must not
+/// name one id.
+///
+/// # Errors
+/// [`Error::Length`], [`Error::Character`] or [`Error::TooLarge`].
+#[inline]
+pub(crate) fn read_ulid(text: &[u8]) -> Result<u128, Error> {
+    const WHAT: &str = "a ULID";
+    let text: &[u8; 26] = sized(WHAT, text)?;
+    let mut seen = 0;
+    let mut number = |digits: &[u8]| {
+        digits.iter().fold(0u64, |number, &digit| {
+            let value = CROCKFORD_VALUES[usize::from(digit)];
+            seen |= value;
+            number << 5 | u64::from(value & !NO_DIGIT)
+        })
+    };
+    let [top, middle, low] = [&text[..2], &text[2..14], &text[14..]].map(&mut number);
+    if seen & NO_DIGIT != 0 {
+        return Err(first_wrong(WHAT, text, |_, c| {
+            CROCKFORD_VALUES[usize::from(c)] != NO_DIGIT
+        }));
+    }
+    if top > 0xff {
+        return Err(Error::TooLarge { found: text[0] });
+    }
+    Ok(u128::from(top) << 120 | u128::from(middle) << 60 | u128::from(low))
+}
+
+/// The text as an array of its one right length.
+pub(crate) fn sized<'a, const N: usize>(
+    what: &'static str,
+    text: &'a [u8],
+) -> Result<&'a [u8; N], Error> {
+    text.try_into().map_err(|_| Error::Length {
+        what,
+        expected: N,
+        found: text.len(),
+        unit: "characters",
+    })
+}
+
+/// The error that names the first character which is not right at its place.
+#[cold]
+fn first_wrong(what: &'static str, text: &[u8], is_right: impl Fn(usize, u8) -> bool) -> Error {
+    let wrong = text.iter().enumerate().find(|&(i, &c)| !is_right(i, c));
+    let (at, &found) = wrong.expect("a wrong character");
+    Error::Character {
+        what,
+        found,
+        at: at + 1,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn uuid_text_is_that_of_rfc_9562_appendix_a() {
-        let mut text = [0; 36];
-        write_uuid(0x017F22E2_79B0_7CC3_98C4_DC0C0C07398F, &mut text);
-        assert_eq!(&text, b"017f22e2-79b0-7cc3-98c4-dc0c0c07398f");
-    }
 
     #[test]
     fn ulid_text_covers_both_ends() {
         let mut text = [0; 26];
         write_ulid(u128::MAX, &mut text);
         assert_eq!(&text, b"7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
+        assert_eq!(read_ulid(&text), Ok(u128::MAX));
         write_ulid(1 << 60 | 31, &mut text);
         assert_eq!(&text, b"0000000000000100000000000Z");
+        assert_eq!(read_ulid(&text), Ok(1 << 60 | 31));
+    }
+
+    #[test]
+    fn every_wrong_character_is_found_where_it_is() {
+        let uuid = *b"017f22e2-79b0-7cc3-98c4-dc0c0c07398f";
+        for at in 0..36 {
+            for found in 0..=255u8 {
+                let mut text = uuid;
+                text[at] = found;
+                let is_hyphen = UUID_HYPHENS.contains(&at);
+                let is_right =
+                    (is_hyphen && found == b'-') || (!is_hyphen && found.is_ascii_hexdigit());
+                let wrong = Error::Character {
+                    what: "a UUID",
+                    found,
+                    at: at + 1,
+                };
+                assert_eq!(read_uuid(&text).err(), (!is_right).then_some(wrong));
+            }
+        }
+        for at in 0..26 {
+            for found in 0..=255u8 {
+                let mut text = *b"01BX5ZZKBKACTAV9WEVGEMMVRZ";
+                text[at] = found;
+                let is_right = CROCKFORD_DIGITS.contains(&found.to_ascii_uppercase());
+                let wrong = match is_right {
+                    false => Some(Error::Character {
+                        what: "a ULID",
+                        found,
+                        at: at + 1,
+                    }),
+                    true if at == 0 && found > b'7' => Some(Error::TooLarge { found }),
+                    true => None,
+                };
+                assert_eq!(read_ulid(&text).err(), wrong);
+            }
+        }
+    }
+
+    #[test]
+    fn wrong_lengths_are_errors() {
+        for length in (0..60).filter(|&length| length != 26) {
+            let error = read_ulid(&vec![b'0'; length]).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("a ULID has 26 characters, not {length}")
+            );
+        }
+        assert!(read_uuid(b"017f22e279b07cc398c4dc0c0c07398f").is_err());
     }
 }

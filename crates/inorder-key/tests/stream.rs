@@ -144,6 +144,14 @@ fn integers_are_positive_and_sequences_count() {
 }
 
 #[test]
+fn streams_move_between_threads() {
+    fn sendable<T: Send>(value: T) -> T {
+        value
+    }
+    sendable(seeded(KeyKind::Ulid, Encoding::Text));
+}
+
+#[test]
 fn an_impossible_pair_names_the_possible_ones() {
     for kind in KeyKind::ALL {
         for encoding in Encoding::ALL {

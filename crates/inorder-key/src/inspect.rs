@@ -1,0 +1,446 @@
+//! What an id is: kind, encoding, time, bits and what looks wrong.
+
+use crate::{Encoding, Error, KeyKind, Ulid, UnixTime, Uuid, text};
+
+/// An id taken apart.
+///
+/// ```
+/// use inorder_key::{Inspection, KeyKind, UnixTime};
+/// let now = UnixTime::from_ms(1_700_000_000_000);
+/// let found = Inspection::of_text("017f22e2-79b0-7cc3-98c4-dc0c0c07398f", now);
+/// assert_eq!(found.kind, Some(KeyKind::Uuid7));
+/// assert_eq!(found.time.unwrap().to_string(), "2022-02-22T19:22:22.000Z");
+/// assert!(found.problems.is_empty());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inspection {
+    /// What it is, in words: `UUID version 7`.
+    pub name: String,
+    /// The kind of key, if it is one that this crate makes.
+    pub kind: Option<KeyKind>,
+    /// How it was given.
+    pub encoding: Encoding,
+    /// The 128 bits, of a ULID or UUID.
+    pub bits: Option<u128>,
+    /// When it was made, if it says so.
+    pub time: Option<UnixTime>,
+    /// Its parts, the most significant first; together they are all its bits.
+    pub fields: Vec<Field>,
+    /// What looks wrong, a sentence each.
+    pub problems: Vec<String>,
+}
+
+/// A run of bits within an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// What the specification calls it.
+    pub name: &'static str,
+    /// How many bits.
+    pub bits: u32,
+    /// Their value.
+    pub value: u128,
+}
+
+/// Names and sizes of fields, the most significant first.
+type Layout = &'static [(&'static str, u32)];
+
+const ULID: Layout = &[("time", 48), ("randomness", 80)];
+const UUID_1: Layout = &[
+    ("time_low", 32),
+    ("time_mid", 16),
+    ("ver", 4),
+    ("time_high", 12),
+    ("var", 2),
+    ("clock_seq", 14),
+    ("node", 48),
+];
+const UUID_3: Layout = &[
+    ("md5_high", 48),
+    ("ver", 4),
+    ("md5_mid", 12),
+    ("var", 2),
+    ("md5_low", 62),
+];
+const UUID_4: Layout = &[
+    ("random_a", 48),
+    ("ver", 4),
+    ("random_b", 12),
+    ("var", 2),
+    ("random_c", 62),
+];
+const UUID_5: Layout = &[
+    ("sha1_high", 48),
+    ("ver", 4),
+    ("sha1_mid", 12),
+    ("var", 2),
+    ("sha1_low", 62),
+];
+const UUID_6: Layout = &[
+    ("time_high", 32),
+    ("time_mid", 16),
+    ("ver", 4),
+    ("time_low", 12),
+    ("var", 2),
+    ("clock_seq", 14),
+    ("node", 48),
+];
+const UUID_7: Layout = &[
+    ("unix_ts_ms", 48),
+    ("ver", 4),
+    ("rand_a", 12),
+    ("var", 2),
+    ("rand_b", 62),
+];
+const UUID_8: Layout = &[
+    ("custom_a", 48),
+    ("ver", 4),
+    ("custom_b", 12),
+    ("var", 2),
+    ("custom_c", 62),
+];
+const UUID_OTHER: Layout = &[("unknown", 128)];
+
+/// 100-nanosecond intervals from the Gregorian reform to 1970, as versions 1 and 6 count (RFC 9562 section 5.1).
+const GREGORIAN_TO_UNIX: u64 = 0x01B2_1DD2_1381_4000;
+/// A day, in milliseconds: clocks differ by less.
+const DAY_MS: u64 = 86_400_000;
+/// 2000-01-01T00:00:00Z: earlier ids are rare.
+const EARLY_MS: u64 = 946_684_800_000;
+
+impl Inspection {
+    /// What a text is: an integer, a ULID, a UUID in any of its forms, or hex digits of a blob or token.
+    ///
+    /// `now` tells which times lie in the future.
+    pub fn of_text(text: &str, now: UnixTime) -> Self {
+        let trimmed = text.trim();
+        let mut found = match trimmed.parse::<i64>() {
+            // Leading zeros make a ULID of digits alone.
+            Ok(integer) if integer.to_string() == trimmed => Self::of_integer(integer),
+            _ => Self::of_id_text(trimmed, now),
+        };
+        if trimmed.len() != text.len() {
+            found.problem("blanks stand around it");
+        }
+        found
+    }
+
+    /// What a blob is: 16 bytes of a UUID or ULID, anything else taken for a token.
+    ///
+    /// `now` tells which times lie in the future.
+    pub fn of_blob(blob: &[u8], now: UnixTime) -> Self {
+        let mut found = match <[u8; 16]>::try_from(blob) {
+            Ok(bytes) => {
+                let id = Uuid::from_bytes(bytes);
+                let is_uuid = id
+                    .version()
+                    .is_some_and(|version| (1..=8).contains(&version));
+                match is_uuid || id == Uuid::NIL || id == Uuid::MAX {
+                    true => Self::of_uuid(id, now),
+                    false => Self::of_ulid(bytes.into(), now),
+                }
+            }
+            Err(_) => Self::of_token(blob.len()),
+        };
+        found.encoding = Encoding::Blob;
+        found
+    }
+
+    /// What an integer is.
+    pub fn of_integer(integer: i64) -> Self {
+        let mut found = Self::new("integer".into());
+        found.encoding = Encoding::Integer;
+        found.fields = vec![Field {
+            name: "integer",
+            bits: 64,
+            value: (integer as u64).into(),
+        }];
+        if integer <= 0 {
+            found.problem("keys count from 1");
+        }
+        found
+    }
+
+    fn of_id_text(text: &str, now: UnixTime) -> Self {
+        let digits = match text.strip_prefix("urn:uuid:") {
+            Some(digits) => digits,
+            None => text
+                .strip_prefix('{')
+                .and_then(|text| text.strip_suffix('}'))
+                .unwrap_or(text),
+        };
+        let hex = digits.replace('-', "");
+        let is_hex = !hex.is_empty() && hex.bytes().all(|c| c.is_ascii_hexdigit());
+        let mut found = if let Ok(id) = Ulid::parse(digits) {
+            Self::of_ulid(id, now)
+        } else if is_hex && hex.len() == 32 {
+            let mut bytes = [0; 16];
+            text::read_hex("hex", hex.as_bytes(), &mut bytes).expect("hex digits");
+            let mut found = Self::of_blob(&bytes, now);
+            found.encoding = Encoding::Text;
+            if let Err(error) = Uuid::parse(text) {
+                found.problem(&format!("strict readers refuse this form: {error}"));
+            }
+            found
+        } else if is_hex && hex.len() % 2 == 0 && hex.len() == text.len() {
+            Self::of_token(hex.len() / 2)
+        } else {
+            Self::of_nothing(text)
+        };
+        let has_other_case = match found.kind {
+            Some(KeyKind::Ulid) => |c: u8| c.is_ascii_lowercase(),
+            _ => |c: u8| c.is_ascii_uppercase(),
+        };
+        if found.name != NOTHING && digits.bytes().any(has_other_case) {
+            found.problem(match found.kind {
+                Some(KeyKind::Ulid) => "a ULID is written in upper case",
+                _ => "hex digits are written in lower case",
+            });
+        }
+        found
+    }
+
+    fn of_uuid(id: Uuid, now: UnixTime) -> Self {
+        let bits = id.to_u128();
+        let (name, kind, layout) = match (id, id.version()) {
+            (Uuid::NIL, _) => ("the nil UUID".into(), None, UUID_OTHER),
+            (Uuid::MAX, _) => ("the max UUID".into(), None, UUID_OTHER),
+            (_, Some(version)) => {
+                let (kind, layout) = match version {
+                    1 => (None, UUID_1),
+                    3 => (None, UUID_3),
+                    4 => (Some(KeyKind::Uuid4), UUID_4),
+                    5 => (None, UUID_5),
+                    6 => (None, UUID_6),
+                    7 => (Some(KeyKind::Uuid7), UUID_7),
+                    8 => (None, UUID_8),
+                    _ => (None, UUID_OTHER),
+                };
+                (format!("UUID version {version}"), kind, layout)
+            }
+            (_, None) => ("UUID of another variant".into(), None, UUID_OTHER),
+        };
+        let mut found = Self::new(name);
+        found.kind = kind;
+        found.bits = Some(bits);
+        found.fields = fields(layout, bits);
+        let part = |name| found.field(name).unwrap_or_default() as u64;
+        let time = match id.version() {
+            Some(1) => part("time_high") << 48 | part("time_mid") << 32 | part("time_low"),
+            Some(6) => part("time_high") << 28 | part("time_mid") << 12 | part("time_low"),
+            _ => 0,
+        };
+        found.time = match id.ms() {
+            Some(ms) => Some(UnixTime::from_ms(ms)),
+            None => time.checked_sub(GREGORIAN_TO_UNIX).map(|ticks| UnixTime {
+                ms: ticks / 10_000,
+                sub_ms_nanos: (ticks % 10_000) as u32 * 100,
+            }),
+        };
+        found.check_time(now);
+        match found.field("rand_b") {
+            Some(0) if found.field("rand_a") == Some(0) => {
+                found.problem("nothing in it is random: it bounds a range of time");
+            }
+            _ => {}
+        }
+        found
+    }
+
+    fn of_ulid(id: Ulid, now: UnixTime) -> Self {
+        let bits = id.to_u128();
+        let is_uuid7 = Uuid::from(id).version() == Some(7);
+        let mut found = Self::new(match is_uuid7 {
+            true => "ULID that is a UUID version 7 too".into(),
+            false => "ULID".into(),
+        });
+        found.kind = Some(KeyKind::Ulid);
+        found.bits = Some(bits);
+        found.fields = fields(ULID, bits);
+        found.time = Some(id.into());
+        found.check_time(now);
+        if id.tail() == 0 {
+            found.problem("nothing in it is random: it bounds a range of time");
+        }
+        found
+    }
+
+    fn of_token(bytes: usize) -> Self {
+        let mut found = Self::new(format!("token of {bytes} bytes"));
+        found.kind = (bytes == 20).then_some(KeyKind::Token160);
+        if bytes < 16 {
+            found.problem("fewer than 16 random bytes can be guessed");
+        }
+        found
+    }
+
+    /// A text that is no id: the problem is that of the id whose length comes nearest.
+    fn of_nothing(text: &str) -> Self {
+        let mut found = Self::new(NOTHING.into());
+        let as_ulid = Ulid::parse(text).err();
+        let as_uuid = Uuid::parse(text).err();
+        let is_nearer_to_ulid = text.len().abs_diff(26) < text.len().abs_diff(36);
+        let error: Option<Error> = if is_nearer_to_ulid { as_ulid } else { as_uuid };
+        found.problems.extend(error.map(|error| error.to_string()));
+        found
+    }
+
+    fn new(name: String) -> Self {
+        Self {
+            name,
+            kind: None,
+            encoding: Encoding::Text,
+            bits: None,
+            time: None,
+            fields: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// The value of the field with this name.
+    pub fn field(&self, name: &str) -> Option<u128> {
+        let field = self.fields.iter().find(|field| field.name == name);
+        field.map(|field| field.value)
+    }
+
+    fn problem(&mut self, problem: &str) {
+        self.problems.push(problem.into());
+    }
+
+    fn check_time(&mut self, now: UnixTime) {
+        match self.time {
+            Some(time) if time.ms < EARLY_MS => self.problem("its time lies before 2000"),
+            Some(time) if time.ms > now.ms.saturating_add(DAY_MS) => {
+                self.problem("its time lies in the future")
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The name of what is no id.
+const NOTHING: &str = "no id";
+
+/// Takes 128 bits apart.
+fn fields(layout: Layout, id: u128) -> Vec<Field> {
+    let mut below = u128::BITS;
+    let field = |&(name, bits): &(&'static str, u32)| {
+        below -= bits;
+        let value = id >> below & u128::MAX >> (u128::BITS - bits);
+        Field { name, bits, value }
+    };
+    layout.iter().map(field).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: UnixTime = UnixTime::from_ms(1_750_000_000_000);
+
+    fn of(text: &str) -> Inspection {
+        Inspection::of_text(text, NOW)
+    }
+
+    #[test]
+    fn rfc_9562_test_vectors_are_taken_apart() {
+        // Appendix A.1 to A.6, B.1; versions 1 and 6 tell the same time.
+        for (text, version, time) in [
+            (
+                "c232ab00-9414-11ec-b3c8-9f6bdeced846",
+                1,
+                "2022-02-22T19:22:22.000Z",
+            ),
+            ("5df41881-3aed-3515-88a7-2f4a814cf09e", 3, ""),
+            ("919108f7-52d1-4320-9bac-f847db4148a8", 4, ""),
+            ("2ed6657d-e927-568b-95e1-2665a8aea6a2", 5, ""),
+            (
+                "1ec9414c-232a-6b00-b3c8-9f6bdeced846",
+                6,
+                "2022-02-22T19:22:22.000Z",
+            ),
+            (
+                "017f22e2-79b0-7cc3-98c4-dc0c0c07398f",
+                7,
+                "2022-02-22T19:22:22.000Z",
+            ),
+            ("2489e9ad-2ee2-8e00-8ec9-32d5f69181c0", 8, ""),
+        ] {
+            let found = of(text);
+            assert_eq!(found.name, format!("UUID version {version}"));
+            assert_eq!(found.field("ver"), Some(version));
+            assert_eq!(found.field("var"), Some(0b10));
+            assert_eq!(
+                found.fields.iter().map(|field| field.bits).sum::<u32>(),
+                128
+            );
+            let told = found.time.map(|time| time.to_string()).unwrap_or_default();
+            assert_eq!(told, time);
+            assert_eq!(found.problems, Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn ulids_tokens_and_integers_are_told_apart() {
+        assert_eq!(of("01ARZ3NDEKTSV4RRFFQ69G5FAV").name, "ULID");
+        let both = Ulid::from(Uuid::from_u128(0x017F22E279B07CC398C4DC0C0C07398F));
+        assert_eq!(
+            of(&both.to_string()).name,
+            "ULID that is a UUID version 7 too"
+        );
+        assert_eq!(of(&"ab".repeat(20)).kind, Some(KeyKind::Token160));
+        assert_eq!(of("17").encoding, Encoding::Integer);
+        assert_eq!(
+            of("00000000-0000-0000-0000-000000000000").name,
+            "the nil UUID"
+        );
+        assert_eq!(
+            Inspection::of_blob(&[7; 20], NOW).kind,
+            Some(KeyKind::Token160)
+        );
+        assert_eq!(Inspection::of_blob(&[1; 16], NOW).kind, Some(KeyKind::Ulid));
+    }
+
+    #[test]
+    fn problems_are_sentences() {
+        for (text, problem) in [
+            (
+                "01arz3ndektsv4rrffq69g5fav",
+                "a ULID is written in upper case",
+            ),
+            (
+                "017F22E2-79B0-7CC3-98C4-DC0C0C07398F",
+                "hex digits are written in lower case",
+            ),
+            (
+                "{017f22e2-79b0-7cc3-98c4-dc0c0c07398f}",
+                "strict readers refuse this form: a UUID has 36 characters, not 38",
+            ),
+            ("7ZZZZZZZZZ0000000000000001", "its time lies in the future"),
+            ("00000000010000000000000001", "its time lies before 2000"),
+            (
+                "01ARZ3NDEK0000000000000000",
+                "nothing in it is random: it bounds a range of time",
+            ),
+            (
+                "8ZZZZZZZZZZZZZZZZZZZZZZZZZ",
+                "a ULID begins with 0 to 7, not '8': it would exceed 128 bits",
+            ),
+            (
+                "01ARZ3NDEKTSV4RRFFQ69G5FAU",
+                "a ULID cannot have 'U' at position 26",
+            ),
+            (
+                "01ARZ3NDEKTSV4RRFFQ69G5FA",
+                "a ULID has 26 characters, not 25",
+            ),
+            (
+                "017f22e2-79b0-7cc3-98c4-dc0c0c07398g",
+                "a UUID cannot have 'g' at position 36",
+            ),
+            (" 17", "blanks stand around it"),
+            ("-5", "keys count from 1"),
+        ] {
+            assert_eq!(of(text).problems, [problem], "{text}");
+        }
+    }
+}

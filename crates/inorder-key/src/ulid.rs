@@ -1,0 +1,89 @@
+//! ULIDs.
+
+use crate::id::define_id;
+use crate::time_id::Numbered;
+use crate::{Error, Factory, UnixTime, Uuid, text};
+
+define_id! {
+    /// A ULID: 48 bits of milliseconds since 1970, then 80 bits that are random or count on; 26 characters of text.
+    ///
+    /// After the [ULID specification](https://github.com/ulid/spec).
+    ///
+    /// ```
+    /// use inorder_key::Ulid;
+    /// let (a, b) = (Ulid::now(), Ulid::now());
+    /// assert!(a < b && a.to_string() < b.to_string() && a.to_bytes() < b.to_bytes());
+    /// assert_eq!(Ulid::parse("01arz3ndektsv4rrffq69g5fav").unwrap().ms(), 1_469_922_850_259);
+    /// ```
+    Ulid, "a ULID", 26, text::write_ulid, text::read_ulid
+}
+
+impl Ulid {
+    /// A new ULID, greater than every one this process has made in this way before, in any thread.
+    ///
+    /// See [`Factory`].
+    ///
+    /// # Panics
+    /// If the system gives no random bytes.
+    #[inline]
+    pub fn now() -> Self {
+        Factory::process().next()
+    }
+
+    /// A new ULID that is a valid UUIDv7 as well: the 128 bits of [`Uuid::now_v7`], greater than all of those before.
+    ///
+    /// Within a millisecond such ULIDs and those of [`Ulid::now`] stand in no order, since six bits are not free here:
+    /// fill a column with one of both.
+    ///
+    /// # Panics
+    /// If the system gives no random bytes.
+    #[inline]
+    pub fn now_v7() -> Self {
+        Uuid::now_v7().into()
+    }
+
+    /// The milliseconds since 1970-01-01T00:00:00Z.
+    #[inline]
+    pub const fn ms(self) -> u64 {
+        (self.to_u128() >> <Self as Numbered>::TAIL_BITS) as u64
+    }
+
+    /// The 80 bits after the time.
+    #[inline]
+    pub const fn tail(self) -> u128 {
+        self.to_u128() & ((1 << <Self as Numbered>::TAIL_BITS) - 1)
+    }
+
+    /// The ULID one greater.
+    ///
+    /// # Errors
+    /// [`Error::Exhausted`] if the 80 bits after the time are all set, as the ULID specification demands.
+    pub const fn successor(self) -> Result<Self, Error> {
+        match Self::from_u128(self.to_u128().wrapping_add(1)) {
+            next if next.ms() == self.ms() => Ok(next),
+            _ => Err(Error::Exhausted),
+        }
+    }
+}
+
+impl Numbered for Ulid {
+    const TAIL_BITS: u32 = 80;
+
+    #[inline]
+    fn from_number(number: u128) -> Self {
+        Self::from_u128(number)
+    }
+}
+
+impl From<Uuid> for Ulid {
+    /// The same 128 bits.
+    fn from(id: Uuid) -> Self {
+        Self::from_u128(id.to_u128())
+    }
+}
+
+impl From<Ulid> for UnixTime {
+    fn from(id: Ulid) -> Self {
+        Self::from_ms(id.ms())
+    }
+}

@@ -1,0 +1,99 @@
+//! UUIDs.
+
+use crate::id::define_id;
+use crate::time_id::Numbered;
+use crate::{Factory, Ulid, rng, text};
+
+define_id! {
+    /// A UUID of any version: 16 bytes, 36 characters of text.
+    ///
+    /// After [RFC 9562](https://www.rfc-editor.org/rfc/rfc9562). Versions 4 and 7 are made here, every version is read.
+    ///
+    /// ```
+    /// use inorder_key::Uuid;
+    /// let (a, b) = (Uuid::now_v7(), Uuid::now_v7());
+    /// assert!(a < b && a.to_string() < b.to_string());
+    /// assert_eq!(a.version(), Some(7));
+    /// ```
+    Uuid, "a UUID", 36, text::write_uuid, text::read_uuid
+}
+
+/// Bits after the version 7 and variant: rand_b of RFC 9562 section 5.7.
+const RAND_B_BITS: u32 = 62;
+
+impl Uuid {
+    /// A new UUIDv7, greater than every one this process has made in this way before, in any thread.
+    ///
+    /// See [`Factory`].
+    ///
+    /// # Panics
+    /// If the system gives no random bytes.
+    #[inline]
+    pub fn now_v7() -> Self {
+        Factory::process().next()
+    }
+
+    /// A new UUIDv4: 122 random bits (RFC 9562 section 5.4).
+    ///
+    /// # Panics
+    /// If the system gives no random bytes.
+    #[inline]
+    pub fn new_v4() -> Self {
+        rng::with(|rng| Self::v4_of(rng.bits(128)))
+    }
+
+    /// Fills `out` with new UUIDv4.
+    ///
+    /// # Panics
+    /// If the system gives no random bytes.
+    pub fn fill_v4(out: &mut [Self]) {
+        rng::with(|rng| {
+            out.iter_mut()
+                .for_each(|id| *id = Self::v4_of(rng.bits(128)))
+        });
+    }
+
+    /// The UUIDv4 with these random bits, of which version and variant overwrite six.
+    #[inline]
+    pub(crate) const fn v4_of(random: u128) -> Self {
+        Self::from_u128(random & !(0xf << 76 | 0b11 << 62) | 0x4 << 76 | 0b10 << 62)
+    }
+
+    /// The version, 0 to 15, or `None` if the variant is not that of RFC 9562 (section 4.1).
+    #[inline]
+    pub const fn version(self) -> Option<u8> {
+        match self.to_u128() >> 62 & 0b11 {
+            0b10 => Some((self.to_u128() >> 76 & 0xf) as u8),
+            _ => None,
+        }
+    }
+
+    /// The milliseconds since 1970-01-01T00:00:00Z of a UUIDv7, `None` for any other UUID.
+    #[inline]
+    pub const fn ms(self) -> Option<u64> {
+        match self.version() {
+            Some(7) => Some((self.to_u128() >> 80) as u64),
+            _ => None,
+        }
+    }
+}
+
+impl Numbered for Uuid {
+    const TAIL_BITS: u32 = 74;
+
+    /// Puts in version 7 and the variant (RFC 9562 section 5.7).
+    #[inline]
+    fn from_number(number: u128) -> Self {
+        let rand_b = number & ((1 << RAND_B_BITS) - 1);
+        let rand_a = (number >> RAND_B_BITS) & 0xfff;
+        let ms = number >> Self::TAIL_BITS;
+        Self::from_u128(ms << 80 | 0x7 << 76 | rand_a << 64 | 0b10 << 62 | rand_b)
+    }
+}
+
+impl From<Ulid> for Uuid {
+    /// The same 128 bits: version and variant are whatever they happen to be, 7 for one of [`Ulid::now_v7`].
+    fn from(id: Ulid) -> Self {
+        Self::from_u128(id.to_u128())
+    }
+}

@@ -1,0 +1,22 @@
+//! Whatever is read as an id is written as it was, and whatever is not is refused without a panic.
+#![no_main]
+
+use inorder_key::{Inspection, Token, Ulid, UnixTime, Uuid};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    if let Ok(id) = Ulid::parse(data) {
+        assert_eq!(id.to_text(), data.to_ascii_uppercase()[..]);
+    }
+    if let Ok(id) = Uuid::parse(data) {
+        assert_eq!(id.to_text(), data.to_ascii_lowercase()[..]);
+    }
+    if let Ok(token) = Token::<20>::parse(data) {
+        assert_eq!(token.to_string().as_bytes(), data.to_ascii_lowercase());
+    }
+    let now = UnixTime::from_ms(1_700_000_000_000);
+    Inspection::of_blob(data, now);
+    if let Ok(text) = std::str::from_utf8(data) {
+        Inspection::of_text(text, now);
+    }
+});
