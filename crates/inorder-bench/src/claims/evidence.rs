@@ -93,9 +93,10 @@ impl<'a> Evidence<'a> {
     /// A verdict that rests on times, withheld where the machine was too noisy for one.
     pub fn unless_noisy(&self, judgement: Judgement) -> Judgement {
         match is_noisy(self.run, self.experiment) {
-            Some(reason) if judgement.verdict != Verdict::NotRun => Judgement {
+            Some(_) if judgement.verdict != Verdict::NotRun => Judgement {
                 verdict: Verdict::Withheld,
-                reason,
+                // How busy is said once, beside the experiment's own tables.
+                reason: "the machine was busy".to_owned(),
                 ..judgement
             },
             _ => judgement,
