@@ -129,6 +129,6 @@ fn index_bytes(trial: &Trial) -> Option<f64> {
         .parts("size_bytes")
         .iter()
         .filter(|part| part.starts_with("index:"))
-        .map(|part| trial.last("size_bytes", part))
-        .sum()
+        // From 0: the sum of no floating-point numbers is -0.
+        .try_fold(0.0, |sum, part| Some(sum + trial.last("size_bytes", part)?))
 }
