@@ -54,22 +54,35 @@ impl Error {
     pub fn is_usage(&self) -> bool {
         matches!(self, Error::Usage(_) | Error::Experiment { .. })
     }
+
+    /// Whether the disk stood in the way, whatever the experiment says.
+    pub fn is_of_the_disk(&self) -> bool {
+        use inorder_engine::Error as Engine;
+        matches!(
+            self,
+            Error::Io { .. } | Error::Engine(Engine::DiskFull { .. } | Engine::Io { .. })
+        )
+    }
 }
 
 /// The known names closest to a wrong one, as the end of an error message.
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
+    let lower = wrong.to_lowercase();
     let best = known
         .iter()
         .map(|name| {
+            let distance = strsim::damerau_levenshtein(&lower, &name.to_lowercase());
+            // Of names equally near, the one that begins alike, else the first listed.
             (
-                strsim::damerau_levenshtein(&wrong.to_lowercase(), name),
+                distance,
+                lower.bytes().next() != name.to_lowercase().bytes().next(),
                 *name,
             )
         })
-        .min();
+        .min_by_key(|(distance, begins_otherwise, _)| (*distance, *begins_otherwise));
     match best {
-        Some((distance, name)) if distance <= 1 + wrong.chars().count() / 3 => {
+        Some((distance, _, name)) if distance <= 1 + wrong.chars().count() / 3 => {
             format!("did you mean `{name}`? (known: {})", known.join(", "))
         }
         Some(_) => format!("known: {}", known.join(", ")),

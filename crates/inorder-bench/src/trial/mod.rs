@@ -7,7 +7,7 @@ mod rows;
 mod sampler;
 
 use crate::{
-    error::Error,
+    error::{Error, nearest},
     experiment::{Experiment, Overrides, Recipe, Scale, Table, factors::Setup},
     host::NoiseMeter,
     plan,
@@ -46,6 +46,8 @@ pub struct TrialSpec {
     pub seed: u64,
     /// An empty folder for the database.
     pub folder: PathBuf,
+    /// Reads once what is to be read many times: nothing is measured, only tried.
+    pub is_rehearsal: bool,
 }
 
 impl TrialSpec {
@@ -54,7 +56,12 @@ impl TrialSpec {
     /// # Errors
     /// When the text isn't an experiment.
     pub fn experiment(&self) -> Result<Experiment, Error> {
-        Experiment::parse(&self.file, &self.text, self.scale, &self.overrides)
+        let mut experiment =
+            Experiment::parse(&self.file, &self.text, self.scale, &self.overrides)?;
+        if self.is_rehearsal {
+            experiment.reads = experiment.reads.once();
+        }
+        Ok(experiment)
     }
 }
 
@@ -151,7 +158,8 @@ pub fn run(spec: &TrialSpec, on_progress: &mut (dyn FnMut(u64) + Send)) -> Resul
         by,
         by_is_indexed,
     };
-    let texts = after::look(&subject, spec.repetition == 0, &mut samples)?;
+    let texts = after::look(&subject, spec.repetition == 0, &mut samples)
+        .map_err(|error| explain_query(error, &subject))?;
     Ok(Outcome {
         noise,
         settings: database.settings()?,
@@ -208,8 +216,31 @@ fn create(database: &dyn Database, table: &Table, setup: &Setup) -> Result<(), E
             table.name, setup.layout
         ))
     })?;
-    database.execute(&with_levels(sql, setup)?)?;
-    Ok(())
+    database
+        .execute(&with_levels(sql, setup)?)
+        .map_err(|error| match error {
+            inorder_engine::Error::Database { doing, message } => Error::Usage(format!(
+                "`create` of table `{}`: {message} in:\n{doing}",
+                table.name
+            )),
+            other => other.into(),
+        })
+}
+
+/// Says what the experiment's own query has to be.
+fn explain_query(error: Error, subject: &Subject<'_>) -> Error {
+    match error {
+        Error::Engine(inorder_engine::Error::Database { doing, message })
+            if subject.experiment.reads.query.as_ref() == Some(&doing) =>
+        {
+            let by = subject.by.join(", ");
+            Error::Usage(format!(
+                "`query` of [reads], which takes as many parameters as a row is found by ({by}): \
+                 {message} in:\n{doing}"
+            ))
+        }
+        other => other,
+    }
 }
 
 /// DDL with `{key}` and `{factor}` replaced.
@@ -230,7 +261,7 @@ fn with_levels(sql: &str, setup: &Setup) -> Result<String, Error> {
             let known = crate::experiment::factors::FACTORS.iter().map(|f| f.name);
             Err(Error::Usage(format!(
                 "unknown `{{{name}}}` in `create`: {}",
-                crate::error::nearest(name, known)
+                nearest(name, known)
             )))
         }
     }
@@ -284,7 +315,7 @@ fn fill_parent(
         kept.look(&batch);
         writer
             .insert(&batch, 0..batch.rows())
-            .map_err(|error| load::explain(error.into(), made))?;
+            .map_err(|error| load::explain(error.into(), &names, &batch, made))?;
         made += batch.rows() as u64;
     }
     writer.commit()?;
@@ -352,17 +383,20 @@ fn found_by(
     let names = maker.names();
     let by = match &experiment.reads.by {
         Some(name) => vec![name.clone()],
-        None if !primary.is_empty() => primary,
+        None if !primary.is_empty() => primary.clone(),
         None => names
             .first()
             .map(|&name| vec![name.to_owned()])
             .unwrap_or_default(),
     };
+    // The values of a lone primary key without a recipe are known too: the engine counts.
+    let is_assigned = by.len() == 1 && by == primary;
     if let Some(missing) = by.iter().find(|name| !names.contains(&name.as_str()))
-        && by.len() > 1
+        && !is_assigned
     {
         return Err(Error::Usage(format!(
-            "no recipe fills the key column `{missing}` of table `{table}`"
+            "rows of table `{table}` are to be found by `{missing}`, which no recipe fills: {}",
+            nearest(missing, names)
         )));
     }
     let query = format!("SELECT * FROM {table} WHERE {}", equals(&by));

@@ -2,6 +2,7 @@
 
 mod bench;
 mod compare;
+mod completions;
 mod explain;
 mod report;
 mod rerun;
@@ -23,6 +24,8 @@ pub enum Commands {
     Rerun(rerun::Arguments),
     /// Explains the words of experiments and reports: factors, probes, metrics, claims
     Explain(explain::Arguments),
+    /// Prints the completions of this command for a shell
+    Completions(completions::Arguments),
     /// Runs one trial that is told on stdin (what `bench` starts a process for)
     #[command(hide = true)]
     Trial,
@@ -37,6 +40,7 @@ impl Commands {
             Commands::Compare(arguments) => compare::run(arguments),
             Commands::Rerun(arguments) => rerun::run(arguments),
             Commands::Explain(arguments) => explain::run(arguments),
+            Commands::Completions(arguments) => completions::run(&arguments),
             Commands::Trial => trial::run(),
         }
     }

@@ -1,7 +1,7 @@
 //! `inorder report`: a report of a result file.
 
 use crate::terminal;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use inorder_bench::{
     Error,
     report::{self, Format},
@@ -31,9 +31,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let run = Store::read(&arguments.result)?;
     let text = report::render(&run, format, &terminal::options())?;
     match &arguments.output {
-        Some(path) => {
-            std::fs::write(path, text).with_context(|| path.display().to_string())?;
-        }
+        Some(path) => terminal::write_file(path, &text)?,
         None => terminal::print(&text)?,
     }
     Ok(ExitCode::SUCCESS)
