@@ -100,6 +100,7 @@ fn run_trial(levels: &[(&str, &str)], seed: u64) -> trial::Outcome {
         repetition: 0,
         seed,
         folder: folder.path().to_owned(),
+        is_rehearsal: false,
     };
     trial::run(&spec, &mut |_| {}).unwrap()
 }
