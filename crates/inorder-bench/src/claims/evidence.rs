@@ -127,9 +127,9 @@ pub(super) fn needs(engine: &str) -> Judgement {
 /// Judges "A costs `claimed` times B" by the share of the published effect that is seen here: half
 /// of it holds, next to nothing doesn't, what is between depends.
 pub(super) fn judge_effect(ratio: Option<Ratio>, claimed: f64, what: &str) -> Judgement {
-    judge_ratio(ratio, what, |seen| match (seen.ln() / claimed.ln(), seen) {
-        (effect, _) if effect >= EFFECT_HOLDS => Verdict::Holds,
-        (effect, _) if effect >= EFFECT_GONE => Verdict::Depends,
+    judge_ratio(ratio, what, |seen| match seen.ln() / claimed.ln() {
+        EFFECT_HOLDS.. => Verdict::Holds,
+        EFFECT_GONE.. => Verdict::Depends,
         _ => Verdict::DoesNot,
     })
 }
