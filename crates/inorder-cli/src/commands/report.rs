@@ -3,7 +3,7 @@
 use crate::terminal;
 use anyhow::Result;
 use inorder_bench::{
-    Error,
+    Error, nearest,
     report::{self, Format},
     results::Store,
 };
@@ -40,7 +40,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 /// The format of this name.
 pub fn format(name: &str) -> Result<Format, Error> {
     Format::from_name(name).ok_or_else(|| {
-        let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-        Error::Usage(format!("unknown format `{name}`: {}", known.join(", ")))
+        let known = Format::ALL.iter().map(|format| format.name());
+        Error::Usage(format!("unknown format `{name}`: {}", nearest(name, known)))
     })
 }
