@@ -6,7 +6,7 @@ use crate::{
         Experiment, Levels, canonical_level,
         factors::{FACTORS, Setup, factor},
     },
-    results,
+    report, results,
 };
 use inorder_engine::TableShape;
 use inorder_key::KeyKind;
@@ -284,17 +284,7 @@ fn label(experiment: &Experiment, combination: &Levels) -> String {
     }
     let words: Vec<String> = combination
         .iter()
-        .map(|(name, level)| {
-            if level.parse::<i64>().is_ok()
-                || level == "true"
-                || level == "false"
-                || level == "none"
-            {
-                format!("{name} {level}")
-            } else {
-                level.clone()
-            }
-        })
+        .filter_map(|(name, level)| report::level::words(name, level))
         .collect();
     words.join(", ")
 }

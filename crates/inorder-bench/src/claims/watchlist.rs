@@ -253,7 +253,23 @@ fn w11(run: &Run) -> Judgement {
     e.unless_noisy(plain(rate >= 20_000.0, seen))
 }
 
+/// Levels of a tree from which its fan-out says something: below, one page has all the children.
+const DEPTH_MIN: f64 = 3.0;
+
 fn w12(run: &Run) -> Judgement {
+    let depth = |trial: &Trial| trial.last("depth_levels", "index:quests_user");
+    let trials = evidence(run).trials(OWN_ID);
+    if trials
+        .first()
+        .and_then(|trial| depth(trial))
+        .is_some_and(|depth| depth < DEPTH_MIN)
+    {
+        return Judgement {
+            verdict: Verdict::Withheld,
+            reason: "the index has one interior page at this scale: run --scale full".to_owned(),
+            ..not_run()
+        };
+    }
     let fanout = |trial: &Trial| trial.last("fanout_children", "index:quests_user");
     let ratio = evidence(run).ratio_by(fanout, WITHOUT_ROWID, OWN_ID);
     judge_effect(
