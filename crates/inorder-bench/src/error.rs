@@ -65,27 +65,25 @@ impl Error {
     }
 }
 
+/// Whether a name is so close to a known one that it may have been meant.
+pub(crate) fn is_near(wrong: &str, known: &str) -> bool {
+    distance(wrong, known) <= 1 + wrong.chars().count() / 3
+}
+
+fn distance(wrong: &str, known: &str) -> usize {
+    strsim::damerau_levenshtein(&wrong.to_lowercase(), &known.to_lowercase())
+}
+
 /// The known names closest to a wrong one, as the end of an error message.
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    let lower = wrong.to_lowercase();
-    let best = known
-        .iter()
-        .map(|name| {
-            let distance = strsim::damerau_levenshtein(&lower, &name.to_lowercase());
-            // Of names equally near, the one that begins alike, else the first listed.
-            (
-                distance,
-                lower.bytes().next() != name.to_lowercase().bytes().next(),
-                *name,
-            )
-        })
-        .min_by_key(|(distance, begins_otherwise, _)| (*distance, *begins_otherwise));
-    match best {
-        Some((distance, _, name)) if distance <= 1 + wrong.chars().count() / 3 => {
-            format!("did you mean `{name}`? (known: {})", known.join(", "))
-        }
-        Some(_) => format!("known: {}", known.join(", ")),
+    let begins = |name: &str| name.chars().next().map(|char| char.to_ascii_lowercase());
+    // Of names equally near, the one that begins alike, else the first listed.
+    let order = |name: &&&str| (distance(wrong, name), begins(name) != begins(wrong));
+    let listed = known.join(", ");
+    match known.iter().min_by_key(order) {
+        Some(name) if is_near(wrong, name) => format!("did you mean `{name}`? (known: {listed})"),
+        Some(_) => format!("known: {listed}"),
         None => "none is known here".to_owned(),
     }
 }

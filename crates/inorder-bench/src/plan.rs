@@ -55,21 +55,36 @@ impl Plan {
                 by_factor.entry(name).or_default().push(level);
             }
         }
-        let is_wanted = |cell: &results::Cell| {
+        self.keep(|cell| {
             by_factor
                 .iter()
                 .all(|(name, levels)| levels.contains(&cell.levels[*name]))
-        };
-        let cells = &self.cells;
-        self.experiments.retain(|experiment| {
-            let mut own = cells.iter().filter(|c| c.experiment == experiment.name);
-            own.any(is_wanted)
         });
         if self.experiments.is_empty() {
             return Err(Error::Usage(
                 "no cell has all the levels of --only; see the plan with --dry-run".to_owned(),
             ));
         }
+        Ok(())
+    }
+
+    /// Keeps only the cells that an earlier run of the same experiments had.
+    pub fn only_of(&mut self, run: &results::Run) {
+        self.keep(|cell| {
+            let is_same = |other: &results::Cell| {
+                other.experiment == cell.experiment && other.levels == cell.levels
+            };
+            run.cells.iter().any(is_same)
+        });
+    }
+
+    /// Keeps these cells, the baselines they are compared with, and what belongs to them.
+    fn keep(&mut self, is_wanted: impl Fn(&results::Cell) -> bool) {
+        let cells = &self.cells;
+        self.experiments.retain(|experiment| {
+            let mut own = cells.iter().filter(|c| c.experiment == experiment.name);
+            own.any(&is_wanted)
+        });
         let kept = &self.experiments;
         self.cells.retain(|cell| {
             let experiment = kept.iter().find(|e| e.name == cell.experiment);
@@ -79,7 +94,6 @@ impl Plan {
             .retain(|(name, ..)| kept.iter().any(|e| e.name == *name));
         self.trials
             .retain(|trial| self.cells.iter().any(|cell| cell.id == trial.cell));
-        Ok(())
     }
 
     /// A level that some cell has, as the plan writes it.

@@ -51,15 +51,22 @@ impl Store {
     /// # Errors
     /// When it isn't a result file, one of another version, or another process is at work on it.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        Store::checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        let lock = File::open(path).ok();
+        Store::checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE, lock)
     }
 
-    /// Reads a run; the file isn't changed.
+    /// Reads a run; the file isn't changed, but for what a killed process left to undo.
     ///
     /// # Errors
-    /// As [`Store::open`], and when the file is damaged.
+    /// When it isn't a result file, one of another version, or damaged.
     pub fn read(path: &Path) -> Result<Run, Error> {
-        Store::checked(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?.run()
+        let read = |flags| Store::checked(path, flags, None)?.run();
+        let mut journal = path.as_os_str().to_owned();
+        journal.push("-journal");
+        match read(OpenFlags::SQLITE_OPEN_READ_ONLY) {
+            Err(_) if Path::new(&journal).exists() => read(OpenFlags::SQLITE_OPEN_READ_WRITE),
+            other => other,
+        }
     }
 
     /// The file's path.
@@ -83,20 +90,13 @@ impl Store {
         })
     }
 
-    fn checked(path: &Path, flags: OpenFlags) -> Result<Self, Error> {
+    fn checked(path: &Path, flags: OpenFlags, lock: Option<File>) -> Result<Self, Error> {
         if !path.is_file() {
             return Err(Error::Results {
                 path: path.to_owned(),
                 message: "there is no such result file".to_owned(),
             });
         }
-        let lock = match flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
-            true => Some(File::open(path).map_err(|source| Error::Io {
-                path: path.to_owned(),
-                source,
-            })?),
-            false => None,
-        };
         let store = Store::connect(path, flags, lock)?;
         let pragma = |name| {
             store

@@ -8,7 +8,7 @@ mod sampler;
 
 use crate::{
     error::{Error, nearest},
-    experiment::{Experiment, Overrides, Recipe, Scale, Table, factors::Setup},
+    experiment::{Experiment, Overrides, Recipe, Scale, Table, TableRows, factors::Setup},
     host::NoiseMeter,
     plan,
     results::{Noise, Sample},
@@ -168,7 +168,7 @@ pub fn run(spec: &TrialSpec, on_progress: &mut (dyn FnMut(u64) + Send)) -> Resul
     })
 }
 
-/// Reads the columns of the data file that recipes name; nothing where none does.
+/// Reads the columns of the data file that recipes name; nothing where nothing is made of it.
 fn read_data(experiment: &Experiment) -> Result<Option<inorder_load::Table>, Error> {
     let Some(path) = &experiment.data else {
         return Ok(None);
@@ -184,13 +184,14 @@ fn read_data(experiment: &Experiment) -> Result<Option<inorder_load::Table>, Err
         .collect();
     columns.sort();
     columns.dedup();
-    if columns.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(inorder_load::source::read(
-        Path::new(path),
-        Some(&columns),
-    )?))
+    let is_counted = |table: &Table| table.rows == TableRows::File;
+    let columns = match columns.is_empty() {
+        false => Some(&columns[..]),
+        // Only its number of rows is wanted.
+        true if experiment.tables.iter().any(is_counted) => None,
+        true => return Ok(None),
+    };
+    Ok(Some(inorder_load::source::read(Path::new(path), columns)?))
 }
 
 fn inputs<'a>(

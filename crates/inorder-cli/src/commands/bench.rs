@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use inorder_bench::{
     Error,
     experiment::{Experiment, Overrides, Scale},
-    experiments,
+    experiments, nearest,
     plan::Plan,
     report::{self, Format},
     results::{Run, Status, Store},
@@ -30,6 +30,7 @@ pub struct Where {
         long,
         value_name = "FOLDER",
         env = "INORDER_DIR",
+        hide_env_values = true,
         default_value = "inorder-results"
     )]
     dir: PathBuf,
@@ -66,7 +67,8 @@ pub struct Arguments {
         long,
         value_name = "SCALE",
         default_value = "quick",
-        env = "INORDER_SCALE"
+        env = "INORDER_SCALE",
+        hide_env_values = true
     )]
     scale: String,
     /// Of the plan, only cells with one of these levels, and the baseline they are compared with;
@@ -83,7 +85,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: Option<u32>,
     /// Seed of keys, rows and the order of trials; the same seed writes the same bytes
-    #[arg(long, default_value_t = 1, env = "INORDER_SEED", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    #[arg(long, default_value_t = 1, env = "INORDER_SEED", hide_env_values = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: u64,
     /// Go on with a run that was stopped, its scale and seed kept: this result file, or the newest
     /// unfinished one of the folder
@@ -125,10 +127,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 /// The experiments asked for, parsed.
 fn request(arguments: &Arguments, command: Vec<String>) -> Result<Request> {
     let scale = Scale::from_name(&arguments.scale).ok_or_else(|| {
-        Error::Usage(format!(
-            "unknown scale `{}`: quick or full",
-            arguments.scale
-        ))
+        let wanted = &arguments.scale;
+        let nearest = nearest(wanted, Scale::ALL.iter().map(|scale| scale.name()));
+        Error::Usage(format!("unknown scale `{wanted}`: {nearest}"))
     })?;
     let data = match &arguments.data {
         Some(path) => Some(existing(path).context("--data")?),

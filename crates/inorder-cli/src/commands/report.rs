@@ -3,7 +3,7 @@
 use crate::terminal;
 use anyhow::Result;
 use inorder_bench::{
-    Error,
+    Error, nearest,
     report::{self, Format},
     results::Store,
 };
@@ -27,7 +27,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let format = format(&arguments.format)?;
+    let format = format(&arguments.format, Format::ALL)?;
     let run = Store::read(&arguments.result)?;
     let text = report::render(&run, format, &terminal::options())?;
     match &arguments.output {
@@ -37,10 +37,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The format of this name.
-pub fn format(name: &str) -> Result<Format, Error> {
-    Format::from_name(name).ok_or_else(|| {
-        let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-        Error::Usage(format!("unknown format `{name}`: {}", known.join(", ")))
+/// The one of these formats that has this name.
+pub fn format(name: &str, among: &[Format]) -> Result<Format, Error> {
+    let named = among.iter().find(|format| format.name() == name);
+    named.copied().ok_or_else(|| {
+        let known = among.iter().map(|format| format.name());
+        Error::Usage(format!("unknown format `{name}`: {}", nearest(name, known)))
     })
 }
