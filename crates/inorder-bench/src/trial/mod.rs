@@ -98,6 +98,9 @@ struct Subject<'a> {
     table: &'a str,
     /// Columns that a row is found by: the primary key, or the first column filled.
     by: Vec<String>,
+    /// The table and those columns as SQL writes them.
+    table_sql: String,
+    by_sql: Vec<String>,
     /// Whether an index serves them.
     by_is_indexed: bool,
     /// A sample of their values.
@@ -155,6 +158,8 @@ pub fn run(spec: &TrialSpec, on_progress: &mut (dyn FnMut(u64) + Send)) -> Resul
         } else {
             kept
         },
+        table_sql: database.quoted(&table),
+        by_sql: quoted(database.as_ref(), &by),
         by,
         by_is_indexed,
     };
@@ -400,9 +405,17 @@ fn found_by(
             nearest(missing, names)
         )));
     }
-    let query = format!("SELECT * FROM {table} WHERE {}", equals(&by));
+    let from = database.quoted(table);
+    let query = format!(
+        "SELECT * FROM {from} WHERE {}",
+        equals(&quoted(database, &by))
+    );
     let plan = database.query_plan(&query)?.join("; ");
     Ok((by, plan.contains("SEARCH")))
+}
+
+fn quoted(database: &dyn Database, names: &[String]) -> Vec<String> {
+    names.iter().map(|name| database.quoted(name)).collect()
 }
 
 /// `a = ? AND b = ?`.

@@ -229,7 +229,8 @@ fn new_store(run: &Run, folder: &Path) -> Result<(PathBuf, Store)> {
         let suffix = if number == 1 {
             String::new()
         } else {
-            format!("-{number}")
+            // Sorted by name, it comes after the file without a number: results stay in order.
+            format!("_{number}")
         };
         let path = folder.join(format!("{stamp}-{}{suffix}.db", run.meta.scale));
         match Store::create(&path, run) {

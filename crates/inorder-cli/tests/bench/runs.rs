@@ -164,6 +164,30 @@ fn a_trial_over_its_time_fails_and_the_run_goes_on() {
     assert_eq!(place.names().len(), 2, "{:?}", place.names());
 }
 
+#[test]
+fn tables_and_columns_may_be_reserved_words() {
+    let place = Place::with(&format!(
+        "{TINY}\n{}",
+        r#"
+[reads]
+points = 10
+ranges = 10
+
+[[table]]
+name = "group"
+rows = 10
+create = 'CREATE TABLE "group"("index" {key} NOT NULL PRIMARY KEY)'
+columns = { index = "key" }
+
+[[table]]
+name = "order"
+create = 'CREATE TABLE "order"("select" {key} NOT NULL PRIMARY KEY, "from" {key} REFERENCES "group")'
+columns = { select = "key", from = { fill = "pick", from = "group.index" } }
+"#
+    ));
+    place.run(&["bench", "tiny.toml", "-q"]).expect(0, &[]);
+}
+
 /// An experiment whose rows break a constraint only after those of the rehearsal.
 const LATE: &str = r#"
 title = "A late fault"
