@@ -62,10 +62,10 @@ impl RowMaker {
             maker.push("payload", &Recipe::Payload { is_text: false }, inputs)?;
         }
         for n in 1..=setup.indexes {
-            let recipe = Recipe::RandomInt {
+            let recipe = Recipe::Made(Fill::RandomInt {
                 low: 0,
                 high: i64::MAX,
-            };
+            });
             maker.push(&format!("a{n}"), &recipe, inputs)?;
         }
         Ok(maker)
@@ -216,29 +216,7 @@ fn fill(recipe: &Recipe, inputs: &Inputs<'_>) -> Result<Fill, Error> {
             length_min: payload_bytes,
             length_max: payload_bytes,
         },
-        Recipe::Sequence { start, step } => Fill::Sequence {
-            start: *start,
-            step: *step,
-        },
-        Recipe::RandomInt { low, high } => Fill::RandomInt {
-            low: *low,
-            high: *high,
-        },
-        Recipe::RandomReal { low, high } => Fill::RandomReal {
-            low: *low,
-            high: *high,
-        },
-        Recipe::RandomText { low, high } => Fill::RandomText {
-            length_min: *low,
-            length_max: *high,
-        },
-        Recipe::RandomBlob { low, high } => Fill::RandomBlob {
-            length_min: *low,
-            length_max: *high,
-        },
-        Recipe::Titles => Fill::Words,
-        Recipe::Names => Fill::Names,
-        Recipe::Constant(value) => Fill::Constant(value.clone()),
+        Recipe::Made(fill) => fill.clone(),
         Recipe::File { column, otherwise } => match (inputs.data, otherwise) {
             (Some(data), _) => Fill::Cycle(Arc::new(file_column(data, column)?)),
             (None, Some(otherwise)) => fill(otherwise, inputs)?,
