@@ -70,6 +70,9 @@ const HEAP_SEQUENTIAL: Levels<'_> = &[("layout", "not-clustered"), ("key", "int-
 
 /// Times as many bytes from which random ids write "far more".
 const FAR_MORE: f64 = 5.0;
+/// Share of the clustered ratio below which the other is "much smaller", and below which smaller.
+const MUCH_SMALLER: f64 = 0.5;
+const SMALLER: f64 = 0.9;
 /// How far the formula may be off, in points of a hundred.
 const FORMULA_POINTS: f64 = 3.0;
 
@@ -105,13 +108,20 @@ fn i2(run: &Run) -> Judgement {
     let (Some(clustered), Some(heap)) = (clustered, heap) else {
         return not_run();
     };
-    let mut judged = judge_ratio(Some(heap), "bytes a row, random over sequential", |seen| {
-        if seen < clustered.ratio / 2.0 {
-            Verdict::Holds
-        } else {
-            Verdict::DoesNot
-        }
-    });
+    let mut judged =
+        judge_ratio(
+            Some(heap),
+            "bytes a row, random over sequential",
+            |seen| match seen / clustered.ratio {
+                ..MUCH_SMALLER => Verdict::Holds,
+                ..SMALLER => Verdict::Depends,
+                _ => Verdict::DoesNot,
+            },
+        );
+    if judged.verdict == Verdict::Depends {
+        judged.reason =
+            "smaller, but more than half of it: the index alone outgrows the cache too".to_owned();
+    }
     judged.seen += &format!("; clustered {}", format::ratio(clustered.ratio));
     judged
 }
