@@ -18,6 +18,7 @@
 //! Every function is innocuous, and every converter deterministic, so that defaults, generated columns and indexes on
 //! expressions work with `PRAGMA trusted_schema=off`. NULL gives NULL; wrong input is an SQL error.
 
+mod clock;
 mod error;
 mod ffi;
 mod keys;
