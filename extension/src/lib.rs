@@ -23,7 +23,9 @@ pub unsafe extern "C" fn sqlite3_extension_init(
     // SAFETY: SQLite passes what this function asks for, or no functions at all.
     let version = match unsafe { api.as_ref() } {
         // SAFETY: the function has no conditions, and all versions of SQLite have it at this place.
-        Some(api) => api.libversion_number.map_or(0, |version| unsafe { version() }),
+        Some(api) => api
+            .libversion_number
+            .map_or(0, |version| unsafe { version() }),
         None => return ffi::SQLITE_ERROR,
     };
     if version < SQLITE_VERSION_MIN {

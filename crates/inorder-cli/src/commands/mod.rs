@@ -3,6 +3,7 @@
 mod bench;
 mod compare;
 mod explain;
+mod id;
 mod report;
 mod rerun;
 mod trial;
@@ -23,6 +24,8 @@ pub enum Commands {
     Rerun(rerun::Arguments),
     /// Explains the words of experiments and reports: factors, probes, metrics, claims
     Explain(explain::Arguments),
+    /// Makes ids, tells what they are and converts them
+    Id(id::Arguments),
     /// Runs one trial that is told on stdin (what `bench` starts a process for)
     #[command(hide = true)]
     Trial,
@@ -37,6 +40,7 @@ impl Commands {
             Commands::Compare(arguments) => compare::run(arguments),
             Commands::Rerun(arguments) => rerun::run(arguments),
             Commands::Explain(arguments) => explain::run(arguments),
+            Commands::Id(arguments) => id::run(arguments),
             Commands::Trial => trial::run(),
         }
     }
