@@ -2,7 +2,7 @@
 
     /usr/bin/python3 -m unittest discover -s sql/tests
 
-A server that is not installed is skipped, unless CI is set.
+A server that is not installed is skipped, unless CI is set. INORDER_POSTGRES names another postgres than the newest installed.
 """
 
 import glob
@@ -72,7 +72,7 @@ class Server:
 
 
 class PostgreSQL(Server):
-    needed = program("/usr/lib/postgresql/*/bin/postgres")
+    needed = os.environ.get("INORDER_POSTGRES") or program("/usr/lib/postgresql/*/bin/postgres")
 
     def initialise(self):
         initdb = pathlib.Path(self.needed).parent / "initdb"
