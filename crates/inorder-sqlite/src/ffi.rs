@@ -151,3 +151,24 @@ unsafe fn fail(context: *mut ffi::sqlite3_context, name: &str, error: &Error) {
         ffi::sqlite3_result_error(context, message.as_ptr().cast(), message.len() as c_int);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_sql_error() {
+        static PANICS: Function = Function {
+            name: "panics",
+            argument: None,
+            is_deterministic: false,
+            what: "nothing",
+            body: Body::Make(|| panic!("as it should")),
+        };
+        let db = Connection::open_in_memory().unwrap();
+        register(&db, &PANICS).unwrap();
+        let error = db.query_row("SELECT panics()", [], |_| Ok(())).unwrap_err();
+        assert_eq!(error.to_string(), "panics(): it panicked; nothing was made");
+        db.execute_batch("SELECT 1").unwrap();
+    }
+}
