@@ -28,7 +28,7 @@ mod shared;
 mod time;
 
 pub use error::Error;
-pub use keys::KINDS;
+pub use keys::{KINDS, Kind};
 pub use list::{FUNCTIONS, Function};
 pub use time::parse_time;
 
