@@ -54,25 +54,36 @@ impl Error {
     pub fn is_usage(&self) -> bool {
         matches!(self, Error::Usage(_) | Error::Experiment { .. })
     }
+
+    /// Whether the disk stood in the way, whatever the experiment says.
+    pub fn is_of_the_disk(&self) -> bool {
+        use inorder_engine::Error as Engine;
+        matches!(
+            self,
+            Error::Io { .. } | Error::Engine(Engine::DiskFull { .. } | Engine::Io { .. })
+        )
+    }
+}
+
+/// Whether a name is so close to a known one that it may have been meant.
+pub(crate) fn is_near(wrong: &str, known: &str) -> bool {
+    distance(wrong, known) <= 1 + wrong.chars().count() / 3
+}
+
+fn distance(wrong: &str, known: &str) -> usize {
+    strsim::damerau_levenshtein(&wrong.to_lowercase(), &known.to_lowercase())
 }
 
 /// The known names closest to a wrong one, as the end of an error message.
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    let best = known
-        .iter()
-        .map(|name| {
-            (
-                strsim::damerau_levenshtein(&wrong.to_lowercase(), name),
-                *name,
-            )
-        })
-        .min();
-    match best {
-        Some((distance, name)) if distance <= 1 + wrong.chars().count() / 3 => {
-            format!("did you mean `{name}`? (known: {})", known.join(", "))
-        }
-        Some(_) => format!("known: {}", known.join(", ")),
+    let begins = |name: &str| name.chars().next().map(|char| char.to_ascii_lowercase());
+    // Of names equally near, the one that begins alike, else the first listed.
+    let order = |name: &&&str| (distance(wrong, name), begins(name) != begins(wrong));
+    let listed = known.join(", ");
+    match known.iter().min_by_key(order) {
+        Some(name) if is_near(wrong, name) => format!("did you mean `{name}`? (known: {listed})"),
+        Some(_) => format!("known: {listed}"),
         None => "none is known here".to_owned(),
     }
 }

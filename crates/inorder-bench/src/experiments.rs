@@ -42,9 +42,14 @@ pub fn built_in(
     scale: Scale,
     overrides: &Overrides,
 ) -> Result<Vec<Experiment>, Error> {
+    let parse = |overrides: &Overrides, (file, text): &(&str, &str)| {
+        Experiment::parse(file, text, scale, overrides)
+    };
+    // Names and claims are of the files; an override may suit only the experiments asked for.
+    let unchanged = Overrides::default();
     let all: Vec<Experiment> = BUILT_IN
         .iter()
-        .map(|(file, text)| Experiment::parse(file, text, scale, overrides))
+        .map(|one| parse(&unchanged, one))
         .collect::<Result<_, _>>()?;
     let names = |e: &Experiment, name: &String| e.name == *name || e.claims.contains(name);
     for name in wanted {
@@ -56,8 +61,11 @@ pub fn built_in(
             )));
         }
     }
-    Ok(all
-        .into_iter()
-        .filter(|experiment| wanted.is_empty() || wanted.iter().any(|name| names(experiment, name)))
-        .collect())
+    let is_wanted = |e: &Experiment| wanted.is_empty() || wanted.iter().any(|name| names(e, name));
+    BUILT_IN
+        .iter()
+        .zip(&all)
+        .filter(|(_, experiment)| is_wanted(experiment))
+        .map(|(one, _)| parse(overrides, one))
+        .collect()
 }

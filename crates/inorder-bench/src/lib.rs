@@ -21,4 +21,4 @@ pub mod run;
 pub mod runner;
 pub mod trial;
 
-pub use error::Error;
+pub use error::{Error, nearest};

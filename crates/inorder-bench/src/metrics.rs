@@ -53,6 +53,15 @@ pub const METRICS: &[Metric] = &[
     metric("fill_share", "fill", "share", false, |t| {
         t.last("fill_share", "")
     }),
+    metric("depth_levels", "depth", "levels", false, |t| {
+        t.last("depth_levels", &largest_tree(t)?)
+    }),
+    metric("fanout_children", "fan-out", "children", false, |t| {
+        t.last("fanout_children", &largest_tree(t)?)
+    }),
+    metric("overflow_pages", "overflow pages", "pages", false, |t| {
+        sum(t, "overflow_pages", |_| true)
+    }),
     metric("retries", "busy retries", "retries", false, |t| {
         t.last("busy_retries", "")
     }),
@@ -125,10 +134,24 @@ fn per_row(trial: &Trial, value: Option<f64>) -> Option<f64> {
 
 /// Bytes of all indexes after the load.
 fn index_bytes(trial: &Trial) -> Option<f64> {
+    sum(trial, "size_bytes", |part| part.starts_with("index:"))
+}
+
+/// Sum of a probe over some of its parts.
+fn sum(trial: &Trial, probe: &str, takes: fn(&str) -> bool) -> Option<f64> {
     trial
-        .parts("size_bytes")
-        .iter()
-        .filter(|part| part.starts_with("index:"))
-        .map(|part| trial.last("size_bytes", part))
-        .sum()
+        .parts(probe)
+        .into_iter()
+        .filter(|part| takes(part))
+        // From 0: the sum of no floating-point numbers is -0.
+        .try_fold(0.0, |sum, part| Some(sum + trial.last(probe, part)?))
+}
+
+/// The tree with the most pages, as samples name it.
+fn largest_tree(trial: &Trial) -> Option<String> {
+    let pages = |part: &&str| trial.last("pages", part).unwrap_or(0.0);
+    let parts = trial.parts("pages").into_iter();
+    parts
+        .max_by(|a, b| pages(a).total_cmp(&pages(b)))
+        .map(str::to_owned)
 }

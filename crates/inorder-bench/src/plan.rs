@@ -3,14 +3,14 @@
 use crate::{
     error::Error,
     experiment::{
-        Experiment, Levels,
+        Experiment, Levels, canonical_level,
         factors::{FACTORS, Setup, factor},
     },
-    results,
+    report, results,
 };
 use inorder_engine::TableShape;
 use inorder_key::KeyKind;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most cells in one experiment: beyond it a plan is a mistake.
 const CELLS_MAX: usize = 10_000;
@@ -42,32 +42,73 @@ pub fn plan(experiments: &[Experiment], seed: u64) -> Result<Plan, Error> {
 }
 
 impl Plan {
-    /// Keeps only the cells that have one of the levels named for every factor named, and each
-    /// experiment's baseline with its twin.
+    /// Keeps only the cells that have one of the levels named for every factor named, and the
+    /// baseline and its twin of the experiments that have such cells; the others are left out.
     ///
     /// # Errors
-    /// An unknown factor, or a level that no cell has.
+    /// An unknown factor, a level that no cell has, or no cell that has all of them.
     pub fn only(&mut self, wanted: &[(String, Vec<String>)]) -> Result<(), Error> {
+        let mut by_factor: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (name, levels) in wanted {
-            let has = |level: &String| self.cells.iter().any(|c| c.levels.get(name) == Some(level));
-            if let Some(missing) = levels.iter().find(|level| !has(level)) {
-                factor(name).map_err(Error::Usage)?;
-                return Err(Error::Usage(format!("no cell has {name}={missing}")));
+            for level in levels {
+                let level = self.planned_level(name, level)?;
+                by_factor.entry(name).or_default().push(level);
             }
         }
-        let baselines: Vec<u64> = self.experiments.iter().map(|e| e.baseline).collect();
-        self.cells.retain(|cell| {
-            cell.is_twin
-                || baselines.contains(&cell.id)
-                || wanted.iter().all(|(name, levels)| {
-                    cell.levels
-                        .get(name)
-                        .is_some_and(|level| levels.contains(level))
-                })
+        self.keep(|cell| {
+            by_factor
+                .iter()
+                .all(|(name, levels)| levels.contains(&cell.levels[*name]))
         });
+        if self.experiments.is_empty() {
+            return Err(Error::Usage(
+                "no cell has all the levels of --only; see the plan with --dry-run".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Keeps only the cells that an earlier run of the same experiments had.
+    pub fn only_of(&mut self, run: &results::Run) {
+        self.keep(|cell| {
+            let is_same = |other: &results::Cell| {
+                other.experiment == cell.experiment && other.levels == cell.levels
+            };
+            run.cells.iter().any(is_same)
+        });
+    }
+
+    /// Keeps these cells, the baselines they are compared with, and what belongs to them.
+    fn keep(&mut self, is_wanted: impl Fn(&results::Cell) -> bool) {
+        let cells = &self.cells;
+        self.experiments.retain(|experiment| {
+            let mut own = cells.iter().filter(|c| c.experiment == experiment.name);
+            own.any(&is_wanted)
+        });
+        let kept = &self.experiments;
+        self.cells.retain(|cell| {
+            let experiment = kept.iter().find(|e| e.name == cell.experiment);
+            experiment.is_some_and(|e| cell.is_twin || cell.id == e.baseline || is_wanted(cell))
+        });
+        self.impossible
+            .retain(|(name, ..)| kept.iter().any(|e| e.name == *name));
         self.trials
             .retain(|trial| self.cells.iter().any(|cell| cell.id == trial.cell));
-        Ok(())
+    }
+
+    /// A level that some cell has, as the plan writes it.
+    fn planned_level(&self, name: &str, level: &str) -> Result<String, Error> {
+        let wrong = |why: String| Error::Usage(format!("--only {name}: {why}"));
+        let level = canonical_level(name, level).map_err(wrong)?;
+        let planned: BTreeSet<&str> = self.cells.iter().map(|c| c.levels[name].as_str()).collect();
+        if planned.contains(level.as_str()) {
+            return Ok(level);
+        }
+        let planned: Vec<&str> = planned.into_iter().collect();
+        Err(wrong(format!(
+            "no cell of the plan has `{level}`, only {}; --set adds levels",
+            planned.join(", ")
+        )))
     }
 }
 
@@ -212,7 +253,7 @@ fn combinations(experiment: &Experiment) -> Result<Vec<Levels>, Error> {
             .collect();
     }
     all.retain(|combination| {
-        let levels: BTreeMap<_, _> = combination.iter().cloned().collect();
+        let levels = all_levels(experiment, combination);
         !experiment.skip.iter().any(|skip| matches(&levels, skip))
     });
     Ok(all)
@@ -243,17 +284,7 @@ fn label(experiment: &Experiment, combination: &Levels) -> String {
     }
     let words: Vec<String> = combination
         .iter()
-        .map(|(name, level)| {
-            if level.parse::<i64>().is_ok()
-                || level == "true"
-                || level == "false"
-                || level == "none"
-            {
-                format!("{name} {level}")
-            } else {
-                level.clone()
-            }
-        })
+        .filter_map(|(name, level)| report::level::words(name, level))
         .collect();
     words.join(", ")
 }

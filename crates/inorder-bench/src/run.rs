@@ -113,8 +113,8 @@ impl Request {
     }
 }
 
-/// Rows of the measured table in a rehearsal.
-const REHEARSAL_ROWS: u64 = 100;
+/// Rows of the measured table in a rehearsal: a transaction's, but within these.
+const REHEARSAL_ROWS: (u64, u64) = (100, 1000);
 
 /// Runs one small trial of each layout of an experiment here and now, so that a wrong table or
 /// recipe is known before anything is measured or written.
@@ -139,10 +139,11 @@ pub fn rehearse(
             continue;
         }
         let mut levels = cell.levels.clone();
-        let rows = setup
-            .rows
-            .min(REHEARSAL_ROWS)
-            .max(setup.rows_per_transaction.min(1000));
+        let rows = setup.rows.min(
+            setup
+                .rows_per_transaction
+                .clamp(REHEARSAL_ROWS.0, REHEARSAL_ROWS.1),
+        );
         levels.insert("rows".to_owned(), rows.to_string());
         let folder = folder.join("rehearsal");
         let _ = std::fs::remove_dir_all(&folder);
@@ -162,11 +163,13 @@ pub fn rehearse(
             repetition: 0,
             seed: 1,
             folder: folder.clone(),
+            is_rehearsal: true,
         };
         let ended = trial::run(&spec, &mut |_| {});
         let _ = std::fs::remove_dir_all(&folder);
-        ended.map_err(|error| {
-            Error::Usage(format!("`{}`, {}: {error}", experiment.name, cell.label))
+        ended.map_err(|error| match error {
+            disk if disk.is_of_the_disk() => disk,
+            other => Error::Usage(format!("`{}`, {}: {other}", experiment.name, cell.label)),
         })?;
     }
     Ok(())

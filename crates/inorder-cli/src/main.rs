@@ -1,39 +1,5 @@
-//! The command `inorder`: one file a subcommand, in `commands/`.
+//! The command `inorder`. What it does is in the library, where tests can reach its description.
 
-mod commands;
-mod progress;
-mod terminal;
-
-use clap::Parser as _;
-use commands::Commands;
-use std::process::ExitCode;
-
-/// Measures what a primary key costs on this machine, and how to get one that costs less.
-#[derive(clap::Parser)]
-#[command(
-    name = "inorder",
-    version,
-    propagate_version = true,
-    arg_required_else_help = true,
-    after_help = "Start with: inorder bench\nExit codes: 0 done, 1 a trial or file failed, 2 the command or an experiment is wrong, 130 stopped."
-)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Commands,
-}
-
-fn main() -> ExitCode {
-    match Arguments::parse().command.run() {
-        Ok(code) => code,
-        Err(error) => {
-            if terminal::is_closed_pipe(&error) {
-                return ExitCode::SUCCESS;
-            }
-            eprintln!("inorder: {error:#}");
-            let is_usage = error
-                .downcast_ref::<inorder_bench::Error>()
-                .is_some_and(inorder_bench::Error::is_usage);
-            ExitCode::from(if is_usage { 2 } else { 1 })
-        }
-    }
+fn main() -> std::process::ExitCode {
+    inorder_cli::run()
 }

@@ -84,6 +84,12 @@ impl Default for Retry {
 
 /// One open database, shared by the threads of a trial.
 pub trait Database: Send + Sync {
+    /// A name as its SQL writes it, whatever word the engine reserves: standard SQL's double quotes,
+    /// unless the engine has others.
+    fn quoted(&self, name: &str) -> String {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    }
+
     /// Runs statements that return nothing, such as DDL.
     ///
     /// # Errors

@@ -32,6 +32,20 @@ fn main() {
                 length_max,
             },
         ),
+        (
+            "random blob of 20 bytes",
+            Fill::RandomBlob {
+                length_min: 20,
+                length_max: 20,
+            },
+        ),
+        (
+            "random text, 10 to 64",
+            Fill::RandomText {
+                length_min: 10,
+                length_max: 64,
+            },
+        ),
         ("titles", Fill::Words),
         ("user names", Fill::Names),
         ("cycle", Fill::Cycle(parent())),

@@ -125,7 +125,7 @@ impl Run {
         points(&curves)
     }
 
-    /// The same per row and marginal: between two samples, what one row added.
+    /// The same per row and marginal: between two samples, what one row added. At most 12 points.
     pub fn marginal_curve(&self, cell: u64, probe: &str, part: &str) -> Vec<Point> {
         let curves: Vec<Vec<(u64, f64)>> = self
             .trials_of(cell)
@@ -136,11 +136,16 @@ impl Run {
     }
 }
 
-/// Per row between two neighbouring samples of a cumulative curve that starts at (0, 0).
+/// Points of a marginal curve at most: a checkpoint falls on one sample and not on the next, so that
+/// finer steps show when checkpoints were, not what a row costs.
+const MARGINAL_POINTS_MAX: usize = 12;
+
+/// Per row between two samples of a cumulative curve that starts at (0, 0).
 fn marginal(curve: &[(u64, f64)]) -> Vec<(u64, f64)> {
+    let step = curve.len().div_ceil(MARGINAL_POINTS_MAX).max(1);
     let mut earlier = (0, 0.0);
-    let mut out = Vec::with_capacity(curve.len());
-    for &(rows, value) in curve {
+    let mut out = Vec::with_capacity(MARGINAL_POINTS_MAX);
+    for &(rows, value) in curve.iter().skip(step - 1).step_by(step) {
         if rows > earlier.0 {
             out.push((rows, (value - earlier.1) / (rows - earlier.0) as f64));
             earlier = (rows, value);

@@ -12,65 +12,56 @@ use crate::{
 
 /// The claims of the post.
 pub const CLAIMS: &[Claim] = &[
-    claim(
+    Claim::new(
+        "disk-io",
         "I1",
         "SQLite, clustered: random ids write far more bytes a row than sequential ones.",
         "a curve",
         i1,
     ),
-    claim(
+    Claim::new(
+        "disk-io",
         "I2",
         "SQLite, not clustered: the difference is much smaller.",
         "a curve",
         i2,
     ),
-    claim(
+    Claim::new(
+        "disk-io",
         "I3",
         "Bytes a row grow like the logarithm of the rows for random ids and stay flat for sequential ones.",
         "a curve",
         i3,
     ),
-    claim(
+    Claim::new(
+        "disk-io",
         "I4",
         "InnoDB behaves like SQLite clustered.",
         "a curve",
         |_| needs("MariaDB"),
     ),
-    claim(
+    Claim::new(
+        "disk-io",
         "I5",
         "PostgreSQL: little difference on small tables, random ids lose on larger ones.",
         "a curve",
         |_| needs("PostgreSQL"),
     ),
-    claim(
+    Claim::new(
+        "disk-io",
         "I6",
         "Sequential ids save about 1 - 1/(ln n - 1) of the I/O of n rows.",
         "92% at one million rows",
         i6,
     ),
-    claim(
+    Claim::new(
+        "disk-io",
         "I7",
         "I/O volume is far steadier than time as a measure.",
         "(no figure)",
         i7,
     ),
 ];
-
-const fn claim(
-    id: &'static str,
-    statement: &'static str,
-    figure: &'static str,
-    judge: fn(&Run) -> Judgement,
-) -> Claim {
-    Claim {
-        id,
-        post: "disk-io",
-        statement,
-        figure,
-        experiment: "disk-io",
-        judge,
-    }
-}
 
 const CLUSTERED_RANDOM: Levels<'_> = &[("layout", "clustered"), ("key", "int-random")];
 const CLUSTERED_SEQUENTIAL: Levels<'_> = &[("layout", "clustered"), ("key", "int-seq")];

@@ -8,47 +8,35 @@ use crate::{report::format, results::Run};
 
 /// The claims of the post.
 pub const CLAIMS: &[Claim] = &[
-    claim(
+    Claim::new(
+        "documents",
         "D1",
         "An index on id beside the unique constraint changes nothing.",
         "25.99 us against 26.70 us, p = 0.10",
         d1,
     ),
-    claim(
+    Claim::new(
+        "documents",
         "D2",
         "WAL halves the time of a fetch.",
         "26 us to 13.6 us",
         d2,
     ),
-    claim(
+    Claim::new(
+        "documents",
         "D3",
         "One thread fetches about 70,000 documents a second.",
         "about 70,000 a second",
         d3,
     ),
-    claim(
+    Claim::new(
+        "documents",
         "D4",
         "Without an own index the query uses the unique constraint's.",
         "sqlite_autoindex_documents_1",
         d4,
     ),
 ];
-
-const fn claim(
-    id: &'static str,
-    statement: &'static str,
-    figure: &'static str,
-    judge: fn(&Run) -> Judgement,
-) -> Claim {
-    Claim {
-        id,
-        post: "documents",
-        statement,
-        figure,
-        experiment: "documents",
-        judge,
-    }
-}
 
 const UNIQUE: Levels<'_> = &[("layout", "unique"), ("journal", "delete")];
 const INDEX: Levels<'_> = &[("layout", "unique-and-index"), ("journal", "delete")];

@@ -93,9 +93,10 @@ impl<'a> Evidence<'a> {
     /// A verdict that rests on times, withheld where the machine was too noisy for one.
     pub fn unless_noisy(&self, judgement: Judgement) -> Judgement {
         match is_noisy(self.run, self.experiment) {
-            Some(reason) if judgement.verdict != Verdict::NotRun => Judgement {
+            Some(_) if judgement.verdict != Verdict::NotRun => Judgement {
                 verdict: Verdict::Withheld,
-                reason,
+                // How busy is said once, beside the experiment's own tables.
+                reason: "the machine was busy".to_owned(),
                 ..judgement
             },
             _ => judgement,
@@ -126,9 +127,9 @@ pub(super) fn needs(engine: &str) -> Judgement {
 /// Judges "A costs `claimed` times B" by the share of the published effect that is seen here: half
 /// of it holds, next to nothing doesn't, what is between depends.
 pub(super) fn judge_effect(ratio: Option<Ratio>, claimed: f64, what: &str) -> Judgement {
-    judge_ratio(ratio, what, |seen| match (seen.ln() / claimed.ln(), seen) {
-        (effect, _) if effect >= EFFECT_HOLDS => Verdict::Holds,
-        (effect, _) if effect >= EFFECT_GONE => Verdict::Depends,
+    judge_ratio(ratio, what, |seen| match seen.ln() / claimed.ln() {
+        EFFECT_HOLDS.. => Verdict::Holds,
+        EFFECT_GONE.. => Verdict::Depends,
         _ => Verdict::DoesNot,
     })
 }
@@ -225,5 +226,86 @@ pub(super) fn plain(holds: bool, seen: String) -> Judgement {
         seen,
         ratio: None,
         reason: String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratio(ratio: f64, low: f64, high: f64) -> Option<Ratio> {
+        Some(Ratio {
+            ratio,
+            low,
+            high,
+            pairs: 5,
+        })
+    }
+
+    fn exactly(value: f64) -> Option<Ratio> {
+        ratio(value, value, value)
+    }
+
+    #[test]
+    fn half_of_the_effect_holds_and_next_to_nothing_does_not() {
+        let verdict = |seen| judge_effect(exactly(seen), 0.5, "CPU").verdict;
+        assert_eq!(verdict(0.5), Verdict::Holds);
+        assert_eq!(verdict(0.3), Verdict::Holds);
+        assert_eq!(verdict(0.70), Verdict::Holds);
+        assert_eq!(verdict(0.72), Verdict::Depends);
+        assert_eq!(verdict(0.95), Verdict::DoesNot);
+        assert_eq!(verdict(1.5), Verdict::DoesNot);
+        // An effect above 1 is judged alike.
+        assert_eq!(judge_effect(exactly(1.2), 1.3, "").verdict, Verdict::Holds);
+        assert_eq!(
+            judge_effect(exactly(0.9), 1.3, "").verdict,
+            Verdict::DoesNot
+        );
+    }
+
+    #[test]
+    fn an_interval_over_the_bound_withholds() {
+        assert_eq!(
+            judge_effect(ratio(0.6, 0.4, 0.9), 0.5, "").verdict,
+            Verdict::Withheld
+        );
+        assert_eq!(
+            judge_same(ratio(1.01, 0.99, 1.2), 0.1, "").verdict,
+            Verdict::Withheld
+        );
+    }
+
+    #[test]
+    fn the_same_is_within_the_tolerance_both_ways() {
+        let verdict = |seen| judge_same(exactly(seen), 0.1, "").verdict;
+        assert_eq!(verdict(1.0), Verdict::Holds);
+        assert_eq!(verdict(1.09), Verdict::Holds);
+        assert_eq!(verdict(0.92), Verdict::Holds);
+        assert_eq!(verdict(1.2), Verdict::DoesNot);
+        assert_eq!(verdict(0.8), Verdict::DoesNot);
+    }
+
+    #[test]
+    fn parts_of_a_claim_are_joined() {
+        let with = |verdict| Judgement {
+            verdict,
+            seen: format!("{verdict:?}"),
+            ..not_run()
+        };
+        let joined =
+            |verdicts: &[Verdict]| all(verdicts.iter().map(|v| with(*v)).collect()).verdict;
+        use Verdict::{Depends, DoesNot, Holds, NotRun, Withheld};
+        assert_eq!(joined(&[Holds, Holds]), Holds);
+        assert_eq!(joined(&[DoesNot, DoesNot]), DoesNot);
+        assert_eq!(joined(&[Holds, DoesNot]), Depends);
+        assert_eq!(joined(&[Holds, Withheld]), Withheld);
+        assert_eq!(joined(&[Holds, NotRun]), NotRun);
+        assert_eq!(joined(&[Depends, Holds]), Depends);
+    }
+
+    #[test]
+    fn nothing_run_is_no_verdict() {
+        assert_eq!(judge_effect(None, 0.5, "").verdict, Verdict::NotRun);
+        assert_eq!(needs("MariaDB").verdict, Verdict::NeedsEngine);
     }
 }

@@ -57,6 +57,31 @@ pub struct Claim {
     pub judge: fn(&Run) -> Judgement,
 }
 
+impl Claim {
+    /// A claim of a post, answered by the experiment of the post's name.
+    const fn new(
+        post: &'static str,
+        id: &'static str,
+        statement: &'static str,
+        figure: &'static str,
+        judge: fn(&Run) -> Judgement,
+    ) -> Self {
+        Claim {
+            id,
+            post,
+            statement,
+            figure,
+            experiment: post,
+            judge,
+        }
+    }
+
+    /// The same claim, answered by another experiment.
+    const fn answered_by(self, experiment: &'static str) -> Self {
+        Claim { experiment, ..self }
+    }
+}
+
 /// What a run says about a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {

@@ -13,73 +13,59 @@ use crate::{
 
 /// The claims of the post, and its readers' doubts.
 pub const CLAIMS: &[Claim] = &[
-    claim(
-        "P1",
+    Claim::new(
         "presort",
+        "P1",
         "Unsorted random keys: the time of a batch grows.",
         "2,478 to 11,103 ms from the 1st batch to the 10th",
         p1,
     ),
-    claim(
-        "P2",
+    Claim::new(
         "presort",
+        "P2",
         "Sorted first, the time of a batch grows little.",
         "2,638 to 4,332 ms",
         p2,
     ),
-    claim(
-        "P3",
+    Claim::new(
         "presort",
+        "P3",
         "Sorting gains 2 to 2.5 times from the third batch on.",
         "2 to 2.5 times",
         p3,
     ),
-    claim(
-        "P4",
+    Claim::new(
         "presort",
+        "P4",
         "The first 8 bytes are enough to sort by.",
         "(no figure)",
         p4,
     ),
-    claim(
+    Claim::new(
+        "presort",
         "P5",
-        "presort-batch",
         "Doubt: is it the sort, or only the batching?",
         "(asked by readers)",
         p5,
-    ),
-    claim(
+    )
+    .answered_by("presort-batch"),
+    Claim::new(
+        "presort",
         "P6",
-        "payload",
         "Doubt: WITHOUT ROWID hurts with large rows.",
         "(asked by readers)",
         p6,
-    ),
-    claim(
+    )
+    .answered_by("payload"),
+    Claim::new(
+        "presort",
         "P7",
-        "presort-cache",
         "Doubt: is it only the small page cache?",
         "(asked by readers)",
         p7,
-    ),
+    )
+    .answered_by("presort-cache"),
 ];
-
-const fn claim(
-    id: &'static str,
-    experiment: &'static str,
-    statement: &'static str,
-    figure: &'static str,
-    judge: fn(&Run) -> Judgement,
-) -> Claim {
-    Claim {
-        id,
-        post: "presort",
-        statement,
-        figure,
-        experiment,
-        judge,
-    }
-}
 
 const NONE: Levels<'_> = &[("presort", "none")];
 const PREFIX: Levels<'_> = &[("presort", "prefix8")];

@@ -1,7 +1,7 @@
 //! Strict reading of TOML tables: every field is asked for by name, what was not asked for is an
 //! error that names the nearest field that exists, and every error knows its line.
 
-use crate::error::{Error, nearest};
+use crate::error::{Error, is_near, nearest};
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -190,8 +190,21 @@ impl<'a> Fields<'a> {
 
     /// Takes a field that must be there.
     pub fn need(&mut self, name: &'static str) -> Result<Field<'a>, Error> {
-        self.take(name)
-            .ok_or_else(|| self.error(format!("{} needs the field `{name}`", self.title())))
+        self.take(name).ok_or_else(|| {
+            let missing = format!("{} needs the field `{name}`", self.title());
+            // What is there under a name nearly right is shown rather than the table's beginning.
+            match self
+                .fields
+                .iter()
+                .find(|(key, _)| is_near(key.get_ref(), name))
+            {
+                Some((key, _)) => self.source.error(
+                    key.span().start,
+                    format!("{missing}: did you mean that with `{}`?", key.get_ref()),
+                ),
+                None => self.error(missing),
+            }
+        })
     }
 
     /// Takes every field left, with its name: for tables whose names are the user's.

@@ -56,6 +56,18 @@ pub struct Reads {
     pub by: Option<String>,
 }
 
+impl Reads {
+    /// The same reads, each as seldom as can be.
+    pub fn once(self) -> Self {
+        Reads {
+            points: self.points.min(1),
+            ranges: self.ranges.min(1),
+            queries: self.queries.min(1),
+            ..self
+        }
+    }
+}
+
 /// A parsed experiment, its scale and the command's overrides applied.
 #[derive(Clone, Debug)]
 pub struct Experiment {
@@ -120,6 +132,7 @@ impl Experiment {
         let root = source.parse()?;
         let mut fields = Fields::new(source, "", 0, root.get_ref());
         let mut parsed = Self::read_header(file, text, &mut fields)?;
+        let answer = fields.take("answer");
         for item in fields.take("skip").iter().flat_map(Field::list) {
             parsed.skip.push(read_levels(item.table()?)?);
         }
@@ -130,8 +143,11 @@ impl Experiment {
         let chosen = read_scales(&mut fields, scale)?;
         fields.finish()?;
         parsed.apply_scale(chosen);
-        // An answer may name levels that `--set` takes away: its numbers are then "n/a".
-        parsed.check_answer(source)?;
+        if let Some(answer) = &answer {
+            // An answer may name levels that `--set` takes away: its numbers are then "n/a".
+            parsed.answer = answer.string()?;
+            parsed.check_answer().map_err(|why| answer.error(why))?;
+        }
         parsed.apply(overrides)?;
         parsed.check(source)?;
         Ok(parsed)
@@ -142,8 +158,19 @@ impl Experiment {
             || file.to_owned(),
             |stem| stem.to_string_lossy().into_owned(),
         );
-        let text_or_empty =
-            |field: Option<Field<'_>>| field.map_or(Ok(String::new()), |f| f.string());
+        let varied = read_factors(fields.take("factors"))?;
+        let fixed = fields.take("fixed");
+        for (name, field) in fixed
+            .iter()
+            .flat_map(|f| f.table())
+            .flat_map(|mut f| f.take_all())
+        {
+            if varied.iter().any(|(other, _)| *other == name) {
+                return Err(field.error(format!(
+                    "`{name}` is both varied and fixed: leave it out of [factors] or of [fixed]"
+                )));
+            }
+        }
         Ok(Experiment {
             name,
             text: text.to_owned(),
@@ -151,9 +178,9 @@ impl Experiment {
             question: fields.need("question")?.string()?,
             expect: fields.need("expect")?.string()?,
             claims: strings(fields.take("claims"))?,
-            answer: text_or_empty(fields.take("answer"))?,
-            varied: read_factors(fields.take("factors"))?,
-            fixed: match fields.take("fixed") {
+            answer: String::new(),
+            varied,
+            fixed: match fixed {
                 Some(field) => read_levels(field.table()?)?,
                 None => Vec::new(),
             },
@@ -184,12 +211,15 @@ impl Experiment {
 
     fn apply(&mut self, overrides: &Overrides) -> Result<(), Error> {
         for (name, levels) in &overrides.set {
-            let factor = factor(name).map_err(Error::Usage)?;
+            let mut canonical = Vec::new();
             for level in levels {
-                (factor.set)(&mut Setup::default(), level)
+                let level = canonical_level(name, level)
                     .map_err(|why| Error::Usage(format!("--set {name}: {why}")))?;
+                if !canonical.contains(&level) {
+                    canonical.push(level);
+                }
             }
-            self.set_levels(name.clone(), levels.clone());
+            self.set_levels(name.clone(), canonical);
         }
         if let Some(repetitions) = overrides.repetitions {
             self.repetitions = repetitions;
@@ -220,14 +250,11 @@ impl Experiment {
 
     /// What can only be said of the whole.
     fn check(&self, source: Source<'_>) -> Result<(), Error> {
-        let wrong = |needle: &str, message: String| {
-            source.error(source.text.find(needle).unwrap_or(0), message)
+        // What the text doesn't hold comes from the command line.
+        let wrong = |name: &str, message: String| match source.text.find(&format!("\"{name}\"")) {
+            Some(offset) => source.error(offset, message),
+            None => Error::Usage(format!("{}: {message}", source.file)),
         };
-        for (name, _) in &self.varied {
-            if self.fixed.iter().any(|(fixed, _)| fixed == name) {
-                return Err(wrong(name, format!("`{name}` is both varied and fixed")));
-            }
-        }
         for layout in self.all_levels("layout") {
             if let Some(message) = self.layout_problem(&layout) {
                 return Err(wrong(&layout, message));
@@ -245,7 +272,7 @@ impl Experiment {
         Ok(())
     }
 
-    fn check_answer(&self, source: Source<'_>) -> Result<(), Error> {
+    fn check_answer(&self) -> Result<(), String> {
         let levels: Vec<(&str, Vec<String>)> = FACTORS
             .iter()
             .map(|factor| (factor.name, self.all_levels(factor.name)))
@@ -255,7 +282,6 @@ impl Experiment {
             .map(|(name, levels)| (*name, levels.iter().map(String::as_str).collect()))
             .collect();
         crate::report::answer::check(&self.answer, &borrowed)
-            .map_err(|message| source.error(source.text.find("answer").unwrap_or(0), message))
     }
 
     /// Every level a factor takes in this experiment.
@@ -367,12 +393,17 @@ fn read_levels(mut fields: Fields<'_>) -> Result<Levels, Error> {
         .collect()
 }
 
-/// A level in its canonical form, after its factor has accepted it.
+/// The level that a field holds.
 fn checked_level(name: &str, field: &Field<'_>) -> Result<String, Error> {
-    let factor = factor(name).map_err(|why| field.error(why))?;
+    factor(name).map_err(|why| field.error(why))?;
+    canonical_level(name, &field.level()?).map_err(|why| field.error(format!("`{name}`: {why}")))
+}
+
+/// A level as plans and reports write it, after its factor has accepted it.
+pub(crate) fn canonical_level(name: &str, level: &str) -> Result<String, String> {
+    let factor = factor(name)?;
     let mut setup = Setup::default();
-    (factor.set)(&mut setup, &field.level()?)
-        .map_err(|why| field.error(format!("`{name}`: {why}")))?;
+    (factor.set)(&mut setup, level)?;
     Ok((factor.get)(&setup))
 }
 

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::error::{Error, nearest};
 use inorder_engine::Value;
+use inorder_load::Fill;
 use std::sync::Arc;
 
 /// A table and how its rows are made.
@@ -66,7 +67,7 @@ impl Create {
 }
 
 /// How a column is filled.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Recipe {
     /// A key of the factor `key`.
     Key,
@@ -75,47 +76,8 @@ pub enum Recipe {
         /// Letters and digits rather than any bytes.
         is_text: bool,
     },
-    /// `start`, `start + step`, …
-    Sequence {
-        /// The first value.
-        start: i64,
-        /// What is added each row.
-        step: i64,
-    },
-    /// A uniformly random integer, both ends included.
-    RandomInt {
-        /// Smallest.
-        low: i64,
-        /// Largest.
-        high: i64,
-    },
-    /// A uniformly random number.
-    RandomReal {
-        /// Smallest.
-        low: f64,
-        /// Largest.
-        high: f64,
-    },
-    /// Random letters and digits.
-    RandomText {
-        /// Shortest, in characters.
-        low: usize,
-        /// Longest.
-        high: usize,
-    },
-    /// Random bytes.
-    RandomBlob {
-        /// Shortest, in bytes.
-        low: usize,
-        /// Longest.
-        high: usize,
-    },
-    /// Made-up titles.
-    Titles,
-    /// Made-up user names.
-    Names,
-    /// The same value in every row.
-    Constant(Value),
+    /// Values made up, or the same in every row.
+    Made(Fill),
     /// A column of the data file, row by row, from the beginning again at its end.
     File {
         /// The column.
@@ -278,9 +240,9 @@ fn read_recipe(field: &Field<'_>, before: &[Table]) -> Result<Recipe, Error> {
             "key" => Ok(Recipe::Key),
             "payload" => Ok(Recipe::Payload { is_text: false }),
             "payload-text" => Ok(Recipe::Payload { is_text: true }),
-            "sequence" => Ok(Recipe::Sequence { start: 1, step: 1 }),
-            "titles" => Ok(Recipe::Titles),
-            "names" => Ok(Recipe::Names),
+            "sequence" => Ok(Recipe::Made(Fill::Sequence { start: 1, step: 1 })),
+            "titles" => Ok(Recipe::Made(Fill::Words)),
+            "names" => Ok(Recipe::Made(Fill::Names)),
             known if is_recipe(known) => Err(field.error(format!(
                 "the recipe `{known}` has fields of its own: write {{ fill = \"{known}\", … }}"
             ))),
@@ -291,24 +253,6 @@ fn read_recipe(field: &Field<'_>, before: &[Table]) -> Result<Recipe, Error> {
     let fill = fields.need("fill")?;
     let name = fill.string()?;
     let recipe = match name.as_str() {
-        "random-int" => read_random_int(&mut fields)?,
-        "random-real" => Recipe::RandomReal {
-            low: fields.need("low")?.real()?,
-            high: fields.need("high")?.real()?,
-        },
-        "random-text" => {
-            let (low, high) = read_length(&fields.need("length")?)?;
-            Recipe::RandomText { low, high }
-        }
-        "random-blob" => {
-            let (low, high) = read_length(&fields.need("length")?)?;
-            Recipe::RandomBlob { low, high }
-        }
-        "sequence" => Recipe::Sequence {
-            start: fields.take("start").map_or(Ok(1), |f| f.integer())?,
-            step: fields.take("step").map_or(Ok(1), |f| f.integer())?,
-        },
-        "constant" => Recipe::Constant(read_value(&fields.need("value")?)?),
         "file" => Recipe::File {
             column: fields.need("column")?.string()?,
             otherwise: match fields.take("otherwise") {
@@ -332,11 +276,54 @@ fn read_recipe(field: &Field<'_>, before: &[Table]) -> Result<Recipe, Error> {
                 repeat: fields.take("repeat").map(|f| f.at_least(1)).transpose()?,
             }
         }
-        known if is_recipe(known) => read_recipe(&fill, before)?,
-        _ => return Err(unknown_recipe(&fill, &name)),
+        made => match read_made(made, &mut fields)? {
+            Some(fill) => Recipe::Made(fill),
+            // A recipe without fields, or none at all.
+            None => read_recipe(&fill, before)?,
+        },
     };
     fields.finish()?;
     Ok(recipe)
+}
+
+/// Values made up by a recipe with fields; `None` where it has none.
+fn read_made(name: &str, fields: &mut Fields<'_>) -> Result<Option<Fill>, Error> {
+    Ok(Some(match name {
+        "random-int" => {
+            let (low, high) = (fields.need("low")?, fields.need("high")?.integer()?);
+            if low.integer()? > high {
+                return Err(low.error("`low` is above `high`"));
+            }
+            Fill::RandomInt {
+                low: low.integer()?,
+                high,
+            }
+        }
+        "random-real" => Fill::RandomReal {
+            low: fields.need("low")?.real()?,
+            high: fields.need("high")?.real()?,
+        },
+        "random-text" => {
+            let (length_min, length_max) = read_length(&fields.need("length")?)?;
+            Fill::RandomText {
+                length_min,
+                length_max,
+            }
+        }
+        "random-blob" => {
+            let (length_min, length_max) = read_length(&fields.need("length")?)?;
+            Fill::RandomBlob {
+                length_min,
+                length_max,
+            }
+        }
+        "sequence" => Fill::Sequence {
+            start: fields.take("start").map_or(Ok(1), |f| f.integer())?,
+            step: fields.take("step").map_or(Ok(1), |f| f.integer())?,
+        },
+        "constant" => Fill::Constant(read_value(&fields.need("value")?)?),
+        _ => return Ok(None),
+    }))
 }
 
 fn unknown_recipe(field: &Field<'_>, name: &str) -> Error {
@@ -344,18 +331,6 @@ fn unknown_recipe(field: &Field<'_>, name: &str) -> Error {
         "unknown recipe `{name}`: {}",
         nearest(name, RECIPES.iter().map(|(known, _)| *known))
     ))
-}
-
-fn read_random_int(fields: &mut Fields<'_>) -> Result<Recipe, Error> {
-    let low = fields.need("low")?;
-    let high = fields.need("high")?.integer()?;
-    if low.integer()? > high {
-        return Err(low.error("`low` is above `high`"));
-    }
-    Ok(Recipe::RandomInt {
-        low: low.integer()?,
-        high,
-    })
 }
 
 /// A length: one number, or the shortest and the longest.

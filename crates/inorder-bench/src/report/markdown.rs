@@ -1,7 +1,7 @@
 //! The report as Markdown: the terminal's tables, for a repository or an issue.
 
 use super::{
-    answer, format,
+    answer,
     view::{ClaimRow, ExperimentView, Report, Row, Summary},
 };
 
@@ -43,7 +43,7 @@ fn claims(out: &mut String, claims: &[ClaimRow]) {
     if claims.is_empty() {
         return;
     }
-    let headings = ["claim", "", "the post", "here", "ratio", "verdict"].map(String::from);
+    let headings = ["claim", "", "the post", "here", "verdict"].map(String::from);
     let rows: Vec<Vec<String>> = claims
         .iter()
         .map(|claim| {
@@ -52,13 +52,11 @@ fn claims(out: &mut String, claims: &[ClaimRow]) {
                 true => String::new(),
                 false => format!(": {}", judgement.reason),
             };
-            let ratio = judgement.ratio.as_ref().map(format::ratio_with_interval);
             vec![
                 claim.id.to_owned(),
                 claim.statement.to_owned(),
                 claim.figure.to_owned(),
                 judgement.seen.clone(),
-                ratio.unwrap_or_default(),
                 format!("**{}**{reason}", judgement.verdict.name()),
             ]
         })

@@ -9,6 +9,7 @@ mod csv;
 pub mod format;
 mod html;
 pub mod json;
+pub mod level;
 mod markdown;
 pub mod plan;
 pub mod plots;

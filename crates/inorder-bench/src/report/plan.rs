@@ -1,55 +1,53 @@
 //! A plan as a table, for `--dry-run`.
 
-use super::Options;
-use crate::{experiment::Scale, plan::Plan};
-use comfy_table::{ContentArrangement, Table};
+use super::{
+    Options,
+    format::count,
+    sheet::{Sheet, head},
+};
+use crate::{experiment::Scale, plan::Plan, results::Experiment};
 
 /// The cells of every experiment, how often each runs, and what can't be.
 pub fn table(plan: &Plan, scale: Scale, seed: u64, options: &Options) -> String {
-    let mut text = String::new();
+    let mut sheet = Sheet::new(*options);
     for experiment in &plan.experiments {
-        text += &format!("{}\n{}\n", experiment.name, experiment.question);
-        let mut table = Table::new();
-        table
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(options.width.min(usize::from(u16::MAX)) as u16)
-            .set_header(["cell", "levels", "rows", "rows a transaction", "trials"]);
-        for cell in plan
-            .cells
-            .iter()
-            .filter(|c| c.experiment == experiment.name)
-        {
-            let trials = plan.trials.iter().filter(|t| t.cell == cell.id).count();
-            let level = |name: &str| cell.levels.get(name).cloned().unwrap_or_default();
-            let is_baseline = cell.id == experiment.baseline;
-            table.add_row([
-                cell.id.to_string(),
-                format!(
-                    "{}{}",
-                    cell.label,
-                    if is_baseline { " (baseline)" } else { "" }
-                ),
-                level("rows"),
-                level("rows_per_transaction"),
-                trials.to_string(),
-            ]);
+        sheet.heading(&format!("{}: {}", experiment.name, experiment.title));
+        sheet.paragraph(&experiment.question, 0);
+        push_cells(&mut sheet, plan, experiment);
+        let is_own = |name: &String| *name == experiment.name;
+        for (_, label, reason) in plan.impossible.iter().filter(|(name, ..)| is_own(name)) {
+            sheet.paragraph(&format!("left out: {label}: {reason}"), 2);
         }
-        text += &format!("{table}\n");
-        for (_, label, reason) in plan
-            .impossible
-            .iter()
-            .filter(|(name, ..)| *name == experiment.name)
-        {
-            text += &format!("left out: {label}: {reason}\n");
-        }
-        text.push('\n');
+        sheet.blank();
     }
-    text += &format!(
-        "{} experiments, {} cells, {} trials at the {} scale, seed {seed}\n",
-        plan.experiments.len(),
-        plan.cells.len(),
-        plan.trials.len(),
+    sheet.line(&format!(
+        "{}, {}, {} at the {} scale, seed {seed}",
+        count(plan.experiments.len(), "experiment"),
+        count(plan.cells.len(), "cell"),
+        count(plan.trials.len(), "trial"),
         scale.name()
-    );
-    text
+    ));
+    sheet.into_text()
+}
+
+fn push_cells(sheet: &mut Sheet, plan: &Plan, experiment: &Experiment) {
+    let mut table = sheet.table();
+    table.set_header(["cell", "levels", "rows", "rows a transaction", "trials"].map(head));
+    let is_own = |name: &str| name == experiment.name;
+    for cell in plan.cells.iter().filter(|cell| is_own(&cell.experiment)) {
+        let trials = plan.trials.iter().filter(|t| t.cell == cell.id).count();
+        let level = |name: &str| cell.levels.get(name).cloned().unwrap_or_default();
+        let mark = match cell.id == experiment.baseline {
+            true => " (baseline)",
+            false => "",
+        };
+        table.add_row([
+            cell.id.to_string(),
+            format!("{}{mark}", cell.label),
+            level("rows"),
+            level("rows_per_transaction"),
+            trials.to_string(),
+        ]);
+    }
+    sheet.push_table(&table);
 }

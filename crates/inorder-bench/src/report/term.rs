@@ -1,7 +1,7 @@
 //! The report for a terminal.
 
 use super::{
-    Options, answer, format,
+    Options, answer,
     sheet::{Sheet, head, width},
     view::{Column, ExperimentView, Report, Row, Summary},
 };
@@ -37,14 +37,6 @@ impl Sheet {
         table.set_header(["", "claim", "the post", "here", "verdict"].map(head));
         for claim in report.claims.iter().filter(|claim| claim.is_judged()) {
             let judgement = &claim.judgement;
-            let seen = match &judgement.ratio {
-                Some(ratio) => format!(
-                    "{}\nratio {}",
-                    judgement.seen,
-                    format::ratio_with_interval(ratio)
-                ),
-                None => judgement.seen.clone(),
-            };
             let verdict = match judgement.reason.is_empty() {
                 true => judgement.verdict.name().to_owned(),
                 false => format!("{}: {}", judgement.verdict.name(), judgement.reason),
@@ -53,7 +45,7 @@ impl Sheet {
                 Cell::new(claim.id),
                 Cell::new(claim.statement),
                 Cell::new(claim.figure),
-                Cell::new(seen),
+                Cell::new(&judgement.seen),
                 Cell::new(verdict).fg(color(judgement.verdict)),
             ]);
         }

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OpenFlags, Row, params};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
     collections::HashMap,
+    fs::File,
     path::{Path, PathBuf},
 };
 
@@ -15,10 +16,15 @@ pub const FORMAT_VERSION: i64 = 1;
 /// "inor" in ASCII: what tells a result file from any other SQLite file.
 const APPLICATION_ID: i64 = 0x696e_6f72;
 
+const NOT_A_RESULT: &str = "this isn't a result file of inorder";
+
 /// An open result file.
 pub struct Store {
     path: PathBuf,
     connection: Connection,
+    /// Held by the process that runs its trials. Dropped after the connection: closing any handle of
+    /// a file drops the locks that SQLite has on it (fcntl(2)).
+    _lock: Option<File>,
 }
 
 impl Store {
@@ -28,29 +34,39 @@ impl Store {
     /// When the file exists or can't be written.
     pub fn create(path: &Path, run: &Run) -> Result<Self, Error> {
         // The file itself claims the name: two runs that start together can't share it.
-        std::fs::File::create_new(path).map_err(|source| Error::Io {
+        let file = File::create_new(path).map_err(|source| Error::Io {
             path: path.to_owned(),
             source,
         })?;
-        let store = Store::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        store.filled(run).map_err(|e| store.wrong(&e))?;
-        Ok(store)
+        let filled = || {
+            let store = Store::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, Some(file))?;
+            store.filled(run).map_err(|e| store.wrong(&e))?;
+            Ok(store)
+        };
+        filled().inspect_err(|_| _ = std::fs::remove_file(path))
     }
 
     /// Opens the file of an earlier run to go on with it.
     ///
     /// # Errors
-    /// When it isn't a result file, or one of another version.
+    /// When it isn't a result file, one of another version, or another process is at work on it.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        Store::checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        let lock = File::open(path).ok();
+        Store::checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE, lock)
     }
 
-    /// Reads a run; the file isn't changed.
+    /// Reads a run; the file isn't changed, but for what a killed process left to undo.
     ///
     /// # Errors
-    /// As [`Store::open`], and when the file is damaged.
+    /// When it isn't a result file, one of another version, or damaged.
     pub fn read(path: &Path) -> Result<Run, Error> {
-        Store::checked(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?.run()
+        let read = |flags| Store::checked(path, flags, None)?.run();
+        let mut journal = path.as_os_str().to_owned();
+        journal.push("-journal");
+        match read(OpenFlags::SQLITE_OPEN_READ_ONLY) {
+            Err(_) if Path::new(&journal).exists() => read(OpenFlags::SQLITE_OPEN_READ_WRITE),
+            other => other,
+        }
     }
 
     /// The file's path.
@@ -58,26 +74,30 @@ impl Store {
         &self.path
     }
 
-    fn connect(path: &Path, flags: OpenFlags) -> Result<Self, Error> {
-        let wrong = |error: rusqlite::Error| Error::Results {
-            path: path.to_owned(),
-            message: error.to_string(),
-        };
-        let connection = Connection::open_with_flags(path, flags).map_err(wrong)?;
+    fn connect(path: &Path, flags: OpenFlags, lock: Option<File>) -> Result<Self, Error> {
+        if lock.as_ref().is_some_and(|file| file.try_lock().is_err()) {
+            return Err(Error::Results {
+                path: path.to_owned(),
+                message: "another inorder is running its trials: wait for it, or stop it"
+                    .to_owned(),
+            });
+        }
+        let connection = Connection::open_with_flags(path, flags).map_err(|e| wrong(path, &e))?;
         Ok(Store {
             path: path.to_owned(),
             connection,
+            _lock: lock,
         })
     }
 
-    fn checked(path: &Path, flags: OpenFlags) -> Result<Self, Error> {
+    fn checked(path: &Path, flags: OpenFlags, lock: Option<File>) -> Result<Self, Error> {
         if !path.is_file() {
             return Err(Error::Results {
                 path: path.to_owned(),
                 message: "there is no such result file".to_owned(),
             });
         }
-        let store = Store::connect(path, flags)?;
+        let store = Store::connect(path, flags, lock)?;
         let pragma = |name| {
             store
                 .connection
@@ -90,7 +110,7 @@ impl Store {
                 "this result file has format {version}, this inorder reads format {FORMAT_VERSION}: \
                  use the inorder that wrote it"
             ),
-            _ => "this isn't a result file of inorder".to_owned(),
+            _ => NOT_A_RESULT.to_owned(),
         };
         Err(Error::Results {
             path: path.to_owned(),
@@ -99,10 +119,7 @@ impl Store {
     }
 
     fn wrong(&self, error: &rusqlite::Error) -> Error {
-        Error::Results {
-            path: self.path.clone(),
-            message: error.to_string(),
-        }
+        wrong(&self.path, error)
     }
 
     fn filled(&self, run: &Run) -> rusqlite::Result<()> {
@@ -231,6 +248,26 @@ impl Store {
                 .collect::<rusqlite::Result<_>>()?;
         }
         Ok(trials)
+    }
+}
+
+/// SQLite's complaint about a result file, and what to do.
+fn wrong(path: &Path, error: &rusqlite::Error) -> Error {
+    use rusqlite::ErrorCode;
+    let message = match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => NOT_A_RESULT.to_owned(),
+        Some(ErrorCode::DiskFull) => {
+            "no room left on its disk: free some space and resume the run".to_owned()
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
+            format!("{error}: see that you may write the file and its folder")
+        }
+        Some(ErrorCode::DatabaseCorrupt) => format!("{error}: the file is damaged"),
+        _ => error.to_string(),
+    };
+    Error::Results {
+        path: path.to_owned(),
+        message,
     }
 }
 

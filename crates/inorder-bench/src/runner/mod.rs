@@ -143,6 +143,7 @@ fn spec_of(run: &Run, trial: &Trial, folder: &Path) -> Result<(TrialSpec, u64), 
         repetition: trial.repetition,
         seed: trial.seed,
         folder: folder.to_owned(),
+        is_rehearsal: false,
     };
     let parsed = spec.experiment()?;
     Ok((spec, parsed.trial_seconds_max))
@@ -171,7 +172,10 @@ impl Drop for TrialFolder {
 
 /// The folder in which a run's trials work, named by the process that owns it; removed at the end.
 /// What a killed run left behind is removed by the next one.
-pub struct WorkFolder(PathBuf);
+pub struct WorkFolder {
+    path: PathBuf,
+    others: Vec<String>,
+}
 
 /// Begins the names of work folders.
 const WORK_PREFIX: &str = "work-";
@@ -187,30 +191,39 @@ impl WorkFolder {
             move |source| Error::Io { path, source }
         };
         fs::create_dir_all(results).map_err(wrong(results))?;
+        let own = std::process::id().to_string();
+        let mut others = Vec::new();
         for entry in fs::read_dir(results).map_err(wrong(results))?.flatten() {
             let name = entry.file_name();
-            let owner = name
-                .to_str()
-                .and_then(|name| name.strip_prefix(WORK_PREFIX));
-            let is_dead = owner.is_some_and(|pid| !Path::new("/proc").join(pid).exists());
-            if is_dead && Path::new("/proc/self").exists() {
+            let Some(owner) = name.to_str().and_then(|n| n.strip_prefix(WORK_PREFIX)) else {
+                continue;
+            };
+            let is_alive = Path::new("/proc").join(owner).exists();
+            if owner == own || (!is_alive && Path::new("/proc/self").exists()) {
                 let _ = fs::remove_dir_all(entry.path());
+            } else {
+                others.push(owner.to_owned());
             }
         }
-        let path = results.join(format!("{WORK_PREFIX}{}", std::process::id()));
+        let path = results.join(format!("{WORK_PREFIX}{own}"));
         fs::create_dir_all(&path).map_err(wrong(&path))?;
-        Ok(WorkFolder(path))
+        Ok(WorkFolder { path, others })
     }
 
     /// Its path.
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
+    }
+
+    /// Ids of the processes that had a work folder beside it when it was made.
+    pub fn others(&self) -> &[String] {
+        &self.others
     }
 }
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(&self.path);
     }
 }
 

@@ -62,9 +62,9 @@ fn check_rows(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<(), Erro
     }
     let query = format!(
         "SELECT {} FROM {} WHERE {}",
-        subject.by.join(", "),
-        subject.table,
-        equals(&subject.by)
+        subject.by_sql.join(", "),
+        subject.table_sql,
+        equals(&subject.by_sql)
     );
     let mut reader = subject.database.reader(&query)?;
     let wanted = if subject.by_is_indexed {

@@ -10,7 +10,7 @@ use crate::{
     experiment::factors::Setup,
     results::Sample,
 };
-use inorder_engine::{Batch, Database, Retry, Writer};
+use inorder_engine::{Batch, Database, Retry, Value, Writer};
 use inorder_load::{Presort, presort};
 use std::sync::{
     Mutex, MutexGuard, PoisonError,
@@ -119,24 +119,54 @@ fn work(
         };
         transactions
             .write(&batch)
-            .map_err(|error| explain(error, first_row))?;
+            .map_err(|error| explain(error, &lock(shared).maker.names(), &batch, first_row))?;
     }
     Ok(())
 }
 
-/// Says of which row of the load a constraint's error speaks.
-pub(super) fn explain(error: Error, first_row: u64) -> Error {
+/// Says of which row of the load a constraint's error speaks, and what is in it: the engine names
+/// no column where a foreign key or a type is broken.
+pub(super) fn explain(error: Error, names: &[&str], batch: &Batch, first_row: u64) -> Error {
     match error {
         Error::Engine(inorder_engine::Error::Row {
             table,
             row,
             message,
-        }) => Error::Trial(format!(
-            "row {} of table `{table}` breaks a constraint: {message}; \
-             change the recipe of the column it names",
-            first_row + row as u64 + 1
-        )),
+        }) => {
+            let columns = names.iter().zip(&batch.columns);
+            let values: Vec<String> = columns
+                .map(|(name, column)| format!("{name} = {}", shown(&column.value(row))))
+                .collect();
+            Error::Trial(format!(
+                "row {} of table `{table}` breaks a constraint: {message} ({}); \
+                 change the column's recipe or the constraint",
+                first_row + row as u64 + 1,
+                values.join(", ")
+            ))
+        }
         other => other,
+    }
+}
+
+/// Characters or bytes of a value that an error message shows.
+const SHOWN_MAX: usize = 20;
+
+/// A value as an error message shows it.
+fn shown(value: &Value) -> String {
+    let more = |length: usize| if length > SHOWN_MAX { "…" } else { "" };
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Integer(integer) => integer.to_string(),
+        Value::Real(real) => real.to_string(),
+        Value::Text(text) => {
+            let begin: String = text.chars().take(SHOWN_MAX).collect();
+            format!("'{begin}{}'", more(text.chars().count()))
+        }
+        Value::Blob(blob) => {
+            let begin = blob.iter().take(SHOWN_MAX);
+            let digits: String = begin.map(|byte| format!("{byte:02x}")).collect();
+            format!("x'{digits}{}'", more(blob.len()))
+        }
     }
 }
 

@@ -7,8 +7,8 @@ mod rows;
 mod sampler;
 
 use crate::{
-    error::Error,
-    experiment::{Experiment, Overrides, Recipe, Scale, Table, factors::Setup},
+    error::{Error, nearest},
+    experiment::{Experiment, Overrides, Recipe, Scale, Table, TableRows, factors::Setup},
     host::NoiseMeter,
     plan,
     results::{Noise, Sample},
@@ -46,6 +46,8 @@ pub struct TrialSpec {
     pub seed: u64,
     /// An empty folder for the database.
     pub folder: PathBuf,
+    /// Reads once what is to be read many times: nothing is measured, only tried.
+    pub is_rehearsal: bool,
 }
 
 impl TrialSpec {
@@ -54,7 +56,12 @@ impl TrialSpec {
     /// # Errors
     /// When the text isn't an experiment.
     pub fn experiment(&self) -> Result<Experiment, Error> {
-        Experiment::parse(&self.file, &self.text, self.scale, &self.overrides)
+        let mut experiment =
+            Experiment::parse(&self.file, &self.text, self.scale, &self.overrides)?;
+        if self.is_rehearsal {
+            experiment.reads = experiment.reads.once();
+        }
+        Ok(experiment)
     }
 }
 
@@ -91,6 +98,9 @@ struct Subject<'a> {
     table: &'a str,
     /// Columns that a row is found by: the primary key, or the first column filled.
     by: Vec<String>,
+    /// The table and those columns as SQL writes them.
+    table_sql: String,
+    by_sql: Vec<String>,
     /// Whether an index serves them.
     by_is_indexed: bool,
     /// A sample of their values.
@@ -148,10 +158,13 @@ pub fn run(spec: &TrialSpec, on_progress: &mut (dyn FnMut(u64) + Send)) -> Resul
         } else {
             kept
         },
+        table_sql: database.quoted(&table),
+        by_sql: quoted(database.as_ref(), &by),
         by,
         by_is_indexed,
     };
-    let texts = after::look(&subject, spec.repetition == 0, &mut samples)?;
+    let texts = after::look(&subject, spec.repetition == 0, &mut samples)
+        .map_err(|error| explain_query(error, &subject))?;
     Ok(Outcome {
         noise,
         settings: database.settings()?,
@@ -160,7 +173,7 @@ pub fn run(spec: &TrialSpec, on_progress: &mut (dyn FnMut(u64) + Send)) -> Resul
     })
 }
 
-/// Reads the columns of the data file that recipes name; nothing where none does.
+/// Reads the columns of the data file that recipes name; nothing where nothing is made of it.
 fn read_data(experiment: &Experiment) -> Result<Option<inorder_load::Table>, Error> {
     let Some(path) = &experiment.data else {
         return Ok(None);
@@ -176,13 +189,14 @@ fn read_data(experiment: &Experiment) -> Result<Option<inorder_load::Table>, Err
         .collect();
     columns.sort();
     columns.dedup();
-    if columns.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(inorder_load::source::read(
-        Path::new(path),
-        Some(&columns),
-    )?))
+    let is_counted = |table: &Table| table.rows == TableRows::File;
+    let columns = match columns.is_empty() {
+        false => Some(&columns[..]),
+        // Only its number of rows is wanted.
+        true if experiment.tables.iter().any(is_counted) => None,
+        true => return Ok(None),
+    };
+    Ok(Some(inorder_load::source::read(Path::new(path), columns)?))
 }
 
 fn inputs<'a>(
@@ -208,8 +222,31 @@ fn create(database: &dyn Database, table: &Table, setup: &Setup) -> Result<(), E
             table.name, setup.layout
         ))
     })?;
-    database.execute(&with_levels(sql, setup)?)?;
-    Ok(())
+    database
+        .execute(&with_levels(sql, setup)?)
+        .map_err(|error| match error {
+            inorder_engine::Error::Database { doing, message } => Error::Usage(format!(
+                "`create` of table `{}`: {message} in:\n{doing}",
+                table.name
+            )),
+            other => other.into(),
+        })
+}
+
+/// Says what the experiment's own query has to be.
+fn explain_query(error: Error, subject: &Subject<'_>) -> Error {
+    match error {
+        Error::Engine(inorder_engine::Error::Database { doing, message })
+            if subject.experiment.reads.query.as_ref() == Some(&doing) =>
+        {
+            let by = subject.by.join(", ");
+            Error::Usage(format!(
+                "`query` of [reads], which takes as many parameters as a row is found by ({by}): \
+                 {message} in:\n{doing}"
+            ))
+        }
+        other => other,
+    }
 }
 
 /// DDL with `{key}` and `{factor}` replaced.
@@ -230,7 +267,7 @@ fn with_levels(sql: &str, setup: &Setup) -> Result<String, Error> {
             let known = crate::experiment::factors::FACTORS.iter().map(|f| f.name);
             Err(Error::Usage(format!(
                 "unknown `{{{name}}}` in `create`: {}",
-                crate::error::nearest(name, known)
+                nearest(name, known)
             )))
         }
     }
@@ -284,7 +321,7 @@ fn fill_parent(
         kept.look(&batch);
         writer
             .insert(&batch, 0..batch.rows())
-            .map_err(|error| load::explain(error.into(), made))?;
+            .map_err(|error| load::explain(error.into(), &names, &batch, made))?;
         made += batch.rows() as u64;
     }
     writer.commit()?;
@@ -352,22 +389,33 @@ fn found_by(
     let names = maker.names();
     let by = match &experiment.reads.by {
         Some(name) => vec![name.clone()],
-        None if !primary.is_empty() => primary,
+        None if !primary.is_empty() => primary.clone(),
         None => names
             .first()
             .map(|&name| vec![name.to_owned()])
             .unwrap_or_default(),
     };
+    // The values of a lone primary key without a recipe are known too: the engine counts.
+    let is_assigned = by.len() == 1 && by == primary;
     if let Some(missing) = by.iter().find(|name| !names.contains(&name.as_str()))
-        && by.len() > 1
+        && !is_assigned
     {
         return Err(Error::Usage(format!(
-            "no recipe fills the key column `{missing}` of table `{table}`"
+            "rows of table `{table}` are to be found by `{missing}`, which no recipe fills: {}",
+            nearest(missing, names)
         )));
     }
-    let query = format!("SELECT * FROM {table} WHERE {}", equals(&by));
+    let from = database.quoted(table);
+    let query = format!(
+        "SELECT * FROM {from} WHERE {}",
+        equals(&quoted(database, &by))
+    );
     let plan = database.query_plan(&query)?.join("; ");
     Ok((by, plan.contains("SEARCH")))
+}
+
+fn quoted(database: &dyn Database, names: &[String]) -> Vec<String> {
+    names.iter().map(|name| database.quoted(name)).collect()
 }
 
 /// `a = ? AND b = ?`.

@@ -22,7 +22,7 @@ pub fn assigned_keys(rows: u64, most: u64) -> Batch {
 /// Times the reads that the experiment asks for. Returns the plan of its own query.
 pub(super) fn read(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<Texts, Error> {
     let reads = &subject.experiment.reads;
-    let (table, by) = (subject.table, &subject.by);
+    let (table, by) = (&subject.table_sql, &subject.by_sql);
     if reads.points > 0 && subject.by_is_indexed {
         let sql = format!("SELECT * FROM {table} WHERE {}", equals(by));
         latency(subject, probes, "point_lookup_us", &sql, reads.points)?;

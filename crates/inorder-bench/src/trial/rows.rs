@@ -25,14 +25,17 @@ pub struct Inputs<'a> {
     pub data: Option<&'a inorder_load::Table>,
 }
 
-/// One source of one column, or of a composite key's two.
+/// What makes a column, or the two of a composite key.
 enum Maker {
-    Key {
-        stream: KeyStream,
-        after: Option<(u64, KeyStream)>,
-        made: u64,
-    },
+    Key(Box<Keys>),
     Fill(Filler),
+}
+
+/// A stream of keys that may go on with another from some row on.
+struct Keys {
+    stream: KeyStream,
+    after: Option<(u64, KeyStream)>,
+    made: u64,
 }
 
 /// Makes rows: columns in the order of [`RowMaker::names`].
@@ -59,10 +62,10 @@ impl RowMaker {
             maker.push("payload", &Recipe::Payload { is_text: false }, inputs)?;
         }
         for n in 1..=setup.indexes {
-            let recipe = Recipe::RandomInt {
+            let recipe = Recipe::Made(Fill::RandomInt {
                 low: 0,
                 high: i64::MAX,
-            };
+            });
             maker.push(&format!("a{n}"), &recipe, inputs)?;
         }
         Ok(maker)
@@ -129,11 +132,11 @@ impl RowMaker {
             Some(kind) => Some((setup.rows / 2, stream(kind, seed ^ 1, setup.encoding())?)),
             None => None,
         };
-        self.makers.push(Maker::Key {
+        self.makers.push(Maker::Key(Box::new(Keys {
             stream: stream(setup.key, seed, setup.encoding())?,
             after,
             made: 0,
-        });
+        })));
         Ok(())
     }
 
@@ -160,11 +163,7 @@ impl RowMaker {
         let mut columns = Vec::with_capacity(self.names.len());
         for maker in &mut self.makers {
             match maker {
-                Maker::Key {
-                    stream,
-                    after,
-                    made,
-                } => columns.extend(key_columns(stream, after, made, rows)),
+                Maker::Key(keys) => columns.extend(keys.next_columns(rows)),
                 Maker::Fill(filler) => columns.push(filler.fill(rows)),
             }
         }
@@ -172,35 +171,34 @@ impl RowMaker {
     }
 }
 
-/// The next keys, from the second stream past its switch.
-fn key_columns(
-    stream: &mut KeyStream,
-    after: &mut Option<(u64, KeyStream)>,
-    made: &mut u64,
-    rows: usize,
-) -> Vec<Column> {
-    let before_switch = match after {
-        Some((switch_at, _)) => switch_at.saturating_sub(*made).min(rows as u64) as usize,
-        None => rows,
-    };
-    *made += rows as u64;
-    let mut keys = stream.fill(before_switch);
-    if let Some((_, later)) = after {
-        later.fill_into(rows - before_switch, &mut keys);
-    }
-    match keys {
-        KeyBuffer::Assigned(_) => Vec::new(),
-        KeyBuffer::Integers(values) => vec![Column::Integers(values)],
-        KeyBuffer::Pairs(buckets, ids) => vec![Column::Integers(buckets), Column::Integers(ids)],
-        KeyBuffer::Bytes {
-            width_bytes,
-            bytes,
-            is_text,
-        } => vec![Column::Fixed {
-            width_bytes,
-            bytes,
-            is_text,
-        }],
+impl Keys {
+    /// The next keys, from the second stream past its switch.
+    fn next_columns(&mut self, rows: usize) -> Vec<Column> {
+        let before_switch = match &self.after {
+            Some((switch_at, _)) => switch_at.saturating_sub(self.made).min(rows as u64) as usize,
+            None => rows,
+        };
+        self.made += rows as u64;
+        let mut keys = self.stream.fill(before_switch);
+        if let Some((_, later)) = &mut self.after {
+            later.fill_into(rows - before_switch, &mut keys);
+        }
+        match keys {
+            KeyBuffer::Assigned(_) => Vec::new(),
+            KeyBuffer::Integers(values) => vec![Column::Integers(values)],
+            KeyBuffer::Pairs(buckets, ids) => {
+                vec![Column::Integers(buckets), Column::Integers(ids)]
+            }
+            KeyBuffer::Bytes {
+                width_bytes,
+                bytes,
+                is_text,
+            } => vec![Column::Fixed {
+                width_bytes,
+                bytes,
+                is_text,
+            }],
+        }
     }
 }
 
@@ -218,29 +216,7 @@ fn fill(recipe: &Recipe, inputs: &Inputs<'_>) -> Result<Fill, Error> {
             length_min: payload_bytes,
             length_max: payload_bytes,
         },
-        Recipe::Sequence { start, step } => Fill::Sequence {
-            start: *start,
-            step: *step,
-        },
-        Recipe::RandomInt { low, high } => Fill::RandomInt {
-            low: *low,
-            high: *high,
-        },
-        Recipe::RandomReal { low, high } => Fill::RandomReal {
-            low: *low,
-            high: *high,
-        },
-        Recipe::RandomText { low, high } => Fill::RandomText {
-            length_min: *low,
-            length_max: *high,
-        },
-        Recipe::RandomBlob { low, high } => Fill::RandomBlob {
-            length_min: *low,
-            length_max: *high,
-        },
-        Recipe::Titles => Fill::Words,
-        Recipe::Names => Fill::Names,
-        Recipe::Constant(value) => Fill::Constant(value.clone()),
+        Recipe::Made(fill) => fill.clone(),
         Recipe::File { column, otherwise } => match (inputs.data, otherwise) {
             (Some(data), _) => Fill::Cycle(Arc::new(file_column(data, column)?)),
             (None, Some(otherwise)) => fill(otherwise, inputs)?,

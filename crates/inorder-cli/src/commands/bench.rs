@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use inorder_bench::{
     Error,
     experiment::{Experiment, Overrides, Scale},
-    experiments,
+    experiments, nearest,
     plan::Plan,
     report::{self, Format},
     results::{Run, Status, Store},
@@ -30,6 +30,7 @@ pub struct Where {
         long,
         value_name = "FOLDER",
         env = "INORDER_DIR",
+        hide_env_values = true,
         default_value = "inorder-results"
     )]
     dir: PathBuf,
@@ -55,7 +56,7 @@ pub struct Arguments {
     /// Built-in experiments by name or by a claim they answer, or TOML files
     #[arg(value_name = "EXPERIMENT")]
     experiments: Vec<String>,
-    /// List the built-in experiments and the claims they answer
+    /// List the experiments (all built-in ones, or those named) and the claims they answer
     #[arg(long)]
     list: bool,
     /// Show the plan as a table and run nothing
@@ -66,10 +67,12 @@ pub struct Arguments {
         long,
         value_name = "SCALE",
         default_value = "quick",
-        env = "INORDER_SCALE"
+        env = "INORDER_SCALE",
+        hide_env_values = true
     )]
     scale: String,
-    /// Only these cells: levels such as `key=ulid`, as `--set` but nothing is added
+    /// Of the plan, only cells with one of these levels, and the baseline they are compared with;
+    /// given for several factors, cells that match them all
     #[arg(long, value_name = "FACTOR=LEVEL,…", value_parser = levels)]
     only: Vec<(String, Vec<String>)>,
     /// Levels of a factor, in place of those of the experiment (see `inorder explain factors`)
@@ -82,11 +85,12 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: Option<u32>,
     /// Seed of keys, rows and the order of trials; the same seed writes the same bytes
-    #[arg(long, default_value_t = 1, env = "INORDER_SEED", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    #[arg(long, default_value_t = 1, env = "INORDER_SEED", hide_env_values = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: u64,
-    /// Go on with a run that was stopped: this result file, or the newest unfinished one
-    #[arg(long, value_name = "RESULT", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["experiments", "list", "dry_run", "set", "only", "data"])]
-    resume: Option<PathBuf>,
+    /// Go on with a run that was stopped, its scale and seed kept: this result file, or the newest
+    /// unfinished one of the folder
+    #[arg(long, value_name = "RESULT", num_args = 0..=1, conflicts_with_all = ["experiments", "list", "dry_run", "set", "only", "data", "repetitions"])]
+    resume: Option<Option<PathBuf>>,
     #[command(flatten)]
     place: Where,
 }
@@ -104,14 +108,14 @@ fn levels(text: &str) -> Result<(String, Vec<String>), String> {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    if arguments.list {
-        return list(arguments.place.json);
-    }
     if let Some(path) = &arguments.resume {
-        return resume(path, &arguments.place);
+        return resume(path.as_deref(), &arguments.place);
     }
     let command = std::env::args().skip(1).collect();
     let request = request(&arguments, command)?;
+    if arguments.list {
+        return list(&request.experiments, arguments.place.json);
+    }
     let mut plan = request.plan()?;
     plan.only(&arguments.only)?;
     if arguments.dry_run {
@@ -123,13 +127,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 /// The experiments asked for, parsed.
 fn request(arguments: &Arguments, command: Vec<String>) -> Result<Request> {
     let scale = Scale::from_name(&arguments.scale).ok_or_else(|| {
-        Error::Usage(format!(
-            "unknown scale `{}`: quick or full",
-            arguments.scale
-        ))
+        let wanted = &arguments.scale;
+        let nearest = nearest(wanted, Scale::ALL.iter().map(|scale| scale.name()));
+        Error::Usage(format!("unknown scale `{wanted}`: {nearest}"))
     })?;
     let data = match &arguments.data {
-        Some(path) => Some(existing(path)?),
+        Some(path) => Some(existing(path).context("--data")?),
         None => None,
     };
     let overrides = Overrides {
@@ -178,14 +181,15 @@ fn from_file(path: &Path, scale: Scale, overrides: &Overrides) -> Result<Experim
         && let Some(data) = &experiment.data
     {
         let beside = path.parent().unwrap_or(Path::new("")).join(data);
-        experiment.data = Some(existing(&beside)?);
+        let named = || format!("`data` of {}", path.display());
+        experiment.data = Some(existing(&beside).with_context(named)?);
     }
     Ok(experiment)
 }
 
 /// Runs a new plan.
 pub fn start(request: Request, plan: Plan, place: &Where) -> Result<ExitCode> {
-    let work = WorkFolder::create(&place.dir)?;
+    let work = work_folder(&place.dir)?;
     for experiment in &request.experiments {
         rehearse(
             experiment,
@@ -205,6 +209,18 @@ pub fn start(request: Request, plan: Plan, place: &Where) -> Result<ExitCode> {
     execute(&store, &mut run, &path, &work, place)
 }
 
+/// The folder that trials work in. Says so where another run will disturb this one.
+fn work_folder(results: &Path) -> Result<WorkFolder> {
+    let work = WorkFolder::create(results).with_context(|| {
+        let folder = results.display();
+        format!("can't work in the folder {folder}: choose another with --dir or INORDER_DIR")
+    })?;
+    for process in work.others() {
+        eprintln!("process {process} measures here too: bytes stay right, times don't");
+    }
+    Ok(work)
+}
+
 /// A result file with a name of its own: date, time and scale, and a number where that isn't enough.
 fn new_store(run: &Run, folder: &Path) -> Result<(PathBuf, Store)> {
     let stamp = report::format::stamp(run.meta.started_unix_s);
@@ -213,7 +229,8 @@ fn new_store(run: &Run, folder: &Path) -> Result<(PathBuf, Store)> {
         let suffix = if number == 1 {
             String::new()
         } else {
-            format!("-{number}")
+            // Sorted by name, it comes after the file without a number: results stay in order.
+            format!("_{number}")
         };
         let path = folder.join(format!("{stamp}-{}{suffix}.db", run.meta.scale));
         match Store::create(&path, run) {
@@ -226,44 +243,49 @@ fn new_store(run: &Run, folder: &Path) -> Result<(PathBuf, Store)> {
 }
 
 /// Goes on with a run that was stopped.
-fn resume(path: &Path, place: &Where) -> Result<ExitCode> {
-    let path = if path.as_os_str().is_empty() {
-        newest_unfinished(&place.dir)?
-    } else {
-        path.to_owned()
+fn resume(path: Option<&Path>, place: &Where) -> Result<ExitCode> {
+    let path = match path {
+        Some(path) => path.to_owned(),
+        None => newest_unfinished(&place.dir)?,
     };
     let store = Store::open(&path)?;
     let mut run = store.run()?;
-    let left = run
-        .trials
-        .iter()
-        .filter(|t| t.status != Status::Done)
-        .count();
-    eprintln!(
-        "{}: {left} of {} trials left",
-        path.display(),
-        run.trials.len()
-    );
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let work = WorkFolder::create(folder)?;
+    let left = run.trials.iter().filter(|t| t.status != Status::Done);
+    let (left, all) = (left.count(), run.trials.len());
+    if left == 0 {
+        return Err(Error::Usage(format!(
+            "{0}: all {all} trials are done; see inorder report {0}",
+            path.display()
+        ))
+        .into());
+    }
+    eprintln!("{}: {left} of {all} trials left", path.display());
+    let work = work_folder(match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    })?;
     execute(&store, &mut run, &path, &work, place)
 }
 
 /// The newest result file in a folder that has trials left.
 fn newest_unfinished(folder: &Path) -> Result<PathBuf> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
-        .with_context(|| folder.display().to_string())?
+        .into_iter()
+        .flatten()
         .flatten()
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "db"))
         .collect();
     paths.sort();
-    while let Some(path) = paths.pop() {
-        if Store::read(&path).is_ok_and(|run| run.meta.finished_unix_s.is_none()) {
-            return Ok(path);
-        }
-    }
-    Err(Error::Usage(format!("no unfinished run in {}", folder.display())).into())
+    let is_unfinished =
+        |path: &PathBuf| Store::read(path).is_ok_and(|run| run.meta.finished_unix_s.is_none());
+    paths.into_iter().rev().find(is_unfinished).ok_or_else(|| {
+        let folder = folder.display();
+        Error::Usage(format!(
+            "no unfinished run in {folder}: name its result file, or its folder with --dir"
+        ))
+        .into()
+    })
 }
 
 /// Runs what is left, and reports what there is, however it ended.
@@ -292,21 +314,24 @@ fn execute(
     if run.trials.iter().any(|trial| trial.status == Status::Done) {
         show(run, path, place)?;
     }
-    if ended? == End::Stopped {
-        eprintln!(
-            "stopped; finished trials are kept. Go on with: inorder bench --resume {}",
-            path.display()
-        );
+    let go_on = format!("inorder bench --resume {}", path.display());
+    let told = |_: &Error| eprintln!("finished trials are kept; mended, go on with: {go_on}");
+    if ended.inspect_err(told)? == End::Stopped {
+        eprintln!("stopped; finished trials are kept. Go on with: {go_on}");
         return Ok(ExitCode::from(130));
     }
     if !place.quiet {
         eprintln!("done in {} s", unix_s() - began);
     }
-    let has_failed = run.trials.iter().any(|t| t.status == Status::Failed);
-    Ok(ExitCode::from(u8::from(has_failed)))
+    let failed = run.trials.iter().filter(|t| t.status == Status::Failed);
+    let failed = failed.count();
+    if failed > 0 {
+        eprintln!("{failed} trials failed; run them again with: {go_on}");
+    }
+    Ok(ExitCode::from(u8::from(failed > 0)))
 }
 
-/// Prints the report and writes the page beside the result file.
+/// Writes the page beside the result file and prints the report.
 fn show(run: &Run, path: &Path, place: &Where) -> Result<()> {
     let format = if place.json {
         Format::Json
@@ -314,27 +339,27 @@ fn show(run: &Run, path: &Path, place: &Where) -> Result<()> {
         Format::Term
     };
     let options = terminal::options();
-    terminal::print(&report::render(run, format, &options).map_err(anyhow::Error::from)?)?;
     let page = path.with_extension("html");
-    let html = report::render(run, Format::Html, &options)?;
-    std::fs::write(&page, html).with_context(|| page.display().to_string())?;
+    // First what stays: whoever reads stdout may have had enough before its end.
+    terminal::write_file(&page, &report::render(run, Format::Html, &options)?)?;
     let names = format!(
         "\nresults  {}\nreport   {}\n",
         path.display(),
         page.display()
     );
+    let mut text = report::render(run, format, &options)?;
     if place.json {
         eprint!("{names}");
-        return Ok(());
+    } else {
+        text += &names;
     }
-    terminal::print(&names)
+    terminal::print(&text)
 }
 
 /// `--list`.
-fn list(as_json: bool) -> Result<ExitCode> {
-    let all = experiments::built_in(&[], Scale::Full, &Overrides::default())?;
+fn list(experiments: &[Experiment], as_json: bool) -> Result<ExitCode> {
     if as_json {
-        let rows: Vec<_> = all
+        let rows: Vec<_> = experiments
             .iter()
             .map(|e| {
                 json!({"name": e.name, "title": e.title, "question": e.question,
@@ -345,7 +370,7 @@ fn list(as_json: bool) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = String::new();
-    for experiment in &all {
+    for experiment in experiments {
         text += &format!("{}\n    {}\n", experiment.name, experiment.question);
         if !experiment.claims.is_empty() {
             text += &format!("    claims {}\n", experiment.claims.join(", "));

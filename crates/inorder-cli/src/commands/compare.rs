@@ -3,7 +3,10 @@
 use super::report::format;
 use crate::terminal;
 use anyhow::Result;
-use inorder_bench::{report::compare, results::Store};
+use inorder_bench::{
+    report::{Format, compare},
+    results::Store,
+};
 use std::{path::PathBuf, process::ExitCode};
 
 /// Compares two result files: B over A for every cell that both have, with an interval, and what is
@@ -19,8 +22,11 @@ pub struct Arguments {
     format: String,
 }
 
+/// What a comparison can be written as.
+const FORMATS: &[Format] = &[Format::Term, Format::Md, Format::Json];
+
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let format = format(&arguments.format)?;
+    let format = format(&arguments.format, FORMATS)?;
     let (a, b) = (Store::read(&arguments.a)?, Store::read(&arguments.b)?);
     let comparison = compare::compare(&a, &b);
     terminal::print(&compare::render(&comparison, format, &terminal::options())?)?;

@@ -4,7 +4,14 @@
 use crate::terminal;
 use anyhow::Result;
 use inorder_bench::{
-    Error, claims::CLAIMS, experiment::RECIPES, experiment::factors::FACTORS, metrics::METRICS,
+    Error,
+    claims::CLAIMS,
+    experiment::{
+        RECIPES,
+        factors::{FACTORS, Setup},
+    },
+    metrics::METRICS,
+    nearest,
     probes::PROBES,
 };
 use serde_json::json;
@@ -20,47 +27,44 @@ pub struct Arguments {
     json: bool,
 }
 
-/// A word and what it means.
-type Word = (&'static str, String);
+/// A word, what it means, and the level that a factor has where nobody sets it.
+struct Word {
+    name: &'static str,
+    what: String,
+    default: Option<String>,
+}
+
+fn word(name: &'static str, what: impl Into<String>) -> Word {
+    Word {
+        name,
+        what: what.into(),
+        default: None,
+    }
+}
 
 /// The topics, each with its words.
 fn topics() -> Vec<(&'static str, Vec<Word>)> {
+    let setup = Setup::default();
+    let factors = FACTORS.iter().map(|f| Word {
+        default: Some((f.get)(&setup)),
+        ..word(f.name, f.what)
+    });
+    let recipes = RECIPES.iter().map(|(name, what)| word(name, *what));
+    let probes = PROBES
+        .iter()
+        .map(|p| word(p.id, format!("[{}] {}", p.unit, p.what)));
+    let metrics = METRICS
+        .iter()
+        .map(|m| word(m.id, format!("[{}] {}", m.unit, m.title)));
+    let claims = CLAIMS
+        .iter()
+        .map(|c| word(c.id, format!("{} (the post: {})", c.statement, c.figure)));
     vec![
-        (
-            "factors",
-            FACTORS
-                .iter()
-                .map(|f| (f.name, f.what.to_owned()))
-                .collect(),
-        ),
-        (
-            "recipes",
-            RECIPES
-                .iter()
-                .map(|(name, what)| (*name, (*what).to_owned()))
-                .collect(),
-        ),
-        (
-            "probes",
-            PROBES
-                .iter()
-                .map(|p| (p.id, format!("[{}] {}", p.unit, p.what)))
-                .collect(),
-        ),
-        (
-            "metrics",
-            METRICS
-                .iter()
-                .map(|m| (m.id, format!("[{}] {}", m.unit, m.title)))
-                .collect(),
-        ),
-        (
-            "claims",
-            CLAIMS
-                .iter()
-                .map(|c| (c.id, format!("{} (the post: {})", c.statement, c.figure)))
-                .collect(),
-        ),
+        ("factors", factors.collect()),
+        ("recipes", recipes.collect()),
+        ("probes", probes.collect()),
+        ("metrics", metrics.collect()),
+        ("claims", claims.collect()),
     ]
 }
 
@@ -69,9 +73,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if let Some(wanted) = &arguments.topic {
         let known: Vec<&str> = topics.iter().map(|(name, _)| *name).collect();
         if !known.contains(&wanted.as_str()) {
-            return Err(
-                Error::Usage(format!("unknown topic `{wanted}`: {}", known.join(", "))).into(),
-            );
+            let nearest = nearest(wanted, known);
+            return Err(Error::Usage(format!("unknown topic `{wanted}`: {nearest}")).into());
         }
         topics.retain(|(name, _)| name == wanted);
     }
@@ -81,7 +84,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             .map(|(name, words)| {
                 let words: Vec<_> = words
                     .into_iter()
-                    .map(|(word, what)| json!({"name": word, "what": what}))
+                    .map(|word| match word.default {
+                        Some(default) => {
+                            json!({"name": word.name, "what": word.what, "default": default})
+                        }
+                        None => json!({"name": word.name, "what": word.what}),
+                    })
                     .collect();
                 (name.to_owned(), json!(words))
             })
@@ -92,8 +100,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let mut text = String::new();
     for (name, words) in topics {
         text += &format!("{name}\n");
-        for (word, what) in words {
-            text += &format!("  {word:<22} {what}\n");
+        for word in words {
+            text += &format!("  {:<22} {}", word.name, word.what);
+            if let Some(default) = word.default {
+                text += &format!(" [{default}]");
+            }
+            text.push('\n');
         }
     }
     terminal::print(&text)?;

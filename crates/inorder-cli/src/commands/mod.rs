@@ -2,6 +2,7 @@
 
 mod bench;
 mod compare;
+mod completions;
 mod explain;
 mod id;
 mod report;
@@ -26,6 +27,8 @@ pub enum Commands {
     Explain(explain::Arguments),
     /// Makes ids, tells what they are and converts them
     Id(id::Arguments),
+    /// Prints the completions of this command for a shell
+    Completions(completions::Arguments),
     /// Runs one trial that is told on stdin (what `bench` starts a process for)
     #[command(hide = true)]
     Trial,
@@ -41,6 +44,7 @@ impl Commands {
             Commands::Rerun(arguments) => rerun::run(arguments),
             Commands::Explain(arguments) => explain::run(arguments),
             Commands::Id(arguments) => id::run(arguments),
+            Commands::Completions(arguments) => completions::run(&arguments),
             Commands::Trial => trial::run(),
         }
     }

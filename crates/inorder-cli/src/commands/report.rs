@@ -1,9 +1,9 @@
 //! `inorder report`: a report of a result file.
 
 use crate::terminal;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use inorder_bench::{
-    Error,
+    Error, nearest,
     report::{self, Format},
     results::Store,
 };
@@ -27,22 +27,21 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let format = format(&arguments.format)?;
+    let format = format(&arguments.format, Format::ALL)?;
     let run = Store::read(&arguments.result)?;
     let text = report::render(&run, format, &terminal::options())?;
     match &arguments.output {
-        Some(path) => {
-            std::fs::write(path, text).with_context(|| path.display().to_string())?;
-        }
+        Some(path) => terminal::write_file(path, &text)?,
         None => terminal::print(&text)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The format of this name.
-pub fn format(name: &str) -> Result<Format, Error> {
-    Format::from_name(name).ok_or_else(|| {
-        let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-        Error::Usage(format!("unknown format `{name}`: {}", known.join(", ")))
+/// The one of these formats that has this name.
+pub fn format(name: &str, among: &[Format]) -> Result<Format, Error> {
+    let named = among.iter().find(|format| format.name() == name);
+    named.copied().ok_or_else(|| {
+        let known = among.iter().map(|format| format.name());
+        Error::Usage(format!("unknown format `{name}`: {}", nearest(name, known)))
     })
 }

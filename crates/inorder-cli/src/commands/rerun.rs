@@ -8,6 +8,9 @@ use std::{path::PathBuf, process::ExitCode};
 /// Runs the experiments of a result file again, with the same plan and seed, into a new result file.
 /// Compare the two with `inorder compare`.
 #[derive(clap::Args)]
+#[command(after_help = "Example:
+  inorder rerun inorder-results/RUN.db
+  inorder compare inorder-results/RUN.db inorder-results/NEW.db")]
 pub struct Arguments {
     /// A result file of `inorder bench`
     result: PathBuf,
@@ -18,6 +21,7 @@ pub struct Arguments {
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let run = Store::read(&arguments.result)?;
     let request = Request::again(&run, std::env::args().skip(1).collect())?;
-    let plan = request.plan()?;
+    let mut plan = request.plan()?;
+    plan.only_of(&run);
     start(request, plan, &arguments.place)
 }

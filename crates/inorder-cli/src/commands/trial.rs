@@ -1,9 +1,15 @@
 //! `inorder trial`: one trial, told on stdin. Not for people.
 
 use anyhow::Result;
-use std::process::ExitCode;
+use std::{process::ExitCode, thread, time::Duration};
 
 pub fn run() -> Result<ExitCode> {
+    // Ctrl-C reaches every process of the terminal. The run decides what it means: a trial that died
+    // of it by itself would look like one that failed.
+    ctrlc::set_handler(|| {
+        thread::sleep(Duration::from_secs(1));
+        std::process::exit(130);
+    })?;
     inorder_bench::runner::serve()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -36,6 +36,7 @@ const LEVELS: &[(&str, usize)] = &[
 const RESERVED: &[(&str, &[&str])] = &[
     ("anyhow", &["inorder-cli"]),
     ("clap", &["inorder-cli"]),
+    ("clap_complete", &["inorder-cli"]),
     ("indicatif", &["inorder-cli"]),
     ("axum", &["inorder-couch", "inorder-watch"]),
     ("hyper", &["inorder-couch", "inorder-watch"]),

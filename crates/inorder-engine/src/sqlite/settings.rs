@@ -1,9 +1,10 @@
 //! Settings as PRAGMAs: each is set, then read back from the engine, because SQLite keeps silent
 //! about one it doesn't take. <https://www.sqlite.org/pragma.html>
 
-use super::NAME;
+use super::{NAME, failure::Failure};
 use crate::{AutoVacuum, Error, Settings, Synchronous};
 use rusqlite::{Connection, types::Value};
+use std::path::Path;
 
 /// Which of SQLite's settings are reported, in this order.
 const REPORTED: &[&str] = &[
@@ -83,7 +84,14 @@ fn apply(connection: &Connection, settings: &[(&str, String)]) -> Result<(), Err
     for (name, wanted) in settings {
         connection
             .execute_batch(&format!("PRAGMA {name}={wanted}"))
-            .map_err(|error| refused(name, wanted, &error.to_string()))?;
+            .map_err(|error| {
+                let why = error.to_string();
+                let path = Path::new(connection.path().unwrap_or_default());
+                match Failure::from(error).into_error(name, path) {
+                    full @ Error::DiskFull { .. } => full,
+                    _ => refused(name, wanted, &why),
+                }
+            })?;
         check(connection, name, wanted)?;
     }
     Ok(())

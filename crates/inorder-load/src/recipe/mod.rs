@@ -33,14 +33,14 @@ pub enum Fill {
         /// The bound, never reached unless it is `low`.
         high: f64,
     },
-    /// Letters and digits. Not for unique columns: two rows may be equal, see [`POOL_BYTES`].
+    /// Letters and digits, see [`FRESH_BYTES_MAX`] for how unlikely it is that two rows are equal.
     RandomText {
         /// Characters of the shortest.
         length_min: usize,
         /// Characters of the longest.
         length_max: usize,
     },
-    /// Bytes. Not for unique columns: two rows may be equal, see [`POOL_BYTES`].
+    /// Bytes, see [`FRESH_BYTES_MAX`] for how unlikely it is that two rows are equal.
     RandomBlob {
         /// Bytes of the shortest.
         length_min: usize,
@@ -71,11 +71,17 @@ pub enum Fill {
     },
 }
 
-/// Bytes of random text or blob that rows are slices of, on top of the longest row.
+/// The longest random text or blob whose bytes are made for it alone.
+///
+/// A unique column may hold those: 20 random bytes, or 20 letters and digits, come twice in no table
+/// there is. Longer values are slices of [`POOL_BYTES`]: of a million, two are likely to be equal.
+pub const FRESH_BYTES_MAX: usize = 64;
+
+/// Bytes that random texts or blobs longer than [`FRESH_BYTES_MAX`] are slices of, on top of the
+/// longest of them.
 ///
 /// No bytes are copied or made a row. That slices overlap makes no difference to a database that does
-/// not compress, as SQLite does not; values begin at about four million places, so that two of a
-/// million rows are likely to be equal: keys are made by `inorder-key`.
+/// not compress, as SQLite does not; they begin at about four million places.
 pub const POOL_BYTES: usize = 4 << 20;
 
 /// The longest text or blob: SQLite's default limit.
@@ -97,6 +103,7 @@ enum Source {
     Sequence { next: i64, step: i64 },
     Integers { low: i64, count: u64 },
     Reals { low: f64, width: f64 },
+    Fresh(Lengths, IsText),
     Slices(Slices),
     Titles(Titles),
     Names(Names),
@@ -127,11 +134,11 @@ impl Filler {
             Fill::RandomText {
                 length_min,
                 length_max,
-            } => Source::Slices(Slices::new(length_min, length_max, true, &mut rng)?),
+            } => Source::random_bytes(length_min, length_max, true, &mut rng)?,
             Fill::RandomBlob {
                 length_min,
                 length_max,
-            } => Source::Slices(Slices::new(length_min, length_max, false, &mut rng)?),
+            } => Source::random_bytes(length_min, length_max, false, &mut rng)?,
             Fill::Words => Source::Titles(Titles::new(seed)),
             Fill::Names => Source::Names(Names::new(seed)),
             Fill::Constant(value) => Source::Constant(value),
@@ -168,6 +175,7 @@ impl Filler {
             Source::Reals { low, width } => {
                 Column::Reals((0..rows).map(|_| *low + rng.unit() * *width).collect())
             }
+            Source::Fresh(lengths, is_text) => fresh(rows, *lengths, *is_text, rng),
             Source::Slices(slices) => slices.fill(rows, rng),
             Source::Titles(titles) => written(rows, |to| titles.write(to)),
             Source::Names(names) => written(rows, |to| names.write(to)),
@@ -181,6 +189,21 @@ impl Filler {
 }
 
 impl Source {
+    /// Random texts or blobs: short ones fresh, long ones slices.
+    fn random_bytes(
+        length_min: usize,
+        length_max: usize,
+        is_text: IsText,
+        rng: &mut Rng,
+    ) -> Result<Self, Error> {
+        let lengths = Lengths::new(length_min, length_max)?;
+        Ok(if length_max <= FRESH_BYTES_MAX {
+            Source::Fresh(lengths, is_text)
+        } else {
+            Source::Slices(Slices::new(lengths, is_text, rng))
+        })
+    }
+
     /// Rows of a column that has some, picked by what `picker` makes of their number.
     fn rows(
         from: Arc<Column>,
@@ -218,51 +241,98 @@ fn check_bounds<T: std::fmt::Display>(are_good: bool, low: T, high: T) -> Result
     ))
 }
 
+/// Whether random bytes are letters and digits, and so a text, or any, and so a blob.
+type IsText = bool;
+
+/// Bytes of random texts or blobs, each length equally likely.
+#[derive(Clone, Copy, Debug)]
+struct Lengths {
+    min: u32,
+    count: u32,
+}
+
+impl Lengths {
+    fn new(min: usize, max: usize) -> Result<Self, Error> {
+        check_bounds(min <= max, min, max)?;
+        if max > LENGTH_MAX_BYTES {
+            return Err(unfillable(
+                format!("{max} bytes in one value"),
+                "ask for at most 1000000000",
+            ));
+        }
+        Ok(Lengths {
+            min: min as u32,
+            count: (max - min) as u32 + 1,
+        })
+    }
+
+    fn max(self) -> u32 {
+        self.min + (self.count - 1)
+    }
+
+    /// A length from the upper half of a random number.
+    fn pick(self, bits: u64) -> u32 {
+        self.min + (((bits >> 32) * u64::from(self.count)) >> 32) as u32
+    }
+}
+
+/// Appends random bytes until there are at least `length`, eight at a time.
+fn extend_randomly(bytes: &mut Vec<u8>, length: usize, is_text: IsText, rng: &mut Rng) {
+    while bytes.len() < length {
+        let mut word = rng.next().to_le_bytes();
+        if is_text {
+            word = word.map(alphanumeric);
+        }
+        bytes.extend_from_slice(&word);
+    }
+}
+
+/// A column of random bytes made for each row.
+fn fresh(rows: usize, lengths: Lengths, is_text: IsText, rng: &mut Rng) -> Column {
+    let mut pool = Vec::with_capacity(rows * lengths.max() as usize + 8);
+    let spans = (0..rows).map(|_| {
+        let length = match lengths.count {
+            1 => lengths.min,
+            _ => lengths.pick(rng.next()),
+        };
+        let offset = u32::try_from(pool.len()).expect("values of one call take less than 4 GiB");
+        let end = pool.len() + length as usize;
+        extend_randomly(&mut pool, end, is_text, rng);
+        pool.truncate(end);
+        (offset, length)
+    });
+    Column::Spans {
+        spans: spans.collect(),
+        pool: pool.into(),
+        is_text,
+    }
+}
+
 /// Random slices of random bytes.
 #[derive(Clone, Debug)]
 struct Slices {
     pool: Arc<[u8]>,
-    length_min: u32,
-    length_max: u32,
-    is_text: bool,
+    lengths: Lengths,
+    is_text: IsText,
 }
 
 impl Slices {
-    fn new(
-        length_min: usize,
-        length_max: usize,
-        is_text: bool,
-        rng: &mut Rng,
-    ) -> Result<Self, Error> {
-        check_bounds(length_min <= length_max, length_min, length_max)?;
-        if length_max > LENGTH_MAX_BYTES {
-            return Err(unfillable(
-                format!("{length_max} bytes in one value"),
-                "ask for at most 1000000000",
-            ));
-        }
-        let mut pool = Vec::with_capacity(POOL_BYTES + length_max + 8);
-        while pool.len() < POOL_BYTES + length_max {
-            let mut bytes = rng.next().to_le_bytes();
-            if is_text {
-                bytes = bytes.map(alphanumeric);
-            }
-            pool.extend_from_slice(&bytes);
-        }
-        Ok(Slices {
+    fn new(lengths: Lengths, is_text: IsText, rng: &mut Rng) -> Self {
+        let mut pool = Vec::new();
+        let bytes = POOL_BYTES + lengths.max() as usize;
+        extend_randomly(&mut pool, bytes, is_text, rng);
+        Slices {
             pool: pool.into(),
-            length_min: length_min as u32,
-            length_max: length_max as u32,
+            lengths,
             is_text,
-        })
+        }
     }
 
     fn fill(&self, rows: usize, rng: &mut Rng) -> Column {
-        let lengths = u64::from(self.length_max - self.length_min) + 1;
         let span = |_| {
             // One random number serves both: its upper half the length, its lower half the offset.
             let bits = rng.next();
-            let length = self.length_min + (((bits >> 32) * lengths) >> 32) as u32;
+            let length = self.lengths.pick(bits);
             let offsets = self.pool.len() as u64 - u64::from(length) + 1;
             let offset = ((bits & u64::from(u32::MAX)) * offsets) >> 32;
             (offset as u32, length)

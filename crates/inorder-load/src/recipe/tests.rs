@@ -91,6 +91,39 @@ fn random_blobs_are_spread_over_the_pool() {
 }
 
 #[test]
+fn short_random_values_do_not_repeat() {
+    for (length, is_text) in [(20, false), (FRESH_BYTES_MAX, false), (20, true)] {
+        let (length_min, length_max) = (length, length);
+        let column = filler(match is_text {
+            true => Fill::RandomText {
+                length_min,
+                length_max,
+            },
+            false => Fill::RandomBlob {
+                length_min,
+                length_max,
+            },
+        })
+        .fill(100_000);
+        let values = slices(&column);
+        assert!(values.iter().all(|value| value.len() == length));
+        let distinct: HashSet<&[u8]> = values.into_iter().collect();
+        assert_eq!(distinct.len(), 100_000, "{length} {is_text}");
+    }
+}
+
+#[test]
+fn empty_random_values_are_rows_too() {
+    let (length_min, length_max) = (0, 0);
+    let column = filler(Fill::RandomBlob {
+        length_min,
+        length_max,
+    })
+    .fill(3);
+    assert_eq!(slices(&column), [b"", b"", b""]);
+}
+
+#[test]
 fn words_and_names_are_text() {
     for fill in [Fill::Words, Fill::Names] {
         let column = filler(fill).fill(50);
@@ -216,6 +249,10 @@ fn fills() -> impl Strategy<Value = Fill> {
         Just(Fill::RandomBlob {
             length_min: 1,
             length_max: 9
+        }),
+        Just(Fill::RandomText {
+            length_min: 60,
+            length_max: 90
         }),
         Just(Fill::Words),
         Just(Fill::Names),

@@ -10,7 +10,7 @@ use super::{
     svg,
     view::{ClaimRow, Column, ExperimentView, Report, Row, Shared, Summary},
 };
-use crate::{analysis::Ratio, claims::Verdict};
+use crate::claims::Verdict;
 use minijinja::{Environment, value::Serde};
 use serde::Serialize;
 
@@ -86,13 +86,8 @@ struct ClaimEntry<'a> {
     class: &'static str,
     seen: &'a str,
     reason: &'a str,
-    ratio: Option<RatioEntry>,
-}
-
-#[derive(Serialize)]
-struct RatioEntry {
-    text: String,
-    drawing: String,
+    /// The drawing of the ratio it rests on.
+    drawing: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -263,16 +258,7 @@ impl<'a> ClaimEntry<'a> {
             class: class(judgement.verdict),
             seen: &judgement.seen,
             reason: &judgement.reason,
-            ratio: judgement.ratio.as_ref().map(RatioEntry::new),
-        }
-    }
-}
-
-impl RatioEntry {
-    fn new(ratio: &Ratio) -> Self {
-        RatioEntry {
-            text: format::ratio_with_interval(ratio),
-            drawing: svg::interval(ratio),
+            drawing: judgement.ratio.as_ref().map(svg::interval),
         }
     }
 }

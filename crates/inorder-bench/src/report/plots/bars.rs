@@ -49,8 +49,9 @@ fn size_segments(source: &Source, cell: &Cell, probe: &str) -> Vec<f64> {
             .sum()
     };
     let of = |value: &dyn Fn(&Trial) -> f64| {
+        // Not every repetition takes every size.
         source
-            .median(cell, |trial| Some(value(trial)))
+            .median(cell, |trial| trial.last(probe, "").map(|_| value(trial)))
             .unwrap_or(0.0)
     };
     let named: [fn(&str) -> bool; 3] = [

@@ -1,8 +1,7 @@
 //! Which cells share a line, and which lines share a panel.
 
-use super::lines::unit_of;
 use crate::{
-    report::format,
+    report::level,
     results::{Cell, Experiment},
 };
 
@@ -72,20 +71,11 @@ fn distinct(cells: &[&Cell], factors: &[&str]) -> usize {
     seen.len()
 }
 
-/// Levels in words: a level that is no word of its own follows the name of its factor.
+/// The levels of some factors in words.
 fn words(cell: &Cell, factors: &[&str]) -> String {
-    let levels = factors.iter().filter_map(|factor| {
-        let level = cell.levels.get(*factor)?;
-        Some(match level.parse::<f64>() {
-            Ok(number) => {
-                let (title, unit, worth) = unit_of(factor);
-                let unit = if unit == "rows" { "" } else { unit };
-                format!("{title} {}", format::quantity(number * worth, unit))
-            }
-            Err(_) if ["true", "false"].contains(&level.as_str()) => format!("{factor} {level}"),
-            Err(_) => level.clone(),
-        })
-    });
+    let levels = factors
+        .iter()
+        .filter_map(|factor| level::words(factor, cell.levels.get(*factor)?));
     levels.collect::<Vec<_>>().join(", ")
 }
 

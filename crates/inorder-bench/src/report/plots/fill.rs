@@ -53,6 +53,10 @@ fn strips(cell: &Cell, trial: &Trial) -> Vec<Strip> {
             Strip {
                 label: match tree {
                     "" => cell.label.clone(),
+                    // SQLite's own name of it is long and says no more.
+                    _ if tree.starts_with("sqlite_autoindex") => {
+                        format!("{} \u{2013} key index", cell.label)
+                    }
                     _ => format!("{} \u{2013} {tree}", cell.label),
                 },
                 fills: leaves.into_iter().map(|(_, fill)| fill).collect(),

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     analysis::{Metric, median},
     metrics::metric_named,
+    report::level,
     results::Cell,
 };
 
@@ -49,7 +50,7 @@ pub(super) fn by_factor(source: &Source) -> Vec<Plot> {
         if numbers.len() < LEVELS_MIN || numbers.len() < levels.len() {
             continue;
         }
-        let (title, unit, worth) = unit_of(factor);
+        let (title, unit, worth) = level::unit_of(factor);
         numbers.iter_mut().for_each(|number| *number *= worth);
         let x = Axis {
             ticks: Some(numbers.clone()),
@@ -68,28 +69,6 @@ fn is_log(levels: &[f64]) -> bool {
     let low = levels.iter().copied().fold(f64::INFINITY, f64::min);
     let high = levels.iter().copied().fold(0.0, f64::max);
     low > 0.0 && high >= low * 8.0
-}
-
-/// What a factor's name says about its levels: title, unit, and what to multiply them with.
-pub(super) fn unit_of(factor: &str) -> (String, &'static str, f64) {
-    const ENDINGS: &[(&str, &str, f64)] = &[
-        ("_bytes", "bytes", 1.0),
-        ("_kib", "bytes", 1024.0),
-        ("_mib", "bytes", 1_048_576.0),
-        ("_us", "us", 1.0),
-        ("_ms", "us", 1e3),
-        ("_s", "s", 1.0),
-    ];
-    let words = |name: &str| name.replace('_', " ");
-    ENDINGS
-        .iter()
-        .find_map(|(ending, unit, worth)| {
-            Some((words(factor.strip_suffix(ending)?), *unit, *worth))
-        })
-        .unwrap_or_else(|| match factor.split('_').next() {
-            Some("rows") => (words(factor), "rows", 1.0),
-            _ => (words(factor), "", 1.0),
-        })
 }
 
 fn against(
@@ -251,16 +230,6 @@ fn capitalized(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_of_factors_carry_their_unit() {
-        assert_eq!(unit_of("cache_kib"), ("cache".into(), "bytes", 1024.0));
-        assert_eq!(
-            unit_of("rows_per_transaction"),
-            ("rows per transaction".into(), "rows", 1.0)
-        );
-        assert_eq!(unit_of("writers"), ("writers".into(), "", 1.0));
-    }
 
     #[test]
     fn ratios_of_levels_ask_for_a_log_axis() {

@@ -1,0 +1,228 @@
+//! The built-in experiments: each parses at both scales, plans, and runs in the small.
+
+use inorder_bench::{
+    claims::CLAIMS,
+    experiment::{Experiment, Overrides, Scale},
+    experiments::{BUILT_IN, built_in},
+    plan::plan,
+    probes::probe,
+    run::rehearse,
+    trial::{self, TrialSpec},
+};
+use std::collections::BTreeSet;
+
+fn all(scale: Scale) -> Vec<Experiment> {
+    built_in(&[], scale, &Overrides::default()).unwrap()
+}
+
+#[test]
+fn the_folder_and_the_list_agree() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
+    let files: BTreeSet<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let listed: BTreeSet<String> = BUILT_IN
+        .iter()
+        .map(|(file, _)| (*file).to_owned())
+        .collect();
+    assert_eq!(files, listed);
+}
+
+#[test]
+fn every_experiment_plans_at_both_scales() {
+    for scale in Scale::ALL {
+        let experiments = all(*scale);
+        let plan = plan(&experiments, 1).unwrap();
+        assert_eq!(plan.experiments.len(), experiments.len());
+        for (name, label, reason) in &plan.impossible {
+            // Every one is known, and says why.
+            assert_eq!(
+                (name.as_str(), label.as_str()),
+                ("keys", "serial, without-rowid"),
+                "{reason}"
+            );
+        }
+        let least = if *scale == Scale::Full { 5 } else { 2 };
+        for experiment in &experiments {
+            assert!(experiment.repetitions >= least, "{}", experiment.name);
+        }
+    }
+}
+
+#[test]
+fn every_claim_belongs_to_the_experiment_that_answers_it() {
+    let experiments = all(Scale::Full);
+    for claim in CLAIMS.iter() {
+        let experiment = experiments.iter().find(|e| e.name == claim.experiment);
+        let experiment = experiment.unwrap_or_else(|| panic!("{}: no experiment", claim.id));
+        assert!(
+            experiment.claims.iter().any(|id| id == claim.id),
+            "{} isn't among the claims of {}",
+            claim.id,
+            experiment.name
+        );
+    }
+}
+
+#[test]
+fn every_layout_of_every_experiment_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    for experiment in all(Scale::Quick) {
+        let plan = plan(std::slice::from_ref(&experiment), 1).unwrap();
+        rehearse(
+            &experiment,
+            Scale::Quick,
+            &Overrides::default(),
+            &plan,
+            folder.path(),
+        )
+        .unwrap();
+    }
+}
+
+/// One trial of the built-in table, in this process.
+fn run_trial(levels: &[(&str, &str)], seed: u64) -> trial::Outcome {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, text) = BUILT_IN[0];
+    let experiment = Experiment::parse(file, text, Scale::Quick, &Overrides::default()).unwrap();
+    let plan = plan(&[experiment], seed).unwrap();
+    let mut all_levels = plan.cells[0].levels.clone();
+    for (factor, level) in levels {
+        all_levels.insert((*factor).to_owned(), (*level).to_owned());
+    }
+    let spec = TrialSpec {
+        file: file.to_owned(),
+        text: text.to_owned(),
+        scale: Scale::Quick,
+        overrides: Overrides::default(),
+        levels: all_levels,
+        repetition: 0,
+        seed,
+        folder: folder.path().to_owned(),
+        is_rehearsal: false,
+    };
+    trial::run(&spec, &mut |_| {}).unwrap()
+}
+
+fn last(outcome: &trial::Outcome, name: &str, part: &str) -> Option<f64> {
+    let sample = outcome
+        .samples
+        .iter()
+        .rev()
+        .find(|s| s.probe == name && s.part == part);
+    sample
+        .unwrap_or_else(|| panic!("no sample of {name} {part}"))
+        .value
+}
+
+#[test]
+fn every_sample_has_a_probe_and_the_phases_make_the_whole() {
+    let outcome = run_trial(&[("rows", "3000"), ("key", "uuid7"), ("presort", "key")], 1);
+    for sample in &outcome.samples {
+        assert!(
+            probe(&sample.probe).is_some(),
+            "{} is no probe",
+            sample.probe
+        );
+    }
+    assert_eq!(last(&outcome, "rows_stored", ""), Some(3000.0));
+    // 16 bytes of key and 100 of payload.
+    assert_eq!(last(&outcome, "user_bytes", ""), Some(3000.0 * 116.0));
+    let parts = ["generate", "sort", "insert", "commit", "checkpoint"];
+    let sum: f64 = parts
+        .iter()
+        .map(|part| last(&outcome, "cpu_s", part).unwrap())
+        .sum();
+    assert!((sum - last(&outcome, "cpu_s", "").unwrap()).abs() < 1e-9);
+    let trees = [
+        "table:event",
+        "index:sqlite_autoindex_event_1",
+        "table:sqlite_schema",
+        "free",
+    ];
+    let sizes: f64 = trees
+        .iter()
+        .map(|part| last(&outcome, "size_bytes", part).unwrap())
+        .sum();
+    assert_eq!(Some(sizes), last(&outcome, "size_bytes", ""));
+    assert!(
+        outcome
+            .settings
+            .iter()
+            .any(|(name, value)| name == "journal_mode" && value == "wal")
+    );
+}
+
+#[test]
+fn the_same_seed_writes_the_same_bytes() {
+    let bytes = |seed| {
+        let outcome = run_trial(&[("rows", "20000"), ("key", "uuid4")], seed);
+        ["main", "wal", "journal", "temp", ""]
+            .map(|part| last(&outcome, "engine_written_bytes", part).unwrap())
+    };
+    assert_eq!(bytes(7), bytes(7));
+    assert_ne!(bytes(7), bytes(8));
+}
+
+#[test]
+fn sorting_random_keys_first_writes_fewer_bytes() {
+    let levels = |presort| {
+        [
+            ("key", "token160"),
+            ("layout", "without-rowid"),
+            ("rows", "40000"),
+            ("rows_per_transaction", "10000"),
+            ("cache_kib", "200"),
+            ("presort", presort),
+        ]
+    };
+    let bytes =
+        |presort| last(&run_trial(&levels(presort), 1), "engine_written_bytes", "").unwrap();
+    let (unsorted, sorted) = (bytes("none"), bytes("key"));
+    assert!(sorted * 1.5 < unsorted, "{sorted} of {unsorted}");
+    // A sort larger than the transaction saves as much.
+    let mut apart = levels("key").to_vec();
+    apart.extend([("rows_per_transaction", "1000"), ("rows_per_sort", "10000")]);
+    let apart = last(&run_trial(&apart, 1), "engine_written_bytes", "").unwrap();
+    assert!(apart * 1.5 < unsorted, "{apart} of {unsorted}");
+}
+
+#[test]
+fn several_writers_store_every_row_once() {
+    let levels = [
+        ("rows", "5000"),
+        ("rows_per_transaction", "100"),
+        ("writers", "4"),
+    ];
+    for key in ["serial", "ulid", "composite"] {
+        let outcome = run_trial(&[&levels[..], &[("key", key)]].concat(), 1);
+        assert_eq!(last(&outcome, "rows_stored", ""), Some(5000.0), "{key}");
+    }
+}
+
+#[test]
+fn every_key_kind_fills_both_layouts() {
+    for key in [
+        "serial",
+        "int-seq",
+        "int-random",
+        "uuid4",
+        "uuid7",
+        "ulid",
+        "token160",
+        "composite",
+    ] {
+        for layout in ["rowid", "without-rowid", "no-key"] {
+            if key == "serial" && layout != "rowid" {
+                continue;
+            }
+            let outcome = run_trial(&[("rows", "700"), ("key", key), ("layout", layout)], 3);
+            assert_eq!(
+                last(&outcome, "rows_stored", ""),
+                Some(700.0),
+                "{key} {layout}"
+            );
+        }
+    }
+}
