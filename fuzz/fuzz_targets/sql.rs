@@ -21,9 +21,14 @@ fn ask(db: &Connection, sql: &str, value: &Value) -> rusqlite::Result<Value> {
 fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);
     if let Ok(time) = parse_time(&text) {
-        assert_eq!(parse_time(&time.to_string()).expect("a time that was written"), time);
+        assert_eq!(
+            parse_time(&time.to_string()).expect("a time that was written"),
+            time
+        );
     }
-    let integer = data.first_chunk().map_or(data.len() as i64, |bytes| i64::from_le_bytes(*bytes));
+    let integer = data
+        .first_chunk()
+        .map_or(data.len() as i64, |bytes| i64::from_le_bytes(*bytes));
     let values = [
         Value::Text(text.into_owned()),
         Value::Blob(data.to_vec()),
@@ -32,7 +37,10 @@ fuzz_target!(|data: &[u8]| {
     ];
     DB.with(|db| {
         for value in &values {
-            for function in FUNCTIONS.iter().filter(|function| function.argument.is_some()) {
+            for function in FUNCTIONS
+                .iter()
+                .filter(|function| function.argument.is_some())
+            {
                 if let Err(error) = ask(db, &format!("SELECT {}(?)", function.name), value) {
                     assert!(!error.to_string().contains("panicked"), "{error}");
                 }
@@ -42,7 +50,10 @@ fuzz_target!(|data: &[u8]| {
                 ("uuid_valid", "uuid_blob(uuid_text(?1)) = uuid_blob(?1)"),
             ] {
                 if ask(db, &format!("SELECT {check}(?)"), value) == Ok(Value::Integer(1)) {
-                    assert_eq!(ask(db, &format!("SELECT {round}"), value), Ok(Value::Integer(1)));
+                    assert_eq!(
+                        ask(db, &format!("SELECT {round}"), value),
+                        Ok(Value::Integer(1))
+                    );
                 }
             }
         }
