@@ -4,6 +4,7 @@ mod bench;
 mod compare;
 mod completions;
 mod explain;
+mod id;
 mod report;
 mod rerun;
 mod trial;
@@ -24,6 +25,8 @@ pub enum Commands {
     Rerun(rerun::Arguments),
     /// Explains the words of experiments and reports: factors, probes, metrics, claims
     Explain(explain::Arguments),
+    /// Makes ids, tells what they are and converts them
+    Id(id::Arguments),
     /// Prints the completions of this command for a shell
     Completions(completions::Arguments),
     /// Runs one trial that is told on stdin (what `bench` starts a process for)
@@ -40,6 +43,7 @@ impl Commands {
             Commands::Compare(arguments) => compare::run(arguments),
             Commands::Rerun(arguments) => rerun::run(arguments),
             Commands::Explain(arguments) => explain::run(arguments),
+            Commands::Id(arguments) => id::run(arguments),
             Commands::Completions(arguments) => completions::run(&arguments),
             Commands::Trial => trial::run(),
         }

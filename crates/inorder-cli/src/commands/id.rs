@@ -1,0 +1,291 @@
+//! `inorder id`: makes ids, tells what they are, writes them in another form.
+
+use crate::terminal;
+use anyhow::{Context as _, Result};
+use inorder_bench::Error;
+use inorder_key::{
+    Clock, Factory, Generator, Inspection, Method, Overflow, Reading, SystemClock, TimeId, Ulid,
+    UnixTime, Uuid, fill_random,
+};
+use serde_json::json;
+use std::{fmt, fmt::Write as _, io::BufRead as _, process::ExitCode};
+
+/// Makes ids, tells what they are and converts them.
+#[derive(clap::Args)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "Examples:
+  inorder id ulid -n 10
+  inorder id uuid7 --at 2024-01-01
+  inorder id inspect 01ARZ3NDEKTSV4RRFFQ69G5FAV
+  inorder id convert --to uuid < ulids.txt"
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Makes ULIDs, each greater than the last
+    Ulid(Timed),
+    /// Makes UUIDs of version 7, each greater than the last
+    Uuid7(Timed),
+    /// Makes UUIDs of version 4, in no order
+    Uuid4(Count),
+    /// Makes tokens of random bytes, as hex digits
+    Token(Token),
+    /// Tells what ids are: kind, time, bits, problems
+    Inspect(Inspect),
+    /// Writes ULIDs and UUIDs in another form
+    Convert(Convert),
+}
+
+#[derive(clap::Args)]
+struct Count {
+    /// How many
+    #[arg(short = 'n', long, default_value_t = 1, value_name = "N")]
+    count: usize,
+}
+
+#[derive(clap::Args)]
+struct Timed {
+    #[command(flatten)]
+    count: Count,
+    /// Their time, such as 2024-01-31 or 2024-01-31T12:30:00.250Z, instead of now
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+}
+
+#[derive(clap::Args)]
+struct Token {
+    #[command(flatten)]
+    count: Count,
+    /// Random bytes of each
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    bytes: u16,
+}
+
+#[derive(clap::Args)]
+struct Inspect {
+    /// The ids, as text or as blobs such as x'017F…'; lines of stdin where none is given
+    ids: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+struct Convert {
+    /// The ids, as text or as blobs such as x'017F…'; lines of stdin where none is given
+    ids: Vec<String>,
+    /// The form to write; a UUID of a ULID and a ULID of all else where none is named
+    #[arg(long, value_enum)]
+    to: Option<Form>,
+}
+
+/// A form of 128 bits.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Form {
+    /// 26 characters
+    Ulid,
+    /// 36 characters
+    Uuid,
+    /// A blob as SQL writes it
+    Blob,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    match arguments.command {
+        Command::Ulid(wanted) => print_in_order::<Ulid>(&wanted)?,
+        Command::Uuid7(wanted) => print_in_order::<Uuid>(&wanted)?,
+        Command::Uuid4(wanted) => print_batches(&wanted, Uuid::NIL, |out| {
+            Uuid::fill_v4(out);
+            Ok(())
+        })?,
+        Command::Token(wanted) => print_tokens(&wanted)?,
+        Command::Inspect(wanted) => return inspect(wanted),
+        Command::Convert(wanted) => convert(wanted)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A clock that shows the time it was asked for.
+struct At(UnixTime);
+
+impl Clock for At {
+    fn read(&mut self, wanted: usize) -> Reading {
+        Reading {
+            time: self.0,
+            ids: wanted,
+        }
+    }
+}
+
+fn print_in_order<I: TimeId + Default + fmt::Display>(wanted: &Timed) -> Result<()> {
+    let Some(at) = &wanted.at else {
+        return print_batches(&wanted.count, I::default(), |out| {
+            Factory::process().fill(out);
+            Ok(())
+        });
+    };
+    let time = inorder_sqlite::parse_time(at).map_err(|error| Error::Usage(error.to_string()))?;
+    let mut ids = Generator::<I, _>::with_clock(Method::default(), Overflow::RunAhead, At(time))?;
+    print_batches(&wanted.count, I::default(), |out| Ok(ids.fill(out)?))
+}
+
+/// Prints ids a line each, as they are made.
+fn print_batches<I: Copy + fmt::Display>(
+    wanted: &Count,
+    nil: I,
+    mut fill: impl FnMut(&mut [I]) -> Result<()>,
+) -> Result<()> {
+    let mut batch = [nil; 1024];
+    let mut left = wanted.count;
+    while left > 0 {
+        let made = &mut batch[..left.min(1024)];
+        fill(made)?;
+        left -= made.len();
+        let mut text = String::new();
+        made.iter().try_for_each(|id| writeln!(text, "{id}"))?;
+        terminal::print(&text)?;
+    }
+    Ok(())
+}
+
+fn print_tokens(wanted: &Token) -> Result<()> {
+    let mut token = vec![0; usize::from(wanted.bytes)];
+    for _ in 0..wanted.count.count {
+        fill_random(&mut token);
+        terminal::print(&format!("{}\n", Hex(&token)))?;
+    }
+    Ok(())
+}
+
+/// Bytes as lower-case hex digits.
+struct Hex<'a>(&'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// The ids that were given, or the lines of stdin.
+fn given(ids: Vec<String>) -> Result<Vec<String>> {
+    if !ids.is_empty() {
+        return Ok(ids);
+    }
+    let lines = std::io::stdin().lock().lines();
+    lines
+        .filter(|line| !line.as_ref().is_ok_and(String::is_empty))
+        .collect::<Result<_, _>>()
+        .context("stdin")
+}
+
+/// What an id is, given as text or as a blob in SQL.
+fn look_at(id: &str) -> Inspection {
+    let now = SystemClock.read(1).time;
+    match blob(id) {
+        Some(bytes) => Inspection::of_blob(&bytes, now),
+        None => Inspection::of_text(id, now),
+    }
+}
+
+/// The bytes of a blob as SQL writes it, `x'017F'`.
+fn blob(literal: &str) -> Option<Vec<u8>> {
+    let digits = literal.strip_prefix(['x', 'X'])?;
+    let digits = digits.strip_prefix('\'')?.strip_suffix('\'')?.as_bytes();
+    let byte = |pair: &[u8]| match pair {
+        [a, b] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => {
+            u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()
+        }
+        _ => None,
+    };
+    digits.chunks(2).map(byte).collect()
+}
+
+fn inspect(wanted: Inspect) -> Result<ExitCode> {
+    let ids = given(wanted.ids)?;
+    let found: Vec<Inspection> = ids.iter().map(|id| look_at(id)).collect();
+    let both = ids.iter().zip(&found);
+    let text = match wanted.json {
+        true => {
+            let all: Vec<_> = both.map(|(id, found)| to_json(id, found)).collect();
+            format!("{}\n", serde_json::to_string_pretty(&all)?)
+        }
+        false => both.map(|(id, found)| to_text(id, found)).collect(),
+    };
+    terminal::print(&text)?;
+    let is_any_wrong = found.iter().any(|found| found.name == "no id");
+    Ok(ExitCode::from(u8::from(is_any_wrong)))
+}
+
+fn to_json(id: &str, found: &Inspection) -> serde_json::Value {
+    let fields = found.fields.iter().map(|field| {
+        json!({"name": field.name, "bits": field.bits, "value": format!("{:#x}", field.value)})
+    });
+    json!({
+        "id": id,
+        "is": found.name,
+        "kind": found.kind.map(|kind| kind.name()),
+        "encoding": found.encoding.name(),
+        "time": found.time.map(|time| time.to_string()),
+        "ms": found.time.map(|time| time.ms),
+        "ulid": found.bits.map(|bits| Ulid::from_u128(bits).to_string()),
+        "uuid": found.bits.map(|bits| Uuid::from_u128(bits).to_string()),
+        "fields": fields.collect::<Vec<_>>(),
+        "problems": found.problems,
+    })
+}
+
+fn to_text(id: &str, found: &Inspection) -> String {
+    let mut text = format!("{id}\n");
+    let mut line = |name: &str, value: &str| text += &format!("  {name:<8} {value}\n");
+    line("is", &found.name);
+    if let Some(kind) = found.kind {
+        line("kind", kind.name());
+    }
+    if let Some(time) = found.time {
+        line("time", &time.to_string());
+    }
+    if let Some(bits) = found.bits {
+        line("ulid", &Form::Ulid.write(bits));
+        line("uuid", &Form::Uuid.write(bits));
+        line("blob", &Form::Blob.write(bits));
+    }
+    for field in &found.fields {
+        line(
+            "bits",
+            &format!("{:<10} {:>3}  {:#x}", field.name, field.bits, field.value),
+        );
+    }
+    for problem in &found.problems {
+        line("problem", problem);
+    }
+    text
+}
+
+fn convert(wanted: Convert) -> Result<()> {
+    for id in given(wanted.ids)? {
+        let found = look_at(id.trim());
+        let bits = found.bits.with_context(|| {
+            let problem = found.problems.first().unwrap_or(&found.name);
+            format!("{id} is no ULID or UUID: {problem}")
+        })?;
+        let is_ulid = found.kind == Some(inorder_key::KeyKind::Ulid);
+        let other = if is_ulid { Form::Uuid } else { Form::Ulid };
+        terminal::print(&format!("{}\n", wanted.to.unwrap_or(other).write(bits)))?;
+    }
+    Ok(())
+}
+
+impl Form {
+    fn write(self, bits: u128) -> String {
+        match self {
+            Form::Ulid => Ulid::from_u128(bits).to_string(),
+            Form::Uuid => Uuid::from_u128(bits).to_string(),
+            Form::Blob => format!("x'{bits:032X}'"),
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! The list of functions: registration, documentation and tests follow it.
+
+use crate::Error;
+use crate::{clock, read::Value, shared};
+use inorder_key::{Factory, Inspection, TimeId, Ulid, UnixTime, Uuid, fill_random};
+
+/// An SQL function.
+#[derive(Debug)]
+pub struct Function {
+    /// Its name in SQL. Functions of one name differ in their arguments.
+    pub name: &'static str,
+    /// What its one argument is called, if it has one.
+    pub argument: Option<&'static str>,
+    /// Whether equal arguments give equal results: SQLite then allows it in indexes and generated columns.
+    pub is_deterministic: bool,
+    /// What it gives, in a sentence.
+    pub what: &'static str,
+    pub(crate) body: Body,
+}
+
+/// What a function does.
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// Makes something of nothing.
+    Make(fn() -> Result<Output, Error>),
+    /// Makes something of its argument, which is not NULL.
+    Read(fn(Value<'_>) -> Result<Output, Error>),
+    /// Makes an id of the next count of the database.
+    Count(fn(u64) -> Result<Output, Error>),
+}
+
+/// What a function gives.
+#[derive(Debug)]
+pub(crate) enum Output {
+    Null,
+    Integer(i64),
+    Id([u8; 16]),
+    UlidText([u8; Ulid::TEXT_BYTES]),
+    UuidText([u8; Uuid::TEXT_BYTES]),
+    Blob(Vec<u8>),
+    Text(String),
+}
+
+impl Function {
+    /// How it is called: `ulid_text(x)`.
+    pub fn signature(&self) -> String {
+        format!("{}({})", self.name, self.argument.unwrap_or_default())
+    }
+
+    const fn make(
+        name: &'static str,
+        what: &'static str,
+        body: fn() -> Result<Output, Error>,
+    ) -> Self {
+        Self {
+            name,
+            argument: None,
+            is_deterministic: false,
+            what,
+            body: Body::Make(body),
+        }
+    }
+
+    const fn count(
+        name: &'static str,
+        what: &'static str,
+        body: fn(u64) -> Result<Output, Error>,
+    ) -> Self {
+        Self {
+            body: Body::Count(body),
+            ..Self::make(name, what, || Ok(Output::Null))
+        }
+    }
+
+    /// A function that draws random bits.
+    const fn draw(
+        name: &'static str,
+        argument: &'static str,
+        what: &'static str,
+        body: fn(Value<'_>) -> Result<Output, Error>,
+    ) -> Self {
+        Self {
+            name,
+            argument: Some(argument),
+            is_deterministic: false,
+            what,
+            body: Body::Read(body),
+        }
+    }
+
+    const fn convert(
+        name: &'static str,
+        argument: &'static str,
+        what: &'static str,
+        body: fn(Value<'_>) -> Result<Output, Error>,
+    ) -> Self {
+        Self {
+            is_deterministic: true,
+            ..Self::draw(name, argument, what, body)
+        }
+    }
+}
+
+/// Every function, in the order of the documentation.
+pub const FUNCTIONS: &[Function] = &[
+    Function::make("ulid", "a new ULID, as a blob", || Ok(blob(next::<Ulid>()))),
+    Function::make("ulid_text", "a new ULID, as text", || Ok(ulid_text(next()))),
+    Function::make("uuid7", "a new UUIDv7, as a blob", || {
+        Ok(blob(next::<Uuid>()))
+    }),
+    Function::make("uuid7_text", "a new UUIDv7, as text", || {
+        Ok(uuid_text(next()))
+    }),
+    Function::make("uuid4", "a new UUIDv4, as a blob", || {
+        Ok(blob(Uuid::new_v4()))
+    }),
+    Function::make("uuid4_text", "a new UUIDv4, as text", || {
+        Ok(uuid_text(Uuid::new_v4()))
+    }),
+    Function::count(
+        "ulid_shared",
+        "a new ULID, as a blob, greater than all that any process made in this database",
+        |count| Ok(blob(shared::id::<Ulid>(count)?)),
+    ),
+    Function::count(
+        "uuid7_shared",
+        "a new UUIDv7, as a blob, greater than all that any process made in this database",
+        |count| Ok(blob(shared::id::<Uuid>(count)?)),
+    ),
+    Function::draw(
+        "ulid_at",
+        "t",
+        "a ULID of the time `t`, otherwise random, as a blob",
+        |t| Ok(blob(Ulid::random_at(t.time()?.ms)?)),
+    ),
+    Function::draw(
+        "uuid7_at",
+        "t",
+        "a UUIDv7 of the time `t`, otherwise random, as a blob",
+        |t| Ok(blob(Uuid::random_at(t.time()?.ms)?)),
+    ),
+    Function::draw("token", "n", "`n` random bytes, 1 to 1024", |n| {
+        Ok(Output::Blob(token(n)?))
+    }),
+    Function::draw(
+        "token_text",
+        "n",
+        "`n` random bytes as `2n` hex digits",
+        |n| Ok(Output::Text(hex(&token(n)?))),
+    ),
+    Function::convert("ulid_text", "x", "the text of a ULID", |x| {
+        Ok(ulid_text(x.ulid()?))
+    }),
+    Function::convert("ulid_blob", "x", "the blob of a ULID", |x| {
+        Ok(blob(x.ulid()?))
+    }),
+    Function::convert(
+        "ulid_timestamp",
+        "x",
+        "the milliseconds since 1970 in a ULID",
+        |x| Ok(Output::Integer(x.ulid()?.ms() as i64)),
+    ),
+    Function::convert(
+        "ulid_min",
+        "t",
+        "the least ULID of the time `t`, as a blob",
+        |t| Ok(blob(Ulid::first_at(t.time()?.ms)?)),
+    ),
+    Function::convert(
+        "ulid_max",
+        "t",
+        "the greatest ULID of the time `t`, as a blob",
+        |t| Ok(blob(Ulid::last_at(t.time()?.ms)?)),
+    ),
+    Function::convert("ulid_valid", "x", "1 if `x` is a ULID, 0 if not", |x| {
+        truth(x.ulid().is_ok())
+    }),
+    Function::convert(
+        "ulid_to_uuid",
+        "x",
+        "the 128 bits of a ULID as the text of a UUID",
+        |x| Ok(uuid_text(x.ulid()?.into())),
+    ),
+    Function::convert("uuid_text", "x", "the text of a UUID of any version", |x| {
+        Ok(uuid_text(x.uuid()?))
+    }),
+    Function::convert("uuid_blob", "x", "the blob of a UUID of any version", |x| {
+        Ok(blob(x.uuid()?))
+    }),
+    Function::convert(
+        "uuid_valid",
+        "x",
+        "1 if `x` is a UUID of any version, 0 if not",
+        |x| truth(x.uuid().is_ok()),
+    ),
+    Function::convert(
+        "uuid_version",
+        "x",
+        "the version of a UUID, or NULL if it is of another variant",
+        |x| {
+            Ok(x.uuid()?
+                .version()
+                .map_or(Output::Null, |version| Output::Integer(version.into())))
+        },
+    ),
+    Function::convert(
+        "uuid_to_ulid",
+        "x",
+        "the 128 bits of a UUID as the text of a ULID",
+        |x| Ok(ulid_text(x.uuid()?.into())),
+    ),
+    Function::convert(
+        "uuid7_timestamp",
+        "x",
+        "the milliseconds since 1970 in a UUIDv7",
+        uuid7_timestamp,
+    ),
+    Function::convert(
+        "uuid7_min",
+        "t",
+        "the least UUIDv7 of the time `t`, as a blob",
+        |t| Ok(blob(Uuid::first_at(t.time()?.ms)?)),
+    ),
+    Function::convert(
+        "uuid7_max",
+        "t",
+        "the greatest UUIDv7 of the time `t`, as a blob",
+        |t| Ok(blob(Uuid::last_at(t.time()?.ms)?)),
+    ),
+    Function::convert("uuid7_valid", "x", "1 if `x` is a UUIDv7, 0 if not", |x| {
+        truth(x.uuid().is_ok_and(|id| id.version() == Some(7)))
+    }),
+    Function::convert(
+        "key_kind",
+        "x",
+        "what an id is: `ulid`, `uuid7`, `uuid4`, `token160`, otherwise in words",
+        |x| Ok(Output::Text(kind(x))),
+    ),
+    Function {
+        is_deterministic: true,
+        ..Function::make("inorder_version", "the version of these functions", || {
+            Ok(Output::Text(env!("CARGO_PKG_VERSION").to_owned()))
+        })
+    },
+];
+
+/// The most bytes of a token: no secret needs more, and no mistake fills the memory.
+const TOKEN_BYTES_MAX: usize = 1024;
+
+/// The next id of the process.
+#[inline]
+fn next<I: TimeId>() -> I {
+    Factory::process().next_at(clock::now())
+}
+
+fn truth(is_so: bool) -> Result<Output, Error> {
+    Ok(Output::Integer(is_so.into()))
+}
+
+#[inline]
+fn blob(id: impl Into<[u8; 16]>) -> Output {
+    Output::Id(id.into())
+}
+
+#[inline]
+pub(crate) fn ulid_text(id: Ulid) -> Output {
+    Output::UlidText(id.to_text())
+}
+
+#[inline]
+pub(crate) fn uuid_text(id: Uuid) -> Output {
+    Output::UuidText(id.to_text())
+}
+
+fn token(n: Value<'_>) -> Result<Vec<u8>, Error> {
+    let found = n.integer("a number of bytes")?;
+    let is_right = |bytes: &usize| (1..=TOKEN_BYTES_MAX).contains(bytes);
+    let bytes = usize::try_from(found)
+        .ok()
+        .filter(is_right)
+        .ok_or(Error::Token {
+            max: TOKEN_BYTES_MAX,
+            found,
+        })?;
+    let mut token = vec![0; bytes];
+    fill_random(&mut token);
+    Ok(token)
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
+    let digits = |&byte: &u8| [digit(byte >> 4), digit(byte & 0xf)];
+    bytes.iter().flat_map(digits).collect()
+}
+
+fn uuid7_timestamp(x: Value<'_>) -> Result<Output, Error> {
+    let id = x.uuid()?;
+    let ms = id.ms().ok_or(Error::NoTime(id))?;
+    Ok(Output::Integer(ms as i64))
+}
+
+/// The name of the kind of key, or of what else it is.
+fn kind(x: Value<'_>) -> String {
+    // Only whether a time lies in the future depends on now, and nothing is said of that here.
+    let now = UnixTime::default();
+    let found = match x {
+        Value::Integer(integer) => Inspection::of_integer(integer),
+        Value::Real => return "no id".to_owned(),
+        Value::Text(text) => Inspection::of_text(&String::from_utf8_lossy(text), now),
+        Value::Blob(blob) => Inspection::of_blob(blob, now),
+    };
+    found.kind.map_or(found.name, |kind| kind.name().to_owned())
+}

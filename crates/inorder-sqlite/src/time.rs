@@ -1,0 +1,191 @@
+//! Times as people and ids write them.
+
+use crate::Error;
+use inorder_key::UnixTime;
+
+/// Reads a time as RFC 3339 and SQLite write it, down to the millisecond.
+///
+/// A date, `2024-01-31`, is its midnight in UTC. A time of day may follow after `T` or a blank: `12:30`, `12:30:05` or
+/// `12:30:05.250`, then nothing or `Z` for UTC, or an offset such as `+02:00`. Years have four digits; what lies past the
+/// millisecond is cut off.
+///
+/// # Errors
+/// [`Error::Time`] for any other text, [`Error::Range`] for a time before 1970.
+pub fn parse_time(text: &str) -> Result<UnixTime, Error> {
+    let ms = milliseconds(text).ok_or_else(|| Error::Time(text.to_owned()))?;
+    from_ms(ms)
+}
+
+/// The time of this many milliseconds since 1970, as long as an id can hold it.
+pub(crate) fn from_ms(ms: i64) -> Result<UnixTime, Error> {
+    match u64::try_from(ms) {
+        Ok(ms) if ms <= UnixTime::MS_MAX => Ok(UnixTime::from_ms(ms)),
+        _ => Err(Error::Range { ms }),
+    }
+}
+
+/// The milliseconds since 1970 of a well-formed time, negative before.
+fn milliseconds(text: &str) -> Option<i64> {
+    let mut rest = Rest(text.as_bytes());
+    let year = rest.digits(4)?;
+    rest.one_of(b"-")?;
+    let month = rest.digits(2)?;
+    rest.one_of(b"-")?;
+    let day = rest.digits(2)?;
+    let mut ms = days(year, month, day)? * 86_400_000;
+    if rest.one_of(b"T ").is_some() {
+        ms += time_of_day(&mut rest)? - offset(&mut rest)?;
+    }
+    rest.0.is_empty().then_some(ms)
+}
+
+/// The milliseconds since midnight.
+fn time_of_day(rest: &mut Rest) -> Option<i64> {
+    let hours = rest.digits(2).filter(|hours| *hours < 24)?;
+    rest.one_of(b":")?;
+    let minutes = rest.digits(2).filter(|minutes| *minutes < 60)?;
+    let (mut seconds, mut ms) = (0, 0);
+    if rest.one_of(b":").is_some() {
+        seconds = rest.digits(2).filter(|seconds| *seconds < 60)?;
+        if rest.one_of(b".").is_some() {
+            let fraction = rest.0.iter().take_while(|c| c.is_ascii_digit()).count();
+            let (digits, behind) = rest.0.split_at_checked(fraction).filter(|_| fraction > 0)?;
+            let digit = |i: usize| digits.get(i).map_or(0, |c| i64::from(c - b'0'));
+            ms = digit(0) * 100 + digit(1) * 10 + digit(2);
+            rest.0 = behind;
+        }
+    }
+    Some(((hours * 60 + minutes) * 60 + seconds) * 1000 + ms)
+}
+
+/// How far local time is ahead of UTC, in milliseconds.
+fn offset(rest: &mut Rest) -> Option<i64> {
+    if rest.one_of(b"Z").is_some() {
+        return Some(0);
+    }
+    let Some(sign) = rest.one_of(b"+-") else {
+        return Some(0);
+    };
+    let hours = rest.digits(2).filter(|hours| *hours < 24)?;
+    rest.one_of(b":")?;
+    let minutes = rest.digits(2).filter(|minutes| *minutes < 60)?;
+    let ahead = (hours * 60 + minutes) * 60_000;
+    Some(if sign == b'-' { -ahead } else { ahead })
+}
+
+/// The days from 1970-01-01 to a date of the Gregorian calendar that exists.
+fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    let is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    let last = match month {
+        2 => 28 + i64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    if !(1..=last).contains(&day) {
+        return None;
+    }
+    // Years begin in March here, so that the leap day ends them.
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
+    let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    let days_from_march = (153 * month + 2) / 5 + day - 1;
+    Some(365 * year + leaps + days_from_march - 719_468)
+}
+
+/// What is left to read.
+struct Rest<'a>(&'a [u8]);
+
+impl Rest<'_> {
+    /// A number of exactly so many digits.
+    fn digits(&mut self, count: usize) -> Option<i64> {
+        let (digits, behind) = self.0.split_at_checked(count)?;
+        let number = digits.iter().try_fold(0, |number, c| {
+            c.is_ascii_digit()
+                .then(|| number * 10 + i64::from(c - b'0'))
+        })?;
+        self.0 = behind;
+        Some(number)
+    }
+
+    /// The next character, if it is one of these.
+    fn one_of(&mut self, wanted: &[u8]) -> Option<u8> {
+        let (first, behind) = self
+            .0
+            .split_first()
+            .filter(|(first, _)| wanted.contains(first))?;
+        self.0 = behind;
+        Some(*first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn times_are_read_in_every_form() {
+        for (text, ms) in [
+            ("1970-01-01", 0),
+            ("1970-01-01T00:00:00.001Z", 1),
+            ("2024-02-29", 1_709_164_800_000),
+            ("2024-01-01T00:00", 1_704_067_200_000),
+            ("2024-01-01 00:00:00", 1_704_067_200_000),
+            ("2024-01-01T02:00:00+02:00", 1_704_067_200_000),
+            ("2023-12-31T18:30:00.5-05:30", 1_704_067_200_500),
+            ("2016-07-30T23:54:10.259999Z", 1_469_922_850_259),
+        ] {
+            assert_eq!(parse_time(text).unwrap(), UnixTime::from_ms(ms), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        for text in [
+            "",
+            "now",
+            "2024",
+            "2024-1-1",
+            "2023-02-29",
+            "1900-02-29",
+            "2024-13-01",
+            "2024-00-10",
+            "2024-01-00",
+            "2024-04-31",
+            "2024-01-01T",
+            "2024-01-01T24:00",
+            "2024-01-01T23:60",
+            "2024-01-01T23:59:60",
+            "2024-01-01T12:00:00.",
+            "2024-01-01T12:00Zx",
+            "2024-01-01 ",
+            "2024-01-01T12:00+2",
+            "+024-01-01",
+            "２０２４-01-01",
+            "1700000000000",
+        ] {
+            assert!(matches!(parse_time(text), Err(Error::Time(_))), "{text}");
+        }
+        assert_eq!(
+            parse_time("1969-12-31").unwrap_err().to_string(),
+            "millisecond -86400000 is in no id: they begin in 1970 with 0 and end in the year 10889 with 281474976710655"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_a_time_prints_is_read_back(ms in 0..253_402_300_800_000u64) {
+            let time = UnixTime::from_ms(ms);
+            prop_assert_eq!(parse_time(&time.to_string()).unwrap(), time);
+        }
+
+        #[test]
+        fn no_text_panics(text in ".{0,40}") {
+            let _ = parse_time(&text);
+        }
+    }
+}

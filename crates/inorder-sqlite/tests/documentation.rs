@@ -1,0 +1,49 @@
+//! The page about ids lists every function in the words of the list, and its SQL runs.
+
+use inorder_sqlite::{FUNCTIONS, KINDS, register};
+use rusqlite::Connection;
+
+const PAGE: &str = include_str!("../../../docs/ids.md");
+
+#[test]
+fn every_function_is_documented_and_nothing_else() {
+    let rows = PAGE
+        .lines()
+        .skip_while(|line| *line != "| function | gives |")
+        .skip(2);
+    let documented: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
+    let listed = FUNCTIONS
+        .iter()
+        .map(|function| format!("| `{}` | {} |", function.signature(), function.what));
+    let (keys, functions) = documented.split_last().unwrap();
+    assert_eq!(functions, listed.collect::<Vec<_>>());
+    assert!(keys.starts_with("| `keys(kind, n)` |"));
+    let kinds: Vec<String> = KINDS
+        .iter()
+        .map(|kind| format!("`{}`", kind.name))
+        .collect();
+    assert!(PAGE.contains(&format!("The kinds of `keys` are {}.", kinds.join(", "))));
+}
+
+#[test]
+fn the_sql_of_the_page_runs() {
+    let db = Connection::open_in_memory().unwrap();
+    db.execute_batch("PRAGMA trusted_schema = off").unwrap();
+    register(&db).unwrap();
+    let blocks: Vec<&str> = PAGE
+        .split("```sql\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    assert_eq!(blocks.len(), 3);
+    for sql in blocks {
+        db.execute_batch(sql)
+            .unwrap_or_else(|error| panic!("{error}: {sql}"));
+    }
+    let made: i64 = db
+        .query_row("SELECT count(*) FROM event WHERE made_ms > 0", [], |row| {
+            row.get(0)
+        })
+        .unwrap();
+    assert_eq!(made, 1000);
+}

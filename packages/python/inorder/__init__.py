@@ -1,0 +1,35 @@
+"""ULIDs, UUIDs and tokens as SQL functions of SQLite, in order.
+
+>>> import inorder, sqlite3
+>>> connection = sqlite3.connect(":memory:")
+>>> inorder.load(connection)
+>>> (text,) = connection.execute("SELECT ulid_text()").fetchone()
+>>> len(text)
+26
+"""
+
+import pathlib
+
+__all__ = ["load", "path"]
+
+
+def path():
+    """The file of the extension, without its suffix, as `load_extension` takes it."""
+    return str(pathlib.Path(__file__).resolve().parent / "inorder")
+
+
+def load(connection):
+    """Adds the functions to a connection of `sqlite3` or of a module like it.
+
+    Extensions are not allowed to the connection afterwards. Raises `sqlite3.OperationalError` where SQLite is older
+    than 3.34.1, and `RuntimeError` where this Python was built without support for extensions.
+    """
+    if not hasattr(connection, "enable_load_extension"):
+        raise RuntimeError(
+            "the sqlite3 module of this Python loads no extensions: take another Python, or the module pysqlite3"
+        )
+    connection.enable_load_extension(True)
+    try:
+        connection.load_extension(path())
+    finally:
+        connection.enable_load_extension(False)
