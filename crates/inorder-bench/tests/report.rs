@@ -1,5 +1,7 @@
 //! Reports of a made-up run, in every format.
 
+#[path = "report/browser.rs"]
+mod browser;
 #[path = "report/page.rs"]
 mod page;
 #[path = "report/sample.rs"]

@@ -41,7 +41,7 @@ pub fn words(factor: &str, level: &str) -> Option<String> {
     };
     let (title, unit, worth) = unit_of(factor);
     Some(match (unit, title.strip_prefix("rows per ")) {
-        ("rows", Some(whole)) => format!("{} a {whole}", format::quantity(number, "rows")),
+        ("rows", Some(whole)) => format!("{} a {whole}", format::quantity(number, "")),
         ("rows", None) => format::quantity(number, "rows"),
         _ => format!("{title} {}", format::quantity(number * worth, unit)),
     })
@@ -68,10 +68,7 @@ mod tests {
         assert_eq!(say("cache_kib", "2048"), "cache 2 MiB");
         assert_eq!(say("payload_bytes", "16"), "payload 16 B");
         assert_eq!(say("rows", "100000"), "100,000 rows");
-        assert_eq!(
-            say("rows_per_transaction", "1000"),
-            "1,000 rows a transaction"
-        );
+        assert_eq!(say("rows_per_transaction", "1000"), "1,000 a transaction");
         assert_eq!(say("presort", "none"), "unsorted");
         assert_eq!(say("writers", "4"), "writers 4");
         assert_eq!(say("foreign_keys", "true"), "foreign_keys true");

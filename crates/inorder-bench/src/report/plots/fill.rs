@@ -51,13 +51,10 @@ fn strips(cell: &Cell, trial: &Trial) -> Vec<Strip> {
         .map(|(tree, mut leaves)| {
             leaves.sort_by_key(|(position, _)| *position);
             Strip {
-                label: match tree {
-                    "" => cell.label.clone(),
-                    // SQLite's own name of it is long and says no more.
-                    _ if tree.starts_with("sqlite_autoindex") => {
-                        format!("{} \u{2013} key index", cell.label)
-                    }
-                    _ => format!("{} \u{2013} {tree}", cell.label),
+                // The table's own tree goes without saying; SQLite's name of the key's index is long.
+                label: match tree.starts_with("sqlite_autoindex") {
+                    true => format!("{} \u{2013} key index", cell.label),
+                    false => cell.label.clone(),
                 },
                 fills: leaves.into_iter().map(|(_, fill)| fill).collect(),
             }

@@ -105,7 +105,13 @@ impl Ruler {
             // A text that would run into its neighbour is left out; its line stays.
             let half = text.chars().count() as f64 * CHARACTER / 2.0;
             if x - half >= free_from {
-                canvas.text("tick", (x, bottom + 19.0), Anchor::Middle, text);
+                // At the edge of the drawing it begins at its line: its left half would be cut.
+                let anchor = if x < half {
+                    Anchor::Start
+                } else {
+                    Anchor::Middle
+                };
+                canvas.text("tick", (x, bottom + 19.0), anchor, text);
                 free_from = x + half + CHARACTER / 2.0;
             }
         }

@@ -13,8 +13,10 @@ const COLUMNS: usize = 80;
 const ROWS_MAX: usize = 10;
 /// Colours from empty to full: classes `h0` and up.
 const CLASSES: usize = 10;
-/// Height of the two lines over a strip.
+/// Height of a line over a strip.
 const HEAD: f64 = 20.0;
+/// Characters that fit on it.
+const CHARACTERS: usize = 54;
 const GAP: f64 = 10.0;
 
 pub fn figure(strips: &[Strip], about: &str) -> Figure {
@@ -58,16 +60,14 @@ fn draw(canvas: &mut Canvas, strip: &Strip, top: f64) -> f64 {
         n => format!(", {n} a square"),
     };
     canvas.text("name", (0.0, top + 14.0), Anchor::Start, &strip.label);
-    canvas.text(
-        "value",
-        (WIDTH, top + 14.0),
-        Anchor::End,
-        &format!(
-            "{} leaves{share}, {} full",
-            format::integer(leaves as u64),
-            format::percent(strip.mean())
-        ),
+    let value = format!(
+        "{} leaves{share}, {} full",
+        format::integer(leaves as u64),
+        format::percent(strip.mean())
     );
+    let fits = strip.label.chars().count() + value.chars().count() < CHARACTERS;
+    let head = if fits { HEAD } else { 2.0 * HEAD };
+    canvas.text("value", (WIDTH, top + head - 6.0), Anchor::End, &value);
     let size = WIDTH / COLUMNS as f64;
     // One path a class: a strip has few classes and many squares.
     for class in 0..CLASSES {
@@ -75,7 +75,7 @@ fn draw(canvas: &mut Canvas, strip: &Strip, top: f64) -> f64 {
         let mut count = 0;
         for (at, _) in squares.iter().enumerate().filter(|(_, f)| of(**f) == class) {
             let (x, y) = ((at % COLUMNS) as f64 * size, (at / COLUMNS) as f64 * size);
-            let (x, y) = (x + 0.25, top + HEAD + y + 0.25);
+            let (x, y) = (x + 0.25, top + head + y + 0.25);
             data.push_str(&format!("M{x:.1} {y:.1}h5.5v5.5h-5.5z"));
             count += 1;
         }
@@ -90,7 +90,7 @@ fn draw(canvas: &mut Canvas, strip: &Strip, top: f64) -> f64 {
             canvas.path(&format!("h{class}"), &data, &title);
         }
     }
-    HEAD + squares.len().div_ceil(COLUMNS) as f64 * size
+    head + squares.len().div_ceil(COLUMNS) as f64 * size
 }
 
 /// The class of a fill.

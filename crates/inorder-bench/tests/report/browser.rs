@@ -1,0 +1,104 @@
+//! The page in a real browser: at every width and in both schemes nothing overlaps, nothing is cut.
+
+use super::report;
+use inorder_bench::report::Format;
+use std::{path::Path, process::Command};
+
+/// Pixels: a small phone, a phone, a tablet, a desktop.
+const WIDTHS: [u32; 4] = [360, 390, 768, 1280];
+
+/// Looks at the page in a frame of one width and writes down what is wrong with it.
+const LOOK: &str = r#"<!doctype html><meta charset="utf-8"><body style="margin:0">
+<iframe id="frame" src="page.html#THEME" style="width:WIDTHpx;height:3000px;border:0"></iframe>
+<pre id="findings">the page did not load</pre>
+<script>
+const wrong = [];
+addEventListener("error", event => wrong.push("error: " + event.message));
+frame.addEventListener("load", () => {
+  const page = frame.contentDocument;
+  const root = page.documentElement;
+  if (root.scrollWidth > root.clientWidth) wrong.push(`the page is ${root.scrollWidth} wide`);
+  for (const plot of page.querySelectorAll("svg")) {
+    const frame = plot.getBoundingClientRect();
+    if (frame.width === 0) continue;
+    const texts = [...plot.querySelectorAll("text")].filter(text => text.textContent.trim());
+    const boxes = texts.map(text => text.getBoundingClientRect());
+    texts.forEach((text, i) => {
+      const box = boxes[i], name = text.textContent;
+      if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
+        wrong.push(`cut: ${name}`);
+      for (let j = 0; j < i; j++) {
+        const other = boxes[j];
+        const across = Math.min(box.right, other.right) - Math.max(box.left, other.left);
+        const down = Math.min(box.bottom, other.bottom) - Math.max(box.top, other.top);
+        // Line boxes are taller than their letters: only what overlaps by more than that is seen.
+        if (across > 1 && down > box.height * 0.3) wrong.push(`${name} overlaps ${texts[j].textContent}`);
+      }
+    });
+  }
+  findings.textContent = "looked\n" + wrong.join("\n");
+});
+</script>"#;
+
+fn look(width: u32, theme: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("page.html"),
+        report(Format::Html, false, 100),
+    )
+    .unwrap();
+    let look = LOOK
+        .replace("THEME", theme)
+        .replace("WIDTH", &width.to_string());
+    std::fs::write(folder.path().join("look.html"), look).unwrap();
+    let dom = dom(&folder.path().join("look.html"), folder.path());
+    let findings = dom
+        .split_once("<pre id=\"findings\">")
+        .and_then(|(_, rest)| rest.split_once("</pre>"))
+        .map(|(findings, _)| findings.to_owned())
+        .unwrap_or_else(|| panic!("the browser said: {dom}"));
+    let mut lines = findings.lines().map(str::to_owned);
+    assert_eq!(lines.next().as_deref(), Some("looked"), "{findings}");
+    lines.collect()
+}
+
+/// The document as it is once its scripts have run.
+fn dom(page: &Path, profile: &Path) -> String {
+    let output = Command::new("chromium")
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
+        .args([
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--no-first-run",
+        ])
+        .args(["--disable-sync", "--disable-quic", "--hide-scrollbars"])
+        // The page and what looks at it are both files here.
+        .args([
+            "--allow-file-access-from-files",
+            "--virtual-time-budget=10000",
+        ])
+        .arg("--window-size=1400,3200")
+        .arg(format!(
+            "--user-data-dir={}",
+            profile.join("profile").display()
+        ))
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .expect("chromium starts");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+#[ignore = "needs a browser"]
+fn browser_nothing_overlaps_or_is_cut() {
+    for width in WIDTHS {
+        for theme in ["light", "dark"] {
+            let findings = look(width, theme);
+            assert!(
+                findings.is_empty(),
+                "{width} px, {theme}:\n{}",
+                findings.join("\n")
+            );
+        }
+    }
+}
