@@ -1,7 +1,7 @@
 //! Whatever is read as an id is written as it was, and whatever is not is refused without a panic.
 #![no_main]
 
-use inorder_key::{Inspection, Token, Ulid, UnixTime, Uuid};
+use inorder_key::{Inspection, Token, Ulid, UnixTime, Uuid, parse_time};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -18,5 +18,12 @@ fuzz_target!(|data: &[u8]| {
     Inspection::of_blob(data, now);
     if let Ok(text) = std::str::from_utf8(data) {
         Inspection::of_text(text, now);
+        if let Ok(time) = parse_time(text) {
+            assert_eq!(
+                parse_time(&time.to_string()),
+                Ok(time),
+                "a time that was written"
+            );
+        }
     }
 });

@@ -4,18 +4,21 @@
 //! ratios are to the first line of each group. Every line says whether its ids are in order among all threads, and
 //! whether a child process made by `fork` gets ids of its own.
 
-use std::hint::black_box;
-use std::sync::{Barrier, LazyLock, Mutex};
-use std::time::Instant;
+use std::hint::{black_box, spin_loop};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{LazyLock, Mutex};
+use std::time::{Instant, SystemTime};
 
 use ferroid::generator::LockMonoUlidGenerator;
 use ferroid::id::ULID;
 use ferroid::rand::ThreadRandom;
 use ferroid::time::MonotonicClock;
-use inorder_key::{Factory, Generator, Method, Overflow, Ulid, Uuid};
+use inorder_key::{Factory, Generator, Method, Overflow, Ulid, UnixTime, Uuid};
 
 const IDS: usize = 20_000;
 const ROUNDS: usize = 61;
+/// The least share of a round in which all threads are at work: where one has to wait for a processor, nothing is contended.
+const TOGETHER_MIN: f64 = 0.9;
 const BATCH: usize = 1000;
 
 /// Makes so many ids.
@@ -83,9 +86,7 @@ const ULIDS: &[Contender] = &[
     ("Generator, step", "own order, fork", |n| {
         own::<Ulid>(n, Method::default())
     }),
-    ("the clock alone", "", |n| {
-        repeat(n, std::time::SystemTime::now)
-    }),
+    ("the clock alone", "", |n| repeat(n, SystemTime::now)),
 ];
 
 const UUID7S: &[Contender] = &[
@@ -188,24 +189,32 @@ const PARSES: &[Contender] = &[
     }),
 ];
 
-/// Nanoseconds an id and thread, of one round.
-fn round(work: Work, threads: usize) -> f64 {
-    let barrier = Barrier::new(threads);
+/// Nanoseconds an id and thread, of one round; `None` if its threads worked one after another.
+///
+/// They wait for each other awake: one that has to be woken starts when the others are done.
+fn round(work: Work, threads: usize) -> Option<f64> {
+    let waiting = AtomicUsize::new(threads);
     let timed = || {
         work(BATCH);
-        barrier.wait();
+        waiting.fetch_sub(1, SeqCst);
+        while waiting.load(SeqCst) > 0 {
+            spin_loop();
+        }
         let start = Instant::now();
         work(IDS);
-        start.elapsed().as_nanos() as f64 / IDS as f64
+        (start, Instant::now())
     };
-    std::thread::scope(|scope| {
+    let times = std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(timed)).collect();
-        let own = timed();
-        others
-            .into_iter()
-            .map(|other| other.join().unwrap())
-            .fold(own, f64::max)
-    })
+        let mut times = vec![timed()];
+        times.extend(others.into_iter().map(|other| other.join().unwrap()));
+        times
+    });
+    let slowest = times.iter().map(|(start, end)| *end - *start).max()?;
+    let last_start = times.iter().map(|(start, _)| *start).max()?;
+    let first_end = times.iter().map(|(_, end)| *end).min()?;
+    let together = first_end.saturating_duration_since(last_start);
+    (together >= slowest.mul_f64(TOGETHER_MIN)).then(|| slowest.as_nanos() as f64 / IDS as f64)
 }
 
 fn compare(title: &str, contenders: &[Contender], threads: usize) {
@@ -213,19 +222,29 @@ fn compare(title: &str, contenders: &[Contender], threads: usize) {
     let mut rounds = vec![Vec::with_capacity(ROUNDS); contenders.len()];
     for _ in 0..ROUNDS {
         for (times, (.., work)) in rounds.iter_mut().zip(contenders) {
-            times.push(round(*work, threads));
+            times.extend(round(*work, threads));
         }
     }
     let mut first = None;
     for (times, (name, properties, _)) in rounds.iter_mut().zip(contenders) {
         times.sort_by(f64::total_cmp);
-        let median = times[ROUNDS / 2];
+        let count = times.len();
+        let median = times.get(count / 2).copied().unwrap_or(f64::NAN);
         let ratio = median / *first.get_or_insert(median);
-        println!("{name:24} {median:7.1} ns an id  {ratio:6.2} x  {properties}");
+        println!("{name:24} {median:7.1} ns an id  {ratio:6.2} x  {count:3} rounds  {properties}");
     }
 }
 
+/// How far ids are ahead of the clock after so many in a row: one counts to 61,440 a millisecond, then carries.
+fn ahead(ids: usize) {
+    repeat(ids, Ulid::now);
+    let ahead_ms = Ulid::now().ms() as i64 - UnixTime::from(SystemTime::now()).ms as i64;
+    println!("\n{ids} Ulid::now in a row end {ahead_ms} ms ahead of the clock");
+}
+
 fn main() {
+    ahead(10_000_000);
+    std::thread::sleep(std::time::Duration::from_secs(1));
     for threads in [1, 2] {
         compare("ULID", ULIDS, threads);
         compare("UUIDv7", UUID7S, threads);

@@ -1,7 +1,10 @@
 //! Where ids get their time from.
 
+use std::cell::Cell;
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::machine;
 
 /// A moment as ids hold it: milliseconds since 1970-01-01T00:00:00Z and what lies past the millisecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,6 +95,58 @@ impl Clock for SystemClock {
     }
 }
 
+/// The millisecond it is, for less than half of what [`SystemClock`] costs.
+///
+/// The processor's counter is read first (9 ns, the clock 22): while it says that the millisecond this thread last read
+/// cannot have ended, that one is right. It only ever says how long an answer holds, a millisecond at most, so a counter
+/// that differs between processors, stops while the machine sleeps or jumps when it moves makes no answer last; neither
+/// does a clock that is set.
+#[inline]
+pub(crate) fn now_ms() -> u64 {
+    thread_local! {
+        static LAST: Cell<Answer> = const { Cell::new(Answer { ms: 0, since: 0, ticks: 0 }) };
+    }
+    let Some(ticks) = machine::ticks() else {
+        return SystemClock.read(1).time.ms;
+    };
+    LAST.with(|last| match last.get().at(ticks) {
+        Some(ms) => ms,
+        None => {
+            let time = SystemClock.read(1).time;
+            last.set(Answer::new(time, ticks));
+            time.ms
+        }
+    })
+}
+
+/// What the clock said, and for how long it holds.
+#[derive(Clone, Copy)]
+struct Answer {
+    ms: u64,
+    /// The counter shortly before the clock was read.
+    since: u64,
+    /// How far the counter may have gone.
+    ticks: u64,
+}
+
+impl Answer {
+    /// Until the millisecond ends, were the counter as slow as one a nanosecond. It is two to four times as fast, so
+    /// the end is approached in steps: some thirty in a millisecond.
+    fn new(time: UnixTime, since: u64) -> Self {
+        Self {
+            ms: time.ms,
+            since,
+            ticks: u64::from(1_000_000u32.saturating_sub(time.sub_ms_nanos)),
+        }
+    }
+
+    /// The millisecond, if it still holds. A counter that went back is taken for one that went far.
+    #[inline]
+    fn at(self, ticks: u64) -> Option<u64> {
+        (ticks.wrapping_sub(self.since) < self.ticks).then_some(self.ms)
+    }
+}
+
 /// A clock that ids themselves move: one millisecond every so many ids.
 #[derive(Clone, Copy, Debug)]
 pub struct CountingClock {
@@ -144,6 +199,58 @@ impl Clock for CountingClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn is_right(now: impl Fn() -> u64) -> bool {
+        let (before, now, after) = (SystemClock.read(1), now(), SystemClock.read(1));
+        (before.time.ms..=after.time.ms).contains(&now)
+    }
+
+    #[test]
+    fn the_time_is_never_off_by_a_millisecond() {
+        let wrong = (0..200_000).filter(|_| !is_right(now_ms)).count();
+        // None, unless the clock is being set.
+        assert!(wrong <= 2, "{wrong} of 200000");
+    }
+
+    #[test]
+    fn the_time_is_right_after_a_pause_and_in_a_new_thread() {
+        let pauses = || {
+            let wrong = (0..300u64).filter(|i| {
+                std::thread::sleep(Duration::from_micros(i * 37 % 1500));
+                !is_right(now_ms)
+            });
+            wrong.count()
+        };
+        let wrong: usize = std::thread::scope(|scope| {
+            let threads = [(); 4].map(|()| scope.spawn(pauses));
+            threads.map(|thread| thread.join().unwrap()).iter().sum()
+        });
+        assert!(wrong <= 2, "{wrong} of 1200");
+    }
+
+    #[test]
+    fn an_answer_holds_until_its_millisecond_ends() {
+        let time = UnixTime {
+            ms: 5,
+            sub_ms_nanos: 999_000,
+        };
+        let answer = Answer::new(time, 10_000);
+        for (ticks, ms) in [
+            (10_000, Some(5)),
+            (10_999, Some(5)),
+            (11_000, None),
+            (9_999, None),
+            (0, None),
+            (u64::MAX, None),
+        ] {
+            assert_eq!(answer.at(ticks), ms, "{ticks}");
+        }
+        assert_eq!(
+            Answer::new(time, u64::MAX).at(998),
+            Some(5),
+            "over the end of the counter"
+        );
+    }
 
     #[test]
     fn times_are_written_as_rfc_3339_has_them() {

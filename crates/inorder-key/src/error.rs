@@ -37,13 +37,18 @@ pub enum Error {
     },
     /// An id has no room for this time.
     #[error(
-        "millisecond {ms} does not fit into 48 bits: an id ends at {}, in the year 10889",
+        "millisecond {ms} is in no id: they begin in 1970 with 0 and end in the year 10889 with {}",
         UnixTime::MS_MAX
     )]
     Time {
         /// Milliseconds since the Unix epoch.
-        ms: u64,
+        ms: i128,
     },
+    /// A text is no time.
+    #[error(
+        "{0:?} is no time: write 2024-01-31, 2024-01-31T12:30:00.250Z or milliseconds since 1970"
+    )]
+    TimeText(String),
     /// The text or blob of an id is too short or too long.
     #[error("{what} has {expected} {unit}, not {found}")]
     Length {

@@ -10,6 +10,7 @@
 //! | an id in no order | [`Uuid::new_v4`], [`Token`] |
 //! | another method, clock or overflow | [`Generator`] |
 //! | ids of a given time, or bounds of a range | [`TimeId`] |
+//! | a time that people write | [`parse_time`] |
 //! | what is this id? | [`Inspection`] |
 //!
 //! Features: `serde` (ids as text or 16 bytes) and `uuid` (conversions to and from `uuid::Uuid`). The standard library is
@@ -33,6 +34,7 @@ mod rng;
 mod sequence;
 mod stream;
 mod text;
+mod time;
 mod time_id;
 mod token;
 mod ulid;
@@ -48,6 +50,7 @@ pub use inspect::{Field, Inspection};
 pub use kind::KeyKind;
 pub use sequence::{Method, Overflow};
 pub use stream::KeyStream;
+pub use time::parse_time;
 pub use time_id::TimeId;
 pub use token::{Token, fill_random};
 pub use ulid::Ulid;

@@ -22,7 +22,7 @@ pub trait TimeId: Numbered {
     #[inline]
     fn from_parts(ms: u64, tail: u128) -> Result<Self, Error> {
         if ms > UnixTime::MS_MAX {
-            return Err(Error::Time { ms });
+            return Err(Error::Time { ms: ms.into() });
         }
         let tail = tail & ((1 << Self::TAIL_BITS) - 1);
         Ok(Self::from_number(u128::from(ms) << Self::TAIL_BITS | tail))

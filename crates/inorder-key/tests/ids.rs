@@ -169,7 +169,7 @@ fn bounds_enclose_the_ids_of_a_millisecond() {
         assert!(Uuid::last_at(ms - 1).unwrap() < id && id < Uuid::first_at(ms + 1).unwrap());
     }
     let ms = UnixTime::MS_MAX + 1;
-    assert_eq!(Ulid::first_at(ms), Err(Error::Time { ms }));
+    assert_eq!(Ulid::first_at(ms), Err(Error::Time { ms: ms.into() }));
 }
 
 #[test]

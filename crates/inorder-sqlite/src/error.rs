@@ -1,7 +1,5 @@
 //! What can go wrong with an SQL function.
 
-use inorder_key::UnixTime;
-
 /// What can go wrong in an SQL function; the message is SQLite's, after the name of the function.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -20,20 +18,6 @@ pub enum Error {
     /// A UUID that is not of version 7 holds no milliseconds.
     #[error("{0} is not of version 7: it does not begin with its time")]
     NoTime(inorder_key::Uuid),
-    /// A text is no time.
-    #[error(
-        "{0:?} is no time: write 2024-01-31, 2024-01-31T12:30:00.250Z or milliseconds since 1970"
-    )]
-    Time(String),
-    /// A time that no id can hold.
-    #[error(
-        "millisecond {ms} is in no id: they begin in 1970 with 0 and end in the year 10889 with {}",
-        UnixTime::MS_MAX
-    )]
-    Range {
-        /// Milliseconds since 1970.
-        ms: i64,
-    },
     /// A token of no bytes, or of very many.
     #[error("a token has 1 to {max} bytes, not {found}")]
     Token {

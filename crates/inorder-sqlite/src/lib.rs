@@ -18,19 +18,16 @@
 //! Every function is innocuous, and every converter deterministic, so that defaults, generated columns and indexes on
 //! expressions work with `PRAGMA trusted_schema=off`. NULL gives NULL; wrong input is an SQL error.
 
-mod clock;
 mod error;
 mod ffi;
 mod keys;
 mod list;
 mod read;
 mod shared;
-mod time;
 
 pub use error::Error;
 pub use keys::{KINDS, Kind};
 pub use list::{FUNCTIONS, Function};
-pub use time::parse_time;
 
 use rusqlite::Connection;
 

@@ -1,8 +1,8 @@
 //! The list of functions: registration, documentation and tests follow it.
 
 use crate::Error;
-use crate::{clock, read::Value, shared};
-use inorder_key::{Factory, Inspection, TimeId, Ulid, UnixTime, Uuid, fill_random};
+use crate::{read::Value, shared};
+use inorder_key::{Inspection, TimeId, Ulid, UnixTime, Uuid, fill_random};
 
 /// An SQL function.
 #[derive(Debug)]
@@ -103,13 +103,15 @@ impl Function {
 
 /// Every function, in the order of the documentation.
 pub const FUNCTIONS: &[Function] = &[
-    Function::make("ulid", "a new ULID, as a blob", || Ok(blob(next::<Ulid>()))),
-    Function::make("ulid_text", "a new ULID, as text", || Ok(ulid_text(next()))),
+    Function::make("ulid", "a new ULID, as a blob", || Ok(blob(Ulid::now()))),
+    Function::make("ulid_text", "a new ULID, as text", || {
+        Ok(ulid_text(Ulid::now()))
+    }),
     Function::make("uuid7", "a new UUIDv7, as a blob", || {
-        Ok(blob(next::<Uuid>()))
+        Ok(blob(Uuid::now_v7()))
     }),
     Function::make("uuid7_text", "a new UUIDv7, as text", || {
-        Ok(uuid_text(next()))
+        Ok(uuid_text(Uuid::now_v7()))
     }),
     Function::make("uuid4", "a new UUIDv4, as a blob", || {
         Ok(blob(Uuid::new_v4()))
@@ -246,12 +248,6 @@ pub const FUNCTIONS: &[Function] = &[
 
 /// The most bytes of a token: no secret needs more, and no mistake fills the memory.
 const TOKEN_BYTES_MAX: usize = 1024;
-
-/// The next id of the process.
-#[inline]
-fn next<I: TimeId>() -> I {
-    Factory::process().next_at(clock::now())
-}
 
 fn truth(is_so: bool) -> Result<Output, Error> {
     Ok(Output::Integer(is_so.into()))

@@ -1,7 +1,7 @@
 //! Arguments: what SQLite hands over, and the ids, times and numbers in it.
 
-use crate::{Error, time};
-use inorder_key::{Ulid, UnixTime, Uuid};
+use crate::Error;
+use inorder_key::{Ulid, UnixTime, Uuid, parse_time};
 
 /// A value that SQLite hands to a function. NULL never gets there.
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +45,8 @@ impl Value<'_> {
     /// A time, as milliseconds since 1970 or as text.
     pub fn time(self) -> Result<UnixTime, Error> {
         match self {
-            Value::Integer(ms) => time::from_ms(ms),
-            Value::Text(text) => time::parse_time(&String::from_utf8_lossy(text)),
+            Value::Integer(ms) => Ok(UnixTime::try_from(ms)?),
+            Value::Text(text) => Ok(parse_time(&String::from_utf8_lossy(text))?),
             _ => Err(self.unwanted("a time, an integer of milliseconds since 1970 or a text,")),
         }
     }

@@ -3,8 +3,8 @@
 //! The mark is the milliseconds and the counter of the last id, as in a [`Factory`](inorder_key::Factory). Whoever
 //! raises it holds the write lock of the database until its transaction ends, so ids are in the order of the commits.
 
-use crate::{Error, clock};
-use inorder_key::{TimeId, fill_random};
+use crate::Error;
+use inorder_key::{Clock as _, SystemClock, TimeId, fill_random};
 use rusqlite::Connection;
 
 /// The table of the mark. WITHOUT ROWID, so that raising it does not change `last_insert_rowid()`.
@@ -23,9 +23,10 @@ const START_MASK: u64 = 0xfff;
 
 /// Raises the mark and gives it: greater than all before it in this database.
 pub(crate) fn next_count(connection: &Connection) -> Result<u64, Error> {
-    let now = clock::now().ms << COUNTER_BITS | random::<8>() as u64 & START_MASK;
+    let now = SystemClock.read(1).time;
+    let first = now.ms << COUNTER_BITS | random::<8>() as u64 & START_MASK;
     let raise = || {
-        connection.execute(RAISE, [now as i64])?;
+        connection.execute(RAISE, [first as i64])?;
         connection.query_row(READ, [], |row| row.get::<_, i64>(0))
     };
     raise()

@@ -129,7 +129,7 @@ fn print_in_order<I: TimeId + Default + fmt::Display>(wanted: &Timed) -> Result<
             Ok(())
         });
     };
-    let time = inorder_sqlite::parse_time(at).map_err(|error| Error::Usage(error.to_string()))?;
+    let time = inorder_key::parse_time(at).map_err(|error| Error::Usage(error.to_string()))?;
     let mut ids = Generator::<I, _>::with_clock(Method::default(), Overflow::RunAhead, At(time))?;
     print_batches(&wanted.count, I::default(), |out| Ok(ids.fill(out)?))
 }

@@ -69,7 +69,6 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/inorder-engine/src/sqlite/vfs/mod.rs",
     "crates/inorder-key/src/machine.rs",
     "crates/inorder-key/tests/crowd.rs",
-    "crates/inorder-sqlite/src/clock.rs",
     "crates/inorder-sqlite/src/ffi.rs",
     "crates/inorder-sqlite/src/keys.rs",
     "extension/src/lib.rs",

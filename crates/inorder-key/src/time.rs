@@ -1,26 +1,29 @@
 //! Times as people and ids write them.
 
-use crate::Error;
-use inorder_key::UnixTime;
+use crate::{Error, UnixTime};
 
-/// Reads a time as RFC 3339 and SQLite write it, down to the millisecond.
+/// Reads a time as RFC 3339 and SQL write it, down to the millisecond.
 ///
 /// A date, `2024-01-31`, is its midnight in UTC. A time of day may follow after `T` or a blank: `12:30`, `12:30:05` or
 /// `12:30:05.250`, then nothing or `Z` for UTC, or an offset such as `+02:00`. Years have four digits; what lies past the
 /// millisecond is cut off.
 ///
 /// # Errors
-/// [`Error::Time`] for any other text, [`Error::Range`] for a time before 1970.
+/// [`Error::TimeText`] for any other text, [`Error::Time`] for a time before 1970.
 pub fn parse_time(text: &str) -> Result<UnixTime, Error> {
-    let ms = milliseconds(text).ok_or_else(|| Error::Time(text.to_owned()))?;
-    from_ms(ms)
+    let ms = milliseconds(text).ok_or_else(|| Error::TimeText(text.to_owned()))?;
+    UnixTime::try_from(ms)
 }
 
-/// The time of this many milliseconds since 1970, as long as an id can hold it.
-pub(crate) fn from_ms(ms: i64) -> Result<UnixTime, Error> {
-    match u64::try_from(ms) {
-        Ok(ms) if ms <= UnixTime::MS_MAX => Ok(UnixTime::from_ms(ms)),
-        _ => Err(Error::Range { ms }),
+impl TryFrom<i64> for UnixTime {
+    type Error = Error;
+
+    /// The time of this many milliseconds since 1970, as long as an id can hold it.
+    fn try_from(ms: i64) -> Result<Self, Error> {
+        match u64::try_from(ms) {
+            Ok(ms) if ms <= UnixTime::MS_MAX => Ok(UnixTime::from_ms(ms)),
+            _ => Err(Error::Time { ms: ms.into() }),
+        }
     }
 }
 
@@ -168,7 +171,11 @@ mod tests {
             "２０２４-01-01",
             "1700000000000",
         ] {
-            assert!(matches!(parse_time(text), Err(Error::Time(_))), "{text}");
+            assert_eq!(
+                parse_time(text),
+                Err(Error::TimeText(text.to_owned())),
+                "{text}"
+            );
         }
         assert_eq!(
             parse_time("1969-12-31").unwrap_err().to_string(),
