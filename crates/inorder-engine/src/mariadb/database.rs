@@ -190,7 +190,7 @@ impl Database for MariaDatabase {
     }
 
     fn io(&self) -> Io {
-        self.control("reading the counters", |conn| counters::io(conn))
+        self.control("reading the counters", counters::io)
             .unwrap_or_default()
     }
 

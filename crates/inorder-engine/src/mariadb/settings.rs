@@ -5,8 +5,8 @@ use crate::{Settings, Synchronous};
 /// A page's bytes.
 const PAGE_BYTES_MIN: u32 = 4096;
 const PAGE_BYTES_MAX: u32 = 65_536;
-/// The buffer pool has at least 256 pages' room with the bookkeeping of 5 MiB at pages of 16 KiB.
-const POOL_PAGES_MIN: u64 = 320;
+/// The buffer pool has room for 320 pages and their bookkeeping: 6 MiB at pages of 16 KiB.
+const POOL_PAGES_MIN: u64 = 336;
 const POOL_MIB_MIN: u64 = 2;
 const POOL_KIB_MAX: u64 = 1 << 42;
 /// Bytes of the log: the smallest that InnoDB takes, and what stands for "never full".
@@ -113,7 +113,7 @@ mod tests {
             }) >> 20
         };
         assert_eq!(pool(320, 4096), 2);
-        assert_eq!(pool(320, 16_384), 5);
+        assert_eq!(pool(320, 16_384), 6);
         assert_eq!(pool(10_240, 16_384), 10);
     }
 }
