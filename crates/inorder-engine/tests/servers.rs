@@ -149,9 +149,7 @@ fn the_next_start_ends_what_even_the_watchdog_left() {
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        std::thread::sleep(Duration::from_millis(200));
-        assert!(is_running(processes[0]), "nobody was left to stop it");
-
+        // Nobody is left to stop it but a start, this one or that of another test.
         let other = tempfile::tempdir().unwrap();
         let database = create(engine, other.path());
         wait_until("the server ends", || {
