@@ -8,6 +8,7 @@
 pub mod analysis;
 pub mod claims;
 mod clock;
+pub mod engines;
 mod error;
 pub mod experiment;
 pub mod experiments;

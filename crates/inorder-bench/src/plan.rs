@@ -1,4 +1,5 @@
-//! The plan of a run: cells x repetitions, shuffled in blocks from the seed. Pure: it opens nothing.
+//! The plan of a run: cells x repetitions, shuffled in blocks from the seed. It opens
+//! nothing and only asks which engines are installed.
 
 use crate::{
     error::Error,
@@ -8,7 +9,7 @@ use crate::{
     },
     report, results,
 };
-use inorder_engine::TableShape;
+use inorder_engine::{Engine, TableShape};
 use inorder_key::KeyKind;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -150,7 +151,13 @@ fn plan_experiment(plan: &mut Plan, experiment: &Experiment, seed: u64) -> Resul
             is_twin: false,
         });
     }
-    let Some(baseline) = baseline else {
+    // An experiment made for SQLite may have a baseline that another engine can't store: there the
+    // first cell that can be is the one.
+    let is_of_servers = plan.cells[first_cell..]
+        .iter()
+        .all(|cell| cell.levels["engine"] != "sqlite");
+    let first = plan.cells.get(first_cell).map(|cell| cell.id);
+    let Some(baseline) = baseline.or(first.filter(|_| is_of_servers)) else {
         return Err(no_baseline(plan, experiment));
     };
     let mut twin = plan.cells[baseline as usize - 1].clone();
@@ -293,6 +300,9 @@ fn label(experiment: &Experiment, combination: &Levels) -> String {
 fn possible(experiment: &Experiment, setup: &Setup) -> Result<(), String> {
     let engine = inorder_engine::engine(&setup.engine)
         .ok_or_else(|| format!("no engine {}", setup.engine))?;
+    engine.found().map_err(|missing| missing.to_string())?;
+    engine.accepts(&setup.settings)?;
+    differs(experiment, setup, engine)?;
     let encoding = setup.encoding();
     for kind in [Some(setup.key), setup.key_after].into_iter().flatten() {
         if !kind.encodings().contains(&encoding) {
@@ -325,6 +335,14 @@ fn possible(experiment: &Experiment, setup: &Setup) -> Result<(), String> {
     if setup.key == KeyKind::Serial && setup.presort != inorder_load::order::Presort::None {
         return Err("keys that the engine assigns can't be sorted before".to_owned());
     }
+    for table in &experiment.tables {
+        if table.create.of(&setup.engine, &setup.layout).is_none() {
+            return Err(format!(
+                "table `{}` has no `create` for the layout `{}` in {}",
+                table.name, setup.layout, setup.engine
+            ));
+        }
+    }
     match experiment.tables.is_empty() {
         true => engine.create_table(&shape(setup)).map(|_| ()),
         false if setup.key == KeyKind::Composite => {
@@ -332,6 +350,34 @@ fn possible(experiment: &Experiment, setup: &Setup) -> Result<(), String> {
         }
         false => Ok(()),
     }
+}
+
+/// Whether a setup is another one to its engine than the same with the first level of a factor: a
+/// setting that the engine doesn't have, or a layout that it stores like another, is run once.
+fn differs(experiment: &Experiment, setup: &Setup, engine: &dyn Engine) -> Result<(), String> {
+    for (name, levels) in &experiment.varied {
+        let level = (factor(name)?.get)(setup);
+        let [first, ..] = &levels[..] else {
+            continue;
+        };
+        if engine.ignores().contains(&name.as_str()) && level != *first {
+            return Err(format!("{name} means nothing to {}", setup.engine));
+        }
+        if name != "layout" || !experiment.tables.is_empty() {
+            continue;
+        }
+        let table = engine.create_table(&shape(setup));
+        for earlier in levels.iter().take_while(|earlier| **earlier != level) {
+            let other = Setup {
+                layout: earlier.clone(),
+                ..setup.clone()
+            };
+            if table.is_ok() && engine.create_table(&shape(&other)) == table {
+                return Err(format!("{} stores it like {earlier}", setup.engine));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The built-in table of a setup.

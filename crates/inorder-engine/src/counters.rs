@@ -2,56 +2,58 @@
 
 use std::ops::Sub;
 
-/// Calls and bytes on one kind of file.
+/// Calls and bytes on one kind of file; `None` is unobservable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileIo {
     /// Bytes written.
-    pub written_bytes: u64,
+    pub written_bytes: Option<u64>,
     /// Write calls.
-    pub writes: u64,
+    pub writes: Option<u64>,
     /// Bytes read (through calls: a memory map's reads can't be seen).
-    pub read_bytes: u64,
+    pub read_bytes: Option<u64>,
     /// Read calls.
-    pub reads: u64,
+    pub reads: Option<u64>,
     /// Calls that wait for the disk.
-    pub syncs: u64,
+    pub syncs: Option<u64>,
+}
+
+impl FileIo {
+    /// Combines two, field by field; what is unobservable in one is so in both.
+    fn zip(self, other: FileIo, with: fn(u64, u64) -> u64) -> FileIo {
+        let both = |a: Option<u64>, b: Option<u64>| Some(with(a?, b?));
+        FileIo {
+            written_bytes: both(self.written_bytes, other.written_bytes),
+            writes: both(self.writes, other.writes),
+            read_bytes: both(self.read_bytes, other.read_bytes),
+            reads: both(self.reads, other.reads),
+            syncs: both(self.syncs, other.syncs),
+        }
+    }
 }
 
 /// Engine-issued input and output since the database was created, by kind of file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Io {
-    /// The database file itself.
-    pub main: FileIo,
-    /// The write-ahead log.
-    pub wal: FileIo,
-    /// The rollback journal (super- and statement journals too).
-    pub journal: FileIo,
-    /// Temporary files (sorters, VACUUM's copy).
-    pub temp: FileIo,
+    /// What makes up the whole, each by its name: in SQLite `main` (the database file), `wal`,
+    /// `journal` (super- and statement journals too) and `temp` (sorters, VACUUM's copy); a server
+    /// has `main` (tables and indexes), `wal` (its log), and what it writes besides.
+    pub files: Vec<(&'static str, FileIo)>,
+    /// Numbers that explain the bytes and are no part of the whole, such as `checkpoints`.
+    pub causes: Vec<(&'static str, u64)>,
 }
 
 impl Io {
-    /// Each kind of file with its name.
-    pub fn parts(&self) -> [(&'static str, FileIo); 4] {
-        [
-            ("main", self.main),
-            ("wal", self.wal),
-            ("journal", self.journal),
-            ("temp", self.temp),
-        ]
+    /// One kind of file; nothing of it is observable where the engine has none of the name.
+    pub fn file(&self, name: &str) -> FileIo {
+        let found = self.files.iter().find(|(file, _)| *file == name);
+        found.map_or_else(FileIo::default, |(_, io)| *io)
     }
 
-    /// All kinds of file together.
+    /// All kinds of file together; what is unobservable in one of them is so in the whole.
     pub fn total(&self) -> FileIo {
-        self.parts()
-            .iter()
-            .fold(FileIo::default(), |sum, (_, io)| FileIo {
-                written_bytes: sum.written_bytes + io.written_bytes,
-                writes: sum.writes + io.writes,
-                read_bytes: sum.read_bytes + io.read_bytes,
-                reads: sum.reads + io.reads,
-                syncs: sum.syncs + io.syncs,
-            })
+        let mut files = self.files.iter().map(|(_, io)| *io);
+        let first = files.next().unwrap_or_default();
+        files.fold(first, |sum, io| sum.zip(io, |a, b| a + b))
     }
 }
 
@@ -59,13 +61,7 @@ impl Sub for FileIo {
     type Output = FileIo;
 
     fn sub(self, earlier: FileIo) -> FileIo {
-        FileIo {
-            written_bytes: self.written_bytes - earlier.written_bytes,
-            writes: self.writes - earlier.writes,
-            read_bytes: self.read_bytes - earlier.read_bytes,
-            reads: self.reads - earlier.reads,
-            syncs: self.syncs - earlier.syncs,
-        }
+        self.zip(earlier, u64::saturating_sub)
     }
 }
 
@@ -73,11 +69,18 @@ impl Sub for Io {
     type Output = Io;
 
     fn sub(self, earlier: Io) -> Io {
+        let before = |name: &str| earlier.causes.iter().find(|(cause, _)| *cause == name);
+        let since = |(name, count): &(&'static str, u64)| {
+            let before = before(name).map_or(0, |(_, count)| *count);
+            (*name, count.saturating_sub(before))
+        };
         Io {
-            main: self.main - earlier.main,
-            wal: self.wal - earlier.wal,
-            journal: self.journal - earlier.journal,
-            temp: self.temp - earlier.temp,
+            causes: self.causes.iter().map(since).collect(),
+            files: self
+                .files
+                .iter()
+                .map(|(name, io)| (*name, *io - earlier.file(name)))
+                .collect(),
         }
     }
 }

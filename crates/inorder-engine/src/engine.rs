@@ -2,10 +2,18 @@
 
 use crate::{Batch, Error, Io, PageFill, Settings, TableShape, Tree};
 use inorder_key::{Encoding, KeyKind};
-use std::{ops::Range, path::Path, time::Duration};
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// Every engine, the default first. Adding one is a module and a line here.
-pub const ENGINES: &[&dyn Engine] = &[&crate::sqlite::Sqlite];
+pub const ENGINES: &[&dyn Engine] = &[
+    &crate::sqlite::Sqlite,
+    &crate::postgres::Postgres,
+    &crate::mariadb::MariaDb,
+];
 
 /// The engine with this name, if there is one.
 pub fn engine(name: &str) -> Option<&'static dyn Engine> {
@@ -23,10 +31,38 @@ pub struct EngineInfo {
     pub compile_options: Vec<String>,
 }
 
+/// An engine that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its version.
+    pub version: String,
+    /// Its program; `None` for one that is part of this program.
+    pub path: Option<PathBuf>,
+}
+
 /// A kind of database.
 pub trait Engine: Sync {
     /// The name used in experiment files and on the command line.
     fn name(&self) -> &'static str;
+
+    /// What of it is there, the newest first: that one is used.
+    ///
+    /// # Errors
+    /// [`Error::NotInstalled`], with the command that installs it.
+    fn found(&self) -> Result<Vec<Found>, Error>;
+
+    /// Whether it takes these settings; if not, which one and why.
+    ///
+    /// # Errors
+    /// What it can't do, in words.
+    fn accepts(&self, _settings: &Settings) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Names of the fields of [`Settings`] that mean nothing to it: they are reported as `n/a`.
+    fn ignores(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// Version and build.
     ///
@@ -37,6 +73,16 @@ pub trait Engine: Sync {
     /// The column type that stores this kind of key in this encoding, or `None` where the engine
     /// has none (SQLite has no native UUID type).
     fn key_type(&self, kind: KeyKind, encoding: Encoding) -> Option<&'static str>;
+
+    /// The column type of bytes, however many.
+    fn blob_type(&self) -> &'static str {
+        "BLOB"
+    }
+
+    /// The column type of text, however long.
+    fn text_type(&self) -> &'static str {
+        "TEXT"
+    }
 
     /// The statements that create the built-in table in one of [`crate::LAYOUTS`].
     ///
@@ -116,7 +162,18 @@ pub trait Database: Send + Sync {
     fn writer(&self, table: &str, columns: &[&str], retry: Retry)
     -> Result<Box<dyn Writer>, Error>;
 
-    /// A connection that runs one query again and again.
+    /// Whether an index (or the table's own order) finds rows by these columns.
+    ///
+    /// # Errors
+    /// When the engine doesn't answer.
+    fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error>;
+
+    /// The processes of a server; none where the engine is part of this one.
+    fn processes(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// A connection that runs one query again and again. A parameter is a `?`.
     ///
     /// # Errors
     /// When the query is wrong.
@@ -137,7 +194,7 @@ pub trait Database: Send + Sync {
     /// When there is no such table.
     fn count(&self, table: &str) -> Result<u64, Error>;
 
-    /// Bytes of the database's files now.
+    /// Bytes of the database's files now; of a server those of its tables and indexes.
     ///
     /// # Errors
     /// When they can't be read.
@@ -186,7 +243,8 @@ pub trait Writer: Send {
     /// Inserts these rows of the batch, one after another.
     ///
     /// # Errors
-    /// [`Error::Row`] when a row breaks a constraint; the transaction is still open.
+    /// [`Error::Row`] when a row breaks a constraint; the transaction is still open (PostgreSQL's can
+    /// only be rolled back).
     fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error>;
 
     /// Commits. A checkpoint that becomes due is left to [`Writer::checkpoint_if_due`].

@@ -42,6 +42,14 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// The engine's program isn't there.
+    #[error("{engine} isn't installed: {install}")]
+    NotInstalled {
+        /// The engine's name.
+        engine: &'static str,
+        /// The command that installs it here.
+        install: String,
+    },
     /// The engine can't do what was asked.
     #[error("{engine} can't {what}")]
     Unsupported {

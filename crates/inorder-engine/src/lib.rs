@@ -9,6 +9,10 @@ mod counters;
 mod engine;
 mod error;
 mod layout;
+
+pub mod mariadb;
+pub mod postgres;
+mod server;
 mod settings;
 pub mod sqlite;
 mod structure;
@@ -16,7 +20,7 @@ mod structure;
 pub use batch::{Batch, Column, Value};
 pub use counters::{FileIo, Io};
 pub use engine::{
-    ColumnInfo, Database, ENGINES, Engine, EngineInfo, Reader, Retry, Writer, engine,
+    ColumnInfo, Database, ENGINES, Engine, EngineInfo, Found, Reader, Retry, Writer, engine,
 };
 pub use error::Error;
 pub use layout::{LAYOUTS, TableShape};

@@ -91,12 +91,17 @@ impl Run {
 
     /// The first cell (no twin) of an experiment that has all these levels.
     pub fn find_cell(&self, experiment: &str, levels: &[(&str, &str)]) -> Option<&Cell> {
-        self.cells_of(experiment).into_iter().find(|cell| {
-            !cell.is_twin
-                && levels
-                    .iter()
-                    .all(|(factor, level)| cell.levels.get(*factor).is_some_and(|l| l == level))
-        })
+        self.find_cells(experiment, levels).into_iter().next()
+    }
+
+    /// Every cell with these levels, but no twin.
+    pub fn find_cells(&self, experiment: &str, levels: &[(&str, &str)]) -> Vec<&Cell> {
+        let mut cells = self.cells_of(experiment);
+        cells.retain(|cell| {
+            let has = |factor: &str, level| cell.levels.get(factor).is_some_and(|l| l == level);
+            !cell.is_twin && levels.iter().all(|(factor, level)| has(factor, level))
+        });
+        cells
     }
 
     /// The finished trials of a cell, by repetition.

@@ -38,14 +38,14 @@ pub const CLAIMS: &[Claim] = &[
         "I4",
         "InnoDB behaves like SQLite clustered.",
         "a curve",
-        |_| needs("MariaDB"),
+        i4,
     ),
     Claim::new(
         "disk-io",
         "I5",
         "PostgreSQL: little difference on small tables, random ids lose on larger ones.",
         "a curve",
-        |_| needs("PostgreSQL"),
+        i5,
     ),
     Claim::new(
         "disk-io",
@@ -68,6 +68,33 @@ const CLUSTERED_SEQUENTIAL: Levels<'_> = &[("layout", "clustered"), ("key", "int
 const HEAP_RANDOM: Levels<'_> = &[("layout", "not-clustered"), ("key", "int-random")];
 const HEAP_SEQUENTIAL: Levels<'_> = &[("layout", "not-clustered"), ("key", "int-seq")];
 
+const INNODB_RANDOM: Levels<'_> = &[
+    ("engine", "mariadb"),
+    ("layout", "clustered"),
+    ("key", "int-random"),
+];
+const INNODB_SEQUENTIAL: Levels<'_> = &[
+    ("engine", "mariadb"),
+    ("layout", "clustered"),
+    ("key", "int-seq"),
+];
+const POSTGRES_RANDOM: Levels<'_> = &[
+    ("engine", "postgres"),
+    ("layout", "not-clustered"),
+    ("key", "int-random"),
+];
+const POSTGRES_SEQUENTIAL: Levels<'_> = &[
+    ("engine", "postgres"),
+    ("layout", "not-clustered"),
+    ("key", "int-seq"),
+];
+
+/// Times as many bytes up to which the difference is "little", and from which random ids "lose".
+const LITTLE: f64 = 1.25;
+const LOSE: f64 = 1.5;
+/// The part of the load in which the table is "small": its first tenth.
+const SMALL_SHARE: f64 = 0.1;
+
 /// Times as many bytes from which random ids write "far more".
 const FAR_MORE: f64 = 5.0;
 /// Share of the clustered ratio below which the other is "much smaller", and below which smaller.
@@ -81,11 +108,12 @@ fn evidence(run: &Run) -> Evidence<'_> {
 }
 
 fn i1(run: &Run) -> Judgement {
-    let ratio = evidence(run).ratio(
-        "engine_bytes_per_row",
-        CLUSTERED_RANDOM,
-        CLUSTERED_SEQUENTIAL,
-    );
+    far_more(run, CLUSTERED_RANDOM, CLUSTERED_SEQUENTIAL)
+}
+
+/// Judges that random ids write far more bytes a row than sequential ones.
+fn far_more(run: &Run, random: Levels<'_>, sequential: Levels<'_>) -> Judgement {
+    let ratio = evidence(run).ratio("engine_bytes_per_row", random, sequential);
     judge_ratio(
         ratio,
         "bytes a row, random over sequential",
@@ -95,6 +123,56 @@ fn i1(run: &Run) -> Judgement {
             _ => Verdict::DoesNot,
         },
     )
+}
+
+fn i4(run: &Run) -> Judgement {
+    match evidence(run).cell(INNODB_RANDOM) {
+        Some(_) => far_more(run, INNODB_RANDOM, INNODB_SEQUENTIAL),
+        None => needs("MariaDB"),
+    }
+}
+
+/// Bytes written by the load of a trial: those of its first rows, and those of its second half.
+fn early_and_late(trial: &Trial) -> Option<(f64, f64)> {
+    let curve = trial.curve("engine_written_bytes", "");
+    let (rows, all) = *curve.last()?;
+    let until = |share: f64| {
+        let is_there = |(at, _): &&(u64, f64)| *at as f64 >= share * rows as f64;
+        curve.iter().find(is_there).map(|(_, bytes)| *bytes)
+    };
+    Some((until(SMALL_SHARE)?, all - until(0.5)?))
+}
+
+fn i5(run: &Run) -> Judgement {
+    let e = evidence(run);
+    if e.cell(POSTGRES_RANDOM).is_none() {
+        return needs("PostgreSQL");
+    }
+    let ratio = |of: fn((f64, f64)) -> f64| {
+        let of = |trial: &Trial| early_and_late(trial).map(of);
+        e.ratio_by(of, POSTGRES_RANDOM, POSTGRES_SEQUENTIAL)
+    };
+    let (Some(small), Some(large)) = (ratio(|(early, _)| early), ratio(|(_, late)| late)) else {
+        return not_run();
+    };
+    let small_is_little = small.ratio <= LITTLE;
+    let mut judged = judge_ratio(
+        Some(large),
+        "bytes of the second half, random over sequential",
+        |seen| match seen {
+            LOSE.. if small_is_little => Verdict::Holds,
+            LITTLE.. => Verdict::Depends,
+            _ => Verdict::DoesNot,
+        },
+    );
+    judged.seen += &format!("; of the first tenth {}", format::ratio(small.ratio));
+    if judged.verdict == Verdict::Depends {
+        judged.reason = match small_is_little {
+            true => "the same direction, but random ids lose little yet".to_owned(),
+            false => "random ids lose from the start".to_owned(),
+        };
+    }
+    judged
 }
 
 fn i2(run: &Run) -> Judgement {

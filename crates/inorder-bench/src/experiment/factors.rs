@@ -101,7 +101,7 @@ pub fn factor(name: &str) -> Result<&'static Factor, String> {
 pub const FACTORS: &[Factor] = &[
     Factor {
         name: "engine",
-        what: "the database: sqlite",
+        what: "the database: sqlite, postgres, mariadb",
         set: |s, level| {
             let names = inorder_engine::ENGINES.iter().map(|e| e.name());
             match inorder_engine::engine(level) {

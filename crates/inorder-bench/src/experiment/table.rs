@@ -36,33 +36,51 @@ pub enum TableRows {
     File,
 }
 
-/// DDL, with `{factor}` where a level goes and `{key}` for the key's column type.
+/// DDL, with `{factor}` where a level goes and `{key}`, `{blob}` and `{text}` for the engine's types
+/// of the key, of bytes and of long text.
 #[derive(Clone, Debug)]
-pub enum Create {
+pub struct Create {
+    /// What engines without DDL of their own run.
+    all: ByLayout,
+    /// Engines with their own.
+    engines: Vec<(String, ByLayout)>,
+}
+
+/// DDL of one engine or of all.
+#[derive(Clone, Debug)]
+enum ByLayout {
     /// One for every layout.
     One(String),
     /// One a layout.
-    ByLayout(Vec<(String, String)>),
+    Each(Vec<(String, String)>),
 }
 
 impl Create {
-    /// The DDL of a layout.
-    pub fn of(&self, layout: &str) -> Option<&str> {
-        match self {
-            Create::One(sql) => Some(sql),
-            Create::ByLayout(all) => all
-                .iter()
-                .find(|(name, _)| name == layout)
-                .map(|(_, sql)| sql.as_str()),
+    /// The DDL of a layout in an engine.
+    pub fn of(&self, engine: &str, layout: &str) -> Option<&str> {
+        let own = self.engines.iter().find(|(name, _)| name == engine);
+        match own.map_or(&self.all, |(_, own)| own) {
+            ByLayout::One(sql) => Some(sql),
+            ByLayout::Each(all) => {
+                let (_, sql) = all.iter().find(|(name, _)| name == layout)?;
+                Some(sql)
+            }
         }
     }
 
     /// The layouts it names.
     pub fn layouts(&self) -> Vec<&str> {
-        match self {
-            Create::One(_) => Vec::new(),
-            Create::ByLayout(all) => all.iter().map(|(name, _)| name.as_str()).collect(),
-        }
+        let each = self.engines.iter().map(|(_, own)| own).chain([&self.all]);
+        let mut names: Vec<&str> = each
+            .flat_map(|by_layout| match by_layout {
+                ByLayout::One(_) => &[],
+                ByLayout::Each(all) => &all[..],
+            })
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let mut seen = std::collections::BTreeSet::new();
+        names.retain(|name| seen.insert(*name));
+        names
     }
 }
 
@@ -172,15 +190,32 @@ fn read_rows(field: &Field<'_>, scale: Scale) -> Result<TableRows, Error> {
     Ok(TableRows::Fixed(field.at_least(1)?))
 }
 
+/// `create`: DDL, or a table of DDL by layout; in it, an engine's name leads to that engine's own.
 fn read_create(field: &Field<'_>) -> Result<Create, Error> {
     if field.is_string() {
-        return Ok(Create::One(field.string()?));
+        return Ok(Create {
+            all: ByLayout::One(field.string()?),
+            engines: Vec::new(),
+        });
     }
-    let mut all = Vec::new();
-    for (layout, sql) in field.table()?.take_all() {
-        all.push((layout, sql.string()?));
+    let (mut layouts, mut engines) = (Vec::new(), Vec::new());
+    for (name, field) in field.table()?.take_all() {
+        if inorder_engine::engine(&name).is_none() {
+            layouts.push((name, field.string()?));
+        } else if field.is_string() {
+            engines.push((name, ByLayout::One(field.string()?)));
+        } else {
+            let mut own = Vec::new();
+            for (layout, sql) in field.table()?.take_all() {
+                own.push((layout, sql.string()?));
+            }
+            engines.push((name, ByLayout::Each(own)));
+        }
     }
-    Ok(Create::ByLayout(all))
+    Ok(Create {
+        all: ByLayout::Each(layouts),
+        engines,
+    })
 }
 
 /// Every recipe: its name, and what it fills a column with.

@@ -29,14 +29,15 @@ macro_rules! probes {
 
 probes! {
     "wall_s", "s", true, true, "Wall time of the load by phase: generate, sort, insert, commit, checkpoint; the whole has no part.";
-    "cpu_s", "CPU s", true, true, "CPU time of the process (user and system) by phase; the whole has no part.";
-    "engine_written_bytes", "bytes", true, false, "Bytes the engine asked the system to write, by file: main, wal, journal, temp.";
+    "cpu_s", "CPU s", true, true, "CPU time (user and system) of the trial by phase, and of a server's processes; the whole has no part.";
+    "engine_written_bytes", "bytes", true, false, "Bytes the engine asked the system to write, by file: main, wal, journal, temp; of a server main, wal, doublewrite.";
     "engine_read_bytes", "bytes", true, false, "Bytes the engine asked the system to read, by file.";
     "engine_writes_calls", "calls", true, false, "Write calls of the engine, by file.";
     "engine_reads_calls", "calls", true, false, "Read calls of the engine, by file.";
     "engine_syncs_calls", "calls", true, false, "Calls of the engine that wait for the disk, by file.";
-    "process_written_bytes", "bytes", true, false, "Bytes the process passed to write calls (/proc/self/io wchar), to check the engine's count.";
-    "block_written_bytes", "bytes", true, false, "Block layer: bytes the process made dirty for a block device (/proc/self/io write_bytes).";
+    "engine_causes", "times", true, false, "What explains a server's bytes, by cause: full_page_images (pages that PostgreSQL's log took whole), checkpoints.";
+    "process_written_bytes", "bytes", true, false, "Bytes the trial and a server's processes passed to write calls (/proc/PID/io wchar), to check the engine's count (MariaDB's asynchronous ones are not in it).";
+    "block_written_bytes", "bytes", true, false, "Block layer: bytes the trial and a server's processes made dirty for a block device (/proc/PID/io write_bytes).";
     "busy_retries", "retries", true, false, "Times a writer found the database locked and tried again.";
     "user_bytes", "bytes", true, false, "Bytes of the values in the rows handed to the engine: what write amplification is taken against.";
     "size_bytes", "bytes", false, false, "Size of the database after the load; parts table:NAME, index:NAME, free, other.";

@@ -26,11 +26,9 @@ pub fn look(
         rows: subject.setup.rows,
         samples,
     };
-    probes.push(
-        "peak_memory_bytes",
-        "",
-        host::peak_memory_bytes().map(|b| b as f64),
-    );
+    // A server's memory is shared by its processes: there is no sum of them.
+    let own_memory = host::peak_memory_bytes().filter(|_| subject.database.processes().is_empty());
+    probes.push("peak_memory_bytes", "", own_memory.map(|b| b as f64));
     check_rows(subject, &mut probes)?;
     let trees = subject.database.structure()?;
     let size_bytes = subject.database.size_bytes()?;
@@ -152,16 +150,24 @@ impl Probes<'_> {
     /// How each tree lies on its pages; the whole's fill is by pages.
     fn push_shape(&mut self, trees: &[Tree]) {
         let pages: u64 = trees.iter().map(|tree| tree.pages).sum();
-        let filled: f64 = trees.iter().map(|tree| tree.fill * tree.pages as f64).sum();
-        let whole = (pages > 0).then(|| filled / pages as f64);
-        self.push("fill_share", "", whole);
+        let filled: Option<f64> = trees
+            .iter()
+            .filter(|tree| tree.pages > 0)
+            .map(|tree| Some(tree.fill? * tree.pages as f64))
+            .sum();
+        let whole = filled.filter(|_| pages > 0);
+        self.push("fill_share", "", whole.map(|filled| filled / pages as f64));
         for tree in trees {
             let part = part(tree);
             self.push("pages", &part, Some(tree.pages as f64));
-            self.push("overflow_pages", &part, Some(tree.overflow_pages as f64));
-            self.push("depth_levels", &part, Some(f64::from(tree.depth)));
+            self.push(
+                "overflow_pages",
+                &part,
+                tree.overflow_pages.map(|n| n as f64),
+            );
+            self.push("depth_levels", &part, tree.depth.map(f64::from));
             self.push("fanout_children", &part, tree.fanout);
-            self.push("fill_share", &part, Some(tree.fill));
+            self.push("fill_share", &part, tree.fill);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     plan,
     results::{Noise, Sample},
 };
-use inorder_engine::{Batch, Database, Retry};
+use inorder_engine::{Batch, Database, Engine, Retry};
 use rows::{Inputs, Kept, Parents, RowMaker};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -216,12 +216,15 @@ fn inputs<'a>(
 
 /// Creates a table of the experiment's own.
 fn create(database: &dyn Database, table: &Table, setup: &Setup) -> Result<(), Error> {
-    let sql = table.create.of(&setup.layout).ok_or_else(|| {
-        Error::Usage(format!(
-            "table `{}` has no `create` for the layout `{}`",
-            table.name, setup.layout
-        ))
-    })?;
+    let sql = table
+        .create
+        .of(&setup.engine, &setup.layout)
+        .ok_or_else(|| {
+            Error::Usage(format!(
+                "table `{}` has no `create` for the layout `{}`",
+                table.name, setup.layout
+            ))
+        })?;
     database
         .execute(&with_levels(sql, setup)?)
         .map_err(|error| match error {
@@ -249,11 +252,15 @@ fn explain_query(error: Error, subject: &Subject<'_>) -> Error {
     }
 }
 
-/// DDL with `{key}` and `{factor}` replaced.
+/// DDL with `{key}`, `{blob}`, `{text}` and `{factor}` replaced.
 fn with_levels(sql: &str, setup: &Setup) -> Result<String, Error> {
     let engine = inorder_engine::engine(&setup.engine);
     let key_type = engine.and_then(|e| e.key_type(setup.key, setup.encoding()));
-    let mut out = sql.replace("{key}", key_type.unwrap_or("BLOB"));
+    let blob = engine.map_or("BLOB", Engine::blob_type);
+    let mut out = sql
+        .replace("{key}", key_type.unwrap_or(blob))
+        .replace("{blob}", blob)
+        .replace("{text}", engine.map_or("TEXT", Engine::text_type));
     for factor in crate::experiment::factors::FACTORS {
         let place = format!("{{{}}}", factor.name);
         if out.contains(&place) {
@@ -405,13 +412,8 @@ fn found_by(
             nearest(missing, names)
         )));
     }
-    let from = database.quoted(table);
-    let query = format!(
-        "SELECT * FROM {from} WHERE {}",
-        equals(&quoted(database, &by))
-    );
-    let plan = database.query_plan(&query)?.join("; ");
-    Ok((by, plan.contains("SEARCH")))
+    let is_indexed = database.finds_by_index(table, &by)?;
+    Ok((by, is_indexed))
 }
 
 fn quoted(database: &dyn Database, names: &[String]) -> Vec<String> {

@@ -25,6 +25,7 @@ pub struct Sampler<'a> {
     user_bytes: u64,
     io_before: Io,
     process_before: host::ProcessIo,
+    server_cpu_before_s: Option<f64>,
     started: Instant,
     paused: Duration,
     samples: Vec<Sample>,
@@ -44,6 +45,7 @@ impl<'a> Sampler<'a> {
             user_bytes: 0,
             io_before: Io::default(),
             process_before: host::ProcessIo::default(),
+            server_cpu_before_s: None,
             started: Instant::now(),
             paused: Duration::ZERO,
             samples: Vec::new(),
@@ -53,8 +55,16 @@ impl<'a> Sampler<'a> {
     /// Begins: counters run from here.
     pub fn start(&mut self, database: &dyn Database) {
         self.io_before = database.io();
-        self.process_before = host::process_io();
+        let processes = self.processes(database);
+        self.process_before = host::process_io(&processes);
+        self.server_cpu_before_s = host::cpu_s(&processes[1..]);
         self.started = Instant::now();
+    }
+
+    /// This process and those of a server.
+    fn processes(&self, database: &dyn Database) -> Vec<u32> {
+        let own = std::process::id();
+        std::iter::once(own).chain(database.processes()).collect()
     }
 
     /// Counts the bytes of values that a person asked to be stored.
@@ -77,7 +87,16 @@ impl<'a> Sampler<'a> {
         let began = Instant::now();
         let wall_s = (began - self.started - self.paused).as_secs_f64();
         self.push("wall_s", "", Some(wall_s));
-        self.push("cpu_s", "", Some(self.phases.total().cpu_s));
+        let own_s = self.phases.total().cpu_s;
+        let servers = database.processes();
+        if servers.is_empty() {
+            self.push("cpu_s", "", Some(own_s));
+        } else {
+            let since_s = |now: Option<f64>| Some(now? - self.server_cpu_before_s?);
+            let server_s = since_s(host::cpu_s(&servers));
+            self.push("cpu_s", "", server_s.map(|server_s| server_s + own_s));
+            self.push("cpu_s", "server", server_s);
+        }
         for &phase in Phase::ALL {
             let spent = self.phases.of(phase);
             self.push("wall_s", phase.name(), Some(spent.wall_s));
@@ -90,16 +109,23 @@ impl<'a> Sampler<'a> {
 
     /// The counters of bytes and calls.
     fn sample_io(&mut self, database: &dyn Database) {
-        let io = database.io() - self.io_before;
+        let io = database.io() - self.io_before.clone();
         let whole = [("", io.total())];
-        for (part, file) in io.parts().iter().chain(&whole) {
-            self.push_count("engine_written_bytes", part, file.written_bytes);
-            self.push_count("engine_read_bytes", part, file.read_bytes);
-            self.push_count("engine_writes_calls", part, file.writes);
-            self.push_count("engine_reads_calls", part, file.reads);
-            self.push_count("engine_syncs_calls", part, file.syncs);
+        for (part, file) in io.files.iter().chain(&whole) {
+            self.push(
+                "engine_written_bytes",
+                part,
+                file.written_bytes.map(|n| n as f64),
+            );
+            self.push("engine_read_bytes", part, file.read_bytes.map(|n| n as f64));
+            self.push("engine_writes_calls", part, file.writes.map(|n| n as f64));
+            self.push("engine_reads_calls", part, file.reads.map(|n| n as f64));
+            self.push("engine_syncs_calls", part, file.syncs.map(|n| n as f64));
         }
-        let process = host::process_io();
+        for (cause, count) in &io.causes {
+            self.push_count("engine_causes", cause, *count);
+        }
+        let process = host::process_io(&self.processes(database));
         let since = |now: Option<u64>, before: Option<u64>| Some((now? - before?) as f64);
         let before = self.process_before;
         let written = since(process.written_bytes, before.written_bytes);

@@ -51,6 +51,7 @@ pub struct Where {
   inorder bench W6 P3                            those that answer these claims
   inorder bench my.toml --data films.jsonl.gz    an experiment of your own
   inorder bench keys --set key=ulid,uuid4 --set rows=1000000
+  inorder bench disk-io --engine sqlite,postgres,mariadb
   inorder bench --list                           what there is; --dry-run: what would run")]
 pub struct Arguments {
     /// Built-in experiments by name or by a claim they answer, or TOML files
@@ -78,6 +79,10 @@ pub struct Arguments {
     /// Levels of a factor, in place of those of the experiment (see `inorder explain factors`)
     #[arg(long, value_name = "FACTOR=LEVEL,…", value_parser = levels)]
     set: Vec<(String, Vec<String>)>,
+    /// Engines to run on, in place of those of the experiment: short for --set engine=… (see
+    /// `inorder engines`)
+    #[arg(long, value_name = "ENGINE,…", value_delimiter = ',')]
+    engine: Vec<String>,
     /// Data file for experiments that read one: JSONL, CSV, TSV or IMDb's title.basics.tsv, plain or .gz
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
@@ -89,7 +94,7 @@ pub struct Arguments {
     seed: u64,
     /// Go on with a run that was stopped, its scale and seed kept: this result file, or the newest
     /// unfinished one of the folder
-    #[arg(long, value_name = "RESULT", num_args = 0..=1, conflicts_with_all = ["experiments", "list", "dry_run", "set", "only", "data", "repetitions"])]
+    #[arg(long, value_name = "RESULT", num_args = 0..=1, conflicts_with_all = ["experiments", "list", "dry_run", "engine", "set", "only", "data", "repetitions"])]
     resume: Option<Option<PathBuf>>,
     #[command(flatten)]
     place: Where,
@@ -135,8 +140,12 @@ fn request(arguments: &Arguments, command: Vec<String>) -> Result<Request> {
         Some(path) => Some(existing(path).context("--data")?),
         None => None,
     };
+    let mut set = arguments.set.clone();
+    if !arguments.engine.is_empty() {
+        set.push(("engine".to_owned(), arguments.engine.clone()));
+    }
     let overrides = Overrides {
-        set: arguments.set.clone(),
+        set,
         data,
         repetitions: arguments.repetitions,
     };

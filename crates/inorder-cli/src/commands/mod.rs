@@ -3,6 +3,7 @@
 mod bench;
 mod compare;
 mod completions;
+mod engines;
 mod explain;
 mod id;
 mod report;
@@ -23,6 +24,8 @@ pub enum Commands {
     Compare(compare::Arguments),
     /// Runs the experiments of a result file again: same plan, same seed
     Rerun(rerun::Arguments),
+    /// Lists the databases that can be measured here, and how to install the others
+    Engines(engines::Arguments),
     /// Explains the words of experiments and reports: factors, probes, metrics, claims
     Explain(explain::Arguments),
     /// Makes ids, tells what they are and converts them
@@ -42,6 +45,7 @@ impl Commands {
             Commands::Report(arguments) => report::run(arguments),
             Commands::Compare(arguments) => compare::run(arguments),
             Commands::Rerun(arguments) => rerun::run(arguments),
+            Commands::Engines(arguments) => engines::run(&arguments),
             Commands::Explain(arguments) => explain::run(arguments),
             Commands::Id(arguments) => id::run(arguments),
             Commands::Completions(arguments) => completions::run(&arguments),

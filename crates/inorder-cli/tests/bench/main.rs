@@ -4,4 +4,5 @@
 mod common;
 mod machine;
 mod runs;
+mod servers;
 mod stops;

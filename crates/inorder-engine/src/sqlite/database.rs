@@ -104,6 +104,16 @@ impl Database for SqliteDatabase {
         Ok(Box::new(writer))
     }
 
+    fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {
+        let terms: Vec<String> = columns
+            .iter()
+            .map(|column| format!("{} = ?", quoted(column)))
+            .collect();
+        let from = quoted(table);
+        let query = format!("SELECT * FROM {from} WHERE {}", terms.join(" AND "));
+        Ok(self.query_plan(&query)?.join("; ").contains("SEARCH"))
+    }
+
     fn reader(&self, sql: &str) -> Result<Box<dyn Reader>, Error> {
         Ok(Box::new(SqliteReader::open(&self.home, sql)?))
     }

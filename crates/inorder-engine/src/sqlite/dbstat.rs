@@ -57,16 +57,16 @@ fn tree(row: &Row<'_>) -> rusqlite::Result<Tree> {
         table: row.get("belongs_to")?,
         is_index: row.get("is_index")?,
         pages: row.get("pages")?,
-        leaf_pages,
-        interior_pages,
-        overflow_pages: row.get("overflows")?,
-        depth: row.get("depth")?,
+        leaf_pages: Some(leaf_pages),
+        interior_pages: Some(interior_pages),
+        overflow_pages: Some(row.get("overflows")?),
+        depth: Some(row.get("depth")?),
         // Every leaf and interior page but the root is a child of an interior page.
         fanout: (interior_pages > 0)
             .then(|| (leaf_pages + interior_pages - 1) as f64 / interior_pages as f64),
-        fill: 1.0 - unused_bytes as f64 / size_bytes as f64,
+        fill: Some(1.0 - unused_bytes as f64 / size_bytes as f64),
         size_bytes,
-        payload_bytes: row.get("payload")?,
-        entries: row.get("entries")?,
+        payload_bytes: Some(row.get("payload")?),
+        entries: Some(row.get("entries")?),
     })
 }

@@ -17,7 +17,7 @@ mod settings;
 mod vfs;
 mod writer;
 
-use crate::{Database, Engine, EngineInfo, Error, Settings, TableShape};
+use crate::{Database, Engine, EngineInfo, Error, Found, Settings, TableShape};
 use inorder_key::{Encoding, KeyKind};
 use rusqlite::Connection;
 use std::path::Path;
@@ -31,6 +31,13 @@ pub struct Sqlite;
 impl Engine for Sqlite {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn found(&self) -> Result<Vec<Found>, Error> {
+        Ok(vec![Found {
+            version: rusqlite::version().to_owned(),
+            path: None,
+        }])
     }
 
     /// The first compile option is `SOURCE_ID=` and the check-in SQLite was built from.

@@ -56,10 +56,13 @@ impl AppData {
 
     pub fn io(&self) -> Io {
         Io {
-            main: self.main.load(),
-            wal: self.wal.load(),
-            journal: self.journal.load(),
-            temp: self.temp.load(),
+            files: vec![
+                ("main", self.main.load()),
+                ("wal", self.wal.load()),
+                ("journal", self.journal.load()),
+                ("temp", self.temp.load()),
+            ],
+            causes: Vec::new(),
         }
     }
 }
@@ -84,11 +87,11 @@ impl FileCounters {
 
     fn load(&self) -> FileIo {
         FileIo {
-            written_bytes: self.written_bytes.load(Relaxed),
-            writes: self.writes.load(Relaxed),
-            read_bytes: self.read_bytes.load(Relaxed),
-            reads: self.reads.load(Relaxed),
-            syncs: self.syncs.load(Relaxed),
+            written_bytes: Some(self.written_bytes.load(Relaxed)),
+            writes: Some(self.writes.load(Relaxed)),
+            read_bytes: Some(self.read_bytes.load(Relaxed)),
+            reads: Some(self.reads.load(Relaxed)),
+            syncs: Some(self.syncs.load(Relaxed)),
         }
     }
 }
@@ -113,10 +116,10 @@ mod tests {
             let before = data.io();
             data.counters(flags | ffi::SQLITE_OPEN_READWRITE).wrote(7);
             let changed: Vec<_> = (data.io() - before)
-                .parts()
+                .files
                 .into_iter()
-                .filter(|(_, io)| *io != FileIo::default())
-                .map(|(part, io)| (part, io.written_bytes, io.writes))
+                .filter(|(_, io)| io.writes != Some(0))
+                .map(|(part, io)| (part, io.written_bytes.unwrap(), io.writes.unwrap()))
                 .collect();
             assert_eq!(changed, [(name, 7, 1)]);
         }

@@ -1,0 +1,70 @@
+//! The built-in table in InnoDB, where every table lies in the order of its primary key.
+
+use crate::TableShape;
+use inorder_key::{Encoding, KeyKind};
+use std::fmt::Write as _;
+
+/// The column type of a key. Text has one byte a character and sorts by its bytes.
+pub(super) fn key_type(kind: KeyKind, encoding: Encoding) -> Option<&'static str> {
+    if !kind.encodings().contains(&encoding) {
+        return None;
+    }
+    match (kind, encoding, kind.width_bytes(encoding)) {
+        (KeyKind::Serial, ..) => Some("BIGINT AUTO_INCREMENT"),
+        (_, Encoding::Integer, _) => Some("BIGINT"),
+        (_, Encoding::Native, _) => Some("UUID"),
+        (_, Encoding::Blob, Some(16)) => Some("BINARY(16)"),
+        (_, Encoding::Blob, Some(20)) => Some("BINARY(20)"),
+        (_, Encoding::Text, Some(26)) => Some("CHAR(26) CHARACTER SET ascii COLLATE ascii_bin"),
+        (_, Encoding::Text, Some(36)) => Some("CHAR(36) CHARACTER SET ascii COLLATE ascii_bin"),
+        (_, Encoding::Text, Some(40)) => Some("CHAR(40) CHARACTER SET ascii COLLATE ascii_bin"),
+        _ => None,
+    }
+}
+
+/// The statements that create the built-in table, or why it can't be.
+///
+/// `without-rowid` is InnoDB's own way, clustered by the key. `rowid` is as in SQLite: an integer
+/// is the clustered key itself; any other has an index of its own beside rows in the order they
+/// came (of a hidden row id, since a unique key that may be NULL can't be the clustered one).
+pub(super) fn create_table(shape: &TableShape<'_>) -> Result<String, String> {
+    let Some(key_type) = key_type(shape.key, shape.encoding) else {
+        return Err(format!(
+            "MariaDB has no {} type for {}",
+            shape.encoding.name(),
+            shape.key.name()
+        ));
+    };
+    let is_integer = shape.encoding == Encoding::Integer && shape.key != KeyKind::Composite;
+    let (null, key) = match (shape.layout, shape.key) {
+        ("rowid", _) if is_integer => ("NOT NULL", Some("PRIMARY KEY")),
+        ("rowid", _) => ("NULL", Some("UNIQUE KEY")),
+        ("without-rowid", _) => ("NOT NULL", Some("PRIMARY KEY")),
+        ("no-key", KeyKind::Serial) => {
+            return Err("MariaDB assigns values to keys alone (serial)".to_owned());
+        }
+        ("no-key", _) => ("NOT NULL", None),
+        (other, _) => return Err(format!("MariaDB has no layout {other}")),
+    };
+    let (mut columns, names) = match shape.key {
+        KeyKind::Composite => (
+            vec![format!("bucket BIGINT {null}"), format!("id BIGINT {null}")],
+            "bucket, id",
+        ),
+        _ => (vec![format!("id {key_type} {null}")], "id"),
+    };
+    if shape.has_payload {
+        columns.push("payload LONGBLOB".to_owned());
+    }
+    columns.extend((1..=shape.indexes).map(|n| format!("a{n} BIGINT NOT NULL")));
+    columns.extend(key.map(|key| format!("{key} ({names})")));
+    let mut sql = format!(
+        "CREATE TABLE {}({}) ENGINE=InnoDB;",
+        shape.name,
+        columns.join(", ")
+    );
+    for n in 1..=shape.indexes {
+        let _ = write!(sql, "\nCREATE INDEX {0}_a{n} ON {0}(a{n});", shape.name);
+    }
+    Ok(sql)
+}

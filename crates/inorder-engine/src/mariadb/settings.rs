@@ -1,0 +1,119 @@
+//! Settings as the server's own: <https://mariadb.com/kb/en/innodb-system-variables/>.
+
+use crate::{Settings, Synchronous};
+
+/// A page's bytes.
+const PAGE_BYTES_MIN: u32 = 4096;
+const PAGE_BYTES_MAX: u32 = 65_536;
+/// The buffer pool has room for 320 pages and their bookkeeping: 6 MiB at pages of 16 KiB.
+const POOL_PAGES_MIN: u64 = 336;
+const POOL_MIB_MIN: u64 = 2;
+const POOL_KIB_MAX: u64 = 1 << 42;
+/// Bytes of the log: the smallest that InnoDB takes, and what stands for "never full".
+const LOG_BYTES_MIN: u64 = 4 << 20;
+const LOG_BYTES_MAX: u64 = 4 << 30;
+
+/// Which of the server's settings are reported, in this order.
+pub const REPORTED: &[&str] = &[
+    "version",
+    "innodb_page_size",
+    "innodb_buffer_pool_size",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_flush_method",
+    "innodb_doublewrite",
+    "innodb_log_file_size",
+    "innodb_log_buffer_size",
+    "innodb_file_per_table",
+    "innodb_fill_factor",
+    "innodb_change_buffering",
+    "innodb_adaptive_hash_index",
+    "innodb_io_capacity",
+    "innodb_max_dirty_pages_pct",
+    "innodb_use_native_aio",
+    "foreign_key_checks",
+    "sql_mode",
+];
+
+/// What SQLite's settings say that this engine has no counterpart of.
+pub const NOT_APPLICABLE: &[&str] = &["journal_mode", "mmap_size", "auto_vacuum"];
+
+/// What it can't do. A cache smaller than the smallest is raised to it.
+pub fn accepts(settings: &Settings) -> Result<(), String> {
+    let bytes = settings.page_size_bytes;
+    if !bytes.is_power_of_two() || !(PAGE_BYTES_MIN..=PAGE_BYTES_MAX).contains(&bytes) {
+        return Err(format!(
+            "set innodb_page_size to {bytes}: it is a power of two from {PAGE_BYTES_MIN} to {PAGE_BYTES_MAX}"
+        ));
+    }
+    if settings.cache_kib > POOL_KIB_MAX {
+        let wanted = settings.cache_kib;
+        return Err(format!(
+            "set innodb_buffer_pool_size to {wanted} KiB: at most {POOL_KIB_MAX} KiB"
+        ));
+    }
+    Ok(())
+}
+
+/// Bytes of the buffer pool: whole MiB, and at least what the page size needs.
+fn pool_bytes(settings: &Settings) -> u64 {
+    let page_bytes = u64::from(settings.page_size_bytes);
+    let mib_min = (POOL_PAGES_MIN * page_bytes)
+        .div_ceil(1 << 20)
+        .max(POOL_MIB_MIN);
+    settings.cache_kib.div_ceil(1024).max(mib_min) << 20
+}
+
+/// The settings that the server is started with.
+pub fn of_the_server(settings: &Settings) -> Vec<(&'static str, String)> {
+    let page_bytes = u64::from(settings.page_size_bytes);
+    let log_bytes = match u64::from(settings.checkpoint_pages) * page_bytes {
+        0 => LOG_BYTES_MAX,
+        bytes => bytes
+            .next_multiple_of(1 << 20)
+            .clamp(LOG_BYTES_MIN, LOG_BYTES_MAX),
+    };
+    let at_commit = match settings.synchronous {
+        // Neither written nor synced at a commit, but once a second.
+        Synchronous::Off => "0",
+        // Written: a crash of the machine loses the last second, and never corrupts.
+        Synchronous::Normal => "2",
+        Synchronous::Full | Synchronous::Extra => "1",
+    };
+    let text = str::to_owned;
+    vec![
+        ("skip-networking", text("ON")),
+        ("skip-grant-tables", text("ON")),
+        ("local-infile", text("ON")),
+        ("performance-schema", text("OFF")),
+        ("character-set-server", text("utf8mb4")),
+        ("innodb-page-size", page_bytes.to_string()),
+        // A pool is a multiple of its chunks.
+        ("innodb-buffer-pool-chunk-size", text("1M")),
+        ("innodb-buffer-pool-size", pool_bytes(settings).to_string()),
+        ("innodb-buffer-pool-dump-at-shutdown", text("OFF")),
+        ("innodb-buffer-pool-load-at-startup", text("OFF")),
+        ("innodb-log-file-size", log_bytes.to_string()),
+        ("innodb-flush-log-at-trx-commit", text(at_commit)),
+        // Statistics are made when they are asked for, not by the clock.
+        ("innodb-stats-auto-recalc", text("OFF")),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_cache_is_raised_to_what_the_page_size_needs() {
+        let pool = |cache_kib, page_size_bytes| {
+            pool_bytes(&Settings {
+                cache_kib,
+                page_size_bytes,
+                ..Settings::default()
+            }) >> 20
+        };
+        assert_eq!(pool(320, 4096), 2);
+        assert_eq!(pool(320, 16_384), 6);
+        assert_eq!(pool(10_240, 16_384), 10);
+    }
+}

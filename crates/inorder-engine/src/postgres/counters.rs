@@ -1,0 +1,89 @@
+//! What the server wrote and read, by its own statistics.
+//!
+//! Tables and indexes: from version 16 on `pg_stat_io`; before, the pages that checkpoints, the
+//! background writer and sessions wrote
+//! (<https://www.postgresql.org/docs/15/monitoring-stats.html#MONITORING-PG-STAT-BGWRITER-VIEW>).
+//! The log: the growth of its position. Statistics of running sessions reach the views with a delay
+//! of up to a second, and a session's page writes at the next checkpoint: after
+//! [`crate::Database::quiesce`] all are there.
+
+use crate::{FileIo, Io};
+use postgres::{Client, Error};
+
+/// The first version with `pg_stat_io`, and those that moved counters to other views.
+const STAT_IO: i32 = 160_000;
+const CHECKPOINTER: i32 = 170_000;
+const IO_BYTES: i32 = 180_000;
+
+/// The counters as they are now.
+pub fn io(client: &mut Client) -> Result<Io, Error> {
+    let version: i32 = client
+        .query_one("SELECT current_setting('server_version_num')::int", &[])?
+        .try_get(0)?;
+    client
+        .batch_execute("SELECT pg_stat_force_next_flush()")
+        .ok();
+    let query = format!(
+        "SELECT {}, pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint,
+             (SELECT wal_fpi FROM pg_stat_wal)::bigint, {}",
+        match version {
+            IO_BYTES.. => pages_by_stat_io("write_bytes", "extend_bytes", "read_bytes"),
+            STAT_IO.. => pages_by_stat_io(
+                "writes * op_bytes",
+                "extends * op_bytes",
+                "reads * op_bytes"
+            ),
+            _ => "(SELECT (buffers_checkpoint + buffers_clean + buffers_backend)
+                     * current_setting('block_size')::bigint FROM pg_stat_bgwriter),
+                 (SELECT buffers_checkpoint + buffers_clean + buffers_backend
+                     FROM pg_stat_bgwriter),
+                 (SELECT sum(blks_read)::bigint * current_setting('block_size')::bigint
+                     FROM pg_stat_database),
+                 (SELECT sum(blks_read)::bigint FROM pg_stat_database)"
+                .to_owned(),
+        },
+        match version {
+            CHECKPOINTER.. =>
+                "(SELECT num_timed + num_requested FROM pg_stat_checkpointer)::bigint",
+            _ => "(SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter)::bigint",
+        }
+    );
+    let row = client.query_one(&query, &[])?;
+    let number = |at: usize| -> Result<Option<u64>, Error> {
+        let number: Option<i64> = row.try_get(at)?;
+        Ok(number.map(i64::unsigned_abs))
+    };
+    let main = FileIo {
+        written_bytes: number(0)?,
+        writes: number(1)?,
+        read_bytes: number(2)?,
+        reads: number(3)?,
+        syncs: None,
+    };
+    let wal = FileIo {
+        written_bytes: number(4)?,
+        // Read at recovery alone.
+        read_bytes: Some(0),
+        reads: Some(0),
+        ..FileIo::default()
+    };
+    Ok(Io {
+        files: vec![("main", main), ("wal", wal)],
+        causes: vec![
+            ("full_page_images", number(5)?.unwrap_or(0)),
+            ("checkpoints", number(6)?.unwrap_or(0)),
+        ],
+    })
+}
+
+/// Bytes written, calls that wrote, bytes read, calls that read.
+fn pages_by_stat_io(written: &str, extended: &str, read: &str) -> String {
+    format!(
+        "(SELECT sum(coalesce({written}, 0) + coalesce({extended}, 0))::bigint
+             FROM pg_stat_io WHERE object <> 'wal'),
+         (SELECT sum(coalesce(writes, 0) + coalesce(extends, 0))::bigint
+             FROM pg_stat_io WHERE object <> 'wal'),
+         (SELECT sum(coalesce({read}, 0))::bigint FROM pg_stat_io WHERE object <> 'wal'),
+         (SELECT sum(coalesce(reads, 0))::bigint FROM pg_stat_io WHERE object <> 'wal')"
+    )
+}

@@ -1,0 +1,205 @@
+//! One open database: its control connection.
+
+use super::{
+    NAME, counters,
+    session::{PostgresReader, PostgresWriter, Session, connect},
+    settings, structure,
+};
+use crate::{
+    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Writer,
+    server::{Server, sql},
+};
+use postgres::{Client, Row, types::ToSql};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An open database.
+pub struct PostgresDatabase {
+    control: Mutex<Session>,
+    server: Arc<Server>,
+    enforces_foreign_keys: bool,
+    /// Whether the extension pgstattuple, which looks into pages, is there.
+    sees_pages: bool,
+}
+
+/// The crate's error for something a connection did.
+pub fn failure(doing: &str, error: &postgres::Error) -> Error {
+    let message = match error.as_db_error() {
+        Some(told) => told.message().to_owned(),
+        None => match std::error::Error::source(error) {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        },
+    };
+    Error::Database {
+        doing: doing.to_owned(),
+        message,
+    }
+}
+
+impl PostgresDatabase {
+    /// Waits until the server answers.
+    pub fn open(server: Server, settings: &Settings) -> Result<Self, Error> {
+        let mut client = server.wait_for(|| connect(&server).map_err(|e| e.to_string()))?;
+        let made = client.batch_execute("CREATE EXTENSION pgstattuple");
+        let server = Arc::new(server);
+        Ok(PostgresDatabase {
+            control: Mutex::new(Session {
+                client,
+                _server: Arc::clone(&server),
+            }),
+            server,
+            enforces_foreign_keys: settings.foreign_keys,
+            sees_pages: made.is_ok(),
+        })
+    }
+
+    fn session(&self) -> Result<Session, Error> {
+        Session::open(&self.server, self.enforces_foreign_keys)
+    }
+
+    /// Does something on the control connection.
+    fn control<T>(
+        &self,
+        doing: &str,
+        work: impl FnOnce(&mut Client) -> Result<T, postgres::Error>,
+    ) -> Result<T, Error> {
+        let mut session = self.control.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&mut session.client).map_err(|error| failure(doing, &error))
+    }
+
+    /// A number that a query answers with; NULL is 0.
+    fn number(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, Error> {
+        let number: Option<i64> =
+            self.control(sql, |client| client.query_one(sql, values)?.try_get(0))?;
+        Ok(number.unwrap_or(0).unsigned_abs())
+    }
+}
+
+fn column(row: &Row) -> Result<ColumnInfo, postgres::Error> {
+    let primary_key: i32 = row.try_get(3)?;
+    Ok(ColumnInfo {
+        name: row.try_get(0)?,
+        declared_type: row.try_get(1)?,
+        is_optional: row.try_get(2)?,
+        primary_key: primary_key.unsigned_abs(),
+    })
+}
+
+impl Database for PostgresDatabase {
+    fn execute(&self, sql: &str) -> Result<(), Error> {
+        self.control(sql, |client| client.batch_execute(sql))
+    }
+
+    fn columns(&self, table: &str) -> Result<Vec<ColumnInfo>, Error> {
+        const SQL: &str = "SELECT attname::text, format_type(atttypid, atttypmod),
+                 NOT attnotnull OR atthasdef OR attidentity <> '',
+                 coalesce(array_position(indkey::int2[], attnum) + 1, 0)
+             FROM pg_attribute
+             LEFT JOIN pg_index ON indrelid = attrelid AND indisprimary
+             WHERE attrelid = to_regclass(quote_ident($1)) AND attnum > 0 AND NOT attisdropped
+             ORDER BY attnum";
+        self.control(&format!("listing the columns of {table}"), |client| {
+            client.query(SQL, &[&table])?.iter().map(column).collect()
+        })
+    }
+
+    fn settings(&self) -> Result<Vec<(String, String)>, Error> {
+        let mut all = self.control("reading the settings back", settings::read_back)?;
+        all.extend(self.server.home.told());
+        Ok(all)
+    }
+
+    fn writer(
+        &self,
+        table: &str,
+        columns: &[&str],
+        retry: Retry,
+    ) -> Result<Box<dyn Writer>, Error> {
+        let writer = PostgresWriter::open(self.session()?, table, columns, retry)?;
+        Ok(Box::new(writer))
+    }
+
+    fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {
+        const SQL: &str = "SELECT array_agg(attname::text ORDER BY place)
+             FROM pg_index
+             CROSS JOIN unnest(indkey::int2[]) WITH ORDINALITY AS key(attnum, place)
+             JOIN pg_attribute USING (attnum)
+             WHERE indrelid = to_regclass(quote_ident($1)) AND attrelid = indrelid
+             GROUP BY indexrelid";
+        let indexes = self.control(&format!("listing the indexes of {table}"), |client| {
+            let rows = client.query(SQL, &[&table])?;
+            rows.iter()
+                .map(|row| row.try_get(0))
+                .collect::<Result<Vec<Vec<String>>, _>>()
+        })?;
+        Ok(sql::serves(&indexes, columns))
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        self.server.processes()
+    }
+
+    fn reader(&self, sql: &str) -> Result<Box<dyn Reader>, Error> {
+        Ok(Box::new(PostgresReader::open(self.session()?, sql)?))
+    }
+
+    fn io(&self) -> Io {
+        self.control("reading the counters", counters::io)
+            .unwrap_or_default()
+    }
+
+    fn quiesce(&self) -> Result<(), Error> {
+        self.execute("CHECKPOINT")
+    }
+
+    fn count(&self, table: &str) -> Result<u64, Error> {
+        self.number(&format!("SELECT count(*) FROM {}", self.quoted(table)), &[])
+    }
+
+    fn size_bytes(&self) -> Result<u64, Error> {
+        self.number(structure::SIZE, &[])
+    }
+
+    /// Brings the planner's statistics up to date first.
+    fn structure(&self) -> Result<Vec<Tree>, Error> {
+        self.control("measuring tables and indexes", |client| {
+            client.batch_execute("ANALYZE")?;
+            structure::trees(client, self.sees_pages)
+        })
+    }
+
+    fn page_fill(&self, tree: &str) -> Result<PageFill, Error> {
+        self.number("SELECT quote_ident($1)::regclass::oid::bigint", &[&tree])?;
+        Ok(PageFill {
+            name: tree.to_owned(),
+            leaves: Vec::new(),
+        })
+    }
+
+    fn vacuum(&self) -> Result<(), Error> {
+        self.execute("VACUUM FULL")
+    }
+
+    /// Its own cache is filled from the start: only a restart empties it.
+    fn forget_cached_pages(&self) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    /// The plan for any values of the parameters.
+    fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error> {
+        self.control(sql, |client| {
+            let parameters = client.prepare(&sql::numbered(sql))?.params().len();
+            let values = match parameters {
+                0 => String::new(),
+                _ => format!("({})", vec!["NULL"; parameters].join(",")),
+            };
+            client.batch_execute(&format!(
+                "SET plan_cache_mode = force_generic_plan; PREPARE {NAME}_plan AS {}",
+                sql::numbered(sql)
+            ))?;
+            let plan = client.query(&format!("EXPLAIN EXECUTE {NAME}_plan{values}"), &[]);
+            client.batch_execute(&format!("DEALLOCATE {NAME}_plan; RESET plan_cache_mode"))?;
+            plan?.iter().map(|row| row.try_get(0)).collect()
+        })
+    }
+}

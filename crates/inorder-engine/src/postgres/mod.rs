@@ -1,0 +1,151 @@
+//! PostgreSQL, a private server.
+//!
+//! `initdb` makes a data folder without waiting for the disk, the server runs on a Unix socket with
+//! the settings asked for, and is stopped at once when nothing uses it any more. Each
+//! [`crate::Writer`] and [`crate::Reader`] has a connection, all else goes through a control
+//! connection.
+
+mod bind;
+mod counters;
+mod database;
+mod ddl;
+mod session;
+mod settings;
+mod structure;
+
+use crate::{
+    Database, Engine, EngineInfo, Error, Found, Settings, TableShape,
+    server::{Home, Programs, Server, process, user::User},
+};
+use inorder_key::{Encoding, KeyKind};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+/// The name errors speak of.
+const NAME: &str = "postgres";
+
+/// The superuser of the private server.
+const SUPERUSER: &str = "inorder";
+
+/// MiB of a file of the log: the smallest, so that a small log can be asked for.
+const WAL_SEGMENT_MIB: u64 = 1;
+
+static PROGRAMS: Programs = Programs {
+    engine: NAME,
+    names: &["postgres"],
+    says: "PostgreSQL",
+    variable: "INORDER_POSTGRES",
+    folders: &[
+        "/usr/lib/postgresql/*/bin",
+        "/usr/lib/postgresql*/bin",
+        "/usr/libexec/postgresql*",
+        "/usr/pgsql-*/bin",
+        "/usr/local/pgsql/bin",
+        "/usr/local/bin",
+        "/opt/homebrew/opt/postgresql*/bin",
+        "/usr/local/opt/postgresql*/bin",
+    ],
+    install: &[
+        ("debian", "apt-get install postgresql"),
+        ("fedora", "dnf install postgresql-server postgresql-contrib"),
+        ("rhel", "dnf install postgresql-server postgresql-contrib"),
+        (
+            "suse",
+            "zypper install postgresql-server postgresql-contrib",
+        ),
+        ("arch", "pacman -S postgresql"),
+        ("alpine", "apk add postgresql postgresql-contrib"),
+        ("macos", "brew install postgresql"),
+    ],
+    found: OnceLock::new(),
+};
+
+/// The newest PostgreSQL of this machine.
+pub struct Postgres;
+
+impl Engine for Postgres {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn found(&self) -> Result<Vec<Found>, Error> {
+        PROGRAMS.find()
+    }
+
+    fn accepts(&self, settings: &Settings) -> Result<(), String> {
+        settings::accepts(settings)
+    }
+
+    /// Its pages have the size it was compiled with.
+    fn ignores(&self) -> &'static [&'static str] {
+        &["page_size_bytes", "journal", "mmap_bytes", "auto_vacuum"]
+    }
+
+    /// The compile options are the program's path and `pg_config --configure`, where it is there.
+    fn info(&self) -> Result<EngineInfo, Error> {
+        let (program, version) = PROGRAMS.newest()?;
+        let configure = Command::new(program.with_file_name("pg_config"))
+            .arg("--configure")
+            .output();
+        let configured = configure.map_or_else(
+            |_| String::new(),
+            |output| String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+        );
+        let options = configured
+            .split("' '")
+            .map(|option| option.replace('\'', ""));
+        Ok(EngineInfo {
+            name: NAME.into(),
+            version,
+            compile_options: [program.display().to_string()]
+                .into_iter()
+                .chain(options.filter(|option| !option.is_empty()))
+                .collect(),
+        })
+    }
+
+    fn key_type(&self, kind: KeyKind, encoding: Encoding) -> Option<&'static str> {
+        ddl::key_type(kind, encoding)
+    }
+
+    fn blob_type(&self) -> &'static str {
+        "BYTEA"
+    }
+
+    fn create_table(&self, shape: &TableShape<'_>) -> Result<String, String> {
+        ddl::create_table(shape)
+    }
+
+    fn create(&self, folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, Error> {
+        let (program, _) = PROGRAMS.newest()?;
+        self.accepts(settings)
+            .map_err(|what| Error::Unsupported { engine: NAME, what })?;
+        let user = User::choose(NAME, &["postgres", "nobody"])?;
+        let home = Home::create(folder, NAME, user)?;
+        let server = start(&program, home, settings)?;
+        Ok(Box::new(database::PostgresDatabase::open(
+            server, settings,
+        )?))
+    }
+}
+
+/// Makes the data folder and starts the server.
+fn start(program: &PathBuf, home: Home, settings: &Settings) -> Result<Server, Error> {
+    let mut initdb = Command::new(program.with_file_name("initdb"));
+    initdb
+        .args(["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C"])
+        .arg(format!("--username={SUPERUSER}"))
+        .arg(format!("--wal-segsize={WAL_SEGMENT_MIB}"))
+        .arg("-D")
+        .arg(&home.data);
+    process::run_once("making PostgreSQL's data folder with initdb", initdb, &home)?;
+    let mut command = Command::new(program);
+    command.arg("-D").arg(&home.data).arg("-k").arg(&home.run);
+    for (name, value) in settings::of_the_server(settings) {
+        command.arg("-c").arg(format!("{name}={value}"));
+    }
+    Server::start(NAME, command, home, process::Stop::Quit)
+}

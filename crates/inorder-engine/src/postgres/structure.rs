@@ -1,0 +1,91 @@
+//! Sizes of tables, TOAST tables and indexes, and how they lie on their pages where the extension
+//! pgstattuple is there: <https://www.postgresql.org/docs/15/pgstattuple.html>.
+
+use crate::Tree;
+use postgres::{Client, Error, Row};
+
+/// Bytes of all tables of the schema, with their indexes, TOAST and maps of free space.
+pub const SIZE: &str = "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'";
+
+/// One row a table, TOAST table and index: its id, name, table, kind, bytes, page size. TOAST
+/// tables have numbers for names, so they are called after their table.
+const TREES: &str = "
+    WITH owner AS (
+        SELECT oid, oid AS table_oid, relname::text AS called FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+        UNION ALL
+        SELECT reltoastrelid, oid, relname || '.toast' FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND reltoastrelid <> 0
+    )
+    SELECT class.oid,
+        CASE WHEN class.oid = owner.oid THEN called
+             WHEN owner.oid = owner.table_oid THEN class.relname::text
+             ELSE called || '_index' END AS name,
+        (SELECT relname::text FROM pg_class WHERE oid = table_oid) AS belongs_to,
+        class.relkind = 'i' AS is_index,
+        pg_relation_size(class.oid) AS size,
+        current_setting('block_size')::bigint AS page
+    FROM owner
+    LEFT JOIN pg_index ON indrelid = owner.oid
+    JOIN pg_class AS class ON class.oid IN (owner.oid, indexrelid)
+    GROUP BY class.oid, class.relname, class.relkind, owner.oid, owner.table_oid, called
+    ORDER BY name";
+
+/// Every table and index of the schema.
+pub fn trees(client: &mut Client, sees_pages: bool) -> Result<Vec<Tree>, Error> {
+    let rows = client.query(TREES, &[])?;
+    rows.iter()
+        .map(|row| {
+            let mut tree = tree(row)?;
+            if sees_pages && tree.pages > 0 {
+                look_into(client, row.try_get(0)?, &mut tree)?;
+            }
+            Ok(tree)
+        })
+        .collect()
+}
+
+fn tree(row: &Row) -> Result<Tree, Error> {
+    let size_bytes = row.try_get::<_, i64>("size")?.unsigned_abs();
+    Ok(Tree {
+        name: row.try_get("name")?,
+        table: row.try_get("belongs_to")?,
+        is_index: row.try_get("is_index")?,
+        pages: size_bytes / row.try_get::<_, i64>("page")?.unsigned_abs(),
+        size_bytes,
+        ..Tree::default()
+    })
+}
+
+/// Visits every page of a tree.
+fn look_into(client: &mut Client, oid: u32, tree: &mut Tree) -> Result<(), Error> {
+    if !tree.is_index {
+        let sql = "SELECT tuple_len, tuple_count, free_space FROM pgstattuple($1::oid::regclass)";
+        let row = client.query_one(sql, &[&oid])?;
+        let number = |at: usize| Ok(row.try_get::<_, i64>(at)?.unsigned_abs());
+        tree.payload_bytes = Some(number(0)?);
+        tree.entries = Some(number(1)?);
+        tree.fill = Some(1.0 - number(2)? as f64 / tree.size_bytes as f64);
+        // A heap is a row of pages: none leads to another.
+        tree.leaf_pages = Some(tree.pages);
+        tree.interior_pages = Some(0);
+        return Ok(());
+    }
+    let sql = "SELECT tree_level, internal_pages, leaf_pages, avg_leaf_density
+         FROM pgstatindex($1::oid::regclass)
+         WHERE (SELECT relam FROM pg_class WHERE oid = $1)
+             = (SELECT oid FROM pg_am WHERE amname = 'btree')";
+    let Some(row) = client.query_opt(sql, &[&oid])? else {
+        return Ok(());
+    };
+    let level: i32 = row.try_get(0)?;
+    let (interior, leaves): (i64, i64) = (row.try_get(1)?, row.try_get(2)?);
+    let density: f64 = row.try_get(3)?;
+    tree.depth = (leaves > 0).then(|| level.unsigned_abs() + 1);
+    tree.interior_pages = Some(interior.unsigned_abs());
+    tree.leaf_pages = Some(leaves.unsigned_abs());
+    tree.fanout = (interior > 0).then(|| (leaves + interior - 1) as f64 / interior as f64);
+    tree.fill = Some(density / 100.0).filter(|share| share.is_finite());
+    Ok(())
+}

@@ -1,0 +1,234 @@
+//! The folders of one private server, and the removal of those whose owner is gone.
+//!
+//! The data lie in a folder of the engine's name inside the database's folder. Where the server's
+//! user can't pass through (a root's `/root`), they lie in the run folder. The run folder is in the
+//! system's folder of temporary files, because the path of a Unix socket has at most 107 bytes; its
+//! name says which process owns it and when that began, and the server's command line has it, so
+//! that a start can tell what a killed process left behind from what others still use.
+
+use super::user::User;
+use crate::Error;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use std::{
+    env, fs,
+    io::ErrorKind,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process,
+    sync::atomic::{AtomicU32, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Begins the names of run folders.
+const PREFIX: &str = "inorder-server-";
+/// Where run folders are; the second where data lie in them, because it is on a disk.
+const SHORT: &str = "/tmp";
+const ON_DISK: &str = "/var/tmp";
+/// Longest path of a folder of temporary files that leaves room for a socket's name.
+const SOCKET_FOLDER_MAX: usize = 50;
+/// How long a server that was left behind may take to end.
+const END_MAX: Duration = Duration::from_secs(5);
+
+/// The folders of a server; removed when dropped.
+#[derive(Debug)]
+pub struct Home {
+    /// In the database's folder: the data, or empty where they lie in the run folder.
+    claim: PathBuf,
+    /// Where the data lie; it isn't made yet.
+    pub data: PathBuf,
+    /// Socket, log, and what else the running server needs.
+    pub run: PathBuf,
+    /// The user it belongs to, where that isn't the one who runs this.
+    pub user: Option<User>,
+}
+
+impl Home {
+    /// Makes the folders for the engine `name` in `folder`, and removes what others left behind.
+    pub fn create(folder: &Path, name: &str, user: Option<User>) -> Result<Self, Error> {
+        remove_abandoned();
+        let wrong = |path: &Path| {
+            let path = path.to_owned();
+            move |source| Error::Io { path, source }
+        };
+        let folder = folder.canonicalize().map_err(wrong(folder))?;
+        let claim = folder.join(name);
+        fs::create_dir(&claim).map_err(|source| match source.kind() {
+            ErrorKind::AlreadyExists => Error::Exists {
+                path: claim.clone(),
+            },
+            _ => wrong(&claim)(source),
+        })?;
+        let reaches = user.is_none_or(|user| user.reaches(&claim));
+        let run = run_folder(reaches);
+        let home = Home {
+            data: if reaches { &claim } else { &run }.join("data"),
+            claim,
+            run,
+            user,
+        };
+        fs::create_dir(&home.run).map_err(wrong(&home.run))?;
+        for path in [&home.run, &home.claim] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(wrong(path))?;
+            user.map_or(Ok(()), |user| user.give(path))?;
+        }
+        Ok(home)
+    }
+
+    /// Whether the data had to go elsewhere than into the database's folder.
+    fn is_elsewhere(&self) -> bool {
+        !self.data.starts_with(&self.claim)
+    }
+
+    /// What settings say of it: where the data lie, if elsewhere.
+    pub fn told(&self) -> Option<(String, String)> {
+        let folder = self.run.parent().filter(|_| self.is_elsewhere())?;
+        Some(("data_folder".to_owned(), folder.display().to_string()))
+    }
+
+    /// The server's log.
+    pub fn log(&self) -> PathBuf {
+        self.run.join("log")
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.claim);
+        let _ = fs::remove_dir_all(&self.run);
+    }
+}
+
+/// The path of a new run folder.
+fn run_folder(is_for_socket_only: bool) -> PathBuf {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let temporary = env::temp_dir();
+    let base = match is_for_socket_only {
+        false => ON_DISK.into(),
+        true if temporary.as_os_str().len() <= SOCKET_FOLDER_MAX => temporary,
+        true => SHORT.into(),
+    };
+    let own = process::id();
+    let began = began_at(own).unwrap_or(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    base.join(format!("{PREFIX}{own}-{began}-{number}"))
+}
+
+/// When a process began, in clock ticks since boot: field 22 of proc_pid_stat(5). With the id it
+/// names a process for as long as the machine is up.
+fn began_at(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let after_name = stat.rsplit_once(')')?.1;
+    after_name.split_whitespace().nth(19)?.parse().ok()
+}
+
+/// Whether the owner that a run folder's name tells of is gone; `None` for other names.
+fn is_abandoned(name: &str) -> Option<bool> {
+    let mut numbers = name.strip_prefix(PREFIX)?.split('-');
+    let pid: u32 = numbers.next()?.parse().ok()?;
+    let began: u64 = numbers.next()?.parse().ok()?;
+    if pid == process::id() {
+        return Some(false);
+    }
+    match began_at(pid) {
+        Some(now) => Some(now != began),
+        None => {
+            let exists = Pid::from_raw(pid.cast_signed()).map(test_kill_process);
+            Some(!matches!(
+                exists,
+                Some(Ok(()) | Err(rustix::io::Errno::PERM))
+            ))
+        }
+    }
+}
+
+/// Ends the servers and removes the run folders of processes that are gone.
+pub fn remove_abandoned() {
+    let bases = [env::temp_dir(), SHORT.into(), ON_DISK.into()];
+    let folders: Vec<PathBuf> = bases
+        .iter()
+        .flat_map(fs::read_dir)
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .filter(|entry| is_abandoned(&entry.file_name().to_string_lossy()) == Some(true))
+        .map(|entry| entry.path())
+        .collect();
+    for folder in folders {
+        for pid in running_in(&folder) {
+            let _ = kill_process(pid, Signal::QUIT);
+            end(pid);
+        }
+        let _ = fs::remove_dir_all(&folder);
+    }
+}
+
+/// Waits for a process to end, and kills it where it takes too long.
+fn end(pid: Pid) {
+    let began = Instant::now();
+    while test_kill_process(pid).is_ok() {
+        if began.elapsed() > END_MAX {
+            let _ = kill_process(pid, Signal::KILL);
+            return;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The servers whose command line names this run folder. (Not a watchdog's: it ends by itself.)
+fn running_in(folder: &Path) -> Vec<Pid> {
+    let wanted = folder.as_os_str().as_encoded_bytes();
+    let names_folder = |pid: u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let mut arguments = line.split(|byte| *byte == 0);
+        let is_shell = arguments.next().is_some_and(|first| first.ends_with(b"sh"));
+        let named = |argument: &[u8]| argument.windows(wanted.len()).any(|part| part == wanted);
+        !is_shell && arguments.any(named)
+    };
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|&pid| names_folder(pid))
+        .filter_map(|pid: u32| Pid::from_raw(pid.cast_signed()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_folder_is_abandoned_when_its_owner_is_gone() {
+        let own = process::id();
+        assert_eq!(is_abandoned(&format!("{PREFIX}{own}-1-0")), Some(false));
+        // Another process has the id now (process 1 always runs).
+        assert_eq!(
+            is_abandoned(&format!("{PREFIX}1-18446744073709551615-0")),
+            Some(true)
+        );
+        let began = began_at(1).unwrap_or(0);
+        assert_eq!(is_abandoned(&format!("{PREFIX}1-{began}-0")), Some(false));
+        assert_eq!(is_abandoned("something-else"), None);
+        assert_eq!(is_abandoned(&format!("{PREFIX}x")), None);
+    }
+
+    #[test]
+    fn what_a_gone_process_left_is_removed() {
+        let left = Path::new(SHORT).join(format!("{PREFIX}999999999-5-0"));
+        fs::create_dir_all(left.join("deep")).unwrap();
+        remove_abandoned();
+        assert!(!left.exists());
+    }
+
+    #[test]
+    fn a_home_is_made_once_and_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::create(folder.path(), "x", None).unwrap();
+        let (claim, run) = (home.claim.clone(), home.run.clone());
+        assert!(claim.is_dir() && run.is_dir() && !home.is_elsewhere());
+        let again = Home::create(folder.path(), "x", None).unwrap_err();
+        assert!(matches!(again, Error::Exists { .. }));
+        drop(home);
+        assert!(!claim.exists() && !run.exists());
+    }
+}

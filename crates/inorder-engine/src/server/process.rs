@@ -1,0 +1,247 @@
+//! One running server: started in a home, watched, stopped by its own process id.
+
+use super::Home;
+use crate::Error;
+use rustix::process::{Pid, Signal, kill_process};
+use std::{
+    fs,
+    io::Write as _,
+    os::unix::process::CommandExt as _,
+    process::{Child, Command, Stdio},
+    sync::Mutex,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How long a server may take until it answers.
+const START_MAX: Duration = Duration::from_secs(60);
+/// How long it may take to end before it is killed.
+const STOP_MAX: Duration = Duration::from_secs(10);
+/// How often it is looked at meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// Lines of the log that an error shows.
+const LOG_LINES: usize = 5;
+
+/// Reads until the pipe says that the server is stopped, or closes because its owner is gone. Then
+/// it stops the server, if the process is still that server, and removes the run folder.
+const WATCHDOG: &str = r#"
+trap '' HUP INT
+read -r word
+[ "$word" = stopped ] && exit
+signal=$1 server=$2 folder=$3
+is_server() {
+  if [ -d /proc/self ]; then tr '\0' ' ' 2>/dev/null <"/proc/$server/cmdline"
+  else ps -o args= -p "$server"; fi | grep -qF -- "$folder"
+}
+if is_server; then
+  kill -s "$signal" "$server"
+  tries=0
+  while is_server && [ "$tries" -lt 50 ]; do sleep 0.1; tries=$((tries + 1)); done
+  is_server && kill -s KILL "$server"
+fi
+rm -rf -- "$folder"
+"#;
+
+/// What a server is asked to end by: its data are thrown away, so nothing has to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// `SIGQUIT`: at once, but it frees what the system keeps for it.
+    Quit,
+    /// `SIGKILL`.
+    Kill,
+}
+
+/// A running server.
+pub struct Server {
+    engine: &'static str,
+    server: Mutex<Child>,
+    watchdog: Child,
+    stop: Stop,
+    /// Its folders.
+    pub home: Home,
+}
+
+impl Server {
+    /// Starts `command` as the home's user with its output in the log. Its command line must name
+    /// the home's run folder.
+    pub fn start(
+        engine: &'static str,
+        mut command: Command,
+        home: Home,
+        stop: Stop,
+    ) -> Result<Self, Error> {
+        let log = fs::File::create(home.log()).map_err(|source| Error::Io {
+            path: home.log(),
+            source,
+        })?;
+        as_user(&mut command, &home);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            // Ctrl-C on a terminal is for the one who started the server.
+            .process_group(0);
+        let mut server = spawn(command)?;
+        let mut watchdog = Command::new("/bin/sh");
+        watchdog
+            .args(["-c", WATCHDOG, "inorder-watchdog", stop.name()])
+            .arg(server.id().to_string())
+            .arg(&home.run)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0);
+        let watchdog = spawn(watchdog).inspect_err(|_| {
+            let _ = server.kill();
+            let _ = server.wait();
+        })?;
+        Ok(Server {
+            engine,
+            server: Mutex::new(server),
+            watchdog,
+            stop,
+            home,
+        })
+    }
+
+    /// Tries until `connect` succeeds.
+    ///
+    /// # Errors
+    /// With the end of the log when the server ends or takes too long.
+    pub fn wait_for<T>(&self, mut connect: impl FnMut() -> Result<T, String>) -> Result<T, Error> {
+        let began = Instant::now();
+        loop {
+            let why = match connect() {
+                Ok(connection) => return Ok(connection),
+                Err(why) => why,
+            };
+            let ended = self.child().try_wait().ok().flatten();
+            let why = match ended {
+                Some(status) => format!("it ended with {status}"),
+                None if began.elapsed() > START_MAX => why,
+                None => {
+                    thread::sleep(LOOK_EVERY);
+                    continue;
+                }
+            };
+            return Err(Error::Database {
+                doing: format!("starting {}", self.engine),
+                message: format!("{why}; the end of its log:\n{}", self.log_end()),
+            });
+        }
+    }
+
+    /// Its process and those it started, now.
+    pub fn processes(&self) -> Vec<u32> {
+        let server = self.child().id();
+        let mut all = vec![server];
+        all.extend(children_of(server));
+        all
+    }
+
+    fn child(&self) -> std::sync::MutexGuard<'_, Child> {
+        self.server
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn log_end(&self) -> String {
+        let log = fs::read(self.home.log()).unwrap_or_default();
+        let log = String::from_utf8_lossy(&log);
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(LOG_LINES)..].join("\n")
+    }
+}
+
+impl Stop {
+    fn name(self) -> &'static str {
+        match self {
+            Stop::Quit => "QUIT",
+            Stop::Kill => "KILL",
+        }
+    }
+
+    fn signal(self) -> Signal {
+        match self {
+            Stop::Quit => Signal::QUIT,
+            Stop::Kill => Signal::KILL,
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let signal = self.stop.signal();
+        let mut server = self.child();
+        let is_running = |server: &mut Child| matches!(server.try_wait(), Ok(None));
+        // Until it is waited for, its id is nobody else's.
+        if is_running(&mut server)
+            && let Some(pid) = Pid::from_raw(server.id().cast_signed())
+        {
+            let _ = kill_process(pid, signal);
+        }
+        let began = Instant::now();
+        while is_running(&mut server) && began.elapsed() < STOP_MAX {
+            thread::sleep(LOOK_EVERY);
+        }
+        let _ = server.kill();
+        let _ = server.wait();
+        drop(server);
+        if let Some(mut pipe) = self.watchdog.stdin.take() {
+            let _ = pipe.write_all(b"stopped\n");
+        }
+        let _ = self.watchdog.wait();
+    }
+}
+
+/// Runs a program to its end as the home's user, such as the one that makes the data folder.
+///
+/// # Errors
+/// With what it said on stderr when it fails.
+pub fn run_once(doing: &str, mut command: Command, home: &Home) -> Result<(), Error> {
+    as_user(&mut command, home);
+    command.stdin(Stdio::null()).process_group(0);
+    let ended = command.output().map_err(|source| Error::Io {
+        path: command.get_program().into(),
+        source,
+    })?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    Err(Error::Database {
+        doing: doing.to_owned(),
+        message: format!(
+            "{}: {}",
+            ended.status,
+            String::from_utf8_lossy(&ended.stderr).trim()
+        ),
+    })
+}
+
+/// As the home's user, in a folder that user may be in, in a language that messages are known in.
+fn as_user(command: &mut Command, home: &Home) {
+    command.current_dir(&home.run).env("LC_ALL", "C");
+    if let Some(user) = home.user {
+        user.run(command);
+    }
+}
+
+fn spawn(mut command: Command) -> Result<Child, Error> {
+    command.spawn().map_err(|source| Error::Io {
+        path: command.get_program().into(),
+        source,
+    })
+}
+
+/// The processes that a process started (proc_pid_stat(5), field 4).
+fn children_of(parent: u32) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|pid: &u32| {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            let mut fields = stat.rsplit(')').next().unwrap_or("").split_whitespace();
+            fields.nth(1).and_then(|field| field.parse().ok()) == Some(parent)
+        })
+        .collect()
+}

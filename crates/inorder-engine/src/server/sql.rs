@@ -1,0 +1,119 @@
+//! SQL that servers share, and values bound to their statements.
+
+use crate::{Batch, Column, Value};
+
+/// A value of a batch, borrowed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<'a> {
+    Null,
+    Integer(i64),
+    Real(f64),
+    /// Valid UTF-8.
+    Text(&'a [u8]),
+    Blob(&'a [u8]),
+}
+
+/// The value of one row of a column.
+pub fn cell(column: &Column, row: usize) -> Cell<'_> {
+    let of_bytes = |bytes, is_text| match is_text {
+        true => Cell::Text(bytes),
+        false => Cell::Blob(bytes),
+    };
+    match column {
+        Column::Integers(values) => Cell::Integer(values[row]),
+        Column::Reals(values) => Cell::Real(values[row]),
+        Column::Fixed {
+            width_bytes,
+            bytes,
+            is_text,
+        } => of_bytes(&bytes[row * width_bytes..][..*width_bytes], *is_text),
+        Column::Spans {
+            pool,
+            spans,
+            is_text,
+        } => {
+            let (start, length) = spans[row];
+            of_bytes(&pool[start as usize..][..length as usize], *is_text)
+        }
+        Column::Any(values) => match &values[row] {
+            Value::Null => Cell::Null,
+            Value::Integer(integer) => Cell::Integer(*integer),
+            Value::Real(real) => Cell::Real(*real),
+            Value::Text(text) => Cell::Text(text.as_bytes()),
+            Value::Blob(blob) => Cell::Blob(blob),
+        },
+    }
+}
+
+/// Whether a batch has a statement's parameters as its columns, and rows up to `end`; if not, why.
+pub fn fits(parameters: usize, batch: &Batch, end: usize) -> Result<(), String> {
+    let columns = batch.columns.len();
+    if columns != parameters {
+        return Err(format!(
+            "the statement has {parameters} parameters, the batch {columns} columns"
+        ));
+    }
+    match batch.columns.iter().position(|column| column.len() < end) {
+        Some(short) => Err(format!(
+            "rows up to {end} were asked for, but column {short} of the batch has {}",
+            batch.columns[short].len()
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Whether looking rows up by these columns can use one of the indexes: they are the first columns
+/// of it, in any order.
+pub fn serves(indexes: &[Vec<String>], columns: &[String]) -> bool {
+    indexes.iter().any(|index| {
+        index.len() >= columns.len()
+            && index[..columns.len()]
+                .iter()
+                .all(|name| columns.contains(name))
+    })
+}
+
+/// A statement with `$1`, `$2`, … for each `?` that isn't in quotes.
+pub fn numbered(sql: &str) -> String {
+    let mut out = String::with_capacity(sql.len() + 8);
+    let mut quote = None;
+    let mut places = 0;
+    for char in sql.chars() {
+        match (char, quote) {
+            ('?', None) => {
+                places += 1;
+                out += &format!("${places}");
+                continue;
+            }
+            ('\'' | '"', None) => quote = Some(char),
+            (_, Some(open)) if char == open => quote = None,
+            _ => {}
+        }
+        out.push(char);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_numbered_outside_of_quotes() {
+        assert_eq!(
+            numbered(r#"SELECT '?', "a?" FROM t WHERE a = ? AND b IN (?, ?)"#),
+            r#"SELECT '?', "a?" FROM t WHERE a = $1 AND b IN ($2, $3)"#
+        );
+    }
+
+    #[test]
+    fn an_index_serves_what_it_begins_with() {
+        let names = |names: &[&str]| names.iter().map(|&n| n.to_owned()).collect::<Vec<_>>();
+        let indexes = [names(&["a", "b"]), names(&["c"])];
+        assert!(serves(&indexes, &names(&["b", "a"])));
+        assert!(serves(&indexes, &names(&["a"])));
+        assert!(serves(&indexes, &names(&["c"])));
+        assert!(!serves(&indexes, &names(&["b"])));
+        assert!(!serves(&indexes, &names(&["c", "a"])));
+    }
+}
