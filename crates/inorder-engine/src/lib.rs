@@ -24,5 +24,5 @@ pub use engine::{
 };
 pub use error::Error;
 pub use layout::{LAYOUTS, TableShape};
-pub use settings::{AutoVacuum, Journal, Settings, Synchronous};
+pub use settings::{AutoVacuum, Journal, Settings, Synchronous, Write};
 pub use structure::{PageFill, Tree};

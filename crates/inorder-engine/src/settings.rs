@@ -20,6 +20,8 @@ pub struct Settings {
     pub checkpoint_pages: u32,
     /// Whether foreign keys are enforced.
     pub foreign_keys: bool,
+    /// How rows are handed to the engine.
+    pub write: Write,
 }
 
 impl Default for Settings {
@@ -34,6 +36,7 @@ impl Default for Settings {
             auto_vacuum: AutoVacuum::None,
             checkpoint_pages: 1000,
             foreign_keys: true,
+            write: Write::Insert,
         }
     }
 }
@@ -103,5 +106,17 @@ named!(
         Full = "full",
         /// Freed pages are given back on request.
         Incremental = "incremental",
+    }
+);
+
+named!(
+    /// How rows are handed to the engine.
+    Write {
+        /// A prepared INSERT for each row.
+        Insert = "insert",
+        /// A prepared INSERT for many rows.
+        Multi = "multi",
+        /// The engine's way for many rows: binary COPY, LOAD DATA LOCAL.
+        Bulk = "bulk",
     }
 );

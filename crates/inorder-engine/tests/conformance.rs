@@ -3,7 +3,9 @@
 mod common;
 
 use common::{integers, on_every_database, on_every_engine, typed, write};
-use inorder_engine::{Batch, Column, Engine, Error, Journal, Retry, Settings, Synchronous, Value};
+use inorder_engine::{
+    Batch, Column, Engine, Error, Journal, Retry, Settings, Synchronous, Value, Write,
+};
 use inorder_key::{Encoding, KeyKind};
 use std::sync::Arc;
 
@@ -312,5 +314,63 @@ fn writers_and_readers_may_outlive_the_database() {
         writer.commit().unwrap();
         drop(writer);
         assert_eq!(reader.query(&Batch::default(), 0).unwrap(), 1);
+    });
+}
+
+#[test]
+fn many_rows_at_once_are_the_same_rows() {
+    on_every_engine(|engine, folder| {
+        for &write_by in Write::ALL {
+            let settings = Settings {
+                write: write_by,
+                ..Settings::default()
+            };
+            if engine.accepts(&settings).is_err() {
+                assert_eq!(engine.name(), "sqlite");
+                continue;
+            }
+            let folder = folder.path().join(write_by.name());
+            std::fs::create_dir(&folder).unwrap();
+            let database = engine.create(&folder, &settings).unwrap();
+            let ddl = "CREATE TABLE t(x {int} PRIMARY KEY, b {blob}, a {text})";
+            database.execute(&typed(engine.name(), ddl)).unwrap();
+            let rows = 257;
+            let batch = Batch {
+                columns: vec![
+                    Column::Integers((0..rows).collect()),
+                    Column::Fixed {
+                        width_bytes: 2,
+                        bytes: (0..rows).flat_map(|row| [row as u8, b'\\']).collect(),
+                        is_text: false,
+                    },
+                    Column::Any(
+                        (0..rows)
+                            .map(|row| match row % 3 {
+                                0 => Value::Null,
+                                1 => Value::Text("a\tb\nc\\d".into()),
+                                _ => Value::Text("".into()),
+                            })
+                            .collect(),
+                    ),
+                ],
+            };
+            write(&*database, "t", &["x", "b", "a"], &batch);
+            assert_eq!(database.count("t").unwrap(), rows as u64);
+            let same = match engine.name() {
+                "postgres" => "IS NOT DISTINCT FROM",
+                "sqlite" => "IS",
+                _ => "<=>",
+            };
+            let sql = format!("SELECT 1 FROM t WHERE x = ? AND b = ? AND a {same} ?");
+            let mut reader = database.reader(&sql).unwrap();
+            for row in 0..rows as usize {
+                let found = reader.query(&batch, row).unwrap();
+                assert_eq!(found, 1, "{} {write_by:?} row {row}", engine.name());
+            }
+            // What breaks a constraint is an error, however it goes.
+            let mut writer = database.writer("t", &["x"], Retry::default()).unwrap();
+            writer.begin().unwrap();
+            assert!(writer.insert(&integers(200..400), 0..200).is_err());
+        }
     });
 }

@@ -34,6 +34,7 @@ fn settings_are_read_back() {
             auto_vacuum: AutoVacuum::ALL[number % AutoVacuum::ALL.len()],
             checkpoint_pages: 10 * number as u32,
             foreign_keys: number % 2 == 0,
+            ..Settings::default()
         };
         with_sqlite(|engine, folder| {
             let database = engine.create(folder.path(), &settings).unwrap();

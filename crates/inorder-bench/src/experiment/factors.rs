@@ -3,7 +3,7 @@
 //! A level is a text (`uuid7`, `4096`, `true`), the same in a file, on the command line and in a
 //! report. Adding a factor is a field of [`Setup`] and a line in [`FACTORS`].
 
-use inorder_engine::{AutoVacuum, Journal, Settings, Synchronous};
+use inorder_engine::{AutoVacuum, Journal, Settings, Synchronous, Write};
 use inorder_key::{Encoding, KeyKind};
 use inorder_load::order::Presort;
 
@@ -200,6 +200,17 @@ pub const FACTORS: &[Factor] = &[
         what: "rows sorted together: 0 (one transaction's) to 100000000",
         set: |s, level| integer(level, 0, 100_000_000).map(|n| s.rows_per_sort = n),
         get: |s| s.rows_per_sort.to_string(),
+    },
+    Factor {
+        name: "write",
+        what: "how rows are handed to a server: insert (one a statement), multi (100 a statement), bulk (COPY, LOAD DATA)",
+        set: |s, level| {
+            s.settings.write = Write::from_name(level).ok_or_else(|| {
+                unknown("way to write", level, Write::ALL.iter().map(|w| w.name()))
+            })?;
+            Ok(())
+        },
+        get: |s| s.settings.write.name().to_owned(),
     },
     Factor {
         name: "writers",

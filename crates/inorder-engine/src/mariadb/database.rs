@@ -6,7 +6,7 @@ use super::{
     settings, structure,
 };
 use crate::{
-    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Writer,
+    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Write, Writer,
     server::{Server, sql},
 };
 use mysql::{Conn, prelude::Queryable as _};
@@ -24,6 +24,7 @@ pub struct MariaDatabase {
     control: Mutex<Session>,
     server: Arc<Server>,
     enforces_foreign_keys: bool,
+    write: Write,
 }
 
 /// The crate's error for something a connection did.
@@ -61,6 +62,7 @@ impl MariaDatabase {
             }),
             server,
             enforces_foreign_keys: settings.foreign_keys,
+            write: settings.write,
         })
     }
 
@@ -160,9 +162,9 @@ impl Database for MariaDatabase {
         &self,
         table: &str,
         columns: &[&str],
-        retry: Retry,
+        _retry: Retry,
     ) -> Result<Box<dyn Writer>, Error> {
-        let writer = MariaWriter::open(self.session()?, table, columns, retry)?;
+        let writer = MariaWriter::open(self.session()?, table, columns, self.write)?;
         Ok(Box::new(writer))
     }
 

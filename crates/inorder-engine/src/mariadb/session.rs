@@ -2,14 +2,16 @@
 
 use super::{SCHEMA, SOCKET, database::failure, database::quoted};
 use crate::{
-    Batch, Error, Reader, Retry, Writer,
+    Batch, Error, Reader, Write, Writer,
     server::{
         Server,
-        sql::{Cell, cell, fits},
+        sql::{self, Cell},
     },
 };
-use mysql::{Conn, OptsBuilder, Params, Statement, Value, prelude::Queryable as _};
-use std::{ops::Range, sync::Arc};
+use mysql::{
+    Conn, LocalInfileHandler, OptsBuilder, Params, Statement, Value, prelude::Queryable as _,
+};
+use std::{io::Write as _, ops::Range, sync::Arc};
 
 /// A connection, and the server that lives as long as the last of them.
 pub struct Session {
@@ -60,12 +62,12 @@ pub fn connect(server: &Server, schema: &str) -> Result<Conn, mysql::Error> {
     Conn::new(options)
 }
 
-/// The values of a row, as parameters.
-fn parameters(batch: &Batch, row: usize) -> Params {
+/// The values of rows, as parameters.
+fn parameters(batch: &Batch, rows: Range<usize>) -> Params {
     if batch.columns.is_empty() {
         return Params::Empty;
     }
-    let values = batch.columns.iter().map(|column| match cell(column, row) {
+    let values = sql::cells(batch, rows).map(|cell| match cell {
         Cell::Null => Value::NULL,
         Cell::Integer(integer) => Value::Int(integer),
         Cell::Real(real) => Value::Double(real),
@@ -74,11 +76,43 @@ fn parameters(batch: &Batch, row: usize) -> Params {
     Params::Positional(values.collect())
 }
 
+/// Rows as LOAD DATA reads them: a line each, tabs between values, `\` before what isn't itself.
+fn lines(batch: &Batch, rows: Range<usize>) -> Vec<u8> {
+    let mut out = Vec::new();
+    for row in rows {
+        for (at, cell) in sql::cells(batch, row..row + 1).enumerate() {
+            if at > 0 {
+                out.push(b'\t');
+            }
+            match cell {
+                Cell::Null => out.extend_from_slice(b"\\N"),
+                Cell::Integer(integer) => out.extend_from_slice(integer.to_string().as_bytes()),
+                Cell::Real(real) => out.extend_from_slice(real.to_string().as_bytes()),
+                Cell::Text(bytes) | Cell::Blob(bytes) => {
+                    for &byte in bytes {
+                        match byte {
+                            0 => out.extend_from_slice(b"\\0"),
+                            b'\t' | b'\n' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+                            _ => out.push(byte),
+                        }
+                    }
+                }
+            }
+        }
+        out.push(b'\n');
+    }
+    out
+}
+
 /// Inserts into one table.
 pub struct MariaWriter {
     session: Session,
     insert: Statement,
-    parameters: usize,
+    /// The statement for many rows, and how many; nothing where rows go one by one.
+    many: Option<(Statement, usize)>,
+    /// The LOAD DATA of rows, where that is how they go.
+    load: Option<String>,
+    columns: usize,
     table: String,
     is_open: bool,
 }
@@ -89,22 +123,54 @@ impl MariaWriter {
         mut session: Session,
         table: &str,
         columns: &[&str],
-        _retry: Retry,
+        write: Write,
     ) -> Result<Self, Error> {
+        let into = quoted(table);
         let names: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
-        let sql = format!(
-            "INSERT INTO {}({}) VALUES({})",
-            quoted(table),
-            names.join(","),
-            vec!["?"; columns.len()].join(",")
+        let together = sql::rows_together(columns.len());
+        let has_values = !columns.is_empty();
+        let load = format!(
+            "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {into} CHARACTER SET binary ({})",
+            names.join(",")
         );
         Ok(MariaWriter {
-            insert: session.prepare(&sql)?,
+            insert: session.prepare(&sql::insert_into(&into, &names, 1))?,
+            many: match write {
+                Write::Multi if has_values => {
+                    let many = session.prepare(&sql::insert_into(&into, &names, together))?;
+                    Some((many, together))
+                }
+                _ => None,
+            },
+            load: Some(load).filter(|_| write == Write::Bulk && has_values),
             session,
-            parameters: columns.len(),
+            columns: columns.len(),
             table: table.to_owned(),
             is_open: false,
         })
+    }
+
+    /// Sends rows as a file. The server can't stop it half-way, so it passes over rows that break a
+    /// constraint: that is seen in how many it stored.
+    fn load(&mut self, load: &str, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
+        let wanted = rows.len() as u64;
+        let lines = lines(batch, rows);
+        let conn = &mut self.session.conn;
+        conn.set_local_infile_handler(Some(LocalInfileHandler::new(move |_, file| {
+            file.write_all(&lines)
+        })));
+        let loaded = conn.query_drop(load);
+        conn.set_local_infile_handler(None);
+        loaded.map_err(|error| failure(load, &error))?;
+        match conn.affected_rows() {
+            stored if stored == wanted => Ok(()),
+            stored => Err(Error::Database {
+                doing: load.to_owned(),
+                message: format!(
+                    "{stored} of {wanted} rows were stored: the others break a constraint"
+                ),
+            }),
+        }
     }
 }
 
@@ -117,12 +183,25 @@ impl Writer for MariaWriter {
 
     fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
         let doing = || format!("inserting into {}", self.table);
-        fits(self.parameters, batch, rows.end).map_err(|message| Error::Database {
+        sql::fits(self.columns, batch, rows.end).map_err(|message| Error::Database {
             doing: doing(),
             message,
         })?;
+        if let Some(load) = self.load.clone() {
+            return self.load(&load, batch, rows);
+        }
+        let mut rows = rows;
+        if let Some((many, together)) = &self.many {
+            while rows.len() >= *together {
+                let next = rows.start..rows.start + together;
+                let values = parameters(batch, next.clone());
+                let inserted = self.session.conn.exec_drop(many, values);
+                inserted.map_err(|error| failure(&doing(), &error))?;
+                rows.start = next.end;
+            }
+        }
         for row in rows {
-            let values = parameters(batch, row);
+            let values = parameters(batch, row..row + 1);
             let inserted = self.session.conn.exec_drop(&self.insert, values);
             inserted.map_err(|error| match of_the_row(&error) {
                 Some(message) => Error::Row {
@@ -191,11 +270,13 @@ impl MariaReader {
 impl Reader for MariaReader {
     fn query(&mut self, batch: &Batch, row: usize) -> Result<u64, Error> {
         let places = usize::from(self.query.num_params());
-        fits(places, batch, row + usize::from(places > 0)).map_err(|message| Error::Database {
-            doing: self.sql.clone(),
-            message,
+        sql::fits(places, batch, row + usize::from(places > 0)).map_err(|message| {
+            Error::Database {
+                doing: self.sql.clone(),
+                message,
+            }
         })?;
-        let values = parameters(batch, row);
+        let values = parameters(batch, row..row + 1);
         let read = || -> Result<u64, mysql::Error> {
             let mut rows = 0;
             for row in self.session.conn.exec_iter(&self.query, values)? {

@@ -6,7 +6,7 @@ use super::{
     settings, structure,
 };
 use crate::{
-    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Writer,
+    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Write, Writer,
     server::{Server, sql},
 };
 use postgres::{Client, Row, types::ToSql};
@@ -17,6 +17,7 @@ pub struct PostgresDatabase {
     control: Mutex<Session>,
     server: Arc<Server>,
     enforces_foreign_keys: bool,
+    write: Write,
     /// Whether the extension pgstattuple, which looks into pages, is there.
     sees_pages: bool,
 }
@@ -49,6 +50,7 @@ impl PostgresDatabase {
             }),
             server,
             enforces_foreign_keys: settings.foreign_keys,
+            write: settings.write,
             sees_pages: made.is_ok(),
         })
     }
@@ -113,9 +115,9 @@ impl Database for PostgresDatabase {
         &self,
         table: &str,
         columns: &[&str],
-        retry: Retry,
+        _retry: Retry,
     ) -> Result<Box<dyn Writer>, Error> {
-        let writer = PostgresWriter::open(self.session()?, table, columns, retry)?;
+        let writer = PostgresWriter::open(self.session()?, table, columns, self.write)?;
         Ok(Box::new(writer))
     }
 

@@ -2,13 +2,13 @@
 
 use super::{NAME, SUPERUSER, database::failure};
 use crate::{
-    Batch, Error, Reader, Retry, Writer,
+    Batch, Error, Reader, Write, Writer,
     server::{
         Server,
-        sql::{Cell, cell, fits, numbered},
+        sql::{self, Cell, numbered},
     },
 };
-use postgres::{Client, Config, NoTls, Statement, types::ToSql};
+use postgres::{Client, Config, NoTls, Statement, binary_copy::BinaryCopyInWriter, types::ToSql};
 use std::{ops::Range, sync::Arc};
 
 /// A connection, and the server that lives as long as the last of them.
@@ -62,28 +62,20 @@ pub fn connect(server: &Server) -> Result<Client, postgres::Error> {
         .connect(NoTls)
 }
 
-/// The values of a row, as parameters.
-struct Row<'a>(Vec<Cell<'a>>);
-
-impl<'a> Row<'a> {
-    fn of(batch: &'a Batch, row: usize) -> Self {
-        Row(batch
-            .columns
-            .iter()
-            .map(|column| cell(column, row))
-            .collect())
-    }
-
-    fn parameters(&self) -> Vec<&(dyn ToSql + Sync)> {
-        self.0.iter().map(|cell| cell as _).collect()
-    }
+/// Values as parameters.
+fn parameters<'a>(cells: &'a [Cell<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    cells.iter().map(|cell| cell as _).collect()
 }
 
 /// Inserts into one table.
 pub struct PostgresWriter {
     session: Session,
     insert: Statement,
-    parameters: usize,
+    /// The statement for many rows, and how many; nothing where rows go one by one.
+    many: Option<(Statement, usize)>,
+    /// The COPY of rows, where that is how they go.
+    copy: Option<String>,
+    columns: usize,
     table: String,
     is_open: bool,
 }
@@ -94,26 +86,49 @@ impl PostgresWriter {
         mut session: Session,
         table: &str,
         columns: &[&str],
-        _retry: Retry,
+        write: Write,
     ) -> Result<Self, Error> {
         let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
         let into = quoted(table);
-        let sql = match columns {
+        let names: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
+        let insert = match columns {
             [] => format!("INSERT INTO {into} DEFAULT VALUES"),
-            _ => {
-                let names: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
-                let places = vec!["?"; columns.len()];
-                let (names, places) = (names.join(","), places.join(","));
-                format!("INSERT INTO {into}({names}) VALUES({places})")
-            }
+            _ => sql::insert_into(&into, &names, 1),
         };
+        let insert = session.prepare(&insert)?;
+        let together = sql::rows_together(columns.len());
+        let has_values = !columns.is_empty();
         Ok(PostgresWriter {
-            insert: session.prepare(&sql)?,
+            insert,
+            many: match write {
+                Write::Multi if has_values => {
+                    let many = session.prepare(&sql::insert_into(&into, &names, together))?;
+                    Some((many, together))
+                }
+                _ => None,
+            },
+            copy: (write == Write::Bulk && has_values)
+                .then(|| format!("COPY {into}({}) FROM STDIN BINARY", names.join(","))),
             session,
-            parameters: columns.len(),
+            columns: columns.len(),
             table: table.to_owned(),
             is_open: false,
         })
+    }
+
+    /// Copies rows in the binary format.
+    fn copy(&mut self, copy: &str, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
+        let types = self.insert.params().to_vec();
+        let all = || -> Result<(), postgres::Error> {
+            let sink = self.session.client.copy_in(copy)?;
+            let mut sink = BinaryCopyInWriter::new(sink, &types);
+            for row in rows {
+                let cells: Vec<Cell<'_>> = sql::cells(batch, row..row + 1).collect();
+                sink.write(&parameters(&cells))?;
+            }
+            sink.finish().map(drop)
+        };
+        all().map_err(|error| failure(copy, &error))
     }
 }
 
@@ -126,16 +141,29 @@ impl Writer for PostgresWriter {
 
     fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
         let doing = || format!("inserting into {}", self.table);
-        fits(self.parameters, batch, rows.end).map_err(|message| Error::Database {
+        sql::fits(self.columns, batch, rows.end).map_err(|message| Error::Database {
             doing: doing(),
             message,
         })?;
+        if let Some(copy) = self.copy.clone() {
+            return self.copy(&copy, batch, rows);
+        }
+        let mut rows = rows;
+        if let Some((many, together)) = &self.many {
+            while rows.len() >= *together {
+                let next = rows.start..rows.start + together;
+                let cells: Vec<Cell<'_>> = sql::cells(batch, next.clone()).collect();
+                let inserted = self.session.client.execute(many, &parameters(&cells));
+                inserted.map_err(|error| failure(&doing(), &error))?;
+                rows.start = next.end;
+            }
+        }
         for row in rows {
-            let values = Row::of(batch, row);
+            let cells: Vec<Cell<'_>> = sql::cells(batch, row..row + 1).collect();
             let inserted = self
                 .session
                 .client
-                .execute(&self.insert, &values.parameters());
+                .execute(&self.insert, &parameters(&cells));
             inserted.map_err(|error| match of_the_row(&error) {
                 Some(message) => Error::Row {
                     table: self.table.clone(),
@@ -204,15 +232,15 @@ impl PostgresReader {
 
 impl Reader for PostgresReader {
     fn query(&mut self, batch: &Batch, row: usize) -> Result<u64, Error> {
-        let parameters = self.query.params().len();
-        fits(parameters, batch, row + usize::from(parameters > 0)).map_err(|message| {
+        let places = self.query.params().len();
+        sql::fits(places, batch, row + usize::from(places > 0)).map_err(|message| {
             Error::Database {
                 doing: self.sql.clone(),
                 message,
             }
         })?;
-        let values = Row::of(batch, row);
-        let rows = self.session.client.query(&self.query, &values.parameters());
+        let cells: Vec<Cell<'_>> = sql::cells(batch, row..row + 1).collect();
+        let rows = self.session.client.query(&self.query, &parameters(&cells));
         rows.map(|rows| rows.len() as u64)
             .map_err(|error| failure(&self.sql, &error))
     }

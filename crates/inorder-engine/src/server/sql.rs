@@ -1,6 +1,7 @@
 //! SQL that servers share, and values bound to their statements.
 
 use crate::{Batch, Column, Value};
+use std::ops::Range;
 
 /// A value of a batch, borrowed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,6 +63,29 @@ pub fn fits(parameters: usize, batch: &Batch, end: usize) -> Result<(), String> 
     }
 }
 
+/// Rows of an INSERT for many, so many that its cost is shared and the statement stays small.
+const ROWS_TOGETHER: usize = 100;
+/// Parameters of a statement, in PostgreSQL and in MariaDB.
+const PARAMETERS_MAX: usize = 65_535;
+
+/// How many rows one INSERT for many takes.
+pub fn rows_together(columns: usize) -> usize {
+    ROWS_TOGETHER.min(PARAMETERS_MAX / columns.max(1)).max(1)
+}
+
+/// The INSERT of so many rows into columns, whose names are quoted.
+pub fn insert_into(table: &str, columns: &[String], rows: usize) -> String {
+    let places = format!("({})", vec!["?"; columns.len()].join(","));
+    let (names, rows) = (columns.join(","), vec![places; rows].join(","));
+    format!("INSERT INTO {table}({names}) VALUES{rows}")
+}
+
+/// The values of rows, one row after the other.
+pub fn cells(batch: &Batch, rows: Range<usize>) -> impl Iterator<Item = Cell<'_>> {
+    let row_cells = |row| batch.columns.iter().map(move |column| cell(column, row));
+    rows.flat_map(row_cells)
+}
+
 /// Whether looking rows up by these columns can use one of the indexes: they are the first columns
 /// of it, in any order.
 pub fn serves(indexes: &[Vec<String>], columns: &[String]) -> bool {
@@ -104,6 +128,18 @@ mod tests {
             numbered(r#"SELECT '?', "a?" FROM t WHERE a = ? AND b IN (?, ?)"#),
             r#"SELECT '?', "a?" FROM t WHERE a = $1 AND b IN ($2, $3)"#
         );
+    }
+
+    #[test]
+    fn an_insert_of_many_rows_stays_within_the_parameters() {
+        let names = ["a".to_owned(), "b".to_owned()];
+        assert_eq!(
+            insert_into("t", &names, 2),
+            "INSERT INTO t(a,b) VALUES(?,?),(?,?)"
+        );
+        assert_eq!(rows_together(2), 100);
+        assert_eq!(rows_together(1000), 65);
+        assert_eq!(rows_together(100_000), 1);
     }
 
     #[test]

@@ -17,7 +17,7 @@ mod settings;
 mod vfs;
 mod writer;
 
-use crate::{Database, Engine, EngineInfo, Error, Found, Settings, TableShape};
+use crate::{Database, Engine, EngineInfo, Error, Found, Settings, TableShape, Write};
 use inorder_key::{Encoding, KeyKind};
 use rusqlite::Connection;
 use std::path::Path;
@@ -38,6 +38,13 @@ impl Engine for Sqlite {
             version: rusqlite::version().to_owned(),
             path: None,
         }])
+    }
+
+    fn accepts(&self, settings: &Settings) -> Result<(), String> {
+        match settings.write {
+            Write::Insert => Ok(()),
+            other => Err(format!("write by {}: it has INSERT alone", other.name())),
+        }
     }
 
     /// The first compile option is `SOURCE_ID=` and the check-in SQLite was built from.
@@ -71,6 +78,8 @@ impl Engine for Sqlite {
     }
 
     fn create(&self, folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, Error> {
+        self.accepts(settings)
+            .map_err(|what| Error::Unsupported { engine: NAME, what })?;
         Ok(Box::new(database::SqliteDatabase::create(
             folder, settings,
         )?))
