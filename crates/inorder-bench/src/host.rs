@@ -65,6 +65,8 @@ fn field(text: &str, name: &str) -> Option<u64> {
 
 /// Watches how disturbed the machine is while a trial runs.
 pub struct NoiseMeter {
+    /// Several writers wait for each other: how much they waited for somebody else can't be seen.
+    is_crowd: bool,
     began: Instant,
     pressure_us: Option<u64>,
     jiffies: Option<(u64, u64)>,
@@ -73,14 +75,15 @@ pub struct NoiseMeter {
 }
 
 impl NoiseMeter {
-    /// Begins to watch.
-    pub fn start() -> Self {
+    /// Begins to watch a trial of so many writers.
+    pub fn start(writers: u64) -> Self {
         NoiseMeter {
+            is_crowd: writers > 1,
             began: Instant::now(),
             pressure_us: cpu_pressure_us(),
             jiffies: steal_jiffies(),
             schedule_ns: schedule_ns(),
-            load_per_core: load_per_core(),
+            load_per_core: load_per_core(writers),
         }
     }
 
@@ -88,10 +91,13 @@ impl NoiseMeter {
     pub fn finish(&self) -> Noise {
         let elapsed_us = self.began.elapsed().as_micros() as f64;
         Noise {
-            cpu_pressure: delta(self.pressure_us, cpu_pressure_us()).map(|us| us / elapsed_us),
+            cpu_pressure: delta(self.pressure_us, cpu_pressure_us())
+                .map(|us| us / elapsed_us)
+                .filter(|_| !self.is_crowd),
             steal: share(self.jiffies, steal_jiffies()),
             load_per_core: self.load_per_core,
-            wait_share: share(self.schedule_ns.map(swap), schedule_ns().map(swap)),
+            wait_share: share(self.schedule_ns.map(swap), schedule_ns().map(swap))
+                .filter(|_| !self.is_crowd),
         }
     }
 }
@@ -139,11 +145,11 @@ fn schedule_ns() -> Option<(u64, u64)> {
     Some((fields.next()?.ok()?, fields.next()?.ok()?))
 }
 
-fn load_per_core() -> Option<f64> {
+fn load_per_core(writers: u64) -> Option<f64> {
     let text = fs::read_to_string("/proc/loadavg").ok()?;
     let load: f64 = text.split_whitespace().next()?.parse().ok()?;
-    // A run loads one core itself.
-    Some(((load - 1.0) / cores() as f64).max(0.0))
+    // The trials before this one loaded a core a writer themselves.
+    Some(((load - writers as f64) / cores() as f64).max(0.0))
 }
 
 fn cores() -> usize {

@@ -118,7 +118,7 @@ pub fn run(spec: &TrialSpec, on_progress: &mut (dyn FnMut(u64) + Send)) -> Resul
         .ok_or_else(|| Error::Usage(format!("no engine `{}`", setup.engine)))?;
     let data = read_data(&experiment)?;
     let database = engine.create(&spec.folder, &setup.settings)?;
-    let meter = NoiseMeter::start();
+    let meter = NoiseMeter::start(setup.writers);
 
     let mut parents = Parents::new();
     for table in &experiment.tables {
