@@ -46,6 +46,17 @@ pub enum Value {
     Blob(Arc<[u8]>),
 }
 
+/// A value of a batch, borrowed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cell<'a> {
+    Null,
+    Integer(i64),
+    Real(f64),
+    /// Valid UTF-8.
+    Text(&'a [u8]),
+    Blob(&'a [u8]),
+}
+
 impl Column {
     /// Rows in the column.
     pub fn len(&self) -> usize {
@@ -65,17 +76,27 @@ impl Column {
     /// # Panics
     /// Where the column has no such row, or a text isn't UTF-8.
     pub fn value(&self, row: usize) -> Value {
-        let of_bytes = |bytes: &[u8], is_text: bool| {
-            if is_text {
+        match self.cell(row) {
+            Cell::Null => Value::Null,
+            Cell::Integer(integer) => Value::Integer(integer),
+            Cell::Real(real) => Value::Real(real),
+            Cell::Text(bytes) => {
                 let text = std::str::from_utf8(bytes).expect("a text column holds UTF-8");
                 Value::Text(Arc::from(text))
-            } else {
-                Value::Blob(Arc::from(bytes))
             }
+            Cell::Blob(bytes) => Value::Blob(Arc::from(bytes)),
+        }
+    }
+
+    /// The value of one row, borrowed.
+    pub(crate) fn cell(&self, row: usize) -> Cell<'_> {
+        let of_bytes = |bytes, is_text| match is_text {
+            true => Cell::Text(bytes),
+            false => Cell::Blob(bytes),
         };
         match self {
-            Column::Integers(values) => Value::Integer(values[row]),
-            Column::Reals(values) => Value::Real(values[row]),
+            Column::Integers(values) => Cell::Integer(values[row]),
+            Column::Reals(values) => Cell::Real(values[row]),
             Column::Fixed {
                 width_bytes,
                 bytes,
@@ -89,7 +110,13 @@ impl Column {
                 let (start, length) = spans[row];
                 of_bytes(&pool[start as usize..][..length as usize], *is_text)
             }
-            Column::Any(values) => values[row].clone(),
+            Column::Any(values) => match &values[row] {
+                Value::Null => Cell::Null,
+                Value::Integer(integer) => Cell::Integer(*integer),
+                Value::Real(real) => Cell::Real(*real),
+                Value::Text(text) => Cell::Text(text.as_bytes()),
+                Value::Blob(blob) => Cell::Blob(blob),
+            },
         }
     }
 

@@ -1,12 +1,10 @@
 //! Connections that write and read.
 
 use super::{SCHEMA, SOCKET, database::failure, database::quoted};
+use crate::batch::Cell;
 use crate::{
     Batch, Error, Reader, Write, Writer,
-    server::{
-        Server,
-        sql::{self, Cell},
-    },
+    server::{Server, sql},
 };
 use mysql::{
     Conn, LocalInfileHandler, OptsBuilder, Params, Statement, Value, prelude::Queryable as _,

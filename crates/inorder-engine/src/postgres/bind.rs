@@ -1,7 +1,7 @@
 //! Values as PostgreSQL's wire format: binary where the column's type has the value's own form,
 //! else the text that its input function reads.
 
-use crate::server::sql::Cell;
+use crate::batch::Cell;
 use postgres::types::{Format, IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 use std::{error::Error, io::Write as _};
 

@@ -1,11 +1,12 @@
 //! Connections that write and read.
 
 use super::{NAME, SUPERUSER, database::failure};
+use crate::batch::Cell;
 use crate::{
     Batch, Error, Reader, Write, Writer,
     server::{
         Server,
-        sql::{self, Cell, numbered},
+        sql::{self, numbered},
     },
 };
 use postgres::{Client, Config, NoTls, Statement, binary_copy::BinaryCopyInWriter, types::ToSql};

@@ -1,50 +1,7 @@
 //! SQL that servers share, and values bound to their statements.
 
-use crate::{Batch, Column, Value};
+use crate::{Batch, batch::Cell};
 use std::ops::Range;
-
-/// A value of a batch, borrowed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Cell<'a> {
-    Null,
-    Integer(i64),
-    Real(f64),
-    /// Valid UTF-8.
-    Text(&'a [u8]),
-    Blob(&'a [u8]),
-}
-
-/// The value of one row of a column.
-pub fn cell(column: &Column, row: usize) -> Cell<'_> {
-    let of_bytes = |bytes, is_text| match is_text {
-        true => Cell::Text(bytes),
-        false => Cell::Blob(bytes),
-    };
-    match column {
-        Column::Integers(values) => Cell::Integer(values[row]),
-        Column::Reals(values) => Cell::Real(values[row]),
-        Column::Fixed {
-            width_bytes,
-            bytes,
-            is_text,
-        } => of_bytes(&bytes[row * width_bytes..][..*width_bytes], *is_text),
-        Column::Spans {
-            pool,
-            spans,
-            is_text,
-        } => {
-            let (start, length) = spans[row];
-            of_bytes(&pool[start as usize..][..length as usize], *is_text)
-        }
-        Column::Any(values) => match &values[row] {
-            Value::Null => Cell::Null,
-            Value::Integer(integer) => Cell::Integer(*integer),
-            Value::Real(real) => Cell::Real(*real),
-            Value::Text(text) => Cell::Text(text.as_bytes()),
-            Value::Blob(blob) => Cell::Blob(blob),
-        },
-    }
-}
 
 /// Whether a batch has a statement's parameters as its columns, and rows up to `end`; if not, why.
 pub fn fits(parameters: usize, batch: &Batch, end: usize) -> Result<(), String> {
@@ -82,7 +39,7 @@ pub fn insert_into(table: &str, columns: &[String], rows: usize) -> String {
 
 /// The values of rows, one row after the other.
 pub fn cells(batch: &Batch, rows: Range<usize>) -> impl Iterator<Item = Cell<'_>> {
-    let row_cells = |row| batch.columns.iter().map(move |column| cell(column, row));
+    let row_cells = |row| batch.columns.iter().map(move |column| column.cell(row));
     rows.flat_map(row_cells)
 }
 
