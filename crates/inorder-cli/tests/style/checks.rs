@@ -32,12 +32,15 @@ const LEVELS: &[(&str, usize)] = &[
     ("inorder-cli", 5),
 ];
 
+/// The crates with a command.
+const COMMANDS: &[&str] = &["inorder-cli", "inorder-couch", "inorder-watch"];
+
 /// Dependencies that only some crates may have.
 const RESERVED: &[(&str, &[&str])] = &[
-    ("anyhow", &["inorder-cli"]),
-    ("clap", &["inorder-cli"]),
+    ("anyhow", COMMANDS),
+    ("clap", COMMANDS),
     ("clap_complete", &["inorder-cli"]),
-    ("indicatif", &["inorder-cli"]),
+    ("indicatif", COMMANDS),
     ("axum", &["inorder-couch", "inorder-watch"]),
     ("hyper", &["inorder-couch", "inorder-watch"]),
     ("tower-http", &["inorder-couch", "inorder-watch"]),
@@ -47,13 +50,14 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("postgres", &["inorder-engine"]),
     ("tokio-postgres", &["inorder-engine"]),
     ("sqlx", &["inorder-engine"]),
-    // The functions are registered with a connection, results are kept in a file, and the
-    // applications are SQLite applications.
+    // The functions are registered with a connection, the loader brings what it built into a database,
+    // results are kept in a file, and the applications are SQLite applications.
     (
         "rusqlite",
         &[
             "inorder-engine",
             "inorder-sqlite",
+            "inorder-load",
             "inorder-bench",
             "inorder-couch",
             "inorder-watch",

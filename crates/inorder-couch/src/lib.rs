@@ -1,0 +1,1 @@
+//! A document store on SQLite, and a server for it that speaks CouchDB's protocol.

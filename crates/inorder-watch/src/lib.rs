@@ -1,0 +1,1 @@
+//! What to Watch: a watch list for friends, in one SQLite file.
