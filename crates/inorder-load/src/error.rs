@@ -48,6 +48,40 @@ pub enum Error {
         /// The formats that can be read.
         known: Vec<&'static str>,
     },
+    /// A format that is read here and there came from a pipe or compressed.
+    #[error("{path} can only be read as a plain file; save or decompress it first")]
+    NotAFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A pattern names no input.
+    #[error("{pattern}: {what}; quote it so that the shell leaves it alone, or name the files")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// SQLite refuses.
+    #[error("{path}: {source}")]
+    Database {
+        /// The database.
+        path: PathBuf,
+        /// SQLite's reason.
+        source: rusqlite::Error,
+    },
+    /// A table is not in a database, or it isn't said which.
+    #[error("{path} {wanted}; {}", offered(*are_alike, present))]
+    NoSuchTable {
+        /// The database.
+        path: PathBuf,
+        /// What was asked for.
+        wanted: String,
+        /// Whether `present` holds the tables with similar names, or all.
+        are_alike: bool,
+        /// Tables that are there.
+        present: Vec<String>,
+    },
     /// A line breaks the rules of its format.
     #[error("{path}, line {line}{at}: {what}; {remedy}")]
     Malformed {
@@ -93,6 +127,26 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn no_such_table<'a>(
+        path: &Path,
+        wanted: Option<&str>,
+        present: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let (are_alike, present) = match wanted {
+            Some(name) => crate::nearest::nearest(name, present),
+            None => (false, present.into_iter().map(str::to_owned).collect()),
+        };
+        Error::NoSuchTable {
+            path: path.to_owned(),
+            wanted: match wanted {
+                Some(name) => format!("has no table `{name}`"),
+                None => "doesn't have just one table: say which (file.db:table)".to_owned(),
+            },
+            are_alike,
+            present,
+        }
+    }
+
     pub(crate) fn too_much_text(path: &Path, column: &str) -> Self {
         Error::TooMuchText {
             path: path.to_owned(),
@@ -106,6 +160,9 @@ fn listed(known: &[&str]) -> String {
 }
 
 fn offered(are_alike: bool, present: &[String]) -> String {
+    if present.is_empty() {
+        return "it has none".to_owned();
+    }
     let names: Vec<String> = present.iter().map(|name| format!("`{name}`")).collect();
     match (are_alike, names.len()) {
         (true, 1) => format!("did you mean {}?", names[0]),

@@ -2,10 +2,12 @@
 
 mod error;
 mod gather;
+mod nearest;
 pub mod order;
 pub mod recipe;
 mod rng;
 pub mod source;
+mod sql;
 pub mod words;
 
 pub use error::Error;

@@ -18,6 +18,8 @@ enum Cell {
     Real(f64),
     /// Offset and length in the pool.
     Text(u32, u32),
+    /// Offset and length in the pool.
+    Blob(u32, u32),
 }
 
 /// A column that holds more text than spans can point into: 4 GiB.
@@ -37,15 +39,35 @@ impl ColumnBuilder {
         self.cells.push(Cell::Real(real));
     }
 
-    pub(super) fn push_text(&mut self, text: &str) -> Result<(), TooMuchText> {
+    /// Adds a number as JSON writes it: an integer where it is one of 64 bits.
+    pub(super) fn push_number(&mut self, digits: &[u8]) {
+        let digits = std::str::from_utf8(digits).unwrap_or_default();
+        match digits.parse() {
+            Ok(integer) => self.push_integer(integer),
+            Err(_) => self.push_real(digits.parse().unwrap_or(f64::INFINITY)),
+        }
+    }
+
+    /// Adds text, which is valid UTF-8.
+    pub(super) fn push_text(&mut self, text: &[u8]) -> Result<(), TooMuchText> {
+        let (offset, length) = self.keep(text)?;
+        self.cells.push(Cell::Text(offset, length));
+        Ok(())
+    }
+
+    pub(super) fn push_blob(&mut self, blob: &[u8]) -> Result<(), TooMuchText> {
+        let (offset, length) = self.keep(blob)?;
+        self.cells.push(Cell::Blob(offset, length));
+        Ok(())
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> Result<(u32, u32), TooMuchText> {
         let offset = self.pool.len();
-        if u32::try_from(offset + text.len()).is_err() {
+        if u32::try_from(offset + bytes.len()).is_err() {
             return Err(TooMuchText);
         }
-        self.pool.extend_from_slice(text.as_bytes());
-        self.cells
-            .push(Cell::Text(offset as u32, text.len() as u32));
-        Ok(())
+        self.pool.extend_from_slice(bytes);
+        Ok((offset as u32, bytes.len() as u32))
     }
 
     /// Makes the column `rows` long, with NULL where it is shorter.
@@ -114,6 +136,9 @@ fn value(cell: &Cell, pool: &[u8]) -> Value {
             let text = &pool[offset as usize..][..length as usize];
             Value::Text(Arc::from(String::from_utf8_lossy(text)))
         }
+        Cell::Blob(offset, length) => {
+            Value::Blob(Arc::from(&pool[offset as usize..][..length as usize]))
+        }
     }
 }
 
@@ -144,7 +169,7 @@ mod tests {
     fn recognised(texts: &[&str]) -> Column {
         let mut column = ColumnBuilder::default();
         for text in texts {
-            column.push_text(text).expect("little text");
+            column.push_text(text.as_bytes()).expect("little text");
         }
         column.recognise_numbers();
         column.finish()
