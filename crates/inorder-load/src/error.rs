@@ -54,6 +54,14 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A binary file is damaged, or has something in it that can't be read.
+    #[error("{path}: cannot be read on: {what}; check that the file is whole")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What its reader says.
+        what: String,
+    },
     /// A pattern names no input.
     #[error("{pattern}: {what}; quote it so that the shell leaves it alone, or name the files")]
     Pattern {
@@ -82,6 +90,76 @@ pub enum Error {
         /// Tables that are there.
         present: Vec<String>,
     },
+    /// A table can't be made as asked.
+    #[error("{what}")]
+    Create {
+        /// What is wrong, and what to do.
+        what: String,
+    },
+    /// What is asked for can't be done.
+    #[error("{what}")]
+    Refused {
+        /// What is wrong, and what to do.
+        what: String,
+    },
+    /// Two rows have the same key.
+    #[error(
+        "{first} and {second} have the same key in {table}; correct one, or say what is to be done with \
+         the second (--on-duplicate ignore, replace or report)"
+    )]
+    Duplicate {
+        /// File and line of the row that came first, or that the table has it.
+        first: String,
+        /// File and line of the other.
+        second: String,
+        /// The table.
+        table: String,
+    },
+    /// The database doesn't take a row.
+    #[error("{at}: {what}")]
+    Row {
+        /// File and line.
+        at: String,
+        /// What the database says.
+        what: String,
+    },
+    /// More rows are bad than are put up with.
+    #[error("{bad} bad rows, the last one: {last}")]
+    TooManyErrors {
+        /// How many.
+        bad: u64,
+        /// The last one's error.
+        last: Box<Error>,
+    },
+    /// A file of rejects, duplicates or spilled runs can't be written or read back.
+    #[error("{path}: {source}; nothing was loaded")]
+    Work {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The disk has no room for what is to be written.
+    #[error(
+        "{path}: about {} MB are needed there and {} MB are free; make room, or name another folder \
+         (--spill) for what is spilled",
+        needed_bytes >> 20,
+        free_bytes >> 20
+    )]
+    DiskFull {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is needed.
+        needed_bytes: u64,
+        /// What is free.
+        free_bytes: u64,
+    },
+    /// An engine refuses.
+    #[error(transparent)]
+    Engine(#[from] inorder_engine::Error),
+    /// Somebody asked it to stop.
+    #[error("stopped; the database is as it was")]
+    Stopped,
     /// A line breaks the rules of its format.
     #[error("{path}, line {line}{at}: {what}; {remedy}")]
     Malformed {

@@ -1,5 +1,7 @@
 //! Where rows come from (CSV, JSONL, IMDb's TSV, or made up) and the order they are written in.
 
+pub mod destination;
+pub mod encode;
 mod error;
 mod gather;
 mod nearest;

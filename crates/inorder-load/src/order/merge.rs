@@ -63,11 +63,15 @@ impl Merge {
     #[inline]
     fn is_first(&self, a: usize, b: usize) -> bool {
         match (self.prefixes[a], self.prefixes[b]) {
-            (Some(x), Some(y)) => x
-                .cmp(&y)
-                .then_with(|| self.order.compare(self.runs[a].row().0, self.runs[b].row().0))
-                .then_with(|| a.cmp(&b))
-                == Ordering::Less,
+            (Some(x), Some(y)) => {
+                x.cmp(&y)
+                    .then_with(|| {
+                        self.order
+                            .compare(self.runs[a].row().0, self.runs[b].row().0)
+                    })
+                    .then_with(|| a.cmp(&b))
+                    == Ordering::Less
+            }
             (x, y) => x.is_some() && y.is_none(),
         }
     }

@@ -19,7 +19,11 @@ fn encoded(rows: &[(Option<i64>, String)]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn sorted(records: &[Vec<u8>], order: &KeyOrder, memory_bytes: usize) -> (Vec<(Vec<u8>, u64)>, u64) {
+fn sorted(
+    records: &[Vec<u8>],
+    order: &KeyOrder,
+    memory_bytes: usize,
+) -> (Vec<(Vec<u8>, u64)>, u64) {
     let limits = Limits {
         memory_bytes,
         spill_folder: std::env::temp_dir(),
@@ -81,7 +85,10 @@ fn rows_larger_than_any_buffer_are_merged() {
         .map(|i| {
             let mut out = Vec::new();
             let payload = vec![i; 3 << 20];
-            record::encode(&[Value::Integer(i64::from(3 - i)), Value::Blob(&payload)], &mut out);
+            record::encode(
+                &[Value::Integer(i64::from(3 - i)), Value::Blob(&payload)],
+                &mut out,
+            );
             out
         })
         .collect();
@@ -89,5 +96,9 @@ fn rows_larger_than_any_buffer_are_merged() {
     let (merged, _) = sorted(&records, &order, 1 << 20);
     let origins: Vec<u64> = merged.iter().map(|(_, origin)| *origin).collect();
     assert_eq!(origins, [3, 2, 1, 0]);
-    assert!(merged.iter().all(|(record, origin)| *record == records[*origin as usize]));
+    assert!(
+        merged
+            .iter()
+            .all(|(record, origin)| *record == records[*origin as usize])
+    );
 }

@@ -75,16 +75,16 @@ impl ColumnBuilder {
         self.cells.resize(rows, Cell::Null);
     }
 
-    /// Takes the column's text for numbers, where all of it is.
-    ///
-    /// A number is what SQLite's numeric affinity takes for one, as long as nothing but its form gets
-    /// lost: `007`, `+49` and integers beyond 64 bits are text. One value that is no number makes the
+    /// Takes the column's text for numbers, where all of it is ([`plain_number`]). One value that is no number makes the
     /// whole column text, so that film titles keep one order and "1917" stays a title.
     pub(super) fn recognise_numbers(&mut self) {
         let numbers = self.cells.iter().map(|&cell| match cell {
             Cell::Text(offset, length) => {
                 let text = &self.pool[offset as usize..][..length as usize];
-                number(std::str::from_utf8(text).ok()?)
+                Some(match plain_number(text)? {
+                    Plain::Integer(integer) => Cell::Integer(integer),
+                    Plain::Real(real) => Cell::Real(real),
+                })
             }
             other => Some(other),
         });
@@ -142,14 +142,24 @@ fn value(cell: &Cell, pool: &[u8]) -> Value {
     }
 }
 
+/// A number that a text can be taken for without a loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Plain {
+    Integer(i64),
+    Real(f64),
+}
+
+/// The number that a text is, where nothing but its form gets lost: what SQLite's numeric affinity takes
+/// for one, but for `007`, `+49` and integers beyond 64 bits.
+///
 /// Source: <https://www.sqlite.org/datatype3.html>, section 3.
-fn number(text: &str) -> Option<Cell> {
-    let text = text.trim_matches(' ');
+pub(crate) fn plain_number(text: &[u8]) -> Option<Plain> {
+    let text = std::str::from_utf8(text).ok()?.trim_matches(' ');
     let unsigned = text.strip_prefix('-').unwrap_or(text).as_bytes();
     if unsigned.iter().all(u8::is_ascii_digit) {
         let is_padded = unsigned.len() > 1 && unsigned[0] == b'0';
         let integer = text.parse().ok().filter(|_| !is_padded)?;
-        return Some(Cell::Integer(integer));
+        return Some(Plain::Integer(integer));
     }
     let is_real = match unsigned {
         [b'0', b'0'..=b'9', ..] => false,
@@ -159,7 +169,7 @@ fn number(text: &str) -> Option<Cell> {
         _ => false,
     };
     let real: f64 = text.parse().ok().filter(|_| is_real)?;
-    real.is_finite().then_some(Cell::Real(real))
+    real.is_finite().then_some(Plain::Real(real))
 }
 
 #[cfg(test)]

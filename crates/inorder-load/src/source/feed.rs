@@ -1,6 +1,7 @@
 //! Rows read by a thread of their own, for libraries whose readers can't be kept beside what they
 //! borrow from.
 
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
@@ -17,6 +18,7 @@ const WAITING_MAX: usize = 4;
 /// The receiving end: the rows of a file.
 pub(super) struct Feed {
     columns: Vec<String>,
+    path: PathBuf,
     full: Option<Receiver<Vec<Row>>>,
     empty: Sender<Vec<Row>>,
     rows: Vec<Row>,
@@ -40,6 +42,7 @@ impl Feed {
     /// Starts to read. `read` fills rows through the outlet until there are none or they are unwanted.
     pub(super) fn start(
         columns: Vec<String>,
+        path: PathBuf,
         read: impl FnOnce(&mut Outlet) -> Result<(), Error> + Send + 'static,
     ) -> Self {
         let (full, from_reader) = sync_channel(WAITING_MAX);
@@ -59,6 +62,7 @@ impl Feed {
         });
         Feed {
             columns,
+            path,
             full: Some(from_reader),
             empty: to_reader,
             rows: Vec::new(),
@@ -78,7 +82,11 @@ impl Feed {
         }
         match self.reader.take().map(JoinHandle::join) {
             Some(Ok(read)) => read.map(|()| false),
-            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            // Parsers of binary files panic at some that are damaged.
+            Some(Err(_)) => Err(Error::Unreadable {
+                path: self.path.clone(),
+                what: "its reader gave up".to_owned(),
+            }),
             None => Ok(false),
         }
     }

@@ -113,13 +113,7 @@ impl JsonRows {
                 .rsplit_once(" at line ")
                 .map_or(&*what, |(what, _)| what);
             let what = format!("not a JSON object: {what}");
-            malformed(
-                &self.path,
-                self.number,
-                error.column().max(1),
-                what,
-                REMEDY,
-            )
+            malformed(&self.path, self.number, error.column().max(1), what, REMEDY)
         })
     }
 }

@@ -79,7 +79,12 @@ mod tests {
         let path = |name: &str| folder.path().join(name).display().to_string();
         let names = |argument: &str| -> Vec<String> {
             let found = expand(&[argument.to_owned()]).expect("locations");
-            let name = |path: &Path| path.file_name().expect("a name").to_string_lossy().into_owned();
+            let name = |path: &Path| {
+                path.file_name()
+                    .expect("a name")
+                    .to_string_lossy()
+                    .into_owned()
+            };
             found.iter().map(|found| name(&found.path)).collect()
         };
         assert_eq!(names(&path("?.csv")), ["a.csv", "b.csv"]);

@@ -66,6 +66,11 @@ impl Row {
         self.fields.is_empty()
     }
 
+    /// Bytes of all fields.
+    pub(crate) fn bytes_len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// The field at this place; missing where the row ends before it.
     #[inline]
     pub fn field(&self, place: usize) -> Raw<'_> {

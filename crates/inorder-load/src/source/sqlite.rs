@@ -43,7 +43,7 @@ fn open(path: PathBuf, settings: &Settings) -> Result<Feed, Error> {
             .map(str::to_owned)
             .collect()
     };
-    Ok(Feed::start(columns, move |outlet| {
+    Ok(Feed::start(columns, path.clone(), move |outlet| {
         read(&connection, &sql, outlet, &path)
     }))
 }
@@ -76,12 +76,7 @@ fn table(connection: &Connection, path: &Path, wanted: Option<&str>) -> Result<S
     }
 }
 
-fn read(
-    connection: &Connection,
-    sql: &str,
-    outlet: &mut Outlet,
-    path: &Path,
-) -> Result<(), Error> {
+fn read(connection: &Connection, sql: &str, outlet: &mut Outlet, path: &Path) -> Result<(), Error> {
     let failed = |source| Error::Database {
         path: path.to_owned(),
         source,
