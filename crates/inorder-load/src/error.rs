@@ -39,7 +39,7 @@ pub enum Error {
     /// A file is of no known format.
     #[error(
         "{path}: neither name nor content tells what rows it holds; bring one of these, \
-         plain or compressed with gzip:{}",
+         plain or compressed with gzip or zstd:{}",
         listed(known)
     )]
     UnknownFormat {

@@ -4,12 +4,14 @@ pub mod destination;
 pub mod encode;
 mod error;
 mod gather;
+pub mod load;
 mod nearest;
 pub mod order;
 pub mod recipe;
 mod rng;
 pub mod source;
 mod sql;
+pub mod target;
 pub mod words;
 
 pub use error::Error;

@@ -51,7 +51,11 @@ impl KeySpec {
             let (_, names) = nearest(kind, kinds().map(KeyKind::name));
             format!("unknown kind of key `{kind}`: {}", names.join(", "))
         })?;
-        let stored = kind.encodings().iter().copied().filter(|encoding| *encoding != Encoding::Native);
+        let stored = kind
+            .encodings()
+            .iter()
+            .copied()
+            .filter(|encoding| *encoding != Encoding::Native);
         let encoding = match encoding {
             None => stored.clone().next(),
             Some(name) => stored.clone().find(|encoding| encoding.name() == name),
@@ -87,11 +91,11 @@ impl Create {
         for key in self.key.iter().filter(|key| key.made.is_some()) {
             columns.push((key.column.clone(), key.declared_type("").to_owned()));
         }
-        for (place, name) in sample.names.iter().enumerate() {
+        for (name, place) in &sample.names {
             let given = self.types.iter().find(|(column, _)| column == name);
             let declared_type = match given {
                 Some((_, declared_type)) => declared_type.clone(),
-                None => sample.declared_type(place).to_owned(),
+                None => sample.declared_type(*place).to_owned(),
             };
             columns.push((name.clone(), declared_type));
         }
@@ -100,12 +104,15 @@ impl Create {
 
     /// The columns whose types are guessed.
     pub(crate) fn is_guessed(&self, column: &str) -> bool {
-        let is_made = self.key.iter().any(|key| key.column == column && key.made.is_some());
+        let is_made = self
+            .key
+            .iter()
+            .any(|key| key.column == column && key.made.is_some());
         !is_made && !self.types.iter().any(|(name, _)| name == column)
     }
 
     fn check(&self, sample: &Sample) -> Result<(), Error> {
-        let has = |name: &str| sample.names.iter().any(|column| column == name);
+        let has = |name: &str| sample.names.iter().any(|(column, _)| column == name);
         let wrong = |what: String| Err(Error::Create { what });
         for key in &self.key {
             match (&key.made, has(&key.column)) {
@@ -127,7 +134,10 @@ impl Create {
     }
 
     fn not_there(&self, column: &str, sample: &Sample) -> String {
-        let (_, names) = nearest(column, sample.names.iter().map(String::as_str));
+        let (_, names) = nearest(
+            column,
+            sample.names.iter().map(|(column, _)| column.as_str()),
+        );
         format!(
             "the input has no column `{column}`: {} (a key that is made is `--key {column}=uuid7`)",
             names.join(", ")
@@ -174,12 +184,32 @@ mod tests {
 
     #[test]
     fn keys_are_read_and_wrong_ones_answered() {
-        let made = |kind, encoding| Ok(KeySpec { column: "id".to_owned(), made: Some((kind, encoding)) });
-        assert_eq!(KeySpec::parse("id=uuid7"), made(KeyKind::Uuid7, Encoding::Blob));
-        assert_eq!(KeySpec::parse("id=ulid:text"), made(KeyKind::Ulid, Encoding::Text));
-        assert_eq!(KeySpec::parse("id=serial"), made(KeyKind::Serial, Encoding::Integer));
+        let made = |kind, encoding| {
+            Ok(KeySpec {
+                column: "id".to_owned(),
+                made: Some((kind, encoding)),
+            })
+        };
+        assert_eq!(
+            KeySpec::parse("id=uuid7"),
+            made(KeyKind::Uuid7, Encoding::Blob)
+        );
+        assert_eq!(
+            KeySpec::parse("id=ulid:text"),
+            made(KeyKind::Ulid, Encoding::Text)
+        );
+        assert_eq!(
+            KeySpec::parse("id=serial"),
+            made(KeyKind::Serial, Encoding::Integer)
+        );
         assert_eq!(KeySpec::parse("id").map(|key| key.made), Ok(None));
-        assert_eq!(KeySpec::parse("id=uuid"), Err("unknown kind of key `uuid`: uuid4, uuid7, ulid".to_owned()));
-        assert_eq!(KeySpec::parse("id=ulid:hex"), Err("ulid is stored as blob or text".to_owned()));
+        assert_eq!(
+            KeySpec::parse("id=uuid"),
+            Err("unknown kind of key `uuid`: uuid4, uuid7, ulid".to_owned())
+        );
+        assert_eq!(
+            KeySpec::parse("id=ulid:hex"),
+            Err("ulid is stored as blob or text".to_owned())
+        );
     }
 }

@@ -6,8 +6,8 @@ use crate::source::{Plain, Raw, Row, plain_number};
 /// The first rows and their columns.
 #[derive(Debug, Default)]
 pub struct Sample {
-    /// The names of the columns met in them.
-    pub names: Vec<String>,
+    /// The names of the columns met in them, with their places in a row.
+    pub names: Vec<(String, usize)>,
     /// The rows.
     pub rows: Vec<Row>,
     /// Whether the source tells numbers from text.
@@ -34,12 +34,40 @@ impl Sample {
             kinds.add(row.field(place), self.is_typed);
         }
         match kinds {
-            Kinds { integers: 0, reals: 0, texts: 0, blobs: 0, .. } if self.is_typed => "",
-            Kinds { integers: 0, reals: 0, blobs: 0, .. } => "TEXT",
-            Kinds { integers: 0, reals: 0, texts: 0, .. } => "BLOB",
-            Kinds { reals: 0, texts: 0, blobs: 0, .. } => "INTEGER",
-            Kinds { texts: 0, blobs: 0, has_large_integer: false, .. } => "REAL",
-            Kinds { texts: 0, blobs: 0, .. } => "NUMERIC",
+            Kinds {
+                integers: 0,
+                reals: 0,
+                texts: 0,
+                blobs: 0,
+                ..
+            } if self.is_typed => "",
+            Kinds {
+                integers: 0,
+                reals: 0,
+                blobs: 0,
+                ..
+            } => "TEXT",
+            Kinds {
+                integers: 0,
+                reals: 0,
+                texts: 0,
+                ..
+            } => "BLOB",
+            Kinds {
+                reals: 0,
+                texts: 0,
+                blobs: 0,
+                ..
+            } => "INTEGER",
+            Kinds {
+                texts: 0,
+                blobs: 0,
+                has_large_integer: false,
+                ..
+            } => "REAL",
+            Kinds {
+                texts: 0, blobs: 0, ..
+            } => "NUMERIC",
             _ if self.is_typed => "",
             _ => "TEXT",
         }

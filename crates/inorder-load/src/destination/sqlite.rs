@@ -93,7 +93,9 @@ fn ascending(column: usize) -> KeyPart {
 
 fn encoding(connection: &Connection) -> rusqlite::Result<TextEncoding> {
     let name: String = connection.query_row("PRAGMA main.encoding", [], |row| row.get(0))?;
-    let named = TextEncoding::ALL.iter().find(|encoding| encoding.name() == name);
+    let named = TextEncoding::ALL
+        .iter()
+        .find(|encoding| encoding.name() == name);
     Ok(named.copied().unwrap_or(TextEncoding::Utf8))
 }
 
@@ -120,7 +122,9 @@ fn all_columns(
                 true => Affinity::of_strict(&declared_type),
                 false => Affinity::of(&declared_type),
             },
-            strict: is_strict.then(|| Strict::from_name(&declared_type)).flatten(),
+            strict: is_strict
+                .then(|| Strict::from_name(&declared_type))
+                .flatten(),
             is_not_null: row.get(2)?,
             default: row.get(3)?,
             is_guessed: false,
@@ -161,11 +165,7 @@ enum SortedBy {
     },
 }
 
-fn sorted_by(
-    connection: &Connection,
-    table: &str,
-    all: &[Declared],
-) -> rusqlite::Result<SortedBy> {
+fn sorted_by(connection: &Connection, table: &str, all: &[Declared]) -> rusqlite::Result<SortedBy> {
     let list = "SELECT name, origin FROM pragma_index_list(?1, 'main') WHERE \"unique\" AND NOT partial \
                 ORDER BY origin <> 'pk', seq DESC";
     let mut statement = connection.prepare(list)?;
@@ -250,16 +250,34 @@ mod tests {
     fn the_key_is_what_rows_are_kept_in_order_by() {
         let none: [(usize, &str, bool); 0] = [];
         assert_eq!(key("CREATE TABLE t(a, b)"), none);
-        assert_eq!(key("CREATE TABLE t(a, b INTEGER PRIMARY KEY)"), [(1, "BINARY", false)]);
-        assert_eq!(key("CREATE TABLE t(a, b TEXT PRIMARY KEY)"), [(1, "BINARY", false)]);
-        assert_eq!(key("CREATE TABLE t(a, b TEXT COLLATE NOCASE UNIQUE)"), [(1, "NOCASE", false)]);
+        assert_eq!(
+            key("CREATE TABLE t(a, b INTEGER PRIMARY KEY)"),
+            [(1, "BINARY", false)]
+        );
+        assert_eq!(
+            key("CREATE TABLE t(a, b TEXT PRIMARY KEY)"),
+            [(1, "BINARY", false)]
+        );
+        assert_eq!(
+            key("CREATE TABLE t(a, b TEXT COLLATE NOCASE UNIQUE)"),
+            [(1, "NOCASE", false)]
+        );
         assert_eq!(
             key("CREATE TABLE t(a, b, c, PRIMARY KEY(c DESC, a COLLATE RTRIM)) WITHOUT ROWID"),
             [(2, "BINARY", true), (0, "RTRIM", false)]
         );
-        assert_eq!(key("CREATE TABLE t(a); CREATE UNIQUE INDEX i ON t(a) WHERE a > 1"), none);
-        assert_eq!(key("CREATE TABLE t(a); CREATE UNIQUE INDEX i ON t(a + 1)"), none);
-        assert_eq!(key("CREATE TABLE t(a INTEGER PRIMARY KEY DESC)"), [(0, "BINARY", true)]);
+        assert_eq!(
+            key("CREATE TABLE t(a); CREATE UNIQUE INDEX i ON t(a) WHERE a > 1"),
+            none
+        );
+        assert_eq!(
+            key("CREATE TABLE t(a); CREATE UNIQUE INDEX i ON t(a + 1)"),
+            none
+        );
+        assert_eq!(
+            key("CREATE TABLE t(a INTEGER PRIMARY KEY DESC)"),
+            [(0, "BINARY", true)]
+        );
         assert_eq!(
             key("CREATE TABLE t(g AS (a), a, b PRIMARY KEY)"),
             [(1, "BINARY", false)]
@@ -275,14 +293,22 @@ mod tests {
             table.physical.iter().map(name).collect()
         };
         assert_eq!(names(&table), ["c", "b", "a"]);
-        assert_eq!(names(&described("CREATE TABLE t(a, b PRIMARY KEY)")), ["a", "b"]);
+        assert_eq!(
+            names(&described("CREATE TABLE t(a, b PRIMARY KEY)")),
+            ["a", "b"]
+        );
     }
 
     #[test]
     fn a_table_that_is_not_there_is_answered_with_the_nearest() {
         let connection = Connection::open_in_memory().expect("SQLite");
-        connection.execute_batch("CREATE TABLE films(a); CREATE VIEW film AS SELECT 1;").expect("a schema");
+        connection
+            .execute_batch("CREATE TABLE films(a); CREATE VIEW film AS SELECT 1;")
+            .expect("a schema");
         let error = describe(&connection, Path::new("x.db"), "film").expect_err("a view");
-        assert_eq!(error.to_string(), "x.db has no table `film`; did you mean `films`?");
+        assert_eq!(
+            error.to_string(),
+            "x.db has no table `film`; did you mean `films`?"
+        );
     }
 }

@@ -62,12 +62,10 @@ impl Number {
             (Number::Integer(integer), Affinity::Real) => Value::in_real_column(integer as f64),
             (Number::Real(real), Affinity::Real) => Value::in_real_column(real),
             (Number::Integer(integer), _) => Value::Integer(integer),
-            (Number::Real(real), Affinity::Numeric | Affinity::Integer) => {
-                match whole(real) {
-                    Some(integer) => Value::Integer(integer),
-                    None => Value::Real(real),
-                }
-            }
+            (Number::Real(real), Affinity::Numeric | Affinity::Integer) => match whole(real) {
+                Some(integer) => Value::Integer(integer),
+                None => Value::Real(real),
+            },
             (Number::Real(real), _) => Value::Real(real),
         }
     }
@@ -161,12 +159,14 @@ mod tests {
 
     /// What SQLite itself stores of a text in a column of this type.
     fn stored(connection: &Connection, declared_type: &str, text: &str) -> Sql {
-        let create = format!(
-            "DROP TABLE IF EXISTS t; CREATE TABLE t(a {declared_type})"
-        );
+        let create = format!("DROP TABLE IF EXISTS t; CREATE TABLE t(a {declared_type})");
         connection.execute_batch(&create).expect("a table");
-        connection.execute("INSERT INTO t VALUES (?1)", [text]).expect("a row");
-        connection.query_row("SELECT a FROM t", [], |row| row.get(0)).expect("a value")
+        connection
+            .execute("INSERT INTO t VALUES (?1)", [text])
+            .expect("a row");
+        connection
+            .query_row("SELECT a FROM t", [], |row| row.get(0))
+            .expect("a value")
     }
 
     /// What is read here, as SQLite would read it back.
@@ -189,20 +189,64 @@ mod tests {
             ("REAL", Affinity::Real),
         ] {
             let expected = stored(&connection, declared_type, text);
-            assert_eq!(ours(text, affinity), expected, "{text:?} in {declared_type}");
+            assert_eq!(
+                ours(text, affinity),
+                expected,
+                "{text:?} in {declared_type}"
+            );
         }
     }
 
     #[test]
     fn numbers_are_what_sqlite_takes_for_them() {
         for text in [
-            "", " ", "0", "-0", "+7", "007", " 12 ", "\t1\n", "1 2", "1.", ".5", ".", "-.5e-3",
-            "1e", "1e+", "1e5", "1E-5", "5.0", "0x10", "inf", "nan", "1_000", "--1", "+-1",
-            "9223372036854775807", "9223372036854775808", "-9223372036854775808",
-            "-9223372036854775809", "9007199254740993", "9007199254740993.0", "1e18", "1e19",
-            "1e300", "1e400", "-1e400", "1e-400", "123456789012345678901234567890",
-            "0.1234567890123456789", "4.9e-324", "1.7976931348623157e308", "é", "1\u{a0}",
-            "140737488355328", "140737488355327.0", "-0.0", "1e15", "12345678901234567",
+            "",
+            " ",
+            "0",
+            "-0",
+            "+7",
+            "007",
+            " 12 ",
+            "\t1\n",
+            "1 2",
+            "1.",
+            ".5",
+            ".",
+            "-.5e-3",
+            "1e",
+            "1e+",
+            "1e5",
+            "1E-5",
+            "5.0",
+            "0x10",
+            "inf",
+            "nan",
+            "1_000",
+            "--1",
+            "+-1",
+            "9223372036854775807",
+            "9223372036854775808",
+            "-9223372036854775808",
+            "-9223372036854775809",
+            "9007199254740993",
+            "9007199254740993.0",
+            "1e18",
+            "1e19",
+            "1e300",
+            "1e400",
+            "-1e400",
+            "1e-400",
+            "123456789012345678901234567890",
+            "0.1234567890123456789",
+            "4.9e-324",
+            "1.7976931348623157e308",
+            "é",
+            "1\u{a0}",
+            "140737488355328",
+            "140737488355327.0",
+            "-0.0",
+            "1e15",
+            "12345678901234567",
         ] {
             check(text);
         }

@@ -34,8 +34,6 @@ pub(super) fn recycled<'a, 'b>(
 ) -> Vec<inorder_btree::Value<'b>> {
     values.clear();
     // Collecting in place keeps the allocation: nothing is left to be mapped.
-    let none = values
-        .into_iter()
-        .map(|_| inorder_btree::Value::Null);
+    let none = values.into_iter().map(|_| inorder_btree::Value::Null);
     none.collect()
 }

@@ -43,12 +43,14 @@ impl Decode {
         match self {
             Decode::Uuid => {
                 let id: Uuid = std::str::from_utf8(text).ok()?.parse().ok()?;
-                out.first_chunk_mut()?.clone_from(&id.to_u128().to_be_bytes());
+                out.first_chunk_mut()?
+                    .clone_from(&id.to_u128().to_be_bytes());
                 Some(16)
             }
             Decode::Ulid => {
                 let id: Ulid = std::str::from_utf8(text).ok()?.parse().ok()?;
-                out.first_chunk_mut()?.clone_from(&id.to_u128().to_be_bytes());
+                out.first_chunk_mut()?
+                    .clone_from(&id.to_u128().to_be_bytes());
                 Some(16)
             }
             Decode::Hex => hex(digits(text), out),

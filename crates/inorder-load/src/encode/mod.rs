@@ -22,7 +22,7 @@ pub enum From {
     /// The field at this place of the row.
     Field(usize),
     /// Nowhere: an id is made.
-    Made(Maker),
+    Made(Box<Maker>),
     /// The column's default, the same in each row.
     Constant(rusqlite::types::Value),
 }
@@ -33,10 +33,17 @@ pub struct Slot {
     pub name: String,
     /// Where the value comes from.
     pub from: From,
-    /// What SQLite makes of it.
-    pub affinity: Affinity,
     /// How text stands for bytes in this column, if it does.
     pub decode: Option<Decode>,
+    /// What the column makes of a value, and which it refuses.
+    pub rules: Rules,
+}
+
+/// What a column makes of a value, and which it refuses.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// What SQLite makes of it.
+    pub affinity: Affinity,
     /// Whether NULL is refused.
     pub is_not_null: bool,
     /// The type that a STRICT table insists on; `None` where any is taken.
@@ -71,14 +78,53 @@ impl Strict {
     }
 
     fn takes(self, value: &Value<'_>) -> bool {
-        match (self, value) {
+        matches!(
+            (self, value),
             (_, Value::Null)
-            | (Strict::Integer | Strict::Real, Value::Integer(_))
-            | (Strict::Real, Value::Real(_))
-            | (Strict::Text, Value::Text(_))
-            | (Strict::Blob, Value::Blob(_)) => true,
-            _ => false,
+                | (Strict::Integer | Strict::Real, Value::Integer(_))
+                | (Strict::Real, Value::Real(_))
+                | (Strict::Text, Value::Text(_))
+                | (Strict::Blob, Value::Blob(_))
+        )
+    }
+}
+
+impl Rules {
+    #[inline]
+    fn check(self, name: &str, raw: Raw<'_>, value: &Value<'_>) -> Result<(), Refusal> {
+        if self.is_guessed && !is_kept_whole(raw, self.affinity) {
+            let what = format!(
+                "{} would not be kept as it is in the type that fits the first rows",
+                shown(raw)
+            );
+            return Err(refusal(name, what, REMEDY_FOR_GUESS));
         }
+        if self.is_not_null && *value == Value::Null {
+            let what = "there is no value, and the column is NOT NULL".to_owned();
+            return Err(refusal(name, what, REMEDY_FOR_NULL));
+        }
+        match self.strict {
+            Some(strict) if !strict.takes(value) => {
+                let what = format!("{} doesn't fit the column's type", kind(value));
+                Err(refusal(name, what, REMEDY_FOR_TYPE))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+const REMEDY_FOR_DECODING: &str = "correct it, or say how the column is to be read (--decode)";
+const REMEDY_FOR_GUESS: &str = "say what the column holds, as in --type COLUMN=TEXT";
+const REMEDY_FOR_NULL: &str = "give it one, or say that empty fields are text (--empty-text)";
+const REMEDY_FOR_TYPE: &str =
+    "correct it; the column takes nothing else (it is of a STRICT table, or the rowid)";
+
+#[cold]
+fn refusal(column: &str, what: String, remedy: &'static str) -> Refusal {
+    Refusal {
+        column: column.to_owned(),
+        what,
+        remedy,
     }
 }
 
@@ -155,41 +201,14 @@ impl Encoder {
                 From::Made(maker) => maker.next(),
                 From::Constant(value) => constant(value),
             };
-            let value = match (raw, slot.affinity, slot.decode, self.encoding) {
+            let value = match (raw, slot.rules.affinity, slot.decode, self.encoding) {
                 // Most of most files.
                 (Raw::Text(text), Affinity::Text, None, TextEncoding::Utf8) => Value::Text(text),
-                _ => convert.value(raw, slot.affinity, slot.decode).map_err(|what| Refusal {
-                    column: slot.name.clone(),
-                    what,
-                    remedy: "correct it, or say how the column is to be read (--decode)",
-                })?,
+                _ => convert
+                    .value(raw, slot.rules.affinity, slot.decode)
+                    .map_err(|what| refusal(&slot.name, what, REMEDY_FOR_DECODING))?,
             };
-            if slot.is_guessed && !is_kept_whole(raw, slot.affinity) {
-                return Err(Refusal {
-                    column: slot.name.clone(),
-                    what: format!(
-                        "{} would not be kept as it is in the type that fits the first rows",
-                        shown(raw)
-                    ),
-                    remedy: "say what the column holds, as in --type COLUMN=TEXT",
-                });
-            }
-            if value == Value::Null && slot.is_not_null {
-                return Err(Refusal {
-                    column: slot.name.clone(),
-                    what: "there is no value, and the column is NOT NULL".to_owned(),
-                    remedy: "give it one, or say that empty fields are text (--empty-text)",
-                });
-            }
-            if let Some(strict) = slot.strict
-                && !strict.takes(&value)
-            {
-                return Err(Refusal {
-                    column: slot.name.clone(),
-                    what: format!("{} doesn't fit the column's type", kind(&value)),
-                    remedy: "correct it; the column takes nothing else (it is of a STRICT table, or the rowid)",
-                });
-            }
+            slot.rules.check(&slot.name, raw, &value)?;
             values.push(value);
         }
         self.record.clear();
@@ -275,7 +294,8 @@ impl<'a> Convert<'a, '_> {
             }
             (Raw::Real(real), _) => affinity::Number::Real(real).stored(affinity),
             (Raw::Number(digits), Affinity::Text) => self.text(digits),
-            (Raw::Number(text), _) | (Raw::Text(text), Affinity::Numeric | Affinity::Integer | Affinity::Real) => {
+            (Raw::Number(text), _)
+            | (Raw::Text(text), Affinity::Numeric | Affinity::Integer | Affinity::Real) => {
                 match number(text, self.oracle) {
                     Some(number) => number.stored(affinity),
                     None => self.text(text),
@@ -310,10 +330,12 @@ impl<'a> Convert<'a, '_> {
             };
             match (encoding, std::str::from_utf8(text)) {
                 (TextEncoding::Utf16Le, Ok(text)) => {
-                    text.encode_utf16().for_each(|unit| put(&unit.to_le_bytes()));
+                    text.encode_utf16()
+                        .for_each(|unit| put(&unit.to_le_bytes()));
                 }
                 (TextEncoding::Utf16Be, Ok(text)) => {
-                    text.encode_utf16().for_each(|unit| put(&unit.to_be_bytes()));
+                    text.encode_utf16()
+                        .for_each(|unit| put(&unit.to_be_bytes()));
                 }
                 _ => put(text),
             }

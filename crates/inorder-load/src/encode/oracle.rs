@@ -13,7 +13,8 @@ impl Oracle {
     /// The real that a text of digits is.
     pub(super) fn real(&self, digits: &str) -> f64 {
         let read = "SELECT CAST(?1 AS REAL)";
-        self.ask(read, digits).expect("a cast to a real never fails")
+        self.ask(read, digits)
+            .expect("a cast to a real never fails")
     }
 
     /// The text that a real becomes in a column of text.

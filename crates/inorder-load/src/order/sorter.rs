@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use inorder_btree::KeyOrder;
+use inorder_btree::{KeyOrder, TextEncoding};
 
 use super::arena::{Arena, Origin, Place};
 use super::merge::Merge;
@@ -44,8 +44,9 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// A sorter without rows.
-    pub fn new(order: KeyOrder, limits: Limits) -> Self {
+    /// A sorter without rows; without an order it gives rows back as they came.
+    pub fn new(order: Option<KeyOrder>, limits: Limits) -> Self {
+        let order = order.unwrap_or_else(|| KeyOrder::new(Vec::new(), TextEncoding::Utf8));
         Sorter {
             arena: Arena::new(limits.memory_bytes),
             order,
@@ -83,6 +84,9 @@ impl Sorter {
     }
 
     fn sort(&mut self) {
+        if self.order.columns().is_empty() {
+            return;
+        }
         let (arena, order) = (&self.arena, &self.order);
         pairs::sort(&mut self.pairs, |tied| {
             tied.sort_unstable_by(|&(_, a), &(_, b)| {

@@ -28,7 +28,7 @@ fn sorted(
         memory_bytes,
         spill_folder: std::env::temp_dir(),
     };
-    let mut sorter = Sorter::new(order.clone(), limits);
+    let mut sorter = Sorter::new(Some(order.clone()), limits);
     for (origin, record) in (0..).zip(records) {
         sorter.push(record, origin).expect("a spill folder");
     }

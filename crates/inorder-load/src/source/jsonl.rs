@@ -63,6 +63,10 @@ impl Rows for JsonRows {
     fn last(&self) -> &[u8] {
         &self.line
     }
+
+    fn are_columns_known(&self) -> bool {
+        false
+    }
 }
 
 impl JsonRows {
@@ -100,7 +104,7 @@ impl JsonRows {
                 remedy,
             )
         })?;
-        let mut json = serde_json::Deserializer::from_str(line);
+        let mut json = serde_json::Deserializer::from_str(line.trim_end());
         let object = Object {
             names: &mut self.names,
             row,

@@ -41,6 +41,9 @@ pub const FORMATS: &[Format] = &[
     jsonl::FORMAT,
 ];
 
+/// Begins to read a file of some format.
+type Open = fn(input: Input, settings: &Settings) -> Result<Box<dyn Rows>, Error>;
+
 /// A way to write rows in a file.
 pub struct Format {
     /// The name it is chosen by.
@@ -51,7 +54,7 @@ pub struct Format {
     /// out) or by its first bytes.
     recognises: fn(extension: &str, head: &[u8]) -> bool,
     /// Begins to read.
-    open: fn(input: Input, settings: &Settings) -> Result<Box<dyn Rows>, Error>,
+    open: Open,
 }
 
 /// How a file is written, where it is not as its format usually is.
@@ -108,6 +111,11 @@ pub trait Rows: Send {
     /// has no text.
     fn last(&self) -> &[u8] {
         &[]
+    }
+
+    /// Whether no row to come can name further columns.
+    fn are_columns_known(&self) -> bool {
+        true
     }
 
     /// Whether the format tells numbers from text.
