@@ -13,7 +13,7 @@ mod settings;
 mod structure;
 
 use crate::{
-    Database, Engine, EngineInfo, Error, Found, Settings, TableShape,
+    Database, Engine, EngineInfo, Error, Found, KernelCheck, Layer, Settings, TableShape,
     server::{Home, Programs, Server, process, user::User},
 };
 use inorder_key::{Encoding, KeyKind};
@@ -79,6 +79,13 @@ impl Engine for MariaDb {
 
     fn ignores(&self) -> &'static [&'static str] {
         &["journal", "mmap_bytes", "auto_vacuum"]
+    }
+
+    fn kernel_check(&self) -> KernelCheck {
+        KernelCheck {
+            layer: Layer::Block,
+            gap: "the kernel counts whole pages of 4 KiB where the log is written in blocks of 512 bytes, and the file system's own",
+        }
     }
 
     /// The compile options are the program's path and what it answers to `--version`.
