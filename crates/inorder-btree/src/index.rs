@@ -101,7 +101,7 @@ impl<'b> IndexBuilder<'b> {
             return Err(Error::OutOfOrder { entry });
         }
         let is_duplicate = equal_columns >= self.unique_columns
-            && !self.order.has_null(record, self.unique_columns);
+            && !self.order.has_null_before(self.unique_columns, record);
         if order == Ordering::Equal || is_duplicate {
             return Err(Error::Duplicate { entry });
         }

@@ -135,7 +135,7 @@ impl Case {
         let rows =
             rows.map(|row| encoded(&[row[2].as_value(), row[0].as_value(), row[1].as_value()]));
         let mut rows = sorted(rows.collect(), &order);
-        rows.retain(|row| !order.has_null(row, 2));
+        rows.retain(|row| !order.has_null(row));
         rows.dedup_by(|a, b| order.compare(a, b).is_eq());
         rows
     }

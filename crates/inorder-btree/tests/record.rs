@@ -118,7 +118,7 @@ proptest! {
         let _ = Record::parse(&a).map(|record| record.values().count());
         let _ = key.1.compare(&a, &b);
         let _ = key.1.prefix(&a);
-        let _ = key.1.has_null(&b, 2);
+        let _ = key.1.has_null_before(2, &b);
     }
 
     #[test]

@@ -129,9 +129,15 @@ impl KeyOrder {
         }
     }
 
-    /// Whether any of the first `columns` columns is NULL: such records are never duplicates in an index.
+    /// Whether any column of the key is NULL: such records are never duplicates in an index.
     #[must_use]
-    pub fn has_null(&self, record: &[u8], columns: usize) -> bool {
+    pub fn has_null(&self, record: &[u8]) -> bool {
+        self.has_null_before(self.columns.len(), record)
+    }
+
+    /// Whether any of the first `columns` columns of the key is NULL.
+    #[must_use]
+    pub fn has_null_before(&self, columns: usize, record: &[u8]) -> bool {
         let mut reader = Reader::new(record);
         let mut columns = self.columns.iter().take(columns);
         columns.any(|column| reader.value(column.index) == Value::Null)
