@@ -87,19 +87,19 @@ fn check(data: &[u8]) -> Result<()> {
     keyed.dedup_by(|a, b| order.compare(a, b).is_eq());
 
     let file = tempfile::NamedTempFile::new().expect("temporary file");
-    let mut builder = Builder::create(file.reopen().expect("file"), options).expect("builder");
+    let builder = Builder::create(file.reopen().expect("file"), options).expect("builder");
     let mut table = builder.table().expect("tree");
     for (record, rowid) in records.iter().zip(1..) {
         assert!(Record::parse(record).is_ok());
         table.push(rowid, record).expect("row");
     }
-    let table = table.finish().expect("tree");
+    let (builder, table) = table.finish().expect("tree");
     let mut index = builder.index(order, None).expect("tree");
     keyed
         .iter()
         .try_for_each(|record| index.push(record))
         .expect("record");
-    let index = index.finish().expect("tree");
+    let (builder, index) = index.finish().expect("tree");
     let schema = [entry("t", table, TABLE), entry("w", index, KEYED)];
     builder.finish(&schema).expect("file");
 

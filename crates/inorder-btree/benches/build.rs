@@ -55,12 +55,12 @@ fn build(file: File, records: &[u8], record_bytes: usize, is_direct: bool) -> Fi
         ..Options::default()
     };
     let order = KeyOrder::new(vec![KeyColumn::ascending(0)], options.encoding);
-    let mut builder = Builder::create(file, options).expect("builder");
+    let builder = Builder::create(file, options).expect("builder");
     let mut index = builder.index(order, None).expect("tree");
     for record in records.chunks_exact(record_bytes) {
         index.push(record).expect("row");
     }
-    let root = index.finish().expect("tree");
+    let (builder, root) = index.finish().expect("tree");
     let schema = SchemaEntry {
         kind: "table".into(),
         name: "t".into(),

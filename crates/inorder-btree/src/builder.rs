@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::index::IndexBuilder;
 use crate::options::Options;
 use crate::output::Output;
-use crate::record::KeyOrder;
+use crate::record::{KeyOrder, TextEncoding};
 use crate::schema::{self, SchemaEntry};
 use crate::table::TableBuilder;
 
@@ -19,7 +19,7 @@ use crate::table::TableBuilder;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let file = tempfile::tempfile()?;
-/// let mut builder = Builder::create(file, Options::default())?;
+/// let builder = Builder::create(file, Options::default())?;
 /// let mut table = builder.table()?;
 /// let mut record = Vec::new();
 /// for (rowid, title) in [(1, "Alien"), (2, "Brazil")] {
@@ -27,7 +27,7 @@ use crate::table::TableBuilder;
 ///     record::encode(&[Value::Text(title.as_bytes())], &mut record);
 ///     table.push(rowid, &record)?;
 /// }
-/// let root = table.finish()?;
+/// let (builder, root) = table.finish()?;
 /// let file = builder.finish(&[SchemaEntry {
 ///     kind: "table".into(),
 ///     name: "film".into(),
@@ -41,7 +41,7 @@ use crate::table::TableBuilder;
 /// ```
 #[derive(Debug)]
 pub struct Builder {
-    output: Output,
+    pub(crate) output: Output,
     options: Options,
     roots: Vec<u32>,
     built: u32,
@@ -79,9 +79,9 @@ impl Builder {
     /// # Errors
     ///
     /// [`Error::Trees`] where there are no more trees than this in the options.
-    pub fn table(&mut self) -> Result<TableBuilder<'_>> {
+    pub fn table(mut self) -> Result<TableBuilder> {
         let root = self.next_root()?;
-        Ok(TableBuilder::new(&mut self.output, root))
+        Ok(TableBuilder::new(self, root))
     }
 
     /// Begins the tree of an index or of a table WITHOUT ROWID, whose records come in `order`.
@@ -93,18 +93,13 @@ impl Builder {
     /// # Errors
     ///
     /// [`Error::Trees`] where there are no more trees than this in the options.
-    pub fn index(
-        &mut self,
-        order: KeyOrder,
-        unique_columns: Option<usize>,
-    ) -> Result<IndexBuilder<'_>> {
+    pub fn index(mut self, order: KeyOrder, unique_columns: Option<usize>) -> Result<IndexBuilder> {
         let root = self.next_root()?;
-        Ok(IndexBuilder::new(
-            &mut self.output,
-            root,
-            order,
-            unique_columns,
-        ))
+        Ok(IndexBuilder::new(self, root, order, unique_columns))
+    }
+
+    pub(crate) fn encoding(&self) -> TextEncoding {
+        self.options.encoding
     }
 
     fn next_root(&mut self) -> Result<u32> {
@@ -125,12 +120,12 @@ impl Builder {
     /// # Errors
     ///
     /// [`Error::Trees`] where fewer trees were built than are in the options, and what writing brings.
-    pub fn finish(mut self, schema: &[SchemaEntry]) -> Result<File> {
+    pub fn finish(self, schema: &[SchemaEntry]) -> Result<File> {
         if self.built < self.options.trees {
             return Err(self.wrong_trees());
         }
-        schema::write(schema, self.options.encoding, &mut self.output)?;
-        let last_root = self.roots.last().copied().unwrap_or(1);
-        self.output.finish(&self.options, last_root)
+        let builder = schema::write(schema, self)?;
+        let last_root = builder.roots.last().copied().unwrap_or(1);
+        builder.output.finish(&builder.options, last_root)
     }
 }

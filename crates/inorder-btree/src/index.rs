@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
+use crate::builder::Builder;
 use crate::cell::{self, Shape};
 use crate::error::{Error, Result, check_record};
 use crate::geometry::PageKind;
-use crate::output::Output;
 use crate::page::Page;
 use crate::record::KeyOrder;
 use crate::spine::Spine;
@@ -15,8 +15,8 @@ const CELLS_MIN: usize = 2;
 
 /// The tree of an index or of a table WITHOUT ROWID, while its records come in.
 #[derive(Debug)]
-pub struct IndexBuilder<'b> {
-    output: &'b mut Output,
+pub struct IndexBuilder {
+    builder: Builder,
     root: u32,
     order: KeyOrder,
     unique_columns: usize,
@@ -31,16 +31,16 @@ pub struct IndexBuilder<'b> {
     last_prefix: u64,
 }
 
-impl<'b> IndexBuilder<'b> {
+impl IndexBuilder {
     pub(crate) fn new(
-        output: &'b mut Output,
+        builder: Builder,
         root: u32,
         order: KeyOrder,
         unique_columns: Option<usize>,
     ) -> Self {
-        let geometry = output.geometry();
+        let geometry = builder.output.geometry();
         IndexBuilder {
-            output,
+            builder,
             root,
             unique_columns: unique_columns.unwrap_or(order.columns().len()),
             order,
@@ -68,13 +68,14 @@ impl<'b> IndexBuilder<'b> {
         if self.is_waiting {
             self.end_leaf()?;
         }
-        let geometry = self.output.geometry();
+        let output = &mut self.builder.output;
+        let geometry = output.geometry();
         let shape = Shape::new(PageKind::IndexLeaf, &geometry, None, record.len());
         if self.leaf.takes(shape.cell_bytes(), CELLS_MIN) {
-            cell::add(&mut self.leaf, &shape, record, self.output)?;
+            cell::add(&mut self.leaf, &shape, record, output)?;
         } else {
             self.separator.resize(shape.cell_bytes(), 0);
-            shape.write(record, &mut self.separator, self.output)?;
+            shape.write(record, &mut self.separator, output)?;
             self.is_waiting = true;
         }
         self.last.clear();
@@ -109,18 +110,19 @@ impl<'b> IndexBuilder<'b> {
     }
 
     fn end_leaf(&mut self) -> Result<()> {
-        let number = self.output.append(&mut self.leaf, 0)?;
+        let output = &mut self.builder.output;
+        let number = output.append(&mut self.leaf, 0)?;
         self.leaf.clear();
         self.is_waiting = false;
-        self.spine.push(number, &self.separator, self.output)
+        self.spine.push(number, &self.separator, output)
     }
 
-    /// Ends the tree and returns the number of its root page.
+    /// Ends the tree and returns the file's builder and the number of the tree's root page.
     ///
     /// # Errors
     ///
     /// What writing brings.
-    pub fn finish(mut self) -> Result<u32> {
+    pub fn finish(mut self) -> Result<(Builder, u32)> {
         if self.is_waiting {
             // The separator has no record to its right: it becomes one, and the leaf's last takes its part.
             let after = std::mem::take(&mut self.separator);
@@ -128,7 +130,8 @@ impl<'b> IndexBuilder<'b> {
             self.end_leaf()?;
             self.leaf.add(after.len()).copy_from_slice(&after);
         }
-        self.spine.finish(self.root, &mut self.leaf, self.output)?;
-        Ok(self.root)
+        let output = &mut self.builder.output;
+        self.spine.finish(self.root, &mut self.leaf, output)?;
+        Ok((self.builder, self.root))
     }
 }

@@ -1,8 +1,9 @@
 //! The table `sqlite_schema`, which says what a file's trees are.
 
+use crate::builder::Builder;
 use crate::error::Result;
-use crate::output::{Output, SCHEMA_ROOT};
-use crate::record::{TextEncoding, Value, encode};
+use crate::output::SCHEMA_ROOT;
+use crate::record::{Value, encode};
 use crate::table::TableBuilder;
 
 /// A row of `sqlite_schema`. Source: <https://www.sqlite.org/schematab.html>.
@@ -21,12 +22,9 @@ pub struct SchemaEntry {
 }
 
 /// Writes the table, which takes the first page.
-pub(crate) fn write(
-    entries: &[SchemaEntry],
-    encoding: TextEncoding,
-    output: &mut Output,
-) -> Result<()> {
-    let mut table = TableBuilder::new(output, SCHEMA_ROOT);
+pub(crate) fn write(entries: &[SchemaEntry], builder: Builder) -> Result<Builder> {
+    let encoding = builder.encoding();
+    let mut table = TableBuilder::new(builder, SCHEMA_ROOT);
     let (mut texts, mut record) = (Vec::new(), Vec::new());
     for (entry, rowid) in entries.iter().zip(1..) {
         texts.clear();
@@ -48,5 +46,5 @@ pub(crate) fn write(
         encode(&[text(0), text(1), text(2), root, sql], &mut record);
         table.push(rowid, &record)?;
     }
-    table.finish().map(drop)
+    Ok(table.finish()?.0)
 }

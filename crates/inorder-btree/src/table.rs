@@ -1,17 +1,17 @@
 //! Trees of rows by rowid.
 
+use crate::builder::Builder;
 use crate::cell::{self, Shape};
 use crate::error::{Error, Result, check_record};
 use crate::geometry::PageKind;
-use crate::output::Output;
 use crate::page::Page;
 use crate::record::varint;
 use crate::spine::Spine;
 
 /// The tree of a table with rowids, while its rows come in.
 #[derive(Debug)]
-pub struct TableBuilder<'b> {
-    output: &'b mut Output,
+pub struct TableBuilder {
+    builder: Builder,
     root: u32,
     leaf: Page,
     spine: Spine,
@@ -19,11 +19,11 @@ pub struct TableBuilder<'b> {
     last: i64,
 }
 
-impl<'b> TableBuilder<'b> {
-    pub(crate) fn new(output: &'b mut Output, root: u32) -> Self {
-        let geometry = output.geometry();
+impl TableBuilder {
+    pub(crate) fn new(builder: Builder, root: u32) -> Self {
+        let geometry = builder.output.geometry();
         TableBuilder {
-            output,
+            builder,
             root,
             leaf: Page::new(PageKind::TableLeaf, geometry),
             spine: Spine::new(PageKind::TableInterior, geometry),
@@ -49,32 +49,34 @@ impl<'b> TableBuilder<'b> {
             });
         }
         check_record(entry, record)?;
-        let geometry = self.output.geometry();
+        let geometry = self.builder.output.geometry();
         let shape = Shape::new(PageKind::TableLeaf, &geometry, Some(rowid), record.len());
         if !self.leaf.takes(shape.cell_bytes(), 1) {
             self.end_leaf()?;
         }
-        cell::add(&mut self.leaf, &shape, record, self.output)?;
+        cell::add(&mut self.leaf, &shape, record, &mut self.builder.output)?;
         self.last = rowid;
         self.rows += 1;
         Ok(())
     }
 
     fn end_leaf(&mut self) -> Result<()> {
-        let number = self.output.append(&mut self.leaf, 0)?;
+        let number = self.builder.output.append(&mut self.leaf, 0)?;
         self.leaf.clear();
         let mut separator = [0; varint::BYTES_MAX];
         let bytes = varint::write(self.last as u64, &mut separator);
-        self.spine.push(number, &separator[..bytes], self.output)
+        let output = &mut self.builder.output;
+        self.spine.push(number, &separator[..bytes], output)
     }
 
-    /// Ends the tree and returns the number of its root page.
+    /// Ends the tree and returns the file's builder and the number of the tree's root page.
     ///
     /// # Errors
     ///
     /// What writing brings.
-    pub fn finish(mut self) -> Result<u32> {
-        self.spine.finish(self.root, &mut self.leaf, self.output)?;
-        Ok(self.root)
+    pub fn finish(mut self) -> Result<(Builder, u32)> {
+        let output = &mut self.builder.output;
+        self.spine.finish(self.root, &mut self.leaf, output)?;
+        Ok((self.builder, self.root))
     }
 }

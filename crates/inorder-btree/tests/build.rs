@@ -141,24 +141,24 @@ impl Case {
     }
 
     fn build(&self, path: &Path) -> Result<(), Error> {
-        let mut builder = Builder::create(File::create_new(path)?, self.options.clone())?;
+        let builder = Builder::create(File::create_new(path)?, self.options.clone())?;
         let mut table = builder.table()?;
         for (row, rowid) in self.rows.iter().zip(self.rowids()) {
             let [a, b, c] = [0, 1, 2].map(|i| row[i].as_value());
             table.push(rowid, &encoded(&[Value::Null, a, b, c]))?;
         }
-        let table = table.finish()?;
+        let (builder, table) = table.finish()?;
         let mut index = builder.index(self.index_order(), None)?;
         self.index_records()
             .iter()
             .try_for_each(|record| index.push(record))?;
-        let index = index.finish()?;
+        let (builder, index) = index.finish()?;
         let mut keyed = builder.index(self.keyed_order(), Some(2))?;
         self.keyed_records()
             .iter()
             .try_for_each(|record| keyed.push(record))?;
-        let keyed = keyed.finish()?;
-        let empty = builder.table()?.finish()?;
+        let (builder, keyed) = keyed.finish()?;
+        let (builder, empty) = builder.table()?.finish()?;
         let mut schema = vec![
             entry("table", "t", "t", table, TABLE),
             entry("index", "i", "t", index, INDEX),
@@ -358,8 +358,7 @@ fn no_number_of_rows_leaves_a_page_without_cells_or_children() {
     let (mut depth_max, mut record) = (0, Vec::new());
     for rows in (0..=320).chain(1400..1440) {
         let _ = std::fs::remove_file(&path);
-        let mut builder =
-            Builder::create(File::create_new(&path).unwrap(), options.clone()).unwrap();
+        let builder = Builder::create(File::create_new(&path).unwrap(), options.clone()).unwrap();
         let order = KeyOrder::new(vec![KeyColumn::ascending(0)], options.encoding);
         let mut index = builder.index(order, None).unwrap();
         for key in 0..rows {
@@ -368,7 +367,7 @@ fn no_number_of_rows_leaves_a_page_without_cells_or_children() {
             record::encode(&[Value::Text(key.as_bytes())], &mut record);
             index.push(&record).unwrap();
         }
-        let index = index.finish().unwrap();
+        let (builder, index) = index.finish().unwrap();
         let mut table = builder.table().unwrap();
         for rowid in 0..rows {
             let key = [b'x'; 400];
@@ -376,7 +375,7 @@ fn no_number_of_rows_leaves_a_page_without_cells_or_children() {
             record::encode(&[Value::Blob(&key)], &mut record);
             table.push((rowid << 40) + 1, &record).unwrap();
         }
-        let table = table.finish().unwrap();
+        let (builder, table) = table.finish().unwrap();
         let schema = [
             entry(
                 "table",
@@ -418,7 +417,7 @@ fn builder(options: Options) -> Result<Builder, Error> {
 #[test]
 fn rowids_ascend() {
     let record = encoded(&[Value::Null]);
-    let mut builder = builder(Options::default()).unwrap();
+    let builder = builder(Options::default()).unwrap();
     let mut table = builder.table().unwrap();
     table.push(i64::MIN, &record).unwrap();
     table.push(7, &record).unwrap();
@@ -440,7 +439,7 @@ fn keys_ascend_and_are_unique_unless_null() {
         Options::default().encoding,
     );
     let push = |unique_columns, records: &[Vec<u8>]| {
-        let mut builder = builder(Options::default()).unwrap();
+        let builder = builder(Options::default()).unwrap();
         let mut index = builder.index(order.clone(), unique_columns).unwrap();
         records.iter().try_for_each(|record| index.push(record))
     };
@@ -511,8 +510,8 @@ fn options_out_of_range_are_refused() {
 
 #[test]
 fn as_many_trees_are_built_as_were_foreseen() {
-    let mut one = builder(Options::default()).unwrap();
-    one.table().unwrap().finish().unwrap();
+    let one = builder(Options::default()).unwrap();
+    let (one, _) = one.table().unwrap().finish().unwrap();
     assert!(matches!(
         one.table(),
         Err(Error::Trees {
@@ -542,14 +541,14 @@ fn a_file_of_more_than_1_gib_is_whole() {
             is_direct: true,
             ..Options::default()
         };
-        let mut builder = Builder::create(File::create_new(&path).unwrap(), options).unwrap();
+        let builder = Builder::create(File::create_new(&path).unwrap(), options).unwrap();
         let mut table = builder.table().unwrap();
         let blob = vec![b'x'; 3_000_000];
         let record = encoded(&[Value::Blob(&blob)]);
         (0..360)
             .try_for_each(|rowid| table.push(rowid, &record))
             .unwrap();
-        let table = table.finish().unwrap();
+        let (builder, table) = table.finish().unwrap();
         let schema = [entry("table", "t", "t", table, "CREATE TABLE t(x)")];
         builder.finish(&schema).unwrap();
         assert!(std::fs::metadata(&path).unwrap().len() > 1 << 30);
