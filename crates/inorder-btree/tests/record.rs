@@ -5,7 +5,9 @@ mod common;
 use std::cmp::Ordering;
 
 use common::{Owned, bind, encoding, value};
-use inorder_btree::record::{self, Collation, KeyColumn, KeyOrder, Record, TextEncoding, Value};
+use inorder_btree::record::{
+    self, Collation, Fields, KeyColumn, KeyOrder, Pick, Record, TextEncoding, Value,
+};
 use proptest::prelude::*;
 use rusqlite::Connection;
 
@@ -66,6 +68,14 @@ fn column() -> impl Strategy<Value = KeyColumn> {
         })
 }
 
+fn pick() -> impl Strategy<Value = Pick> {
+    prop_oneof![
+        4 => (0..160usize).prop_map(Pick::Value),
+        1 => Just(Pick::Null),
+        1 => any::<i64>().prop_map(Pick::Integer),
+    ]
+}
+
 /// Rows of three values and a key over them.
 fn keyed_rows() -> impl Strategy<Value = (Vec<Vec<Owned>>, KeyOrder)> {
     encoding().prop_flat_map(|encoding| {
@@ -114,11 +124,31 @@ proptest! {
     }
 
     #[test]
+    fn picked_values_are_encoded_as_they_would_be_by_themselves(
+        row in prop::collection::vec(value(TextEncoding::Utf8), 0..150),
+        picks in prop::collection::vec(pick(), 0..150),
+    ) {
+        let bytes = encoded(&row);
+        let mut fields = Fields::default();
+        fields.read(&encoded(&[Owned::Null]));
+        fields.read(&bytes);
+        let mut picked = Vec::new();
+        fields.write(&bytes, picks.iter().copied(), &mut picked);
+        let expected = picks.iter().map(|pick| match *pick {
+            Pick::Value(index) => row.get(index).cloned().unwrap_or(Owned::Null),
+            Pick::Null => Owned::Null,
+            Pick::Integer(integer) => Owned::Integer(integer),
+        });
+        prop_assert_eq!(picked, encoded(&expected.collect::<Vec<_>>()));
+    }
+
+    #[test]
     fn bytes_that_are_no_record_never_panic(a: Vec<u8>, b: Vec<u8>, key in keyed_rows()) {
         let _ = Record::parse(&a).map(|record| record.values().count());
         let _ = key.1.compare(&a, &b);
         let _ = key.1.prefix(&a);
-        let _ = key.1.has_null(&b);
+        Fields::default().read(&a);
+        let _ = key.1.has_null_before(2, &b);
     }
 
     #[test]

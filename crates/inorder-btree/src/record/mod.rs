@@ -5,12 +5,14 @@
 //!
 //! Source: <https://www.sqlite.org/fileformat2.html#record_format>.
 
+mod fields;
 mod order;
 mod read;
 mod text;
 pub mod varint;
 mod write;
 
+pub use fields::{Fields, Pick};
 pub use order::{Collation, KeyColumn, KeyOrder};
 pub use read::{Malformed, Record, Values};
 pub use text::TextEncoding;

@@ -93,19 +93,24 @@ impl KeyOrder {
     /// Two records as SQLite compares them.
     #[must_use]
     pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        self.compare_columns(a, b).0
+    }
+
+    /// The same, and the number of columns in which they are equal before the first that decides.
+    #[must_use]
+    pub fn compare_columns(&self, a: &[u8], b: &[u8]) -> (Ordering, usize) {
         let (mut a, mut b) = (Reader::new(a), Reader::new(b));
-        for column in &self.columns {
+        for (i, column) in self.columns.iter().enumerate() {
             let (a, b) = (a.value(column.index), b.value(column.index));
             let order = values(&a, &b, column.collation, self.encoding);
             if order.is_ne() {
-                return if column.is_descending {
-                    order.reverse()
-                } else {
-                    order
+                return match column.is_descending {
+                    true => (order.reverse(), i),
+                    false => (order, i),
                 };
             }
         }
-        Ordering::Equal
+        (Ordering::Equal, self.columns.len())
     }
 
     /// A number that orders records as far as it goes: where it differs, [`compare`](Self::compare) says the
@@ -124,11 +129,17 @@ impl KeyOrder {
         }
     }
 
-    /// Whether any column of the key is NULL: such records are never duplicates in a UNIQUE index.
+    /// Whether any column of the key is NULL: such records are never duplicates in an index.
     #[must_use]
     pub fn has_null(&self, record: &[u8]) -> bool {
+        self.has_null_before(self.columns.len(), record)
+    }
+
+    /// Whether any of the first `columns` columns of the key is NULL.
+    #[must_use]
+    pub fn has_null_before(&self, columns: usize, record: &[u8]) -> bool {
         let mut reader = Reader::new(record);
-        let mut columns = self.columns.iter();
+        let mut columns = self.columns.iter().take(columns);
         columns.any(|column| reader.value(column.index) == Value::Null)
     }
 }

@@ -85,6 +85,12 @@ impl<'a> Values<'a> {
         Values { types, body }
     }
 
+    /// Bytes of the values to come.
+    #[inline]
+    pub(super) fn body_bytes(&self) -> usize {
+        self.body.len()
+    }
+
     /// The next value's serial type and bytes.
     #[inline]
     pub(super) fn next_raw(&mut self) -> Option<(u64, &'a [u8])> {

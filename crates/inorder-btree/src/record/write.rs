@@ -27,13 +27,13 @@ where
 
 /// A header's bytes, its own length's included, from the bytes of its serial types.
 #[inline]
-pub(crate) fn header_bytes(types_bytes: usize) -> usize {
+pub(super) fn header_bytes(types_bytes: usize) -> usize {
     let bytes = types_bytes + varint::len(types_bytes as u64);
     types_bytes + varint::len(bytes as u64)
 }
 
 #[inline]
-fn serial_type(value: &Value) -> u64 {
+pub(super) fn serial_type(value: &Value) -> u64 {
     match value {
         Value::Null => 0,
         Value::Integer(0) => 8,
@@ -75,7 +75,7 @@ fn integer_bytes(integer: i64) -> usize {
 }
 
 #[inline]
-fn push_body(value: &Value, out: &mut Vec<u8>) {
+pub(super) fn push_body(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Null | Value::Integer(0 | 1) => {}
         Value::Integer(integer) => {
