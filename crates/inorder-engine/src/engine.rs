@@ -90,7 +90,8 @@ pub trait Engine: Sync {
     /// Why this engine can't store such a table, in words.
     fn create_table(&self, shape: &TableShape<'_>) -> Result<String, String>;
 
-    /// Creates an empty database in `folder`, which exists and holds none, with these settings.
+    /// Creates an empty database in `folder`, which exists and holds none, with these settings. What
+    /// later ones can share is kept in the folder [`crate::TEMPLATES`] beside it, where that exists.
     ///
     /// # Errors
     /// When a database is there already, the folder can't be written, or a setting isn't taken.

@@ -24,5 +24,6 @@ pub use engine::{
 };
 pub use error::Error;
 pub use layout::{LAYOUTS, TableShape};
+pub use server::template::TEMPLATES;
 pub use settings::{AutoVacuum, Journal, Settings, Synchronous, Write};
 pub use structure::{PageFill, Tree};

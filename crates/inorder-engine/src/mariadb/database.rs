@@ -1,17 +1,13 @@
 //! One open database: its control connection.
 
-use super::{
-    SCHEMA, counters,
-    session::{MariaReader, MariaWriter, Session, connect},
-    settings, structure,
-};
+use super::{SCHEMA, SOCKET, counters, settings, structure};
 use crate::{
-    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Write, Writer,
-    server::{Server, sql},
+    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Writer,
+    server::{Failure, Server, Sessions, sql},
 };
-use mysql::{Conn, prelude::Queryable as _};
+use mysql::{Conn, Opts, OptsBuilder, prelude::Queryable as _};
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -19,24 +15,13 @@ use std::{
 /// How long all changed pages may take to be written.
 const FLUSH_MAX: Duration = Duration::from_secs(600);
 
+/// Bytes of the largest statement or row.
+const PACKET_BYTES_MAX: usize = 1 << 30;
+
 /// An open database.
 pub struct MariaDatabase {
-    control: Mutex<Session>,
+    sessions: Sessions<Conn>,
     server: Arc<Server>,
-    enforces_foreign_keys: bool,
-    write: Write,
-}
-
-/// The crate's error for something a connection did.
-pub fn failure(doing: &str, error: &mysql::Error) -> Error {
-    let message = match error {
-        mysql::Error::MySqlError(told) => told.message.clone(),
-        other => other.to_string(),
-    };
-    Error::Database {
-        doing: doing.to_owned(),
-        message,
-    }
 }
 
 /// A name as SQL takes it, whatever is in it.
@@ -47,27 +32,21 @@ pub fn quoted(name: &str) -> String {
 impl MariaDatabase {
     /// Waits until the server answers.
     pub fn open(server: Server, settings: &Settings) -> Result<Self, Error> {
-        let mut conn = server.wait_for(|| connect(&server, "").map_err(|e| e.to_string()))?;
-        let mut prepare = || {
+        let without_schema = address(&server);
+        let connect = || Conn::new(without_schema.clone()).map_err(|error| error.to_string());
+        let mut conn = server.wait_for(connect)?;
+        let mut prepare = || -> Result<(), mysql::Error> {
             conn.query_drop(format!("CREATE DATABASE {SCHEMA}"))?;
             structure::make_statistics_tables(&mut conn)?;
             conn.select_db(SCHEMA)
         };
-        prepare().map_err(|error| failure("preparing the new server", &error))?;
+        prepare().map_err(|error| Failure::from(error).doing("preparing the new server"))?;
+        let address = OptsBuilder::from_opts(without_schema).db_name(Some(SCHEMA));
         let server = Arc::new(server);
         Ok(MariaDatabase {
-            control: Mutex::new(Session {
-                conn,
-                _server: Arc::clone(&server),
-            }),
+            sessions: Sessions::new(conn, address.into(), settings, Arc::clone(&server) as _),
             server,
-            enforces_foreign_keys: settings.foreign_keys,
-            write: settings.write,
         })
-    }
-
-    fn session(&self) -> Result<Session, Error> {
-        Session::open(&self.server, self.enforces_foreign_keys)
     }
 
     /// Does something on the control connection.
@@ -76,9 +55,18 @@ impl MariaDatabase {
         doing: &str,
         work: impl FnOnce(&mut Conn) -> Result<T, mysql::Error>,
     ) -> Result<T, Error> {
-        let mut session = self.control.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&mut session.conn).map_err(|error| failure(doing, &error))
+        self.sessions.control(doing, work)
     }
+}
+
+/// The way to a private server: through its socket.
+fn address(server: &Server) -> Opts {
+    let socket = server.home.run.join(SOCKET);
+    let options = OptsBuilder::new()
+        .socket(Some(socket.to_string_lossy()))
+        .user(Some("root"))
+        .max_allowed_packet(Some(PACKET_BYTES_MAX));
+    options.into()
 }
 
 /// Runs statements to the end of the last: an error of a later one is seen when its turn comes.
@@ -164,8 +152,7 @@ impl Database for MariaDatabase {
         columns: &[&str],
         _retry: Retry,
     ) -> Result<Box<dyn Writer>, Error> {
-        let writer = MariaWriter::open(self.session()?, table, columns, self.write)?;
-        Ok(Box::new(writer))
+        self.sessions.writer(table, columns)
     }
 
     fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {
@@ -188,7 +175,7 @@ impl Database for MariaDatabase {
     }
 
     fn reader(&self, sql: &str) -> Result<Box<dyn Reader>, Error> {
-        Ok(Box::new(MariaReader::open(self.session()?, sql)?))
+        self.sessions.reader(sql)
     }
 
     fn io(&self) -> Io {

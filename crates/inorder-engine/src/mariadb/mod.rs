@@ -14,15 +14,10 @@ mod structure;
 
 use crate::{
     Database, Engine, EngineInfo, Error, Found, Settings, TableShape,
-    server::{Home, Programs, Server, process, user::User},
+    server::{Home, Programs, Server, process},
 };
 use inorder_key::{Encoding, KeyKind};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-    sync::OnceLock,
-};
+use std::{fs, path::Path, process::Command, sync::OnceLock};
 
 /// The name errors speak of.
 const NAME: &str = "mariadb";
@@ -114,17 +109,14 @@ impl Engine for MariaDb {
 
     fn create(&self, folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, Error> {
         let (program, _) = PROGRAMS.newest()?;
-        self.accepts(settings)
-            .map_err(|what| Error::Unsupported { engine: NAME, what })?;
-        let user = User::choose(NAME, &["mysql", "nobody"])?;
-        let home = Home::create(folder, NAME, user)?;
+        let home = Home::of_engine(self, &["mysql", "nobody"], folder, settings)?;
         let server = start(&program, home, settings)?;
         Ok(Box::new(database::MariaDatabase::open(server, settings)?))
     }
 }
 
 /// Makes the data folder and starts the server, which fills it.
-fn start(program: &PathBuf, home: Home, settings: &Settings) -> Result<Server, Error> {
+fn start(program: &Path, home: Home, settings: &Settings) -> Result<Server, Error> {
     fs::create_dir(&home.data).map_err(|source| Error::Io {
         path: home.data.clone(),
         source,

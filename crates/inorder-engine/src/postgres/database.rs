@@ -1,62 +1,34 @@
 //! One open database: its control connection.
 
-use super::{
-    NAME, counters,
-    session::{PostgresReader, PostgresWriter, Session, connect},
-    settings, structure,
-};
+use super::{NAME, SUPERUSER, counters, settings, structure};
 use crate::{
-    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Write, Writer,
-    server::{Server, sql},
+    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Writer,
+    server::{Server, Sessions, sql},
 };
-use postgres::{Client, Row, types::ToSql};
-use std::sync::{Arc, Mutex, PoisonError};
+use postgres::{Client, Config, NoTls, Row, types::ToSql};
+use std::sync::Arc;
 
 /// An open database.
 pub struct PostgresDatabase {
-    control: Mutex<Session>,
+    sessions: Sessions<Client>,
     server: Arc<Server>,
-    enforces_foreign_keys: bool,
-    write: Write,
     /// Whether the extension pgstattuple, which looks into pages, is there.
     sees_pages: bool,
-}
-
-/// The crate's error for something a connection did.
-pub fn failure(doing: &str, error: &postgres::Error) -> Error {
-    let message = match error.as_db_error() {
-        Some(told) => told.message().to_owned(),
-        None => match std::error::Error::source(error) {
-            Some(source) => format!("{error}: {source}"),
-            None => error.to_string(),
-        },
-    };
-    Error::Database {
-        doing: doing.to_owned(),
-        message,
-    }
 }
 
 impl PostgresDatabase {
     /// Waits until the server answers.
     pub fn open(server: Server, settings: &Settings) -> Result<Self, Error> {
-        let mut client = server.wait_for(|| connect(&server).map_err(|e| e.to_string()))?;
+        let address = address(&server);
+        let connect = || address.connect(NoTls).map_err(|error| error.to_string());
+        let mut client = server.wait_for(connect)?;
         let made = client.batch_execute("CREATE EXTENSION pgstattuple");
         let server = Arc::new(server);
         Ok(PostgresDatabase {
-            control: Mutex::new(Session {
-                client,
-                _server: Arc::clone(&server),
-            }),
+            sessions: Sessions::new(client, address, settings, Arc::clone(&server) as _),
             server,
-            enforces_foreign_keys: settings.foreign_keys,
-            write: settings.write,
             sees_pages: made.is_ok(),
         })
-    }
-
-    fn session(&self) -> Result<Session, Error> {
-        Session::open(&self.server, self.enforces_foreign_keys)
     }
 
     /// Does something on the control connection.
@@ -65,8 +37,7 @@ impl PostgresDatabase {
         doing: &str,
         work: impl FnOnce(&mut Client) -> Result<T, postgres::Error>,
     ) -> Result<T, Error> {
-        let mut session = self.control.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&mut session.client).map_err(|error| failure(doing, &error))
+        self.sessions.control(doing, work)
     }
 
     /// A number that a query answers with; NULL is 0.
@@ -75,6 +46,17 @@ impl PostgresDatabase {
             self.control(sql, |client| client.query_one(sql, values)?.try_get(0))?;
         Ok(number.unwrap_or(0).unsigned_abs())
     }
+}
+
+/// The way to a private server: through its socket.
+fn address(server: &Server) -> Config {
+    let mut config = Config::new();
+    config
+        .host_path(&server.home.run)
+        .user(SUPERUSER)
+        .dbname("postgres")
+        .application_name(NAME);
+    config
 }
 
 fn column(row: &Row) -> Result<ColumnInfo, postgres::Error> {
@@ -117,8 +99,7 @@ impl Database for PostgresDatabase {
         columns: &[&str],
         _retry: Retry,
     ) -> Result<Box<dyn Writer>, Error> {
-        let writer = PostgresWriter::open(self.session()?, table, columns, self.write)?;
-        Ok(Box::new(writer))
+        self.sessions.writer(table, columns)
     }
 
     fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {
@@ -142,7 +123,7 @@ impl Database for PostgresDatabase {
     }
 
     fn reader(&self, sql: &str) -> Result<Box<dyn Reader>, Error> {
-        Ok(Box::new(PostgresReader::open(self.session()?, sql)?))
+        self.sessions.reader(sql)
     }
 
     fn io(&self) -> Io {

@@ -6,8 +6,8 @@
 //! name says which process owns it and when that began, and the server's command line has it, so
 //! that a start can tell what a killed process left behind from what others still use.
 
-use super::user::User;
-use crate::Error;
+use super::{template::TEMPLATES, user::User};
+use crate::{Engine, Error, Settings};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::{
     env, fs,
@@ -44,6 +44,20 @@ pub struct Home {
 }
 
 impl Home {
+    /// The folders of a new server of an engine, which has to take these settings. It runs as the
+    /// first of `users` that there is, where this runs as root.
+    pub fn of_engine(
+        engine: &dyn Engine,
+        users: &[&str],
+        folder: &Path,
+        settings: &Settings,
+    ) -> Result<Self, Error> {
+        let name = engine.name();
+        let refused = |what| Error::Unsupported { engine: name, what };
+        engine.accepts(settings).map_err(refused)?;
+        Home::create(folder, name, User::choose(name, users)?)
+    }
+
     /// Makes the folders for the engine `name` in `folder`, and removes what others left behind.
     pub fn create(folder: &Path, name: &str, user: Option<User>) -> Result<Self, Error> {
         remove_abandoned();
@@ -73,6 +87,12 @@ impl Home {
             user.map_or(Ok(()), |user| user.give(path))?;
         }
         Ok(home)
+    }
+
+    /// The folder of prepared data folders, where there is one.
+    pub fn templates(&self) -> Option<PathBuf> {
+        let folder = self.claim.parent()?.with_file_name(TEMPLATES);
+        folder.is_dir().then_some(folder)
     }
 
     /// Whether the data had to go elsewhere than into the database's folder.
