@@ -9,9 +9,12 @@ mod bind;
 mod counters;
 mod database;
 mod ddl;
+mod remote;
 mod session;
 mod settings;
 mod structure;
+
+pub(crate) use remote::PROTOCOL;
 
 use crate::{
     Database, Engine, EngineInfo, Error, Found, Settings, TableShape,

@@ -8,7 +8,7 @@ use crate::Error;
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{self, Command},
+    process::Command,
 };
 
 /// Name of the folder that servers' prepared data folders are kept in, where it lies beside the
@@ -27,7 +27,8 @@ pub fn fill(home: &Home, key: &str, make: impl FnOnce() -> Result<(), Error>) ->
     }
     make()?;
     // Two that make it at once each have a copy of their own; the first to name it wins.
-    let unnamed = templates.join(format!("{key}.{}", process::id()));
+    let own = home.run.file_name().unwrap_or_default();
+    let unnamed = templates.join(format!("{key}.{}", own.display()));
     let kept = copy(&home.data, &unnamed).is_ok() && fs::rename(&unnamed, &template).is_ok();
     if !kept {
         let _ = fs::remove_dir_all(&unnamed);
