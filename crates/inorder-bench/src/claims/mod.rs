@@ -54,9 +54,9 @@ pub struct Claim {
     /// The experiment that answers it.
     pub experiment: &'static str,
     /// What a run says about it on an engine.
-    judge: fn(On<'_>) -> Judgement,
+    pub judge: fn(On<'_>) -> Judgement,
     /// Whether it is asked of every engine, not only of the post's.
-    is_asked_everywhere: bool,
+    pub is_asked_everywhere: bool,
 }
 
 /// The engine of the posts, where they name none.
@@ -100,7 +100,7 @@ impl Claim {
     }
 
     /// What a run says about it on the engine that the post speaks of.
-    pub fn judge(&self, run: &Run) -> Judgement {
+    pub fn judgement(&self, run: &Run) -> Judgement {
         let engine = PUBLISHED_ON;
         (self.judge)(On { run, engine })
     }
@@ -156,3 +156,45 @@ pub static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(|| {
     .copied()
     .collect()
 });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::Cell;
+
+    fn says_its_engine(on: On<'_>) -> Judgement {
+        evidence::plain(on.engine != "mariadb", on.engine.to_owned())
+    }
+
+    #[test]
+    fn other_engines_answer_beside_the_published_one() {
+        let claim = Claim::new("presort", "X1", "…", "…", says_its_engine);
+        let cell = |engine: &str| Cell {
+            experiment: "presort".to_owned(),
+            levels: [("engine".to_owned(), engine.to_owned())].into(),
+            ..Cell::default()
+        };
+        let run = Run {
+            cells: ["postgres", "sqlite", "mariadb", "postgres"]
+                .map(cell)
+                .into(),
+            ..Run::default()
+        };
+        assert_eq!(claim.judgement(&run).seen, "sqlite");
+        assert_eq!(claim.elsewhere(&run), []);
+        let elsewhere = claim.on_every_engine().elsewhere(&run);
+        let seen: Vec<_> = elsewhere
+            .iter()
+            .map(|(engine, j)| (engine.as_str(), j.verdict))
+            .collect();
+        assert_eq!(
+            seen,
+            [("mariadb", Verdict::DoesNot), ("postgres", Verdict::Holds)]
+        );
+        // The verdict on what was published is its own.
+        assert_eq!(
+            claim.on_every_engine().judgement(&run).verdict,
+            Verdict::Holds
+        );
+    }
+}

@@ -156,7 +156,7 @@ impl ClaimRow {
             statement: claim.statement,
             figure: claim.figure,
             experiment: claim.experiment,
-            judgement: claim.judge(run),
+            judgement: claim.judgement(run),
             elsewhere: claim.elsewhere(run),
         }
     }
