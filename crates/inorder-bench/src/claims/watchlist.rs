@@ -97,6 +97,15 @@ pub const CLAIMS: &[Claim] = &[
         "about 20%",
         w12,
     ),
+    Claim::new(
+        "watchlist",
+        "W13",
+        "Ids made in the same millisecond still sort, when one factory makes them.",
+        "(the post's next step)",
+        w13,
+    )
+    .answered_by("same-millisecond")
+    .on_every_engine(),
 ];
 
 const OWN_ID: Levels<'_> = &[("layout", "own-id"), ("key", "ulid")];
@@ -275,4 +284,29 @@ fn w12(on: On<'_>) -> Judgement {
         0.8,
         "fan-out of the user index, WITHOUT ROWID over rowid",
     )
+}
+
+fn w13(on: On<'_>) -> Judgement {
+    let e = Evidence::new(on, "same-millisecond");
+    let share =
+        |metric: &str, factories, key| e.value(metric, &[("factories", factories), ("key", key)]);
+    let made = |factories, key| share("inversions_made_share", factories, key);
+    let all = || -> Option<(f64, f64, String)> {
+        let (ulid, uuid7) = (made("one", "ulid")?, made("one", "uuid7")?);
+        let seen = format!(
+            "after a larger one come, of ULIDs {} with one factory for all writers and {} with one for each, of UUIDv7 {} and {}, of UUIDv4 {}; in the order of commits, with one factory, ULIDs {} and UUIDv7 {}",
+            format::percent(ulid),
+            format::percent(made("each", "ulid")?),
+            format::percent(uuid7),
+            format::percent(made("each", "uuid7")?),
+            format::percent(made("one", "uuid4")?),
+            format::percent(share("inversions_committed_share", "one", "ulid")?),
+            format::percent(share("inversions_committed_share", "one", "uuid7")?),
+        );
+        Some((ulid, uuid7, seen))
+    };
+    match all() {
+        Some((ulid, uuid7, seen)) => plain(ulid == 0.0 && uuid7 == 0.0, seen),
+        None => not_run(),
+    }
 }

@@ -1,6 +1,6 @@
 //! A MariaDB or MySQL that runs already, and what speaks their protocol.
 
-use super::{MariaDb, NAME, PACKET_BYTES_MAX, database::MariaDatabase};
+use super::{MariaDb, NAME, PACKET_BYTES_MAX, database::MariaDatabase, ddl};
 use crate::{
     Database, Error, Settings,
     remote::{
@@ -26,6 +26,7 @@ pub static PROTOCOL: Protocol = Protocol {
     facts,
     open,
     clean_up,
+    key_made: ddl::key_made,
 };
 
 const NO_TLS: &str = "connections are made without TLS: leave out require_ssl, and go through a tunnel \
