@@ -151,9 +151,18 @@ pub fn ask(remote: &Remote, conn: &mut Conn) -> Running {
     Running {
         remote: remote.clone(),
         process: process(conn),
-        // Refused, it is asked for in vain.
-        may_flush: true,
+        may_flush: may_flush(conn).unwrap_or(false),
     }
+}
+
+/// Whether the user may flush tables: of all databases or none.
+fn may_flush(conn: &mut Conn) -> Result<bool, mysql::Error> {
+    let grants: Vec<String> = conn.query("SHOW GRANTS")?;
+    let rights = ["ALL PRIVILEGES", "RELOAD", "FLUSH_TABLES"];
+    let has_right = |grant: &String| rights.iter().any(|right| grant.contains(right));
+    Ok(grants
+        .iter()
+        .any(|grant| grant.contains(" ON *.*") && has_right(grant)))
 }
 
 /// The server's process, where it runs on this machine: it has this machine's name, and its file of
