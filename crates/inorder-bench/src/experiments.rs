@@ -30,6 +30,7 @@ built_in! {
     "uuid-beside-integer.toml",
     "v4-then-v7.toml",
     "lookups.toml",
+    "same-millisecond.toml",
 }
 
 /// Parses the built-in experiments that `wanted` names, each by its name or by a claim it answers;

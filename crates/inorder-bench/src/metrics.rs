@@ -65,6 +65,20 @@ pub const METRICS: &[Metric] = &[
     metric("retries", "busy retries", "retries", false, |t| {
         t.last("busy_retries", "")
     }),
+    metric(
+        "inversions_made_share",
+        "made out of order",
+        "share",
+        false,
+        |t| per_row(t, t.last("inversions", "made")),
+    ),
+    metric(
+        "inversions_committed_share",
+        "committed out of order",
+        "share",
+        false,
+        |t| per_row(t, t.last("inversions", "committed")),
+    ),
     metric("peak_memory_bytes", "peak memory", "bytes", false, |t| {
         t.last("peak_memory_bytes", "")
     }),

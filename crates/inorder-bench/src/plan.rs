@@ -302,6 +302,9 @@ fn label(experiment: &Experiment, combination: &Levels) -> String {
     words.join(", ")
 }
 
+/// Keys that are a count.
+const COUNTED: &[KeyKind] = &[KeyKind::Serial, KeyKind::IntSeq, KeyKind::Composite];
+
 /// Whether this combination can be run at all, and if not, why.
 fn possible(experiment: &Experiment, setup: &Setup, engines: &Engines) -> Result<(), String> {
     let engine = engines
@@ -331,6 +334,7 @@ fn possible(experiment: &Experiment, setup: &Setup, engines: &Engines) -> Result
             || engine.key_type(after, encoding) != Some(key_type)
             || special.contains(&after)
             || special.contains(&setup.key)
+            || setup.is_made_by_engine
         {
             return Err(format!(
                 "a column of {} can't go on with {}",
@@ -339,8 +343,17 @@ fn possible(experiment: &Experiment, setup: &Setup, engines: &Engines) -> Result
             ));
         }
     }
-    if setup.key == KeyKind::Serial && setup.presort != inorder_load::order::Presort::None {
+    if setup.is_made_by_engine && !experiment.tables.is_empty() {
+        return Err("an experiment's own table says itself what makes its keys".to_owned());
+    }
+    if setup.is_assigned() && setup.presort != inorder_load::order::Presort::None {
         return Err("keys that the engine assigns can't be sorted before".to_owned());
+    }
+    if setup.has_own_factories && COUNTED.contains(&setup.key) {
+        return Err(format!(
+            "{} is counted: writers of their own would make the same keys",
+            setup.key.name()
+        ));
     }
     for table in &experiment.tables {
         if table.create.of(&setup.engine, &setup.layout).is_none() {
@@ -351,7 +364,7 @@ fn possible(experiment: &Experiment, setup: &Setup, engines: &Engines) -> Result
         }
     }
     match experiment.tables.is_empty() {
-        true => engine.create_table(&shape(setup)).map(|_| ()),
+        true => engine.create_table(&shape(setup, engine)?).map(|_| ()),
         false if setup.key == KeyKind::Composite => {
             Err("a composite key is two columns: only the built-in table has them".to_owned())
         }
@@ -373,13 +386,13 @@ fn differs(experiment: &Experiment, setup: &Setup, engine: &dyn Engine) -> Resul
         if name != "layout" || !experiment.tables.is_empty() {
             continue;
         }
-        let table = engine.create_table(&shape(setup));
+        let table = engine.create_table(&shape(setup, engine)?);
         for earlier in levels.iter().take_while(|earlier| **earlier != level) {
             let other = Setup {
                 layout: earlier.clone(),
                 ..setup.clone()
             };
-            if table.is_ok() && engine.create_table(&shape(&other)) == table {
+            if table.is_ok() && engine.create_table(&shape(&other, engine)?) == table {
                 return Err(format!("{} stores it like {earlier}", setup.engine));
             }
         }
@@ -387,16 +400,19 @@ fn differs(experiment: &Experiment, setup: &Setup, engine: &dyn Engine) -> Resul
     Ok(())
 }
 
-/// The built-in table of a setup.
-pub fn shape(setup: &Setup) -> TableShape<'_> {
-    TableShape {
+/// The built-in table of a setup, or why the engine can't make its keys.
+pub fn shape<'a>(setup: &'a Setup, engine: &dyn Engine) -> Result<TableShape<'a>, String> {
+    let is_made = setup.is_made_by_engine && setup.key != KeyKind::Serial;
+    let made = || engine.key_made(setup.key, setup.encoding());
+    Ok(TableShape {
+        key_made: is_made.then(made).transpose()?,
         name: "event",
         key: setup.key,
         encoding: setup.encoding(),
         layout: &setup.layout,
         has_payload: setup.payload_bytes > 0,
         indexes: setup.indexes,
-    }
+    })
 }
 
 /// A small deterministic generator for shuffles: SplitMix64 (Steele, Lea and Flood, 2014).

@@ -77,6 +77,19 @@ pub trait Engine: Sync {
     /// has none (SQLite has no native UUID type).
     fn key_type(&self, kind: KeyKind, encoding: Encoding) -> Option<&'static str>;
 
+    /// The column type of a key that the engine itself makes as rows come, with its default, or why
+    /// there is none. (A serial key's [`Engine::key_type`] is such.)
+    ///
+    /// # Errors
+    /// What would be needed, such as a newer version, in words.
+    fn key_made(&self, kind: KeyKind, _encoding: Encoding) -> Result<&'static str, String> {
+        Err(format!(
+            "{} makes no {} by itself",
+            self.name(),
+            kind.name()
+        ))
+    }
+
     /// The column type of bytes, however many.
     fn blob_type(&self) -> &'static str {
         "BLOB"

@@ -14,6 +14,8 @@ pub struct TableShape<'a> {
     pub key: KeyKind,
     /// How the key is stored.
     pub encoding: Encoding,
+    /// Whether the engine makes the key as rows come: its [`crate::Engine::key_made`].
+    pub key_made: Option<&'static str>,
     /// One of [`LAYOUTS`].
     pub layout: &'a str,
     /// Whether it has the column `payload`.

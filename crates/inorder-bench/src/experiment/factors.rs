@@ -24,6 +24,8 @@ pub struct Setup {
     pub indexes: u64,
     /// Bytes of the payload column.
     pub payload_bytes: u64,
+    /// Whether the engine makes the ids as rows come, where it can.
+    pub is_made_by_engine: bool,
     /// Rows of the measured table.
     pub rows: u64,
     /// Rows a transaction.
@@ -34,6 +36,8 @@ pub struct Setup {
     pub presort: Presort,
     /// Concurrent writers.
     pub writers: u64,
+    /// Whether each writer has a factory of ids of its own, or one serves all.
+    pub has_own_factories: bool,
     /// Name of the engine.
     pub engine: String,
     /// The engine's settings.
@@ -49,11 +53,13 @@ impl Default for Setup {
             layout: "rowid".to_owned(),
             indexes: 0,
             payload_bytes: 64,
+            is_made_by_engine: false,
             rows: 100_000,
             rows_per_transaction: 1000,
             rows_per_sort: 0,
             presort: Presort::None,
             writers: 1,
+            has_own_factories: false,
             engine: "sqlite".to_owned(),
             settings: Settings::default(),
         }
@@ -64,6 +70,11 @@ impl Setup {
     /// The encoding in force.
     pub fn encoding(&self) -> Encoding {
         self.encoding.unwrap_or(self.key.encodings()[0])
+    }
+
+    /// Whether the engine assigns the ids: none is bound.
+    pub fn is_assigned(&self) -> bool {
+        self.key == KeyKind::Serial || self.is_made_by_engine
     }
 
     /// Rows sorted together.
@@ -150,6 +161,22 @@ pub const FACTORS: &[Factor] = &[
         get: |s| s.encoding.map_or("default", Encoding::name).to_owned(),
     },
     Factor {
+        name: "made_by",
+        what: "who makes the ids: application, or the engine where it can (uuid7: PostgreSQL 18, MariaDB 11.7)",
+        set: |s, level| {
+            s.is_made_by_engine = match level {
+                "application" => false,
+                "engine" => true,
+                other => return Err(unknown("maker", other, ["application", "engine"])),
+            };
+            Ok(())
+        },
+        get: |s| match s.is_made_by_engine {
+            true => "engine".to_owned(),
+            false => "application".to_owned(),
+        },
+    },
+    Factor {
         name: "layout",
         what: "how the table is stored: rowid, without-rowid, no-key, or a name of the experiment's own",
         set: |s, level| {
@@ -217,6 +244,19 @@ pub const FACTORS: &[Factor] = &[
         what: "concurrent writers, each a connection and a thread: 1 to 64",
         set: |s, level| integer(level, 1, 64).map(|n| s.writers = n),
         get: |s| s.writers.to_string(),
+    },
+    Factor {
+        name: "factories",
+        what: "who makes the writers' ids: one (a factory for all), each (one of its own)",
+        set: |s, level| {
+            s.has_own_factories = match level {
+                "one" => false,
+                "each" => true,
+                other => return Err(unknown("factories", other, ["one", "each"])),
+            };
+            Ok(())
+        },
+        get: |s| if s.has_own_factories { "each" } else { "one" }.to_owned(),
     },
     Factor {
         name: "cache_kib",

@@ -54,6 +54,8 @@ pub struct Reads {
     pub queries: u64,
     /// Column of the measured table that the parameters come from; `None` is its key.
     pub by: Option<String>,
+    /// Whether it is counted how many keys come after a larger one, while they are made and committed.
+    pub order: bool,
 }
 
 impl Reads {
@@ -416,6 +418,7 @@ fn read_reads(mut fields: Fields<'_>) -> Result<Reads, Error> {
         queries: queries.max(1),
         query: fields.take("query").map(|f| f.string()).transpose()?,
         by: fields.take("by").map(|f| f.string()).transpose()?,
+        order: fields.take("order").map_or(Ok(false), |f| f.boolean())?,
     };
     fields.finish()?;
     Ok(reads)

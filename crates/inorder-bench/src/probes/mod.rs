@@ -52,6 +52,7 @@ probes! {
     "point_lookup_us", "us", false, true, "Latency of a look-up by key; parts warm.p50, warm.p99, warm.mean, cold.p50, cold.p99, cold.mean.";
     "range_lookup_us", "us", false, true, "Latency of reading 100 rows in key order from a random key; parts as for point look-ups.";
     "query_us", "us", false, true, "Latency of the experiment's own query; parts as for point look-ups.";
+    "inversions", "pairs", false, false, "Keys that come after a larger one; parts made (in the order all writers together made them) and committed (in the order of commits).";
     "page_fill_share", "share", false, false, "Fill of leaf pages in key order; the part is the leaf's position (000000 and up) in tree/position form.";
 }
 

@@ -1,6 +1,7 @@
 //! The measured load: rows are made, sorted, inserted and committed, each timed apart.
 
 use super::{
+    order::{self, Order, Stretch},
     rows::{Kept, RowMaker},
     sampler::Sampler,
 };
@@ -24,10 +25,20 @@ const ROWS_TO_TIME_EACH: u64 = 256;
 
 /// What the writers share.
 struct Shared<'a> {
-    maker: RowMaker,
+    /// One for all writers, or one for each.
+    makers: Vec<RowMaker>,
     kept: Kept,
+    order: Option<Order>,
     rows_made: u64,
     sampler: Sampler<'a>,
+}
+
+/// What is kept of the rows as they go by.
+pub struct Watched {
+    /// A sample of their keys.
+    pub kept: Kept,
+    /// How they are ordered, where that is asked for.
+    pub order: Option<Order>,
 }
 
 /// Loads the measured table with the setup's writers. Returns a sample of its keys and the samples
@@ -39,19 +50,20 @@ pub fn load(
     database: &dyn Database,
     table: &str,
     setup: &Setup,
-    maker: RowMaker,
-    kept: Kept,
+    makers: Vec<RowMaker>,
+    watched: Watched,
     sampler: Sampler<'_>,
 ) -> Result<(Batch, Vec<Sample>), Error> {
-    let names: Vec<String> = maker.names().iter().map(|&n| n.to_owned()).collect();
+    let names: Vec<String> = makers[0].names().iter().map(|&n| n.to_owned()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut writers = Vec::new();
     for _ in 0..setup.writers {
         writers.push(database.writer(table, &names, Retry::default())?);
     }
     let shared = Mutex::new(Shared {
-        maker,
-        kept,
+        makers,
+        kept: watched.kept,
+        order: watched.order,
         rows_made: 0,
         sampler,
     });
@@ -59,14 +71,16 @@ pub fn load(
     lock(&shared).sampler.start(database);
     let mut results: Vec<Result<(), Error>> = Vec::new();
     if let [writer] = &mut writers[..] {
-        results.push(work(writer.as_mut(), database, setup, &shared, &stop));
+        results.push(work(0, writer.as_mut(), database, setup, &shared, &stop));
     } else {
         std::thread::scope(|scope| {
             let threads: Vec<_> = writers
                 .iter_mut()
-                .map(|writer| {
-                    scope.spawn(|| {
-                        let done = work(writer.as_mut(), database, setup, &shared, &stop);
+                .enumerate()
+                .map(|(number, writer)| {
+                    let (shared, stop) = (&shared, &stop);
+                    scope.spawn(move || {
+                        let done = work(number, writer.as_mut(), database, setup, shared, stop);
                         if done.is_err() {
                             stop.store(true, Ordering::Relaxed);
                         }
@@ -86,7 +100,15 @@ pub fn load(
     results.into_iter().collect::<Result<(), Error>>()?;
     drop(writers);
     let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok((shared.kept.into_batch(), shared.sampler.finish(database)?))
+    let mut samples = shared.sampler.finish(database)?;
+    let inversions = shared.order.iter().flat_map(Order::inversions);
+    samples.extend(inversions.map(|(part, count)| Sample {
+        probe: "inversions".to_owned(),
+        part: part.to_owned(),
+        rows: setup.rows,
+        value: count.map(|count| count as f64),
+    }));
+    Ok((shared.kept.into_batch(), samples))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -106,6 +128,7 @@ fn rows_together(setup: &Setup) -> u64 {
 
 /// One writer: takes rows until none are left.
 fn work(
+    number: usize,
     writer: &mut dyn Writer,
     database: &dyn Database,
     setup: &Setup,
@@ -114,12 +137,12 @@ fn work(
 ) -> Result<(), Error> {
     let mut transactions = Transactions::new(writer, database, setup, shared);
     while !stop.load(Ordering::Relaxed) {
-        let Some((batch, first_row)) = next_batch(setup, shared) else {
+        let Some((batch, first_row)) = next_batch(number, setup, shared) else {
             return transactions.end();
         };
         transactions
             .write(&batch)
-            .map_err(|error| explain(error, &lock(shared).maker.names(), &batch, first_row))?;
+            .map_err(|error| explain(error, &lock(shared).makers[0].names(), &batch, first_row))?;
     }
     Ok(())
 }
@@ -171,8 +194,9 @@ fn shown(value: &Value) -> String {
 }
 
 /// Makes and sorts the next rows, both timed. Returns them with the number of the first.
-fn next_batch(setup: &Setup, shared: &Mutex<Shared<'_>>) -> Option<(Batch, u64)> {
-    let mut shared = lock(shared);
+fn next_batch(writer: usize, setup: &Setup, shared: &Mutex<Shared<'_>>) -> Option<(Batch, u64)> {
+    let mut guard = lock(shared);
+    let shared = &mut *guard;
     let rows = rows_together(setup).min(setup.rows - shared.rows_made);
     if rows == 0 {
         return None;
@@ -180,10 +204,16 @@ fn next_batch(setup: &Setup, shared: &Mutex<Shared<'_>>) -> Option<(Batch, u64)>
     let first_row = shared.rows_made;
     shared.rows_made += rows;
     let mut clock = Clock::start();
-    let mut batch = shared.maker.make(rows as usize);
+    let own = writer % shared.makers.len();
+    let maker = &mut shared.makers[own];
+    let mut batch = maker.make(rows as usize);
     shared.sampler.phases.add(Phase::Generate, clock.lap());
+    if let Some(order) = &mut shared.order {
+        order.made(&batch);
+        clock.lap();
+    }
     if setup.presort != Presort::None {
-        presort(&mut batch, shared.maker.key_columns(), setup.presort);
+        presort(&mut batch, maker.key_columns(), setup.presort);
         shared.sampler.phases.add(Phase::Sort, clock.lap());
     }
     shared.kept.look(&batch);
@@ -201,6 +231,9 @@ struct Transactions<'a, 's> {
     stride: u64,
     begun: u64,
     rows_open: u64,
+    /// The columns of keys, where their order is asked for, and the keys that are open.
+    key_columns: Option<Vec<usize>>,
+    open: Option<Stretch>,
     retries_told: u64,
     /// Since phases were last told to the sampler.
     since: Clock,
@@ -223,6 +256,8 @@ impl<'a, 's> Transactions<'a, 's> {
             stride: (ROWS_TO_TIME_EACH / setup.rows_per_transaction).max(1),
             begun: 0,
             rows_open: 0,
+            key_columns: lock(shared).order.as_ref().map(Order::key_columns),
+            open: None,
             retries_told: 0,
             since: Clock::start(),
             split: Phases::default(),
@@ -243,6 +278,9 @@ impl<'a, 's> Transactions<'a, 's> {
             }
             self.writer.insert(batch, row..until)?;
             self.split.lap(Phase::Insert, clock.as_mut());
+            if let Some(key_columns) = &self.key_columns {
+                order::append(&mut self.open, Stretch::of(batch, key_columns, row..until));
+            }
             self.rows_open += (until - row) as u64;
             row = until;
             if self.rows_open == self.rows_max {
@@ -261,7 +299,14 @@ impl<'a, 's> Transactions<'a, 's> {
         self.split.lap(Phase::Checkpoint, clock.as_mut());
         self.begun += 1;
         let rows = std::mem::take(&mut self.rows_open);
-        let is_due = lock(self.shared).sampler.committed(rows);
+        let open = self.open.take();
+        let is_due = {
+            let mut shared = lock(self.shared);
+            if let Some(order) = &mut shared.order {
+                order.committed(open);
+            }
+            shared.sampler.committed(rows)
+        };
         if is_due {
             self.tell();
             lock(self.shared).sampler.sample(self.database);

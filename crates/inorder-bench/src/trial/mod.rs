@@ -2,6 +2,7 @@
 
 mod after;
 mod load;
+mod order;
 mod reads;
 mod rows;
 mod sampler;
@@ -15,6 +16,7 @@ use crate::{
     results::{Noise, Sample},
 };
 use inorder_engine::{Batch, Database, Engine, Retry};
+use order::Order;
 use rows::{Inputs, Kept, Parents, RowMaker};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -136,7 +138,7 @@ pub fn run(
             parents.extend(filled);
         }
     }
-    let (table, maker) = measured(
+    let (table, makers) = measured(
         &experiment,
         &setup,
         spec,
@@ -144,14 +146,18 @@ pub fn run(
         data.as_ref(),
         (engine, database.as_ref()),
     )?;
-    let (by, by_is_indexed) = found_by(database.as_ref(), &table, &experiment, &maker)?;
+    let maker = &makers[0];
+    let (by, by_is_indexed) = found_by(database.as_ref(), &table, &experiment, maker)?;
     let at: Vec<usize> = by
         .iter()
         .filter_map(|name| maker.names().iter().position(|n| n == name))
         .collect();
     let kept = Kept::new(&at, setup.rows, KEYS_KEPT);
+    let order = Order::new(maker.key_columns()).filter(|_| experiment.reads.order);
+    let watched = load::Watched { kept, order };
     let sampler = sampler::Sampler::new(setup.rows, on_progress);
-    let (kept, mut samples) = load::load(database.as_ref(), &table, &setup, maker, kept, sampler)?;
+    let (kept, mut samples) =
+        load::load(database.as_ref(), &table, &setup, makers, watched, sampler)?;
     let noise = meter.finish();
 
     let subject = Subject {
@@ -159,10 +165,10 @@ pub fn run(
         setup: &setup,
         experiment: &experiment,
         table: &table,
-        kept: if kept.columns.is_empty() {
-            reads::assigned_keys(setup.rows, KEYS_KEPT)
-        } else {
-            kept
+        kept: match kept.columns.is_empty() {
+            true if setup.is_made_by_engine => kept,
+            true => reads::assigned_keys(setup.rows, KEYS_KEPT),
+            false => kept,
         },
         table_sql: database.quoted(&table),
         by_sql: quoted(database.as_ref(), &by),
@@ -356,7 +362,8 @@ fn fill_parent(
     Ok(parents)
 }
 
-/// The measured table's name and the maker of its rows; the built-in table is created here.
+/// The measured table's name and the makers of its rows, one for all writers or one for each; the
+/// built-in table is created here.
 fn measured(
     experiment: &Experiment,
     setup: &Setup,
@@ -364,13 +371,28 @@ fn measured(
     parents: &Parents,
     data: Option<&inorder_load::Table>,
     (engine, database): (&dyn Engine, &dyn Database),
-) -> Result<(String, RowMaker), Error> {
+) -> Result<(String, Vec<RowMaker>), Error> {
+    let factories = if setup.has_own_factories {
+        setup.writers
+    } else {
+        1
+    };
+    let each = |inputs: Inputs<'_>, maker: &dyn Fn(&Inputs<'_>) -> Result<RowMaker, Error>| {
+        let own_seed = |factory: u64| inputs.seed ^ factory.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let own = |factory| Inputs {
+            seed: own_seed(factory),
+            ..inputs
+        };
+        (0..factories)
+            .map(|factory| maker(&own(factory)))
+            .collect::<Result<Vec<_>, _>>()
+    };
     let Some(table) = experiment.measured() else {
-        let shape = plan::shape(setup);
+        let shape = plan::shape(setup, engine).map_err(Error::Usage)?;
         let sql = engine.create_table(&shape).map_err(Error::Usage)?;
         database.execute(&sql)?;
         let inputs = inputs(setup, spec, parents, None, shape.name);
-        return Ok((shape.name.to_owned(), RowMaker::built_in(&inputs)?));
+        return Ok((shape.name.to_owned(), each(inputs, &RowMaker::built_in)?));
     };
     let inputs = inputs(setup, spec, parents, data, &table.name);
     let columns = database.columns(&table.name)?;
@@ -380,8 +402,10 @@ fn measured(
             table.name
         )));
     }
-    let maker = RowMaker::of_table(table, &columns, &inputs)?;
-    Ok((table.name.clone(), maker))
+    let makers = each(inputs, &|inputs| {
+        RowMaker::of_table(table, &columns, inputs)
+    })?;
+    Ok((table.name.clone(), makers))
 }
 
 /// Columns that a row is found by, and whether an index serves them: what `[reads] by` says, else

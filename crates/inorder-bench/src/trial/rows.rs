@@ -54,7 +54,7 @@ impl RowMaker {
         let mut maker = RowMaker::empty();
         let setup = inputs.setup;
         match setup.key {
-            KeyKind::Serial => {}
+            _ if setup.is_assigned() => {}
             KeyKind::Composite => maker.push_key(&["bucket", "id"], inputs)?,
             _ => maker.push_key(&["id"], inputs)?,
         }
@@ -85,7 +85,7 @@ impl RowMaker {
         for column in columns {
             let recipe = table.columns.iter().find(|(name, _)| *name == column.name);
             match recipe {
-                Some((_, Recipe::Key)) if inputs.setup.key == KeyKind::Serial => {}
+                Some((_, Recipe::Key)) if inputs.setup.is_assigned() => {}
                 Some((name, Recipe::Key)) => maker.push_key(&[name], inputs)?,
                 Some((name, recipe)) => maker.push(name, recipe, inputs)?,
                 None if column.is_optional => {}

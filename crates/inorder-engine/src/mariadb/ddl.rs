@@ -1,6 +1,7 @@
 //! The built-in table in InnoDB, where every table lies in the order of its primary key.
 
-use crate::TableShape;
+use super::NAME;
+use crate::{TableShape, server::sql::made};
 use inorder_key::{Encoding, KeyKind};
 use std::fmt::Write as _;
 
@@ -22,13 +23,32 @@ pub(super) fn key_type(kind: KeyKind, encoding: Encoding) -> Option<&'static str
     }
 }
 
+/// The column type of a UUID that the server makes, from the version on that can: `UUID()` of older
+/// ones is of neither version.
+pub(super) fn key_made(
+    version: &str,
+    kind: KeyKind,
+    encoding: Encoding,
+) -> Result<&'static str, String> {
+    made(
+        NAME,
+        version,
+        kind,
+        encoding,
+        &[
+            (KeyKind::Uuid4, &[11, 7], "UUID DEFAULT (UUID_v4())"),
+            (KeyKind::Uuid7, &[11, 7], "UUID DEFAULT (UUID_v7())"),
+        ],
+    )
+}
+
 /// The statements that create the built-in table, or why it can't be.
 ///
 /// `without-rowid` is InnoDB's own way, clustered by the key. `rowid` is as in SQLite: an integer
 /// is the clustered key itself; any other has an index of its own beside rows in the order they
 /// came (of a hidden row id, since a unique key that may be NULL can't be the clustered one).
 pub(super) fn create_table(shape: &TableShape<'_>) -> Result<String, String> {
-    let Some(key_type) = key_type(shape.key, shape.encoding) else {
+    let Some(key_type) = shape.key_made.or(key_type(shape.key, shape.encoding)) else {
         return Err(format!(
             "MariaDB has no {} type for {}",
             shape.encoding.name(),

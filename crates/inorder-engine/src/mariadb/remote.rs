@@ -1,6 +1,6 @@
 //! A MariaDB or MySQL that runs already, and what speaks their protocol.
 
-use super::{MariaDb, NAME, PACKET_BYTES_MAX, database::MariaDatabase};
+use super::{MariaDb, NAME, PACKET_BYTES_MAX, database::MariaDatabase, ddl};
 use crate::{
     Database, Error, Settings,
     remote::{
@@ -26,6 +26,7 @@ pub static PROTOCOL: Protocol = Protocol {
     facts,
     open,
     clean_up,
+    key_made: ddl::key_made,
 };
 
 const NO_TLS: &str = "connections are made without TLS: leave out require_ssl, and go through a tunnel \
@@ -150,9 +151,18 @@ pub fn ask(remote: &Remote, conn: &mut Conn) -> Running {
     Running {
         remote: remote.clone(),
         process: process(conn),
-        // Refused, it is asked for in vain.
-        may_flush: true,
+        may_flush: may_flush(conn).unwrap_or(false),
     }
+}
+
+/// Whether the user may flush tables: of all databases or none.
+fn may_flush(conn: &mut Conn) -> Result<bool, mysql::Error> {
+    let grants: Vec<String> = conn.query("SHOW GRANTS")?;
+    let rights = ["ALL PRIVILEGES", "RELOAD", "FLUSH_TABLES"];
+    let has_right = |grant: &String| rights.iter().any(|right| grant.contains(right));
+    Ok(grants
+        .iter()
+        .any(|grant| grant.contains(" ON *.*") && has_right(grant)))
 }
 
 /// The server's process, where it runs on this machine: it has this machine's name, and its file of

@@ -52,14 +52,12 @@ pub fn data_and_index_bytes(conn: &mut Conn) -> Result<u64, Error> {
     Ok(trees.iter().map(|tree| tree.size_bytes).sum())
 }
 
-/// Writes the changed pages of the tables, one after the other, where that is allowed.
+/// Writes the changed pages of the tables, one after the other.
 pub fn flush_tables(conn: &mut Conn) -> Result<(), Error> {
     for table in tables(conn)? {
         let flushed = conn.query_drop(format!("FLUSH TABLES {} FOR EXPORT", quoted(&table)));
         conn.query_drop("UNLOCK TABLES")?;
-        if flushed.is_err() {
-            break;
-        }
+        flushed?;
     }
     Ok(())
 }

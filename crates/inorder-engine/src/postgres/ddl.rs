@@ -1,6 +1,7 @@
 //! The built-in table in PostgreSQL: always a heap, with an index for its key.
 
-use crate::TableShape;
+use super::NAME;
+use crate::{TableShape, server::sql::made};
 use inorder_key::{Encoding, KeyKind};
 use std::fmt::Write as _;
 
@@ -18,10 +19,28 @@ pub(super) fn key_type(kind: KeyKind, encoding: Encoding) -> Option<&'static str
     }
 }
 
+/// The column type of a UUID that the server makes, from the version on that can.
+pub(super) fn key_made(
+    version: &str,
+    kind: KeyKind,
+    encoding: Encoding,
+) -> Result<&'static str, String> {
+    made(
+        NAME,
+        version,
+        kind,
+        encoding,
+        &[
+            (KeyKind::Uuid4, &[13], "UUID DEFAULT gen_random_uuid()"),
+            (KeyKind::Uuid7, &[18], "UUID DEFAULT uuidv7()"),
+        ],
+    )
+}
+
 /// The statements that create the built-in table, or why it can't be. There is no clustered table:
 /// `without-rowid` is the same heap as `rowid`.
 pub(super) fn create_table(shape: &TableShape<'_>) -> Result<String, String> {
-    let Some(key_type) = key_type(shape.key, shape.encoding) else {
+    let Some(key_type) = shape.key_made.or(key_type(shape.key, shape.encoding)) else {
         return Err(format!(
             "PostgreSQL has no {} type for {}",
             shape.encoding.name(),

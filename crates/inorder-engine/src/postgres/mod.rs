@@ -117,6 +117,11 @@ impl Engine for Postgres {
         ddl::key_type(kind, encoding)
     }
 
+    fn key_made(&self, kind: KeyKind, encoding: Encoding) -> Result<&'static str, String> {
+        let (_, version) = PROGRAMS.newest().map_err(|error| error.to_string())?;
+        ddl::key_made(&version, kind, encoding)
+    }
+
     fn blob_type(&self) -> &'static str {
         "BYTEA"
     }

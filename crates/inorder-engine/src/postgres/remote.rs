@@ -1,6 +1,6 @@
 //! A PostgreSQL that runs already, and what speaks its protocol.
 
-use super::{NAME, Postgres, database::PostgresDatabase, session::Address};
+use super::{NAME, Postgres, database::PostgresDatabase, ddl, session::Address};
 use crate::{
     Database, Error, Settings,
     remote::{
@@ -24,6 +24,7 @@ pub static PROTOCOL: Protocol = Protocol {
     facts,
     open,
     clean_up,
+    key_made: ddl::key_made,
 };
 
 fn config(url: &ServerUrl) -> Result<Config, Error> {

@@ -164,12 +164,17 @@ pub fn recognise(engine: &str, facts: &Facts) -> Option<&'static Dialect> {
 }
 
 impl Dialect {
-    /// What of its version tells it from others of its name: TiDB's own behind MySQL's.
-    pub fn version(&self, facts: &Facts) -> String {
-        let of_name =
+    /// The number of its version, with what follows; TiDB's own is behind MySQL's.
+    pub fn number<'a>(&self, facts: &'a Facts) -> &'a str {
+        let is_number =
             |word: &&str| word.starts_with(|char: char| char.is_ascii_digit() || char == 'v');
-        let first = facts.version.split_whitespace().find(of_name);
-        format!("{} {}", self.name, first.unwrap_or(&facts.version))
+        let first = facts.version.split_whitespace().find(is_number);
+        first.unwrap_or(&facts.version)
+    }
+
+    /// Its name and version.
+    pub fn version(&self, facts: &Facts) -> String {
+        format!("{} {}", self.name, self.number(facts))
     }
 }
 

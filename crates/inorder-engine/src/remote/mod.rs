@@ -32,6 +32,8 @@ pub(crate) struct Protocol {
     /// Removes the schemas of processes that are gone. Returns the names of those that are in use or
     /// can't be told to be gone.
     pub clean_up: fn(&ServerUrl) -> Result<Vec<String>, Error>,
+    /// The column of a key that a server of a version makes, or why there is none.
+    pub key_made: fn(&str, KeyKind, Encoding) -> Result<&'static str, String>,
 }
 
 type Open = fn(&Remote, &Settings) -> Result<Box<dyn Database>, Error>;
@@ -209,6 +211,17 @@ impl Engine for Remote {
             return None;
         }
         self.protocol.engine.key_type(kind, encoding)
+    }
+
+    fn key_made(&self, kind: KeyKind, encoding: Encoding) -> Result<&'static str, String> {
+        if self.lacks(Feature::Uuid) {
+            return Err(format!(
+                "{} lacks {}",
+                self.dialect.name,
+                Feature::Uuid.name()
+            ));
+        }
+        (self.protocol.key_made)(self.dialect.number(&self.facts), kind, encoding)
     }
 
     fn blob_type(&self) -> &'static str {

@@ -120,7 +120,7 @@ fn version_in(text: &str) -> Option<String> {
 }
 
 /// The numbers a version begins with.
-fn numbers(version: &str) -> Vec<u64> {
+pub fn numbers(version: &str) -> Vec<u64> {
     version
         .split(['.', '-'])
         .map_while(|part| part.parse().ok())

@@ -1,6 +1,8 @@
 //! SQL that servers share, and values bound to their statements.
 
+use super::find::numbers;
 use crate::{Batch, batch::Cell};
+use inorder_key::{Encoding, KeyKind};
 use std::ops::Range;
 
 /// Whether a batch has a statement's parameters as its columns, and rows up to `end`; if not, why.
@@ -41,6 +43,36 @@ pub fn insert_into(table: &str, columns: &[String], rows: usize) -> String {
 pub fn cells(batch: &Batch, rows: Range<usize>) -> impl Iterator<Item = Cell<'_>> {
     let row_cells = |row| batch.columns.iter().map(move |column| column.cell(row));
     rows.flat_map(row_cells)
+}
+
+/// The first version that makes a kind of UUID, and the column that does.
+type Made<'a> = (KeyKind, &'a [u64], &'static str);
+
+/// The column of UUIDs that a server of this version makes by itself, or why there is none.
+pub fn made(
+    engine: &str,
+    version: &str,
+    kind: KeyKind,
+    encoding: Encoding,
+    known: &[Made<'_>],
+) -> Result<&'static str, String> {
+    let name = kind.name();
+    let Some((_, since, column)) = known.iter().find(|(known, ..)| *known == kind) else {
+        return Err(format!("{engine} makes no {name} by itself"));
+    };
+    if encoding != Encoding::Native {
+        return Err(format!(
+            "{engine} makes {name} in its own type alone: encoding=native"
+        ));
+    }
+    if numbers(version).as_slice() < *since {
+        let since: Vec<String> = since.iter().map(u64::to_string).collect();
+        return Err(format!(
+            "{engine} {version} makes no {name}: version {} does",
+            since.join(".")
+        ));
+    }
+    Ok(column)
 }
 
 /// Whether looking rows up by these columns can use one of the indexes: they are the first columns
@@ -85,6 +117,20 @@ mod tests {
             numbered(r#"SELECT '?', "a?" FROM t WHERE a = ? AND b IN (?, ?)"#),
             r#"SELECT '?', "a?" FROM t WHERE a = $1 AND b IN ($2, $3)"#
         );
+    }
+
+    #[test]
+    fn a_server_makes_uuids_from_a_version_on() {
+        let known: &[Made<'_>] = &[(KeyKind::Uuid7, &[11, 7], "UUID DEFAULT (UUID_v7())")];
+        let made = |version, kind, encoding| made("it", version, kind, encoding, known);
+        let native = |version| made(version, KeyKind::Uuid7, Encoding::Native);
+        assert_eq!(native("11.7.2-MariaDB"), Ok("UUID DEFAULT (UUID_v7())"));
+        assert!(native("12.0.1").is_ok());
+        let old = native("10.11.19-MariaDB-0+deb12u1").unwrap_err();
+        assert!(old.ends_with("makes no uuid7: version 11.7 does"), "{old}");
+        let blob = made("12.0.1", KeyKind::Uuid7, Encoding::Blob).unwrap_err();
+        assert!(blob.contains("encoding=native"), "{blob}");
+        assert!(made("12.0.1", KeyKind::Ulid, Encoding::Native).is_err());
     }
 
     #[test]
