@@ -14,6 +14,7 @@ pub mod source;
 mod sql;
 pub mod target;
 pub mod words;
+pub mod writer;
 
 pub use error::Error;
 pub use order::{Presort, presort};
