@@ -7,6 +7,7 @@ mod gather;
 pub mod load;
 mod nearest;
 pub mod order;
+mod pages;
 pub mod recipe;
 mod rng;
 pub mod source;

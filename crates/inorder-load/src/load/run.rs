@@ -320,6 +320,7 @@ impl<'a> Load<'a> {
                     record: &self.plan.record,
                     is_direct: self.is_direct,
                     limits: &self.limits,
+                    progress: self.progress,
                 })?)
             }
         };
