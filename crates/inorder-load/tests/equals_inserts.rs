@@ -42,13 +42,27 @@ impl Schema {
                     (_, declared_type) => declared_type,
                 };
                 let not_null = if column.is_not_null { " NOT NULL" } else { "" };
-                format!("{} {declared_type} COLLATE {}{not_null}", name(i), column.collation)
+                format!(
+                    "{} {declared_type} COLLATE {}{not_null}",
+                    name(i),
+                    column.collation
+                )
             })
             .collect();
         let key: Vec<String> = self
             .key
             .iter()
-            .map(|&i| format!("{}{}", name(i), if self.columns[i].is_descending { " DESC" } else { "" }))
+            .map(|&i| {
+                format!(
+                    "{}{}",
+                    name(i),
+                    if self.columns[i].is_descending {
+                        " DESC"
+                    } else {
+                        ""
+                    }
+                )
+            })
             .collect();
         if !key.is_empty() {
             parts.push(format!("PRIMARY KEY ({})", key.join(", ")));
@@ -73,19 +87,30 @@ impl Schema {
 }
 
 fn column() -> impl Strategy<Value = Column> {
-    const TYPES: &[&str] = &["INTEGER", "TEXT", "REAL", "BLOB", "NUMERIC", "", "VARCHAR(9)", "INT"];
+    const TYPES: &[&str] = &[
+        "INTEGER",
+        "TEXT",
+        "REAL",
+        "BLOB",
+        "NUMERIC",
+        "",
+        "VARCHAR(9)",
+        "INT",
+    ];
     (
         prop::sample::select(TYPES),
         prop::sample::select(&["BINARY", "NOCASE", "RTRIM"][..]),
         any::<bool>(),
         prop::bool::weighted(0.2),
     )
-        .prop_map(|(declared_type, collation, is_descending, is_not_null)| Column {
-            declared_type,
-            collation,
-            is_descending,
-            is_not_null,
-        })
+        .prop_map(
+            |(declared_type, collation, is_descending, is_not_null)| Column {
+                declared_type,
+                collation,
+                is_descending,
+                is_not_null,
+            },
+        )
 }
 
 fn schema() -> impl Strategy<Value = Schema> {
@@ -97,17 +122,19 @@ fn schema() -> impl Strategy<Value = Schema> {
         prop::sample::select(&[512u32, 1024, 4096, 65536][..]),
         prop::sample::select(&["UTF-8", "UTF-16le", "UTF-16be"][..]),
     )
-        .prop_map(|(columns, mut key, has_rowid, is_strict, page_bytes, encoding)| {
-            key.retain(|&i| i < columns.len());
-            Schema {
-                columns,
-                key,
-                has_rowid,
-                is_strict,
-                page_bytes,
-                encoding,
-            }
-        })
+        .prop_map(
+            |(columns, mut key, has_rowid, is_strict, page_bytes, encoding)| {
+                key.retain(|&i| i < columns.len());
+                Schema {
+                    columns,
+                    key,
+                    has_rowid,
+                    is_strict,
+                    page_bytes,
+                    encoding,
+                }
+            },
+        )
 }
 
 /// A field as it stands in a CSV; `None` for NULL.
@@ -148,7 +175,7 @@ fn insert(db: &Connection, columns: usize, rows: &[Vec<Option<String>>]) -> (u64
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn any_table_is_loaded_as_inserts_would(

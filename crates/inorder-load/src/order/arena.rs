@@ -87,7 +87,10 @@ impl Arena {
             .get(self.current)
             .is_some_and(|chunk| chunk.used > 0);
         self.current += usize::from(is_used);
-        let is_right = self.chunks.get(self.current).map(|chunk| chunk.has_room(bytes));
+        let is_right = self
+            .chunks
+            .get(self.current)
+            .map(|chunk| chunk.has_room(bytes));
         if is_right != Some(true) {
             let chunk = Chunk::new(bytes.max(self.chunk_bytes))?;
             match self.chunks.get_mut(self.current) {
