@@ -15,7 +15,10 @@ const ROWS: usize = 25_000;
 /// Every server that is there, with an empty database.
 fn servers() -> Vec<(&'static str, TempDir, Arc<dyn Database>)> {
     let mut servers = Vec::new();
-    for engine in ENGINES.iter().filter(|engine| ["postgres", "mariadb"].contains(&engine.name())) {
+    for engine in ENGINES
+        .iter()
+        .filter(|engine| ["postgres", "mariadb"].contains(&engine.name()))
+    {
         match engine.found() {
             Ok(_) => {}
             Err(reason @ EngineError::NotInstalled { .. }) => {
@@ -62,23 +65,35 @@ fn rows_go_in_order_of_the_key_and_all_or_none() {
             "postgres" => ("uuid", "text"),
             _ => ("BINARY(16)", "VARCHAR(100)"),
         };
-        let create = format!("CREATE TABLE t(id {id} PRIMARY KEY, n bigint NOT NULL, note {text}, size double precision)");
+        let create = format!(
+            "CREATE TABLE t(id {id} PRIMARY KEY, n bigint NOT NULL, note {text}, size double precision)"
+        );
         database.execute(&create).expect("a table");
         let folder = Folder::new("");
         let mut csv = String::from("n,id,note,size\n");
         for n in 0..ROWS {
             let id = (n as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
             let id = inorder_key::Uuid::from_u128(id);
-            csv += &format!("{n},{id},\"tab\t, quote\"\" and \\ {n}\",{}\n", n as f64 / 4.0);
+            csv += &format!(
+                "{n},{id},\"tab\t, quote\"\" and \\ {n}\",{}\n",
+                n as f64 / 4.0
+            );
         }
         let summary = load(&database, &folder, &csv, OnDuplicate::Error).expect(name);
         assert_eq!(summary.rows_written, ROWS as u64);
         assert_eq!(summary.sorted_by, ["id"]);
         assert!(summary.bytes_spilled > 0);
         assert_eq!(database.count("t").expect("a count"), ROWS as u64, "{name}");
-        let check = "SELECT 1 FROM t WHERE n = 7 AND note = 'tab\t, quote\" and \\\\ 7' AND size = 1.75";
-        let check = if name == "postgres" { check.replace("\\\\", "\\") } else { check.to_owned() };
-        let found = database.reader(&check).and_then(|mut reader| reader.query(&Default::default(), 0));
+        let check =
+            "SELECT 1 FROM t WHERE n = 7 AND note = 'tab\t, quote\" and \\\\ 7' AND size = 1.75";
+        let check = if name == "postgres" {
+            check.replace("\\\\", "\\")
+        } else {
+            check.to_owned()
+        };
+        let found = database
+            .reader(&check)
+            .and_then(|mut reader| reader.query(&Default::default(), 0));
         assert_eq!(found.expect(name), 1, "{name}");
 
         // The same again: the server refuses, and nothing of it stays.
@@ -93,6 +108,10 @@ fn rows_go_in_order_of_the_key_and_all_or_none() {
         assert!(said.contains("line 2") && said.contains("line 3"), "{said}");
         let summary = load(&database, &folder, twice, OnDuplicate::Replace).expect(name);
         assert_eq!((summary.rows_written, summary.rows_duplicate), (1, 1));
-        assert_eq!(database.count("t").expect("a count"), ROWS as u64 + 1, "{name}");
+        assert_eq!(
+            database.count("t").expect("a count"),
+            ROWS as u64 + 1,
+            "{name}"
+        );
     }
 }

@@ -55,7 +55,9 @@ pub struct ColumnInfo {
 impl ColumnInfo {
     /// Whether text given for it may stand for bytes.
     pub fn is_blob(&self) -> bool {
-        let is_any = ["", "ANY"].iter().any(|any| self.declared_type.eq_ignore_ascii_case(any));
+        let is_any = ["", "ANY"]
+            .iter()
+            .any(|any| self.declared_type.eq_ignore_ascii_case(any));
         self.affinity == Affinity::Blob && !is_any
     }
 }

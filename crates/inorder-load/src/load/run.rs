@@ -15,6 +15,7 @@ use crate::Error;
 use crate::destination::{Destination, Sample};
 use crate::encode::{Encoder, Refusal};
 use crate::order::{Limits, Origin, Sorter};
+use crate::pages::space;
 use crate::source::{Row, STDIN};
 use crate::target::{self, RowWriter, Target, Wanted, WritePlan};
 
@@ -258,6 +259,16 @@ impl<'a> Load<'a> {
         Ok(())
     }
 
+    /// What exceeds the memory is foreseen to take what the input takes.
+    fn check_spill_folder(&self) -> Result<(), Error> {
+        let bytes = self.progress.bytes_total();
+        let is_spilled = self.is_sorted() && bytes > self.limits.memory_bytes as u64;
+        match is_spilled {
+            true => space::check(&self.limits.spill_folder, bytes),
+            false => Ok(()),
+        }
+    }
+
     #[inline]
     fn row(
         &mut self,
@@ -358,11 +369,30 @@ impl<'a> Load<'a> {
         if self.summary.sorted_by.is_empty() {
             return Ok(told(self.summary, rejects));
         }
+        let note = self.destination.page_bytes.and_then(|page_bytes| {
+            let leaves = self.record_bytes / page_bytes;
+            small_batches(self.batch_rows, leaves)
+        });
+        self.summary.notes.extend(note);
         let rows = self.summary.rows_written;
         let naive = |page_bytes| naive::bytes(rows, self.record_bytes, page_bytes);
         self.summary.bytes_naive = self.destination.page_bytes.map(naive);
         Ok(told(self.summary, rejects))
     }
+}
+
+/// What is to be said of batches that are too small for a table of so many leaves: nearly every batch finds
+/// every leaf, and has it written again.
+fn small_batches(batch_rows: u64, leaves: u64) -> Option<String> {
+    const ROWS_A_LEAF: u64 = 7;
+    let is_small = batch_rows < leaves.saturating_mul(ROWS_A_LEAF) && leaves > 1;
+    is_small.then(|| {
+        format!(
+            "batches of {batch_rows} rows have fewer than {ROWS_A_LEAF} for each of the table's {leaves} leaves, and \
+             write nearly all of them each time: better --order full, or --batch-rows {} and more",
+            leaves * ROWS_A_LEAF
+        )
+    })
 }
 
 /// The summary with what is to be said of bad rows.

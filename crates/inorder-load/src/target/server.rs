@@ -122,7 +122,11 @@ impl Target for ServerTarget {
 
     fn writer(self: Box<Self>, plan: &WritePlan<'_>) -> Result<Box<dyn RowWriter>, Error> {
         let info = |column: &usize| &plan.destination.columns[*column];
-        let names: Vec<&str> = plan.record.iter().map(|column| &*info(column).name).collect();
+        let names: Vec<&str> = plan
+            .record
+            .iter()
+            .map(|column| &*info(column).name)
+            .collect();
         let mut writer = self
             .database
             .writer(&plan.destination.table, &names, Retry::default())?;
@@ -145,7 +149,10 @@ struct ServerWriter {
 impl ServerWriter {
     fn send(&mut self, columns: &mut Vec<Vec<Cell>>) -> Result<u64, Error> {
         let batch = Columns {
-            columns: columns.iter_mut().map(|column| Column::Any(std::mem::take(column))).collect(),
+            columns: columns
+                .iter_mut()
+                .map(|column| Column::Any(std::mem::take(column)))
+                .collect(),
         };
         let rows = batch.rows();
         if rows > 0 {
