@@ -132,6 +132,10 @@ proptest! {
         let mut fields = Fields::default();
         fields.read(&encoded(&[Owned::Null]));
         fields.read(&bytes);
+        for (i, value) in row.iter().enumerate() {
+            prop_assert_eq!(fields.value(&bytes, i), Some(value.as_value()));
+        }
+        prop_assert_eq!(fields.value(&bytes, row.len()), None);
         let mut picked = Vec::new();
         fields.write(&bytes, picks.iter().copied(), &mut picked);
         let expected = picks.iter().map(|pick| match *pick {

@@ -7,12 +7,14 @@ mod gather;
 pub mod load;
 mod nearest;
 pub mod order;
+mod pages;
 pub mod recipe;
 mod rng;
 pub mod source;
 mod sql;
 pub mod target;
 pub mod words;
+pub mod writer;
 
 pub use error::Error;
 pub use order::{Presort, presort};

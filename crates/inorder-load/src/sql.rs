@@ -1,6 +1,8 @@
 //! Bits of SQL.
 
-use inorder_btree::TextEncoding;
+use inorder_btree::{Record, TextEncoding, Value};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{ErrorCode, Statement};
 
 /// A name as SQL writes it, whatever word SQLite reserves.
 pub(crate) fn quoted(name: &str) -> String {
@@ -23,4 +25,38 @@ pub(crate) fn decoded(encoding: TextEncoding, text: &[u8]) -> String {
         TextEncoding::Utf16Le => units(u16::from_le_bytes),
         TextEncoding::Utf16Be => units(u16::from_be_bytes),
     }
+}
+
+/// Binds the values of a record, its text in this encoding, to the parameters after `before`.
+pub(crate) fn bind(
+    statement: &mut Statement<'_>,
+    before: usize,
+    record: &[u8],
+    encoding: TextEncoding,
+) -> rusqlite::Result<()> {
+    let values = Record::parse(record).expect("an encoded record").values();
+    for (value, parameter) in values.zip(before + 1..) {
+        let utf8;
+        let value = match value {
+            Value::Null => ValueRef::Null,
+            Value::Integer(integer) => ValueRef::Integer(integer),
+            Value::Real(real) => ValueRef::Real(real),
+            Value::Blob(blob) => ValueRef::Blob(blob),
+            Value::Text(text) if encoding == TextEncoding::Utf8 => ValueRef::Text(text),
+            Value::Text(text) => {
+                utf8 = decoded(encoding, text);
+                ValueRef::Text(utf8.as_bytes())
+            }
+        };
+        statement.raw_bind_parameter(parameter, ToSqlOutput::Borrowed(value))?;
+    }
+    Ok(())
+}
+
+/// Whether it is the row that isn't taken: another may be.
+pub(crate) fn is_of_a_row(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig)
+    )
 }

@@ -1,6 +1,6 @@
 //! Records made of the values of another, as they are.
 
-use super::read::Values;
+use super::read::{Values, value_of};
 use super::write::{header_bytes, push_body, serial_type};
 use super::{Value, varint};
 
@@ -53,6 +53,14 @@ impl Fields {
             });
             start = end;
         }
+    }
+
+    /// A value of the record that was read last, which is given again; `None` past its last.
+    #[inline]
+    #[must_use]
+    pub fn value<'a>(&self, record: &'a [u8], index: usize) -> Option<Value<'a>> {
+        let field = self.0.get(index)?;
+        Some(value_of(field.serial_type, &record[field.start..field.end]))
     }
 
     /// Appends a record of values of the one that was read last, which is given again.

@@ -119,6 +119,11 @@ impl<'a> Batch<'a> {
         self.sorted.rows()
     }
 
+    /// How many bytes their records have in all.
+    pub fn bytes(&self) -> u64 {
+        self.sorted.bytes()
+    }
+
     /// Where rows come from.
     pub fn origins(&self) -> &'a Origins {
         self.origins

@@ -114,7 +114,8 @@ impl Plan {
                 decode,
                 rules: Rules {
                     affinity: info.affinity,
-                    is_not_null: info.is_not_null,
+                    // SQLite makes a rowid where there is none, NOT NULL or not.
+                    is_not_null: info.is_not_null && destination.rowid != Some(column),
                     strict: match destination.rowid {
                         Some(rowid) if rowid == column => Some(Strict::Integer),
                         _ => info.strict,

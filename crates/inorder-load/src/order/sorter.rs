@@ -41,6 +41,7 @@ pub struct Sorter {
     pairs: Vec<(u64, Place)>,
     spill: Option<Spill>,
     rows: u64,
+    bytes: u64,
 }
 
 impl Sorter {
@@ -54,22 +55,29 @@ impl Sorter {
             pairs: Vec::new(),
             spill: None,
             rows: 0,
+            bytes: 0,
         }
     }
 
     /// Takes a record, with a number that tells where it came from.
     ///
     /// # Errors
-    /// Where a run can't be spilled.
+    /// Where a run can't be spilled, or memory is short.
     #[inline]
     pub fn push(&mut self, record: &[u8], origin: Origin) -> io::Result<()> {
-        let place = self.arena.push(record, origin);
+        let place = self.arena.push(record, origin)?;
         self.pairs.push((self.order.prefix(record), place));
         self.rows += 1;
+        self.bytes += record.len() as u64;
         if self.memory_bytes() > self.limits.memory_bytes {
             self.spill_run()?;
         }
         Ok(())
+    }
+
+    /// What the sort may use.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// Rows taken.
@@ -134,6 +142,7 @@ impl Sorter {
             };
             return Ok(Sorted {
                 rows: self.rows,
+                bytes: self.bytes,
                 spilled_bytes: 0,
                 from: From::Memory(in_memory),
             });
@@ -148,6 +157,7 @@ impl Sorter {
             pairs,
             spill,
             rows,
+            bytes,
         } = self;
         // Their memory is the runs' now.
         drop((arena, pairs));
@@ -161,6 +171,7 @@ impl Sorter {
         let readers = spill.readers(buffer_bytes(&limits, spill.runs()));
         Ok(Sorted {
             rows,
+            bytes,
             spilled_bytes,
             from: From::Runs(Merge::new(order, readers)?),
         })
@@ -196,6 +207,7 @@ fn merge_some(
 /// Records in the order of their keys.
 pub struct Sorted {
     rows: u64,
+    bytes: u64,
     spilled_bytes: u64,
     from: From,
 }
@@ -209,6 +221,11 @@ impl Sorted {
     /// How many rows there are in all.
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// How many bytes their records have in all.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Bytes that were written to the spill folder.

@@ -1,5 +1,6 @@
 //! Where rows go. A target is one file here and one line in the list [`TARGETS`].
 
+mod server;
 mod sqlite;
 mod statements;
 
@@ -7,8 +8,12 @@ use std::path::PathBuf;
 
 use crate::Error;
 use crate::destination::{Create, Destination, Sample};
-use crate::load::{Batch, Job, Summary};
+use crate::load::{Batch, Job, Progress, Summary};
 use crate::order::Limits;
+
+pub(crate) use sqlite::{check_schema, failed, open_database, orphans};
+
+pub use server::ServerTarget;
 
 /// Every kind of target, the one that takes what no other does last.
 pub const TARGETS: &[Kind] = &[sqlite::TARGET];
@@ -115,6 +120,8 @@ pub struct WritePlan<'a> {
     pub is_direct: bool,
     /// What further sorts may use.
     pub limits: &'a Limits,
+    /// How far the load is, and whether it's to stop.
+    pub progress: &'a Progress,
 }
 
 /// Writes rows. Dropped without [`RowWriter::finish`] it leaves the database as it was.

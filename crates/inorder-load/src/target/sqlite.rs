@@ -6,10 +6,12 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use super::statements::Statements;
-use super::{Choice, Kind, RowWriter, Target, Wanted, WritePlan, WriterChoice};
+use super::{Choice, Kind, RowWriter, Target, Wanted, WritePlan};
 use crate::Error;
 use crate::destination::{Destination, describe};
 use crate::load::Job;
+use crate::pages::{self, Direct, Goal};
+use crate::sql::quoted;
 
 pub(super) const TARGET: Kind = Kind {
     name: "SQLite",
@@ -90,7 +92,7 @@ fn tried(
     made
 }
 
-pub(super) fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> Error {
+pub(crate) fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> Error {
     let path = path.to_owned();
     move |source| Error::Database {
         path: path.clone(),
@@ -99,11 +101,66 @@ pub(super) fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> Error {
 }
 
 /// Opens a database, with the SQL functions of this project, patient with locks.
-fn open_database(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+pub(crate) fn open_database(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(BUSY)?;
     inorder_sqlite::register(&connection)?;
     Ok(connection)
+}
+
+/// Checks that the schema is what it was when it was read.
+///
+/// # Errors
+/// Where it isn't.
+pub(crate) fn check_schema(
+    connection: &Connection,
+    path: &Path,
+    schema_version: i64,
+) -> Result<(), Error> {
+    let version = "PRAGMA main.schema_version";
+    let now: i64 = connection
+        .query_row(version, [], |row| row.get(0))
+        .map_err(failed(path))?;
+    if now == schema_version {
+        return Ok(());
+    }
+    Err(Error::Refused {
+        what: format!(
+            "{}: the schema was changed while rows were read; run it again",
+            path.display()
+        ),
+    })
+}
+
+/// Rows of a table whose foreign keys lead nowhere, in words; the first few.
+pub(crate) fn orphans(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    const TOLD_MAX: usize = 5;
+    let check = format!("PRAGMA main.foreign_key_check({})", quoted(table));
+    let mut statement = connection.prepare(&check)?;
+    let orphans = statement.query_map([], |row| {
+        let rowid: Option<i64> = row.get(1)?;
+        let parent: String = row.get(2)?;
+        let row = rowid.map_or("a row".to_owned(), |rowid| format!("row {rowid}"));
+        Ok(format!("{row} of {table} has no parent in {parent}"))
+    })?;
+    orphans.take(TOLD_MAX).collect()
+}
+
+impl SqliteTarget {
+    /// Calls `with` with the table and, where there is one, the database.
+    fn with_goal<T>(&self, with: impl FnOnce(&Goal<'_>) -> Result<T, Error>) -> Result<T, Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let database = match self.is_new {
+            true => None,
+            false => Some(open_database(&self.path, flags).map_err(failed(&self.path))?),
+        };
+        with(&Goal {
+            path: &self.path,
+            database: database.as_ref(),
+            created: self.created.as_deref(),
+            destination: &self.destination,
+        })
+    }
 }
 
 impl Target for SqliteTarget {
@@ -122,16 +179,15 @@ impl Target for SqliteTarget {
         }
     }
 
-    fn choose(&self, _given: &[usize], job: &Job) -> Result<Choice, Error> {
-        match job.writer {
-            WriterChoice::Direct => Err(Error::Refused {
-                what: "no direct writer".to_owned(),
-            }),
-            _ => Ok(Choice::default()),
-        }
+    fn choose(&self, given: &[usize], job: &Job) -> Result<Choice, Error> {
+        self.with_goal(|goal| pages::choose(goal, given, job))
     }
 
     fn writer(self: Box<Self>, plan: &WritePlan<'_>) -> Result<Box<dyn RowWriter>, Error> {
+        if plan.is_direct {
+            let writer = self.with_goal(|goal| Direct::begin(goal, self.schema_version, plan))?;
+            return Ok(Box::new(writer));
+        }
         let failed = failed(&self.path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let connection = open_database(&self.path, flags).map_err(&failed)?;

@@ -6,7 +6,7 @@ use inorder_btree::{Record, TextEncoding, Value};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, Statement};
 
-use super::sqlite::failed;
+use super::sqlite::{check_schema, failed, orphans};
 use super::{RowWriter, WritePlan};
 use crate::Error;
 use crate::load::{Batch, OnDuplicate, Summary};
@@ -80,19 +80,7 @@ impl Statements {
 
     /// Makes the table, if it is to be made, in a schema that must be what it was.
     pub(super) fn prepare(&self, schema_version: i64, created: Option<&str>) -> Result<(), Error> {
-        let version = "PRAGMA main.schema_version";
-        let now: i64 = self
-            .connection()
-            .query_row(version, [], |row| row.get(0))
-            .map_err(failed(&self.path))?;
-        if now != schema_version {
-            return Err(Error::Refused {
-                what: format!(
-                    "{}: the schema was changed while rows were read; run it again",
-                    self.path.display()
-                ),
-            });
-        }
+        check_schema(self.connection(), &self.path, schema_version)?;
         created.map_or(Ok(()), |sql| self.run(sql))
     }
 
@@ -213,7 +201,7 @@ impl RowWriter for Statements {
 
     fn finish(mut self: Box<Self>, _summary: &mut Summary) -> Result<(), Error> {
         if let Err(error) = self.run("COMMIT") {
-            let orphans = self.orphans().unwrap_or_default();
+            let orphans = orphans(self.connection(), &self.table).unwrap_or_default();
             return Err(match orphans.is_empty() {
                 true => error,
                 false => Error::Refused {
@@ -224,22 +212,6 @@ impl RowWriter for Statements {
         // Closing waits for nobody, and an error of it loses nothing.
         self.connection = None;
         Ok(())
-    }
-}
-
-impl Statements {
-    /// Rows whose foreign keys lead nowhere.
-    fn orphans(&self) -> rusqlite::Result<Vec<String>> {
-        const TOLD_MAX: usize = 5;
-        let check = format!("PRAGMA foreign_key_check({})", quoted(&self.table));
-        let mut statement = self.connection().prepare(&check)?;
-        let orphans = statement.query_map([], |row| {
-            let rowid: Option<i64> = row.get(1)?;
-            let parent: String = row.get(2)?;
-            let row = rowid.map_or("a row".to_owned(), |rowid| format!("row {rowid}"));
-            Ok(format!("{row} of {} has no parent in {parent}", self.table))
-        })?;
-        orphans.take(TOLD_MAX).collect()
     }
 }
 

@@ -1,0 +1,171 @@
+//! `inorder load` as a process: killed at any moment it leaves the old state or the new.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const ROWS: u64 = 20_000;
+
+/// How many times each way of writing is killed; `INORDER_KILL_ROUNDS=100` for the 200 of both together.
+fn rounds() -> u32 {
+    let rounds = std::env::var("INORDER_KILL_ROUNDS").ok();
+    rounds.and_then(|rounds| rounds.parse().ok()).unwrap_or(6)
+}
+
+/// Marsaglia's xorshift: enough for moments and keys in no order.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
+struct Load {
+    folder: tempfile::TempDir,
+    arguments: Vec<String>,
+}
+
+impl Load {
+    /// A load into a database with other tables and an index, and the database as it is before.
+    fn new(writer: &str, memory: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut random = Random(7);
+        let mut csv = String::from("id,payload\n");
+        for _ in 0..ROWS {
+            csv += &format!("{:016x},{:032x}\n", random.next(), random.next());
+        }
+        std::fs::write(folder.path().join("rows.csv"), csv).expect("a file");
+        let db = rusqlite::Connection::open(folder.path().join("before.db")).expect("a database");
+        db.execute_batch(
+            "CREATE TABLE other(a INTEGER PRIMARY KEY, b UNIQUE);
+             INSERT INTO other SELECT value, hex(randomblob(20)) FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 500) SELECT value FROM n);
+             CREATE TABLE rows(id TEXT PRIMARY KEY, payload TEXT) WITHOUT ROWID;
+             CREATE INDEX rows_payload ON rows(payload);",
+        )
+        .expect("a schema");
+        db.close().expect("closed");
+        let arguments = [
+            "load", "rows.csv", "app.db", "--quiet", "--writer", writer, "--memory", memory,
+        ];
+        Load {
+            folder,
+            arguments: arguments.map(str::to_owned).to_vec(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn begin(&self) -> Child {
+        Command::new(env!("CARGO_BIN_EXE_inorder"))
+            .args(&self.arguments)
+            .current_dir(self.folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command runs")
+    }
+
+    /// Puts the database as it was before.
+    fn reset(&self) {
+        for name in ["app.db-journal", "app.db-wal", "app.db-shm"] {
+            _ = std::fs::remove_file(self.path(name));
+        }
+        std::fs::copy(self.path("before.db"), self.path("app.db")).expect("a copy");
+    }
+
+    /// Runs to the end and says how long that took.
+    fn finish(&self) -> Duration {
+        let began = Instant::now();
+        let ended = self.begin().wait_with_output().expect("the command ends");
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.success(), "{said}");
+        assert_eq!(look(&self.path("app.db")), (500, ROWS));
+        began.elapsed()
+    }
+}
+
+/// The rows of both tables, in a database that is whole.
+fn look(path: &Path) -> (u64, u64) {
+    let db = rusqlite::Connection::open(path).expect("a database");
+    let text = |sql: &str| -> String { db.query_row(sql, [], |row| row.get(0)).expect(sql) };
+    assert_eq!(text("PRAGMA integrity_check"), "ok");
+    let count = |sql: &str| -> u64 { db.query_row(sql, [], |row| row.get(0)).expect(sql) };
+    let rows = count("SELECT count(*) FROM rows");
+    let by_index = count("SELECT count(payload) FROM rows INDEXED BY rows_payload");
+    assert_eq!(rows, by_index);
+    (count("SELECT count(*) FROM other"), rows)
+}
+
+fn kill_at_any_moment(writer: &str, memory: &str) {
+    let load = Load::new(writer, memory);
+    load.reset();
+    let whole = load.finish();
+    let mut random = Random(u64::from(std::process::id()) | 1 << 40);
+    let (mut old, mut new) = (0, 0);
+    for _ in 0..rounds() {
+        load.reset();
+        let mut child = load.begin();
+        let wait = whole.mul_f64((random.next() % 1100) as f64 / 1000.0);
+        std::thread::sleep(wait);
+        child.kill().expect("a process");
+        child.wait().expect("a process");
+        match look(&load.path("app.db")) {
+            (500, 0) => old += 1,
+            (500, ROWS) => new += 1,
+            other => panic!("killed after {wait:?}: {other:?} rows"),
+        }
+    }
+    println!("{writer}: {old} times as before, {new} times loaded");
+    // What is left of killed ones is in nobody's way, and cleared by the next.
+    load.reset();
+    load.finish();
+    let entries = std::fs::read_dir(load.folder.path()).expect("the folder");
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["app.db", "before.db", "rows.csv"]);
+}
+
+#[test]
+fn killed_statements_leave_the_old_state_or_the_new() {
+    kill_at_any_moment("statements", "1M");
+}
+
+#[test]
+fn killed_direct_writers_leave_the_old_state_or_the_new() {
+    kill_at_any_moment("direct", "64M");
+}
+
+#[test]
+fn ctrl_c_leaves_the_old_state_and_says_so() {
+    let load = Load::new("statements", "64M");
+    load.reset();
+    let whole = load.finish();
+    load.reset();
+    let child = load.begin();
+    std::thread::sleep(whole / 4);
+    let interrupted = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(interrupted.expect("kill").success());
+    let ended = child.wait_with_output().expect("the command ends");
+    match ended.status.code() {
+        Some(130) => {
+            let said = String::from_utf8_lossy(&ended.stderr);
+            assert!(
+                said.contains("stopped; the database is as it was"),
+                "{said}"
+            );
+            assert_eq!(look(&load.path("app.db")), (500, 0));
+        }
+        // It was faster than the signal.
+        code => assert_eq!((code, look(&load.path("app.db"))), (Some(0), (500, ROWS))),
+    }
+}

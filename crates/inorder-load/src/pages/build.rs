@@ -1,0 +1,246 @@
+//! A table's trees from its rows: that of the rows as they come, those of its indexes after.
+
+use std::fs::File;
+use std::path::Path;
+
+use inorder_btree::record::Fields;
+use inorder_btree::{
+    Builder, Error as TreeError, IndexBuilder, Options, SchemaEntry, TableBuilder, TextEncoding,
+    Value, record,
+};
+
+use super::layout::{IndexLayout, Layout, SEQUENCE, SchemaRow, TableLayout};
+use super::space;
+use crate::order::{Limits, Origin, Sorted, Sorter};
+
+/// Why a table can't be built.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    /// Two rows have the same unique key.
+    #[error("two rows have the same key in {tree}")]
+    Clash {
+        /// The table, or its index.
+        tree: String,
+        /// Where the one that came first came from.
+        first: Origin,
+        /// And the other.
+        second: Origin,
+    },
+    /// No rowid is left above the largest.
+    #[error("a row has no rowid, and there is none above 9223372036854775807")]
+    RowidsSpent,
+    /// The file can't be written, or a row not into it.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+    /// Rows that wait for their turn can't be written down or read back.
+    #[error(transparent)]
+    Spill(#[from] std::io::Error),
+    /// Something else.
+    #[error(transparent)]
+    Load(#[from] crate::Error),
+}
+
+/// A table that is being built.
+pub(super) struct Build {
+    layout: Layout,
+    encoding: TextEncoding,
+    tree: Tree,
+    /// The entries of each index, and their bytes.
+    entries: Vec<(Sorter, u64)>,
+    /// Rows whose rowid is to be one above the largest.
+    without_rowid: Sorter,
+    last_rowid: Option<i64>,
+    last_origin: Origin,
+    fields: Fields,
+    stored: Vec<u8>,
+    rows: u64,
+}
+
+enum Tree {
+    Table(TableBuilder),
+    Index(IndexBuilder),
+}
+
+impl Build {
+    /// Begins a file with a table.
+    pub(super) fn begin(
+        file: File,
+        options: Options,
+        layout: Layout,
+        limits: &Limits,
+    ) -> Result<Self, Failure> {
+        let encoding = options.encoding;
+        let builder = Builder::create(
+            file,
+            Options {
+                trees: layout.trees(),
+                ..options
+            },
+        )?;
+        let tree = match &layout.table {
+            TableLayout::Rowid { .. } => Tree::Table(builder.table()?),
+            TableLayout::WithoutRowid(order) => Tree::Index(builder.index(order.clone(), None)?),
+        };
+        let share = Limits {
+            memory_bytes: limits.memory_bytes / (layout.indexes.len() + 1),
+            spill_folder: limits.spill_folder.clone(),
+        };
+        let sorter =
+            |index: &IndexLayout| (Sorter::new(Some(index.order.clone()), share.clone()), 0);
+        Ok(Build {
+            entries: layout.indexes.iter().map(sorter).collect(),
+            without_rowid: Sorter::new(None, share.clone()),
+            layout,
+            encoding,
+            tree,
+            last_rowid: None,
+            last_origin: 0,
+            fields: Fields::default(),
+            stored: Vec::new(),
+            rows: 0,
+        })
+    }
+
+    /// Adds a row, which comes after the one before in the order of the table's key.
+    #[inline]
+    pub(super) fn push(&mut self, row: &[u8], origin: Origin) -> Result<(), Failure> {
+        self.rows += 1;
+        if self.layout.is_taken_apart() {
+            self.fields.read(row);
+        }
+        let rowid = match self.layout.table {
+            TableLayout::WithoutRowid(_) => 0,
+            TableLayout::Rowid { alias: None, .. } => self.rows as i64,
+            TableLayout::Rowid {
+                alias: Some(alias), ..
+            } => match self.fields.value(row, alias) {
+                Some(Value::Integer(rowid)) => rowid,
+                _ => return Ok(self.without_rowid.push(row, origin)?),
+            },
+        };
+        self.store(rowid, row, origin)
+    }
+
+    /// Adds a row whose fields were read. The rowid means nothing to a table without any.
+    #[inline]
+    fn store(&mut self, rowid: i64, row: &[u8], origin: Origin) -> Result<(), Failure> {
+        let result = match (&mut self.tree, self.layout.picks()) {
+            (Tree::Index(tree), _) => tree.push(row),
+            (Tree::Table(tree), None) => tree.push(rowid, row),
+            (Tree::Table(tree), Some(picks)) => {
+                self.stored.clear();
+                self.fields.write(row, picks, &mut self.stored);
+                tree.push(rowid, &self.stored)
+            }
+        };
+        result.map_err(|error| clash(error, &self.layout.name, self.last_origin, origin))?;
+        self.last_rowid = Some(rowid);
+        self.last_origin = origin;
+        for (index, (entries, bytes)) in self.layout.indexes.iter().zip(&mut self.entries) {
+            self.stored.clear();
+            self.fields.write(row, index.picks(rowid), &mut self.stored);
+            *bytes += self.stored.len() as u64;
+            entries.push(&self.stored, origin)?;
+        }
+        Ok(())
+    }
+
+    /// Builds what is left and returns the file, written but not synced. `look` is called now and then.
+    pub(super) fn finish(
+        mut self,
+        folder: &Path,
+        mut look: impl FnMut() -> Result<(), crate::Error>,
+    ) -> Result<File, Failure> {
+        self.give_rowids()?;
+        let (mut builder, root) = match self.tree {
+            Tree::Table(tree) => tree.finish()?,
+            Tree::Index(tree) => tree.finish()?,
+        };
+        let mut roots = vec![(self.layout.name.clone(), root)];
+        for (index, (entries, bytes)) in self.layout.indexes.iter().zip(self.entries) {
+            space::check(folder, space::tree_bytes(entries.rows(), bytes))?;
+            let tree = builder.index(index.order.clone(), index.unique_columns)?;
+            let root;
+            (builder, root) = build_index(tree, &index.name, entries.finish()?, &mut look)?;
+            roots.push((index.name.clone(), root));
+        }
+        if self.layout.is_counted() {
+            let mut sequence = builder.table()?;
+            if let Some(last) = self.last_rowid {
+                let mut name = Vec::new();
+                self.encoding.encode(&self.layout.name, &mut name);
+                self.stored.clear();
+                record::encode(
+                    &[Value::Text(&name), Value::Integer(last)],
+                    &mut self.stored,
+                );
+                sequence.push(1, &self.stored)?;
+            }
+            let root;
+            (builder, root) = sequence.finish()?;
+            roots.push((SEQUENCE.to_owned(), root));
+        }
+        let entry = |row: &SchemaRow| SchemaEntry {
+            kind: row.kind.clone(),
+            name: row.name.clone(),
+            table_name: row.table_name.clone(),
+            root: roots
+                .iter()
+                .find(|(name, _)| *name == row.name)
+                .map_or(0, |(_, root)| *root),
+            sql: row.sql.clone(),
+        };
+        let schema: Vec<SchemaEntry> = self.layout.schema.iter().map(entry).collect();
+        Ok(builder.finish(&schema)?)
+    }
+
+    /// Stores the rows that brought no rowid after all that did.
+    fn give_rowids(&mut self) -> Result<(), Failure> {
+        let none = Sorter::new(None, self.without_rowid.limits().clone());
+        let mut rows = std::mem::replace(&mut self.without_rowid, none).finish()?;
+        while let Some((row, origin)) = rows.next()? {
+            let rowid = match self.last_rowid {
+                None => 1,
+                Some(last) => last.checked_add(1).ok_or(Failure::RowidsSpent)?,
+            };
+            self.fields.read(row);
+            self.store(rowid, row, origin)?;
+        }
+        Ok(())
+    }
+}
+
+/// Entries between two looks at whether somebody wants it to stop.
+const ENTRIES_A_LOOK: u64 = 1024;
+
+fn build_index(
+    mut tree: IndexBuilder,
+    name: &str,
+    mut entries: Sorted,
+    look: &mut impl FnMut() -> Result<(), crate::Error>,
+) -> Result<(Builder, u32), Failure> {
+    let (mut count, mut last_origin) = (0u64, 0);
+    while let Some((entry, origin)) = entries.next()? {
+        if count.is_multiple_of(ENTRIES_A_LOOK) {
+            look()?;
+        }
+        count += 1;
+        tree.push(entry)
+            .map_err(|error| clash(error, name, last_origin, origin))?;
+        last_origin = origin;
+    }
+    Ok(tree.finish()?)
+}
+
+/// A tree's error, with the rows that it is about.
+#[cold]
+fn clash(error: TreeError, tree: &str, before: Origin, origin: Origin) -> Failure {
+    match error {
+        TreeError::Duplicate { .. } => Failure::Clash {
+            tree: tree.to_owned(),
+            first: before.min(origin),
+            second: before.max(origin),
+        },
+        error => Failure::Tree(error),
+    }
+}

@@ -1,0 +1,144 @@
+//! A built file becomes the database, or SQLite takes its table over into one that is there.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::aside::Aside;
+use crate::Error;
+use crate::load::Progress;
+use crate::sql::quoted;
+use crate::target::{check_schema, failed, open_database, orphans};
+
+/// Page cache while SQLite makes an index of a built table, in KiB.
+const CACHE_KIB: i64 = 1 << 18;
+
+/// How often it is looked whether somebody wants SQLite to stop.
+const LOOKS_EVERY: std::time::Duration = std::time::Duration::from_millis(100);
+
+/// Has SQLite run statements on a built file that nobody else sees yet.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn run_after(
+    aside: &Aside,
+    statements: &[String],
+    progress: &Progress,
+) -> Result<(), Error> {
+    if statements.is_empty() {
+        return Ok(());
+    }
+    let run = || -> rusqlite::Result<()> {
+        let connection = open_database(aside.path(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        // What is lost with the power is built again.
+        connection.execute_batch(&format!(
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -{CACHE_KIB}"
+        ))?;
+        interruptible(&connection, progress, || {
+            statements
+                .iter()
+                .try_for_each(|statement| connection.execute_batch(statement))
+        })
+    };
+    run().map_err(|error| stopped_or(progress, failed(aside.path())(error)))
+}
+
+/// What is known of a database that takes over a table.
+pub(super) struct Takeover<'a> {
+    pub(super) path: &'a Path,
+    pub(super) table: &'a str,
+    /// The statement that makes the table, where it isn't there.
+    pub(super) created: Option<&'a str>,
+    /// What the schema was when the table was described.
+    pub(super) schema_version: i64,
+}
+
+impl Takeover<'_> {
+    /// Copies the table in one transaction. Between tables that are the same but for their rows, SQLite copies
+    /// cell by cell, indexes too, without looking into them
+    /// (<https://www.sqlite.org/src/file?name=src/insert.c>, `xferOptimization`).
+    ///
+    /// # Errors
+    /// Where the database was changed meanwhile or is locked, a foreign key leads nowhere, or SQLite fails. The
+    /// database is as it was.
+    pub(super) fn run(&self, aside: &Aside, progress: &Progress) -> Result<(), Error> {
+        let failed = failed(self.path);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let connection = open_database(self.path, flags).map_err(&failed)?;
+        let other = aside.path().to_string_lossy();
+        connection
+            .execute("ATTACH ?1 AS inorder_load", [&*other])
+            .map_err(&failed)?;
+        // They are checked all at once in the end.
+        connection
+            .execute_batch("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
+            .map_err(&failed)?;
+        self.copy(&connection, progress)?;
+        // Whatever ends this before the commit is undone when the connection is closed.
+        connection.execute_batch("COMMIT").map_err(&failed)
+    }
+
+    fn copy(&self, connection: &Connection, progress: &Progress) -> Result<(), Error> {
+        let failed = failed(self.path);
+        check_schema(connection, self.path, self.schema_version)?;
+        let table = quoted(self.table);
+        if let Some(created) = self.created {
+            connection.execute_batch(created).map_err(&failed)?;
+        }
+        let any = format!("SELECT EXISTS (SELECT 1 FROM main.{table})");
+        let has_rows: bool = connection
+            .query_row(&any, [], |row| row.get(0))
+            .map_err(&failed)?;
+        if has_rows {
+            return Err(Error::Refused {
+                what: format!(
+                    "{}: {} got rows while others were read; run it again",
+                    self.path.display(),
+                    self.table
+                ),
+            });
+        }
+        let copy = format!("INSERT INTO main.{table} SELECT * FROM inorder_load.{table}");
+        interruptible(connection, progress, || connection.execute_batch(&copy))
+            .map_err(|error| stopped_or(progress, failed(error)))?;
+        let orphans = orphans(connection, self.table).map_err(&failed)?;
+        match orphans.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Refused {
+                what: format!("{}: {}", self.path.display(), orphans.join("; ")),
+            }),
+        }
+    }
+}
+
+/// Runs something that is interrupted when the load is stopped.
+fn interruptible(
+    connection: &Connection,
+    progress: &Progress,
+    run: impl FnOnce() -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let handle = connection.get_interrupt_handle();
+    let (ended, is_ended) = std::sync::mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // The other end is dropped when all is done.
+            while is_ended.recv_timeout(LOOKS_EVERY)
+                == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
+            {
+                if progress.is_stopped() {
+                    handle.interrupt();
+                }
+            }
+        });
+        let result = run();
+        drop(ended);
+        result
+    })
+}
+
+fn stopped_or(progress: &Progress, error: Error) -> Error {
+    match progress.is_stopped() {
+        true => Error::Stopped,
+        false => error,
+    }
+}

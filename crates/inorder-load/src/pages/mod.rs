@@ -1,0 +1,82 @@
+//! The direct writer: a table's pages made here, from rows in the order of its key, instead of by inserts.
+//!
+//! What the table is, SQLite itself says, of its schema made anew in memory ([`scratch`]); whether it may be
+//! written so is a list of obstacles ([`obstacles`]). The trees are built into a file beside the database
+//! ([`aside`]), which becomes the database, or whose table SQLite takes over in one transaction ([`install`]).
+
+mod aside;
+mod build;
+mod defaults;
+mod install;
+mod layout;
+mod obstacles;
+mod scratch;
+pub(crate) mod space;
+mod writer;
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use crate::Error;
+use crate::destination::Destination;
+use crate::load::Job;
+use crate::target::{Choice, WriterChoice};
+use scratch::Scratch;
+
+pub(crate) use writer::Direct;
+
+/// The table that rows go to.
+#[derive(Debug, Clone)]
+pub(crate) struct Goal<'a> {
+    /// The database.
+    pub(crate) path: &'a Path,
+    /// The database as it is; `None` where there is none yet.
+    pub(crate) database: Option<&'a Connection>,
+    /// The statement that makes the table, where it isn't there.
+    pub(crate) created: Option<&'a str>,
+    /// The table.
+    pub(crate) destination: &'a Destination,
+}
+
+/// Whether rows that give these columns can be written directly, and why not.
+///
+/// # Errors
+/// Where the job wants the direct writer and it can't be had, or SQLite can't read the schema.
+pub(crate) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choice, Error> {
+    if job.writer == WriterChoice::Statements {
+        return Ok(Choice::default());
+    }
+    let failed = |source| Error::Database {
+        path: goal.path.to_owned(),
+        source,
+    };
+    let scratch = Scratch::new(goal).map_err(failed)?;
+    let case = obstacles::Case {
+        goal,
+        scratch: &scratch,
+        job,
+    };
+    let obstacle = obstacles::first(&case).map_err(failed)?;
+    let constants = match obstacle {
+        Some(why) => Err(why),
+        None => defaults::constants(&scratch, goal.destination, given),
+    };
+    match constants {
+        Ok(constants) => Ok(Choice {
+            is_direct: true,
+            why_not: None,
+            constants,
+        }),
+        Err(why) if job.writer == WriterChoice::Direct => Err(Error::Refused {
+            what: format!(
+                "{} can't be written directly: {why}",
+                goal.destination.table
+            ),
+        }),
+        Err(why) => Ok(Choice {
+            why_not: Some(why),
+            ..Choice::default()
+        }),
+    }
+}

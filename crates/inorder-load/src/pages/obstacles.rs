@@ -1,0 +1,168 @@
+//! What keeps a table from being written directly, in words. Each is a function here and a line in [`ALL`].
+
+use inorder_btree::Collation;
+
+use super::Goal;
+use super::layout::{IndexInfo, indexes};
+use super::scratch::Scratch;
+use crate::load::{Job, OnDuplicate, Order};
+use crate::sql::quoted;
+
+/// A table and what is to be done with it.
+pub(super) struct Case<'a> {
+    pub(super) goal: &'a Goal<'a>,
+    pub(super) scratch: &'a Scratch,
+    pub(super) job: &'a Job,
+}
+
+/// A reason, where it is one.
+type Reason = rusqlite::Result<Option<String>>;
+
+/// Every obstacle, the plainest first; later ones may take the earlier for absent.
+const ALL: &[fn(&Case<'_>) -> Reason] = &[
+    is_not_a_plain_table,
+    has_rows,
+    has_triggers,
+    has_generated_columns,
+    is_not_sorted,
+    has_an_index_nobody_here_can_order,
+    has_a_unique_index_of_some_rows,
+    has_checks_or_conflict_clauses,
+    leaves_out_rows_by_another_key,
+];
+
+/// The first thing that is in the way.
+pub(super) fn first(case: &Case<'_>) -> Reason {
+    for obstacle in ALL {
+        if let Some(reason) = obstacle(case)? {
+            return Ok(Some(reason));
+        }
+    }
+    Ok(None)
+}
+
+fn is_not_a_plain_table(case: &Case<'_>) -> Reason {
+    let kind = "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ?1";
+    let kinds = case.scratch.ask(kind, |row| row.get::<_, String>(0))?;
+    let is_own = case
+        .scratch
+        .table
+        .to_ascii_lowercase()
+        .starts_with("sqlite_");
+    Ok(match kinds.first().map(String::as_str) {
+        Some("table") if !is_own => None,
+        Some("table") => Some("it is one of SQLite's own tables".to_owned()),
+        Some(kind) => Some(format!("it is a {kind} table")),
+        None => Some("its schema can't be made anew".to_owned()),
+    })
+}
+
+fn has_rows(case: &Case<'_>) -> Reason {
+    let (Some(database), None) = (case.goal.database, case.goal.created) else {
+        return Ok(None);
+    };
+    let any = format!(
+        "SELECT EXISTS (SELECT 1 FROM main.{})",
+        quoted(&case.scratch.table)
+    );
+    let has_rows: bool = database.query_row(&any, [], |row| row.get(0))?;
+    Ok(has_rows.then(|| "it has rows already".to_owned()))
+}
+
+fn has_triggers(case: &Case<'_>) -> Reason {
+    let Some(database) = case.goal.database else {
+        return Ok(None);
+    };
+    let list = "SELECT group_concat(name, ', ') FROM main.sqlite_schema \
+                WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE";
+    let names: Option<String> =
+        database.query_row(list, [&case.scratch.table], |row| row.get(0))?;
+    Ok(names.map(|names| format!("it has triggers ({names})")))
+}
+
+fn has_generated_columns(case: &Case<'_>) -> Reason {
+    let list = "SELECT name FROM pragma_table_xinfo(?1) WHERE hidden <> 0";
+    let names: Vec<String> = case.scratch.ask(list, |row| row.get(0))?;
+    Ok((!names.is_empty()).then(|| format!("it has generated columns ({})", names.join(", "))))
+}
+
+fn is_not_sorted(case: &Case<'_>) -> Reason {
+    let is_keyed = !case.goal.destination.key.is_empty();
+    Ok(match case.job.order {
+        Order::Full => None,
+        _ if !is_keyed => None,
+        Order::Input => Some("rows are to stay in the order of the input (--order)".to_owned()),
+        Order::Batch { .. } => Some("rows are to be sorted by batches alone (--order)".to_owned()),
+    })
+}
+
+fn has_an_index_nobody_here_can_order(case: &Case<'_>) -> Reason {
+    let unknown = |index: &IndexInfo| {
+        let mut terms = index.terms.iter().filter(|_| !index.is_left_to_sqlite());
+        let term = terms.find(|term| Collation::from_name(&term.collation).is_none())?;
+        Some(format!(
+            "{} is ordered by the collation {}",
+            index.name, term.collation
+        ))
+    };
+    Ok(indexes(case.scratch)?.iter().find_map(unknown))
+}
+
+fn has_a_unique_index_of_some_rows(case: &Case<'_>) -> Reason {
+    let indexes = indexes(case.scratch)?;
+    let found = indexes
+        .iter()
+        .find(|index| index.is_unique && index.is_left_to_sqlite());
+    Ok(found.map(|index| {
+        format!(
+            "the unique index {} is of an expression, or of some rows alone",
+            index.name
+        )
+    }))
+}
+
+/// Codes of constraints, and what SQLite does by default where one fails: it ends the statement.
+const CHECK: i64 = 275;
+const NOT_NULL: i64 = 1299;
+const PRIMARY_KEY: i64 = 1555;
+const UNIQUE: i64 = 2067;
+const ABORT: i64 = 2;
+
+/// CHECKs are halts in the program of an insert; a constraint with a conflict clause has another halt than
+/// those without, or none.
+fn has_checks_or_conflict_clauses(case: &Case<'_>) -> Reason {
+    let program = case.scratch.insert_program()?;
+    let halts = |codes: &[i64], conflict: Option<i64>| {
+        let is_counted = |(opcode, code, action): &&(String, i64, i64)| {
+            matches!(opcode.as_str(), "Halt" | "HaltIfNull")
+                && codes.contains(code)
+                && conflict.is_none_or(|conflict| *action == conflict)
+        };
+        program.iter().filter(is_counted).count()
+    };
+    if halts(&[CHECK], None) > 0 {
+        return Ok(Some("it has CHECK constraints".to_owned()));
+    }
+    let destination = case.goal.destination;
+    let is_not_null = |column: usize| {
+        destination.columns[column].is_not_null && destination.rowid != Some(column)
+    };
+    let not_null = (0..destination.columns.len()).filter(|column| is_not_null(*column));
+    let is_usual = halts(&[NOT_NULL], Some(ABORT)) == not_null.count()
+        && halts(&[PRIMARY_KEY, UNIQUE], Some(ABORT)) == unique_keys(case)?;
+    Ok((!is_usual).then(|| "its constraints say themselves what happens on conflict".to_owned()))
+}
+
+/// How many keys may not occur twice.
+fn unique_keys(case: &Case<'_>) -> rusqlite::Result<usize> {
+    let indexes = indexes(case.scratch)?;
+    let unique = indexes.iter().filter(|index| index.is_unique).count();
+    Ok(unique + usize::from(case.goal.destination.rowid.is_some()))
+}
+
+fn leaves_out_rows_by_another_key(case: &Case<'_>) -> Reason {
+    let is_one_enough = case.job.on_duplicate == OnDuplicate::Error || unique_keys(case)? <= 1;
+    Ok((!is_one_enough).then(|| {
+        "it has several unique keys, and rows are to be left out by each of them (--on-duplicate)".to_owned()
+    }))
+}

@@ -1,0 +1,65 @@
+//! A table and its indexes once more, empty and in memory, for SQLite to be asked about.
+
+use rusqlite::{Connection, Row};
+
+use super::Goal;
+use crate::sql::quoted;
+
+/// A database in memory with one table.
+pub(super) struct Scratch {
+    pub(super) connection: Connection,
+    /// The table's name.
+    pub(super) table: String,
+}
+
+impl Scratch {
+    pub(super) fn new(goal: &Goal<'_>) -> rusqlite::Result<Self> {
+        let table = goal.destination.table.clone();
+        let statements = match (goal.created, goal.database) {
+            (Some(created), _) => vec![created.to_owned()],
+            (None, Some(database)) => statements(database, &table)?,
+            (None, None) => Vec::new(),
+        };
+        let connection = Connection::open_in_memory()?;
+        inorder_sqlite::register(&connection)?;
+        // What its foreign keys lead to isn't here.
+        connection.pragma_update(None, "foreign_keys", false)?;
+        let encoding = goal.destination.encoding.name();
+        connection.pragma_update(None, "encoding", encoding)?;
+        for statement in &statements {
+            connection.execute_batch(statement)?;
+        }
+        Ok(Scratch { connection, table })
+    }
+
+    /// What a query about the table gives, whose only parameter is its name.
+    pub(super) fn ask<T>(
+        &self,
+        query: &str,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Vec<T>> {
+        let mut statement = self.connection.prepare(query)?;
+        statement.query_map([&self.table], read)?.collect()
+    }
+
+    /// The program that an insert of a row runs: opcodes with their first two operands.
+    pub(super) fn insert_program(&self) -> rusqlite::Result<Vec<(String, i64, i64)>> {
+        let columns = "SELECT count(*) FROM pragma_table_info(?1)";
+        let columns: usize = self.ask(columns, |row| row.get::<_, u32>(0))?[0] as usize;
+        let nulls = vec!["NULL"; columns].join(", ");
+        let explain = format!(
+            "EXPLAIN INSERT INTO {} VALUES({nulls})",
+            quoted(&self.table)
+        );
+        let mut statement = self.connection.prepare(&explain)?;
+        let rows = statement.query_map([], |row| Ok((row.get(1)?, row.get(2)?, row.get(3)?)))?;
+        rows.collect()
+    }
+}
+
+fn statements(database: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let list = "SELECT sql FROM main.sqlite_schema WHERE tbl_name = ?1 COLLATE NOCASE \
+                AND type IN ('table', 'index') AND sql IS NOT NULL ORDER BY type = 'index', rowid";
+    let mut statement = database.prepare(list)?;
+    statement.query_map([table], |row| row.get(0))?.collect()
+}

@@ -1,0 +1,86 @@
+//! The direct writer against SQLite itself.
+
+mod equal;
+mod kill;
+mod new;
+mod obstacles;
+mod schema;
+
+use std::path::Path;
+
+use inorder_load::Error;
+use inorder_load::load::{Job, OnDuplicate, Order, Progress, Summary, run};
+use inorder_load::source::{Location, Settings};
+use inorder_load::target::WriterChoice;
+use rusqlite::Connection;
+
+/// A load of a table `s` of one database into a table `t` of another, by this writer.
+fn job(from: &Path, to: &Path, writer: WriterChoice) -> Job {
+    Job {
+        inputs: vec![Location {
+            path: from.to_owned(),
+            table: Some("s".to_owned()),
+        }],
+        settings: Settings::default(),
+        columns: None,
+        skips_unknown: false,
+        to: to.to_string_lossy().into_owned(),
+        table: "t".to_owned(),
+        create: None,
+        decode: Vec::new(),
+        order: Order::Full,
+        memory_bytes: 1 << 22,
+        spill_folder: None,
+        on_duplicate: OnDuplicate::Error,
+        rejects: None,
+        errors_max: 0,
+        fill_percent: None,
+        writer,
+        is_dry: false,
+    }
+}
+
+fn load(job: &Job) -> Result<Summary, Error> {
+    run(job, &Progress::default())
+}
+
+/// A database that need not survive.
+fn open(path: &Path) -> Connection {
+    let connection = Connection::open(path).expect("a database");
+    connection
+        .execute_batch("PRAGMA synchronous = OFF")
+        .expect("a setting");
+    connection
+}
+
+/// A new database from statements.
+fn made(path: &Path, statements: &str) -> Connection {
+    let connection = open(path);
+    connection
+        .execute_batch(statements)
+        .unwrap_or_else(|error| panic!("{error}: {statements}"));
+    connection
+}
+
+/// Everything a query gives, each value with its type, one row a line.
+fn rows(connection: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = connection.prepare(sql).expect("a query");
+    let columns = statement.column_count();
+    let mut rows = statement.query([]).expect("rows");
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().expect("a row") {
+        let values: Vec<_> = (0..columns)
+            .map(|i| row.get_ref(i).expect("a value"))
+            .collect();
+        found.push(format!("{values:?}"));
+    }
+    found
+}
+
+fn assert_whole(connection: &Connection) {
+    let check = "PRAGMA integrity_check";
+    let found: String = connection
+        .query_row(check, [], |row| row.get(0))
+        .expect("an answer");
+    assert_eq!(found, "ok");
+}
