@@ -4,8 +4,6 @@
 //! which revision follows from an edit, and how the histories of two stores become one. [`mango`] finds documents by what
 //! is in them.
 
-#![allow(clippy::todo, dead_code)]
-
 pub mod json;
 pub mod mango;
 pub mod revision;
