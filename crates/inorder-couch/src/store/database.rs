@@ -50,7 +50,7 @@ impl Shared {
         settings: Settings,
         events: broadcast::Sender<DatabaseEvent>,
     ) -> Result<Self> {
-        let connection = schema::open_writer(path, settings.synchronous)?;
+        let connection = schema::open_writer(path, &settings)?;
         let pins = Pins::default();
         // What was uploaded when the last process ended, and never used.
         while blobs::remove_unused(&connection, &pins)? {}
