@@ -321,7 +321,8 @@ impl<'a> Writer<'a> {
         }
         if let Some(stored) = &stored {
             self.drop_bodies(&stored.tree, &tree)?;
-            self.count(stored, Count::Out)?;
+            let (deleted, bytes) = (stored.head.deleted, stored.external_bytes);
+            self.state.count(deleted, bytes, Count::Out);
         }
         let Some(winner) = tree.winner().cloned() else {
             return self.remove(id, stored);
@@ -363,7 +364,12 @@ impl<'a> Writer<'a> {
             &tree,
             body.as_ref(),
         )?;
-        self.count_in(seq, winner.deleted)?;
+        let bytes = match (&body, &stored) {
+            (Some(body), _) => row::external_bytes(body.text.len() as u64, body.atts.as_deref())?,
+            (None, Some(stored)) => stored.external_bytes,
+            (None, None) => 0,
+        };
+        self.state.count(winner.deleted, bytes, Count::In);
         if id.starts_with(id::DESIGN) {
             self.state.design_seq = seq;
             crate::mango::design_changed(self.connection)?;
@@ -477,32 +483,6 @@ impl<'a> Writer<'a> {
             blobs::count(self.connection, record.blob, -1)?;
         }
         Ok(())
-    }
-
-    fn count(&mut self, stored: &Stored, change: Count) -> Result<()> {
-        let bytes = self.external_bytes(stored.head.seq)?;
-        self.state.count(stored.head.deleted, bytes, change);
-        Ok(())
-    }
-
-    fn count_in(&mut self, seq: u64, deleted: bool) -> Result<()> {
-        let bytes = self.external_bytes(seq)?;
-        self.state.count(deleted, bytes, Count::In);
-        Ok(())
-    }
-
-    /// Bytes of a winner's body and of its attachments, decoded.
-    fn external_bytes(&self, seq: u64) -> Result<u64> {
-        let sql = "SELECT octet_length(body), atts FROM docs WHERE seq = ?1";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let (bytes, atts) = statement.query_row([seq as i64], |row| {
-            Ok((
-                super::state::number(row, 0)?,
-                row.get::<_, Option<String>>(1)?,
-            ))
-        })?;
-        let records = Record::read_all(atts.as_deref())?;
-        Ok(bytes + records.iter().map(|record| record.length).sum::<u64>())
     }
 }
 

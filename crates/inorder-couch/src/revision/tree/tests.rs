@@ -189,6 +189,8 @@ impl Model {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
     #[test]
     fn ways_in_any_order_grow_the_same_tree(
         (ways, shuffled) in any_ways().prop_map(consistent).prop_flat_map(|ways| {
