@@ -3,6 +3,7 @@
 mod common;
 
 use common::*;
+use inorder_couch::revision::Revision;
 use inorder_couch::store::{Changes, Database, Edit, Found, GetOptions, Style};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,23 +97,16 @@ fn replicate_some(from: &Database, to: &Database, since: u64, documents: usize) 
     }
 }
 
-/// Every document's leaves, and the winners.
-fn contents(
-    db: &Database,
-) -> BTreeMap<
-    String,
-    (
-        String,
-        BTreeSet<(inorder_couch::revision::Revision, bool, String)>,
-    ),
-> {
-    let winners = all_changes(db).into_iter();
-    winners
-        .map(|(_, id, winner)| {
-            let leaves = leaves(db, &id);
-            (id, (winner, leaves))
-        })
-        .collect()
+/// A document's winner and its leaves.
+type Contents = (String, BTreeSet<(Revision, bool, String)>);
+
+/// Every document.
+fn contents(db: &Database) -> BTreeMap<String, Contents> {
+    let document = |(_, id, winner): (u64, String, String)| {
+        let leaves = leaves(db, &id);
+        (id, (winner, leaves))
+    };
+    all_changes(db).into_iter().map(document).collect()
 }
 
 fn check_counts(db: &Database) {
