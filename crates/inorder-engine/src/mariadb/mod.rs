@@ -16,7 +16,7 @@ mod structure;
 pub(crate) use remote::PROTOCOL;
 
 use crate::{
-    Database, Engine, EngineInfo, Error, Found, Settings, TableShape,
+    Database, Engine, EngineInfo, Error, Found, KernelCheck, Layer, Settings, TableShape,
     server::{Home, Programs, Server, process},
 };
 use inorder_key::{Encoding, KeyKind};
@@ -80,6 +80,13 @@ impl Engine for MariaDb {
 
     fn ignores(&self) -> &'static [&'static str] {
         &["journal", "mmap_bytes", "auto_vacuum"]
+    }
+
+    fn kernel_check(&self) -> KernelCheck {
+        KernelCheck {
+            layer: Layer::Block,
+            gap: "the kernel counts whole pages of 4 KiB where the log is written in blocks of 512 bytes, and the file system's own",
+        }
     }
 
     /// The compile options are the program's path and what it answers to `--version`.

@@ -17,7 +17,7 @@ mod structure;
 pub(crate) use remote::PROTOCOL;
 
 use crate::{
-    Database, Engine, EngineInfo, Error, Found, Settings, TableShape,
+    Database, Engine, EngineInfo, Error, Found, KernelCheck, Layer, Settings, TableShape,
     server::{Home, Programs, Server, process, template},
 };
 use inorder_key::{Encoding, KeyKind};
@@ -81,6 +81,13 @@ impl Engine for Postgres {
     /// Its pages have the size it was compiled with.
     fn ignores(&self) -> &'static [&'static str] {
         &["page_size_bytes", "journal", "mmap_bytes", "auto_vacuum"]
+    }
+
+    fn kernel_check(&self) -> KernelCheck {
+        KernelCheck {
+            layer: Layer::WriteCalls,
+            gap: "the log's volume is counted by its position, while every commit writes the last, partly filled page again; transaction states and control files have no counter",
+        }
     }
 
     /// The compile options are the program's path and `pg_config --configure`, where it is there.
