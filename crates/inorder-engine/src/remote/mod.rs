@@ -11,9 +11,7 @@ mod url;
 
 pub use url::ServerUrl;
 
-use crate::{
-    Database, Engine, EngineInfo, Error, Found, KernelCheck, Settings, TableShape, Write,
-};
+use crate::{Database, Engine, EngineInfo, Error, Found, KernelCheck, Settings, TableShape, Write};
 use dialect::{Dialect, Facts, Feature};
 use inorder_key::{Encoding, KeyKind};
 use std::path::Path;
