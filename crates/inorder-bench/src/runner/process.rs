@@ -140,12 +140,30 @@ pub fn serve() -> Result<(), Error> {
     });
     let mut on_rows = |rows| _ = say(&Event::Rows(rows));
     let ended = Engines::at(&order.urls)
-        .and_then(|engines| trial::run(&order.spec, &engines, &mut on_rows));
+        .map_err(|error| error.to_string())
+        .and_then(|engines| {
+            let ended = trial::run(&order.spec, &engines, &mut on_rows);
+            ended.map_err(|error| said_of(&error, &order.spec, &engines))
+        });
     let event = match ended {
         Ok(outcome) => Event::Done(Box::new(outcome)),
-        Err(error) => Event::Failed(error.to_string()),
+        Err(reason) => Event::Failed(reason),
     };
     say(&event).map_err(closed)
+}
+
+/// An error in words, with the server it happened on where that runs already.
+fn said_of(error: &Error, spec: &TrialSpec, engines: &Engines) -> String {
+    let said = error.to_string();
+    let engine = spec.levels.get("engine");
+    let at = engines
+        .shown()
+        .into_iter()
+        .find(|(name, _)| Some(name) == engine);
+    match at {
+        Some((_, url)) if !said.contains(&url) => format!("{url}: {said}"),
+        _ => said,
+    }
 }
 
 fn say(event: &Event) -> std::io::Result<()> {

@@ -93,6 +93,11 @@ impl Place {
         files.into_iter().next().expect("one")
     }
 
+    /// Waits until there is a result file: rehearsals are over.
+    pub fn wait_for_file(&self) {
+        wait("result file", || self.files().into_iter().next());
+    }
+
     /// Waits until the only result file has so many trials done, and returns it.
     pub fn wait_for_done(&self, wanted: usize) -> PathBuf {
         wait("trials that are done", || {

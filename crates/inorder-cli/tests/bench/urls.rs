@@ -109,13 +109,7 @@ fn what_a_killed_run_left_on_a_server_goes_and_the_run_goes_on() {
         let place = Place::with(TINY);
         // In the environment it is seen by nobody else.
         let mut run = place
-            .inorder(&[
-                "bench",
-                "tiny.toml",
-                "--set=rows=6000",
-                "--repetitions=2",
-                "-q",
-            ])
+            .inorder(&["bench", "tiny.toml", "--repetitions=2", "-q"])
             .env("INORDER_URL", &server.url)
             .stdout(Stdio::null())
             .spawn()
@@ -136,6 +130,42 @@ fn what_a_killed_run_left_on_a_server_goes_and_the_run_goes_on() {
         place
             .run(&["rerun", path])
             .expect(2, &["give its --url again"]);
+    }
+}
+
+#[test]
+fn a_server_that_dies_in_a_trial_ends_the_run_with_its_name() {
+    let place = Place::with(TINY);
+    for server in Server::all(&place) {
+        let place = Place::with(TINY);
+        let run = place
+            .inorder(&["bench", "tiny.toml", "--set=rows=100000", "-q"])
+            .env("INORDER_URL", &server.url)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        place.wait_for_file();
+        wait("a trial at work", || (server.guests() > 0).then_some(()));
+        drop(server.database);
+        let said = Said::of(run.wait_with_output().expect("its end"));
+        let said = said.expect(
+            1,
+            &[
+                "trials in a row failed",
+                "the host and the port",
+                "--resume",
+            ],
+        );
+        assert!(!said.stderr.contains(PASSWORD), "{}", said.stderr);
+        let run = Store::read(&place.file()).expect("a run");
+        let failed = with_status(&run, Status::Failed);
+        let reason = failed[0].error.as_deref().expect("a reason");
+        assert!(reason.contains("://"), "{reason}");
+        assert!(
+            reason.contains("connection was lost") || reason.contains("the host"),
+            "{reason}"
+        );
     }
 }
 

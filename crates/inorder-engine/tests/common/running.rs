@@ -82,7 +82,7 @@ impl Running {
             .port();
         let (user, arguments) = match engine.name() {
             "postgres" => ("postgres", prepare_postgres(&program, folder.path(), port)),
-            _ => ("mysql", prepare_mariadb(&program, folder.path(), port)),
+            _ => ("mysql", prepare_mariadb(folder.path(), port)),
         };
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", HOLD, "sh"]).arg(&program).args(arguments);
@@ -209,12 +209,14 @@ fn prepare_postgres(program: &Path, folder: &Path, port: u16) -> Vec<String> {
         .collect()
 }
 
-fn prepare_mariadb(program: &Path, folder: &Path, port: u16) -> Vec<String> {
+fn prepare_mariadb(folder: &Path, port: u16) -> Vec<String> {
     let data = folder.join("data");
     fs::create_dir(&data).unwrap();
-    // The tables of users and rights, and an administrator with a password.
+    // The tables of users and rights. A server that starts removes what it takes for its own remains
+    // in the folder of temporary files: each has one.
     let mut install = Command::new("mariadb-install-db");
     install
+        .env("TMPDIR", &data)
         .args([
             "--no-defaults",
             "--auth-root-authentication-method=normal",
@@ -230,11 +232,11 @@ fn prepare_mariadb(program: &Path, folder: &Path, port: u16) -> Vec<String> {
         "CREATE USER {ADMIN}@'%' IDENTIFIED BY '{PASSWORD}';\nGRANT ALL ON *.* TO {ADMIN}@'%' WITH GRANT OPTION;\n"
     );
     fs::write(&users, make).unwrap();
-    let _ = program;
     let path = |name: &str, path: &Path| format!("--{name}={}", path.display());
     vec![
         "--no-defaults".to_owned(),
         path("datadir", &data),
+        path("tmpdir", &data),
         path("socket", &folder.join("socket")),
         path("pid-file", &folder.join("pid")),
         path("init-file", &users),
