@@ -13,11 +13,20 @@ pub const ENGINES: &[&dyn Engine] = &[
     &crate::sqlite::Sqlite,
     &crate::postgres::Postgres,
     &crate::mariadb::MariaDb,
+    &crate::sharded::PostgresSharded,
 ];
 
 /// The engine with this name, if there is one.
 pub fn engine(name: &str) -> Option<&'static dyn Engine> {
     ENGINES.iter().copied().find(|engine| engine.name() == name)
+}
+
+/// Refuses settings that an engine doesn't take.
+pub(crate) fn check(engine: &dyn Engine, settings: &Settings) -> Result<(), Error> {
+    engine.accepts(settings).map_err(|what| Error::Unsupported {
+        engine: engine.name(),
+        what,
+    })
 }
 
 /// Which engine ran, exactly.
@@ -111,6 +120,15 @@ pub struct ColumnInfo {
     pub primary_key: u32,
 }
 
+/// One of the servers that a table's rows are spread over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Its name.
+    pub name: String,
+    /// Rows of the table on it.
+    pub rows: u64,
+}
+
 /// What to do while another writer holds the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
@@ -194,6 +212,14 @@ pub trait Database: Send + Sync {
     /// # Errors
     /// When there is no such table.
     fn count(&self, table: &str) -> Result<u64, Error>;
+
+    /// The servers that a table's rows are spread over; none where they are all in one place.
+    ///
+    /// # Errors
+    /// When there is no such table.
+    fn shards(&self, _table: &str) -> Result<Vec<Shard>, Error> {
+        Ok(Vec::new())
+    }
 
     /// Bytes of the database's files now; of a server those of its tables and indexes.
     ///

@@ -8,22 +8,24 @@ mod batch;
 mod counters;
 mod engine;
 mod error;
+mod gather;
 mod layout;
 
 pub mod mariadb;
 pub mod postgres;
 mod server;
 mod settings;
+pub mod sharded;
 pub mod sqlite;
 mod structure;
 
 pub use batch::{Batch, Column, Value};
 pub use counters::{FileIo, Io};
 pub use engine::{
-    ColumnInfo, Database, ENGINES, Engine, EngineInfo, Found, Reader, Retry, Writer, engine,
+    ColumnInfo, Database, ENGINES, Engine, EngineInfo, Found, Reader, Retry, Shard, Writer, engine,
 };
 pub use error::Error;
 pub use layout::{LAYOUTS, TableShape};
 pub use server::template::TEMPLATES;
-pub use settings::{AutoVacuum, Journal, Settings, Synchronous, Write};
+pub use settings::{AutoVacuum, Journal, Partition, Settings, Synchronous, Write};
 pub use structure::{PageFill, Tree};

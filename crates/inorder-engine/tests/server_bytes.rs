@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{servers, typed};
+use common::{is_postgres, servers, typed};
 use inorder_engine::{Batch, Column, Database, Retry, Settings, Synchronous};
 use std::fs;
 
@@ -58,11 +58,11 @@ fn write_rows(database: &dyn Database, rows: u64) {
 fn servers_count_what_the_kernel_counts() {
     for engine in servers() {
         let (field, tolerance) = match engine.name() {
-            "postgres" => ("wchar:", 0.01),
+            name if is_postgres(name) => ("wchar:", 0.01),
             _ if is_on_disk() => ("write_bytes:", 0.01),
             _ => continue,
         };
-        let folder = tempfile::tempdir().unwrap();
+        let folder = common::folder();
         let settings = Settings {
             page_size_bytes: 16_384,
             synchronous: Synchronous::Full,

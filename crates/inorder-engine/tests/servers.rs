@@ -37,38 +37,39 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// The run folder that a server's command line names.
-fn run_folder(pid: u32) -> PathBuf {
-    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap();
-    let line = String::from_utf8_lossy(&line).into_owned();
-    let argument = line.split('\0').find(|a| a.contains("inorder-server-"));
-    let path = argument.unwrap().rsplit('=').next().unwrap();
-    let mut path = Path::new(path);
-    while !path
-        .file_name()
-        .unwrap()
-        .to_string_lossy()
-        .starts_with("inorder-server-")
-    {
-        path = path.parent().unwrap();
+/// The run folders that servers' command lines name.
+fn run_folders(processes: &[u32]) -> Vec<PathBuf> {
+    let is_run = |path: &&Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("inorder-server-")
+    };
+    let mut folders = Vec::new();
+    for pid in processes {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).into_owned();
+        let named = line.split('\0').find(|a| a.contains("inorder-server-"));
+        let path = named.and_then(|argument| argument.rsplit('=').next());
+        let run = path.and_then(|path| Path::new(path).ancestors().find(is_run));
+        folders.extend(run.map(Path::to_owned));
     }
-    path.to_owned()
+    folders
 }
 
 #[test]
 fn a_dropped_server_leaves_nothing() {
     for engine in servers() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = common::folder();
         let database = create(engine, folder.path());
         let processes = database.processes();
-        let run = run_folder(processes[0]);
+        let runs = run_folders(&processes);
+        assert!(!runs.is_empty());
         assert!(processes.iter().all(|&pid| is_running(pid)));
-        assert!(run.is_dir());
+        assert!(runs.iter().all(|run| run.is_dir()));
         drop(database);
         wait_until("the server ends", || {
             !processes.iter().any(|&pid| is_running(pid))
         });
-        assert!(!run.exists());
+        assert!(!runs.iter().any(|run| run.exists()));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }
@@ -76,7 +77,7 @@ fn a_dropped_server_leaves_nothing() {
 #[test]
 fn a_panic_stops_the_server() {
     for engine in servers() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = common::folder();
         let path = folder.path().to_owned();
         let (sender, processes) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
@@ -126,36 +127,40 @@ fn start_child(engine: &dyn Engine, folder: &Path) -> (Child, Vec<u32>) {
 #[test]
 fn a_killed_owner_takes_its_server_along() {
     for engine in servers() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = common::folder();
         let (mut child, processes) = start_child(engine, folder.path());
-        let run = run_folder(processes[0]);
+        let runs = run_folders(&processes);
+        assert!(!runs.is_empty());
         child.kill().unwrap();
         child.wait().unwrap();
         wait_until("the server ends", || {
             !processes.iter().any(|&pid| is_running(pid))
         });
-        wait_until("the run folder goes", || !run.exists());
+        wait_until("the run folders go", || {
+            !runs.iter().any(|run| run.exists())
+        });
     }
 }
 
 #[test]
 fn the_next_start_ends_what_even_the_watchdog_left() {
     for engine in servers() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = common::folder();
         let (mut child, processes) = start_child(engine, folder.path());
-        let run = run_folder(processes[0]);
-        for watchdog in watchdogs_of(&run) {
+        let runs = run_folders(&processes);
+        assert!(!runs.is_empty());
+        for watchdog in runs.iter().flat_map(|run| watchdogs_of(run)) {
             kill(watchdog);
         }
         child.kill().unwrap();
         child.wait().unwrap();
         // Nobody is left to stop it but a start, this one or that of another test.
-        let other = tempfile::tempdir().unwrap();
+        let other = common::folder();
         let database = create(engine, other.path());
         wait_until("the server ends", || {
             !processes.iter().any(|&pid| is_running(pid))
         });
-        assert!(!run.exists());
+        assert!(!runs.iter().any(|run| run.exists()));
         // The one in use was left alone.
         let mut reader = database.reader("SELECT count(*) FROM t").unwrap();
         assert_eq!(reader.query(&Batch::default(), 0).unwrap(), 1);

@@ -1,7 +1,6 @@
 //! Where rows come from (CSV, JSONL, IMDb's TSV, or made up) and the order they are written in.
 
 mod error;
-mod gather;
 pub mod order;
 pub mod recipe;
 mod rng;

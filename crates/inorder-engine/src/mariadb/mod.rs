@@ -14,7 +14,8 @@ mod structure;
 
 use crate::{
     Database, Engine, EngineInfo, Error, Found, Settings, TableShape,
-    server::{Home, Programs, Server, process},
+    engine::check,
+    server::{Home, Programs, Server, process, user::User},
 };
 use inorder_key::{Encoding, KeyKind};
 use std::{fs, path::Path, process::Command, sync::OnceLock};
@@ -73,7 +74,14 @@ impl Engine for MariaDb {
     }
 
     fn ignores(&self) -> &'static [&'static str] {
-        &["journal", "mmap_bytes", "auto_vacuum"]
+        &[
+            "journal",
+            "mmap_bytes",
+            "auto_vacuum",
+            "shards",
+            "partition",
+            "first_shard_cpu_percent",
+        ]
     }
 
     /// The compile options are the program's path and what it answers to `--version`.
@@ -108,8 +116,10 @@ impl Engine for MariaDb {
     }
 
     fn create(&self, folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, Error> {
+        check(self, settings)?;
         let (program, _) = PROGRAMS.newest()?;
-        let home = Home::of_engine(self, &["mysql", "nobody"], folder, settings)?;
+        let user = User::choose(NAME, &["mysql", "nobody"])?;
+        let home = Home::create(folder, NAME, user)?;
         let server = start(&program, home, settings)?;
         Ok(Box::new(database::MariaDatabase::open(server, settings)?))
     }

@@ -6,7 +6,7 @@ use crate::{
     server::{Server, Sessions, sql},
 };
 use postgres::{Client, Config, NoTls, Row, types::ToSql};
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// An open database.
 pub struct PostgresDatabase {
@@ -31,8 +31,13 @@ impl PostgresDatabase {
         })
     }
 
+    /// Where its socket is.
+    pub fn socket_folder(&self) -> &Path {
+        &self.server.home.run
+    }
+
     /// Does something on the control connection.
-    fn control<T>(
+    pub fn control<T>(
         &self,
         doing: &str,
         work: impl FnOnce(&mut Client) -> Result<T, postgres::Error>,

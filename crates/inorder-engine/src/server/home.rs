@@ -6,8 +6,8 @@
 //! name says which process owns it and when that began, and the server's command line has it, so
 //! that a start can tell what a killed process left behind from what others still use.
 
-use super::{template::TEMPLATES, user::User};
-use crate::{Engine, Error, Settings};
+use super::{process::go_on, template::TEMPLATES, user::User};
+use crate::Error;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::{
     env, fs,
@@ -44,20 +44,6 @@ pub struct Home {
 }
 
 impl Home {
-    /// The folders of a new server of an engine, which has to take these settings. It runs as the
-    /// first of `users` that there is, where this runs as root.
-    pub fn of_engine(
-        engine: &dyn Engine,
-        users: &[&str],
-        folder: &Path,
-        settings: &Settings,
-    ) -> Result<Self, Error> {
-        let name = engine.name();
-        let refused = |what| Error::Unsupported { engine: name, what };
-        engine.accepts(settings).map_err(refused)?;
-        Home::create(folder, name, User::choose(name, users)?)
-    }
-
     /// Makes the folders for the engine `name` in `folder`, and removes what others left behind.
     pub fn create(folder: &Path, name: &str, user: Option<User>) -> Result<Self, Error> {
         remove_abandoned();
@@ -177,6 +163,7 @@ pub fn remove_abandoned() {
     for folder in folders {
         for pid in running_in(&folder) {
             let _ = kill_process(pid, Signal::QUIT);
+            go_on(pid.as_raw_nonzero().get().cast_unsigned());
             end(pid);
         }
         let _ = fs::remove_dir_all(&folder);

@@ -33,8 +33,17 @@ is_server() {
   if [ -d /proc/self ]; then tr '\0' ' ' 2>/dev/null <"/proc/$server/cmdline"
   else ps -o args= -p "$server"; fi | grep -qF -- "$folder"
 }
+# A server that is held back (SIGSTOP) can't end, nor can what it started.
+go_on() {
+  for stat in /proc/[0-9]*/stat; do
+    read -r pid name state parent rest 2>/dev/null <"$stat"
+    [ "$parent" = "$server" ] && kill -s CONT "$pid"
+  done
+  kill -s CONT "$server"
+}
 if is_server; then
   kill -s "$signal" "$server"
+  go_on
   tries=0
   while is_server && [ "$tries" -lt 50 ]; do sleep 0.1; tries=$((tries + 1)); done
   is_server && kill -s KILL "$server"
@@ -233,8 +242,35 @@ fn spawn(mut command: Command) -> Result<Child, Error> {
     })
 }
 
-/// The processes that a process started (proc_pid_stat(5), field 4).
+/// Lets a server go on that was held back, and what it started.
+pub fn go_on(server: u32) {
+    for pid in children_of(server).into_iter().chain([server]) {
+        if let Some(pid) = Pid::from_raw(pid.cast_signed()) {
+            let _ = kill_process(pid, Signal::CONT);
+        }
+    }
+}
+
+/// The processes that a process started.
 fn children_of(parent: u32) -> Vec<u32> {
+    children_by_task(parent).unwrap_or_else(|| children_by_stat(parent))
+}
+
+/// By the kernel's own list, where it keeps one (proc_pid_task(5), `children`).
+fn children_by_task(parent: u32) -> Option<Vec<u32>> {
+    let mut all = Vec::new();
+    for task in fs::read_dir(format!("/proc/{parent}/task")).ok()? {
+        let list = fs::read_to_string(task.ok()?.path().join("children")).ok()?;
+        all.extend(
+            list.split_whitespace()
+                .filter_map(|pid| pid.parse::<u32>().ok()),
+        );
+    }
+    Some(all)
+}
+
+/// By what every process says of itself (proc_pid_stat(5), field 4).
+fn children_by_stat(parent: u32) -> Vec<u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())

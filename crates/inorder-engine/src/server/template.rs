@@ -9,6 +9,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{self, Command},
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 /// Name of the folder that servers' prepared data folders are kept in, where it lies beside the
@@ -27,7 +28,9 @@ pub fn fill(home: &Home, key: &str, make: impl FnOnce() -> Result<(), Error>) ->
     }
     make()?;
     // Two that make it at once each have a copy of their own; the first to name it wins.
-    let unnamed = templates.join(format!("{key}.{}", process::id()));
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let unnamed = templates.join(format!("{key}.{}.{number}", process::id()));
     let kept = copy(&home.data, &unnamed).is_ok() && fs::rename(&unnamed, &template).is_ok();
     if !kept {
         let _ = fs::remove_dir_all(&unnamed);

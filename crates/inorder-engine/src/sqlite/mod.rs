@@ -17,7 +17,9 @@ mod settings;
 mod vfs;
 mod writer;
 
-use crate::{Database, Engine, EngineInfo, Error, Found, Settings, TableShape, Write};
+use crate::{
+    Database, Engine, EngineInfo, Error, Found, Settings, TableShape, Write, engine::check,
+};
 use inorder_key::{Encoding, KeyKind};
 use rusqlite::Connection;
 use std::path::Path;
@@ -45,6 +47,10 @@ impl Engine for Sqlite {
             Write::Insert => Ok(()),
             other => Err(format!("write by {}: it has INSERT alone", other.name())),
         }
+    }
+
+    fn ignores(&self) -> &'static [&'static str] {
+        &["shards", "partition", "first_shard_cpu_percent"]
     }
 
     /// The first compile option is `SOURCE_ID=` and the check-in SQLite was built from.
@@ -78,8 +84,7 @@ impl Engine for Sqlite {
     }
 
     fn create(&self, folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, Error> {
-        self.accepts(settings)
-            .map_err(|what| Error::Unsupported { engine: NAME, what })?;
+        check(self, settings)?;
         Ok(Box::new(database::SqliteDatabase::create(
             folder, settings,
         )?))

@@ -1,7 +1,8 @@
 //! What tests of every engine share.
 #![allow(dead_code)] // not every test file uses all of it
 
-use inorder_engine::{Batch, Column, Database, ENGINES, Engine, Error, Retry, Settings};
+use inorder_engine::{Batch, Column, Database, ENGINES, Engine, Error, Retry, Settings, TEMPLATES};
+use std::{fs, path::Path};
 use tempfile::TempDir;
 
 /// The engines that are there. For the others it prints SKIPPED and the reason; in CI, where all
@@ -27,11 +28,25 @@ pub fn servers() -> Vec<&'static dyn Engine> {
     engines
 }
 
+/// A fresh folder, beside a folder of templates: what a server needs anew each time is made once.
+pub fn folder() -> TempDir {
+    // Who else runs these tests may not read what belongs to a server of ours.
+    let user = rustix::process::geteuid().as_raw();
+    let beside = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("user-{user}"));
+    fs::create_dir_all(beside.join(TEMPLATES)).unwrap();
+    TempDir::new_in(beside).unwrap()
+}
+
 /// Runs a check on every engine, in a fresh folder each.
 pub fn on_every_engine(check: impl Fn(&dyn Engine, &TempDir)) {
     for engine in engines() {
-        check(engine, &tempfile::tempdir().unwrap());
+        check(engine, &folder());
     }
+}
+
+/// Whether an engine speaks PostgreSQL's SQL.
+pub fn is_postgres(engine: &str) -> bool {
+    engine.starts_with("postgres")
 }
 
 /// The same, with a database of the default settings.
@@ -71,7 +86,7 @@ impl Subject {
 pub fn typed(engine: &str, ddl: &str) -> String {
     let [int, real, text, blob, serial] = match engine {
         "sqlite" => ["INTEGER", "REAL", "TEXT", "BLOB", "INTEGER PRIMARY KEY"],
-        "postgres" => [
+        _ if is_postgres(engine) => [
             "BIGINT",
             "DOUBLE PRECISION",
             "TEXT",

@@ -5,11 +5,12 @@
 //! once, at the end, so that the insert loop walks memory in order.
 
 mod compare;
+mod permute;
 mod sort;
 
 use inorder_engine::{Batch, Column};
 
-use crate::gather::permute;
+use permute::permute;
 
 /// In which order the rows of a batch are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
