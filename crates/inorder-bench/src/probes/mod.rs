@@ -49,6 +49,7 @@ probes! {
     "fill_share", "share", false, false, "Share of the bytes on a tree's pages that are in use, 0 to 1.";
     "peak_memory_bytes", "bytes", false, false, "Peak resident memory of the trial's process.";
     "rows_stored", "rows", false, false, "Rows counted in the measured table after the load.";
+    "shard_rows", "rows", false, false, "Rows of the measured table on each server it is spread over, after the load.";
     "point_lookup_us", "us", false, true, "Latency of a look-up by key; parts warm.p50, warm.p99, warm.mean, cold.p50, cold.p99, cold.mean.";
     "range_lookup_us", "us", false, true, "Latency of reading 100 rows in key order from a random key; parts as for point look-ups.";
     "query_us", "us", false, true, "Latency of the experiment's own query; parts as for point look-ups.";

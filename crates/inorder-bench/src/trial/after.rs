@@ -30,6 +30,9 @@ pub fn look(
     let own_memory = host::peak_memory_bytes().filter(|_| subject.database.processes().is_empty());
     probes.push("peak_memory_bytes", "", own_memory.map(|b| b as f64));
     check_rows(subject, &mut probes)?;
+    for shard in subject.database.shards(subject.table)? {
+        probes.push("shard_rows", &shard.name, Some(shard.rows as f64));
+    }
     let trees = subject.database.structure()?;
     let size_bytes = subject.database.size_bytes()?;
     probes.push_size("size_bytes", &trees, size_bytes);

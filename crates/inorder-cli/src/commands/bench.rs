@@ -155,7 +155,10 @@ fn request(arguments: &Arguments, command: Vec<String>) -> Result<Request> {
         .partition(|name| name.ends_with(".toml") || Path::new(name).is_file());
     let mut chosen = Vec::new();
     if !names.is_empty() || files.is_empty() {
-        let names: Vec<String> = names.into_iter().cloned().collect();
+        let names: Vec<String> = match arguments.list && names.is_empty() {
+            true => experiments::names(),
+            false => names.into_iter().cloned().collect(),
+        };
         chosen = experiments::built_in(&names, scale, &overrides)?;
     }
     for file in files {

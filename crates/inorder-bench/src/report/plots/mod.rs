@@ -198,6 +198,7 @@ const BUILDERS: &[fn(&Source) -> Vec<Plot>] = &[
     bars::bytes_by_file,
     bars::cpu_by_phase,
     bars::size,
+    bars::shards,
     fill::map,
     latency::plots,
 ];
