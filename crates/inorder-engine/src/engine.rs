@@ -192,6 +192,12 @@ pub trait Database: Send + Sync {
         Vec::new()
     }
 
+    /// Whether all that works for it is in [`Database::processes`] or this process. Not so for a server
+    /// of another machine: its CPU time and what it asks of its disk can't be seen.
+    fn is_in_sight(&self) -> bool {
+        true
+    }
+
     /// A connection that runs one query again and again. A parameter is a `?`.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ mod layout;
 
 pub mod mariadb;
 pub mod postgres;
+pub mod remote;
 mod server;
 mod settings;
 pub mod sharded;

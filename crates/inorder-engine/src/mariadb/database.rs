@@ -1,9 +1,10 @@
 //! One open database: its control connection.
 
-use super::{SCHEMA, SOCKET, counters, settings, structure};
+use super::{PACKET_BYTES_MAX, SCHEMA, SOCKET, counters, remote, settings, structure};
 use crate::{
     ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Writer,
-    server::{Failure, Server, Sessions, sql},
+    remote::{Remote, dialect::Feature, host::Host},
+    server::{Connection, Failure, Server, Sessions, session::Keeper, sql},
 };
 use mysql::{Conn, Opts, OptsBuilder, prelude::Queryable as _};
 use std::{
@@ -15,13 +16,10 @@ use std::{
 /// How long all changed pages may take to be written.
 const FLUSH_MAX: Duration = Duration::from_secs(600);
 
-/// Bytes of the largest statement or row.
-const PACKET_BYTES_MAX: usize = 1 << 30;
-
 /// An open database.
 pub struct MariaDatabase {
     sessions: Sessions<Conn>,
-    server: Arc<Server>,
+    host: Host,
 }
 
 /// A name as SQL takes it, whatever is in it.
@@ -45,7 +43,25 @@ impl MariaDatabase {
         let server = Arc::new(server);
         Ok(MariaDatabase {
             sessions: Sessions::new(conn, address.into(), settings, Arc::clone(&server) as _),
-            server,
+            host: Host::Private(server),
+        })
+    }
+
+    /// Opens a database of a server that runs already. The keeper lives as long as any connection.
+    pub fn open_remote(
+        remote: &Remote,
+        address: Opts,
+        settings: &Settings,
+        keeper: Keeper,
+    ) -> Result<Self, Error> {
+        let opened = <Conn as Connection>::open(&address, settings.foreign_keys);
+        let mut conn = opened.map_err(|failure| remote.url.error(failure.message))?;
+        // MySQL keeps sizes for a day otherwise; others don't know the variable.
+        let _ = conn.query_drop("SET SESSION information_schema_stats_expiry = 0");
+        let running = remote::ask(remote, &mut conn);
+        Ok(MariaDatabase {
+            sessions: Sessions::new(conn, address, settings, keeper),
+            host: Host::Running(running),
         })
     }
 
@@ -142,7 +158,7 @@ impl Database for MariaDatabase {
         })?;
         let not_applicable = settings::NOT_APPLICABLE.iter();
         all.extend(not_applicable.map(|name| ((*name).to_owned(), "n/a".to_owned())));
-        all.extend(self.server.home.told());
+        all.extend(self.host.told());
         Ok(all)
     }
 
@@ -171,7 +187,11 @@ impl Database for MariaDatabase {
     }
 
     fn processes(&self) -> Vec<u32> {
-        self.server.processes()
+        self.host.processes()
+    }
+
+    fn is_in_sight(&self) -> bool {
+        self.host.is_in_sight()
     }
 
     fn reader(&self, sql: &str) -> Result<Box<dyn Reader>, Error> {
@@ -179,12 +199,22 @@ impl Database for MariaDatabase {
     }
 
     fn io(&self) -> Io {
+        if !self.host.has(Feature::Counters) {
+            return Io::default();
+        }
         self.control("reading the counters", counters::io)
             .unwrap_or_default()
     }
 
     fn quiesce(&self) -> Result<(), Error> {
-        self.control("writing all changed pages", flush)
+        match self.host {
+            Host::Private(_) => self.control("writing all changed pages", flush),
+            // A global setting of a server that others use isn't touched.
+            Host::Running(_) if self.host.may_flush() => {
+                self.control("writing the tables' changed pages", structure::flush_tables)
+            }
+            Host::Running(_) => Ok(()),
+        }
     }
 
     fn count(&self, table: &str) -> Result<u64, Error> {
@@ -194,7 +224,10 @@ impl Database for MariaDatabase {
     }
 
     fn size_bytes(&self) -> Result<u64, Error> {
-        self.control("measuring the files", structure::size_bytes)
+        match self.host {
+            Host::Private(_) => self.control("measuring the files", structure::file_bytes),
+            Host::Running(_) => self.control("measuring tables", structure::data_and_index_bytes),
+        }
     }
 
     /// Brings the planner's statistics up to date first: the sizes of indexes are among them.
@@ -216,6 +249,7 @@ impl Database for MariaDatabase {
     }
 
     fn vacuum(&self) -> Result<(), Error> {
+        self.host.needs(Feature::Vacuum)?;
         self.control("OPTIMIZE TABLE", |conn| {
             for table in structure::tables(conn)? {
                 run_all(conn, &format!("OPTIMIZE TABLE {}", quoted(&table)))?;

@@ -8,9 +8,12 @@
 mod counters;
 mod database;
 mod ddl;
+mod remote;
 mod session;
 mod settings;
 mod structure;
+
+pub(crate) use remote::PROTOCOL;
 
 use crate::{
     Database, Engine, EngineInfo, Error, Found, Settings, TableShape,
@@ -25,6 +28,9 @@ const NAME: &str = "mariadb";
 
 /// The database that tables are made in.
 const SCHEMA: &str = "inorder";
+
+/// Bytes of the largest statement or row.
+const PACKET_BYTES_MAX: usize = 1 << 30;
 
 /// The socket's name in the run folder.
 const SOCKET: &str = "socket";

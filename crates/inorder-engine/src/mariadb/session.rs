@@ -4,10 +4,13 @@ use super::database::quoted;
 use crate::{
     Batch,
     batch::Cell,
-    server::{Connection, Failure, sql},
+    server::{Connection, Failure, session::LOST, sql},
 };
 use mysql::{Conn, LocalInfileHandler, Opts, Params, Statement, Value, prelude::Queryable as _};
-use std::{io::Write as _, ops::Range};
+use std::{
+    io::{ErrorKind, Write as _},
+    ops::Range,
+};
 
 impl Connection for Conn {
     type Address = Opts;
@@ -95,9 +98,21 @@ impl Connection for Conn {
 impl From<mysql::Error> for Failure {
     fn from(error: mysql::Error) -> Self {
         match error {
+            mysql::Error::MySqlError(told) if ENDED.contains(&told.code) => Failure {
+                message: format!("{LOST} ({})", told.message),
+                is_of_the_row: false,
+            },
             mysql::Error::MySqlError(told) => Failure {
                 is_of_the_row: is_of_the_row(&told),
                 message: told.message,
+            },
+            mysql::Error::IoError(error) if is_end(&error) => Failure {
+                message: LOST.to_owned(),
+                is_of_the_row: false,
+            },
+            mysql::Error::DriverError(error) => Failure {
+                message: error.to_string(),
+                is_of_the_row: false,
             },
             other => Failure {
                 message: other.to_string(),
@@ -105,6 +120,17 @@ impl From<mysql::Error> for Failure {
             },
         }
     }
+}
+
+/// Errors by which a server that ends takes leave of a session: shutdown, connection killed.
+const ENDED: [u16; 2] = [1053, 1927];
+
+/// Whether the other side is gone.
+fn is_end(error: &std::io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset | ErrorKind::UnexpectedEof
+    )
 }
 
 /// Whether a row is at fault: the classes 22 (data) and 23 (constraints) of `SQLSTATE`, or a value

@@ -1,39 +1,58 @@
 //! One open database: its control connection.
 
-use super::{NAME, SUPERUSER, counters, settings, structure};
+use super::{NAME, SUPERUSER, counters, remote, session::Address, settings, structure};
 use crate::{
     ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Writer,
-    server::{Server, Sessions, sql},
+    remote::{Remote, dialect::Feature, host::Host},
+    server::{Connection, Server, Sessions, session::Keeper, sql},
 };
 use postgres::{Client, Config, NoTls, Row, types::ToSql};
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 /// An open database.
 pub struct PostgresDatabase {
     sessions: Sessions<Client>,
-    server: Arc<Server>,
-    /// Whether the extension pgstattuple, which looks into pages, is there.
-    sees_pages: bool,
+    host: Host,
+    /// The schema of the extension pgstattuple, which looks into pages.
+    looker: Option<String>,
 }
 
 impl PostgresDatabase {
-    /// Waits until the server answers.
+    /// Waits until a private server answers.
     pub fn open(server: Server, settings: &Settings) -> Result<Self, Error> {
         let address = address(&server);
-        let connect = || address.connect(NoTls).map_err(|error| error.to_string());
+        let connect = || {
+            address
+                .config
+                .connect(NoTls)
+                .map_err(|error| error.to_string())
+        };
         let mut client = server.wait_for(connect)?;
-        let made = client.batch_execute("CREATE EXTENSION pgstattuple");
+        // Where it isn't installed, pages aren't looked into.
+        let _ = client.batch_execute("CREATE EXTENSION pgstattuple");
         let server = Arc::new(server);
         Ok(PostgresDatabase {
+            looker: structure::page_looker(&mut client),
             sessions: Sessions::new(client, address, settings, Arc::clone(&server) as _),
-            server,
-            sees_pages: made.is_ok(),
+            host: Host::Private(server),
         })
     }
 
-    /// Where its socket is.
-    pub fn socket_folder(&self) -> &Path {
-        &self.server.home.run
+    /// Opens a schema of a server that runs already. The keeper lives as long as any connection.
+    pub fn open_remote(
+        remote: &Remote,
+        address: Address,
+        settings: &Settings,
+        keeper: Keeper,
+    ) -> Result<Self, Error> {
+        let opened = <Client as Connection>::open(&address, settings.foreign_keys);
+        let mut client = opened.map_err(|failure| remote.url.error(failure.message))?;
+        let running = remote::ask(remote, &mut client);
+        Ok(PostgresDatabase {
+            looker: structure::page_looker(&mut client),
+            sessions: Sessions::new(client, address, settings, keeper),
+            host: Host::Running(running),
+        })
     }
 
     /// Does something on the control connection.
@@ -54,14 +73,17 @@ impl PostgresDatabase {
 }
 
 /// The way to a private server: through its socket.
-fn address(server: &Server) -> Config {
+fn address(server: &Server) -> Address {
     let mut config = Config::new();
     config
         .host_path(&server.home.run)
         .user(SUPERUSER)
         .dbname("postgres")
         .application_name(NAME);
-    config
+    Address {
+        config,
+        schema: None,
+    }
 }
 
 fn column(row: &Row) -> Result<ColumnInfo, postgres::Error> {
@@ -94,7 +116,7 @@ impl Database for PostgresDatabase {
 
     fn settings(&self) -> Result<Vec<(String, String)>, Error> {
         let mut all = self.control("reading the settings back", settings::read_back)?;
-        all.extend(self.server.home.told());
+        all.extend(self.host.told());
         Ok(all)
     }
 
@@ -124,7 +146,11 @@ impl Database for PostgresDatabase {
     }
 
     fn processes(&self) -> Vec<u32> {
-        self.server.processes()
+        self.host.processes()
+    }
+
+    fn is_in_sight(&self) -> bool {
+        self.host.is_in_sight()
     }
 
     fn reader(&self, sql: &str) -> Result<Box<dyn Reader>, Error> {
@@ -132,12 +158,18 @@ impl Database for PostgresDatabase {
     }
 
     fn io(&self) -> Io {
+        if !self.host.has(Feature::Counters) {
+            return Io::default();
+        }
         self.control("reading the counters", counters::io)
             .unwrap_or_default()
     }
 
     fn quiesce(&self) -> Result<(), Error> {
-        self.execute("CHECKPOINT")
+        match self.host.may_flush() {
+            true => self.control("CHECKPOINT", counters::checkpoint),
+            false => Ok(()),
+        }
     }
 
     fn count(&self, table: &str) -> Result<u64, Error> {
@@ -145,14 +177,16 @@ impl Database for PostgresDatabase {
     }
 
     fn size_bytes(&self) -> Result<u64, Error> {
+        self.host.needs(Feature::Sizes)?;
         self.number(structure::SIZE, &[])
     }
 
     /// Brings the planner's statistics up to date first.
     fn structure(&self) -> Result<Vec<Tree>, Error> {
+        self.host.needs(Feature::Sizes)?;
         self.control("measuring tables and indexes", |client| {
-            client.batch_execute("ANALYZE")?;
-            structure::trees(client, self.sees_pages)
+            structure::on_every_table(client, "ANALYZE")?;
+            structure::trees(client, self.looker.as_deref())
         })
     }
 
@@ -165,7 +199,10 @@ impl Database for PostgresDatabase {
     }
 
     fn vacuum(&self) -> Result<(), Error> {
-        self.execute("VACUUM FULL")
+        self.host.needs(Feature::Vacuum)?;
+        self.control("VACUUM FULL", |client| {
+            structure::on_every_table(client, "VACUUM FULL")
+        })
     }
 
     /// Its own cache is filled from the start: only a restart empties it.

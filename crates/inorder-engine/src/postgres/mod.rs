@@ -9,9 +9,12 @@ mod bind;
 mod counters;
 pub(crate) mod database;
 mod ddl;
+mod remote;
 mod session;
 pub(crate) mod settings;
 mod structure;
+
+pub(crate) use remote::PROTOCOL;
 
 use crate::{
     Database, Engine, EngineInfo, Error, Found, Settings, TableShape,
@@ -19,7 +22,11 @@ use crate::{
     server::{Home, Programs, Server, process, template, user::User},
 };
 use inorder_key::{Encoding, KeyKind};
-use std::{path::Path, process::Command, sync::OnceLock};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
 
 /// The name errors speak of.
 const NAME: &str = "postgres";
@@ -126,23 +133,26 @@ impl Engine for Postgres {
 
     fn create(&self, folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, Error> {
         check(self, settings)?;
-        Ok(Box::new(create_named(NAME, folder, settings)?))
+        let (database, _) = create_named(NAME, folder, settings)?;
+        Ok(Box::new(database))
     }
 }
 
-/// A new private server, its data in a folder of this name.
+/// A new private server, its data in a folder of this name, and the folder of its socket.
 pub(crate) fn create_named(
     name: &str,
     folder: &Path,
     settings: &Settings,
-) -> Result<database::PostgresDatabase, Error> {
+) -> Result<(database::PostgresDatabase, PathBuf), Error> {
     let (program, version) = PROGRAMS.newest()?;
     let user = User::choose(NAME, &["postgres", "nobody"])?;
     let home = Home::create(folder, name, user)?;
     let key = format!("{NAME}-{version}");
     template::fill(&home, &key, || initdb(&program, &home))?;
+    let socket_folder = home.run.clone();
     let server = start(&program, home, settings)?;
-    database::PostgresDatabase::open(server, settings)
+    let database = database::PostgresDatabase::open(server, settings)?;
+    Ok((database, socket_folder))
 }
 
 /// Makes the data folder.

@@ -5,18 +5,31 @@ use crate::{
     batch::Cell,
     server::{
         Connection, Failure,
+        session::LOST,
         sql::{self, numbered},
     },
 };
 use postgres::{Client, Config, NoTls, Statement, binary_copy::BinaryCopyInWriter, types::ToSql};
 use std::ops::Range;
 
+/// Where a connection leads to.
+#[derive(Clone)]
+pub struct Address {
+    /// The server, and who asks.
+    pub config: Config,
+    /// The schema that names without one are of; else the server's default.
+    pub schema: Option<String>,
+}
+
 impl Connection for Client {
-    type Address = Config;
+    type Address = Address;
     type Statement = Statement;
 
-    fn open(address: &Config, enforces_foreign_keys: bool) -> Result<Self, Failure> {
-        let mut client = address.connect(NoTls)?;
+    fn open(address: &Address, enforces_foreign_keys: bool) -> Result<Self, Failure> {
+        let mut client = address.config.connect(NoTls)?;
+        if let Some(schema) = &address.schema {
+            client.batch_execute(&format!("SET search_path TO {schema}"))?;
+        }
         if !enforces_foreign_keys {
             // Their triggers are of the origin: a replica's writes were checked there.
             client.batch_execute("SET session_replication_role = replica")?;
@@ -84,6 +97,9 @@ impl Connection for Client {
     }
 }
 
+/// The class of errors by which a server that ends takes leave of a session.
+const ENDED: &str = "57P";
+
 /// Values as parameters.
 fn parameters<'a>(cells: &'a [Cell<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     cells.iter().map(|cell| cell as _).collect()
@@ -94,7 +110,11 @@ impl From<postgres::Error> for Failure {
         let of_the_row = of_the_row(&error);
         let is_of_the_row = of_the_row.is_some();
         let message = of_the_row.unwrap_or_else(|| match error.as_db_error() {
+            Some(told) if told.code().code().starts_with(ENDED) => {
+                format!("{LOST} ({})", told.message())
+            }
             Some(told) => told.message().to_owned(),
+            None if error.is_closed() => LOST.to_owned(),
             None => match std::error::Error::source(&error) {
                 Some(source) => format!("{error}: {source}"),
                 None => error.to_string(),

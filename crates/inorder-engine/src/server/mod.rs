@@ -10,6 +10,7 @@
 
 pub mod find;
 pub mod home;
+pub mod owner;
 pub mod process;
 pub mod session;
 pub mod sql;

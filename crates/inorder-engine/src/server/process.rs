@@ -1,11 +1,12 @@
 //! One running server: started in a home, watched, stopped by its own process id.
 
-use super::Home;
+use super::{Home, owner::parent_of};
 use crate::Error;
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     fs,
     io::Write as _,
+    iter,
     os::unix::process::CommandExt as _,
     process::{Child, Command, Stdio},
     sync::Mutex,
@@ -142,10 +143,7 @@ impl Server {
 
     /// Its process and those it started, now.
     pub fn processes(&self) -> Vec<u32> {
-        let server = self.child().id();
-        let mut all = vec![server];
-        all.extend(children_of(server));
-        all
+        with_children(self.child().id())
     }
 
     fn child(&self) -> std::sync::MutexGuard<'_, Child> {
@@ -244,16 +242,17 @@ fn spawn(mut command: Command) -> Result<Child, Error> {
 
 /// Lets a server go on that was held back, and what it started.
 pub fn go_on(server: u32) {
-    for pid in children_of(server).into_iter().chain([server]) {
+    for pid in with_children(server) {
         if let Some(pid) = Pid::from_raw(pid.cast_signed()) {
             let _ = kill_process(pid, Signal::CONT);
         }
     }
 }
 
-/// The processes that a process started.
-fn children_of(parent: u32) -> Vec<u32> {
-    children_by_task(parent).unwrap_or_else(|| children_by_stat(parent))
+/// A process and those that it started.
+pub fn with_children(parent: u32) -> Vec<u32> {
+    let children = children_by_task(parent).unwrap_or_else(|| children_by_stat(parent));
+    iter::once(parent).chain(children).collect()
 }
 
 /// By the kernel's own list, where it keeps one (proc_pid_task(5), `children`).
@@ -261,23 +260,17 @@ fn children_by_task(parent: u32) -> Option<Vec<u32>> {
     let mut all = Vec::new();
     for task in fs::read_dir(format!("/proc/{parent}/task")).ok()? {
         let list = fs::read_to_string(task.ok()?.path().join("children")).ok()?;
-        all.extend(
-            list.split_whitespace()
-                .filter_map(|pid| pid.parse::<u32>().ok()),
-        );
+        let pids = list.split_whitespace();
+        all.extend(pids.filter_map(|pid| pid.parse::<u32>().ok()));
     }
     Some(all)
 }
 
-/// By what every process says of itself (proc_pid_stat(5), field 4).
+/// By what every process says of itself.
 fn children_by_stat(parent: u32) -> Vec<u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(|pid: &u32| {
-            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            let mut fields = stat.rsplit(')').next().unwrap_or("").split_whitespace();
-            fields.nth(1).and_then(|field| field.parse().ok()) == Some(parent)
-        })
+        .filter(|pid| parent_of(*pid) == Some(parent))
         .collect()
 }

@@ -8,6 +8,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+/// What is said where a connection ended before its time.
+pub const LOST: &str =
+    "the connection was lost: the server ended, or can't be reached any more; see its log";
+
 /// What a connection said when it refused something.
 #[derive(Debug)]
 pub struct Failure {

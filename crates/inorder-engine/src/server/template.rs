@@ -8,8 +8,7 @@ use crate::Error;
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{self, Command},
-    sync::atomic::{AtomicU32, Ordering},
+    process::Command,
 };
 
 /// Name of the folder that servers' prepared data folders are kept in, where it lies beside the
@@ -28,9 +27,8 @@ pub fn fill(home: &Home, key: &str, make: impl FnOnce() -> Result<(), Error>) ->
     }
     make()?;
     // Two that make it at once each have a copy of their own; the first to name it wins.
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let unnamed = templates.join(format!("{key}.{}.{number}", process::id()));
+    let own = home.run.file_name().unwrap_or_default();
+    let unnamed = templates.join(format!("{key}.{}", own.display()));
     let kept = copy(&home.data, &unnamed).is_ok() && fs::rename(&unnamed, &template).is_ok();
     if !kept {
         let _ = fs::remove_dir_all(&unnamed);

@@ -5,7 +5,11 @@ use crate::{
     Database as _, Error, Settings, Write,
     postgres::{self, SUPERUSER, database::PostgresDatabase},
 };
-use std::{path::Path, sync::Arc, thread};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+};
 
 /// Rows that `postgres_fdw` sends together where it can: of an INSERT of many, and from PostgreSQL 16
 /// on of a COPY.
@@ -47,32 +51,15 @@ impl Cluster {
             let results: Vec<_> = starts.into_iter().map(joined).collect();
             results.into_iter().collect()
         });
-        let mut servers = started?.into_iter().map(Arc::new);
+        let (servers, folders): (Vec<_>, Vec<_>) = started?.into_iter().unzip();
+        let mut servers = servers.into_iter().map(Arc::new);
         let cluster = Cluster {
             coordinator: servers.next().expect("the first is the coordinator"),
             shards: servers.collect(),
         };
-        cluster.coordinator.execute(&cluster.introduction())?;
+        cluster.coordinator.execute(&introduction(&folders[1..]))?;
         Ok(cluster)
     }
-
-    /// What makes the shards known.
-    fn introduction(&self) -> String {
-        let mut sql = format!("CREATE EXTENSION postgres_fdw; {};", distribute::FUNCTION);
-        for (at, shard) in self.shards.iter().enumerate() {
-            let name = server_name(at);
-            let host = shard.socket_folder().display().to_string();
-            sql += &format!(
-                "CREATE SERVER {name} FOREIGN DATA WRAPPER postgres_fdw OPTIONS (
-                     host '{}', dbname 'postgres',
-                     batch_size '{ROWS_TOGETHER}', fetch_size '{ROWS_FETCHED}');
-                 CREATE USER MAPPING FOR {SUPERUSER} SERVER {name} OPTIONS (user '{SUPERUSER}');",
-                host.replace('\'', "''")
-            );
-        }
-        sql
-    }
-
     /// Every server, the coordinator first.
     pub fn servers(&self) -> impl Iterator<Item = &Arc<PostgresDatabase>> {
         std::iter::once(&self.coordinator).chain(&self.shards)
@@ -94,6 +81,23 @@ impl Cluster {
             results.into_iter().collect()
         })
     }
+}
+
+/// What makes the shards known, whose sockets are in these folders.
+fn introduction(folders: &[PathBuf]) -> String {
+    let mut sql = format!("CREATE EXTENSION postgres_fdw; {};", distribute::FUNCTION);
+    for (at, folder) in folders.iter().enumerate() {
+        let name = server_name(at);
+        let host = folder.display().to_string();
+        sql += &format!(
+            "CREATE SERVER {name} FOREIGN DATA WRAPPER postgres_fdw OPTIONS (
+                     host '{}', dbname 'postgres',
+                     batch_size '{ROWS_TOGETHER}', fetch_size '{ROWS_FETCHED}');
+                 CREATE USER MAPPING FOR {SUPERUSER} SERVER {name} OPTIONS (user '{SUPERUSER}');",
+            host.replace('\'', "''")
+        );
+    }
+    sql
 }
 
 /// What a thread came to; a panic goes on in this one.

@@ -1,8 +1,11 @@
 //! What tests of every engine share.
 #![allow(dead_code)] // not every test file uses all of it
 
+#[cfg(target_os = "linux")]
+pub mod running;
+
 use inorder_engine::{Batch, Column, Database, ENGINES, Engine, Error, Retry, Settings, TEMPLATES};
-use std::{fs, path::Path};
+use std::path::Path;
 use tempfile::TempDir;
 
 /// The engines that are there. For the others it prints SKIPPED and the reason; in CI, where all
@@ -28,13 +31,11 @@ pub fn servers() -> Vec<&'static dyn Engine> {
     engines
 }
 
-/// A fresh folder, beside a folder of templates: what a server needs anew each time is made once.
+/// A fresh folder for a database, beside one that keeps prepared data folders for all tests.
 pub fn folder() -> TempDir {
-    // Who else runs these tests may not read what belongs to a server of ours.
-    let user = rustix::process::geteuid().as_raw();
-    let beside = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("user-{user}"));
-    fs::create_dir_all(beside.join(TEMPLATES)).unwrap();
-    TempDir::new_in(beside).unwrap()
+    let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    std::fs::create_dir_all(base.join(TEMPLATES)).unwrap();
+    tempfile::tempdir_in(base).unwrap()
 }
 
 /// Runs a check on every engine, in a fresh folder each.
