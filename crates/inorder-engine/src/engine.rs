@@ -14,6 +14,7 @@ pub const ENGINES: &[&dyn Engine] = &[
     &crate::postgres::Postgres,
     &crate::mariadb::MariaDb,
     &crate::sharded::PostgresSharded,
+    &crate::galera::Galera,
 ];
 
 /// The engine with this name, if there is one.
@@ -218,6 +219,15 @@ pub trait Database: Send + Sync {
     /// # Errors
     /// When there is no such table.
     fn count(&self, table: &str) -> Result<u64, Error>;
+
+    /// An even sample, in order, of at most `most` values of a column that the engine counts; `None`
+    /// where it counts from 1 and leaves none out.
+    ///
+    /// # Errors
+    /// When there is no such table or column.
+    fn counted(&self, _table: &str, _column: &str, _most: u64) -> Result<Option<Vec<i64>>, Error> {
+        Ok(None)
+    }
 
     /// The servers that a table's rows are spread over; none where they are all in one place.
     ///

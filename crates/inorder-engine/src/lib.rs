@@ -8,6 +8,7 @@ mod batch;
 mod counters;
 mod engine;
 mod error;
+pub mod galera;
 mod gather;
 mod layout;
 

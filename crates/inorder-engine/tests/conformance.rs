@@ -252,7 +252,7 @@ fn what_is_missing_or_wrong_is_named() {
 #[test]
 fn vacuum_gives_free_pages_back() {
     on_every_database(|database| {
-        database.create("CREATE TABLE t(x {int})");
+        database.create("CREATE TABLE t(x {int} PRIMARY KEY)");
         write(&**database, "t", &["x"], &integers(0..50_000));
         database.execute("DELETE FROM t WHERE x > 10").unwrap();
         database.quiesce().unwrap();

@@ -59,6 +59,8 @@ fn servers_count_what_the_kernel_counts() {
     for engine in servers() {
         let (field, tolerance) = match engine.name() {
             name if is_postgres(name) => ("wchar:", 0.01),
+            // A node's ring of messages is a memory map: the kernel's to write, when it likes.
+            "galera" => continue,
             _ if is_on_disk() => ("write_bytes:", 0.01),
             _ => continue,
         };

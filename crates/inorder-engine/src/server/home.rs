@@ -91,6 +91,26 @@ impl Home {
         Some(("data_folder".to_owned(), folder.display().to_string()))
     }
 
+    /// Makes a folder that belongs to the server's user.
+    pub fn make_folder(&self, path: &Path) -> Result<(), Error> {
+        let made = fs::create_dir(path);
+        self.given(path, made)
+    }
+
+    /// Writes a file that belongs to the server's user.
+    pub fn write_file(&self, path: &Path, text: &str) -> Result<(), Error> {
+        let written = fs::write(path, text);
+        self.given(path, written)
+    }
+
+    fn given(&self, path: &Path, made: std::io::Result<()>) -> Result<(), Error> {
+        made.map_err(|source| Error::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        self.user.map_or(Ok(()), |user| user.give(path))
+    }
+
     /// The server's log.
     pub fn log(&self) -> PathBuf {
         self.run.join("log")

@@ -9,12 +9,11 @@ use super::{
     trees,
 };
 use crate::{
-    Batch, ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Shard, Tree, Write,
-    Writer,
+    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Shard, Tree, Write, Writer,
+    server::Kept,
 };
 use std::{
     collections::BTreeMap,
-    ops::Range,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
@@ -123,11 +122,9 @@ impl Database for ShardedDatabase {
             }
             _ => self.cluster.coordinator.writer(table, columns, retry)?,
         };
-        Ok(Box::new(Kept {
-            inner: writer,
-            _limit: self.limit(),
-            _cluster: Arc::clone(&self.cluster),
-        }))
+        // The shard goes on before its server ends: what is left first is dropped first.
+        let keeper = Arc::new((self.limit(), Arc::clone(&self.cluster)));
+        Ok(Box::new(Kept::new(writer, keeper)))
     }
 
     fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {
@@ -140,11 +137,9 @@ impl Database for ShardedDatabase {
     }
 
     fn reader(&self, sql: &str) -> Result<Box<dyn Reader>, Error> {
-        Ok(Box::new(Kept {
-            inner: self.cluster.coordinator.reader(sql)?,
-            _limit: None,
-            _cluster: Arc::clone(&self.cluster),
-        }))
+        let reader = self.cluster.coordinator.reader(sql)?;
+        let keeper = Arc::new(Arc::clone(&self.cluster));
+        Ok(Box::new(Kept::new(reader, keeper)))
     }
 
     fn io(&self) -> Io {
@@ -197,46 +192,5 @@ impl Database for ShardedDatabase {
 
     fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error> {
         self.cluster.coordinator.query_plan(sql)
-    }
-}
-
-/// A connection, and what ends with the last of them; in this order.
-struct Kept<T: ?Sized> {
-    inner: Box<T>,
-    /// What holds the first shard back while there are writers.
-    _limit: Option<Arc<CpuLimit>>,
-    /// The servers: the coordinator alone knows nothing of its shards' lives.
-    _cluster: Arc<Cluster>,
-}
-
-impl Reader for Kept<dyn Reader> {
-    fn query(&mut self, batch: &Batch, row: usize) -> Result<u64, Error> {
-        self.inner.query(batch, row)
-    }
-}
-
-impl Writer for Kept<dyn Writer> {
-    fn begin(&mut self) -> Result<(), Error> {
-        self.inner.begin()
-    }
-
-    fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
-        self.inner.insert(batch, rows)
-    }
-
-    fn commit(&mut self) -> Result<(), Error> {
-        self.inner.commit()
-    }
-
-    fn rollback(&mut self) -> Result<(), Error> {
-        self.inner.rollback()
-    }
-
-    fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
-        self.inner.checkpoint_if_due()
-    }
-
-    fn retries(&self) -> u64 {
-        self.inner.retries()
     }
 }

@@ -21,7 +21,14 @@ pub fn engines() -> Vec<&'static dyn Engine> {
         }
         Err(error) => panic!("{}: {error}", engine.name()),
     };
-    ENGINES.iter().copied().filter(is_there).collect()
+    // Such as INORDER_TEST_ONLY=sqlite,galera.
+    let only = std::env::var("INORDER_TEST_ONLY").ok();
+    let is_wanted = |engine: &&dyn Engine| match &only {
+        Some(names) => names.split(',').any(|name| name == engine.name()),
+        None => true,
+    };
+    let engines = ENGINES.iter().copied().filter(is_wanted);
+    engines.filter(is_there).collect()
 }
 
 /// The servers that are there.
