@@ -76,6 +76,23 @@ pub const METRICS: &[Metric] = &[
         true,
         |t| Some(hottest_shard(t)? / t.last("wall_s", "")?),
     ),
+    metric(
+        "replicated_bytes_per_row",
+        "bytes replicated a row",
+        "bytes",
+        false,
+        |t| per_row(t, t.last("engine_causes", "replicated_bytes")),
+    ),
+    metric(
+        "certification_failures",
+        "certification failures",
+        "times",
+        false,
+        |t| t.last("engine_causes", "certification_failures"),
+    ),
+    metric("key_step", "step of assigned keys", "numbers", false, |t| {
+        t.last("assigned_key_step", "")
+    }),
     metric("retries", "busy retries", "retries", false, |t| {
         t.last("busy_retries", "")
     }),

@@ -153,17 +153,30 @@ pub fn run(
     let sampler = sampler::Sampler::new(setup.rows, on_progress);
     let (kept, mut samples) = load::load(database.as_ref(), &table, &setup, maker, kept, sampler)?;
     let noise = meter.finish();
+    let kept = match kept.columns.is_empty() {
+        true => {
+            let key = by.first().map(String::as_str);
+            let keys =
+                reads::assigned_keys(database.as_ref(), &table, key, setup.rows, KEYS_KEPT)?;
+            samples.push(Sample {
+                probe: "assigned_key_step".to_owned(),
+                rows: setup.rows,
+                value: reads::key_step(&keys, setup.rows),
+                ..Sample::default()
+            });
+            Batch {
+                columns: vec![keys],
+            }
+        }
+        false => kept,
+    };
 
     let subject = Subject {
         database: database.as_ref(),
         setup: &setup,
         experiment: &experiment,
         table: &table,
-        kept: if kept.columns.is_empty() {
-            reads::assigned_keys(setup.rows, KEYS_KEPT)
-        } else {
-            kept
-        },
+        kept,
         table_sql: database.quoted(&table),
         by_sql: quoted(database.as_ref(), &by),
         by,
@@ -347,10 +360,11 @@ fn fill_parent(
     let mut columns = kept.into_batch().columns.into_iter();
     let mut parents = Parents::new();
     for (name, at) in wanted.iter().zip(at) {
-        // A column without values of ours is the key that the engine assigned: 1 and up.
-        let column = at
-            .and_then(|_| columns.next())
-            .unwrap_or_else(|| reads::assigned_keys(rows, rows).columns.remove(0));
+        // A column without values of ours is the key that the engine assigned.
+        let column = match at.and_then(|_| columns.next()) {
+            Some(column) => column,
+            None => reads::assigned_keys(database, &table.name, Some(name), rows, rows)?,
+        };
         parents.insert((table.name.clone(), name.clone()), Arc::new(column));
     }
     Ok(parents)
