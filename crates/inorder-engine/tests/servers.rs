@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{servers, typed};
-use inorder_engine::{Batch, Database, Engine, Settings};
+use common::{integers, servers, typed};
+use inorder_engine::{Batch, Database, Engine, Retry, Settings, Write};
 use std::{
     fs,
     io::{BufRead as _, BufReader},
@@ -16,6 +16,8 @@ use std::{
 /// Where a child of this test makes its database, and with which engine.
 const CHILD_FOLDER: &str = "INORDER_TEST_FOLDER";
 const CHILD_ENGINE: &str = "INORDER_TEST_ENGINE";
+/// Whether it writes meanwhile.
+const CHILD_WRITES: &str = "INORDER_TEST_WRITES";
 
 fn create(engine: &dyn Engine, folder: &Path) -> Box<dyn Database> {
     let database = engine.create(folder, &Settings::default()).unwrap();
@@ -27,6 +29,13 @@ fn create(engine: &dyn Engine, folder: &Path) -> Box<dyn Database> {
 fn is_running(pid: u32) -> bool {
     // A zombie has no command line.
     fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| !line.is_empty())
+}
+
+/// Whether it is stopped (proc_pid_stat(5), field 3).
+fn is_stopped(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    after_name.trim_start().starts_with('T')
 }
 
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {
@@ -100,15 +109,57 @@ fn child() {
     else {
         return;
     };
-    let database = create(inorder_engine::engine(&name).unwrap(), folder.as_ref());
+    let engine = inorder_engine::engine(&name).unwrap();
+    if std::env::var_os(CHILD_WRITES).is_some() {
+        return write_for_ever(engine, folder.as_ref());
+    }
+    let database = create(engine, folder.as_ref());
     println!("\nprocesses {:?}", database.processes());
     std::thread::sleep(Duration::from_secs(60));
     drop(database);
 }
 
+/// Writes until it is killed, with the first shard held back where there are shards.
+fn write_for_ever(engine: &dyn Engine, folder: &Path) {
+    let is_sharded = engine.name() == "postgres-sharded";
+    let settings = Settings {
+        first_shard_cpu_percent: if is_sharded { 1 } else { 100 },
+        write: if is_sharded {
+            Write::Routed
+        } else {
+            Write::Bulk
+        },
+        ..Settings::default()
+    };
+    let database = engine.create(folder, &settings).unwrap();
+    let ddl = typed(engine.name(), "CREATE TABLE t(x {int} PRIMARY KEY)");
+    database.execute(&ddl).unwrap();
+    let mut writer = database.writer("t", &["x"], Retry::default()).unwrap();
+    println!("\nprocesses {:?}", database.processes());
+    for first in (0..).step_by(10_000) {
+        writer.begin().unwrap();
+        writer
+            .insert(&integers(first..first + 10_000), 0..10_000)
+            .unwrap();
+        writer.commit().unwrap();
+    }
+}
+
 /// Starts the child; its server's process comes first.
 fn start_child(engine: &dyn Engine, folder: &Path) -> (Child, Vec<u32>) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
+    start_child_with(
+        engine,
+        folder,
+        &mut Command::new(std::env::current_exe().unwrap()),
+    )
+}
+
+fn start_child_with(
+    engine: &dyn Engine,
+    folder: &Path,
+    command: &mut Command,
+) -> (Child, Vec<u32>) {
+    let mut child = command
         .args(["--exact", "child", "--nocapture"])
         .env(CHILD_FOLDER, folder)
         .env(CHILD_ENGINE, engine.name())
@@ -139,6 +190,35 @@ fn a_killed_owner_takes_its_server_along() {
         wait_until("the run folders go", || {
             !runs.iter().any(|run| run.exists())
         });
+    }
+}
+
+#[test]
+fn an_owner_killed_while_it_writes_leaves_no_server_not_even_one_that_is_held_back() {
+    for engine in servers() {
+        let folder = common::folder();
+        let beside = folder.path().join("beside");
+        fs::write(&beside, "not ours").unwrap();
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.env(CHILD_WRITES, "1");
+        let (mut child, processes) = start_child_with(engine, folder.path(), &mut command);
+        let runs = run_folders(&processes);
+        if engine.name() == "postgres-sharded" {
+            wait_until("a shard is stopped", || {
+                processes.iter().any(|&pid| is_stopped(pid))
+            });
+        } else {
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        wait_until("the servers end", || {
+            !processes.iter().any(|&pid| is_running(pid))
+        });
+        wait_until("the run folders go", || {
+            !runs.iter().any(|run| run.exists())
+        });
+        assert_eq!(fs::read_to_string(&beside).unwrap(), "not ours");
     }
 }
 

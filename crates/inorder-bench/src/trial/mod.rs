@@ -156,8 +156,7 @@ pub fn run(
     let kept = match kept.columns.is_empty() {
         true => {
             let key = by.first().map(String::as_str);
-            let keys =
-                reads::assigned_keys(database.as_ref(), &table, key, setup.rows, KEYS_KEPT)?;
+            let keys = reads::assigned_keys(database.as_ref(), &table, key, setup.rows, KEYS_KEPT)?;
             samples.push(Sample {
                 probe: "assigned_key_step".to_owned(),
                 rows: setup.rows,
