@@ -1,13 +1,13 @@
 //! I: disk I/O of random and sequential ids.
 
 use super::{
-    Claim, Judgement, Verdict,
+    Claim, Judgement, On, Verdict,
     evidence::{Evidence, Levels, judge_ratio, needs, not_run, plain, saved},
 };
 use crate::{
-    analysis::Point,
+    analysis::{Point, Ratio},
     report::format,
-    results::{Run, Trial},
+    results::Trial,
 };
 
 /// The claims of the post.
@@ -18,21 +18,21 @@ pub const CLAIMS: &[Claim] = &[
         "SQLite, clustered: random ids write far more bytes a row than sequential ones.",
         "a curve",
         i1,
-    ),
+    ).on_every_engine(),
     Claim::new(
         "disk-io",
         "I2",
         "SQLite, not clustered: the difference is much smaller.",
         "a curve",
         i2,
-    ),
+    ).on_every_engine(),
     Claim::new(
         "disk-io",
         "I3",
         "Bytes a row grow like the logarithm of the rows for random ids and stay flat for sequential ones.",
         "a curve",
         i3,
-    ),
+    ).on_every_engine(),
     Claim::new(
         "disk-io",
         "I4",
@@ -53,14 +53,14 @@ pub const CLAIMS: &[Claim] = &[
         "Sequential ids save about 1 - 1/(ln n - 1) of the I/O of n rows.",
         "92% at one million rows",
         i6,
-    ),
+    ).on_every_engine(),
     Claim::new(
         "disk-io",
         "I7",
         "I/O volume is far steadier than time as a measure.",
         "(no figure)",
         i7,
-    ),
+    ).on_every_engine(),
 ];
 
 const CLUSTERED_RANDOM: Levels<'_> = &[("layout", "clustered"), ("key", "int-random")];
@@ -103,17 +103,27 @@ const SMALLER: f64 = 0.9;
 /// How far the formula may be off, in points of a hundred.
 const FORMULA_POINTS: f64 = 3.0;
 
-fn evidence(run: &Run) -> Evidence<'_> {
-    Evidence::new(run, "disk-io")
+fn evidence(on: On<'_>) -> Evidence<'_> {
+    Evidence::new(on, "disk-io")
 }
 
-fn i1(run: &Run) -> Judgement {
-    far_more(run, CLUSTERED_RANDOM, CLUSTERED_SEQUENTIAL)
+/// The random and the sequential cell of the tree that the key orders: the clustered table, but on
+/// another engine that clusters none its heap and index.
+fn ordered_by_key(e: &Evidence<'_>) -> (Levels<'static>, Levels<'static>) {
+    match e.cell(CLUSTERED_RANDOM) {
+        None if !e.is_published() => (HEAP_RANDOM, HEAP_SEQUENTIAL),
+        _ => (CLUSTERED_RANDOM, CLUSTERED_SEQUENTIAL),
+    }
+}
+
+fn i1(on: On<'_>) -> Judgement {
+    let (random, sequential) = ordered_by_key(&evidence(on));
+    far_more(on, random, sequential)
 }
 
 /// Judges that random ids write far more bytes a row than sequential ones.
-fn far_more(run: &Run, random: Levels<'_>, sequential: Levels<'_>) -> Judgement {
-    let ratio = evidence(run).ratio("engine_bytes_per_row", random, sequential);
+fn far_more(on: On<'_>, random: Levels<'_>, sequential: Levels<'_>) -> Judgement {
+    let ratio = evidence(on).ratio("engine_bytes_per_row", random, sequential);
     judge_ratio(
         ratio,
         "bytes a row, random over sequential",
@@ -125,9 +135,9 @@ fn far_more(run: &Run, random: Levels<'_>, sequential: Levels<'_>) -> Judgement 
     )
 }
 
-fn i4(run: &Run) -> Judgement {
-    match evidence(run).cell(INNODB_RANDOM) {
-        Some(_) => far_more(run, INNODB_RANDOM, INNODB_SEQUENTIAL),
+fn i4(on: On<'_>) -> Judgement {
+    match evidence(on).cell(INNODB_RANDOM) {
+        Some(_) => far_more(on, INNODB_RANDOM, INNODB_SEQUENTIAL),
         None => needs("MariaDB"),
     }
 }
@@ -143,8 +153,8 @@ fn early_and_late(trial: &Trial) -> Option<(f64, f64)> {
     Some((until(SMALL_SHARE)?, all - until(0.5)?))
 }
 
-fn i5(run: &Run) -> Judgement {
-    let e = evidence(run);
+fn i5(on: On<'_>) -> Judgement {
+    let e = evidence(on);
     if e.cell(POSTGRES_RANDOM).is_none() {
         return needs("PostgreSQL");
     }
@@ -175,8 +185,8 @@ fn i5(run: &Run) -> Judgement {
     judged
 }
 
-fn i2(run: &Run) -> Judgement {
-    let e = evidence(run);
+fn i2(on: On<'_>) -> Judgement {
+    let e = evidence(on);
     let clustered = e.ratio(
         "engine_bytes_per_row",
         CLUSTERED_RANDOM,
@@ -230,14 +240,15 @@ fn growth(curve: &[Point]) -> Option<f64> {
     Some(middle(&curve[half..])? / middle(&curve[..half])?)
 }
 
-fn i3(run: &Run) -> Judgement {
-    let e = evidence(run);
+fn i3(on: On<'_>) -> Judgement {
+    let e = evidence(on);
     let curve = |levels| {
         e.cell(levels)
-            .map(|cell| run.marginal_curve(cell.id, "engine_written_bytes", ""))
+            .map(|cell| e.run.marginal_curve(cell.id, "engine_written_bytes", ""))
             .unwrap_or_default()
     };
-    let (random, sequential) = (curve(CLUSTERED_RANDOM), curve(CLUSTERED_SEQUENTIAL));
+    let (random, sequential) = ordered_by_key(&e);
+    let (random, sequential) = (curve(random), curve(sequential));
     let points = |x: fn(u64) -> f64| -> Vec<(f64, f64)> {
         random.iter().map(|p| (x(p.rows), p.median)).collect()
     };
@@ -271,37 +282,42 @@ fn i3(run: &Run) -> Judgement {
     }
 }
 
-fn i6(run: &Run) -> Judgement {
-    let e = evidence(run);
-    let clustered = e.ratio(
-        "engine_bytes_per_row",
-        CLUSTERED_SEQUENTIAL,
-        CLUSTERED_RANDOM,
-    );
-    let heap = e.ratio("engine_bytes_per_row", HEAP_SEQUENTIAL, HEAP_RANDOM);
-    let rows = e
-        .trials(CLUSTERED_RANDOM)
-        .first()
-        .and_then(|t| t.last("rows_stored", ""));
-    let (Some(clustered), Some(heap), Some(rows)) = (clustered, heap, rows) else {
+fn i6(on: On<'_>) -> Judgement {
+    let e = evidence(on);
+    let layouts = [
+        ("clustered", CLUSTERED_SEQUENTIAL, CLUSTERED_RANDOM),
+        ("not clustered", HEAP_SEQUENTIAL, HEAP_RANDOM),
+    ];
+    let ratios: Vec<(&str, Ratio)> = layouts
+        .iter()
+        .filter_map(|(name, a, b)| Some((*name, e.ratio("engine_bytes_per_row", a, b)?)))
+        .collect();
+    let random = e.trials(ordered_by_key(&e).0);
+    let rows = random.first().and_then(|t| t.last("rows_stored", ""));
+    let (Some(rows), false) = (rows, ratios.len() < 2 && e.is_published()) else {
+        return not_run();
+    };
+    let Some((_, first)) = ratios.first() else {
         return not_run();
     };
     let formula = 100.0 * (1.0 - 1.0 / (rows.ln() - 1.0));
     let fits = |ratio: f64| (100.0 * (1.0 - ratio) - formula).abs() <= FORMULA_POINTS;
-    let verdict = match (fits(clustered.ratio), fits(heap.ratio)) {
-        (true, true) => Verdict::Holds,
-        (false, false) => Verdict::DoesNot,
+    let fitting = ratios.iter().filter(|(_, ratio)| fits(ratio.ratio)).count();
+    let verdict = match fitting {
+        0 => Verdict::DoesNot,
+        all if all == ratios.len() => Verdict::Holds,
         _ => Verdict::Depends,
     };
+    let shown = |(name, ratio): &(&str, Ratio)| format!("{} {name}", saved(ratio.ratio));
+    let shown: Vec<String> = ratios.iter().map(shown).collect();
     Judgement {
         verdict,
         seen: format!(
-            "saved {} clustered, {} not clustered; the formula says {formula:.1}% at {} rows",
-            saved(clustered.ratio),
-            saved(heap.ratio),
+            "saved {}; the formula says {formula:.1}% at {} rows",
+            shown.join(", "),
             format::integer(rows as u64)
         ),
-        ratio: Some(clustered),
+        ratio: Some(*first),
         reason: match verdict {
             Verdict::Holds => String::new(),
             _ => "the formula knows neither the cache, the page nor the row: what is saved depends on them".to_owned(),
@@ -317,9 +333,9 @@ fn spread(values: &[f64]) -> Option<f64> {
     (values.len() > 1 && mean > 0.0).then(|| variance.sqrt() / mean)
 }
 
-fn i7(run: &Run) -> Judgement {
-    let e = evidence(run);
-    let trials = e.trials(CLUSTERED_RANDOM);
+fn i7(on: On<'_>) -> Judgement {
+    let e = evidence(on);
+    let trials = e.trials(ordered_by_key(&e).0);
     let of = |probe: &str| -> Option<f64> {
         let last = |trial: &&Trial| trial.last(probe, "");
         spread(&trials.iter().filter_map(last).collect::<Vec<_>>())

@@ -1,10 +1,10 @@
 //! D: the document store.
 
 use super::{
-    Claim, Judgement,
+    Claim, Judgement, On,
     evidence::{Evidence, Levels, SAME_TIME, judge_effect, judge_same, not_run, plain},
 };
-use crate::{report::format, results::Run};
+use crate::report::format;
 
 /// The claims of the post.
 pub const CLAIMS: &[Claim] = &[
@@ -42,12 +42,12 @@ const UNIQUE: Levels<'_> = &[("layout", "unique"), ("journal", "delete")];
 const INDEX: Levels<'_> = &[("layout", "unique-and-index"), ("journal", "delete")];
 const INDEX_WAL: Levels<'_> = &[("layout", "unique-and-index"), ("journal", "wal")];
 
-fn evidence(run: &Run) -> Evidence<'_> {
-    Evidence::new(run, "documents")
+fn evidence(on: On<'_>) -> Evidence<'_> {
+    Evidence::new(on, "documents")
 }
 
-fn d1(run: &Run) -> Judgement {
-    let e = evidence(run);
+fn d1(on: On<'_>) -> Judgement {
+    let e = evidence(on);
     let ratio = e.ratio("query_warm_mean_us", INDEX, UNIQUE);
     e.unless_noisy(judge_same(
         ratio,
@@ -56,8 +56,8 @@ fn d1(run: &Run) -> Judgement {
     ))
 }
 
-fn d2(run: &Run) -> Judgement {
-    let e = evidence(run);
+fn d2(on: On<'_>) -> Judgement {
+    let e = evidence(on);
     let ratio = e.ratio("query_warm_mean_us", INDEX_WAL, INDEX);
     e.unless_noisy(judge_effect(
         ratio,
@@ -66,8 +66,8 @@ fn d2(run: &Run) -> Judgement {
     ))
 }
 
-fn d3(run: &Run) -> Judgement {
-    let e = evidence(run);
+fn d3(on: On<'_>) -> Judgement {
+    let e = evidence(on);
     let Some(us) = e.value("query_warm_mean_us", INDEX_WAL) else {
         return not_run();
     };
@@ -76,8 +76,8 @@ fn d3(run: &Run) -> Judgement {
     e.unless_noisy(plain(rate >= 70_000.0, seen))
 }
 
-fn d4(run: &Run) -> Judgement {
-    let trials = evidence(run).trials(UNIQUE);
+fn d4(on: On<'_>) -> Judgement {
+    let trials = evidence(on).trials(UNIQUE);
     let Some((_, plan)) = trials.first().and_then(|trial| trial.texts.first()) else {
         return not_run();
     };

@@ -1,7 +1,7 @@
 //! What the judges of claims have in common: cells by their levels, ratios in pairs, and the rules
 //! that turn a ratio into a verdict.
 
-use super::{Judgement, Verdict};
+use super::{Judgement, On, PUBLISHED_ON, Verdict};
 use crate::{
     analysis::{Ratio, is_noisy, median, ratio_of},
     metrics::metric_named,
@@ -25,22 +25,33 @@ pub(super) type Levels<'a> = &'a [(&'a str, &'a str)];
 pub(super) struct Evidence<'a> {
     /// The run.
     pub run: &'a Run,
+    /// The engine that is spoken of, where levels name none.
+    engine: &'a str,
     /// The experiment's name.
     pub experiment: &'static str,
 }
 
 impl<'a> Evidence<'a> {
     /// The trials of an experiment of a run.
-    pub fn new(run: &'a Run, experiment: &'static str) -> Self {
-        Evidence { run, experiment }
+    pub fn new(on: On<'a>, experiment: &'static str) -> Self {
+        Evidence {
+            run: on.run,
+            engine: on.engine,
+            experiment,
+        }
     }
 
-    /// The cell with these levels. The posts speak of SQLite where they name no engine.
+    /// Whether it speaks of the engine that the posts do.
+    pub fn is_published(&self) -> bool {
+        self.engine == PUBLISHED_ON
+    }
+
+    /// The cell with these levels.
     pub fn cell(&self, levels: Levels<'_>) -> Option<&'a Cell> {
         let names_engine = levels.iter().any(|(factor, _)| *factor == "engine");
         let is_of_engine = |cell: &&Cell| {
             let engine = cell.levels.get("engine");
-            names_engine || engine.is_none_or(|engine| engine == "sqlite")
+            names_engine || engine.is_none_or(|engine| engine == self.engine)
         };
         let mut cells = self.run.find_cells(self.experiment, levels).into_iter();
         cells.find(is_of_engine)

@@ -7,7 +7,7 @@ mod presort;
 mod watchlist;
 
 use crate::{analysis::Ratio, results::Run};
-use std::sync::LazyLock;
+use std::{collections::BTreeSet, sync::LazyLock};
 
 /// What the trials say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +53,22 @@ pub struct Claim {
     pub figure: &'static str,
     /// The experiment that answers it.
     pub experiment: &'static str,
-    /// What a run says about it.
-    pub judge: fn(&Run) -> Judgement,
+    /// What a run says about it on an engine.
+    pub judge: fn(On<'_>) -> Judgement,
+    /// Whether it is asked of every engine, not only of the post's.
+    pub is_asked_everywhere: bool,
+}
+
+/// The engine of the posts, where they name none.
+const PUBLISHED_ON: &str = "sqlite";
+
+/// A run, and the engine that is asked about.
+#[derive(Clone, Copy)]
+pub struct On<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// The engine's name.
+    pub engine: &'a str,
 }
 
 impl Claim {
@@ -64,7 +78,7 @@ impl Claim {
         id: &'static str,
         statement: &'static str,
         figure: &'static str,
-        judge: fn(&Run) -> Judgement,
+        judge: fn(On<'_>) -> Judgement,
     ) -> Self {
         Claim {
             id,
@@ -73,7 +87,41 @@ impl Claim {
             figure,
             experiment: post,
             judge,
+            is_asked_everywhere: false,
         }
+    }
+
+    /// The same claim, asked of every engine that a run has.
+    const fn on_every_engine(self) -> Self {
+        Claim {
+            is_asked_everywhere: true,
+            ..self
+        }
+    }
+
+    /// What a run says about it on the engine that the post speaks of.
+    pub fn judgement(&self, run: &Run) -> Judgement {
+        let engine = PUBLISHED_ON;
+        (self.judge)(On { run, engine })
+    }
+
+    /// What a run says of the other engines it has: how far the claim reaches, whatever the verdict
+    /// on what was published.
+    pub fn elsewhere(&self, run: &Run) -> Vec<(String, Judgement)> {
+        if !self.is_asked_everywhere {
+            return Vec::new();
+        }
+        let cells = run
+            .cells
+            .iter()
+            .filter(|cell| cell.experiment == self.experiment);
+        let engines: BTreeSet<&String> =
+            cells.filter_map(|cell| cell.levels.get("engine")).collect();
+        let others = engines.into_iter().filter(|engine| *engine != PUBLISHED_ON);
+        let judged = others.map(|engine| (engine.clone(), (self.judge)(On { run, engine })));
+        judged
+            .filter(|(_, judgement)| judgement.verdict != Verdict::NotRun)
+            .collect()
     }
 
     /// The same claim, answered by another experiment.
@@ -108,3 +156,45 @@ pub static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(|| {
     .copied()
     .collect()
 });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::Cell;
+
+    fn says_its_engine(on: On<'_>) -> Judgement {
+        evidence::plain(on.engine != "mariadb", on.engine.to_owned())
+    }
+
+    #[test]
+    fn other_engines_answer_beside_the_published_one() {
+        let claim = Claim::new("presort", "X1", "…", "…", says_its_engine);
+        let cell = |engine: &str| Cell {
+            experiment: "presort".to_owned(),
+            levels: [("engine".to_owned(), engine.to_owned())].into(),
+            ..Cell::default()
+        };
+        let run = Run {
+            cells: ["postgres", "sqlite", "mariadb", "postgres"]
+                .map(cell)
+                .into(),
+            ..Run::default()
+        };
+        assert_eq!(claim.judgement(&run).seen, "sqlite");
+        assert_eq!(claim.elsewhere(&run), []);
+        let elsewhere = claim.on_every_engine().elsewhere(&run);
+        let seen: Vec<_> = elsewhere
+            .iter()
+            .map(|(engine, j)| (engine.as_str(), j.verdict))
+            .collect();
+        assert_eq!(
+            seen,
+            [("mariadb", Verdict::DoesNot), ("postgres", Verdict::Holds)]
+        );
+        // The verdict on what was published is its own.
+        assert_eq!(
+            claim.on_every_engine().judgement(&run).verdict,
+            Verdict::Holds
+        );
+    }
+}

@@ -1,15 +1,12 @@
 //! P: sorting each batch before it is inserted.
 
 use super::{
-    Claim, Judgement, Verdict,
+    Claim, Judgement, On, Verdict,
     evidence::{
         Evidence, Levels, SAME_BYTES, SAME_TIME, all, judge_ratio, judge_same, not_run, saved,
     },
 };
-use crate::{
-    report::format,
-    results::{Run, Trial},
-};
+use crate::{report::format, results::Trial};
 
 /// The claims of the post, and its readers' doubts.
 pub const CLAIMS: &[Claim] = &[
@@ -19,21 +16,24 @@ pub const CLAIMS: &[Claim] = &[
         "Unsorted random keys: the time of a batch grows.",
         "2,478 to 11,103 ms from the 1st batch to the 10th",
         p1,
-    ),
+    )
+    .on_every_engine(),
     Claim::new(
         "presort",
         "P2",
         "Sorted first, the time of a batch grows little.",
         "2,638 to 4,332 ms",
         p2,
-    ),
+    )
+    .on_every_engine(),
     Claim::new(
         "presort",
         "P3",
         "Sorting gains 2 to 2.5 times from the third batch on.",
         "2 to 2.5 times",
         p3,
-    ),
+    )
+    .on_every_engine(),
     Claim::new(
         "presort",
         "P4",
@@ -84,8 +84,8 @@ fn batch_cpu(trial: &Trial, batch: usize) -> Option<f64> {
 }
 
 /// How the time of a batch grew from the first to the last, against the post's own figures.
-fn growth(run: &Run, levels: Levels<'_>, what: &str, rule: impl Fn(f64) -> Verdict) -> Judgement {
-    let e = Evidence::new(run, "presort");
+fn growth(on: On<'_>, levels: Levels<'_>, what: &str, rule: impl Fn(f64) -> Verdict) -> Judgement {
+    let e = Evidence::new(on, "presort");
     let pairs: Vec<(f64, f64)> = e
         .trials(levels)
         .iter()
@@ -95,26 +95,26 @@ fn growth(run: &Run, levels: Levels<'_>, what: &str, rule: impl Fn(f64) -> Verdi
     e.unless_noisy(judge_ratio(ratio, what, rule))
 }
 
-fn p1(run: &Run) -> Judgement {
+fn p1(on: On<'_>) -> Judgement {
     let what = "CPU of the 10th batch over the 1st";
-    growth(run, NONE, what, |seen| match seen {
+    growth(on, NONE, what, |seen| match seen {
         1.8.. => Verdict::Holds,
         1.2.. => Verdict::Depends,
         _ => Verdict::DoesNot,
     })
 }
 
-fn p2(run: &Run) -> Judgement {
+fn p2(on: On<'_>) -> Judgement {
     let what = "CPU of the 10th batch over the 1st";
-    growth(run, PREFIX, what, |seen| match seen {
+    growth(on, PREFIX, what, |seen| match seen {
         ..2.0 => Verdict::Holds,
         ..2.5 => Verdict::Depends,
         _ => Verdict::DoesNot,
     })
 }
 
-fn p3(run: &Run) -> Judgement {
-    let e = Evidence::new(run, "presort");
+fn p3(on: On<'_>) -> Judgement {
+    let e = Evidence::new(on, "presort");
     let gains: Vec<_> = (2..BATCHES)
         .filter_map(|batch| e.ratio_by(|trial| batch_cpu(trial, batch), NONE, PREFIX))
         .collect();
@@ -138,8 +138,8 @@ fn p3(run: &Run) -> Judgement {
     e.unless_noisy(judged)
 }
 
-fn p4(run: &Run) -> Judgement {
-    let e = Evidence::new(run, "presort");
+fn p4(on: On<'_>) -> Judgement {
+    let e = Evidence::new(on, "presort");
     let bytes = e.ratio("engine_bytes_per_row", PREFIX, KEY);
     let time = e.ratio("cpu_us_per_row", PREFIX, KEY);
     all(vec![
@@ -148,8 +148,8 @@ fn p4(run: &Run) -> Judgement {
     ])
 }
 
-fn p5(run: &Run) -> Judgement {
-    let e = Evidence::new(run, "presort-batch");
+fn p5(on: On<'_>) -> Judgement {
+    let e = Evidence::new(on, "presort-batch");
     let sizes = e.levels("rows_per_transaction");
     let sorts = e.levels("rows_per_sort");
     let (Some(&small), Some(&large), Some(&sort)) = (sizes.first(), sizes.last(), sorts.last())
@@ -217,8 +217,8 @@ fn along<'a>(
         .collect()
 }
 
-fn p6(run: &Run) -> Judgement {
-    let e = Evidence::new(run, "payload");
+fn p6(on: On<'_>) -> Judgement {
+    let e = Evidence::new(on, "payload");
     let layouts = (("layout", "without-rowid"), ("layout", "rowid"));
     let along = along(
         &e,
@@ -257,8 +257,8 @@ fn p6(run: &Run) -> Judgement {
     judged
 }
 
-fn p7(run: &Run) -> Judgement {
-    let e = Evidence::new(run, "presort-cache");
+fn p7(on: On<'_>) -> Judgement {
+    let e = Evidence::new(on, "presort-cache");
     let sorts = (("presort", "key"), ("presort", "none"));
     let bytes = along(&e, "cache_kib", "engine_bytes_per_row", sorts.0, sorts.1);
     let cpu = along(&e, "cache_kib", "cpu_us_per_row", sorts.1, sorts.0);

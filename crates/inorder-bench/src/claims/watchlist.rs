@@ -1,16 +1,13 @@
 //! W: the watch list.
 
 use super::{
-    Claim, Judgement, Verdict,
+    Claim, Judgement, On, Verdict,
     evidence::{
         Evidence, Levels, SAME_BYTES, SAME_TIME, all, judge_effect, judge_ratio, judge_same,
         not_run, plain,
     },
 };
-use crate::{
-    report::format,
-    results::{Run, Trial},
-};
+use crate::{report::format, results::Trial};
 
 /// The claims of the post.
 pub const CLAIMS: &[Claim] = &[
@@ -20,7 +17,8 @@ pub const CLAIMS: &[Claim] = &[
         "Own id as primary key and two indexes: ULID takes far less time than UUIDv4.",
         "5.7 s against 9.8 s",
         w1,
-    ),
+    )
+    .on_every_engine(),
     Claim::new(
         "watchlist",
         "W2",
@@ -111,23 +109,23 @@ const NO_KEY: Levels<'_> = &[("layout", "no-key"), ("key", "ulid")];
 const NO_KEY_UUID: Levels<'_> = &[("layout", "no-key"), ("key", "uuid4")];
 const COMPOSITE_ROWID: Levels<'_> = &[("layout", "composite-rowid"), ("key", "ulid")];
 
-fn evidence(run: &Run) -> Evidence<'_> {
-    Evidence::new(run, "watchlist")
+fn evidence(on: On<'_>) -> Evidence<'_> {
+    Evidence::new(on, "watchlist")
 }
 
-fn w1(run: &Run) -> Judgement {
-    let e = evidence(run);
+fn w1(on: On<'_>) -> Judgement {
+    let e = evidence(on);
     let ratio = e.ratio("cpu_us_per_row", OWN_ID, OWN_ID_UUID);
     e.unless_noisy(judge_effect(ratio, 5.7 / 9.8, "CPU of ULID over UUIDv4"))
 }
 
-fn w2(run: &Run) -> Judgement {
-    let ratio = evidence(run).ratio("size_bytes", OWN_ID, OWN_ID_UUID);
+fn w2(on: On<'_>) -> Judgement {
+    let ratio = evidence(on).ratio("size_bytes", OWN_ID, OWN_ID_UUID);
     judge_effect(ratio, 0.95, "size of ULID over UUIDv4")
 }
 
-fn w3(run: &Run) -> Judgement {
-    let e = evidence(run);
+fn w3(on: On<'_>) -> Judgement {
+    let e = evidence(on);
     let time = e.ratio("cpu_us_per_row", WITHOUT_ROWID, OWN_ID);
     let size = e.ratio("size_bytes", WITHOUT_ROWID, OWN_ID);
     all(vec![
@@ -136,8 +134,8 @@ fn w3(run: &Run) -> Judgement {
     ])
 }
 
-fn w4(run: &Run) -> Judgement {
-    let ratio = evidence(run).ratio("size_bytes", OWN_ID, CREATED_AT_UUID);
+fn w4(on: On<'_>) -> Judgement {
+    let ratio = evidence(on).ratio("size_bytes", OWN_ID, CREATED_AT_UUID);
     judge_effect(
         ratio,
         0.925,
@@ -145,8 +143,8 @@ fn w4(run: &Run) -> Judgement {
     )
 }
 
-fn w5(run: &Run) -> Judgement {
-    let e = evidence(run);
+fn w5(on: On<'_>) -> Judgement {
+    let e = evidence(on);
     let less = |seen: f64| {
         if seen < 1.0 {
             Verdict::Holds
@@ -172,8 +170,8 @@ fn quest_index_bytes(trial: &Trial) -> Option<f64> {
         .sum()
 }
 
-fn w6(run: &Run) -> Judgement {
-    let e = evidence(run);
+fn w6(on: On<'_>) -> Judgement {
+    let e = evidence(on);
     let size = e.ratio("size_bytes", NO_KEY, COMPOSITE);
     let index = e.ratio_by(quest_index_bytes, NO_KEY, COMPOSITE);
     let share = |levels| {
@@ -197,8 +195,8 @@ fn w6(run: &Run) -> Judgement {
     judged
 }
 
-fn w7(run: &Run) -> Judgement {
-    let e = evidence(run);
+fn w7(on: On<'_>) -> Judgement {
+    let e = evidence(on);
     let ratio = e.ratio("cpu_us_per_row", NO_KEY, COMPOSITE);
     e.unless_noisy(judge_effect(
         ratio,
@@ -207,8 +205,8 @@ fn w7(run: &Run) -> Judgement {
     ))
 }
 
-fn w8(run: &Run) -> Judgement {
-    let e = evidence(run);
+fn w8(on: On<'_>) -> Judgement {
+    let e = evidence(on);
     let time = e.ratio("cpu_us_per_row", NO_KEY, NO_KEY_UUID);
     let size = e.ratio("size_bytes", NO_KEY, NO_KEY_UUID);
     all(vec![
@@ -217,8 +215,8 @@ fn w8(run: &Run) -> Judgement {
     ])
 }
 
-fn w9(run: &Run) -> Judgement {
-    let e = evidence(run);
+fn w9(on: On<'_>) -> Judgement {
+    let e = evidence(on);
     let size = e.ratio("size_bytes", COMPOSITE_ROWID, NO_KEY);
     let time = e.ratio("cpu_us_per_row", COMPOSITE_ROWID, NO_KEY);
     all(vec![
@@ -227,8 +225,8 @@ fn w9(run: &Run) -> Judgement {
     ])
 }
 
-fn w10(run: &Run) -> Judgement {
-    let e = Evidence::new(run, "watchlist-scale");
+fn w10(on: On<'_>) -> Judgement {
+    let e = Evidence::new(on, "watchlist-scale");
     let small = [("rows_per_transaction", "100")];
     let large = [("rows_per_transaction", "200")];
     let ratio = e.ratio("cpu_us_per_row", &large, &small);
@@ -239,8 +237,8 @@ fn w10(run: &Run) -> Judgement {
     ))
 }
 
-fn w11(run: &Run) -> Judgement {
-    let e = evidence(run);
+fn w11(on: On<'_>) -> Judgement {
+    let e = evidence(on);
     let (Some(rate), Some(retries)) = (e.value("rows_per_s", NO_KEY), e.value("retries", NO_KEY))
     else {
         return not_run();
@@ -256,9 +254,9 @@ fn w11(run: &Run) -> Judgement {
 /// Levels of a tree from which its fan-out says something: below, one page has all the children.
 const DEPTH_MIN: f64 = 3.0;
 
-fn w12(run: &Run) -> Judgement {
+fn w12(on: On<'_>) -> Judgement {
     let depth = |trial: &Trial| trial.last("depth_levels", "index:quests_user");
-    let trials = evidence(run).trials(OWN_ID);
+    let trials = evidence(on).trials(OWN_ID);
     if trials
         .first()
         .and_then(|trial| depth(trial))
@@ -271,7 +269,7 @@ fn w12(run: &Run) -> Judgement {
         };
     }
     let fanout = |trial: &Trial| trial.last("fanout_children", "index:quests_user");
-    let ratio = evidence(run).ratio_by(fanout, WITHOUT_ROWID, OWN_ID);
+    let ratio = evidence(on).ratio_by(fanout, WITHOUT_ROWID, OWN_ID);
     judge_effect(
         ratio,
         0.8,

@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | `format`, `format_version` | `inorder-report`, 1 |
 //! | `meta` | version, revision, seed, scale, command, times in Unix seconds, host, engines |
-//! | `claims[]` | `id`, `post`, `statement`, `figure`, `experiment`, `verdict`, `seen`, `ratio`, `reason` |
+//! | `claims[]` | `id`, `post`, `statement`, `figure`, `experiment`, `verdict`, `seen`, `ratio`, `reason`, `elsewhere[]` (`engine` and the last four again) |
 //! | `experiments[]` | see below |
 //! | `.name` `.title` `.question` `.expect` `.answer` `.claims[]` | texts |
 //! | `.varied` | factor → levels |
@@ -65,6 +65,13 @@ fn claim(claim: &ClaimRow) -> Value {
         "seen": claim.judgement.seen,
         "ratio": claim.judgement.ratio,
         "reason": claim.judgement.reason,
+        "elsewhere": claim.elsewhere.iter().map(|(engine, judgement)| json!({
+            "engine": engine,
+            "verdict": judgement.verdict.name(),
+            "seen": judgement.seen,
+            "ratio": judgement.ratio,
+            "reason": judgement.reason,
+        })).collect::<Vec<_>>(),
     })
 }
 

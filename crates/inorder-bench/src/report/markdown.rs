@@ -56,7 +56,7 @@ fn claims(out: &mut String, claims: &[ClaimRow]) {
                 claim.id.to_owned(),
                 claim.statement.to_owned(),
                 claim.figure.to_owned(),
-                judgement.seen.clone(),
+                claim.seen_lines(),
                 format!("**{}**{reason}", judgement.verdict.name()),
             ]
         })

@@ -45,7 +45,7 @@ impl Sheet {
                 Cell::new(claim.id),
                 Cell::new(claim.statement),
                 Cell::new(claim.figure),
-                Cell::new(&judgement.seen),
+                Cell::new(claim.seen_lines()),
                 Cell::new(verdict).fg(color(judgement.verdict)),
             ]);
         }

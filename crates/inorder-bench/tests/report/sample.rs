@@ -57,25 +57,28 @@ fn meta() -> Meta {
 /// Claims with a verdict each.
 pub const CLAIMS: &[Claim] = &[
     Claim {
+        is_asked_everywhere: false,
         id: "W2",
         post: "watchlist",
         statement: "First schema: ULID against UUIDv4, size",
         figure: "sqlite_autoindex_documents_1, about 5% less",
         experiment: "key-order",
-        judge: |run| judged(run, Verdict::Holds, "size_bytes", ""),
+        judge: |on| judged(on.run, Verdict::Holds, "size_bytes", ""),
     },
     Claim {
+        is_asked_everywhere: false,
         id: "W1",
         post: "watchlist",
         statement: "First schema: ULID against UUIDv4, time",
         figure: "5.7 s against 9.8 s",
         experiment: "key-order",
-        judge: |run| {
+        judge: |on| {
             let reason = "only WITHOUT ROWID tables gain; rowid tables do not";
-            judged(run, Verdict::Depends, "cpu_us_per_row", reason)
+            judged(on.run, Verdict::Depends, "cpu_us_per_row", reason)
         },
     },
     Claim {
+        is_asked_everywhere: false,
         id: "D1",
         post: "documents",
         statement: "An index on `id` beside the unique constraint changes nothing",
@@ -90,6 +93,7 @@ pub const CLAIMS: &[Claim] = &[
         },
     },
     Claim {
+        is_asked_everywhere: false,
         id: "P7",
         post: "presort",
         statement: "Is it only the small page cache?",
@@ -104,6 +108,7 @@ pub const CLAIMS: &[Claim] = &[
         },
     },
     Claim {
+        is_asked_everywhere: false,
         id: "I4",
         post: "disk-io",
         statement: "InnoDB behaves like SQLite clustered",
@@ -112,6 +117,7 @@ pub const CLAIMS: &[Claim] = &[
         judge: |_| plain(Verdict::NeedsEngine, "", "MariaDB"),
     },
     Claim {
+        is_asked_everywhere: false,
         id: "W11",
         post: "watchlist",
         statement: "Rows a second with concurrent writers of about 100 rows a transaction",

@@ -86,6 +86,8 @@ struct ClaimEntry<'a> {
     class: &'static str,
     seen: &'a str,
     reason: &'a str,
+    /// What was seen on other engines.
+    elsewhere: Vec<String>,
     /// The drawing of the ratio it rests on.
     drawing: Option<String>,
 }
@@ -258,6 +260,7 @@ impl<'a> ClaimEntry<'a> {
             class: class(judgement.verdict),
             seen: &judgement.seen,
             reason: &judgement.reason,
+            elsewhere: claim.elsewhere_lines(),
             drawing: judgement.ratio.as_ref().map(svg::interval),
         }
     }

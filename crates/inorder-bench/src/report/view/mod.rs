@@ -45,6 +45,8 @@ pub struct ClaimRow {
     pub experiment: &'static str,
     /// What the run says.
     pub judgement: Judgement,
+    /// What it says of other engines that it has.
+    pub elsewhere: Vec<(String, Judgement)>,
 }
 
 /// One experiment.
@@ -154,13 +156,34 @@ impl ClaimRow {
             statement: claim.statement,
             figure: claim.figure,
             experiment: claim.experiment,
-            judgement: (claim.judge)(run),
+            judgement: claim.judgement(run),
+            elsewhere: claim.elsewhere(run),
         }
     }
 
     /// Whether the run has something to say about it.
     pub fn is_judged(&self) -> bool {
-        self.judgement.verdict != Verdict::NotRun
+        self.judgement.verdict != Verdict::NotRun || !self.elsewhere.is_empty()
+    }
+
+    /// What was seen on other engines, a line each.
+    pub fn elsewhere_lines(&self) -> Vec<String> {
+        let line = |(engine, judgement): &(String, Judgement)| {
+            let reason = match judgement.reason.is_empty() {
+                true => String::new(),
+                false => format!(" ({})", judgement.reason),
+            };
+            let (verdict, seen) = (judgement.verdict.name(), &judgement.seen);
+            format!("on {engine}: {verdict}{reason}: {seen}")
+        };
+        self.elsewhere.iter().map(line).collect()
+    }
+
+    /// What was seen, on the post's engine and on others, a line each.
+    pub fn seen_lines(&self) -> String {
+        let own = Some(self.judgement.seen.clone()).filter(|seen| !seen.is_empty());
+        let lines: Vec<String> = own.into_iter().chain(self.elsewhere_lines()).collect();
+        lines.join("\n")
     }
 }
 
