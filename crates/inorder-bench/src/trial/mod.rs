@@ -153,21 +153,10 @@ pub fn run(
     let sampler = sampler::Sampler::new(setup.rows, on_progress);
     let (kept, mut samples) = load::load(database.as_ref(), &table, &setup, maker, kept, sampler)?;
     let noise = meter.finish();
-    let kept = match kept.columns.is_empty() {
-        true => {
-            let key = by.first().map(String::as_str);
-            let keys = reads::assigned_keys(database.as_ref(), &table, key, setup.rows, KEYS_KEPT)?;
-            samples.push(Sample {
-                probe: "assigned_key_step".to_owned(),
-                rows: setup.rows,
-                value: reads::key_step(&keys, setup.rows),
-                ..Sample::default()
-            });
-            Batch {
-                columns: vec![keys],
-            }
-        }
-        false => kept,
+    let kept = if kept.columns.is_empty() {
+        assigned(database.as_ref(), &table, &by, setup.rows, &mut samples)?
+    } else {
+        kept
     };
 
     let subject = Subject {
@@ -188,6 +177,27 @@ pub fn run(
         settings: database.settings()?,
         texts,
         samples,
+    })
+}
+
+/// A sample of the keys that the engine assigned, and how far they lie apart.
+fn assigned(
+    database: &dyn Database,
+    table: &str,
+    by: &[String],
+    rows: u64,
+    samples: &mut Vec<Sample>,
+) -> Result<Batch, Error> {
+    let key = by.first().map(String::as_str);
+    let keys = reads::assigned_keys(database, table, key, rows, KEYS_KEPT)?;
+    samples.push(Sample {
+        probe: "assigned_key_step".to_owned(),
+        rows,
+        value: reads::key_step(&keys, rows),
+        ..Sample::default()
+    });
+    Ok(Batch {
+        columns: vec![keys],
     })
 }
 
