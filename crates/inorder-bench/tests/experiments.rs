@@ -72,7 +72,7 @@ fn experiments_of_servers_run_by_name_alone() {
         if experiments.is_empty() {
             return;
         }
-        let planned = plan(&experiments, 1).unwrap();
+        let planned = plan(&experiments, 1, &Engines::default()).unwrap();
         assert_eq!(planned.impossible, []);
         assert!(experiments.iter().all(|e| !unnamed.contains(&e.name)));
     }

@@ -1,6 +1,6 @@
 //! The traits an engine implements, and the list of engines.
 
-use crate::{Batch, Error, Io, PageFill, Settings, TableShape, Tree};
+use crate::{Batch, Error, Io, KernelCheck, PageFill, Settings, TableShape, Tree};
 use inorder_key::{Encoding, KeyKind};
 use std::{
     ops::Range,
@@ -73,6 +73,9 @@ pub trait Engine: Sync {
     fn ignores(&self) -> &'static [&'static str] {
         &[]
     }
+
+    /// The kernel's counter that its own count of bytes written is checked against.
+    fn kernel_check(&self) -> KernelCheck;
 
     /// Version and build.
     ///

@@ -22,7 +22,7 @@ pub mod sqlite;
 mod structure;
 
 pub use batch::{Batch, Column, Value};
-pub use counters::{FileIo, Io};
+pub use counters::{FileIo, Io, KernelCheck, Layer};
 pub use engine::{
     ColumnInfo, Database, ENGINES, Engine, EngineInfo, Found, Reader, Retry, Shard, Writer, engine,
 };

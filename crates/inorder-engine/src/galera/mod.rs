@@ -9,7 +9,7 @@ mod counters;
 mod database;
 
 use crate::{
-    Database, Engine, EngineInfo, Error, Found, Settings, TableShape, engine::check,
+    Database, Engine, EngineInfo, Error, Found, KernelCheck, Settings, TableShape, engine::check,
     mariadb::MariaDb,
 };
 use inorder_key::{Encoding, KeyKind};
@@ -82,6 +82,13 @@ impl Engine for Galera {
 
     fn ignores(&self) -> &'static [&'static str] {
         MariaDb.ignores()
+    }
+
+    fn kernel_check(&self) -> KernelCheck {
+        KernelCheck {
+            gap: "a node's ring of messages is a memory map, which the kernel writes when it likes and the engine doesn't count",
+            ..MariaDb.kernel_check()
+        }
     }
 
     fn info(&self) -> Result<EngineInfo, Error> {

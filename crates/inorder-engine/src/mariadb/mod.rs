@@ -16,7 +16,7 @@ mod structure;
 pub(crate) use remote::PROTOCOL;
 
 use crate::{
-    Database, Engine, EngineInfo, Error, Found, Settings, TableShape,
+    Database, Engine, EngineInfo, Error, Found, KernelCheck, Layer, Settings, TableShape,
     engine::check,
     server::{Home, Programs, Server, process, user::User},
 };
@@ -88,6 +88,13 @@ impl Engine for MariaDb {
             "partition",
             "first_shard_cpu_percent",
         ]
+    }
+
+    fn kernel_check(&self) -> KernelCheck {
+        KernelCheck {
+            layer: Layer::Block,
+            gap: "the kernel counts whole pages of 4 KiB where the log is written in blocks of 512 bytes, and the file system's own",
+        }
     }
 
     /// The compile options are the program's path and what it answers to `--version`.

@@ -17,7 +17,7 @@ mod structure;
 pub(crate) use remote::PROTOCOL;
 
 use crate::{
-    Database, Engine, EngineInfo, Error, Found, Settings, TableShape,
+    Database, Engine, EngineInfo, Error, Found, KernelCheck, Layer, Settings, TableShape,
     engine::check,
     server::{Home, Programs, Server, process, template, user::User},
 };
@@ -94,6 +94,13 @@ impl Engine for Postgres {
             "partition",
             "first_shard_cpu_percent",
         ]
+    }
+
+    fn kernel_check(&self) -> KernelCheck {
+        KernelCheck {
+            layer: Layer::WriteCalls,
+            gap: "the log's volume is counted by its position, while every commit writes the last, partly filled page again; transaction states and control files have no counter",
+        }
     }
 
     /// The compile options are the program's path and `pg_config --configure`, where it is there.

@@ -11,7 +11,7 @@ mod url;
 
 pub use url::ServerUrl;
 
-use crate::{Database, Engine, EngineInfo, Error, Found, Settings, TableShape, Write};
+use crate::{Database, Engine, EngineInfo, Error, Found, KernelCheck, Settings, TableShape, Write};
 use dialect::{Dialect, Facts, Feature};
 use inorder_key::{Encoding, KeyKind};
 use std::path::Path;
@@ -181,6 +181,10 @@ impl Engine for Remote {
 
     fn ignores(&self) -> &'static [&'static str] {
         IGNORED
+    }
+
+    fn kernel_check(&self) -> KernelCheck {
+        self.protocol.engine.kernel_check()
     }
 
     /// The compile options are what it says of itself, where it is, and what it lacks.

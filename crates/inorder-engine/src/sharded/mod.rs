@@ -17,7 +17,7 @@ mod routed;
 mod trees;
 
 use crate::{
-    Database, Engine, EngineInfo, Error, Found, Settings, TableShape,
+    Database, Engine, EngineInfo, Error, Found, KernelCheck, Settings, TableShape,
     engine::check,
     postgres::{self, Postgres},
 };
@@ -55,6 +55,13 @@ impl Engine for PostgresSharded {
 
     fn ignores(&self) -> &'static [&'static str] {
         &["page_size_bytes", "journal", "mmap_bytes", "auto_vacuum"]
+    }
+
+    fn kernel_check(&self) -> KernelCheck {
+        KernelCheck {
+            gap: "each transaction ends within a page of the log on each shard it reached, which is written again",
+            ..Postgres.kernel_check()
+        }
     }
 
     fn info(&self) -> Result<EngineInfo, Error> {

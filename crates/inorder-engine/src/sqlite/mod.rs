@@ -18,7 +18,8 @@ mod vfs;
 mod writer;
 
 use crate::{
-    Database, Engine, EngineInfo, Error, Found, Settings, TableShape, Write, engine::check,
+    Database, Engine, EngineInfo, Error, Found, KernelCheck, Layer, Settings, TableShape, Write,
+    engine::check,
 };
 use inorder_key::{Encoding, KeyKind};
 use rusqlite::Connection;
@@ -51,6 +52,13 @@ impl Engine for Sqlite {
 
     fn ignores(&self) -> &'static [&'static str] {
         &["shards", "partition", "first_shard_cpu_percent"]
+    }
+
+    fn kernel_check(&self) -> KernelCheck {
+        KernelCheck {
+            layer: Layer::WriteCalls,
+            gap: "the kernel also counts what the trial writes besides the database, and nothing that goes through a memory map",
+        }
     }
 
     /// The first compile option is `SOURCE_ID=` and the check-in SQLite was built from.
