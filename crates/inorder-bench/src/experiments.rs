@@ -31,10 +31,18 @@ built_in! {
     "v4-then-v7.toml",
     "lookups.toml",
     "same-millisecond.toml",
+    "sharded-copy.toml",
+    "hot-range.toml",
+}
+
+/// The names of the built-in experiments.
+pub fn names() -> Vec<String> {
+    let stem = |(file, _): &(&str, &str)| file.trim_end_matches(".toml").to_owned();
+    BUILT_IN.iter().map(stem).collect()
 }
 
 /// Parses the built-in experiments that `wanted` names, each by its name or by a claim it answers;
-/// all of them where it names none.
+/// where it names none, all that need no server: what is part of this program runs everywhere.
 ///
 /// # Errors
 /// A name that is neither an experiment nor a claim, with the nearest one that is.
@@ -62,7 +70,11 @@ pub fn built_in(
             )));
         }
     }
-    let is_wanted = |e: &Experiment| wanted.is_empty() || wanted.iter().any(|name| names(e, name));
+    let needs_no_server = |e: &Experiment| e.all_levels("engine").iter().any(|e| e == "sqlite");
+    let is_wanted = |e: &Experiment| match wanted {
+        [] => needs_no_server(e),
+        _ => wanted.iter().any(|name| names(e, name)),
+    };
     BUILT_IN
         .iter()
         .zip(&all)

@@ -18,6 +18,7 @@ pub mod plan;
 pub mod probes;
 pub mod report;
 pub mod results;
+pub mod rules;
 pub mod run;
 pub mod runner;
 pub mod trial;

@@ -62,6 +62,37 @@ pub const METRICS: &[Metric] = &[
     metric("overflow_pages", "overflow pages", "pages", false, |t| {
         sum(t, "overflow_pages", |_| true)
     }),
+    metric(
+        "hottest_shard_share",
+        "rows on the hottest shard",
+        "share",
+        false,
+        |t| Some(hottest_shard(t)? / rows(t)?),
+    ),
+    metric(
+        "hottest_shard_rows_per_s",
+        "rows a second of the hottest shard",
+        "rows/s",
+        true,
+        |t| Some(hottest_shard(t)? / t.last("wall_s", "")?),
+    ),
+    metric(
+        "replicated_bytes_per_row",
+        "bytes replicated a row",
+        "bytes",
+        false,
+        |t| per_row(t, t.last("engine_causes", "replicated_bytes")),
+    ),
+    metric(
+        "certification_failures",
+        "certification failures",
+        "times",
+        false,
+        |t| t.last("engine_causes", "certification_failures"),
+    ),
+    metric("key_step", "step of assigned keys", "numbers", false, |t| {
+        t.last("assigned_key_step", "")
+    }),
     metric("retries", "busy retries", "retries", false, |t| {
         t.last("busy_retries", "")
     }),
@@ -144,6 +175,13 @@ fn rows(trial: &Trial) -> Option<f64> {
 
 fn per_row(trial: &Trial, value: Option<f64>) -> Option<f64> {
     Some(value? / rows(trial)?)
+}
+
+/// Rows of the shard that has most.
+fn hottest_shard(trial: &Trial) -> Option<f64> {
+    let parts = trial.parts("shard_rows").into_iter();
+    let rows = parts.filter_map(|part| trial.last("shard_rows", part));
+    rows.max_by(f64::total_cmp)
 }
 
 /// Bytes of all indexes after the load.

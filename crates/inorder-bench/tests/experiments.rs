@@ -4,7 +4,7 @@ use inorder_bench::{
     claims::CLAIMS,
     engines::Engines,
     experiment::{Experiment, Overrides, Scale},
-    experiments::{BUILT_IN, built_in},
+    experiments::{BUILT_IN, built_in, names},
     plan::plan,
     probes::probe,
     run::{Request, rehearse},
@@ -48,6 +48,64 @@ fn every_experiment_plans_at_both_scales() {
         for experiment in &experiments {
             assert!(experiment.repetitions >= least, "{}", experiment.name);
         }
+    }
+}
+
+/// The experiments that need servers, where those are.
+fn of_servers(scale: Scale) -> Vec<Experiment> {
+    let engine = inorder_engine::engine("postgres-sharded").unwrap();
+    if let Err(reason) = engine.found() {
+        let is_ci = std::env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
+        assert!(!is_ci, "CI forbids skips: {reason}");
+        eprintln!("SKIPPED: {reason}");
+        return Vec::new();
+    }
+    let names = ["sharded-copy".to_owned(), "hot-range".to_owned()];
+    built_in(&names, scale, &Overrides::default()).unwrap()
+}
+
+#[test]
+fn experiments_of_servers_run_by_name_alone() {
+    let unnamed: Vec<String> = all(Scale::Quick).into_iter().map(|e| e.name).collect();
+    for scale in Scale::ALL {
+        let experiments = of_servers(*scale);
+        if experiments.is_empty() {
+            return;
+        }
+        let planned = plan(&experiments, 1, &Engines::default()).unwrap();
+        assert_eq!(planned.impossible, []);
+        assert!(experiments.iter().all(|e| !unnamed.contains(&e.name)));
+    }
+    // Every name is one of either.
+    assert_eq!(unnamed.len() + 2, names().len());
+}
+
+#[test]
+fn a_range_of_ordered_keys_is_one_shards_and_of_buckets_every_shards() {
+    for experiment in of_servers(Scale::Quick) {
+        if experiment.name != "hot-range" {
+            continue;
+        }
+        let share = |key: &str, partition: &str| {
+            let levels = [
+                ("key", key),
+                ("partition", partition),
+                ("engine", "postgres-sharded"),
+                ("write", "routed"),
+                ("writers", "2"),
+                ("rows", "3000"),
+            ];
+            let outcome = run_trial(&levels, 1);
+            let rows =
+                ["shard1", "shard2", "shard3"].map(|shard| last(&outcome, "shard_rows", shard));
+            let rows = rows.map(|rows| rows.unwrap());
+            assert_eq!(rows.iter().sum::<f64>(), 3000.0);
+            rows.into_iter().fold(0.0, f64::max) / 3000.0
+        };
+        assert_eq!(share("int-seq", "range"), 1.0);
+        assert_eq!(share("uuid7", "range"), 1.0);
+        assert!(share("composite", "range") < 0.4);
+        assert!(share("int-seq", "hash") < 0.4);
     }
 }
 

@@ -133,6 +133,28 @@ fn every_recipe_is_documented_with_its_fields() {
 }
 
 #[test]
+fn every_rule_is_documented_with_its_source() {
+    let page = page("distributed.md");
+    let rows = rows(section(&page, "Rules of other engines").expect("a section"));
+    for rule in words("rules") {
+        let name = rule["name"].as_str().expect("a text");
+        let row = rows.iter().find(|row| row[0] == name);
+        let row = row.unwrap_or_else(|| panic!("docs/distributed.md lacks {name}"));
+        let what = rule["what"].as_str().expect("a text");
+        assert!(what.starts_with(row[1]), "{name}: {what}");
+        let source = row[2].trim_matches(['<', '>']);
+        assert!(
+            what.contains(source) && source.starts_with("https://"),
+            "{name}"
+        );
+        assert!(
+            what.ends_with("from their documentation, not measured)"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn every_field_is_documented() {
     let page = page("experiments.md");
     let header = "title = 't'\nquestion = 'q'\nexpect = 'e'\n";

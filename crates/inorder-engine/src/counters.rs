@@ -1,6 +1,6 @@
 //! What an engine asked of the operating system.
 
-use std::ops::Sub;
+use std::ops::{Add, Sub};
 
 /// Calls and bytes on one kind of file; `None` is unobservable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,6 +54,26 @@ impl Io {
         let mut files = self.files.iter().map(|(_, io)| *io);
         let first = files.next().unwrap_or_default();
         files.fold(first, |sum, io| sum.zip(io, |a, b| a + b))
+    }
+}
+
+impl Add for Io {
+    type Output = Io;
+
+    /// The counters of two servers of one engine.
+    fn add(self, other: Io) -> Io {
+        let cause = |(name, count): &(&'static str, u64)| {
+            let others = other.causes.iter().find(|(cause, _)| cause == name);
+            (*name, count + others.map_or(0, |(_, count)| *count))
+        };
+        Io {
+            causes: self.causes.iter().map(cause).collect(),
+            files: self
+                .files
+                .iter()
+                .map(|(name, io)| (*name, io.zip(other.file(name), |a, b| a + b)))
+                .collect(),
+        }
     }
 }
 

@@ -13,11 +13,21 @@ pub const ENGINES: &[&dyn Engine] = &[
     &crate::sqlite::Sqlite,
     &crate::postgres::Postgres,
     &crate::mariadb::MariaDb,
+    &crate::sharded::PostgresSharded,
+    &crate::galera::Galera,
 ];
 
 /// The engine with this name, if there is one.
 pub fn engine(name: &str) -> Option<&'static dyn Engine> {
     ENGINES.iter().copied().find(|engine| engine.name() == name)
+}
+
+/// Refuses settings that an engine doesn't take.
+pub(crate) fn check(engine: &dyn Engine, settings: &Settings) -> Result<(), Error> {
+    engine.accepts(settings).map_err(|what| Error::Unsupported {
+        engine: engine.name(),
+        what,
+    })
 }
 
 /// Which engine ran, exactly.
@@ -127,6 +137,15 @@ pub struct ColumnInfo {
     pub primary_key: u32,
 }
 
+/// One of the servers that a table's rows are spread over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Its name.
+    pub name: String,
+    /// Rows of the table on it.
+    pub rows: u64,
+}
+
 /// What to do while another writer holds the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
@@ -216,6 +235,23 @@ pub trait Database: Send + Sync {
     /// # Errors
     /// When there is no such table.
     fn count(&self, table: &str) -> Result<u64, Error>;
+
+    /// An even sample, in order, of at most `most` values of a column that the engine counts; `None`
+    /// where it counts from 1 and leaves none out.
+    ///
+    /// # Errors
+    /// When there is no such table or column.
+    fn counted(&self, _table: &str, _column: &str, _most: u64) -> Result<Option<Vec<i64>>, Error> {
+        Ok(None)
+    }
+
+    /// The servers that a table's rows are spread over; none where they are all in one place.
+    ///
+    /// # Errors
+    /// When there is no such table.
+    fn shards(&self, _table: &str) -> Result<Vec<Shard>, Error> {
+        Ok(Vec::new())
+    }
 
     /// Bytes of the database's files now; of a server those of its tables and indexes.
     ///

@@ -30,6 +30,14 @@ pub enum Error {
         /// The database.
         path: PathBuf,
     },
+    /// Another transaction was in the way; this one is rolled back.
+    #[error("{doing}: another transaction was in the way, this one is rolled back: {message}")]
+    Conflict {
+        /// What was being done.
+        doing: String,
+        /// The engine's own message.
+        message: String,
+    },
     /// The database stayed locked after every retry.
     #[error("the database stayed locked by another writer after {retries} retries")]
     Busy {

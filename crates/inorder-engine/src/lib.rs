@@ -8,6 +8,8 @@ mod batch;
 mod counters;
 mod engine;
 mod error;
+pub mod galera;
+mod gather;
 mod layout;
 
 pub mod mariadb;
@@ -15,16 +17,17 @@ pub mod postgres;
 pub mod remote;
 mod server;
 mod settings;
+pub mod sharded;
 pub mod sqlite;
 mod structure;
 
 pub use batch::{Batch, Column, Value};
 pub use counters::{FileIo, Io, KernelCheck, Layer};
 pub use engine::{
-    ColumnInfo, Database, ENGINES, Engine, EngineInfo, Found, Reader, Retry, Writer, engine,
+    ColumnInfo, Database, ENGINES, Engine, EngineInfo, Found, Reader, Retry, Shard, Writer, engine,
 };
 pub use error::Error;
 pub use layout::{LAYOUTS, TableShape};
 pub use server::template::TEMPLATES;
-pub use settings::{AutoVacuum, Journal, Settings, Synchronous, Write};
+pub use settings::{AutoVacuum, Journal, Partition, Settings, Synchronous, Write};
 pub use structure::{PageFill, Tree};

@@ -22,6 +22,13 @@ pub struct Settings {
     pub foreign_keys: bool,
     /// How rows are handed to the engine.
     pub write: Write,
+    /// Servers that rows are spread over.
+    pub shards: u32,
+    /// What of a row says which of them it goes to.
+    pub partition: Partition,
+    /// CPU time that the first of them gets while rows are written, in percent of one core; 100 is
+    /// no limit.
+    pub first_shard_cpu_percent: u32,
 }
 
 impl Default for Settings {
@@ -37,6 +44,9 @@ impl Default for Settings {
             checkpoint_pages: 1000,
             foreign_keys: true,
             write: Write::Insert,
+            shards: 3,
+            partition: Partition::Hash,
+            first_shard_cpu_percent: 100,
         }
     }
 }
@@ -118,5 +128,17 @@ named!(
         Multi = "multi",
         /// The engine's way for many rows: binary COPY, LOAD DATA LOCAL.
         Bulk = "bulk",
+        /// That way to each shard at once, with the rows sorted out here.
+        Routed = "routed",
+    }
+);
+
+named!(
+    /// What of a row's key says which shard it goes to.
+    Partition {
+        /// Its hash.
+        Hash = "hash",
+        /// Where it lies between the smallest and the largest key there can be.
+        Range = "range",
     }
 );

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{servers, typed};
-use inorder_engine::{Batch, Column, Database, Retry, Settings, Synchronous};
+use inorder_engine::{Batch, Column, Database, Retry, Settings, Synchronous, Write};
 use std::fs;
 
 /// Sum of a field of `/proc/PID/io` over a server's processes (proc_pid_io(5)).
@@ -58,7 +58,11 @@ fn write_rows(database: &dyn Database, rows: u64) {
 fn servers_count_what_the_kernel_counts() {
     for engine in servers() {
         let (field, tolerance) = match engine.name() {
+            // Each transaction ends within a page of each shard's log, which is written again.
+            "postgres-sharded" => ("wchar:", 0.03),
             "postgres" => ("wchar:", 0.01),
+            // A node's ring of messages is a memory map: the kernel's to write, when it likes.
+            "galera" => continue,
             _ if is_on_disk() => ("write_bytes:", 0.01),
             _ => continue,
         };
@@ -67,6 +71,11 @@ fn servers_count_what_the_kernel_counts() {
             page_size_bytes: 16_384,
             synchronous: Synchronous::Full,
             checkpoint_pages: 2000,
+            // Through a coordinator the same rows take a minute.
+            write: match engine.name() {
+                "postgres-sharded" => Write::Routed,
+                _ => Write::Insert,
+            },
             ..Settings::default()
         };
         let database = engine.create(folder.path(), &settings).unwrap();

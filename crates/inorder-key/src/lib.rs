@@ -49,6 +49,7 @@ pub use generator::Generator;
 pub use inspect::{Field, Inspection};
 pub use kind::KeyKind;
 pub use sequence::{Method, Overflow};
+pub use stream::COMPOSITE_BUCKETS;
 pub use stream::KeyStream;
 pub use time::parse_time;
 pub use time_id::TimeId;

@@ -13,6 +13,8 @@ use crate::{
 const TOKEN_BYTES: usize = 20;
 /// Buckets of a composite key, a power of two.
 const BUCKETS_LOG2: u32 = 6;
+/// Buckets of a composite key: 0 to one less.
+pub const COMPOSITE_BUCKETS: i64 = 1 << BUCKETS_LOG2;
 
 /// An endless stream of keys of one kind and encoding, read in bulk.
 ///

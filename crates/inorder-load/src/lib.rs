@@ -3,7 +3,6 @@
 pub mod destination;
 pub mod encode;
 mod error;
-mod gather;
 pub mod load;
 mod nearest;
 pub mod order;

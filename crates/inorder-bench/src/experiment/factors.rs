@@ -3,7 +3,7 @@
 //! A level is a text (`uuid7`, `4096`, `true`), the same in a file, on the command line and in a
 //! report. Adding a factor is a field of [`Setup`] and a line in [`FACTORS`].
 
-use inorder_engine::{AutoVacuum, Journal, Settings, Synchronous, Write};
+use inorder_engine::{AutoVacuum, Journal, Partition, Settings, Synchronous, Write};
 use inorder_key::{Encoding, KeyKind};
 use inorder_load::order::Presort;
 
@@ -112,7 +112,7 @@ pub fn factor(name: &str) -> Result<&'static Factor, String> {
 pub const FACTORS: &[Factor] = &[
     Factor {
         name: "engine",
-        what: "the database: sqlite, postgres, mariadb",
+        what: "the database: sqlite, postgres, mariadb, postgres-sharded, galera",
         set: |s, level| {
             let names = inorder_engine::ENGINES.iter().map(|e| e.name());
             match inorder_engine::engine(level) {
@@ -230,7 +230,7 @@ pub const FACTORS: &[Factor] = &[
     },
     Factor {
         name: "write",
-        what: "how rows are handed to a server: insert (one a statement), multi (100 a statement), bulk (COPY, LOAD DATA)",
+        what: "how rows are handed to a server: insert (one a statement), multi (100 a statement), bulk (COPY, LOAD DATA), routed (COPY to each shard)",
         set: |s, level| {
             s.settings.write = Write::from_name(level).ok_or_else(|| {
                 unknown("way to write", level, Write::ALL.iter().map(|w| w.name()))
@@ -257,6 +257,31 @@ pub const FACTORS: &[Factor] = &[
             Ok(())
         },
         get: |s| if s.has_own_factories { "each" } else { "one" }.to_owned(),
+    },
+    Factor {
+        name: "shards",
+        what: "servers that postgres-sharded spreads rows over: 1 to 16",
+        set: |s, level| integer(level, 1, 16).map(|n| s.settings.shards = n as u32),
+        get: |s| s.settings.shards.to_string(),
+    },
+    Factor {
+        name: "partition",
+        what: "what of a key says which shard a row goes to: hash, range",
+        set: |s, level| {
+            s.settings.partition = Partition::from_name(level).ok_or_else(|| {
+                unknown("partition", level, Partition::ALL.iter().map(|p| p.name()))
+            })?;
+            Ok(())
+        },
+        get: |s| s.settings.partition.name().to_owned(),
+    },
+    Factor {
+        name: "first_shard_cpu_percent",
+        what: "CPU time the first shard gets while rows are written, in percent of a core: 1 to 100 (no limit)",
+        set: |s, level| {
+            integer(level, 1, 100).map(|n| s.settings.first_shard_cpu_percent = n as u32)
+        },
+        get: |s| s.settings.first_shard_cpu_percent.to_string(),
     },
     Factor {
         name: "cache_kib",

@@ -35,7 +35,7 @@ probes! {
     "engine_writes_calls", "calls", true, false, "Write calls of the engine, by file.";
     "engine_reads_calls", "calls", true, false, "Read calls of the engine, by file.";
     "engine_syncs_calls", "calls", true, false, "Calls of the engine that wait for the disk, by file.";
-    "engine_causes", "times", true, false, "What explains a server's bytes, by cause: full_page_images (pages that PostgreSQL's log took whole), checkpoints.";
+    "engine_causes", "times", true, false, "What explains a server's bytes, by cause: full_page_images (pages that PostgreSQL's log took whole), checkpoints; of Galera replicated_transactions, replicated_bytes, certification_failures, brute_force_aborts, flow_control_paused_us.";
     "process_written_bytes", "bytes", true, false, "Bytes the trial and a server's processes passed to write calls (/proc/PID/io wchar), to check the engine's count (MariaDB's asynchronous ones are not in it).";
     "block_written_bytes", "bytes", true, false, "Block layer: bytes the trial and a server's processes made dirty for a block device (/proc/PID/io write_bytes).";
     "busy_retries", "retries", true, false, "Times a writer found the database locked and tried again.";
@@ -49,6 +49,8 @@ probes! {
     "fill_share", "share", false, false, "Share of the bytes on a tree's pages that are in use, 0 to 1.";
     "peak_memory_bytes", "bytes", false, false, "Peak resident memory of the trial's process.";
     "rows_stored", "rows", false, false, "Rows counted in the measured table after the load.";
+    "assigned_key_step", "numbers", false, false, "Mean distance of neighbouring keys that the engine assigned: 1 where it leaves none out.";
+    "shard_rows", "rows", false, false, "Rows of the measured table on each server it is spread over, after the load.";
     "point_lookup_us", "us", false, true, "Latency of a look-up by key; parts warm.p50, warm.p99, warm.mean, cold.p50, cold.p99, cold.mean.";
     "range_lookup_us", "us", false, true, "Latency of reading 100 rows in key order from a random key; parts as for point look-ups.";
     "query_us", "us", false, true, "Latency of the experiment's own query; parts as for point look-ups.";

@@ -29,6 +29,11 @@ pub fn unit_of(factor: &str) -> (String, &'static str, f64) {
 pub fn words(factor: &str, level: &str) -> Option<String> {
     match (factor, level) {
         ("key_after", "same") | ("rows_per_sort", "0") => return None,
+        ("first_shard_cpu_percent", "100") => return Some("no shard held back".to_owned()),
+        ("first_shard_cpu_percent", percent) => {
+            return Some(format!("first shard at {percent}% of a core"));
+        }
+        ("partition", by) => return Some(format!("by {by}")),
         ("key_after", kind) => return Some(format!("then {kind}")),
         ("presort", "none") => return Some("unsorted".to_owned()),
         ("presort", "prefix8") => return Some("sorted by 8 bytes".to_owned()),

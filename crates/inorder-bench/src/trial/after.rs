@@ -30,6 +30,9 @@ pub fn look(
     let own_memory = host::peak_memory_bytes().filter(|_| is_alone(subject.database));
     probes.push("peak_memory_bytes", "", own_memory.map(|b| b as f64));
     check_rows(subject, &mut probes)?;
+    for shard in subject.database.shards(subject.table)? {
+        probes.push("shard_rows", &shard.name, Some(shard.rows as f64));
+    }
     let trees = observable(subject.database.structure())?;
     probes.push_size("size_bytes", trees.as_deref(), subject.database)?;
     if let Some(trees) = trees {

@@ -159,17 +159,18 @@ pub fn run(
     let (kept, mut samples) =
         load::load(database.as_ref(), &table, &setup, makers, watched, sampler)?;
     let noise = meter.finish();
+    let kept = if kept.columns.is_empty() && !setup.is_made_by_engine {
+        assigned(database.as_ref(), &table, &by, setup.rows, &mut samples)?
+    } else {
+        kept
+    };
 
     let subject = Subject {
         database: database.as_ref(),
         setup: &setup,
         experiment: &experiment,
         table: &table,
-        kept: match kept.columns.is_empty() {
-            true if setup.is_made_by_engine => kept,
-            true => reads::assigned_keys(setup.rows, KEYS_KEPT),
-            false => kept,
-        },
+        kept,
         table_sql: database.quoted(&table),
         by_sql: quoted(database.as_ref(), &by),
         by,
@@ -182,6 +183,27 @@ pub fn run(
         settings: database.settings()?,
         texts,
         samples,
+    })
+}
+
+/// A sample of the keys that the engine assigned, and how far they lie apart.
+fn assigned(
+    database: &dyn Database,
+    table: &str,
+    by: &[String],
+    rows: u64,
+    samples: &mut Vec<Sample>,
+) -> Result<Batch, Error> {
+    let key = by.first().map(String::as_str);
+    let keys = reads::assigned_keys(database, table, key, rows, KEYS_KEPT)?;
+    samples.push(Sample {
+        probe: "assigned_key_step".to_owned(),
+        rows,
+        value: reads::key_step(&keys, rows),
+        ..Sample::default()
+    });
+    Ok(Batch {
+        columns: vec![keys],
     })
 }
 
@@ -353,10 +375,11 @@ fn fill_parent(
     let mut columns = kept.into_batch().columns.into_iter();
     let mut parents = Parents::new();
     for (name, at) in wanted.iter().zip(at) {
-        // A column without values of ours is the key that the engine assigned: 1 and up.
-        let column = at
-            .and_then(|_| columns.next())
-            .unwrap_or_else(|| reads::assigned_keys(rows, rows).columns.remove(0));
+        // A column without values of ours is the key that the engine assigned.
+        let column = match at.and_then(|_| columns.next()) {
+            Some(column) => column,
+            None => reads::assigned_keys(database, &table.name, Some(name), rows, rows)?,
+        };
         parents.insert((table.name.clone(), name.clone()), Arc::new(column));
     }
     Ok(parents)

@@ -11,12 +11,31 @@ const RANGE_ROWS: u64 = 100;
 /// Reads from a cold cache, as a share of the warm ones.
 const COLD: u64 = 10;
 
-/// Keys that the engine assigned: 1 to `rows`, about `most` of them.
-pub fn assigned_keys(rows: u64, most: u64) -> Batch {
+/// Keys that the engine assigned to `rows` rows, about `most` of them: 1 and up, where it leaves none out.
+pub(super) fn assigned_keys(
+    database: &dyn Database,
+    table: &str,
+    column: Option<&str>,
+    rows: u64,
+    most: u64,
+) -> Result<Column, Error> {
+    let counted = match column {
+        Some(column) => database.counted(table, column, most)?,
+        None => None,
+    };
     let step = rows.div_ceil(most).max(1) as usize;
-    Batch {
-        columns: vec![Column::Integers((1..=rows as i64).step_by(step).collect())],
-    }
+    let keys = counted.unwrap_or_else(|| (1..=rows as i64).step_by(step).collect());
+    Ok(Column::Integers(keys))
+}
+
+/// Mean distance of neighbouring keys in an even sample of those that the engine assigned.
+pub(super) fn key_step(keys: &Column, rows: u64) -> Option<f64> {
+    let Column::Integers(keys) = keys else {
+        return None;
+    };
+    let (first, last) = (keys.first()?, keys.last()?);
+    let between = rows.div_ceil(keys.len() as u64) * (keys.len() as u64 - 1);
+    (between > 0).then(|| (last - first) as f64 / between as f64)
 }
 
 /// Times the reads that the experiment asks for. Returns the plan of its own query.

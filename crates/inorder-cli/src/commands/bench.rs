@@ -103,6 +103,9 @@ pub struct Arguments {
     /// `inorder engines`)
     #[arg(long, value_name = "ENGINE,…", value_delimiter = ',')]
     engine: Vec<String>,
+    /// Servers that the engine postgres-sharded spreads rows over: short for --set shards=…
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    shards: Vec<String>,
     /// Data file for experiments that read one: JSONL, CSV, TSV or IMDb's title.basics.tsv, plain or .gz
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
@@ -114,7 +117,7 @@ pub struct Arguments {
     seed: u64,
     /// Go on with a run that was stopped, its scale and seed kept: this result file, or the newest
     /// unfinished one of the folder
-    #[arg(long, value_name = "RESULT", num_args = 0..=1, conflicts_with_all = ["experiments", "list", "dry_run", "engine", "set", "only", "data", "repetitions"])]
+    #[arg(long, value_name = "RESULT", num_args = 0..=1, conflicts_with_all = ["experiments", "list", "dry_run", "engine", "shards", "set", "only", "data", "repetitions"])]
     resume: Option<Option<PathBuf>>,
     #[command(flatten)]
     place: Where,
@@ -165,6 +168,9 @@ fn request(arguments: &Arguments, engines: Engines) -> Result<Request> {
     if !names.is_empty() {
         set.push(("engine".to_owned(), names));
     }
+    if !arguments.shards.is_empty() {
+        set.push(("shards".to_owned(), arguments.shards.clone()));
+    }
     let overrides = Overrides {
         set,
         data,
@@ -176,7 +182,10 @@ fn request(arguments: &Arguments, engines: Engines) -> Result<Request> {
         .partition(|name| name.ends_with(".toml") || Path::new(name).is_file());
     let mut chosen = Vec::new();
     if !names.is_empty() || files.is_empty() {
-        let names: Vec<String> = names.into_iter().cloned().collect();
+        let names: Vec<String> = match arguments.list && names.is_empty() {
+            true => experiments::names(),
+            false => names.into_iter().cloned().collect(),
+        };
         chosen = experiments::built_in(&names, scale, &overrides)?;
     }
     for file in files {

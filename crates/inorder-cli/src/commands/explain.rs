@@ -13,6 +13,7 @@ use inorder_bench::{
     metrics::METRICS,
     nearest,
     probes::PROBES,
+    rules::RULES,
 };
 use serde_json::json;
 use std::process::ExitCode;
@@ -20,7 +21,7 @@ use std::process::ExitCode;
 /// Explains the words that experiments and reports use.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// factors, recipes, probes, metrics or claims; all of them where none is named
+    /// factors, recipes, probes, metrics, claims or rules; all of them where none is named
     topic: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -59,12 +60,17 @@ fn topics() -> Vec<(&'static str, Vec<Word>)> {
     let claims = CLAIMS
         .iter()
         .map(|c| word(c.id, format!("{} (the post: {})", c.statement, c.figure)));
+    let rules = RULES.iter().map(|r| {
+        let source = format!("{}: from their documentation, not measured", r.source);
+        word(r.engine, format!("{} ({source})", r.rule))
+    });
     vec![
         ("factors", factors.collect()),
         ("recipes", recipes.collect()),
         ("probes", probes.collect()),
         ("metrics", metrics.collect()),
         ("claims", claims.collect()),
+        ("rules", rules.collect()),
     ]
 }
 

@@ -34,7 +34,7 @@ impl MariaDatabase {
         let connect = || Conn::new(without_schema.clone()).map_err(|error| error.to_string());
         let mut conn = server.wait_for(connect)?;
         let mut prepare = || -> Result<(), mysql::Error> {
-            conn.query_drop(format!("CREATE DATABASE {SCHEMA}"))?;
+            conn.query_drop(format!("CREATE DATABASE IF NOT EXISTS {SCHEMA}"))?;
             structure::make_statistics_tables(&mut conn)?;
             conn.select_db(SCHEMA)
         };
@@ -66,7 +66,7 @@ impl MariaDatabase {
     }
 
     /// Does something on the control connection.
-    fn control<T>(
+    pub fn control<T>(
         &self,
         doing: &str,
         work: impl FnOnce(&mut Conn) -> Result<T, mysql::Error>,
@@ -76,7 +76,7 @@ impl MariaDatabase {
 }
 
 /// The way to a private server: through its socket.
-fn address(server: &Server) -> Opts {
+pub fn address(server: &Server) -> Opts {
     let socket = server.home.run.join(SOCKET);
     let options = OptsBuilder::new()
         .socket(Some(socket.to_string_lossy()))

@@ -5,22 +5,23 @@
 //! and is killed when nothing uses it any more. Each [`crate::Writer`] and [`crate::Reader`] has a
 //! connection, all else goes through a control connection.
 
-mod counters;
-mod database;
+pub(crate) mod counters;
+pub(crate) mod database;
 mod ddl;
 mod remote;
 mod session;
-mod settings;
+pub(crate) mod settings;
 mod structure;
 
 pub(crate) use remote::PROTOCOL;
 
 use crate::{
     Database, Engine, EngineInfo, Error, Found, KernelCheck, Layer, Settings, TableShape,
-    server::{Home, Programs, Server, process},
+    engine::check,
+    server::{Home, Programs, Server, process, user::User},
 };
 use inorder_key::{Encoding, KeyKind};
-use std::{fs, path::Path, process::Command, sync::OnceLock};
+use std::{path::Path, process::Command, sync::OnceLock};
 
 /// The name errors speak of.
 const NAME: &str = "mariadb";
@@ -34,7 +35,7 @@ const PACKET_BYTES_MAX: usize = 1 << 30;
 /// The socket's name in the run folder.
 const SOCKET: &str = "socket";
 
-static PROGRAMS: Programs = Programs {
+pub(crate) static PROGRAMS: Programs = Programs {
     engine: NAME,
     names: &["mariadbd", "mysqld"],
     says: "MariaDB",
@@ -79,7 +80,14 @@ impl Engine for MariaDb {
     }
 
     fn ignores(&self) -> &'static [&'static str] {
-        &["journal", "mmap_bytes", "auto_vacuum"]
+        &[
+            "journal",
+            "mmap_bytes",
+            "auto_vacuum",
+            "shards",
+            "partition",
+            "first_shard_cpu_percent",
+        ]
     }
 
     fn kernel_check(&self) -> KernelCheck {
@@ -126,22 +134,25 @@ impl Engine for MariaDb {
     }
 
     fn create(&self, folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, Error> {
-        let (program, _) = PROGRAMS.newest()?;
-        let home = Home::of_engine(self, &["mysql", "nobody"], folder, settings)?;
-        let server = start(&program, home, settings)?;
+        check(self, settings)?;
+        let server = start_named(NAME, folder, settings, |_| Ok(Vec::new()))?;
         Ok(Box::new(database::MariaDatabase::open(server, settings)?))
     }
 }
 
-/// Makes the data folder and starts the server, which fills it.
-fn start(program: &Path, home: Home, settings: &Settings) -> Result<Server, Error> {
-    fs::create_dir(&home.data).map_err(|source| Error::Io {
-        path: home.data.clone(),
-        source,
-    })?;
-    if let Some(user) = home.user {
-        user.give(&home.data)?;
-    }
+/// Starts a private server, its data in a folder of this name, which it fills. `prepare` may put
+/// something into the data folder first, and tells further arguments.
+pub(crate) fn start_named(
+    name: &str,
+    folder: &Path,
+    settings: &Settings,
+    prepare: impl FnOnce(&Home) -> Result<Vec<String>, Error>,
+) -> Result<Server, Error> {
+    let (program, _) = PROGRAMS.newest()?;
+    let user = User::choose(NAME, &["mysql", "nobody"])?;
+    let home = Home::create(folder, name, user)?;
+    home.make_folder(&home.data)?;
+    let further = prepare(&home)?;
     let mut command = Command::new(program);
     let folder = |name: &str, path: &Path| format!("--{name}={}", path.display());
     command
@@ -153,5 +164,6 @@ fn start(program: &Path, home: Home, settings: &Settings) -> Result<Server, Erro
     for (name, value) in settings::of_the_server(settings) {
         command.arg(format!("--{name}={value}"));
     }
+    command.args(further);
     Server::start(NAME, command, home, process::Stop::Kill)
 }

@@ -90,6 +90,7 @@ impl Connection for Conn {
                     "{stored} of {wanted} rows were stored: the others break a constraint"
                 ),
                 is_of_the_row: false,
+                is_conflict: false,
             }),
         }
     }
@@ -97,27 +98,23 @@ impl Connection for Conn {
 
 impl From<mysql::Error> for Failure {
     fn from(error: mysql::Error) -> Self {
+        let told = |message| Failure {
+            message,
+            is_of_the_row: false,
+            is_conflict: false,
+        };
         match error {
-            mysql::Error::MySqlError(told) if ENDED.contains(&told.code) => Failure {
-                message: format!("{LOST} ({})", told.message),
-                is_of_the_row: false,
+            mysql::Error::MySqlError(error) if ENDED.contains(&error.code) => {
+                told(format!("{LOST} ({})", error.message))
+            }
+            mysql::Error::MySqlError(error) => Failure {
+                is_of_the_row: is_of_the_row(&error),
+                is_conflict: error.state == "40001",
+                message: error.message,
             },
-            mysql::Error::MySqlError(told) => Failure {
-                is_of_the_row: is_of_the_row(&told),
-                message: told.message,
-            },
-            mysql::Error::IoError(error) if is_end(&error) => Failure {
-                message: LOST.to_owned(),
-                is_of_the_row: false,
-            },
-            mysql::Error::DriverError(error) => Failure {
-                message: error.to_string(),
-                is_of_the_row: false,
-            },
-            other => Failure {
-                message: other.to_string(),
-                is_of_the_row: false,
-            },
+            mysql::Error::IoError(error) if is_end(&error) => told(LOST.to_owned()),
+            mysql::Error::DriverError(error) => told(error.to_string()),
+            other => told(other.to_string()),
         }
     }
 }

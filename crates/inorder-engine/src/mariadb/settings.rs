@@ -1,6 +1,6 @@
 //! Settings as the server's own: <https://mariadb.com/kb/en/innodb-system-variables/>.
 
-use crate::{Settings, Synchronous};
+use crate::{Settings, Synchronous, Write};
 
 /// A page's bytes.
 const PAGE_BYTES_MIN: u32 = 4096;
@@ -39,6 +39,9 @@ pub const NOT_APPLICABLE: &[&str] = &["journal_mode", "mmap_size", "auto_vacuum"
 
 /// What it can't do. A cache smaller than the smallest is raised to it.
 pub fn accepts(settings: &Settings) -> Result<(), String> {
+    if settings.write == Write::Routed {
+        return Err("write by routed: no row belongs to one server alone".to_owned());
+    }
     let bytes = settings.page_size_bytes;
     if !bytes.is_power_of_two() || !(PAGE_BYTES_MIN..=PAGE_BYTES_MAX).contains(&bytes) {
         return Err(format!(

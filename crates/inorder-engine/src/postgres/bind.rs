@@ -16,6 +16,10 @@ fn binary(cell: Cell<'_>, ty: &Type, out: &mut BytesMut) -> Option<Result<(), Fa
             Ok(value) => put(&value.to_be_bytes()),
             Err(_) => return Some(Err(format!("{value} is out of range for integer").into())),
         },
+        (Cell::Integer(value), &Type::INT2) => match i16::try_from(value) {
+            Ok(value) => put(&value.to_be_bytes()),
+            Err(_) => return Some(Err(format!("{value} is out of range for smallint").into())),
+        },
         (Cell::Integer(value), &Type::FLOAT8) => put(&(value as f64).to_be_bytes()),
         (Cell::Real(value), &Type::FLOAT8) => put(&value.to_be_bytes()),
         (Cell::Real(value), &Type::FLOAT4) => put(&(value as f32).to_be_bytes()),
@@ -48,7 +52,7 @@ fn text(cell: Cell<'_>, out: &mut BytesMut) {
 fn is_binary(cell: Cell<'_>, ty: &Type) -> bool {
     match cell {
         Cell::Null => true,
-        Cell::Integer(_) => matches!(*ty, Type::INT8 | Type::INT4 | Type::FLOAT8),
+        Cell::Integer(_) => matches!(*ty, Type::INT8 | Type::INT4 | Type::INT2 | Type::FLOAT8),
         Cell::Real(_) => matches!(*ty, Type::FLOAT8 | Type::FLOAT4),
         Cell::Text(_) => matches!(*ty, Type::BYTEA | Type::TEXT | Type::VARCHAR),
         Cell::Blob(bytes) => match *ty {

@@ -56,7 +56,7 @@ impl PostgresDatabase {
     }
 
     /// Does something on the control connection.
-    fn control<T>(
+    pub fn control<T>(
         &self,
         doing: &str,
         work: impl FnOnce(&mut Client) -> Result<T, postgres::Error>,

@@ -7,27 +7,32 @@
 
 mod bind;
 mod counters;
-mod database;
+pub(crate) mod database;
 mod ddl;
 mod remote;
 mod session;
-mod settings;
+pub(crate) mod settings;
 mod structure;
 
 pub(crate) use remote::PROTOCOL;
 
 use crate::{
     Database, Engine, EngineInfo, Error, Found, KernelCheck, Layer, Settings, TableShape,
-    server::{Home, Programs, Server, process, template},
+    engine::check,
+    server::{Home, Programs, Server, process, template, user::User},
 };
 use inorder_key::{Encoding, KeyKind};
-use std::{path::Path, process::Command, sync::OnceLock};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
 
 /// The name errors speak of.
 const NAME: &str = "postgres";
 
 /// The superuser of the private server.
-const SUPERUSER: &str = "inorder";
+pub(crate) const SUPERUSER: &str = "inorder";
 
 /// MiB of a file of the log: the smallest, so that a small log can be asked for.
 const WAL_SEGMENT_MIB: u64 = 1;
@@ -80,7 +85,15 @@ impl Engine for Postgres {
 
     /// Its pages have the size it was compiled with.
     fn ignores(&self) -> &'static [&'static str] {
-        &["page_size_bytes", "journal", "mmap_bytes", "auto_vacuum"]
+        &[
+            "page_size_bytes",
+            "journal",
+            "mmap_bytes",
+            "auto_vacuum",
+            "shards",
+            "partition",
+            "first_shard_cpu_percent",
+        ]
     }
 
     fn kernel_check(&self) -> KernelCheck {
@@ -131,16 +144,27 @@ impl Engine for Postgres {
     }
 
     fn create(&self, folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, Error> {
-        let (program, version) = PROGRAMS.newest()?;
-        let home = Home::of_engine(self, &["postgres", "nobody"], folder, settings)?;
-        template::fill(&home, &format!("{NAME}-{version}"), || {
-            initdb(&program, &home)
-        })?;
-        let server = start(&program, home, settings)?;
-        Ok(Box::new(database::PostgresDatabase::open(
-            server, settings,
-        )?))
+        check(self, settings)?;
+        let (database, _) = create_named(NAME, folder, settings)?;
+        Ok(Box::new(database))
     }
+}
+
+/// A new private server, its data in a folder of this name, and the folder of its socket.
+pub(crate) fn create_named(
+    name: &str,
+    folder: &Path,
+    settings: &Settings,
+) -> Result<(database::PostgresDatabase, PathBuf), Error> {
+    let (program, version) = PROGRAMS.newest()?;
+    let user = User::choose(NAME, &["postgres", "nobody"])?;
+    let home = Home::create(folder, name, user)?;
+    let key = format!("{NAME}-{version}");
+    template::fill(&home, &key, || initdb(&program, &home))?;
+    let socket_folder = home.run.clone();
+    let server = start(&program, home, settings)?;
+    let database = database::PostgresDatabase::open(server, settings)?;
+    Ok((database, socket_folder))
 }
 
 /// Makes the data folder.

@@ -109,6 +109,10 @@ impl From<postgres::Error> for Failure {
     fn from(error: postgres::Error) -> Self {
         let of_the_row = of_the_row(&error);
         let is_of_the_row = of_the_row.is_some();
+        // Serialization failure, deadlock.
+        let is_conflict = error
+            .code()
+            .is_some_and(|code| ["40001", "40P01"].contains(&code.code()));
         let message = of_the_row.unwrap_or_else(|| match error.as_db_error() {
             Some(told) if told.code().code().starts_with(ENDED) => {
                 format!("{LOST} ({})", told.message())
@@ -123,6 +127,7 @@ impl From<postgres::Error> for Failure {
         Failure {
             message,
             is_of_the_row,
+            is_conflict,
         }
     }
 }

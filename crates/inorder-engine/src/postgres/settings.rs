@@ -1,7 +1,7 @@
 //! Settings as the server's own: <https://www.postgresql.org/docs/15/runtime-config.html>.
 
 use super::WAL_SEGMENT_MIB;
-use crate::{Settings, Synchronous};
+use crate::{Settings, Synchronous, Write};
 use postgres::Client;
 
 /// KiB of a page.
@@ -38,6 +38,14 @@ const REPORTED: &[&str] = &[
 
 /// What it can't do. A cache smaller than the smallest is raised to it.
 pub fn accepts(settings: &Settings) -> Result<(), String> {
+    if settings.write == Write::Routed {
+        return Err("write by routed: it is one server, with nowhere to route rows to".to_owned());
+    }
+    accepts_sizes(settings)
+}
+
+/// The same for a server that is one of several.
+pub fn accepts_sizes(settings: &Settings) -> Result<(), String> {
     if !settings.page_size_bytes.is_power_of_two() {
         let bytes = settings.page_size_bytes;
         return Err(format!("set page_size to {bytes}: it isn't a power of two"));

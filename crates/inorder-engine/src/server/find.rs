@@ -38,7 +38,7 @@ impl Programs {
         match self.found.get_or_init(|| self.look()).as_slice() {
             [] => Err(Error::NotInstalled {
                 engine: self.engine,
-                install: self.install_command(),
+                install: install_command(self.install),
             }),
             found => Ok(found.to_vec()),
         }
@@ -83,19 +83,21 @@ impl Programs {
             path: Some(program.to_owned()),
         })
     }
+}
 
-    fn install_command(&self) -> String {
-        let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
-        let ids: Vec<&str> = release
-            .lines()
-            .filter_map(|line| line.strip_prefix("ID=").or(line.strip_prefix("ID_LIKE=")))
-            .flat_map(|ids| ids.trim_matches('"').split_whitespace())
-            .chain(cfg!(target_os = "macos").then_some("macos"))
-            .collect();
-        let fits = |(id, _): &&(&str, &str)| ids.contains(id);
-        let command = self.install.iter().find(fits).or(self.install.first());
-        command.map_or_else(String::new, |(_, command)| (*command).to_owned())
-    }
+/// The command that fits this machine: of a word of `/etc/os-release`'s ID and ID_LIKE and a command
+/// each, or else the first.
+pub fn install_command(commands: &[(&str, &str)]) -> String {
+    let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let ids: Vec<&str> = release
+        .lines()
+        .filter_map(|line| line.strip_prefix("ID=").or(line.strip_prefix("ID_LIKE=")))
+        .flat_map(|ids| ids.trim_matches('"').split_whitespace())
+        .chain(cfg!(target_os = "macos").then_some("macos"))
+        .collect();
+    let fits = |(id, _): &&(&str, &str)| ids.contains(id);
+    let command = commands.iter().find(fits).or(commands.first());
+    command.map_or_else(String::new, |(_, command)| (*command).to_owned())
 }
 
 /// The folders a pattern stands for: it has at most one `*`, at the end of a folder's name.

@@ -6,8 +6,8 @@
 //! name says which process owns it and when that began, and the server's command line has it, so
 //! that a start can tell what a killed process left behind from what others still use.
 
-use super::{owner::Owner, template::TEMPLATES, user::User};
-use crate::{Engine, Error, Settings};
+use super::{owner::Owner, process::go_on, template::TEMPLATES, user::User};
+use crate::Error;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::{
     env, fs,
@@ -43,20 +43,6 @@ pub struct Home {
 }
 
 impl Home {
-    /// The folders of a new server of an engine, which has to take these settings. It runs as the
-    /// first of `users` that there is, where this runs as root.
-    pub fn of_engine(
-        engine: &dyn Engine,
-        users: &[&str],
-        folder: &Path,
-        settings: &Settings,
-    ) -> Result<Self, Error> {
-        let name = engine.name();
-        let refused = |what| Error::Unsupported { engine: name, what };
-        engine.accepts(settings).map_err(refused)?;
-        Home::create(folder, name, User::choose(name, users)?)
-    }
-
     /// Makes the folders for the engine `name` in `folder`, and removes what others left behind.
     pub fn create(folder: &Path, name: &str, user: Option<User>) -> Result<Self, Error> {
         remove_abandoned();
@@ -103,6 +89,26 @@ impl Home {
     pub fn told(&self) -> Option<(String, String)> {
         let folder = self.run.parent().filter(|_| self.is_elsewhere())?;
         Some(("data_folder".to_owned(), folder.display().to_string()))
+    }
+
+    /// Makes a folder that belongs to the server's user.
+    pub fn make_folder(&self, path: &Path) -> Result<(), Error> {
+        let made = fs::create_dir(path);
+        self.given(path, made)
+    }
+
+    /// Writes a file that belongs to the server's user.
+    pub fn write_file(&self, path: &Path, text: &str) -> Result<(), Error> {
+        let written = fs::write(path, text);
+        self.given(path, written)
+    }
+
+    fn given(&self, path: &Path, made: std::io::Result<()>) -> Result<(), Error> {
+        made.map_err(|source| Error::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        self.user.map_or(Ok(()), |user| user.give(path))
     }
 
     /// The server's log.
@@ -157,6 +163,7 @@ pub fn remove_abandoned() {
     for folder in folders {
         for pid in running_in(&folder) {
             let _ = kill_process(pid, Signal::QUIT);
+            go_on(pid.as_raw_nonzero().get().cast_unsigned());
             end(pid);
         }
         let _ = fs::remove_dir_all(&folder);

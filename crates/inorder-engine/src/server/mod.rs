@@ -10,8 +10,10 @@
 
 pub mod find;
 pub mod home;
+mod kept;
 pub mod owner;
 pub mod process;
+pub mod replay;
 pub mod session;
 pub mod sql;
 pub mod template;
@@ -20,6 +22,7 @@ mod writer;
 
 pub use find::Programs;
 pub use home::Home;
+pub use kept::Kept;
 pub use process::Server;
 pub use session::{Connection, Failure, Sessions};
 pub use writer::{ServerReader, ServerWriter};

@@ -34,8 +34,17 @@ is_server() {
   if [ -d /proc/self ]; then tr '\0' ' ' 2>/dev/null <"/proc/$server/cmdline"
   else ps -o args= -p "$server"; fi | grep -qF -- "$folder"
 }
+# A server that is held back (SIGSTOP) can't end, nor can what it started.
+go_on() {
+  for stat in /proc/[0-9]*/stat; do
+    read -r pid name state parent rest 2>/dev/null <"$stat"
+    [ "$parent" = "$server" ] && kill -s CONT "$pid"
+  done
+  kill -s CONT "$server"
+}
 if is_server; then
   kill -s "$signal" "$server"
+  go_on
   tries=0
   while is_server && [ "$tries" -lt 50 ]; do sleep 0.1; tries=$((tries + 1)); done
   is_server && kill -s KILL "$server"
@@ -231,11 +240,37 @@ fn spawn(mut command: Command) -> Result<Child, Error> {
     })
 }
 
+/// Lets a server go on that was held back, and what it started.
+pub fn go_on(server: u32) {
+    for pid in with_children(server) {
+        if let Some(pid) = Pid::from_raw(pid.cast_signed()) {
+            let _ = kill_process(pid, Signal::CONT);
+        }
+    }
+}
+
 /// A process and those that it started.
 pub fn with_children(parent: u32) -> Vec<u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let children = entries
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(|pid| parent_of(*pid) == Some(parent));
+    let children = children_by_task(parent).unwrap_or_else(|| children_by_stat(parent));
     iter::once(parent).chain(children).collect()
+}
+
+/// By the kernel's own list, where it keeps one (proc_pid_task(5), `children`).
+fn children_by_task(parent: u32) -> Option<Vec<u32>> {
+    let mut all = Vec::new();
+    for task in fs::read_dir(format!("/proc/{parent}/task")).ok()? {
+        let list = fs::read_to_string(task.ok()?.path().join("children")).ok()?;
+        let pids = list.split_whitespace();
+        all.extend(pids.filter_map(|pid| pid.parse::<u32>().ok()));
+    }
+    Some(all)
+}
+
+/// By what every process says of itself.
+fn children_by_stat(parent: u32) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|pid| parent_of(*pid) == Some(parent))
+        .collect()
 }

@@ -19,14 +19,17 @@ pub struct Failure {
     pub message: String,
     /// Whether it is about a value or a constraint of the row.
     pub is_of_the_row: bool,
+    /// Whether another transaction was in the way and this one is rolled back.
+    pub is_conflict: bool,
 }
 
 impl Failure {
     /// The crate's error for it.
     pub fn doing(self, doing: impl Into<String>) -> Error {
-        Error::Database {
-            doing: doing.into(),
-            message: self.message,
+        let (doing, message) = (doing.into(), self.message);
+        match self.is_conflict {
+            true => Error::Conflict { doing, message },
+            false => Error::Database { doing, message },
         }
     }
 }

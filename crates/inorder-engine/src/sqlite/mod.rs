@@ -19,6 +19,7 @@ mod writer;
 
 use crate::{
     Database, Engine, EngineInfo, Error, Found, KernelCheck, Layer, Settings, TableShape, Write,
+    engine::check,
 };
 use inorder_key::{Encoding, KeyKind};
 use rusqlite::Connection;
@@ -47,6 +48,10 @@ impl Engine for Sqlite {
             Write::Insert => Ok(()),
             other => Err(format!("write by {}: it has INSERT alone", other.name())),
         }
+    }
+
+    fn ignores(&self) -> &'static [&'static str] {
+        &["shards", "partition", "first_shard_cpu_percent"]
     }
 
     fn kernel_check(&self) -> KernelCheck {
@@ -87,8 +92,7 @@ impl Engine for Sqlite {
     }
 
     fn create(&self, folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, Error> {
-        self.accepts(settings)
-            .map_err(|what| Error::Unsupported { engine: NAME, what })?;
+        check(self, settings)?;
         Ok(Box::new(database::SqliteDatabase::create(
             folder, settings,
         )?))

@@ -21,7 +21,14 @@ pub fn engines() -> Vec<&'static dyn Engine> {
         }
         Err(error) => panic!("{}: {error}", engine.name()),
     };
-    ENGINES.iter().copied().filter(is_there).collect()
+    // Such as INORDER_TEST_ONLY=sqlite,galera.
+    let only = std::env::var("INORDER_TEST_ONLY").ok();
+    let is_wanted = |engine: &&dyn Engine| match &only {
+        Some(names) => names.split(',').any(|name| name == engine.name()),
+        None => true,
+    };
+    let engines = ENGINES.iter().copied().filter(is_wanted);
+    engines.filter(is_there).collect()
 }
 
 /// The servers that are there.
@@ -43,6 +50,11 @@ pub fn on_every_engine(check: impl Fn(&dyn Engine, &TempDir)) {
     for engine in engines() {
         check(engine, &folder());
     }
+}
+
+/// Whether an engine speaks PostgreSQL's SQL.
+pub fn is_postgres(engine: &str) -> bool {
+    engine.starts_with("postgres")
 }
 
 /// The same, with a database of the default settings.
@@ -82,7 +94,7 @@ impl Subject {
 pub fn typed(engine: &str, ddl: &str) -> String {
     let [int, real, text, blob, serial] = match engine {
         "sqlite" => ["INTEGER", "REAL", "TEXT", "BLOB", "INTEGER PRIMARY KEY"],
-        "postgres" => [
+        _ if is_postgres(engine) => [
             "BIGINT",
             "DOUBLE PRECISION",
             "TEXT",

@@ -9,6 +9,7 @@ mod arena;
 mod compare;
 mod merge;
 mod pairs;
+mod permute;
 mod sort;
 mod sorter;
 mod spill;
@@ -18,7 +19,7 @@ pub use sorter::{Limits, Sorted, Sorter};
 
 use inorder_engine::{Batch, Column};
 
-use crate::gather::permute;
+use permute::permute;
 
 /// In which order the rows of a batch are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

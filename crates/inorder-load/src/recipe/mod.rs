@@ -5,7 +5,6 @@ use std::sync::Arc;
 use inorder_engine::{Column, Value};
 
 use crate::Error;
-use crate::gather::gather;
 use crate::rng::Rng;
 use crate::words::{Names, Titles};
 
@@ -182,7 +181,7 @@ impl Filler {
             Source::Constant(value) => constant(value, rows),
             Source::Rows { from, picker } => {
                 let picks: Vec<u32> = (0..rows).map(|_| picker.next(rng)).collect();
-                gather(from, &picks)
+                from.gather(&picks)
             }
         }
     }

@@ -3,6 +3,23 @@
 use super::{Axis, Bar, Bars, Data, Group, Plot, Source, facets::place};
 use crate::results::{Cell, Trial};
 
+/// Where the rows went, by server.
+pub(super) fn shards(source: &Source) -> Vec<Plot> {
+    by_part(source, "shard_rows", &[], 1.0, |data| Plot {
+        id: "shards".into(),
+        title: "Rows by shard".into(),
+        note:
+            "How the rows are spread over the servers; a bar of one colour is one server that has \
+               them all."
+                .into(),
+        is_withheld: false,
+        data: Data::Bars(Bars {
+            value: Axis::linear("share of the rows", "share"),
+            ..data
+        }),
+    })
+}
+
 /// Size by what fills it, before and after VACUUM.
 pub(super) fn size(source: &Source) -> Vec<Plot> {
     const BARS: &[(&str, &str)] = &[
@@ -102,7 +119,7 @@ pub(super) fn cpu_by_phase(source: &Source) -> Vec<Plot> {
     })
 }
 
-/// One bar a cell: a growth probe's parts, each a row and times `worth`. Parts that are not among
+/// One bar a cell: a probe's parts, each a row and times `worth`. Parts that are not among
 /// the known ones follow them.
 fn by_part(
     source: &Source,

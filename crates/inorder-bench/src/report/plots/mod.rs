@@ -200,6 +200,7 @@ const BUILDERS: &[fn(&Source) -> Vec<Plot>] = &[
     layers::plot,
     bars::cpu_by_phase,
     bars::size,
+    bars::shards,
     fill::map,
     latency::plots,
 ];

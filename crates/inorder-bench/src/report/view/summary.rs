@@ -69,6 +69,10 @@ pub struct Reading {
 const TELLING: &[&str] = &[
     "cpu_us_per_row",
     "rows_per_s",
+    "hottest_shard_share",
+    "hottest_shard_rows_per_s",
+    "replicated_bytes_per_row",
+    "certification_failures",
     "engine_bytes_per_row",
     "size_bytes",
     "size_vacuumed_bytes",

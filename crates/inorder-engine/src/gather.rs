@@ -1,51 +1,39 @@
 //! Rows of a column picked by their index.
 
-use inorder_engine::{Column, Value};
+use crate::Column;
 
-/// The column whose row `i` is row `picks[i]` of `column`, of the same variant.
-///
-/// # Panics
-/// Where an index is not below the column's length.
-pub(crate) fn gather(column: &Column, picks: &[u32]) -> Column {
-    match column {
-        Column::Integers(values) => Column::Integers(gather_values(values, picks)),
-        Column::Reals(values) => Column::Reals(gather_values(values, picks)),
-        Column::Fixed {
-            width_bytes,
-            bytes,
-            is_text,
-        } => Column::Fixed {
-            width_bytes: *width_bytes,
-            bytes: gather_fixed(bytes, *width_bytes, picks),
-            is_text: *is_text,
-        },
-        Column::Spans {
-            pool,
-            spans,
-            is_text,
-        } => Column::Spans {
-            pool: pool.clone(),
-            spans: gather_values(spans, picks),
-            is_text: *is_text,
-        },
-        Column::Any(values) => {
-            Column::Any(picks.iter().map(|&i| values[i as usize].clone()).collect())
+impl Column {
+    /// The column whose row `i` is row `picks[i]` of this one, of the same variant.
+    ///
+    /// # Panics
+    /// Where an index is not below the column's length.
+    pub fn gather(&self, picks: &[u32]) -> Self {
+        match self {
+            Column::Integers(values) => Column::Integers(gather_values(values, picks)),
+            Column::Reals(values) => Column::Reals(gather_values(values, picks)),
+            Column::Fixed {
+                width_bytes,
+                bytes,
+                is_text,
+            } => Column::Fixed {
+                width_bytes: *width_bytes,
+                bytes: gather_fixed(bytes, *width_bytes, picks),
+                is_text: *is_text,
+            },
+            Column::Spans {
+                pool,
+                spans,
+                is_text,
+            } => Column::Spans {
+                pool: pool.clone(),
+                spans: gather_values(spans, picks),
+                is_text: *is_text,
+            },
+            Column::Any(values) => {
+                Column::Any(picks.iter().map(|&i| values[i as usize].clone()).collect())
+            }
         }
     }
-}
-
-/// Puts the rows of `column` in this order, which names each row once.
-pub(crate) fn permute(column: &mut Column, order: &[u32]) {
-    *column = match column {
-        // Moved rather than cloned: a clone touches the counter of each shared value.
-        Column::Any(values) => Column::Any(
-            order
-                .iter()
-                .map(|&i| std::mem::replace(&mut values[i as usize], Value::Null))
-                .collect(),
-        ),
-        ref other => gather(other, order),
-    };
 }
 
 fn gather_values<T: Copy>(values: &[T], picks: &[u32]) -> Vec<T> {
@@ -88,7 +76,7 @@ mod tests {
                 bytes,
                 is_text: false,
             };
-            let Column::Fixed { bytes, .. } = gather(&column, &[2, 0, 2, 1]) else {
+            let Column::Fixed { bytes, .. } = column.gather(&[2, 0, 2, 1]) else {
                 panic!("the variant changed");
             };
             let rows: Vec<u8> = bytes.chunks(width_bytes).map(|row| row[0]).collect();

@@ -1,0 +1,177 @@
+//! Starts the nodes.
+//!
+//! Each starts as if the whole cluster had been stopped at the same moment, empty: its data folder says
+//! who was in the cluster (`gvwstate.dat`) and that all had come equally far (`grastate.dat`), so the
+//! nodes find each other, agree, and have nothing to send (*primary component recovery*,
+//! <https://galeracluster.com/library/documentation/pc-recovery.html>). They speak over the loopback
+//! interface, on ports that were free just before; SQL comes through their sockets.
+
+use super::NODES;
+use crate::{
+    Error, Settings,
+    mariadb::{
+        self,
+        database::{MariaDatabase, address},
+    },
+    server::{Home, Server},
+};
+use mysql::{Conn, prelude::Queryable as _};
+use std::{
+    net::{Ipv4Addr, TcpListener},
+    path::Path,
+    sync::Arc,
+};
+
+/// Bytes of the ring in which a node keeps what others may ask for again.
+const CACHE: &str = "64M";
+
+/// A node's place in the cluster.
+struct Node {
+    /// From 1.
+    number: usize,
+    /// For the others' messages, and for what they send a node that has fallen behind.
+    ports: [u16; 2],
+}
+
+/// Starts a cluster. The first node comes first.
+pub fn start(
+    provider: &Path,
+    folder: &Path,
+    settings: &Settings,
+) -> Result<Vec<Arc<MariaDatabase>>, Error> {
+    let ports = free_ports(2 * NODES)?;
+    let nodes: Vec<Node> = ports
+        .as_chunks::<2>()
+        .0
+        .iter()
+        .zip(1..)
+        .map(|(ports, number)| Node {
+            number,
+            ports: *ports,
+        })
+        .collect();
+    // No other cluster takes a node of this one for its own.
+    let name = format!("inorder-{}-{}", std::process::id(), ports[0]);
+    let mut servers = Vec::new();
+    for node in &nodes {
+        let server = mariadb::start_named(&node.name(), folder, settings, |home| {
+            node.write_state(home)?;
+            Ok(node.arguments(provider, &name, &nodes, home))
+        });
+        servers.push(server?);
+    }
+    for server in &servers {
+        server.wait_for(|| is_ready(server))?;
+    }
+    // One after the other: what the first makes, the others find.
+    servers
+        .into_iter()
+        .map(|server| MariaDatabase::open(server, settings).map(Arc::new))
+        .collect()
+}
+
+/// Ports of the loopback interface that nobody listens on.
+fn free_ports(wanted: usize) -> Result<Vec<u16>, Error> {
+    let listen = || {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        Ok((listener.local_addr()?.port(), listener))
+    };
+    // All are held until the last is found, so that none comes twice.
+    let held: std::io::Result<Vec<_>> = (0..wanted).map(|_| listen()).collect();
+    let held = held.map_err(|error| Error::Database {
+        doing: "looking for free ports of 127.0.0.1".to_owned(),
+        message: error.to_string(),
+    })?;
+    Ok(held.into_iter().map(|(port, _)| port).collect())
+}
+
+/// Whether a node answers, has found all others, and has what they have.
+fn is_ready(server: &Server) -> Result<(), String> {
+    let mut conn = Conn::new(address(server)).map_err(|error| error.to_string())?;
+    let rows: Vec<(String, String)> = conn
+        .query("SHOW STATUS WHERE variable_name IN ('wsrep_cluster_size', 'wsrep_ready')")
+        .map_err(|error| error.to_string())?;
+    let wanted = [
+        ("wsrep_cluster_size", NODES.to_string()),
+        ("wsrep_ready", "ON".to_owned()),
+    ];
+    let is_there = |(name, value): &(&str, String)| {
+        let mut rows = rows.iter();
+        rows.any(|(other, now)| other == name && now == value)
+    };
+    match wanted.iter().all(is_there) {
+        true => Ok(()),
+        false => Err(format!("the nodes haven't found each other: {rows:?}")),
+    }
+}
+
+impl Node {
+    fn name(&self) -> String {
+        format!("node{}", self.number)
+    }
+
+    /// Its id: the smallest is the node with the smallest `auto_increment_offset`.
+    fn id(&self) -> String {
+        format!("00000000-0000-4000-8000-{:012}", self.number)
+    }
+
+    fn address(&self) -> String {
+        format!("{}:{}", Ipv4Addr::LOCALHOST, self.ports[0])
+    }
+
+    /// What a cluster that has been stopped leaves in a node's data folder.
+    fn write_state(&self, home: &Home) -> Result<(), Error> {
+        // The node makes its tables of the cluster's members here.
+        home.make_folder(&home.data.join("mysql"))?;
+        let members: String = (1..=NODES)
+            .map(|number| {
+                let node = Node {
+                    number,
+                    ports: [0; 2],
+                };
+                format!("member: {} 0\n", node.id())
+            })
+            .collect();
+        let view = format!(
+            "my_uuid: {}\n#vwbeg\nview_id: 3 {} 1\nbootstrap: 0\n{members}#vwend\n",
+            self.id(),
+            Node {
+                number: 1,
+                ports: [0; 2]
+            }
+            .id()
+        );
+        home.write_file(&home.data.join("gvwstate.dat"), &view)?;
+        let state = format!(
+            "# GALERA saved state\nversion: 2.1\nuuid: {STATE}\nseqno: 0\nsafe_to_bootstrap: 0\n"
+        );
+        home.write_file(&home.data.join("grastate.dat"), &state)
+    }
+
+    fn arguments(&self, provider: &Path, name: &str, nodes: &[Node], home: &Home) -> Vec<String> {
+        let all: Vec<String> = nodes.iter().map(Node::address).collect();
+        let options = [
+            format!("gmcast.listen_addr=tcp://{}", self.address()),
+            format!("ist.recv_addr={}:{}", Ipv4Addr::LOCALHOST, self.ports[1]),
+            format!("gcache.dir={}", home.data.display()),
+            format!("gcache.size={CACHE}"),
+        ];
+        vec![
+            "--wsrep-on=ON".to_owned(),
+            format!("--wsrep-provider={}", provider.display()),
+            format!("--wsrep-cluster-name={name}"),
+            format!("--wsrep-cluster-address=gcomm://{}", all.join(",")),
+            format!("--wsrep-node-name={}", self.name()),
+            format!("--wsrep-node-address={}", self.address()),
+            format!("--wsrep-start-position={STATE}:0"),
+            format!("--wsrep-provider-options={}", options.join(";")),
+            // There is never anything to send: all begin with the same.
+            "--wsrep-sst-method=skip".to_owned(),
+            "--binlog-format=ROW".to_owned(),
+            "--innodb-autoinc-lock-mode=2".to_owned(),
+        ]
+    }
+}
+
+/// The id of the history that all nodes share.
+const STATE: &str = "00000000-0000-4000-9000-000000000000";

@@ -1,0 +1,185 @@
+//! One open database, on every node the same.
+
+use super::counters;
+use crate::{
+    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Tree, Writer,
+    mariadb::database::{MariaDatabase, quoted},
+    server::{Kept, replay::ReplayWriter, session::Keeper},
+};
+use mysql::prelude::Queryable as _;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+/// Waits until the node has all that any node had committed when it was asked.
+const CAUGHT_UP: &str =
+    "SET SESSION wsrep_sync_wait = 1; SELECT 1; SET SESSION wsrep_sync_wait = 0";
+
+/// Which of a node's settings are reported besides MariaDB's.
+const REPORTED: &str = "SHOW VARIABLES WHERE variable_name IN
+    ('wsrep_slave_threads', 'wsrep_certify_nonPK', 'auto_increment_increment',
+     'innodb_autoinc_lock_mode', 'binlog_format')";
+
+/// An open database.
+pub struct GaleraDatabase {
+    nodes: Arc<[Arc<MariaDatabase>]>,
+    /// Writers made so far.
+    writers: AtomicUsize,
+}
+
+impl GaleraDatabase {
+    /// The database of nodes that have found each other.
+    pub fn new(nodes: Vec<Arc<MariaDatabase>>) -> Self {
+        GaleraDatabase {
+            nodes: nodes.into(),
+            writers: AtomicUsize::new(0),
+        }
+    }
+
+    /// The first node, when it has what the others have.
+    fn first(&self) -> Result<&MariaDatabase, Error> {
+        let first = &self.nodes[0];
+        first.execute(CAUGHT_UP)?;
+        Ok(first)
+    }
+
+    /// One node alone would lose its majority when the others end.
+    fn keeper(&self) -> Keeper {
+        Arc::new(Arc::clone(&self.nodes))
+    }
+}
+
+/// What a node's counters and settings are read by.
+fn told(node: &MariaDatabase, sql: &str) -> Result<Vec<(String, String)>, Error> {
+    node.control("reading the node's settings back", |conn| conn.query(sql))
+}
+
+impl Database for GaleraDatabase {
+    fn quoted(&self, name: &str) -> String {
+        quoted(name)
+    }
+
+    fn execute(&self, sql: &str) -> Result<(), Error> {
+        self.first()?.execute(sql)
+    }
+
+    fn columns(&self, table: &str) -> Result<Vec<ColumnInfo>, Error> {
+        self.first()?.columns(table)
+    }
+
+    /// The first node's, and what sets the others apart.
+    fn settings(&self) -> Result<Vec<(String, String)>, Error> {
+        let first = self.first()?;
+        let mut all = first.settings()?;
+        all.extend(told(first, REPORTED)?);
+        all.extend(told(
+            first,
+            "SHOW STATUS WHERE variable_name IN ('wsrep_cluster_size', 'wsrep_provider_version')",
+        )?);
+        let mut offsets = Vec::new();
+        for node in self.nodes.iter() {
+            let offset = told(node, "SHOW VARIABLES LIKE 'auto_increment_offset'")?;
+            offsets.extend(offset.into_iter().map(|(_, value)| value));
+        }
+        all.push(("auto_increment_offset".to_owned(), offsets.join(", ")));
+        Ok(all)
+    }
+
+    /// On the node whose turn it is.
+    fn writer(
+        &self,
+        table: &str,
+        columns: &[&str],
+        retry: Retry,
+    ) -> Result<Box<dyn Writer>, Error> {
+        let turn = self.writers.fetch_add(1, Ordering::Relaxed);
+        let node = &self.nodes[turn % self.nodes.len()];
+        node.execute(CAUGHT_UP)?;
+        let writer = ReplayWriter::new(node.writer(table, columns, retry)?, retry);
+        let writer: Box<dyn Writer> = Box::new(writer);
+        Ok(Box::new(Kept::new(writer, self.keeper())))
+    }
+
+    fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {
+        self.first()?.finds_by_index(table, columns)
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        self.nodes
+            .iter()
+            .flat_map(|node| node.processes())
+            .collect()
+    }
+
+    /// On the first node, which has what any had committed before.
+    fn reader(&self, sql: &str) -> Result<Box<dyn Reader>, Error> {
+        let reader = self.first()?.reader(sql)?;
+        Ok(Box::new(Kept::new(reader, self.keeper())))
+    }
+
+    /// Of all nodes; the causes are those of replication.
+    fn io(&self) -> Io {
+        let io = |node: &Arc<MariaDatabase>| {
+            let causes = node.control("reading the counters", counters::causes);
+            Io {
+                causes: causes.unwrap_or_default(),
+                ..node.io()
+            }
+        };
+        let mut nodes = self.nodes.iter().map(io);
+        let first = nodes.next().unwrap_or_default();
+        nodes.fold(first, |sum, io| sum + io)
+    }
+
+    fn quiesce(&self) -> Result<(), Error> {
+        self.nodes.iter().try_for_each(|node| {
+            node.execute(CAUGHT_UP)?;
+            node.quiesce()
+        })
+    }
+
+    fn count(&self, table: &str) -> Result<u64, Error> {
+        self.first()?.count(table)
+    }
+
+    /// Nodes leave out the numbers of the others.
+    fn counted(&self, table: &str, column: &str, most: u64) -> Result<Option<Vec<i64>>, Error> {
+        let (table, column) = (quoted(table), quoted(column));
+        let sql = format!(
+            "SELECT {column} FROM (
+                 SELECT {column}, row_number() OVER (ORDER BY {column}) AS place,
+                     count(*) OVER () AS many FROM {table}) AS numbered
+             WHERE (place - 1) % greatest(1, ceil(many / {})) = 0 ORDER BY {column}",
+            most.max(1)
+        );
+        let values = self.first()?.control(&sql, |conn| conn.query(&sql))?;
+        Ok(Some(values))
+    }
+
+    /// Of one node: the others have the same.
+    fn size_bytes(&self) -> Result<u64, Error> {
+        self.first()?.size_bytes()
+    }
+
+    fn structure(&self) -> Result<Vec<Tree>, Error> {
+        self.first()?.structure()
+    }
+
+    fn page_fill(&self, tree: &str) -> Result<PageFill, Error> {
+        self.first()?.page_fill(tree)
+    }
+
+    /// Nodes rewrite their tables together.
+    fn vacuum(&self) -> Result<(), Error> {
+        self.first()?.vacuum()
+    }
+
+    fn forget_cached_pages(&self) -> Result<bool, Error> {
+        self.nodes[0].forget_cached_pages()
+    }
+
+    fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error> {
+        self.first()?.query_plan(sql)
+    }
+}

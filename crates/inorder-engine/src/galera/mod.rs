@@ -1,0 +1,122 @@
+//! MariaDB Galera: three private nodes, each with all the data, that commit by certification
+//! (<https://galeracluster.com/library/documentation/certification-based-replication.html>).
+//!
+//! Writers are spread over the nodes in turn. Nodes that count keys (`AUTO_INCREMENT`) each leave out
+//! those of the others. A transaction that another node's was in the way of is done again, and counted.
+
+mod cluster;
+mod counters;
+mod database;
+
+use crate::{
+    Database, Engine, EngineInfo, Error, Found, KernelCheck, Settings, TableShape, engine::check,
+    mariadb::MariaDb,
+};
+use inorder_key::{Encoding, KeyKind};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+/// The name errors speak of.
+const NAME: &str = "galera";
+
+/// Nodes of a cluster: as few as still agree when one is lost.
+const NODES: usize = 3;
+
+/// What makes a MariaDB server a node: its file, and where it is.
+const PROVIDER: &str = "libgalera_smm.so";
+const PROVIDER_FOLDERS: &[&str] = &[
+    "/usr/lib/galera",
+    "/usr/lib/galera-4",
+    "/usr/lib64/galera-4",
+    "/usr/lib64/galera",
+    "/usr/local/lib/galera",
+];
+/// The variable that names the folder to look in instead.
+const PROVIDER_VARIABLE: &str = "INORDER_GALERA";
+
+/// The newest MariaDB of this machine with the Galera provider.
+pub struct Galera;
+
+/// The provider.
+fn provider() -> Result<PathBuf, Error> {
+    let folders: Vec<PathBuf> = match env::var_os(PROVIDER_VARIABLE) {
+        Some(folder) => vec![folder.into()],
+        None => PROVIDER_FOLDERS.iter().map(PathBuf::from).collect(),
+    };
+    let mut files = folders.into_iter().map(|folder| folder.join(PROVIDER));
+    files
+        .find(|file| file.is_file())
+        .ok_or_else(|| Error::NotInstalled {
+            engine: NAME,
+            install: crate::server::find::install_command(&[
+                ("debian", "apt-get install mariadb-server galera-4"),
+                ("fedora", "dnf install mariadb-server-galera galera"),
+                ("rhel", "dnf install mariadb-server-galera galera"),
+                ("suse", "zypper install mariadb-galera galera-4"),
+                ("arch", "pacman -S mariadb galera"),
+            ]),
+        })
+}
+
+impl Engine for Galera {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    /// The path is the provider's; the version is MariaDB's.
+    fn found(&self) -> Result<Vec<Found>, Error> {
+        let provider = provider()?;
+        let mut found = MariaDb.found()?;
+        found.truncate(1);
+        for one in &mut found {
+            one.path = Some(provider.clone());
+        }
+        Ok(found)
+    }
+
+    fn accepts(&self, settings: &Settings) -> Result<(), String> {
+        MariaDb.accepts(settings)
+    }
+
+    fn ignores(&self) -> &'static [&'static str] {
+        MariaDb.ignores()
+    }
+
+    fn kernel_check(&self) -> KernelCheck {
+        KernelCheck {
+            gap: "a node's ring of messages is a memory map, which the kernel writes when it likes and the engine doesn't count",
+            ..MariaDb.kernel_check()
+        }
+    }
+
+    fn info(&self) -> Result<EngineInfo, Error> {
+        let mut info = MariaDb.info()?;
+        info.name = NAME.into();
+        info.compile_options.push(provider()?.display().to_string());
+        Ok(info)
+    }
+
+    fn key_type(&self, kind: KeyKind, encoding: Encoding) -> Option<&'static str> {
+        MariaDb.key_type(kind, encoding)
+    }
+
+    fn blob_type(&self) -> &'static str {
+        MariaDb.blob_type()
+    }
+
+    fn text_type(&self) -> &'static str {
+        MariaDb.text_type()
+    }
+
+    fn create_table(&self, shape: &TableShape<'_>) -> Result<String, String> {
+        MariaDb.create_table(shape)
+    }
+
+    fn create(&self, folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, Error> {
+        check(self, settings)?;
+        let nodes = cluster::start(&provider()?, folder, settings)?;
+        Ok(Box::new(database::GaleraDatabase::new(nodes)))
+    }
+}

@@ -1,0 +1,54 @@
+//! Connections of a database that has several servers: each keeps all of them.
+
+use super::session::Keeper;
+use crate::{Batch, Error, Reader, Writer};
+use std::ops::Range;
+
+/// A connection, and what lives as long as the last of them.
+pub struct Kept<T: ?Sized> {
+    inner: Box<T>,
+    /// Never read, dropped last.
+    _keeper: Keeper,
+}
+
+impl<T: ?Sized> Kept<T> {
+    /// The connection, which keeps this.
+    pub fn new(inner: Box<T>, keeper: Keeper) -> Self {
+        Kept {
+            inner,
+            _keeper: keeper,
+        }
+    }
+}
+
+impl Reader for Kept<dyn Reader> {
+    fn query(&mut self, batch: &Batch, row: usize) -> Result<u64, Error> {
+        self.inner.query(batch, row)
+    }
+}
+
+impl Writer for Kept<dyn Writer> {
+    fn begin(&mut self) -> Result<(), Error> {
+        self.inner.begin()
+    }
+
+    fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
+        self.inner.insert(batch, rows)
+    }
+
+    fn commit(&mut self) -> Result<(), Error> {
+        self.inner.commit()
+    }
+
+    fn rollback(&mut self) -> Result<(), Error> {
+        self.inner.rollback()
+    }
+
+    fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
+        self.inner.checkpoint_if_due()
+    }
+
+    fn retries(&self) -> u64 {
+        self.inner.retries()
+    }
+}

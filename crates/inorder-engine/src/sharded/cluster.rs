@@ -1,0 +1,108 @@
+//! The servers: a coordinator, and the shards it reaches through `postgres_fdw`.
+
+use super::distribute;
+use crate::{
+    Database as _, Error, Settings, Write,
+    postgres::{self, SUPERUSER, database::PostgresDatabase},
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+};
+
+/// Rows that `postgres_fdw` sends together where it can: of an INSERT of many, and from PostgreSQL 16
+/// on of a COPY.
+const ROWS_TOGETHER: u32 = 100;
+/// Rows that it fetches together.
+const ROWS_FETCHED: u32 = 10_000;
+
+/// A coordinator and its shards.
+pub struct Cluster {
+    pub coordinator: Arc<PostgresDatabase>,
+    pub shards: Vec<Arc<PostgresDatabase>>,
+}
+
+/// The name of a shard, counted from 0, on the coordinator.
+pub fn server_name(shard: usize) -> String {
+    format!("shard{}", shard + 1)
+}
+
+impl Cluster {
+    /// Starts all servers at once, and makes the shards known to the coordinator.
+    pub fn start(folder: &Path, settings: &Settings) -> Result<Self, Error> {
+        // Rows that come to a shard straight from here come by COPY.
+        let of_shards = Settings {
+            write: Write::Bulk,
+            ..settings.clone()
+        };
+        let names = (0..settings.shards as usize).map(server_name);
+        let wanted: Vec<(String, &Settings)> = [("coordinator".to_owned(), settings)]
+            .into_iter()
+            .chain(names.map(|name| (name, &of_shards)))
+            .collect();
+        let started: Result<Vec<_>, Error> = thread::scope(|scope| {
+            let starts: Vec<_> = wanted
+                .iter()
+                .map(|(name, settings)| {
+                    scope.spawn(|| postgres::create_named(name, folder, settings))
+                })
+                .collect();
+            let results: Vec<_> = starts.into_iter().map(joined).collect();
+            results.into_iter().collect()
+        });
+        let (servers, folders): (Vec<_>, Vec<_>) = started?.into_iter().unzip();
+        let mut servers = servers.into_iter().map(Arc::new);
+        let cluster = Cluster {
+            coordinator: servers.next().expect("the first is the coordinator"),
+            shards: servers.collect(),
+        };
+        cluster.coordinator.execute(&introduction(&folders[1..]))?;
+        Ok(cluster)
+    }
+    /// Every server, the coordinator first.
+    pub fn servers(&self) -> impl Iterator<Item = &Arc<PostgresDatabase>> {
+        std::iter::once(&self.coordinator).chain(&self.shards)
+    }
+
+    /// Does something on every shard at once.
+    pub fn on_shards<T: Send>(
+        &self,
+        work: impl Fn(&PostgresDatabase) -> Result<T, Error> + Sync,
+    ) -> Result<Vec<T>, Error> {
+        thread::scope(|scope| {
+            let work = &work;
+            let threads: Vec<_> = self
+                .shards
+                .iter()
+                .map(|shard| scope.spawn(move || work(shard)))
+                .collect();
+            let results: Vec<_> = threads.into_iter().map(joined).collect();
+            results.into_iter().collect()
+        })
+    }
+}
+
+/// What makes the shards known, whose sockets are in these folders.
+fn introduction(folders: &[PathBuf]) -> String {
+    let mut sql = format!("CREATE EXTENSION postgres_fdw; {};", distribute::FUNCTION);
+    for (at, folder) in folders.iter().enumerate() {
+        let name = server_name(at);
+        let host = folder.display().to_string();
+        sql += &format!(
+            "CREATE SERVER {name} FOREIGN DATA WRAPPER postgres_fdw OPTIONS (
+                     host '{}', dbname 'postgres',
+                     batch_size '{ROWS_TOGETHER}', fetch_size '{ROWS_FETCHED}');
+                 CREATE USER MAPPING FOR {SUPERUSER} SERVER {name} OPTIONS (user '{SUPERUSER}');",
+            host.replace('\'', "''")
+        );
+    }
+    sql
+}
+
+/// What a thread came to; a panic goes on in this one.
+pub fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

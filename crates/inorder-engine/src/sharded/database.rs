@@ -1,0 +1,196 @@
+//! One open database on several servers.
+
+use super::{
+    cluster::{Cluster, server_name},
+    distribute,
+    limit::CpuLimit,
+    route::Rule,
+    routed::RoutedWriter,
+    trees,
+};
+use crate::{
+    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Shard, Tree, Write, Writer,
+    server::Kept,
+};
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+};
+
+/// An open database.
+pub struct ShardedDatabase {
+    cluster: Arc<Cluster>,
+    settings: Settings,
+    /// How the rows of each table are spread.
+    rules: Mutex<BTreeMap<String, Rule>>,
+    /// What holds the first shard back as long as there is a writer.
+    limit: Mutex<Weak<CpuLimit>>,
+}
+
+impl ShardedDatabase {
+    /// Starts the servers.
+    pub fn create(folder: &Path, settings: &Settings) -> Result<Self, Error> {
+        Ok(ShardedDatabase {
+            cluster: Arc::new(Cluster::start(folder, settings)?),
+            settings: settings.clone(),
+            rules: Mutex::default(),
+            limit: Mutex::default(),
+        })
+    }
+
+    fn rules(&self) -> MutexGuard<'_, BTreeMap<String, Rule>> {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn first(&self) -> &dyn Database {
+        &*self.cluster.shards[0]
+    }
+
+    /// What holds the first shard back, where something is to.
+    fn limit(&self) -> Option<Arc<CpuLimit>> {
+        let percent = self.settings.first_shard_cpu_percent;
+        if percent >= 100 {
+            return None;
+        }
+        let mut known = self.limit.lock().unwrap_or_else(PoisonError::into_inner);
+        let limit = known.upgrade().unwrap_or_else(|| {
+            let shard = Arc::clone(&self.cluster.shards[0]);
+            Arc::new(CpuLimit::start(shard, percent))
+        });
+        *known = Arc::downgrade(&limit);
+        Some(limit)
+    }
+}
+
+impl Database for ShardedDatabase {
+    /// Runs the statements on the coordinator, then spreads the tables that are new.
+    fn execute(&self, sql: &str) -> Result<(), Error> {
+        self.cluster.coordinator.execute(sql)?;
+        let mut rules = self.rules();
+        let new = distribute::new_tables(&self.cluster, &self.settings, &rules)?;
+        rules.extend(new);
+        Ok(())
+    }
+
+    /// The coordinator's columns; keys are the shards'.
+    fn columns(&self, table: &str) -> Result<Vec<ColumnInfo>, Error> {
+        let columns = self.cluster.coordinator.columns(table)?;
+        let on_shard = self.first().columns(table)?;
+        let key_of = |name: &str| on_shard.iter().find(|column| column.name == name);
+        let columns = columns.into_iter().map(|column| ColumnInfo {
+            primary_key: key_of(&column.name).map_or(0, |own| own.primary_key),
+            ..column
+        });
+        Ok(columns.collect())
+    }
+
+    fn settings(&self) -> Result<Vec<(String, String)>, Error> {
+        let mut all = self.cluster.coordinator.settings()?;
+        let percent = self.settings.first_shard_cpu_percent;
+        let mut add = |name: &str, value: String| all.push((name.to_owned(), value));
+        add("shards", self.cluster.shards.len().to_string());
+        add("first_shard_cpu_percent", percent.to_string());
+        add("primary_key", "on each shard, not on the parent".to_owned());
+        for (table, rule) in self.rules().iter() {
+            let value = format!("{}({})", rule.partition.name(), rule.column);
+            let bounds = rule.bounds.join(", ");
+            let bounds = (!bounds.is_empty()).then(|| format!(" from {bounds}"));
+            add(
+                &format!("distribution of {table}"),
+                value + &bounds.unwrap_or_default(),
+            );
+        }
+        Ok(all)
+    }
+
+    fn writer(
+        &self,
+        table: &str,
+        columns: &[&str],
+        retry: Retry,
+    ) -> Result<Box<dyn Writer>, Error> {
+        let writer: Box<dyn Writer> = match self.settings.write {
+            Write::Routed => {
+                let rules = self.rules();
+                let rule = rules.get(table).ok_or_else(|| Error::Database {
+                    doing: format!("writing to {table}"),
+                    message: format!("there is no table {table}"),
+                })?;
+                let opened = RoutedWriter::open(&self.cluster, table, columns, rule, retry)?;
+                Box::new(opened)
+            }
+            _ => self.cluster.coordinator.writer(table, columns, retry)?,
+        };
+        // The shard goes on before its server ends: what is left first is dropped first.
+        let keeper = Arc::new((self.limit(), Arc::clone(&self.cluster)));
+        Ok(Box::new(Kept::new(writer, keeper)))
+    }
+
+    fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {
+        self.first().finds_by_index(table, columns)
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        let servers = self.cluster.servers();
+        servers.flat_map(|server| server.processes()).collect()
+    }
+
+    fn reader(&self, sql: &str) -> Result<Box<dyn Reader>, Error> {
+        let reader = self.cluster.coordinator.reader(sql)?;
+        let keeper = Arc::new(Arc::clone(&self.cluster));
+        Ok(Box::new(Kept::new(reader, keeper)))
+    }
+
+    fn io(&self) -> Io {
+        let mut servers = self.cluster.servers().map(|server| server.io());
+        let first = servers.next().unwrap_or_default();
+        servers.fold(first, |sum, io| sum + io)
+    }
+
+    fn quiesce(&self) -> Result<(), Error> {
+        self.cluster.coordinator.quiesce()?;
+        self.cluster.on_shards(|shard| shard.quiesce()).map(drop)
+    }
+
+    fn count(&self, table: &str) -> Result<u64, Error> {
+        Ok(self.shards(table)?.iter().map(|shard| shard.rows).sum())
+    }
+
+    fn shards(&self, table: &str) -> Result<Vec<Shard>, Error> {
+        let rows = self.cluster.on_shards(|shard| shard.count(table))?;
+        let shard = |(at, rows)| Shard {
+            name: server_name(at),
+            rows,
+        };
+        Ok(rows.into_iter().enumerate().map(shard).collect())
+    }
+
+    fn size_bytes(&self) -> Result<u64, Error> {
+        let sizes = self.cluster.on_shards(|shard| shard.size_bytes())?;
+        Ok(sizes.iter().sum())
+    }
+
+    /// What lies on several shards is added up.
+    fn structure(&self) -> Result<Vec<Tree>, Error> {
+        let trees = self.cluster.on_shards(|shard| shard.structure())?;
+        Ok(trees::joined(trees))
+    }
+
+    fn page_fill(&self, tree: &str) -> Result<PageFill, Error> {
+        self.first().page_fill(tree)
+    }
+
+    fn vacuum(&self) -> Result<(), Error> {
+        self.cluster.on_shards(|shard| shard.vacuum()).map(drop)
+    }
+
+    /// As one server's.
+    fn forget_cached_pages(&self) -> Result<bool, Error> {
+        self.first().forget_cached_pages()
+    }
+
+    fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error> {
+        self.cluster.coordinator.query_plan(sql)
+    }
+}

@@ -1,0 +1,166 @@
+//! Writes rows straight to the shards they belong to, to all at once.
+
+use super::{
+    NAME,
+    cluster::{Cluster, joined},
+    route::{Router, Rule},
+};
+use crate::{Batch, Database as _, Error, Retry, Writer};
+use std::{ops::Range, thread};
+
+/// A connection to each shard.
+pub struct RoutedWriter {
+    shards: Vec<Shard>,
+    router: Router,
+    /// Which of a batch's columns says where a row goes.
+    column: usize,
+    table: String,
+    is_open: bool,
+}
+
+struct Shard {
+    writer: Box<dyn Writer>,
+    /// Whether the open transaction has reached it.
+    is_open: bool,
+}
+
+impl RoutedWriter {
+    /// Connects to every shard.
+    ///
+    /// # Errors
+    /// When the column that rows are distributed by isn't among those that are written.
+    pub fn open(
+        cluster: &Cluster,
+        table: &str,
+        columns: &[&str],
+        rule: &Rule,
+        retry: Retry,
+    ) -> Result<Self, Error> {
+        let cannot = |what: String| Error::Unsupported { engine: NAME, what };
+        let column = columns.iter().position(|name| *name == rule.column);
+        let column = column.ok_or_else(|| {
+            cannot(format!(
+                "route rows of {table}: their `{}` isn't among what is written but filled in by the \
+                 coordinator; write by insert, multi or bulk",
+                rule.column
+            ))
+        })?;
+        let shards = cluster.shards.iter().map(|shard| {
+            Ok(Shard {
+                writer: shard.writer(table, columns, retry)?,
+                is_open: false,
+            })
+        });
+        Ok(RoutedWriter {
+            shards: shards.collect::<Result<_, Error>>()?,
+            router: Router::new(rule).map_err(cannot)?,
+            column,
+            table: table.to_owned(),
+            is_open: false,
+        })
+    }
+
+    /// The rows of each shard.
+    fn sorted_out(&self, batch: &Batch, rows: Range<usize>) -> Result<Vec<Vec<u32>>, Error> {
+        let mut picks = vec![Vec::new(); self.shards.len()];
+        let column = &batch.columns[self.column];
+        for row in rows {
+            let shard = self.router.shard(column.cell(row));
+            let shard = shard.map_err(|message| Error::Row {
+                table: self.table.clone(),
+                row,
+                message,
+            })?;
+            picks[shard].push(row as u32);
+        }
+        Ok(picks)
+    }
+
+    /// Does something on every shard that the transaction has reached, on all at once.
+    fn on_open(
+        &mut self,
+        work: impl Fn(&mut dyn Writer) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
+        let work = &work;
+        thread::scope(|scope| {
+            let threads: Vec<_> = self
+                .shards
+                .iter_mut()
+                .filter(|shard| shard.is_open)
+                .map(|shard| {
+                    scope.spawn(move || {
+                        shard.is_open = false;
+                        work(shard.writer.as_mut())
+                    })
+                })
+                .collect();
+            let results: Vec<_> = threads.into_iter().map(joined).collect();
+            results.into_iter().collect()
+        })
+    }
+}
+
+impl Shard {
+    /// Inserts these rows of a batch.
+    fn insert(&mut self, batch: &Batch, picks: &[u32]) -> Result<(), Error> {
+        if picks.is_empty() {
+            return Ok(());
+        }
+        if !self.is_open {
+            self.writer.begin()?;
+            self.is_open = true;
+        }
+        let columns = batch.columns.iter().map(|column| column.gather(picks));
+        let own = Batch {
+            columns: columns.collect(),
+        };
+        self.writer.insert(&own, 0..picks.len())
+    }
+}
+
+impl Writer for RoutedWriter {
+    /// A shard's transaction begins with its first row.
+    fn begin(&mut self) -> Result<(), Error> {
+        self.is_open = true;
+        Ok(())
+    }
+
+    fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
+        let longest = batch.columns.iter().map(|column| column.len()).min();
+        if batch.columns.len() <= self.column || longest.is_some_and(|length| length < rows.end) {
+            // The shard's own words for it.
+            return self.shards[0].writer.insert(batch, rows);
+        }
+        let picks = self.sorted_out(batch, rows)?;
+        thread::scope(|scope| {
+            let threads: Vec<_> = self
+                .shards
+                .iter_mut()
+                .zip(&picks)
+                .map(|(shard, picks)| scope.spawn(|| shard.insert(batch, picks)))
+                .collect();
+            let results: Vec<_> = threads.into_iter().map(joined).collect();
+            results.into_iter().collect()
+        })
+    }
+
+    /// On one shard after the other as each is ready: there is no commit in two phases.
+    fn commit(&mut self) -> Result<(), Error> {
+        self.is_open = false;
+        self.on_open(|writer| writer.commit())
+    }
+
+    fn rollback(&mut self) -> Result<(), Error> {
+        self.is_open = false;
+        self.on_open(|writer| writer.rollback())
+    }
+
+    /// The servers run checkpoints by themselves.
+    fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    fn retries(&self) -> u64 {
+        0
+    }
+}
