@@ -44,11 +44,17 @@ fn broken_quotes_are_named_by_line_and_column() {
 
 #[test]
 fn ragged_rows_are_named_by_line() {
-    for content in ["id,name,size\n1,a,1\n2,b\n", "id,name,size\n1,a,1\n2,b,2,3\n"] {
+    for content in [
+        "id,name,size\n1,a,1\n2,b\n",
+        "id,name,size\n1,a,1\n2,b,2,3\n",
+    ] {
         begins(&refused("f.csv", content), "f.csv, line 3: the line has ");
     }
     // Blank lines are lines.
-    begins(&refused("f.csv", "id,name,size\n\n\n1,a\n"), "f.csv, line 4: the line has 2 fields");
+    begins(
+        &refused("f.csv", "id,name,size\n\n\n1,a\n"),
+        "f.csv, line 4: the line has 2 fields",
+    );
 }
 
 #[test]
@@ -58,14 +64,19 @@ fn text_that_is_not_utf8_is_named_by_column() {
         "f.csv, line 3, column `name`: byte 2 of the field is not UTF-8;",
     );
     begins(
-        &refused("f.jsonl", b"{\"id\":1,\"name\":\"a\"}\n{\"id\":2,\"name\":\"\xff\"}\n"),
+        &refused(
+            "f.jsonl",
+            b"{\"id\":1,\"name\":\"a\"}\n{\"id\":2,\"name\":\"\xff\"}\n",
+        ),
         "f.jsonl, line 2, column 17: the bytes are not UTF-8;",
     );
 }
 
 #[test]
 fn compressed_files_that_end_early_are_named() {
-    let rows: String = (0..40_000).map(|i| format!("{i},n{},{}\n", i * 7919 % 10_007, i % 7)).collect();
+    let rows: String = (0..40_000)
+        .map(|i| format!("{i},n{},{}\n", i * 7919 % 10_007, i % 7))
+        .collect();
     let content = format!("id,name,size\n{rows}");
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(content.as_bytes()).expect("memory");
@@ -82,8 +93,13 @@ fn compressed_files_that_end_early_are_named() {
 
 #[test]
 fn binary_garbage_is_no_table() {
-    let garbage: Vec<u8> = (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    begins(&refused("f.bin", &garbage), "f.bin: neither name nor content tells");
+    let garbage: Vec<u8> = (0..4096u32)
+        .map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
+    begins(
+        &refused("f.bin", &garbage),
+        "f.bin: neither name nor content tells",
+    );
     begins(&refused("f.csv", &garbage), "f.csv");
     begins(&refused("f.jsonl", &garbage), "f.jsonl, line 1, column ");
     begins(&refused("f.csv", ""), "f.csv has no rows");
@@ -112,7 +128,10 @@ fn a_duplicate_key_names_both_lines() {
         "f.csv, line 2 and f.csv, line 4 have the same key in t;",
     );
     let said = refused("f.csv", "id,name,size\n-1,a,1\n");
-    assert!(said.contains("f.csv, line 2") && said.contains("there already"), "{said}");
+    assert!(
+        said.contains("f.csv, line 2") && said.contains("there already"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -133,7 +152,10 @@ fn bad_rows_are_put_up_with_as_far_as_is_said_and_written_down() {
         .lines()
         .map(|line| serde_json::from_str(line).expect("JSON"))
         .collect();
-    let mut numbers: Vec<u64> = lines.iter().filter_map(|line| line["line"].as_u64()).collect();
+    let mut numbers: Vec<u64> = lines
+        .iter()
+        .filter_map(|line| line["line"].as_u64())
+        .collect();
     numbers.sort_unstable();
     assert_eq!(numbers, [3, 5, 7]);
     assert!(lines.iter().any(|line| line["text"] == "2"), "{rejects}");
@@ -156,10 +178,17 @@ fn duplicates_are_settled_as_is_said() {
         let summary = folder.run(&job).expect("settled");
         assert_eq!((summary.rows_written, summary.rows_duplicate), (2, 2));
         let name = "SELECT name FROM t WHERE id = 2";
-        let name: String = folder.open().query_row(name, [], |row| row.get(0)).expect("a row");
+        let name: String = folder
+            .open()
+            .query_row(name, [], |row| row.get(0))
+            .expect("a row");
         assert_eq!(name, stays);
         let rejects = std::fs::read_to_string(folder.path("rejects.jsonl")).expect("a file");
-        let reported = if on_duplicate == OnDuplicate::Report { 2 } else { 0 };
+        let reported = if on_duplicate == OnDuplicate::Report {
+            2
+        } else {
+            0
+        };
         assert_eq!(rejects.lines().count(), reported, "{rejects}");
     }
 }

@@ -89,7 +89,11 @@ impl Folder {
     pub fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).expect("the folder");
         let name = |entry: std::io::Result<std::fs::DirEntry>| {
-            entry.expect("an entry").file_name().to_string_lossy().into_owned()
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
         };
         let mut names: Vec<String> = entries.map(name).collect();
         names.sort();
