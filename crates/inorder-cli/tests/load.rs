@@ -48,7 +48,9 @@ impl Load {
         )
         .expect("a schema");
         db.close().expect("closed");
-        let arguments = ["load", "rows.csv", "app.db", "--quiet", "--writer", writer, "--memory", memory];
+        let arguments = [
+            "load", "rows.csv", "app.db", "--quiet", "--writer", writer, "--memory", memory,
+        ];
         Load {
             folder,
             arguments: arguments.map(str::to_owned).to_vec(),
@@ -124,7 +126,9 @@ fn kill_at_any_moment(writer: &str, memory: &str) {
     load.reset();
     load.finish();
     let entries = std::fs::read_dir(load.folder.path()).expect("the folder");
-    let mut names: Vec<_> = entries.map(|entry| entry.expect("an entry").file_name()).collect();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect();
     names.sort();
     assert_eq!(names, ["app.db", "before.db", "rows.csv"]);
 }
@@ -147,13 +151,18 @@ fn ctrl_c_leaves_the_old_state_and_says_so() {
     load.reset();
     let child = load.begin();
     std::thread::sleep(whole / 4);
-    let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let interrupted = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
     assert!(interrupted.expect("kill").success());
     let ended = child.wait_with_output().expect("the command ends");
     match ended.status.code() {
         Some(130) => {
             let said = String::from_utf8_lossy(&ended.stderr);
-            assert!(said.contains("stopped; the database is as it was"), "{said}");
+            assert!(
+                said.contains("stopped; the database is as it was"),
+                "{said}"
+            );
             assert_eq!(look(&load.path("app.db")), (500, 0));
         }
         // It was faster than the signal.

@@ -185,7 +185,7 @@ fn insert(db: &Connection, columns: usize, rows: &[Vec<Option<String>>]) -> (u64
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn any_table_is_loaded_as_inserts_would(
