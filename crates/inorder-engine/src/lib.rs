@@ -12,6 +12,7 @@ mod layout;
 
 pub mod mariadb;
 pub mod postgres;
+pub mod remote;
 mod server;
 mod settings;
 pub mod sqlite;
@@ -24,5 +25,6 @@ pub use engine::{
 };
 pub use error::Error;
 pub use layout::{LAYOUTS, TableShape};
+pub use server::template::TEMPLATES;
 pub use settings::{AutoVacuum, Journal, Settings, Synchronous, Write};
 pub use structure::{PageFill, Tree};

@@ -29,6 +29,8 @@ pub struct Destination {
     pub is_key_unique: bool,
     /// The encoding of its text.
     pub encoding: TextEncoding,
+    /// Bytes of a page of its database, where that is known.
+    pub page_bytes: Option<u64>,
 }
 
 /// A column.
@@ -53,7 +55,10 @@ pub struct ColumnInfo {
 impl ColumnInfo {
     /// Whether text given for it may stand for bytes.
     pub fn is_blob(&self) -> bool {
-        self.affinity == Affinity::Blob && self.declared_type.to_ascii_uppercase().contains("BLOB")
+        let is_any = ["", "ANY"]
+            .iter()
+            .any(|any| self.declared_type.eq_ignore_ascii_case(any));
+        self.affinity == Affinity::Blob && !is_any
     }
 }
 

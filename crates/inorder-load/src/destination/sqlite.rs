@@ -80,6 +80,7 @@ fn try_describe(connection: &Connection, table: &str) -> rusqlite::Result<Option
         is_key_unique: key.as_ref().is_some_and(|key| !key.is_empty()),
         key: key.unwrap_or_default(),
         encoding: encoding(connection)?,
+        page_bytes: connection.query_row("PRAGMA main.page_size", [], |row| row.get(0))?,
     }))
 }
 

@@ -3,6 +3,7 @@
 mod batch;
 mod inputs;
 mod job;
+mod naive;
 mod plan;
 mod progress;
 mod rejects;
@@ -15,5 +16,5 @@ pub use job::{Job, Order, memory_bytes_default};
 pub use plan::DecodeAs;
 pub use progress::{Phase, Progress};
 pub use rejects::Rejects;
-pub use run::run;
+pub use run::{run, run_into};
 pub use summary::{Seconds, Summary};

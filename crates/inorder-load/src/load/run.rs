@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::batch::{Batch, Context, spilled};
 use super::inputs::{Header, Inputs, Origins};
 use super::job::{Job, Order};
+use super::naive;
 use super::plan::Plan;
 use super::progress::{Phase, Progress};
 use super::rejects::Rejects;
@@ -14,6 +15,7 @@ use crate::Error;
 use crate::destination::{Destination, Sample};
 use crate::encode::{Encoder, Refusal};
 use crate::order::{Limits, Origin, Sorter};
+use crate::pages::space;
 use crate::source::{Row, STDIN};
 use crate::target::{self, RowWriter, Target, Wanted, WritePlan};
 
@@ -35,6 +37,18 @@ const UNSORTED_BYTES: usize = 1 << 24;
 /// Where the input, the table or a row is wrong, or something can't be read or written. The database is then
 /// as it was.
 pub fn run(job: &Job, progress: &Progress) -> Result<Summary, Error> {
+    run_into(job, progress, target::open)
+}
+
+/// Loads into a target of the caller's, such as a table of a server.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_into(
+    job: &Job,
+    progress: &Progress,
+    open: impl FnOnce(&Wanted<'_>) -> Result<Box<dyn Target>, Error>,
+) -> Result<Summary, Error> {
     let (cpu_before, io_before) = usage();
     progress.set_bytes_total(bytes_of(job));
     let mut rejects = Rejects::new(job.rejects.as_deref(), job.errors_max)?;
@@ -46,7 +60,7 @@ pub fn run(job: &Job, progress: &Progress) -> Result<Summary, Error> {
     );
     let started = Instant::now();
     let (sample, header) = take_sample(&mut inputs, &mut rejects)?;
-    let target = target::open(&Wanted {
+    let target = open(&Wanted {
         to: &job.to,
         table: &job.table,
         create: job.create.as_ref(),
@@ -123,6 +137,8 @@ struct Load<'a> {
     sorter: Sorter,
     limits: Limits,
     batch_rows: u64,
+    /// Bytes of all records written.
+    record_bytes: u64,
     writer: Option<Box<dyn RowWriter>>,
     summary: Summary,
 }
@@ -186,6 +202,7 @@ impl<'a> Load<'a> {
                 Order::Batch { rows } => rows,
                 _ => u64::MAX,
             },
+            record_bytes: 0,
             writer: None,
             job,
             progress,
@@ -242,6 +259,16 @@ impl<'a> Load<'a> {
         Ok(())
     }
 
+    /// What exceeds the memory is foreseen to take what the input takes.
+    fn check_spill_folder(&self) -> Result<(), Error> {
+        let bytes = self.progress.bytes_total();
+        let is_spilled = self.is_sorted() && bytes > self.limits.memory_bytes as u64;
+        match is_spilled {
+            true => space::check(&self.limits.spill_folder, bytes),
+            false => Ok(()),
+        }
+    }
+
     #[inline]
     fn row(
         &mut self,
@@ -294,6 +321,7 @@ impl<'a> Load<'a> {
         let sorted = sorter.finish().map_err(spilled)?;
         self.summary.seconds.sort += started.elapsed().as_secs_f64();
         self.summary.bytes_spilled += sorted.spilled_bytes();
+        self.record_bytes += sorted.bytes();
         let started = Instant::now();
         self.progress.enter(Phase::Write);
         if self.job.is_dry {
@@ -338,10 +366,40 @@ impl<'a> Load<'a> {
             writer.finish(&mut self.summary)?;
         }
         self.summary.seconds.write += started.elapsed().as_secs_f64();
-        self.summary.rows_refused = rejects.errors();
-        self.summary.refused_because = rejects.told().to_vec();
-        Ok(self.summary)
+        if self.summary.sorted_by.is_empty() {
+            return Ok(told(self.summary, rejects));
+        }
+        let note = self.destination.page_bytes.and_then(|page_bytes| {
+            let leaves = self.record_bytes / page_bytes;
+            small_batches(self.batch_rows, leaves)
+        });
+        self.summary.notes.extend(note);
+        let rows = self.summary.rows_written;
+        let naive = |page_bytes| naive::bytes(rows, self.record_bytes, page_bytes);
+        self.summary.bytes_naive = self.destination.page_bytes.map(naive);
+        Ok(told(self.summary, rejects))
     }
+}
+
+/// What is to be said of batches that are too small for a table of so many leaves: nearly every batch finds
+/// every leaf, and has it written again.
+fn small_batches(batch_rows: u64, leaves: u64) -> Option<String> {
+    const ROWS_A_LEAF: u64 = 7;
+    let is_small = batch_rows < leaves.saturating_mul(ROWS_A_LEAF) && leaves > 1;
+    is_small.then(|| {
+        format!(
+            "batches of {batch_rows} rows have fewer than {ROWS_A_LEAF} for each of the table's {leaves} leaves, and \
+             write nearly all of them each time: better --order full, or --batch-rows {} and more",
+            leaves * ROWS_A_LEAF
+        )
+    })
+}
+
+/// The summary with what is to be said of bad rows.
+fn told(mut summary: Summary, rejects: &Rejects) -> Summary {
+    summary.rows_refused = rejects.errors();
+    summary.refused_because = rejects.told().to_vec();
+    summary
 }
 
 fn new_sorter(plan: &Plan, is_sorted: bool, limits: &Limits) -> Sorter {

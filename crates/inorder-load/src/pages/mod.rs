@@ -11,7 +11,7 @@ mod install;
 mod layout;
 mod obstacles;
 mod scratch;
-mod space;
+pub(crate) mod space;
 mod writer;
 
 use std::path::Path;

@@ -16,7 +16,7 @@ pub(super) fn tree_bytes(rows: u64, record_bytes: u64) -> u64 {
 ///
 /// # Errors
 /// [`Error::DiskFull`] where it doesn't. Where the system doesn't tell, writing will.
-pub(super) fn check(folder: &Path, needed_bytes: u64) -> Result<(), Error> {
+pub(crate) fn check(folder: &Path, needed_bytes: u64) -> Result<(), Error> {
     let Ok(system) = rustix::fs::statvfs(folder) else {
         return Ok(());
     };

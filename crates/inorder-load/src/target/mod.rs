@@ -1,5 +1,6 @@
 //! Where rows go. A target is one file here and one line in the list [`TARGETS`].
 
+mod server;
 mod sqlite;
 mod statements;
 
@@ -11,6 +12,8 @@ use crate::load::{Batch, Job, Progress, Summary};
 use crate::order::Limits;
 
 pub(crate) use sqlite::{check_schema, failed, open_database, orphans};
+
+pub use server::ServerTarget;
 
 /// Every kind of target, the one that takes what no other does last.
 pub const TARGETS: &[Kind] = &[sqlite::TARGET];

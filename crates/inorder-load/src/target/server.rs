@@ -1,0 +1,210 @@
+//! A table of a server: PostgreSQL by binary COPY, MariaDB by LOAD DATA LOCAL, in the order of the key.
+//!
+//! The key stays in place while rows are written: in its order that costs the server less CPU time than adding
+//! the key afterwards (PostgreSQL 5 against 6 to 7 s for 5 million rows, MariaDB 12 against 22).
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use inorder_btree::{Collation, Record, TextEncoding, Value};
+use inorder_engine::{Batch as Columns, Column, Database, Retry, Value as Cell, Writer};
+
+use super::{Choice, RowWriter, Target, WritePlan, WriterChoice};
+use crate::Error;
+use crate::destination::{ColumnInfo, Destination, KeyPart};
+use crate::encode::Affinity;
+use crate::load::{Batch, Job, OnDuplicate, Summary};
+
+/// Rows sent at a time.
+const ROWS_TOGETHER: usize = 10_000;
+
+/// A table of a server that is connected.
+pub struct ServerTarget {
+    database: Arc<dyn Database>,
+    destination: Destination,
+}
+
+impl ServerTarget {
+    /// The table of this name. Rows go the way the database's settings say ([`inorder_engine::Write`]).
+    ///
+    /// # Errors
+    /// Where there is no such table, or the server doesn't answer.
+    pub fn new(database: Arc<dyn Database>, table: &str) -> Result<Self, Error> {
+        let found = database.columns(table)?;
+        if found.is_empty() {
+            return Err(Error::Refused {
+                what: format!("the server has no table `{table}`; make it first"),
+            });
+        }
+        let mut key: Vec<(u32, usize)> = found
+            .iter()
+            .zip(0..)
+            .map(|(column, place)| (column.primary_key, place))
+            .filter(|(in_key, _)| *in_key > 0)
+            .collect();
+        key.sort_unstable();
+        let columns: Vec<ColumnInfo> = found
+            .into_iter()
+            .map(|column| ColumnInfo {
+                affinity: affinity(&column.declared_type),
+                strict: None,
+                is_not_null: !column.is_optional,
+                default: column.is_optional.then(String::new),
+                is_guessed: false,
+                name: column.name,
+                declared_type: column.declared_type,
+            })
+            .collect();
+        let part = |&(_, column): &(u32, usize)| KeyPart {
+            column,
+            collation: Collation::Binary,
+            is_descending: false,
+        };
+        Ok(ServerTarget {
+            destination: Destination {
+                table: table.to_owned(),
+                physical: (0..columns.len()).collect(),
+                is_key_unique: !key.is_empty(),
+                key: key.iter().map(part).collect(),
+                rowid: None,
+                columns,
+                encoding: TextEncoding::Utf8,
+                page_bytes: None,
+            },
+            database,
+        })
+    }
+}
+
+/// What a server's type takes of numbers and text; bytes are for the types that hold them.
+fn affinity(declared_type: &str) -> Affinity {
+    let declared_type = declared_type.to_ascii_lowercase();
+    let is_any = |words: &[&str]| words.iter().any(|word| declared_type.contains(word));
+    if is_any(&["bytea", "blob", "binary", "uuid"]) {
+        Affinity::Blob
+    } else if is_any(&["int", "serial"]) && !is_any(&["interval", "point"]) {
+        Affinity::Integer
+    } else if is_any(&["double", "real", "float"]) {
+        Affinity::Real
+    } else {
+        Affinity::Text
+    }
+}
+
+impl Target for ServerTarget {
+    fn destination(&self) -> &Destination {
+        &self.destination
+    }
+
+    fn created(&self) -> Option<&str> {
+        None
+    }
+
+    fn spill_folder(&self) -> PathBuf {
+        std::env::temp_dir()
+    }
+
+    fn choose(&self, _given: &[usize], job: &Job) -> Result<Choice, Error> {
+        let refused = |what: &str| {
+            Err(Error::Refused {
+                what: what.to_owned(),
+            })
+        };
+        match (job.writer, job.on_duplicate) {
+            (WriterChoice::Direct, _) => refused("a server's pages can't be written directly"),
+            // A server takes a bulk of rows or none: who stays is settled among those that are loaded.
+            (_, OnDuplicate::Replace) if !self.destination.is_key_unique => {
+                refused("the table has no key by which rows could be replaced")
+            }
+            _ => Ok(Choice::default()),
+        }
+    }
+
+    fn writer(self: Box<Self>, plan: &WritePlan<'_>) -> Result<Box<dyn RowWriter>, Error> {
+        let info = |column: &usize| &plan.destination.columns[*column];
+        let names: Vec<&str> = plan
+            .record
+            .iter()
+            .map(|column| &*info(column).name)
+            .collect();
+        let mut writer = self
+            .database
+            .writer(&plan.destination.table, &names, Retry::default())?;
+        writer.begin()?;
+        Ok(Box::new(ServerWriter {
+            writer,
+            is_open: true,
+            columns: names.len(),
+        }))
+    }
+}
+
+/// A transaction of a server.
+struct ServerWriter {
+    writer: Box<dyn Writer>,
+    is_open: bool,
+    columns: usize,
+}
+
+impl ServerWriter {
+    fn send(&mut self, columns: &mut Vec<Vec<Cell>>) -> Result<u64, Error> {
+        let batch = Columns {
+            columns: columns
+                .iter_mut()
+                .map(|column| Column::Any(std::mem::take(column)))
+                .collect(),
+        };
+        let rows = batch.rows();
+        if rows > 0 {
+            self.writer.insert(&batch, 0..rows)?;
+        }
+        Ok(rows as u64)
+    }
+}
+
+impl RowWriter for ServerWriter {
+    fn name(&self) -> &'static str {
+        "the server's own bulk load"
+    }
+
+    fn write(&mut self, batch: &mut Batch<'_>) -> Result<u64, Error> {
+        let mut columns = vec![Vec::new(); self.columns];
+        let mut written = 0;
+        while let Some((record, _)) = batch.next()? {
+            let values = Record::parse(record).expect("an encoded record").values();
+            for (column, value) in columns.iter_mut().zip(values) {
+                column.push(cell(value));
+            }
+            if columns[0].len() == ROWS_TOGETHER {
+                written += self.send(&mut columns)?;
+            }
+        }
+        Ok(written + self.send(&mut columns)?)
+    }
+
+    fn finish(mut self: Box<Self>, _summary: &mut Summary) -> Result<(), Error> {
+        self.writer.commit()?;
+        self.is_open = false;
+        self.writer.checkpoint_if_due()?;
+        Ok(())
+    }
+}
+
+impl Drop for ServerWriter {
+    fn drop(&mut self) {
+        if self.is_open {
+            // The server does so itself where the connection is gone.
+            _ = self.writer.rollback();
+        }
+    }
+}
+
+fn cell(value: Value<'_>) -> Cell {
+    match value {
+        Value::Null => Cell::Null,
+        Value::Integer(integer) => Cell::Integer(integer),
+        Value::Real(real) => Cell::Real(real),
+        Value::Text(text) => Cell::Text(Arc::from(String::from_utf8_lossy(text))),
+        Value::Blob(blob) => Cell::Blob(Arc::from(blob)),
+    }
+}
