@@ -216,3 +216,36 @@ fn the_next_start_removes_what_a_killed_process_left_and_nothing_in_use() {
         assert_eq!(running.guests(), [""; 0]);
     }
 }
+
+#[test]
+fn a_visit_finds_the_tables_that_are_there_and_leaves_them() {
+    for running in Running::all() {
+        let is_postgres = running.engine.name() == "postgres";
+        let table = if is_postgres { "t" } else { "app.t" };
+        if !is_postgres {
+            running.sql("CREATE DATABASE app").unwrap();
+        }
+        running
+            .sql(&format!("CREATE TABLE {table}(x BIGINT PRIMARY KEY)"))
+            .unwrap();
+        let url = match is_postgres {
+            true => running.admin(),
+            false => format!("{}app", running.admin()),
+        };
+        let settings = Settings {
+            write: Write::Bulk,
+            ..Settings::default()
+        };
+        let database = remote(&url).unwrap().visit(&settings).unwrap();
+        write(&*database, "t", &["x"], &integers(0..2000));
+        drop(database);
+        let count = format!("SELECT count(*) FROM {table}");
+        assert_eq!(running.sql(&count).unwrap(), ["2000"]);
+        assert!(running.guests().is_empty());
+        if !is_postgres {
+            let error = remote(&running.admin()).unwrap().visit(&settings);
+            let error = error.err().unwrap().to_string();
+            assert!(error.contains("it names no database"), "{error}");
+        }
+    }
+}

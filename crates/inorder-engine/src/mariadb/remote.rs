@@ -25,6 +25,7 @@ pub static PROTOCOL: Protocol = Protocol {
     engine: &MariaDb,
     facts,
     open,
+    visit,
     clean_up,
     key_made: ddl::key_made,
 };
@@ -120,6 +121,16 @@ fn open(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error
     };
     let address = options(&url, Some(&schema))?.into();
     let database = MariaDatabase::open_remote(remote, address, settings, Arc::new(keeper))?;
+    Ok(Box::new(database))
+}
+
+fn visit(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error> {
+    let url = &remote.url;
+    let named = Opts::from_url(&url.with_scheme("mysql")).ok();
+    let named = named.as_ref().and_then(Opts::get_db_name);
+    let schema = named.ok_or_else(|| url.error("it names no database: mysql://host/database"))?;
+    let address = options(url, Some(schema))?.into();
+    let database = MariaDatabase::open_remote(remote, address, settings, Arc::new(()))?;
     Ok(Box::new(database))
 }
 

@@ -23,6 +23,7 @@ pub static PROTOCOL: Protocol = Protocol {
     engine: &Postgres,
     facts,
     open,
+    visit,
     clean_up,
     key_made: ddl::key_made,
 };
@@ -106,6 +107,16 @@ fn open(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error
         schema: Some(schema),
     };
     let database = PostgresDatabase::open_remote(remote, address, settings, Arc::new(keeper))?;
+    Ok(Box::new(database))
+}
+
+fn visit(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error> {
+    connect(&remote.url)?;
+    let address = Address {
+        config: config(&remote.url)?,
+        schema: None,
+    };
+    let database = PostgresDatabase::open_remote(remote, address, settings, Arc::new(()))?;
     Ok(Box::new(database))
 }
 

@@ -27,6 +27,8 @@ pub(crate) struct Protocol {
     pub facts: fn(&ServerUrl) -> Result<Facts, Error>,
     /// Makes a schema and opens it.
     pub open: Open,
+    /// Opens the database that the URL names, as it is.
+    pub visit: Open,
     /// Removes the schemas of processes that are gone. Returns the names of those that are in use or
     /// can't be told to be gone.
     pub clean_up: fn(&ServerUrl) -> Result<Vec<String>, Error>,
@@ -94,6 +96,17 @@ impl Remote {
             dialect,
             facts,
         })
+    }
+
+    /// Opens the database that the URL names as it is, with the tables that are there: for loading into
+    /// them. Of the settings, `foreign_keys` and `write` count.
+    ///
+    /// # Errors
+    /// When it refuses, or can't take rows the way the settings say.
+    pub fn visit(&self, settings: &Settings) -> Result<Box<dyn Database>, Error> {
+        self.accepts(settings)
+            .map_err(|what| self.url.error(what))?;
+        (self.protocol.visit)(self, settings)
     }
 
     /// Whether it lacks something.

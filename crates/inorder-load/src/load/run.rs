@@ -228,6 +228,7 @@ impl<'a> Load<'a> {
         rejects: &mut Rejects,
     ) -> Result<(), Error> {
         let mut read = Instant::now();
+        self.check_spill_folder()?;
         self.encoder
             .bind(&self.plan.places(&self.destination, header)?);
         let mut version = inputs.columns_version();

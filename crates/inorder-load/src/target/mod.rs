@@ -16,7 +16,7 @@ pub(crate) use sqlite::{check_schema, failed, open_database, orphans};
 pub use server::ServerTarget;
 
 /// Every kind of target, the one that takes what no other does last.
-pub const TARGETS: &[Kind] = &[sqlite::TARGET];
+pub const TARGETS: &[Kind] = &[server::TARGET, sqlite::TARGET];
 
 /// A kind of database that rows are loaded into.
 pub struct Kind {

@@ -7,13 +7,47 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use inorder_btree::{Collation, Record, TextEncoding, Value};
-use inorder_engine::{Batch as Columns, Column, Database, Retry, Value as Cell, Writer};
+use inorder_engine::remote::dialect::Feature;
+use inorder_engine::remote::{Remote, ServerUrl};
+use inorder_engine::{
+    Batch as Columns, Column, Database, Retry, Settings, Value as Cell, Write, Writer,
+};
 
-use super::{Choice, RowWriter, Target, WritePlan, WriterChoice};
+use super::{Choice, Kind, RowWriter, Target, WritePlan, WriterChoice};
 use crate::Error;
 use crate::destination::{ColumnInfo, Destination, KeyPart};
 use crate::encode::Affinity;
 use crate::load::{Batch, Job, OnDuplicate, Summary};
+
+pub(super) const TARGET: Kind = Kind {
+    name: "PostgreSQL, MariaDB and what speaks their protocols",
+    recognises: |to| to.contains("://"),
+    open: |wanted| {
+        if wanted.create.is_some() {
+            return Err(Error::Refused {
+                what: "--create makes tables of SQLite alone; make the server's first".to_owned(),
+            });
+        }
+        let remote = Remote::at(&ServerUrl::parse(wanted.to)?)?;
+        let settings = Settings {
+            write: Write::Bulk,
+            ..Settings::default()
+        };
+        // What takes no bulk of rows takes many to an INSERT.
+        let settings = match remote.lacks(Feature::Bulk) {
+            true => Settings {
+                write: Write::Multi,
+                ..settings
+            },
+            false => settings,
+        };
+        let database = remote.visit(&settings)?;
+        Ok(Box::new(ServerTarget::new(
+            Arc::from(database),
+            wanted.table,
+        )?))
+    },
+};
 
 /// Rows sent at a time.
 const ROWS_TOGETHER: usize = 10_000;
@@ -147,7 +181,7 @@ struct ServerWriter {
 }
 
 impl ServerWriter {
-    fn send(&mut self, columns: &mut Vec<Vec<Cell>>) -> Result<u64, Error> {
+    fn send(&mut self, columns: &mut [Vec<Cell>]) -> Result<u64, Error> {
         let batch = Columns {
             columns: columns
                 .iter_mut()

@@ -15,7 +15,7 @@ use crate::sql::quoted;
 
 pub(super) const TARGET: Kind = Kind {
     name: "SQLite",
-    recognises: |to| !to.contains("://"),
+    recognises: |_| true,
     open: |wanted| Ok(Box::new(SqliteTarget::open(wanted)?)),
 };
 
