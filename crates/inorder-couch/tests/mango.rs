@@ -451,4 +451,6 @@ fn what_is_no_query_or_index_is_refused_by_its_name() {
         name(json!({"index": {"fields": ["a"], "partial_filter_selector": {"$x": 1}}})),
         "invalid_operator"
     );
+    let long = "a".repeat(20_000);
+    assert_eq!(name(json!({"index": {"fields": [long]}})), "invalid_index");
 }
