@@ -92,8 +92,8 @@ const POSTGRES_SEQUENTIAL: Levels<'_> = &[
 /// Times as many bytes up to which the difference is "little", and from which random ids "lose".
 const LITTLE: f64 = 1.25;
 const LOSE: f64 = 1.5;
-/// The part of the load in which the table is "small": its first tenth.
-const SMALL_SHARE: f64 = 0.1;
+/// The part of the load in which the table is "small": its first twentieth, two of the forty samples.
+const SMALL_SHARE: f64 = 0.05;
 
 /// Times as many bytes from which random ids write "far more".
 const FAR_MORE: f64 = 5.0;
@@ -175,7 +175,7 @@ fn i5(on: On<'_>) -> Judgement {
             _ => Verdict::DoesNot,
         },
     );
-    judged.seen += &format!("; of the first tenth {}", format::ratio(small.ratio));
+    judged.seen += &format!("; of the first twentieth {}", format::ratio(small.ratio));
     if judged.verdict == Verdict::Depends {
         judged.reason = match small_is_little {
             true => "the same direction, but random ids lose little yet".to_owned(),
