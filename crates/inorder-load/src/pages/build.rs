@@ -62,7 +62,7 @@ enum Tree {
 }
 
 impl Build {
-    /// Begins a file with a table.
+    /// Begins a file with a table; each index's entries are sorted within these limits.
     pub(super) fn begin(
         file: File,
         options: Options,
@@ -81,15 +81,11 @@ impl Build {
             TableLayout::Rowid { .. } => Tree::Table(builder.table()?),
             TableLayout::WithoutRowid(order) => Tree::Index(builder.index(order.clone(), None)?),
         };
-        let share = Limits {
-            memory_bytes: limits.memory_bytes / (layout.indexes.len() + 1),
-            spill_folder: limits.spill_folder.clone(),
-        };
         let sorter =
-            |index: &IndexLayout| (Sorter::new(Some(index.order.clone()), share.clone()), 0);
+            |index: &IndexLayout| (Sorter::new(Some(index.order.clone()), limits.clone()), 0);
         Ok(Build {
             entries: layout.indexes.iter().map(sorter).collect(),
-            without_rowid: Sorter::new(None, share.clone()),
+            without_rowid: Sorter::new(None, limits.clone()),
             layout,
             encoding,
             tree,
