@@ -173,10 +173,7 @@ impl<'a> Load<'a> {
         )?;
         let is_sorted = job.order != Order::Input && plan.order.is_some();
         let limits = Limits {
-            memory_bytes: match is_sorted {
-                true => job.memory_bytes,
-                false => job.memory_bytes.min(UNSORTED_BYTES),
-            },
+            memory_bytes: job.memory_bytes / (1 + choice.sorts_beside),
             spill_folder: match &job.spill_folder {
                 Some(folder) => folder.clone(),
                 None => target.spill_folder(),
@@ -405,7 +402,11 @@ fn told(mut summary: Summary, rejects: &Rejects) -> Summary {
 
 fn new_sorter(plan: &Plan, is_sorted: bool, limits: &Limits) -> Sorter {
     let order = plan.order.clone().filter(|_| is_sorted);
-    Sorter::new(order, limits.clone())
+    let mut limits = limits.clone();
+    if !is_sorted {
+        limits.memory_bytes = limits.memory_bytes.min(UNSORTED_BYTES);
+    }
+    Sorter::new(order, limits)
 }
 
 fn names(destination: &Destination, columns: impl Iterator<Item = usize>) -> Vec<String> {

@@ -62,7 +62,7 @@ enum Tree {
 }
 
 impl Build {
-    /// Begins a file with a table.
+    /// Begins a file with a table; each index's entries are sorted within these limits.
     pub(super) fn begin(
         file: File,
         options: Options,
@@ -81,15 +81,11 @@ impl Build {
             TableLayout::Rowid { .. } => Tree::Table(builder.table()?),
             TableLayout::WithoutRowid(order) => Tree::Index(builder.index(order.clone(), None)?),
         };
-        let share = Limits {
-            memory_bytes: limits.memory_bytes / (layout.indexes.len() + 1),
-            spill_folder: limits.spill_folder.clone(),
-        };
         let sorter =
-            |index: &IndexLayout| (Sorter::new(Some(index.order.clone()), share.clone()), 0);
+            |index: &IndexLayout| (Sorter::new(Some(index.order.clone()), limits.clone()), 0);
         Ok(Build {
             entries: layout.indexes.iter().map(sorter).collect(),
-            without_rowid: Sorter::new(None, share.clone()),
+            without_rowid: Sorter::new(None, limits.clone()),
             layout,
             encoding,
             tree,
@@ -145,13 +141,15 @@ impl Build {
         Ok(())
     }
 
-    /// Builds what is left and returns the file, written but not synced. `look` is called now and then.
+    /// Builds what is left and returns the file, written but not synced, and how many bytes of indexes were
+    /// spilled. `look` is called now and then.
     pub(super) fn finish(
         mut self,
         folder: &Path,
         mut look: impl FnMut() -> Result<(), crate::Error>,
-    ) -> Result<File, Failure> {
+    ) -> Result<(File, u64), Failure> {
         self.give_rowids()?;
+        let mut spilled_bytes = 0;
         let (mut builder, root) = match self.tree {
             Tree::Table(tree) => tree.finish()?,
             Tree::Index(tree) => tree.finish()?,
@@ -160,8 +158,10 @@ impl Build {
         for (index, (entries, bytes)) in self.layout.indexes.iter().zip(self.entries) {
             space::check(folder, space::tree_bytes(entries.rows(), bytes))?;
             let tree = builder.index(index.order.clone(), index.unique_columns)?;
+            let entries = entries.finish()?;
+            spilled_bytes += entries.spilled_bytes();
             let root;
-            (builder, root) = build_index(tree, &index.name, entries.finish()?, &mut look)?;
+            (builder, root) = build_index(tree, &index.name, entries, &mut look)?;
             roots.push((index.name.clone(), root));
         }
         if self.layout.is_counted() {
@@ -191,7 +191,7 @@ impl Build {
             sql: row.sql.clone(),
         };
         let schema: Vec<SchemaEntry> = self.layout.schema.iter().map(entry).collect();
-        Ok(builder.finish(&schema)?)
+        Ok((builder.finish(&schema)?, spilled_bytes))
     }
 
     /// Stores the rows that brought no rowid after all that did.

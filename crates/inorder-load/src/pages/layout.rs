@@ -76,6 +76,12 @@ pub(super) fn indexes(scratch: &Scratch) -> rusqlite::Result<Vec<IndexInfo>> {
     Ok(found)
 }
 
+/// How many indexes are built from entries that are sorted on their own.
+pub(super) fn sorted_beside(scratch: &Scratch) -> rusqlite::Result<usize> {
+    let is_sorted = |index: &&IndexInfo| !index.is_left_to_sqlite() && !index.is_table();
+    Ok(indexes(scratch)?.iter().filter(is_sorted).count())
+}
+
 /// A table as trees.
 pub(super) struct Layout {
     /// The table's name.

@@ -66,6 +66,7 @@ pub(crate) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
         Ok(constants) => Ok(Choice {
             is_direct: true,
             why_not: None,
+            sorts_beside: layout::sorted_beside(&scratch).map_err(failed)?,
             constants,
         }),
         Err(why) if job.writer == WriterChoice::Direct => Err(Error::Refused {

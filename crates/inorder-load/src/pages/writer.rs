@@ -108,7 +108,7 @@ impl RowWriter for Direct {
         Ok(rows)
     }
 
-    fn finish(self: Box<Self>, _summary: &mut Summary) -> Result<(), Error> {
+    fn finish(self: Box<Self>, summary: &mut Summary) -> Result<(), Error> {
         let Direct {
             path,
             table,
@@ -124,9 +124,10 @@ impl RowWriter for Direct {
             true => Err(Error::Stopped),
             false => Ok(()),
         };
-        let file = build
+        let (file, spilled_bytes) = build
             .finish(aside.folder(), look)
             .map_err(|failure| explained(failure, &aside, origins.as_ref()))?;
+        summary.bytes_spilled += spilled_bytes;
         // SQLite's locks are the process's: closing any handle of the file ends them.
         drop(file);
         run_after(&aside, &statements_after, &progress)?;

@@ -80,6 +80,8 @@ pub struct Choice {
     pub is_direct: bool,
     /// Why not, where it isn't.
     pub why_not: Option<String>,
+    /// Sorts that go on while rows are written, beside that of the rows: memory is shared with them.
+    pub sorts_beside: usize,
     /// The values of columns that the input doesn't give, where records have every column.
     pub constants: Vec<(usize, rusqlite::types::Value)>,
 }
@@ -118,7 +120,7 @@ pub struct WritePlan<'a> {
     pub record: &'a [usize],
     /// Whether the direct writer was chosen.
     pub is_direct: bool,
-    /// What further sorts may use.
+    /// What each further sort may use.
     pub limits: &'a Limits,
     /// How far the load is, and whether it's to stop.
     pub progress: &'a Progress,
