@@ -29,6 +29,16 @@ struct Schema {
 }
 
 impl Schema {
+    /// The column that is another name of the rowid.
+    fn alias(&self) -> Option<usize> {
+        let &[only] = &self.key[..] else {
+            return None;
+        };
+        let column = &self.columns[only];
+        let is_alias = self.has_rowid && column.declared_type == "INTEGER";
+        is_alias.then_some(only)
+    }
+
     fn sql(&self) -> String {
         let name = |i: usize| format!("c{}", i + 1);
         let mut parts: Vec<String> = self
@@ -189,6 +199,9 @@ proptest! {
         let table: Vec<Vec<Option<String>>> = fields.iter().map(|row| row[..columns].to_vec()).collect();
         // A row that is nothing but one empty field is a blank line.
         let table: Vec<_> = table.into_iter().filter(|row| columns > 1 || row[0].is_some()).collect();
+        // A rowid that is made depends on which rows came before.
+        let is_made = |row: &Vec<Option<String>>| schema.alias().is_some_and(|alias| row[alias].is_none());
+        let table: Vec<_> = table.into_iter().filter(|row| !is_made(row)).collect();
         let names: Vec<String> = (1..=columns).map(|i| format!("c{i}")).collect();
         let mut csv = names.join(",") + "\n";
         for row in &table {
@@ -218,7 +231,8 @@ proptest! {
         prop_assert_eq!(integrity(&loaded), "ok");
         prop_assert_eq!(rows(&loaded, "beside"), rows(&db, "beside"));
         prop_assert_eq!(summary.rows_read, table.len() as u64);
-        prop_assert_eq!(summary.rows_refused, refused, "{}", schema.sql());
-        prop_assert_eq!(summary.rows_duplicate, duplicates, "{}", schema.sql());
+        // Of a row that is wrong and a duplicate too, either may be said.
+        let left_out = summary.rows_refused + summary.rows_duplicate;
+        prop_assert_eq!(left_out, refused + duplicates, "{}", schema.sql());
     }
 }
