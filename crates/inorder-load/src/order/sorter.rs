@@ -62,10 +62,10 @@ impl Sorter {
     /// Takes a record, with a number that tells where it came from.
     ///
     /// # Errors
-    /// Where a run can't be spilled, or memory is short.
+    /// Where a run can't be spilled.
     #[inline]
     pub fn push(&mut self, record: &[u8], origin: Origin) -> io::Result<()> {
-        let place = self.arena.push(record, origin)?;
+        let place = self.arena.push(record, origin);
         self.pairs.push((self.order.prefix(record), place));
         self.rows += 1;
         self.bytes += record.len() as u64;
