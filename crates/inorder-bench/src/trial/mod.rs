@@ -159,10 +159,9 @@ pub fn run(
     let (kept, mut samples) =
         load::load(database.as_ref(), &table, &setup, makers, watched, sampler)?;
     let noise = meter.finish();
-    let kept = if kept.columns.is_empty() && !setup.is_made_by_engine {
-        assigned(database.as_ref(), &table, &by, setup.rows, &mut samples)?
-    } else {
-        kept
+    let kept = match kept.columns.is_empty() && !setup.is_made_by_engine {
+        true => assigned(database.as_ref(), &table, &by, setup.rows, &mut samples)?,
+        false => kept,
     };
 
     let subject = Subject {

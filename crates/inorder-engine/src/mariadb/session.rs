@@ -4,13 +4,14 @@ use super::database::quoted;
 use crate::{
     Batch,
     batch::Cell,
-    server::{Connection, Failure, session::LOST, sql},
+    server::{
+        Connection, Failure,
+        session::{LOST, is_end},
+        sql,
+    },
 };
 use mysql::{Conn, LocalInfileHandler, Opts, Params, Statement, Value, prelude::Queryable as _};
-use std::{
-    io::{ErrorKind, Write as _},
-    ops::Range,
-};
+use std::{io::Write as _, ops::Range};
 
 impl Connection for Conn {
     type Address = Opts;
@@ -121,14 +122,6 @@ impl From<mysql::Error> for Failure {
 
 /// Errors by which a server that ends takes leave of a session: shutdown, connection killed.
 const ENDED: [u16; 2] = [1053, 1927];
-
-/// Whether the other side is gone.
-fn is_end(error: &std::io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset | ErrorKind::UnexpectedEof
-    )
-}
 
 /// Whether a row is at fault: the classes 22 (data) and 23 (constraints) of `SQLSTATE`, or a value
 /// that doesn't fit its type (1366).

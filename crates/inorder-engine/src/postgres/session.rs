@@ -5,7 +5,7 @@ use crate::{
     batch::Cell,
     server::{
         Connection, Failure,
-        session::LOST,
+        session::{LOST, is_end},
         sql::{self, numbered},
     },
 };
@@ -118,7 +118,7 @@ impl From<postgres::Error> for Failure {
                 format!("{LOST} ({})", told.message())
             }
             Some(told) => told.message().to_owned(),
-            None if error.is_closed() => LOST.to_owned(),
+            None if error.is_closed() || is_lost(&error) => LOST.to_owned(),
             None => match std::error::Error::source(&error) {
                 Some(source) => format!("{error}: {source}"),
                 None => error.to_string(),
@@ -130,6 +130,14 @@ impl From<postgres::Error> for Failure {
             is_conflict,
         }
     }
+}
+
+/// Whether the other side was gone when something was to be sent to it.
+fn is_lost(error: &postgres::Error) -> bool {
+    let source = std::error::Error::source(error);
+    source
+        .and_then(|source| source.downcast_ref())
+        .is_some_and(is_end)
 }
 
 /// What is wrong with the row, where that is it: the classes 22 (data) and 23 (constraints) of

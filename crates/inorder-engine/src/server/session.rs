@@ -4,6 +4,7 @@ use super::{ServerReader, ServerWriter};
 use crate::{Batch, Error, Reader, Settings, Write, Writer};
 use std::{
     any::Any,
+    io,
     ops::Range,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -11,6 +12,14 @@ use std::{
 /// What is said where a connection ended before its time.
 pub const LOST: &str =
     "the connection was lost: the server ended, or can't be reached any more; see its log";
+
+/// Whether the other side is gone.
+pub fn is_end(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof
+    )
+}
 
 /// What a connection said when it refused something.
 #[derive(Debug)]
