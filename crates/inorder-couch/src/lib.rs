@@ -1,1 +1,4 @@
 //! A document store on SQLite, and a server for it that speaks CouchDB's protocol.
+
+pub mod auth;
+pub mod script;
