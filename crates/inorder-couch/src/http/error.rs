@@ -16,8 +16,6 @@ pub enum HttpError {
     #[error("Invalid value for {0}: {1}")]
     BadParameter(&'static str, String),
     #[error("{0}")]
-    BadRevision(String),
-    #[error("{0}")]
     BadDocumentId(String),
     #[error("{0}")]
     BadDocument(String),
@@ -25,12 +23,10 @@ pub enum HttpError {
         "Name: '{0}'. Only lowercase characters (a-z), digits (0-9), and any of the characters _, $, (, ), +, -, and / are allowed. Must begin with a letter."
     )]
     BadDatabaseName(String),
-    #[error("{0}")]
-    BadSelector(String),
+    #[error("{1}")]
+    Mango(&'static str, String),
     #[error("Invalid rev format or database name in the Destination header.")]
     BadDestination,
-    #[error("{0}")]
-    BadMultipart(String),
     #[error("{0}")]
     Unauthorized(String),
     #[error("{0}")]
@@ -57,8 +53,6 @@ pub enum HttpError {
     DocumentTooLarge(String),
     #[error("the request entity is too large")]
     BodyTooLarge,
-    #[error("{0}")]
-    AttachmentTooLarge(String),
     #[error("Content-Type must be {0}")]
     BadContentType(&'static str),
     #[error("Requested range not satisfiable")]
@@ -74,6 +68,8 @@ pub enum HttpError {
     NotImplemented(String),
     #[error("The client took too long to send its request.")]
     RequestTimeout,
+    #[error("The server is busy with other requests; try again.")]
+    Busy,
     #[error("{0}")]
     StorageFull(String),
     #[error("{0}")]
@@ -90,13 +86,12 @@ impl HttpError {
         use StatusCode as S;
         match self {
             E::BadRequest(_) | E::BadJson(_) => (S::BAD_REQUEST, "bad_request"),
-            E::BadRevision(_) | E::BadDestination => (S::BAD_REQUEST, "bad_request"),
-            E::BadMultipart(_) => (S::BAD_REQUEST, "bad_request"),
+            E::BadDestination => (S::BAD_REQUEST, "bad_request"),
             E::BadParameter(..) => (S::BAD_REQUEST, "query_parse_error"),
             E::BadDocumentId(_) => (S::BAD_REQUEST, "illegal_docid"),
             E::BadDocument(_) => (S::BAD_REQUEST, "doc_validation"),
             E::BadDatabaseName(_) => (S::BAD_REQUEST, "illegal_database_name"),
-            E::BadSelector(_) => (S::BAD_REQUEST, "invalid_operator"),
+            E::Mango(name, _) => (S::BAD_REQUEST, name),
             E::Unauthorized(_) => (S::UNAUTHORIZED, "unauthorized"),
             E::Forbidden(_) => (S::FORBIDDEN, "forbidden"),
             E::DocumentMissing | E::DocumentDeleted => (S::NOT_FOUND, "not_found"),
@@ -108,7 +103,6 @@ impl HttpError {
             E::DatabaseExists => (S::PRECONDITION_FAILED, "file_exists"),
             E::PreconditionFailed(_) => (S::PRECONDITION_FAILED, "precondition_failed"),
             E::DocumentTooLarge(_) => (S::PAYLOAD_TOO_LARGE, "document_too_large"),
-            E::AttachmentTooLarge(_) => (S::PAYLOAD_TOO_LARGE, "attachment_too_large"),
             E::BodyTooLarge => (S::PAYLOAD_TOO_LARGE, "too_large"),
             E::BadContentType(_) => (S::UNSUPPORTED_MEDIA_TYPE, "bad_content_type"),
             E::BadRange { .. } => (
@@ -118,6 +112,7 @@ impl HttpError {
             E::Script(_) => (S::INTERNAL_SERVER_ERROR, "compilation_error"),
             E::ScriptTimeout(_) => (S::INTERNAL_SERVER_ERROR, "os_process_error"),
             E::NotImplemented(_) => (S::NOT_IMPLEMENTED, "not_implemented"),
+            E::Busy => (S::SERVICE_UNAVAILABLE, "service_unavailable"),
             E::StorageFull(_) => (S::INSUFFICIENT_STORAGE, "insufficient_storage"),
             E::Internal(_) => (S::INTERNAL_SERVER_ERROR, "internal_server_error"),
         }
@@ -150,7 +145,7 @@ impl IntoResponse for HttpError {
                 Some((header::CONTENT_RANGE, format!("bytes */{length_bytes}")))
             }
             // What follows in the connection may be the rest of a body nobody reads.
-            HttpError::BodyTooLarge | HttpError::RequestTimeout => {
+            HttpError::BodyTooLarge | HttpError::RequestTimeout | HttpError::Busy => {
                 Some((header::CONNECTION, "close".to_owned()))
             }
             _ => None,
