@@ -12,6 +12,8 @@
 //! # Ok::<(), rusqlite::Error>(())
 //! ```
 //!
+//! [`queue`] is for applications: one thread that writes, and commits together what waits.
+//!
 //! [`FUNCTIONS`] lists what is registered; `docs/ids.md` explains it. All ids come from the one
 //! [`Factory`](inorder_key::Factory) of the process: they are in order over all its connections and threads.
 //!
@@ -22,6 +24,7 @@ mod error;
 mod ffi;
 mod keys;
 mod list;
+pub mod queue;
 mod read;
 mod shared;
 

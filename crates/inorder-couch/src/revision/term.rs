@@ -1,0 +1,481 @@
+//! A JSON value in Erlang's external term format, as CouchDB hashes it.
+//!
+//! Source: the [format](https://www.erlang.org/doc/apps/erts/erl_ext_dist.html), with minor version 1; CouchDB's JSON
+//! reader (jiffy) gives objects as `{[{Name, Value}]}`, strings as binaries, numbers with a fraction or an exponent as
+//! floats, and other numbers as integers of any size.
+
+use crate::json::{self, Reader, Token};
+
+mod tag {
+    pub const NEW_FLOAT: u8 = 70;
+    pub const SMALL_INTEGER: u8 = 97;
+    pub const INTEGER: u8 = 98;
+    pub const ATOM: u8 = 100;
+    pub const SMALL_TUPLE: u8 = 104;
+    pub const NIL: u8 = 106;
+    pub const STRING: u8 = 107;
+    pub const LIST: u8 = 108;
+    pub const BINARY: u8 = 109;
+    pub const SMALL_BIG: u8 = 110;
+    pub const LARGE_BIG: u8 = 111;
+}
+
+/// Items of the longest list of bytes that is written as a string.
+const STRING_ITEMS_MAX: usize = 0xffff;
+
+/// Decimal digits of the longest integer that is accepted: reading one takes time by the square of its length.
+const INTEGER_DIGITS_MAX: usize = 4096;
+
+/// Why a JSON value has no term.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TermError {
+    /// It is no JSON.
+    #[error(transparent)]
+    Json(#[from] json::Error),
+    /// A number that no float is near to, or an integer with too many digits.
+    #[error("a number is out of range: {0}")]
+    Number(String),
+}
+
+/// A term in the external format, without the leading version byte.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Term(Vec<u8>);
+
+impl Term {
+    /// The term of a JSON text whose objects have no member twice.
+    ///
+    /// # Errors
+    /// When the text is no JSON, nested deeper, or has a number out of range.
+    pub fn from_json(text: &str, depth_max: usize) -> Result<Self, TermError> {
+        let mut writer = Writer {
+            out: Vec::with_capacity(text.len() + text.len() / 2 + 16),
+            open: Vec::new(),
+        };
+        let mut reader = Reader::new(text, depth_max);
+        while let Some(token) = reader.next()? {
+            writer.token(token)?;
+        }
+        Ok(Term(writer.out))
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// A list that is being written.
+struct OpenList {
+    /// Where its tag is.
+    at: usize,
+    items: u32,
+    is_object: bool,
+    /// Whether all items so far are integers from 0 to 255.
+    is_bytes: bool,
+}
+
+struct Writer {
+    out: Vec<u8>,
+    open: Vec<OpenList>,
+}
+
+impl Writer {
+    fn token(&mut self, token: Token<'_>) -> Result<(), TermError> {
+        match token {
+            Token::ObjectStart => {
+                self.item(false);
+                self.out.extend([tag::SMALL_TUPLE, 1]);
+                self.open_list(true);
+            }
+            Token::ArrayStart => {
+                self.item(false);
+                self.open_list(false);
+            }
+            Token::ObjectEnd | Token::ArrayEnd => self.close_list(),
+            Token::Key(key) => {
+                if let Some(list) = self.open.last_mut() {
+                    list.items += 1;
+                }
+                self.out.extend([tag::SMALL_TUPLE, 2]);
+                binary(&mut self.out, key.decode().as_bytes());
+            }
+            Token::String(text) => {
+                self.item(false);
+                binary(&mut self.out, text.decode().as_bytes());
+            }
+            Token::Bool(value) => {
+                self.item(false);
+                atom(&mut self.out, if value { "true" } else { "false" });
+            }
+            Token::Null => {
+                self.item(false);
+                atom(&mut self.out, "null");
+            }
+            Token::Number(text) => {
+                let before = self.out.len();
+                number(&mut self.out, text)?;
+                let is_byte = self.out[before] == tag::SMALL_INTEGER;
+                self.item(is_byte);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts an item of the innermost list; a member's name has been counted already.
+    fn item(&mut self, is_byte: bool) {
+        if let Some(list) = self.open.last_mut().filter(|list| !list.is_object) {
+            list.items += 1;
+            list.is_bytes &= is_byte;
+        }
+    }
+
+    fn open_list(&mut self, is_object: bool) {
+        self.open.push(OpenList {
+            at: self.out.len(),
+            items: 0,
+            is_object,
+            is_bytes: !is_object,
+        });
+        self.out.extend([tag::LIST, 0, 0, 0, 0]);
+    }
+
+    fn close_list(&mut self) {
+        let Some(list) = self.open.pop() else {
+            return;
+        };
+        let items_at = list.at + 5;
+        if list.items == 0 {
+            self.out.truncate(list.at);
+            self.out.push(tag::NIL);
+        } else if list.is_bytes && list.items as usize <= STRING_ITEMS_MAX {
+            let bytes: Vec<u8> = self.out[items_at..]
+                .iter()
+                .copied()
+                .skip(1)
+                .step_by(2)
+                .collect();
+            self.out.truncate(list.at);
+            self.out.push(tag::STRING);
+            self.out.extend((list.items as u16).to_be_bytes());
+            self.out.extend(bytes);
+        } else {
+            self.out[list.at + 1..items_at].copy_from_slice(&list.items.to_be_bytes());
+            self.out.push(tag::NIL);
+        }
+    }
+}
+
+/// Appends a binary.
+pub(super) fn binary(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.push(tag::BINARY);
+    // A request is far below 4 GiB.
+    out.extend((bytes.len() as u32).to_be_bytes());
+    out.extend(bytes);
+}
+
+/// Appends an atom of ASCII letters.
+pub(super) fn atom(out: &mut Vec<u8>, name: &str) {
+    out.push(tag::ATOM);
+    out.extend((name.len() as u16).to_be_bytes());
+    out.extend(name.as_bytes());
+}
+
+/// Appends the head of a list with so many items (not none); [`end_list`] follows them.
+pub(super) fn list(out: &mut Vec<u8>, items: u32) {
+    out.push(tag::LIST);
+    out.extend(items.to_be_bytes());
+}
+
+/// Appends what ends a list, which alone is the empty list.
+pub(super) fn end_list(out: &mut Vec<u8>) {
+    out.push(tag::NIL);
+}
+
+/// Appends the head of a tuple.
+pub(super) fn tuple(out: &mut Vec<u8>, items: u8) {
+    out.extend([tag::SMALL_TUPLE, items]);
+}
+
+/// Appends an integer.
+pub(super) fn integer(out: &mut Vec<u8>, value: i128) {
+    if let Ok(small) = u8::try_from(value) {
+        out.extend([tag::SMALL_INTEGER, small]);
+    } else if let Ok(int) = i32::try_from(value) {
+        out.push(tag::INTEGER);
+        out.extend(int.to_be_bytes());
+    } else {
+        let digits = value.unsigned_abs().to_le_bytes();
+        let length = digits
+            .iter()
+            .rposition(|byte| *byte != 0)
+            .map_or(0, |last| last + 1);
+        big(out, value < 0, &digits[..length]);
+    }
+}
+
+/// Appends an integer of any size; `digits` to the base of 256, the least first, no zero at the end.
+fn big(out: &mut Vec<u8>, is_negative: bool, digits: &[u8]) {
+    match u8::try_from(digits.len()) {
+        Ok(length) => out.extend([tag::SMALL_BIG, length]),
+        Err(_) => {
+            out.push(tag::LARGE_BIG);
+            out.extend((digits.len() as u32).to_be_bytes());
+        }
+    }
+    out.push(u8::from(is_negative));
+    out.extend(digits);
+}
+
+fn number(out: &mut Vec<u8>, text: &str) -> Result<(), TermError> {
+    let out_of_range = || TermError::Number(text.chars().take(40).collect());
+    if text.contains(['.', 'e', 'E']) {
+        let value: f64 = text.parse().map_err(|_| out_of_range())?;
+        if !value.is_finite() {
+            return Err(out_of_range());
+        }
+        out.push(tag::NEW_FLOAT);
+        out.extend(value.to_be_bytes());
+        return Ok(());
+    }
+    if let Ok(value) = text.parse::<i128>() {
+        integer(out, value);
+        return Ok(());
+    }
+    let digits = text.trim_start_matches('-');
+    if digits.len() > INTEGER_DIGITS_MAX {
+        return Err(out_of_range());
+    }
+    big(out, text.starts_with('-'), &base_256(digits));
+    Ok(())
+}
+
+/// A decimal number (more than 38 digits, no leading zero) to the base of 256, the least first.
+fn base_256(decimal: &str) -> Vec<u8> {
+    /// Decimal digits that are taken at a time.
+    const STEP: usize = 9;
+    let mut limbs: Vec<u32> = Vec::new();
+    let first = match decimal.len() % STEP {
+        0 => STEP,
+        rest => rest,
+    };
+    let (head, tail) = decimal.as_bytes().split_at(first);
+    for group in std::iter::once(head).chain(tail.chunks(STEP)) {
+        let mut carry = group
+            .iter()
+            .fold(0, |value, digit| value * 10 + u64::from(digit - b'0'));
+        for limb in &mut limbs {
+            carry += u64::from(*limb) * 1_000_000_000;
+            *limb = carry as u32;
+            carry >>= 32;
+        }
+        if carry > 0 {
+            limbs.push(carry as u32);
+        }
+    }
+    let mut bytes: Vec<u8> = limbs.into_iter().flat_map(u32::to_le_bytes).collect();
+    while bytes.last() == Some(&0) {
+        bytes.pop();
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    fn term(text: &str) -> Vec<u8> {
+        Term::from_json(text, 100).unwrap().0
+    }
+
+    /// Reads the format back, as far as [`Term`] writes it.
+    struct Decoder<'a>(&'a [u8]);
+
+    impl Decoder<'_> {
+        fn bytes(&mut self, count: usize) -> Vec<u8> {
+            let (taken, rest) = self.0.split_at(count);
+            self.0 = rest;
+            taken.to_vec()
+        }
+
+        fn number(&mut self, bytes: usize) -> u64 {
+            let taken = self.bytes(bytes);
+            taken
+                .iter()
+                .fold(0, |value, byte| value << 8 | u64::from(*byte))
+        }
+
+        fn list(&mut self, items: u64) -> Vec<Value> {
+            let list = (0..items).map(|_| self.value()).collect();
+            assert_eq!(self.number(1), u64::from(tag::NIL));
+            list
+        }
+
+        fn pairs(&mut self) -> Value {
+            let items = match self.number(1) as u8 {
+                tag::NIL => return Value::Object(Default::default()),
+                _ => self.number(4),
+            };
+            let mut members = serde_json::Map::new();
+            for _ in 0..items {
+                assert_eq!(self.bytes(2), [tag::SMALL_TUPLE, 2]);
+                let Value::String(key) = self.value() else {
+                    panic!("a key is a string")
+                };
+                members.insert(key, self.value());
+            }
+            assert_eq!(self.number(1), u64::from(tag::NIL));
+            Value::Object(members)
+        }
+
+        fn big(&mut self, length: usize) -> Value {
+            let is_negative = self.number(1) == 1;
+            let digits = self.bytes(length);
+            let magnitude = digits
+                .iter()
+                .rev()
+                .fold(0, |value: i128, byte| value << 8 | i128::from(*byte));
+            let value = if is_negative { -magnitude } else { magnitude };
+            i64::try_from(value).map_or_else(|_| Value::from(value as u64), Value::from)
+        }
+
+        fn value(&mut self) -> Value {
+            match self.number(1) as u8 {
+                tag::NEW_FLOAT => Value::from(f64::from_bits(self.number(8))),
+                tag::SMALL_INTEGER => Value::from(self.number(1)),
+                tag::INTEGER => Value::from(i64::from(self.number(4) as u32 as i32)),
+                tag::SMALL_BIG => {
+                    let length = self.number(1) as usize;
+                    self.big(length)
+                }
+                tag::ATOM => {
+                    let length = self.number(2) as usize;
+                    serde_json::from_slice(&self.bytes(length)).unwrap()
+                }
+                tag::SMALL_TUPLE => {
+                    assert_eq!(self.number(1), 1);
+                    self.pairs()
+                }
+                tag::NIL => Value::Array(Vec::new()),
+                tag::STRING => {
+                    let length = self.number(2) as usize;
+                    self.bytes(length).into_iter().map(Value::from).collect()
+                }
+                tag::LIST => {
+                    let items = self.number(4);
+                    Value::Array(self.list(items))
+                }
+                tag::BINARY => {
+                    let length = self.number(4) as usize;
+                    Value::String(String::from_utf8(self.bytes(length)).unwrap())
+                }
+                other => panic!("unknown tag {other}"),
+            }
+        }
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<u64>().prop_map(Value::from),
+            (0..300i64).prop_map(Value::from),
+            any::<f64>()
+                .prop_filter("finite", |float| float.is_finite())
+                .prop_map(Value::from),
+            "\\PC{0,8}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 40, 8, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..8).prop_map(Value::from),
+                proptest::collection::vec(("\\PC{0,4}", inner), 0..8)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_term_says_what_the_json_says(value in any_json()) {
+            let text = value.to_string();
+            let bytes = term(&text);
+            let mut decoder = Decoder(&bytes);
+            prop_assert_eq!(decoder.value(), value);
+            prop_assert!(decoder.0.is_empty());
+        }
+
+        #[test]
+        fn long_integers_have_the_right_digits(digits in "[1-9][0-9]{38,200}") {
+            let bytes = base_256(&digits);
+            // Back to decimal, by long division.
+            let mut rest = bytes.clone();
+            let mut decimal = Vec::new();
+            while !rest.is_empty() {
+                let mut carry = 0u32;
+                for byte in rest.iter_mut().rev() {
+                    carry = carry << 8 | u32::from(*byte);
+                    *byte = (carry / 10) as u8;
+                    carry %= 10;
+                }
+                decimal.push(b'0' + carry as u8);
+                while rest.last() == Some(&0) {
+                    rest.pop();
+                }
+            }
+            decimal.reverse();
+            prop_assert_eq!(String::from_utf8(decimal).unwrap(), digits);
+        }
+    }
+
+    #[test]
+    fn integers_take_the_smallest_form() {
+        assert_eq!(term("0"), [97, 0]);
+        assert_eq!(term("-0"), [97, 0]);
+        assert_eq!(term("255"), [97, 255]);
+        assert_eq!(term("256"), [98, 0, 0, 1, 0]);
+        assert_eq!(term("-1"), [98, 255, 255, 255, 255]);
+        assert_eq!(term("-2147483648"), [98, 128, 0, 0, 0]);
+        assert_eq!(term("2147483648"), [110, 4, 0, 0, 0, 0, 128]);
+        assert_eq!(term("-2147483649"), [110, 4, 1, 1, 0, 0, 128]);
+        let power = "340282366920938463463374607431768211456"; // 2^128
+        let mut expected = vec![110, 17, 0];
+        expected.extend([0; 16]);
+        expected.push(1);
+        assert_eq!(term(power), expected);
+        let large = term(&"9".repeat(700));
+        assert_eq!(large[0], 111);
+        assert_eq!(large[1..5], 291u32.to_be_bytes());
+    }
+
+    #[test]
+    fn a_fraction_or_an_exponent_makes_a_float() {
+        let float = |value: f64| {
+            let mut bytes = vec![70];
+            bytes.extend(value.to_be_bytes());
+            bytes
+        };
+        assert_eq!(term("1.0"), float(1.0));
+        assert_eq!(term("1e3"), float(1000.0));
+        assert_eq!(term("-0.0"), float(-0.0));
+        assert_eq!(term("1E-400"), float(0.0));
+        assert!(Term::from_json("1e400", 9).is_err());
+        assert!(Term::from_json(&"9".repeat(5000), 9).is_err());
+    }
+
+    #[test]
+    fn arrays_of_bytes_are_strings_unless_they_are_long() {
+        assert_eq!(term("[1,255]"), [107, 0, 2, 1, 255]);
+        assert_eq!(
+            term("[1,256]"),
+            [108, 0, 0, 0, 2, 97, 1, 98, 0, 0, 1, 0, 106]
+        );
+        assert_eq!(term("[]"), [106]);
+        assert_eq!(term("[[1]]"), [108, 0, 0, 0, 1, 107, 0, 1, 1, 106]);
+        let bytes = |count: usize| format!("[{}1]", "1,".repeat(count - 1));
+        assert_eq!(term(&bytes(0xffff))[..3], [107, 255, 255]);
+        assert_eq!(term(&bytes(0x1_0000))[..5], [108, 0, 1, 0, 0]);
+    }
+}

@@ -1,0 +1,1 @@
+//! Which texts are ids of documents.

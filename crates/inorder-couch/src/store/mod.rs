@@ -1,0 +1,55 @@
+//! Documents, their revisions, attachments and changes, kept in one SQLite file a database; no server needed.
+//!
+//! ```no_run
+//! use inorder_couch::store::{Databases, Edit, GetOptions, Settings};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let databases = Databases::open(folder.path(), Settings::default())?;
+//! let films = databases.create("films")?;
+//! let mut edit = Edit::from_json(r#"{"title":"Alien","year":1979}"#, &films.limits())?;
+//! edit.id = Some("alien".to_owned());
+//! let written = films.put(edit).wait()??;
+//! let film = films.get("alien", &GetOptions::default())?;
+//! assert_eq!(film.revision, written.revision);
+//! assert_eq!(film.body, r#"{"title":"Alien","year":1979}"#);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Readers never wait for the writer: each reads a snapshot through a connection of its own. Every read is short and
+//! bounded, and may be called from an asynchronous task. Writes are handed to the database's one writing thread, which
+//! commits together what has gathered; a [`Pending`] is awaited, or waited for with [`Pending::wait`].
+
+mod all_docs;
+mod attachment;
+mod bulk;
+mod changes;
+mod database;
+mod databases;
+mod document;
+mod edit;
+mod error;
+mod get;
+mod id;
+mod info;
+mod local;
+mod pending;
+mod purge;
+mod settings;
+mod upload;
+
+pub use all_docs::{AllDocs, AllDocsPage, AllDocsRow, RowValue};
+pub use attachment::{Attachment, AttachmentReader, Content, Encoding};
+pub use bulk::{Outcome, Refusal, Validate, Written};
+pub use changes::{Change, Changes, ChangesPage, Style};
+pub use database::{Database, Filter, RevisionsDiff};
+pub use databases::{DatabaseEvent, Databases, Event, is_database_name};
+pub use document::{Conflicts, Document, RevisionInfo, RevisionStatus};
+pub use edit::{Edit, NewAttachment, NewContent};
+pub use error::{Error, Missing, Result};
+pub use get::{AttachmentOption, Found, GetOptions};
+pub use info::Info;
+pub use local::LocalDocument;
+pub use pending::Pending;
+pub use purge::Purged;
+pub use settings::{Limits, Settings, Synchronous};
+pub use upload::{StoredContent, Upload};
