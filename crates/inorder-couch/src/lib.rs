@@ -15,4 +15,5 @@ pub mod multipart;
 pub mod replicate;
 pub mod revision;
 pub mod script;
+pub mod status_page;
 pub mod store;

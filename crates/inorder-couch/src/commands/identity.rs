@@ -120,7 +120,10 @@ mod tests {
     #[test]
     fn a_damaged_file_is_named_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        for damaged in ["{", r#"{"uuid":"a","secret":"b","admin":["anna","secret"]}"#] {
+        for damaged in [
+            "{",
+            r#"{"uuid":"a","secret":"b","admin":["anna","secret"]}"#,
+        ] {
             fs::write(folder.path().join(FILE), damaged).unwrap();
             let error = Identity::open(folder.path()).unwrap_err();
             assert!(error.to_string().contains("admin.json is damaged"));

@@ -84,7 +84,11 @@ pub fn pieces(body: Body) -> impl Stream<Item = HttpResult<Bytes>> + Send + Unpi
 ///
 /// # Errors
 /// When it is larger, comes too slowly, or all bodies together take too much memory.
-pub async fn collect(body: Body, bytes_max: usize, memory: &Arc<Semaphore>) -> HttpResult<Received> {
+pub async fn collect(
+    body: Body,
+    bytes_max: usize,
+    memory: &Arc<Semaphore>,
+) -> HttpResult<Received> {
     let mut pieces = pieces(body);
     let mut gathered = Gathered {
         memory,
@@ -117,7 +121,9 @@ impl Gathered<'_> {
         }
         // Small ones don't count: there are only so many connections.
         if total > self.permitted_bytes.max(PERMIT_BYTES) {
-            let permits = (total - self.permitted_bytes).div_ceil(PERMIT_BYTES).max(16);
+            let permits = (total - self.permitted_bytes)
+                .div_ceil(PERMIT_BYTES)
+                .max(16);
             let count = u32::try_from(permits).map_err(|_| HttpError::BodyTooLarge)?;
             let permit = Arc::clone(self.memory).try_acquire_many_owned(count);
             self.permits.push(permit.map_err(|_| HttpError::Busy)?);
@@ -231,7 +237,9 @@ mod tests {
             let received = collect(body(pieces), 6, &memory).await.unwrap();
             assert_eq!(&*received, b"abcdef");
         }
-        let error = collect(body(&["abc", "defg"]), 6, &memory).await.unwrap_err();
+        let error = collect(body(&["abc", "defg"]), 6, &memory)
+            .await
+            .unwrap_err();
         assert!(matches!(error, HttpError::BodyTooLarge));
         let large = || Body::from(vec![b'x'; 60_000]);
         let first = collect(large(), 100_000, &memory).await.unwrap();
@@ -248,7 +256,9 @@ mod tests {
             Some((Ok::<_, HttpError>("x"), ()))
         });
         let memory = Arc::new(Semaphore::new(20));
-        let error = collect(Body::from_stream(pieces), 1000, &memory).await.unwrap_err();
+        let error = collect(Body::from_stream(pieces), 1000, &memory)
+            .await
+            .unwrap_err();
         assert!(matches!(error, HttpError::RequestTimeout), "{error:?}");
     }
 

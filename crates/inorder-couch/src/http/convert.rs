@@ -3,6 +3,7 @@
 use super::HttpError;
 use crate::auth::AuthError;
 use crate::multipart::MultipartError;
+use crate::replicate::ReplicateError;
 use crate::revision::RevisionError;
 use crate::script::ScriptError;
 use crate::store::{Error, Missing, Refusal};
@@ -72,5 +73,20 @@ impl From<AuthError> for HttpError {
 impl From<MultipartError> for HttpError {
     fn from(error: MultipartError) -> Self {
         HttpError::BadRequest(error.to_string())
+    }
+}
+
+impl From<ReplicateError> for HttpError {
+    fn from(error: ReplicateError) -> Self {
+        let text = error.to_string();
+        match error {
+            ReplicateError::BadRequest(_) => HttpError::BadRequest(text),
+            ReplicateError::NoSuch | ReplicateError::Refused { status: 404, .. } => {
+                HttpError::NotFound(text)
+            }
+            ReplicateError::Refused { status: 401, .. } => HttpError::Unauthorized(text),
+            ReplicateError::Refused { status: 403, .. } => HttpError::Forbidden(text),
+            _ => HttpError::Replication(text),
+        }
     }
 }

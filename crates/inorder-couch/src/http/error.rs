@@ -73,6 +73,8 @@ pub enum HttpError {
     #[error("{0}")]
     StorageFull(String),
     #[error("{0}")]
+    Replication(String),
+    #[error("{0}")]
     Internal(String),
 }
 
@@ -105,15 +107,13 @@ impl HttpError {
             E::DocumentTooLarge(_) => (S::PAYLOAD_TOO_LARGE, "document_too_large"),
             E::BodyTooLarge => (S::PAYLOAD_TOO_LARGE, "too_large"),
             E::BadContentType(_) => (S::UNSUPPORTED_MEDIA_TYPE, "bad_content_type"),
-            E::BadRange { .. } => (
-                S::RANGE_NOT_SATISFIABLE,
-                "requested_range_not_satisfiable",
-            ),
+            E::BadRange { .. } => (S::RANGE_NOT_SATISFIABLE, "requested_range_not_satisfiable"),
             E::Script(_) => (S::INTERNAL_SERVER_ERROR, "compilation_error"),
             E::ScriptTimeout(_) => (S::INTERNAL_SERVER_ERROR, "os_process_error"),
             E::NotImplemented(_) => (S::NOT_IMPLEMENTED, "not_implemented"),
             E::Busy => (S::SERVICE_UNAVAILABLE, "service_unavailable"),
             E::StorageFull(_) => (S::INSUFFICIENT_STORAGE, "insufficient_storage"),
+            E::Replication(_) => (S::INTERNAL_SERVER_ERROR, "replication_error"),
             E::Internal(_) => (S::INTERNAL_SERVER_ERROR, "internal_server_error"),
         }
     }

@@ -105,10 +105,24 @@ mod tests {
             let value = HeaderValue::from_str(host).unwrap();
             require_loopback_name(&HeaderMap::from_iter([(header::HOST, value)])).is_ok()
         };
-        for host in ["localhost", "LOCALHOST:5984", "127.0.0.1:1", "127.1.2.3", "[::1]:5984", "::1", "a.localhost:80"] {
+        for host in [
+            "localhost",
+            "LOCALHOST:5984",
+            "127.0.0.1:1",
+            "127.1.2.3",
+            "[::1]:5984",
+            "::1",
+            "a.localhost:80",
+        ] {
             assert!(of(host), "{host}");
         }
-        for host in ["example.com", "localhost.example.com", "10.0.0.1:5984", "", "127.0.0.1.example.com"] {
+        for host in [
+            "example.com",
+            "localhost.example.com",
+            "10.0.0.1:5984",
+            "",
+            "127.0.0.1.example.com",
+        ] {
             assert!(!of(host), "{host}");
         }
         assert!(require_loopback_name(&HeaderMap::new()).is_ok());

@@ -48,8 +48,14 @@ impl Metrics {
                 counters[at].fetch_add(1, Ordering::Relaxed);
             }
         };
-        counted(METHODS.iter().position(|name| *name == method.as_str()), &self.methods);
-        counted(STATUSES.iter().position(|code| *code == status.as_u16()), &self.statuses);
+        counted(
+            METHODS.iter().position(|name| *name == method.as_str()),
+            &self.methods,
+        );
+        counted(
+            STATUSES.iter().position(|code| *code == status.as_u16()),
+            &self.statuses,
+        );
     }
 
     /// All counters.
@@ -63,8 +69,18 @@ impl Metrics {
             value: number(counter),
         };
         let mut list = vec![
-            metric("httpd_requests_total", "counter", "Requests answered", &self.requests),
-            metric("httpd_connections", "gauge", "Connections open", &self.connections),
+            metric(
+                "httpd_requests_total",
+                "counter",
+                "Requests answered",
+                &self.requests,
+            ),
+            metric(
+                "httpd_connections",
+                "gauge",
+                "Connections open",
+                &self.connections,
+            ),
             metric(
                 "httpd_clients_requesting_changes_total",
                 "gauge",
@@ -75,13 +91,23 @@ impl Metrics {
         for (method, counter) in METHODS.iter().zip(&self.methods) {
             list.push(Metric {
                 label: Some(("method", (*method).to_owned())),
-                ..metric("httpd_request_methods", "counter", "Requests by method", counter)
+                ..metric(
+                    "httpd_request_methods",
+                    "counter",
+                    "Requests by method",
+                    counter,
+                )
             });
         }
         for (status, counter) in STATUSES.iter().zip(&self.statuses) {
             list.push(Metric {
                 label: Some(("code", status.to_string())),
-                ..metric("httpd_status_codes", "counter", "Answers by status", counter)
+                ..metric(
+                    "httpd_status_codes",
+                    "counter",
+                    "Answers by status",
+                    counter,
+                )
             });
         }
         list

@@ -22,6 +22,7 @@ mod validation;
 
 pub use error::{HttpError, HttpResult};
 pub use listen::{Listening, serve};
+pub use routes::within;
 pub use tasks::{Task, Tasks};
 
 use crate::auth::Auth;
@@ -98,7 +99,7 @@ impl Server {
         let stop = CancellationToken::new();
         let tasks = Arc::new(Tasks::default());
         Arc::new(Server {
-            replicator: Replicator::new(databases.clone(), Arc::clone(&tasks), stop.clone()),
+            replicator: Replicator::new(Arc::clone(&tasks), stop.clone()),
             updates: DatabaseUpdates::new(&databases),
             scripts: ScriptCache::new(settings.script_limits),
             validations: Validations::default(),

@@ -29,7 +29,9 @@ impl Params {
     /// A parameter's text.
     pub fn get(&self, name: &str) -> Option<&str> {
         let mut pairs = self.0.iter().rev();
-        pairs.find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+        pairs
+            .find(|(n, _)| n == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Whether there are none.
@@ -39,7 +41,9 @@ impl Params {
 
     /// All, in their order.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+        self.0
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// Adds one, as if it came last.

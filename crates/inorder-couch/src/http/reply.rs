@@ -38,7 +38,11 @@ pub fn ok(status: StatusCode) -> Response {
 
 /// JSON in pieces: what `next` makes until it makes nothing more. An error ends the connection before the end of the
 /// body, which tells the client that something is missing.
-pub fn pieces<S, F>(status: StatusCode, state: S, next: impl FnMut(S) -> F + Send + 'static) -> Response
+pub fn pieces<S, F>(
+    status: StatusCode,
+    state: S,
+    next: impl FnMut(S) -> F + Send + 'static,
+) -> Response
 where
     S: Send + 'static,
     F: Future<Output = HttpResult<Option<(Bytes, S)>>> + Send + 'static,

@@ -115,4 +115,3 @@ impl FromRequestParts<Arc<Server>> for DbName {
         Ok(DbName(name.to_owned()))
     }
 }
-

@@ -48,7 +48,11 @@ impl Task {
     pub fn update(&self, fields: impl IntoIterator<Item = (&'static str, Value)>) {
         let mut inner = self.tasks.0.lock().expect("no panic while held");
         if let Some(task) = inner.1.get_mut(&self.number) {
-            task.extend(fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
+            task.extend(
+                fields
+                    .into_iter()
+                    .map(|(name, value)| (name.to_owned(), value)),
+            );
             task.insert("updated_on".into(), now().into());
         }
     }
@@ -77,7 +81,10 @@ mod tests {
         task.update([("docs_written", 3.into())]);
         let list = tasks.list();
         assert_eq!(list.len(), 1);
-        assert_eq!((&list[0]["type"], &list[0]["docs_written"]), (&"replication".into(), &3.into()));
+        assert_eq!(
+            (&list[0]["type"], &list[0]["docs_written"]),
+            (&"replication".into(), &3.into())
+        );
         drop(task);
         assert!(tasks.list().is_empty());
     }

@@ -157,8 +157,8 @@ impl Script {
         let Some(thrown) = thrown else {
             return Ok(Verdict::Fine);
         };
-        let (kind, reason): (String, String) =
-            serde_json::from_str(&thrown).map_err(|error| ScriptError::Failed(error.to_string()))?;
+        let (kind, reason): (String, String) = serde_json::from_str(&thrown)
+            .map_err(|error| ScriptError::Failed(error.to_string()))?;
         match kind.as_str() {
             "forbidden" => Ok(Verdict::Forbidden(reason)),
             "unauthorized" => Ok(Verdict::Unauthorized(reason)),
@@ -221,7 +221,12 @@ mod tests {
     fn a_filter_sees_document_and_request() {
         let filter = script("function (doc, req) { return doc.year > +req.query.after; };\n");
         let filter = filter.unwrap();
-        let after = |year| filter.filter(r#"{"year":1999}"#, &format!(r#"{{"query":{{"after":"{year}"}}}}"#));
+        let after = |year| {
+            filter.filter(
+                r#"{"year":1999}"#,
+                &format!(r#"{{"query":{{"after":"{year}"}}}}"#),
+            )
+        };
         assert_eq!((after(1998), after(1999)), (Ok(true), Ok(false)));
     }
 
@@ -243,7 +248,10 @@ mod tests {
         )
         .unwrap();
         let (admin, nobody) = (r#"{"roles":["_admin"]}"#, r#"{"roles":[]}"#);
-        assert_eq!(validate.validate("{}", "null", admin, "{}"), Ok(Verdict::Fine));
+        assert_eq!(
+            validate.validate("{}", "null", admin, "{}"),
+            Ok(Verdict::Fine)
+        );
         assert_eq!(
             validate.validate("{}", r#"{"locked":true,"by":"anna"}"#, admin, "{}"),
             Ok(Verdict::Forbidden("locked by anna".into()))
@@ -268,7 +276,10 @@ mod tests {
     fn what_is_no_function_is_refused() {
         for source in ["", "1", "function (", "throw 1", "'a'); throw('x'"] {
             let refused = script(source).unwrap_err();
-            assert!(matches!(refused, ScriptError::Compile(_)), "{source}: {refused:?}");
+            assert!(
+                matches!(refused, ScriptError::Compile(_)),
+                "{source}: {refused:?}"
+            );
         }
     }
 
@@ -281,7 +292,10 @@ mod tests {
         ] {
             let endless = script(&format!("function () {{ {body} }}")).unwrap();
             let result = endless.filter("{}", "{}");
-            assert!(matches!(result, Err(ScriptError::Timeout(_))), "{body}: {result:?}");
+            assert!(
+                matches!(result, Err(ScriptError::Timeout(_))),
+                "{body}: {result:?}"
+            );
         }
         let endless = script("(() => { for (;;); })()").unwrap_err();
         assert!(matches!(endless, ScriptError::Timeout(_)));
@@ -306,7 +320,15 @@ mod tests {
 
     #[test]
     fn there_is_no_way_out() {
-        let names = ["process", "std", "os", "fetch", "print", "load", "XMLHttpRequest"];
+        let names = [
+            "process",
+            "std",
+            "os",
+            "fetch",
+            "print",
+            "load",
+            "XMLHttpRequest",
+        ];
         for name in names {
             let outside = script(&format!("() => typeof {name} === 'undefined'")).unwrap();
             assert_eq!(outside.filter("{}", "{}"), Ok(true), "{name}");

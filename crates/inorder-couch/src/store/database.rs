@@ -26,6 +26,11 @@ impl Database {
         todo!()
     }
 
+    /// Its own id, 32 hexadecimal digits: another database of the same name has another.
+    pub fn uuid(&self) -> &str {
+        todo!()
+    }
+
     /// How large things may be.
     pub fn limits(&self) -> Limits {
         todo!()
