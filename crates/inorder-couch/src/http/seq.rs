@@ -4,7 +4,7 @@ use crate::store::{Database, Info};
 
 /// Writes a database's sequences, and reads those it wrote.
 ///
-/// `12-1f3a…`: the number, then the beginning of the database's own id, so that a client which comes back after the
+/// `12-1f3a…`: the number, then the end of the database's own id, so that a client which comes back after the
 /// database was deleted and made anew begins from the start instead of missing everything.
 #[derive(Debug, Clone)]
 pub struct SeqFormat {
@@ -26,7 +26,7 @@ impl SeqFormat {
     }
 
     fn of(uuid: &str) -> Self {
-        let digits = &uuid[..DIGITS.min(uuid.len())];
+        let digits = &uuid[uuid.len().saturating_sub(DIGITS)..];
         SeqFormat {
             suffix: format!("-{digits}"),
         }
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn sequences_come_back_to_their_database_alone() {
-        let (ours, theirs) = (SeqFormat::of("0123456789abcdef"), SeqFormat::of("fedc"));
+        let (ours, theirs) = (SeqFormat::of("89abcdef01234567"), SeqFormat::of("fedc"));
         let mut out = Vec::new();
         ours.write(&mut out, 12);
         assert_eq!(out, b"\"12-01234567\"");

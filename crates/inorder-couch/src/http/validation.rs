@@ -6,63 +6,24 @@ use crate::script::{Script, ScriptError, Verdict};
 use crate::store::{AllDocs, Database, Document, GetOptions, Refusal, RowValue, Validate};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A database's functions, in the order of their design documents.
 type Functions = Arc<[Arc<tokio::sync::Mutex<Script>>]>;
 
-/// What happened to the design documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Designs {
-    /// One of them was written.
-    Changed,
-    /// None of them was.
-    Untouched,
-}
-
-impl Designs {
-    /// What edits of documents with these ids do to them.
-    pub fn touched_by<'a>(mut ids: impl Iterator<Item = &'a str>) -> Self {
-        if ids.any(|id| id.starts_with("_design/")) {
-            Designs::Changed
-        } else {
-            Designs::Untouched
-        }
-    }
-}
-
-/// The functions of all databases that were written to; read once, and again when a design document has changed.
+/// The functions of all databases that were written to, read again when a design document has changed; by the database's
+/// own id, with the sequence up to which they are good.
 #[derive(Debug, Default)]
-pub struct Validations {
-    inner: Mutex<Inner>,
-}
-
-#[derive(Debug, Default)]
-struct Inner {
-    /// How often something was forgotten: what was read before is old.
-    generation: u64,
-    /// By the database's own id.
-    functions: HashMap<String, Functions>,
-}
+pub struct Validations(Mutex<HashMap<String, (u64, Functions)>>);
 
 impl Validations {
-    /// To be called after an edit: reads the functions again when it was one of a design document.
-    pub fn forget(&self, db: &Database, designs: Designs) {
-        if designs == Designs::Changed {
-            let mut inner = self.inner.lock().expect("no panic while held");
-            inner.generation += 1;
-            inner.functions.remove(db.uuid());
-        }
-    }
-
     async fn functions(&self, server: &Server, db: &Database) -> HttpResult<Functions> {
-        let generation = {
-            let inner = self.inner.lock().expect("no panic while held");
-            if let Some(functions) = inner.functions.get(db.uuid()) {
-                return Ok(Arc::clone(functions));
-            }
-            inner.generation
-        };
+        let seq = db.design_seq()?;
+        if let Some((good, functions)) = self.lock().get(db.uuid())
+            && *good == seq
+        {
+            return Ok(Arc::clone(functions));
+        }
         let mut functions = Vec::new();
         for design in designs(db)? {
             let Ok(Value::Object(body)) = serde_json::from_str(&design.body) else {
@@ -73,12 +34,13 @@ impl Validations {
             }
         }
         let functions = Functions::from(functions);
-        let mut inner = self.inner.lock().expect("no panic while held");
-        if inner.generation == generation {
-            let entry = inner.functions.entry(db.uuid().to_owned());
-            entry.insert_entry(Arc::clone(&functions));
-        }
+        let known = (seq, Arc::clone(&functions));
+        self.lock().insert(db.uuid().to_owned(), known);
         Ok(functions)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, (u64, Functions)>> {
+        self.0.lock().expect("no panic while held")
     }
 
     /// What asks a database's functions about an edit by this user; none when there are no functions.

@@ -104,3 +104,45 @@ impl Index {
         todo!()
     }
 }
+
+use crate::store::Result as StoreResult;
+use rusqlite::Connection;
+
+pub(crate) fn register(_connection: &Connection) -> rusqlite::Result<()> {
+    Ok(())
+}
+
+pub(crate) fn design_changed(_connection: &Connection, _id: &str) -> StoreResult<()> {
+    Ok(())
+}
+
+pub(crate) fn find(_connection: &Connection, query: &FindQuery) -> StoreResult<FindPage> {
+    todo!("{query:?}")
+}
+
+pub(crate) fn explain(
+    _connection: &Connection,
+    name: &str,
+    query: &FindQuery,
+) -> StoreResult<Explanation> {
+    todo!("{name} {query:?}")
+}
+
+pub(crate) fn indexes(_connection: &Connection) -> StoreResult<Vec<Index>> {
+    todo!()
+}
+
+pub(crate) fn create_index(
+    _connection: &Connection,
+    definition: &IndexDefinition,
+) -> StoreResult<(IndexWritten, Option<u64>)> {
+    todo!("{definition:?}")
+}
+
+pub(crate) fn delete_index(
+    _connection: &Connection,
+    design_document: &str,
+    name: &str,
+) -> StoreResult<((), Option<u64>)> {
+    todo!("{design_document} {name}")
+}

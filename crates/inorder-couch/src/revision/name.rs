@@ -115,7 +115,7 @@ impl PartialOrd for RevisionHash {
 /// A revision's name, written `generation-hash`. The order is that of generations, then of hashes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision {
-    /// How many edits led to it, from 1 to 2^53.
+    /// How many edits led to it, from 1 to 2^53; 0 with a local document, whose hash is a number.
     pub generation: u64,
     /// The hash of the last of them.
     pub hash: RevisionHash,
@@ -124,9 +124,7 @@ pub struct Revision {
 impl Revision {
     /// A revision; none when the generation is out of range.
     pub fn new(generation: u64, hash: RevisionHash) -> Option<Self> {
-        (1..=GENERATION_MAX)
-            .contains(&generation)
-            .then_some(Revision { generation, hash })
+        (generation <= GENERATION_MAX).then_some(Revision { generation, hash })
     }
 }
 
@@ -184,7 +182,7 @@ mod tests {
             read("1-abcdefghijklmnop").as_deref(),
             Ok("1-6162636465666768696a6b6c6d6e6f70")
         );
-        for bad in ["", "1", "1-", "-a", "0-a", "+1-a", "x-a", "1-a\n"] {
+        for bad in ["", "1", "1-", "-a", "+1-a", "x-a", "1-a\n"] {
             assert_eq!(read(bad), Err(RevisionError), "{bad}");
         }
         assert!(read("1-zz7a00dff5e02add41819138abb3284d").is_err());

@@ -59,6 +59,11 @@ impl Term {
         Ok(Term(writer.out))
     }
 
+    /// The term of `{}`.
+    pub fn empty_object() -> Self {
+        Term(vec![tag::SMALL_TUPLE, 1, tag::NIL])
+    }
+
     /// The bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -463,6 +468,11 @@ mod tests {
         assert_eq!(term("1E-400"), float(0.0));
         assert!(Term::from_json("1e400", 9).is_err());
         assert!(Term::from_json(&"9".repeat(5000), 9).is_err());
+    }
+
+    #[test]
+    fn the_empty_object_is_the_one_of_json() {
+        assert_eq!(term("{}"), Term::empty_object().0);
     }
 
     #[test]

@@ -1,7 +1,11 @@
 //! Many edits at once.
 
-use super::Document;
+use super::database::Shared;
+use super::encoder::Encoder;
+use super::write::{Ready, ReadyAttachment, ReadyContent, Writer};
+use super::{Document, Edit, Encoding, Error, NewAttachment, NewContent, Pending, id};
 use crate::revision::Revision;
+use std::collections::HashSet;
 
 /// What became of an edit that was accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,3 +54,110 @@ pub type Outcome = Result<Written, Refusal>;
 /// Whether an edit is allowed: the new revision, and the one before it. Called on the writing thread, with the document as it
 /// will be written; local documents are not asked about.
 pub type Validate = Box<dyn FnMut(&Document, Option<&Document>) -> Result<(), Refusal> + Send>;
+
+/// What an edit says of its revision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// What it was made from.
+    New,
+    /// What it is, made elsewhere.
+    Replicated,
+}
+
+impl Shared {
+    /// Writes edits, in the order of their ids; what became of them is in the order they were given.
+    pub fn write_edits(
+        &self,
+        edits: Vec<Edit>,
+        mode: Mode,
+        mut validate: Option<Validate>,
+    ) -> Pending<Vec<Outcome>> {
+        let mut outcomes: Vec<Option<Outcome>> = Vec::with_capacity(edits.len());
+        let mut ready = Vec::with_capacity(edits.len());
+        for (index, edit) in edits.into_iter().enumerate() {
+            match self.ready(edit) {
+                Ok(edit) => {
+                    ready.push((index, edit));
+                    outcomes.push(None);
+                }
+                Err(refusal) => outcomes.push(Some(Err(refusal))),
+            }
+        }
+        // Neighbours share a page of the index. Stable: of two edits of a document the first comes first.
+        ready.sort_by(|(_, one), (_, other)| one.id.cmp(&other.id));
+        self.write(move |connection| {
+            let mut writer = Writer::new(connection)?;
+            for (index, edit) in ready {
+                outcomes[index] = Some(writer.edit(edit, mode, validate.as_mut())?);
+            }
+            let seq = writer.finish()?;
+            Ok((outcomes.into_iter().flatten().collect(), Some(seq)))
+        })
+    }
+
+    /// Writes one edit.
+    pub fn write_edit(&self, edit: Edit, mut validate: Option<Validate>) -> Pending<Outcome> {
+        let ready = match self.ready(edit) {
+            Ok(ready) => ready,
+            Err(refusal) => return Pending::known(Ok(Err(refusal))),
+        };
+        self.write(move |connection| {
+            let mut writer = Writer::new(connection)?;
+            let outcome = writer.edit(ready, Mode::New, validate.as_mut())?;
+            let seq = writer.finish()?;
+            Ok((outcome, Some(seq)))
+        })
+    }
+
+    /// Checks an edit, and compresses its attachments: on the caller's thread, not the one that writes.
+    fn ready(&self, edit: Edit) -> Result<Ready, Refusal> {
+        let id = edit.id.unwrap_or_else(id::make);
+        id::check(&id, &self.settings.limits).map_err(Refusal::IllegalId)?;
+        let mut names = HashSet::new();
+        let mut attachments = Vec::with_capacity(edit.attachments.len());
+        for attachment in edit.attachments {
+            if !names.insert(attachment.name.clone()) {
+                return Err(Refusal::BadRequest("Duplicate attachments".to_owned()));
+            }
+            attachments.push(ready_attachment(attachment)?);
+        }
+        Ok(Ready {
+            id,
+            history: edit.history,
+            deleted: edit.deleted,
+            body: edit.body,
+            term: edit.term,
+            attachments,
+        })
+    }
+}
+
+fn ready_attachment(attachment: NewAttachment) -> Result<ReadyAttachment, Refusal> {
+    let NewAttachment {
+        name,
+        content_type,
+        content,
+    } = attachment;
+    let content = match content {
+        NewContent::Stub { revpos, .. } => ReadyContent::Stub { revpos },
+        NewContent::Stored { content, revpos } => ReadyContent::Stored { content, revpos },
+        NewContent::Inline { bytes, revpos } => {
+            let mut encoder = Encoder::new(&content_type, Encoding::Identity);
+            let encoded = encoder.write(&bytes).and_then(|()| encoder.finish());
+            let encoded = encoded.map_err(|error: Error| Refusal::Failed(error.to_string()))?;
+            ReadyContent::Encoded {
+                encoded: Box::new(encoded),
+                revpos,
+            }
+        }
+        NewContent::Follows { .. } => {
+            let missing = format!("the attachment {name} does not follow");
+            return Err(Refusal::BadRequest(missing));
+        }
+    };
+    Ok(ReadyAttachment {
+        name,
+        content_type,
+        content,
+    })
+}

@@ -1,29 +1,157 @@
 //! One database.
 
+use super::blobs::Pins;
+use super::bulk::Mode;
+use super::pool::Pool;
+use super::state::State;
 use super::{
-    AllDocs, AllDocsPage, Attachment, AttachmentReader, Changes, ChangesPage, Document, Edit,
-    Encoding, Found, GetOptions, Info, Limits, Outcome, Pending, Purged, Result, Upload, Validate,
+    AllDocs, AllDocsPage, Attachment, AttachmentReader, Changes, ChangesPage, DatabaseEvent,
+    Document, Edit, Encoding, Error, Event, Filter, Found, GetOptions, Info, Limits, LocalDocument,
+    Missing, Outcome, Pending, Purged, Result, Settings, Upload, Validate, all_docs, blobs,
+    changes, get, id, local, row, schema,
 };
-use crate::mango::{Explanation, FindPage, FindQuery, Index, IndexDefinition, IndexWritten};
+use crate::mango::{self, Explanation, FindPage, FindQuery, Index, IndexDefinition, IndexWritten};
 use crate::revision::Revision;
+use inorder_sqlite::queue::{self, WriteQueue};
+use rusqlite::{Connection, OptionalExtension};
 use std::collections::BTreeMap;
-use std::path::Path;
-use tokio::sync::watch;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, PoisonError, RwLock};
+use tokio::sync::{broadcast, oneshot, watch};
 
 /// A database that is open. Cheap to clone; all clones are one.
-#[derive(Clone, Debug)]
-pub struct Database {}
+#[derive(Clone)]
+pub struct Database(Arc<Shared>);
 
 /// For each document that was asked for, the revisions that are missing and the leaves they may have come from.
 pub type RevisionsDiff = BTreeMap<String, (Vec<Revision>, Vec<Revision>)>;
 
-/// Whether a change is of interest.
-pub type Filter<'a> = dyn FnMut(&super::Change) -> Result<bool> + 'a;
+/// What all handles of a database share.
+pub struct Shared {
+    pub name: String,
+    pub path: PathBuf,
+    pub settings: Settings,
+    pub readers: Pool,
+    pub pins: Pins,
+    pub is_compacting: AtomicBool,
+    /// None once it is closed.
+    queue: RwLock<Option<WriteQueue>>,
+    seq: watch::Sender<u64>,
+    events: broadcast::Sender<DatabaseEvent>,
+}
+
+impl Shared {
+    /// Opens the file of a database.
+    pub fn open(
+        name: &str,
+        path: &Path,
+        settings: Settings,
+        events: broadcast::Sender<DatabaseEvent>,
+    ) -> Result<Self> {
+        let connection = schema::open_writer(path, settings.synchronous)?;
+        let pins = Pins::default();
+        // What was uploaded when the last process ended, and never used.
+        while blobs::remove_unused(&connection, &pins)? {}
+        let seq = State::read(&connection)?.update_seq;
+        let queue = WriteQueue::start(connection, queue::Limits::default())
+            .map_err(|error| Error::io(path, error))?;
+        Ok(Shared {
+            name: name.to_owned(),
+            path: path.to_owned(),
+            settings,
+            readers: Pool::new(path.to_owned(), settings.readers_max),
+            pins,
+            is_compacting: AtomicBool::new(false),
+            queue: RwLock::new(Some(queue)),
+            seq: watch::Sender::new(seq),
+            events,
+        })
+    }
+
+    /// Hands work to the writing thread. It gives, beside its result, the sequence of the last change if it made any.
+    pub fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<(T, Option<u64>)> + Send + 'static,
+    ) -> Pending<T> {
+        let (tell, told) = oneshot::channel();
+        let (seq, events, name) = (self.seq.clone(), self.events.clone(), self.name.clone());
+        let answer = move |given: Result<(T, Option<u64>)>| {
+            if let Ok((_, Some(new))) = &given {
+                let is_later = seq.send_if_modified(|seq| {
+                    let is_later = *new > *seq;
+                    *seq = (*seq).max(*new);
+                    is_later
+                });
+                if is_later && events.receiver_count() > 0 {
+                    let event = Event::Updated;
+                    let _ = events.send(DatabaseEvent { name, event });
+                }
+            }
+            let _ = tell.send(given.map(|(given, _)| given));
+        };
+        let queue = self.queue.read().unwrap_or_else(PoisonError::into_inner);
+        let submitted = match &*queue {
+            Some(queue) => queue.submit(work, answer).map_err(Error::from),
+            None => Err(Error::Closed),
+        };
+        match submitted {
+            Ok(()) => Pending::new(told),
+            Err(error) => Pending::known(Err(error)),
+        }
+    }
+
+    /// Runs work on the writing thread while no transaction is open, and waits for it.
+    pub fn write_alone<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let queue = self.queue.read().unwrap_or_else(PoisonError::into_inner);
+        queue.as_ref().ok_or(Error::Closed)?.run_alone(work)
+    }
+
+    /// Ends the writing thread and closes all connections: afterwards nobody touches the files.
+    pub fn close(&self) {
+        let mut queue = self.queue.write().unwrap_or_else(PoisonError::into_inner);
+        // Commits what waits.
+        *queue = None;
+        self.readers.close();
+    }
+}
 
 impl Database {
+    pub(crate) fn new(shared: Shared) -> Self {
+        Database(Arc::new(shared))
+    }
+
+    /// Whether nobody else has a handle.
+    pub(crate) fn is_idle(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0
+    }
+
+    pub(crate) fn pins(&self) -> Pins {
+        self.0.pins.clone()
+    }
+
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        self.0.readers.read(read)
+    }
+
+    pub(crate) fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<(T, Option<u64>)> + Send + 'static,
+    ) -> Pending<T> {
+        self.0.write(work)
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
-        todo!()
+        &self.0.name
     }
 
     /// Its own id, 32 hexadecimal digits: another database of the same name has another.
@@ -33,7 +161,7 @@ impl Database {
 
     /// How large things may be.
     pub fn limits(&self) -> Limits {
-        todo!()
+        self.0.settings.limits
     }
 
     /// Its numbers.
@@ -41,21 +169,37 @@ impl Database {
     /// # Errors
     /// When SQLite refuses.
     pub fn info(&self) -> Result<Info> {
-        todo!()
+        self.0.info()
     }
 
     /// The sequence of the last change that is committed. A receiver is a few bytes: a feed waits on it, then reads
-    /// [`Database::changes`]. It ends when the database is deleted or closed.
+    /// [`Database::changes`]. It ends when the database is deleted and no handle is left.
     pub fn watch(&self) -> watch::Receiver<u64> {
-        todo!()
+        self.0.seq.subscribe()
+    }
+
+    /// The sequence of the last change of a design document: what was made of them is good as long as this stays.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn design_seq(&self) -> Result<u64> {
+        self.read(|connection| Ok(State::read(connection)?.design_seq))
     }
 
     /// Reads a document.
     ///
     /// # Errors
-    /// [`Error::NotFound`](super::Error::NotFound) when there is none, or, without a revision, when it is deleted.
+    /// [`Error::NotFound`] when there is none, or, without a revision, when it is deleted.
     pub fn get(&self, id: &str, options: &GetOptions) -> Result<Document> {
-        todo!("{id} {options:?}")
+        let is_one_statement =
+            !row::needs_tree(options) && options.attachments == super::AttachmentOption::Stubs;
+        match is_one_statement {
+            true => self.read(|connection| get::get(connection, id, options)),
+            false => self
+                .0
+                .readers
+                .read_snapshot(|connection| get::get(connection, id, options)),
+        }
     }
 
     /// Reads some revisions of a document, or (with none given) all its leaves, deletions too.
@@ -68,15 +212,18 @@ impl Database {
         revisions: Option<&[Revision]>,
         options: &GetOptions,
     ) -> Result<Vec<Found>> {
-        todo!("{id} {revisions:?} {options:?}")
+        self.0
+            .readers
+            .read_snapshot(|connection| get::open_revs(connection, id, revisions, options))
     }
 
-    /// The winning revision of a document, also a deletion; without its body.
+    /// The winning revision of a document and whether it is a deletion.
     ///
     /// # Errors
-    /// [`Error::NotFound`](super::Error::NotFound) when there is none.
+    /// [`Error::NotFound`] when there is none.
     pub fn winner(&self, id: &str) -> Result<(Revision, bool)> {
-        todo!("{id}")
+        let head = self.read(|connection| get::head(connection, id))?;
+        Ok((head.revision, head.deleted))
     }
 
     /// Writes one edit.
@@ -86,13 +233,13 @@ impl Database {
 
     /// Writes one edit if it is valid.
     pub fn put_validated(&self, edit: Edit, validate: Option<Validate>) -> Pending<Outcome> {
-        todo!("{edit:?} {}", validate.is_some())
+        self.0.write_edit(edit, validate)
     }
 
     /// Writes new edits, each as its own: one that is refused does not touch the others. The answers are in the order of the
     /// edits. All accepted are committed together. Ids that begin with `_local/` are local documents.
     pub fn bulk(&self, edits: Vec<Edit>, validate: Option<Validate>) -> Pending<Vec<Outcome>> {
-        todo!("{edits:?} {}", validate.is_some())
+        self.0.write_edits(edits, Mode::New, validate)
     }
 
     /// Writes revisions made elsewhere (`new_edits=false`): never a conflict, what is there already is passed over.
@@ -101,7 +248,7 @@ impl Database {
         edits: Vec<Edit>,
         validate: Option<Validate>,
     ) -> Pending<Vec<Outcome>> {
-        todo!("{edits:?} {}", validate.is_some())
+        self.0.write_edits(edits, Mode::Replicated, validate)
     }
 
     /// Which of these revisions are not here. Documents with none missing are left out.
@@ -109,12 +256,24 @@ impl Database {
     /// # Errors
     /// When SQLite refuses.
     pub fn revs_diff(&self, revisions: &BTreeMap<String, Vec<Revision>>) -> Result<RevisionsDiff> {
-        todo!("{revisions:?}")
+        self.0.readers.read_snapshot(|connection| {
+            let mut diff = RevisionsDiff::new();
+            for (id, revisions) in revisions {
+                let tree = row::stored(connection, id)?.map(|stored| stored.tree);
+                let tree = tree.unwrap_or_default();
+                let missing = tree.missing(revisions);
+                if !missing.is_empty() {
+                    let ancestors = tree.possible_ancestors(&missing);
+                    diff.insert(id.clone(), (missing, ancestors));
+                }
+            }
+            Ok(diff)
+        })
     }
 
     /// Forgets leaves as if they had never been. `_changes` tells nobody.
     pub fn purge(&self, revisions: BTreeMap<String, Vec<Revision>>) -> Pending<Vec<Purged>> {
-        todo!("{revisions:?}")
+        self.0.purge(revisions)
     }
 
     /// What has changed. `filter` says whether a change is of interest; it sees the document if the question includes
@@ -127,7 +286,9 @@ impl Database {
         question: &Changes,
         filter: Option<&mut Filter<'_>>,
     ) -> Result<ChangesPage> {
-        todo!("{question:?} {}", filter.is_some())
+        self.0
+            .readers
+            .read_snapshot(|connection| changes::page(connection, question, filter))
     }
 
     /// All documents, in the order of their ids.
@@ -135,43 +296,41 @@ impl Database {
     /// # Errors
     /// When SQLite refuses.
     pub fn all_docs(&self, question: &AllDocs) -> Result<AllDocsPage> {
-        todo!("{question:?}")
+        self.0
+            .readers
+            .read_snapshot(|connection| all_docs::page(connection, question))
     }
 
-    /// Reads a local document. `id` is with `_local/`; its revision is `0-N`, `N` the number of writes.
+    /// Reads a local document. `id` is with `_local/`. It is written like others, with [`Database::put`]; its revision only
+    /// counts.
     ///
     /// # Errors
-    /// [`Error::NotFound`](super::Error::NotFound).
-    pub fn local_get(&self, id: &str) -> Result<super::LocalDocument> {
-        todo!("{id}")
+    /// [`Error::NotFound`].
+    pub fn local_get(&self, id: &str) -> Result<LocalDocument> {
+        self.read(|connection| local::get(connection, id))
     }
 
-    /// Writes a local document, whatever its revision before (as CouchDB does).
-    pub fn local_put(&self, id: &str, body: String) -> Pending<super::LocalDocument> {
-        todo!("{id} {body}")
-    }
-
-    /// Deletes a local document; [`Error::NotFound`](super::Error::NotFound) when there is none.
+    /// Deletes a local document; [`Error::NotFound`] when there is none.
     pub fn local_delete(&self, id: &str) -> Pending<()> {
-        todo!("{id}")
+        let id = id.to_owned();
+        self.write(move |connection| match local::delete(connection, &id)? {
+            true => Ok(((), None)),
+            false => Err(Error::NotFound(Missing::Missing)),
+        })
     }
 
     /// The local documents, in the order of their ids, from `start` on.
     ///
     /// # Errors
     /// When SQLite refuses.
-    pub fn local_docs(
-        &self,
-        start: Option<&str>,
-        limit: usize,
-    ) -> Result<Vec<super::LocalDocument>> {
-        todo!("{start:?} {limit}")
+    pub fn local_docs(&self, start: Option<&str>, limit: usize) -> Result<Vec<LocalDocument>> {
+        self.read(|connection| local::list(connection, start.unwrap_or(id::LOCAL), limit))
     }
 
     /// Begins to store an attachment. `encoding` says how the bytes come; those of compressible types that come as they are
     /// are compressed.
     pub fn upload(&self, content_type: &str, encoding: Encoding) -> Upload {
-        todo!("{content_type} {encoding:?}")
+        Upload::new(self.clone(), content_type, encoding)
     }
 
     /// Begins to read an attachment of a document that was read.
@@ -179,7 +338,15 @@ impl Database {
     /// # Errors
     /// When its bytes are gone: the document was compacted since.
     pub fn attachment(&self, attachment: &Attachment) -> Result<AttachmentReader> {
-        todo!("{attachment:?}")
+        let pin = self.0.pins.pin(attachment.blob);
+        match self.read(|connection| blobs::exists(connection, attachment.blob))? {
+            true => Ok(AttachmentReader {
+                database: self.clone(),
+                attachment: attachment.clone(),
+                _pin: pin,
+            }),
+            false => Err(Error::NotFound(Missing::Missing)),
+        }
     }
 
     /// How many revisions of each branch are remembered by name.
@@ -187,12 +354,18 @@ impl Database {
     /// # Errors
     /// When SQLite refuses.
     pub fn revs_limit(&self) -> Result<u64> {
-        todo!()
+        self.read(|connection| Ok(State::read(connection)?.revs_limit))
     }
 
     /// Sets how many revisions of each branch are remembered by name: at least 1.
     pub fn set_revs_limit(&self, limit: u64) -> Pending<()> {
-        todo!("{limit}")
+        let limit = limit.clamp(1, i64::MAX as u64);
+        self.write(move |connection| {
+            let mut state = State::read(connection)?;
+            state.revs_limit = limit;
+            state.write(connection)?;
+            Ok(((), None))
+        })
     }
 
     /// A text kept with the database, such as `security`.
@@ -200,12 +373,21 @@ impl Database {
     /// # Errors
     /// When SQLite refuses.
     pub fn property(&self, name: &str) -> Result<Option<String>> {
-        todo!("{name}")
+        self.read(|connection| {
+            let sql = "SELECT value FROM properties WHERE name = ?1";
+            let mut statement = connection.prepare_cached(sql)?;
+            Ok(statement.query_row([name], |row| row.get(0)).optional()?)
+        })
     }
 
     /// Keeps a text with the database.
     pub fn set_property(&self, name: &str, value: String) -> Pending<()> {
-        todo!("{name} {value}")
+        let name = name.to_owned();
+        self.write(move |connection| {
+            let sql = "INSERT OR REPLACE INTO properties(name, value) VALUES (?1, ?2)";
+            connection.prepare_cached(sql)?.execute((name, value))?;
+            Ok(((), None))
+        })
     }
 
     /// Forgets the bodies of revisions that are no leaves, and gives back the space. Reads and writes go on meanwhile. Blocks
@@ -214,7 +396,7 @@ impl Database {
     /// # Errors
     /// When SQLite refuses.
     pub fn compact(&self) -> Result<bool> {
-        todo!()
+        self.0.compact()
     }
 
     /// Writes a copy of the database as it is at this moment into a file that must not exist, while it is used. Blocks until
@@ -223,15 +405,17 @@ impl Database {
     /// # Errors
     /// When the file exists or cannot be written.
     pub fn backup(&self, path: &Path) -> Result<()> {
-        todo!("{path:?}")
+        self.0.backup(path)
     }
 
-    /// Finds documents by what is in them: one bounded page. `_find` asks again with the page's bookmark.
+    /// Finds documents by what is in them. `_find` asks for the next page with this one's bookmark.
     ///
     /// # Errors
-    /// [`Error::Mango`](super::Error::Mango) when no index serves what was demanded.
+    /// [`Error::Mango`] when no index serves what was demanded.
     pub fn find(&self, query: &FindQuery) -> Result<FindPage> {
-        todo!("{query:?}")
+        self.0
+            .readers
+            .read_snapshot(|connection| mango::find(connection, query))
     }
 
     /// Says how a query would be answered.
@@ -239,7 +423,9 @@ impl Database {
     /// # Errors
     /// As [`Database::find`].
     pub fn explain(&self, query: &FindQuery) -> Result<Explanation> {
-        todo!("{query:?}")
+        self.0
+            .readers
+            .read_snapshot(|connection| mango::explain(connection, self.name(), query))
     }
 
     /// The indexes, `_all_docs` first.
@@ -247,16 +433,23 @@ impl Database {
     /// # Errors
     /// When SQLite refuses.
     pub fn indexes(&self) -> Result<Vec<Index>> {
-        todo!()
+        self.read(mango::indexes)
     }
 
     /// Writes an index into its design document, and builds it.
     pub fn create_index(&self, definition: IndexDefinition) -> Pending<IndexWritten> {
-        todo!("{definition:?}")
+        self.write(move |connection| mango::create_index(connection, &definition))
     }
 
-    /// Takes an index out of its design document. [`Error::NotFound`](super::Error::NotFound) when there is none.
+    /// Takes an index out of its design document. [`Error::NotFound`] when there is none.
     pub fn delete_index(&self, design_document: &str, name: &str) -> Pending<()> {
-        todo!("{design_document} {name}")
+        let (design_document, name) = (design_document.to_owned(), name.to_owned());
+        self.write(move |connection| mango::delete_index(connection, &design_document, &name))
+    }
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Database").field(&self.name()).finish()
     }
 }

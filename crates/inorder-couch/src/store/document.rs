@@ -1,6 +1,7 @@
 //! A document as it is read.
 
 use super::Attachment;
+use crate::json;
 use crate::revision::{History, Revision};
 
 /// Whether a revision's body can still be read.
@@ -58,13 +59,92 @@ pub struct Document {
 impl Document {
     /// Appends the document as CouchDB writes it: `_id`, `_rev`, the body, then what was asked for.
     pub fn write_json(&self, out: &mut Vec<u8>) {
-        todo!("{}", out.len())
+        out.extend_from_slice(b"{\"_id\":");
+        json::write_string(out, &self.id);
+        out.extend_from_slice(b",\"_rev\":");
+        write_revision(out, &self.revision);
+        let members = self.body.get(1..self.body.len().saturating_sub(1));
+        let members = members.unwrap_or_default();
+        if !members.is_empty() {
+            out.push(b',');
+            out.extend_from_slice(members.as_bytes());
+        }
+        if self.deleted {
+            out.extend_from_slice(b",\"_deleted\":true");
+        }
+        self.write_history(out);
+        if let Some(seq) = self.local_seq {
+            out.extend_from_slice(format!(",\"_local_seq\":{seq}").as_bytes());
+        }
+        write_revisions(out, "_conflicts", &self.conflicts.conflicts);
+        write_revisions(out, "_deleted_conflicts", &self.conflicts.deleted_conflicts);
+        if !self.attachments.is_empty() {
+            out.extend_from_slice(b",\"_attachments\":{");
+            write_list(out, &self.attachments, |out, attachment| {
+                json::write_string(out, &attachment.name);
+                out.push(b':');
+                attachment.write_json(out);
+            });
+            out.push(b'}');
+        }
+        out.push(b'}');
     }
 
     /// The document as [`Document::write_json`] writes it.
     pub fn to_json(&self) -> String {
         let mut out = Vec::with_capacity(self.body.len() + 128);
         self.write_json(&mut out);
+        // Only text was written.
         String::from_utf8(out).unwrap_or_default()
+    }
+
+    fn write_history(&self, out: &mut Vec<u8>) {
+        if let Some(history) = &self.history {
+            let start = history.start();
+            out.extend_from_slice(
+                format!(",\"_revisions\":{{\"start\":{start},\"ids\":[").as_bytes(),
+            );
+            write_list(out, history.hashes(), |out, hash| {
+                json::write_string(out, &hash.to_string());
+            });
+            out.extend_from_slice(b"]}");
+        }
+        if !self.revisions_info.is_empty() {
+            out.extend_from_slice(b",\"_revs_info\":[");
+            write_list(out, &self.revisions_info, |out, info| {
+                out.extend_from_slice(b"{\"rev\":");
+                write_revision(out, &info.revision);
+                out.extend_from_slice(match info.status {
+                    RevisionStatus::Available => b",\"status\":\"available\"}".as_slice(),
+                    RevisionStatus::Missing => b",\"status\":\"missing\"}",
+                    RevisionStatus::Deleted => b",\"status\":\"deleted\"}",
+                });
+            });
+            out.push(b']');
+        }
+    }
+}
+
+fn write_revision(out: &mut Vec<u8>, revision: &Revision) {
+    json::write_string(out, &revision.to_string());
+}
+
+fn write_revisions(out: &mut Vec<u8>, name: &str, revisions: &[Revision]) {
+    if revisions.is_empty() {
+        return;
+    }
+    out.extend_from_slice(format!(",\"{name}\":[").as_bytes());
+    write_list(out, revisions, |out, revision| {
+        write_revision(out, revision)
+    });
+    out.push(b']');
+}
+
+fn write_list<T>(out: &mut Vec<u8>, items: &[T], write: impl Fn(&mut Vec<u8>, &T)) {
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write(out, item);
     }
 }

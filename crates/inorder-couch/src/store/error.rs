@@ -68,6 +68,9 @@ pub enum Error {
     /// The database was deleted or closed meanwhile.
     #[error("the database was closed meanwhile")]
     Closed,
+    /// Another process has the folder.
+    #[error("{}: another process uses this folder; end it, or use another folder", .0.display())]
+    InUse(PathBuf),
     /// The file is no database of this version, or damaged.
     #[error("{}: {what}", path.display())]
     Damaged {
@@ -76,6 +79,9 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+    /// The write failed within: a fault of the server.
+    #[error("{0}")]
+    Failed(String),
     /// SQLite refused.
     #[error("{0}")]
     Sqlite(Arc<rusqlite::Error>),
@@ -125,8 +131,27 @@ impl From<inorder_sqlite::queue::Error> for Error {
             Queue::TakenBack => Error::Full,
             Queue::Full => Error::Busy,
             Queue::Ended => Error::Closed,
-            other => Error::BadRequest(other.to_string()),
+            other => Error::Failed(other.to_string()),
         }
+    }
+}
+
+impl From<crate::json::Error> for Error {
+    fn from(error: crate::json::Error) -> Self {
+        Error::BadRequest(error.to_string())
+    }
+}
+
+impl From<crate::revision::TermError> for Error {
+    fn from(error: crate::revision::TermError) -> Self {
+        Error::BadRequest(error.to_string())
+    }
+}
+
+impl From<crate::revision::CorruptTree> for Error {
+    fn from(error: crate::revision::CorruptTree) -> Self {
+        let wrong = rusqlite::types::FromSqlError::Other(Box::new(error));
+        rusqlite::Error::from(wrong).into()
     }
 }
 

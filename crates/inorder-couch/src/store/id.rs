@@ -1,1 +1,51 @@
 //! Which texts are ids of documents.
+
+use super::Limits;
+
+/// What the ids of documents that are not replicated begin with.
+pub const LOCAL: &str = "_local/";
+
+/// What the ids of design documents begin with.
+pub const DESIGN: &str = "_design/";
+
+/// Follows after every id that begins with [`DESIGN`].
+pub const DESIGN_END: &str = "_design0";
+
+/// Whether a text may be a document's id; the error is CouchDB's.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check(id: &str, limits: &Limits) -> Result<(), &'static str> {
+    match id {
+        "" => Err("Document id must not be empty"),
+        "_design/" => Err("Illegal document id `_design/`"),
+        "_local/" => Err("Illegal document id `_local/`"),
+        id if id.len() > limits.id_bytes_max => Err("Document id is too long"),
+        id if id.starts_with('_') && !id.starts_with(DESIGN) && !id.starts_with(LOCAL) => {
+            Err("Only reserved document ids may start with underscore.")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A new id: 32 hexadecimal digits in the order they are made (a UUIDv7), so that new documents are written side by side.
+pub fn make() -> String {
+    inorder_key::Uuid::now_v7().to_string().replace('-', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_those_of_couchdb() {
+        let limits = Limits::default();
+        for good in ["a", "Ä b/ü?#", "_design/a", "_local/a", "0", " "] {
+            assert_eq!(check(good, &limits), Ok(()), "{good}");
+        }
+        let long = "a".repeat(limits.id_bytes_max + 1);
+        for bad in ["", "_a", "_design", "_design/", "_local/", "_", &long] {
+            assert!(check(bad, &limits).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Documents, their revisions, attachments and changes, kept in one SQLite file a database; no server needed.
 //!
-//! ```no_run
+//! ```
 //! use inorder_couch::store::{Databases, Edit, GetOptions, Settings};
 //!
 //! let folder = tempfile::tempdir()?;
@@ -21,32 +21,43 @@
 
 mod all_docs;
 mod attachment;
+mod backup;
+mod blobs;
 mod bulk;
 mod changes;
+mod compact;
 mod database;
 mod databases;
 mod document;
 mod edit;
+mod encoder;
 mod error;
 mod get;
 mod id;
 mod info;
 mod local;
 mod pending;
+mod pool;
 mod purge;
+mod row;
+mod schema;
 mod settings;
+mod state;
 mod upload;
+mod write;
 
 pub use all_docs::{AllDocs, AllDocsPage, AllDocsRow, RowValue};
 pub use attachment::{Attachment, AttachmentReader, Content, Encoding};
+pub use backup::backup;
 pub use bulk::{Outcome, Refusal, Validate, Written};
-pub use changes::{Change, Changes, ChangesPage, Style};
-pub use database::{Database, Filter, RevisionsDiff};
+pub use changes::{Change, Changes, ChangesPage, Filter, Style};
+pub use database::{Database, RevisionsDiff};
 pub use databases::{DatabaseEvent, Databases, Event, is_database_name};
 pub use document::{Conflicts, Document, RevisionInfo, RevisionStatus};
 pub use edit::{Edit, NewAttachment, NewContent};
 pub use error::{Error, Missing, Result};
 pub use get::{AttachmentOption, Found, GetOptions};
+pub use id::make as new_id;
 pub use info::Info;
 pub use local::LocalDocument;
 pub use pending::Pending;

@@ -1,6 +1,10 @@
 //! Forgetting revisions as if they had never been.
 
+use super::Pending;
+use super::database::Shared;
+use super::write::Writer;
 use crate::revision::Revision;
+use std::collections::BTreeMap;
 
 /// What was forgotten of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,4 +13,21 @@ pub struct Purged {
     pub id: String,
     /// The leaves that are gone.
     pub revisions: Vec<Revision>,
+}
+
+impl Shared {
+    /// Forgets leaves, all in one transaction.
+    pub fn purge(&self, revisions: BTreeMap<String, Vec<Revision>>) -> Pending<Vec<Purged>> {
+        self.write(move |connection| {
+            let mut writer = Writer::new(connection)?;
+            let mut purged = Vec::with_capacity(revisions.len());
+            for (id, revisions) in revisions {
+                let revisions = writer.purge(&id, &revisions)?;
+                purged.push(Purged { id, revisions });
+            }
+            writer.state.purge_seq += 1;
+            let seq = writer.finish()?;
+            Ok((purged, Some(seq)))
+        })
+    }
 }

@@ -1,7 +1,13 @@
 //! Attachments on their way in.
 
-use super::{Database, Encoding, Result};
+use super::blobs::{self, CHUNK_BYTES, Pin};
+use super::encoder::{Encoded, Encoder};
+use super::{Database, Encoding, Error, Result};
 use bytes::Bytes;
+use std::sync::Arc;
+
+/// Stored bytes that are written at a time: whole chunks.
+const WRITTEN_BYTES: usize = 16 * CHUNK_BYTES;
 
 /// An attachment's bytes that are stored and belong to no document yet. Clones keep them; once the last is gone without
 /// an edit that has them, the space is used again.
@@ -15,29 +21,112 @@ pub struct StoredContent {
     pub stored_length: u64,
     /// How they are stored.
     pub encoding: Encoding,
+    pin: Arc<Pin>,
 }
 
-/// Stores an attachment piece by piece, with at most 1 MiB of it in memory.
+impl StoredContent {
+    pub(crate) fn blob(&self) -> i64 {
+        self.pin.blob()
+    }
+}
+
+/// Stores an attachment piece by piece, with about 1 MiB of it in memory.
 #[derive(Debug)]
 pub struct Upload {
-    pub(crate) database: Database,
+    database: Database,
+    encoder: Encoder,
+    /// The blob with the bytes that are written, and how many.
+    begun: Option<(Pin, u64)>,
 }
 
 impl Upload {
+    pub(crate) fn new(database: Database, content_type: &str, encoding: Encoding) -> Self {
+        Upload {
+            database,
+            encoder: Encoder::new(content_type, encoding),
+            begun: None,
+        }
+    }
+
     /// Adds a piece.
     ///
     /// # Errors
     /// When it gets larger than the limit, the disk is full, or bytes that were said to be compressed are not.
     pub async fn write(&mut self, piece: Bytes) -> Result<()> {
-        todo!("{} {:?}", piece.len(), self.database)
+        self.encoder.write(&piece)?;
+        let max = self.database.limits().attachment_bytes_max;
+        if self.encoder.length() > max {
+            return Err(Error::TooLarge(format!(
+                "the attachment is larger than {max} bytes"
+            )));
+        }
+        while self.encoder.waiting() >= WRITTEN_BYTES {
+            let bytes = self.encoder.take(WRITTEN_BYTES);
+            self.flush(bytes).await?;
+        }
+        Ok(())
+    }
+
+    async fn flush(&mut self, bytes: Vec<u8>) -> Result<()> {
+        let pins = self.database.pins();
+        match &mut self.begun {
+            None => {
+                let begun = self.database.write(move |connection| {
+                    let blob = blobs::begin(connection)?;
+                    let pin = pins.pin(blob);
+                    blobs::append(connection, blob, 0, &bytes)?;
+                    Ok(((pin, bytes.len() as u64), None))
+                });
+                self.begun = Some(begun.await?);
+            }
+            Some((pin, offset)) => {
+                let (blob, at) = (pin.blob(), *offset);
+                *offset += bytes.len() as u64;
+                let appended = self.database.write(move |connection| {
+                    Ok((blobs::append(connection, blob, at, &bytes)?, None))
+                });
+                appended.await?;
+            }
+        }
+        Ok(())
     }
 
     /// Ends it, durable.
     ///
     /// # Errors
-    /// As [`Upload::write`]; [`Error::BadRequest`](super::Error::BadRequest) when the bytes as received have another MD5
-    /// than `received_md5`.
+    /// As [`Upload::write`]; [`Error::BadRequest`] when the bytes as received have another MD5 than `received_md5`.
     pub async fn finish(self, received_md5: Option<[u8; 16]>) -> Result<StoredContent> {
-        todo!("{received_md5:?}")
+        let encoded = self.encoder.finish()?;
+        if received_md5.is_some_and(|given| given != encoded.received_md5) {
+            return Err(Error::BadRequest(
+                "Content-MD5 or digest does not match the attachment".to_owned(),
+            ));
+        }
+        let (pins, begun) = (self.database.pins(), self.begun);
+        let Encoded {
+            md5,
+            length,
+            stored_length,
+            encoding,
+            ..
+        } = encoded;
+        let stored = self.database.write(move |connection| {
+            let blob = match &begun {
+                None => blobs::store(connection, &encoded.sha256, &encoded.rest)?,
+                Some((pin, offset)) => {
+                    blobs::append(connection, pin.blob(), *offset, &encoded.rest)?;
+                    blobs::finish(connection, pin.blob(), &encoded.sha256)?
+                }
+            };
+            // Here, where nothing is taken away meanwhile.
+            Ok((pins.pin(blob), None))
+        });
+        Ok(StoredContent {
+            md5,
+            length,
+            stored_length,
+            encoding,
+            pin: Arc::new(stored.await?),
+        })
     }
 }

@@ -4,7 +4,6 @@ use super::blocking;
 use crate::auth::User;
 use crate::http::body::{JsonBody, Received};
 use crate::http::target::Db;
-use crate::http::validation::Designs;
 use crate::http::{HttpError, HttpResult, Server, reply};
 use crate::store::{Edit, Limits, Outcome, Refusal};
 use axum::Extension;
@@ -38,14 +37,12 @@ pub async fn bulk_docs(
         read(&body, &limits)?
     };
     let ids: Vec<Option<String>> = edits.iter().map(|edit| edit.id.clone()).collect();
-    let designs = Designs::touched_by(ids.iter().flatten().map(String::as_str));
     let validate = server.validations.validate(&server, &db, &user).await?;
     let outcomes = if new_edits {
         db.bulk(edits, validate).await?
     } else {
         db.bulk_replicated(edits, validate).await?
     };
-    server.validations.forget(&db, designs);
     let mut out = Vec::with_capacity(outcomes.len() * 96);
     out.push(b'[');
     for (outcome, id) in outcomes.iter().zip(&ids) {

@@ -3,15 +3,13 @@
 use super::blocking;
 use crate::http::body::JsonBody;
 use crate::http::target::Db;
-use crate::http::validation::Designs;
-use crate::http::{HttpError, HttpResult, Server, reply};
+use crate::http::{HttpError, HttpResult, reply};
 use crate::mango::{FindQuery, IndexDefinition};
 use crate::store::{Error, Missing};
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 fn query(body: &JsonBody) -> HttpResult<FindQuery> {
     FindQuery::from_json(&body.0.json()?).map_err(|error| Error::from(error).into())
@@ -39,14 +37,9 @@ pub async fn indexes(Db(db): Db) -> HttpResult {
 }
 
 /// `POST /db/_index`: makes one.
-pub async fn create_index(
-    State(server): State<Arc<Server>>,
-    Db(db): Db,
-    body: JsonBody,
-) -> HttpResult {
+pub async fn create_index(Db(db): Db, body: JsonBody) -> HttpResult {
     let definition = IndexDefinition::from_json(&body.0.json()?).map_err(Error::from)?;
     let written = db.create_index(definition).await?;
-    server.validations.forget(&db, Designs::Changed);
     let result = if written.created { "created" } else { "exists" };
     let body = json!({ "result": result, "id": written.id, "name": written.name });
     reply::json(StatusCode::OK, &body)
@@ -54,13 +47,11 @@ pub async fn create_index(
 
 /// `DELETE /db/_index/design/json/name`.
 pub async fn delete_index(
-    State(server): State<Arc<Server>>,
     Db(db): Db,
     Path(path): Path<std::collections::HashMap<String, String>>,
 ) -> HttpResult {
     let part = |name: &str| path.get(name).map(String::as_str).unwrap_or_default();
     let deleted = db.delete_index(part("design"), part("name")).await;
-    server.validations.forget(&db, Designs::Changed);
     match deleted {
         Err(Error::NotFound(Missing::Missing | Missing::Deleted)) => {
             Err(HttpError::NotFound("index not found".to_owned()))
@@ -77,11 +68,7 @@ struct DesignDocuments {
 }
 
 /// `POST /db/_index/_bulk_delete`: all indexes of some design documents.
-pub async fn delete_indexes(
-    State(server): State<Arc<Server>>,
-    Db(db): Db,
-    body: JsonBody,
-) -> HttpResult {
+pub async fn delete_indexes(Db(db): Db, body: JsonBody) -> HttpResult {
     let DesignDocuments { docids } = body.0.json()?;
     let (mut success, mut fail) = (Vec::new(), Vec::new());
     for id in docids {
@@ -90,7 +77,6 @@ pub async fn delete_indexes(
             Err(error) => fail.push(json!({ "id": id, "error": error.to_string() })),
         }
     }
-    server.validations.forget(&db, Designs::Changed);
     reply::json(StatusCode::OK, &json!({ "success": success, "fail": fail }))
 }
 

@@ -212,7 +212,7 @@ fn edited(db: &Database, id: String, parent: Option<Revision>) -> HttpResult<Edi
         ..GetOptions::default()
     };
     match (db.get(&id, &options), parent) {
-        (Ok(document), Some(_)) => Ok(Edit::of(&document)),
+        (Ok(document), Some(_)) => Ok(Edit::of(&document)?),
         (Ok(_), None) => Err(HttpError::Conflict),
         (Err(error), None) if is_absent(&error) => {
             let mut edit = Edit::from_json("{}", &db.limits())?;

@@ -33,7 +33,7 @@ pub async fn copy(
         ..GetOptions::default()
     };
     let document = db.get(&id, &options)?;
-    let mut edit = Edit::of(&document);
+    let mut edit = Edit::of(&document)?;
     edit.id = Some(to);
     edit.history = parent.map(History::from);
     copy_attachments(&db, &document, &mut edit).await?;

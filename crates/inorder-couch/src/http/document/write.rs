@@ -5,7 +5,6 @@ use crate::auth::User;
 use crate::http::body::require_json;
 use crate::http::params::Params;
 use crate::http::target::{Db, Doc};
-use crate::http::validation::Designs;
 use crate::http::{HttpError, HttpResult, Server};
 use crate::revision::{History, Revision};
 use crate::store::{Database, Edit, Missing, Written};
@@ -25,7 +24,8 @@ pub async fn put(
     let parent = parent(&params, request.headers())?;
     let mut edit = received::edit(&server, &db, request).await?;
     if id.starts_with("_local/") {
-        return local::put(&db, &id, &edit).await;
+        edit.id = Some(id);
+        return local::put(&db, edit).await;
     }
     if let Some(parent) = parent {
         set_parent(&mut edit, parent)?;
@@ -51,8 +51,12 @@ pub async fn post(
 ) -> HttpResult {
     require_json(request.headers())?;
     let edit = received::edit(&server, &db, request).await?;
-    if let Some(id) = edit.id.as_deref().filter(|id| id.starts_with("_local/")) {
-        return local::put(&db, id, &edit).await;
+    if edit
+        .id
+        .as_deref()
+        .is_some_and(|id| id.starts_with("_local/"))
+    {
+        return local::put(&db, edit).await;
     }
     let done = write(&server, &db, &user, edit).await?;
     written(accepted(&params), db.name(), &done)
@@ -126,10 +130,8 @@ fn set_parent(edit: &mut Edit, parent: Revision) -> HttpResult<()> {
 
 /// Writes an edit once the database's functions have allowed it.
 pub async fn write(server: &Server, db: &Database, user: &User, edit: Edit) -> HttpResult<Written> {
-    let designs = Designs::touched_by(edit.id.as_deref().into_iter());
     let validate = server.validations.validate(server, db, user).await?;
     let outcome = db.put_validated(edit, validate).await?;
-    server.validations.forget(db, designs);
     Ok(outcome?)
 }
 
@@ -139,10 +141,8 @@ async fn write_replicated(
     user: &User,
     edit: Edit,
 ) -> HttpResult<Written> {
-    let designs = Designs::touched_by(edit.id.as_deref().into_iter());
     let validate = server.validations.validate(server, db, user).await?;
     let outcomes = db.bulk_replicated(vec![edit], validate).await?;
-    server.validations.forget(db, designs);
     let outcome = outcomes.into_iter().next();
     Ok(outcome.ok_or_else(|| HttpError::Internal("an edit has no outcome".to_owned()))??)
 }

@@ -47,6 +47,7 @@ pub struct Feed {
     is_first_row: bool,
     /// Documents are read for the filter alone.
     hides_documents: bool,
+    last_seq: u64,
     pending: u64,
     /// The last sign of life.
     spoke: Instant,
@@ -65,6 +66,7 @@ impl Feed {
             seqs: db.watch(),
             phase: Phase::Begin,
             is_first_row: true,
+            last_seq: asked.question.since,
             pending: 0,
             spoke: Instant::now(),
             hides_documents,
@@ -165,13 +167,19 @@ impl Feed {
             self.write(out, change);
         }
         self.asked.limit = left.map(|left| left - kept.len() as u64);
-        self.asked.question.since = match kept.last() {
+        self.last_seq = match kept.last() {
             Some(last) if is_full && Some(last.seq) != looked_at => last.seq,
             _ => page.last_seq,
         };
+        if self.asked.question.descending {
+            self.asked.question.before = Some(self.last_seq);
+        } else {
+            self.asked.question.since = self.last_seq;
+        }
         self.pending = page.pending;
         let is_longpoll_done = self.asked.kind == Kind::Longpoll && !self.is_first_row;
-        if is_full || page.is_last && (self.asked.kind == Kind::Normal || is_longpoll_done) {
+        let is_once = self.asked.kind == Kind::Normal || self.asked.question.descending;
+        if is_full || page.is_last && (is_once || is_longpoll_done) {
             self.end(out);
         } else if page.is_last {
             self.phase = Phase::Waiting;
@@ -200,7 +208,7 @@ impl Feed {
         }
         out.extend_from_slice(if self.is_object() { b"\n],\n" } else { b"{" });
         out.extend_from_slice(b"\"last_seq\":");
-        self.seq.write(out, self.asked.question.since);
+        self.seq.write(out, self.last_seq);
         writeln!(out, ",\"pending\":{}}}", self.pending).expect("a vector takes it");
     }
 
