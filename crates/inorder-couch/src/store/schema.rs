@@ -136,7 +136,7 @@ pub fn open_writer(path: &Path, synchronous: Synchronous) -> Result<Connection> 
 /// A connection that reads.
 pub fn open_reader(path: &Path) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_ONLY))?;
-    connection.execute_batch("PRAGMA cache_size = -1024; PRAGMA query_only = ON;")?;
+    connection.execute_batch("PRAGMA cache_size = -1024;")?;
     set_up(&connection)?;
     Ok(connection)
 }
