@@ -103,7 +103,7 @@ async fn connection(
     stream: TcpStream,
     service: TowerToHyperService<axum::Router>,
 ) {
-    server.metrics.connections.fetch_add(1, Ordering::Relaxed);
+    let _counted = Counted::new(&server);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
@@ -120,5 +120,20 @@ async fn connection(
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended early");
     }
-    server.metrics.connections.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// A connection in the metrics, however it ends.
+struct Counted<'a>(&'a Server);
+
+impl<'a> Counted<'a> {
+    fn new(server: &'a Server) -> Self {
+        server.metrics.connections.fetch_add(1, Ordering::Relaxed);
+        Counted(server)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.metrics.connections.fetch_sub(1, Ordering::Relaxed);
+    }
 }

@@ -4,16 +4,20 @@ use super::{HttpError, Server, database as db, document as doc, gate, later, ser
 use crate::auth::User;
 use crate::status_page;
 use axum::http::Method;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{any, delete, get, post, put};
 use axum::{Extension, Router, middleware};
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
+use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
 
 /// The server as a service.
 pub fn router(server: Arc<Server>) -> Router {
     let app = all()
         .merge(status_page::routes())
+        .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn_with_state(
             Arc::clone(&server),
             gate::gate,
@@ -23,6 +27,13 @@ pub fn router(server: Arc<Server>) -> Router {
         None => app,
     };
     app.with_state(server)
+}
+
+/// A mistake of this program ends the request it is in, and no other.
+fn panicked(what: Box<dyn Any + Send>) -> Response {
+    let text = what.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| what.downcast_ref::<&str>().copied());
+    HttpError::Internal(format!("panicked: {}", text.unwrap_or_default())).into_response()
 }
 
 /// The same for the server itself, which asks in nobody's name: a replication between databases here.

@@ -7,7 +7,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The tasks, by number.
 #[derive(Debug, Default)]
-pub struct Tasks(Mutex<(u64, BTreeMap<u64, Map<String, Value>>)>);
+pub struct Tasks(Mutex<List>);
+
+#[derive(Debug, Default)]
+struct List {
+    last_number: u64,
+    tasks: BTreeMap<u64, Map<String, Value>>,
+}
 
 /// A task that is shown while this lives.
 #[derive(Debug)]
@@ -19,9 +25,9 @@ pub struct Task {
 impl Tasks {
     /// Shows a task; `fields` say what it does.
     pub fn begin(self: &Arc<Self>, kind: &str, fields: Map<String, Value>) -> Task {
-        let mut inner = self.0.lock().expect("no panic while held");
-        inner.0 += 1;
-        let number = inner.0;
+        let mut list = self.0.lock().expect("no panic while held");
+        list.last_number += 1;
+        let number = list.last_number;
         let mut task = Map::new();
         task.insert("type".into(), kind.into());
         task.insert("node".into(), super::server::NODE.into());
@@ -29,7 +35,7 @@ impl Tasks {
         task.insert("started_on".into(), now().into());
         task.insert("updated_on".into(), now().into());
         task.extend(fields);
-        inner.1.insert(number, task);
+        list.tasks.insert(number, task);
         Task {
             tasks: Arc::clone(self),
             number,
@@ -38,16 +44,16 @@ impl Tasks {
 
     /// All that are under way.
     pub fn list(&self) -> Vec<Map<String, Value>> {
-        let inner = self.0.lock().expect("no panic while held");
-        inner.1.values().cloned().collect()
+        let list = self.0.lock().expect("no panic while held");
+        list.tasks.values().cloned().collect()
     }
 }
 
 impl Task {
     /// Shows other values of some fields.
     pub fn update(&self, fields: impl IntoIterator<Item = (&'static str, Value)>) {
-        let mut inner = self.tasks.0.lock().expect("no panic while held");
-        if let Some(task) = inner.1.get_mut(&self.number) {
+        let mut list = self.tasks.0.lock().expect("no panic while held");
+        if let Some(task) = list.tasks.get_mut(&self.number) {
             task.extend(
                 fields
                     .into_iter()
@@ -60,8 +66,8 @@ impl Task {
 
 impl Drop for Task {
     fn drop(&mut self) {
-        let mut inner = self.tasks.0.lock().expect("no panic while held");
-        inner.1.remove(&self.number);
+        let mut list = self.tasks.0.lock().expect("no panic while held");
+        list.tasks.remove(&self.number);
     }
 }
 

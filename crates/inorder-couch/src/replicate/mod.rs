@@ -80,7 +80,7 @@ impl Replicator {
         run.prepare().await?;
         if !continuous {
             let result = tokio::select! {
-                result = run.to_the_end() => result,
+                result = run.once() => result,
                 () = running.token.cancelled() => Err(ReplicateError::Cancelled),
             };
             return result.map(Started::Finished);

@@ -124,7 +124,7 @@ impl Run {
     ///
     /// # Errors
     /// Why it could not.
-    pub async fn to_the_end(&mut self) -> Result<Value, ReplicateError> {
+    pub async fn once(&mut self) -> Result<Value, ReplicateError> {
         let mut pause = PAUSE_FIRST;
         for _ in 1..ATTEMPTS {
             match self.pass().await {

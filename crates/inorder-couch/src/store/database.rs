@@ -31,6 +31,7 @@ pub type RevisionsDiff = BTreeMap<String, (Vec<Revision>, Vec<Revision>)>;
 /// What all handles of a database share.
 pub struct Shared {
     pub name: String,
+    pub uuid: String,
     pub path: PathBuf,
     pub settings: Settings,
     pub readers: Pool,
@@ -55,10 +56,12 @@ impl Shared {
         // What was uploaded when the last process ended, and never used.
         while blobs::remove_unused(&connection, &pins)? {}
         let seq = State::read(&connection)?.update_seq;
+        let uuid = connection.query_row("SELECT uuid FROM state", [], |row| row.get(0))?;
         let queue = WriteQueue::start(connection, queue::Limits::default())
             .map_err(|error| Error::io(path, error))?;
         Ok(Shared {
             name: name.to_owned(),
+            uuid,
             path: path.to_owned(),
             settings,
             readers: Pool::new(path.to_owned(), settings.readers_max),
@@ -117,6 +120,8 @@ impl Shared {
         // Commits what waits.
         *queue = None;
         self.readers.close();
+        // Wakes the feeds that wait: they find it closed.
+        self.seq.send_modify(|_| {});
     }
 }
 
@@ -156,7 +161,7 @@ impl Database {
 
     /// Its own id, 32 hexadecimal digits: another database of the same name has another.
     pub fn uuid(&self) -> &str {
-        todo!()
+        &self.0.uuid
     }
 
     /// How large things may be.
@@ -173,7 +178,8 @@ impl Database {
     }
 
     /// The sequence of the last change that is committed. A receiver is a few bytes: a feed waits on it, then reads
-    /// [`Database::changes`]. It ends when the database is deleted and no handle is left.
+    /// [`Database::changes`]. It also wakes when the
+    /// database is deleted.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.0.seq.subscribe()
     }

@@ -4,7 +4,7 @@ use super::filter::Filter;
 use super::question::{Asked, Kind};
 use crate::http::seq::SeqFormat;
 use crate::http::{HttpResult, Server, reply};
-use crate::store::{Change, Database, GetOptions};
+use crate::store::{Change, Database, Error, GetOptions};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
@@ -44,6 +44,7 @@ pub struct Feed {
     seq: SeqFormat,
     seqs: watch::Receiver<u64>,
     phase: Phase,
+    is_first_page: bool,
     is_first_row: bool,
     /// Documents are read for the filter alone.
     hides_documents: bool,
@@ -65,6 +66,7 @@ impl Feed {
             seq: SeqFormat::new(&db),
             seqs: db.watch(),
             phase: Phase::Begin,
+            is_first_page: true,
             is_first_row: true,
             last_seq: asked.question.since,
             pending: 0,
@@ -157,7 +159,15 @@ impl Feed {
             self.asked.question.limit =
                 left.map(|left| usize::try_from(left).unwrap_or(usize::MAX));
         }
-        let page = self.db.changes(&self.asked.question, None)?;
+        let page = match self.db.changes(&self.asked.question, None) {
+            // Deleted: that was the last of it.
+            Err(Error::Closed) if !self.is_first_page => {
+                self.end(out);
+                return Ok(());
+            }
+            page => page?,
+        };
+        self.is_first_page = false;
         let looked_at = page.changes.last().map(|change| change.seq);
         let kept = self.filter.keep(&self.db, page.changes).await?;
         let wanted = usize::try_from(left.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
