@@ -163,6 +163,21 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Whether an item of the array that was entered is next; the end is not passed.
+    ///
+    /// # Errors
+    /// As [`Reader::next`].
+    pub fn has_item(&mut self) -> Result<bool, Error> {
+        self.skip_space();
+        if self.peek() == Some(b']') {
+            return Ok(false);
+        }
+        if self.expected == Expected::CommaOrEnd {
+            self.comma_or_end()?;
+        }
+        Ok(true)
+    }
+
     fn comma_or_end(&mut self) -> Result<(), Error> {
         match (self.peek(), self.open.last()) {
             (Some(b','), Some(is_object)) => {

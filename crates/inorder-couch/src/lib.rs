@@ -5,8 +5,6 @@
 //! is in them. [`http`] is the server and [`replicate`] its way to others; [`auth`] says who may ask, [`script`] runs the
 //! functions of design documents, [`multipart`] reads and writes documents with their attachments.
 
-#![allow(clippy::todo, dead_code)]
-
 pub mod auth;
 pub mod http;
 pub mod json;

@@ -2,9 +2,12 @@
 
 use super::database::Shared;
 use super::encoder::Encoder;
+use super::state::State;
 use super::write::{Ready, ReadyAttachment, ReadyContent, Writer};
-use super::{Document, Edit, Encoding, Error, NewAttachment, NewContent, Pending, id};
+use super::{Document, Edit, Encoding, Error, Limits, NewAttachment, NewContent, Pending, id};
 use crate::revision::Revision;
+use crate::store;
+use rusqlite::Connection;
 use std::collections::HashSet;
 
 /// What became of an edit that was accepted.
@@ -73,21 +76,21 @@ impl Shared {
         mut validate: Option<Validate>,
     ) -> Pending<Vec<Outcome>> {
         let mut outcomes: Vec<Option<Outcome>> = Vec::with_capacity(edits.len());
-        let mut ready = Vec::with_capacity(edits.len());
+        let mut accepted = Vec::with_capacity(edits.len());
         for (index, edit) in edits.into_iter().enumerate() {
-            match self.ready(edit) {
+            match ready(edit, &self.settings.limits) {
                 Ok(edit) => {
-                    ready.push((index, edit));
+                    accepted.push((index, edit));
                     outcomes.push(None);
                 }
                 Err(refusal) => outcomes.push(Some(Err(refusal))),
             }
         }
         // Neighbours share a page of the index. Stable: of two edits of a document the first comes first.
-        ready.sort_by(|(_, one), (_, other)| one.id.cmp(&other.id));
+        accepted.sort_by(|(_, one), (_, other)| one.id.cmp(&other.id));
         self.write(move |connection| {
             let mut writer = Writer::new(connection)?;
-            for (index, edit) in ready {
+            for (index, edit) in accepted {
                 outcomes[index] = Some(writer.edit(edit, mode, validate.as_mut())?);
             }
             let seq = writer.finish()?;
@@ -97,7 +100,7 @@ impl Shared {
 
     /// Writes one edit.
     pub fn write_edit(&self, edit: Edit, mut validate: Option<Validate>) -> Pending<Outcome> {
-        let ready = match self.ready(edit) {
+        let ready = match ready(edit, &self.settings.limits) {
             Ok(ready) => ready,
             Err(refusal) => return Pending::known(Ok(Err(refusal))),
         };
@@ -108,28 +111,43 @@ impl Shared {
             Ok((outcome, Some(seq)))
         })
     }
+}
 
-    /// Checks an edit, and compresses its attachments: on the caller's thread, not the one that writes.
-    fn ready(&self, edit: Edit) -> Result<Ready, Refusal> {
-        let id = edit.id.unwrap_or_else(id::make);
-        id::check(&id, &self.settings.limits).map_err(Refusal::IllegalId)?;
-        let mut names = HashSet::new();
-        let mut attachments = Vec::with_capacity(edit.attachments.len());
-        for attachment in edit.attachments {
-            if !names.insert(attachment.name.clone()) {
-                return Err(Refusal::BadRequest("Duplicate attachments".to_owned()));
-            }
-            attachments.push(ready_attachment(attachment)?);
+/// Checks an edit, and compresses its attachments: on the caller's thread, not the one that writes.
+fn ready(edit: Edit, limits: &Limits) -> Result<Ready, Refusal> {
+    let id = edit.id.unwrap_or_else(id::make);
+    id::check(&id, limits).map_err(Refusal::IllegalId)?;
+    let mut names = HashSet::new();
+    let mut attachments = Vec::with_capacity(edit.attachments.len());
+    for attachment in edit.attachments {
+        if !names.insert(attachment.name.clone()) {
+            return Err(Refusal::BadRequest("Duplicate attachments".to_owned()));
         }
-        Ok(Ready {
-            id,
-            history: edit.history,
-            deleted: edit.deleted,
-            body: edit.body,
-            term: edit.term,
-            attachments,
-        })
+        attachments.push(ready_attachment(attachment)?);
     }
+    Ok(Ready {
+        id,
+        history: edit.history,
+        deleted: edit.deleted,
+        body: edit.body,
+        term: edit.term,
+        attachments,
+    })
+}
+
+/// Writes one edit within another job; the sequence of the last change.
+pub fn write_edit(
+    connection: &Connection,
+    edit: Edit,
+    limits: &Limits,
+) -> store::Result<(Outcome, u64)> {
+    let ready = match ready(edit, limits) {
+        Ok(ready) => ready,
+        Err(refusal) => return Ok((Err(refusal), State::read(connection)?.update_seq)),
+    };
+    let mut writer = Writer::new(connection)?;
+    let outcome = writer.edit(ready, Mode::New, None)?;
+    Ok((outcome, writer.finish()?))
 }
 
 fn ready_attachment(attachment: NewAttachment) -> Result<ReadyAttachment, Refusal> {

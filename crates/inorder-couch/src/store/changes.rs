@@ -229,18 +229,10 @@ impl<'a, 'f> Page<'a, 'f> {
     }
 
     fn change(&self, connection: &Connection, row: &Row<'_>) -> Result<Change> {
-        let (head, document) = match &self.question.include_docs {
-            None => (Head::from_row(row)?, None),
-            Some(options) if row::needs_tree(options) => {
-                let head = Head::from_row(row)?;
-                let document = super::get::winner(connection, &head.id, options)?;
-                (head, Some(document))
-            }
-            Some(options) => {
-                let (head, body) = row::whole_from_row(row)?;
-                let document = row::document(connection, head.clone(), body, options)?;
-                (head, Some(document))
-            }
+        let head = Head::from_row(row)?;
+        let document = match &self.question.include_docs {
+            Some(options) => Some(row::winner_from_row(connection, row, options)?),
+            None => None,
         };
         let revisions = match self.question.style {
             Style::MainOnly => vec![head.revision],

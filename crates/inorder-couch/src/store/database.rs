@@ -414,7 +414,8 @@ impl Database {
         self.0.backup(path)
     }
 
-    /// Finds documents by what is in them. `_find` asks for the next page with this one's bookmark.
+    /// Finds documents by what is in them; the page's bookmark asks for the next. Without an index that serves it looks at every
+    /// document: a server calls it where it may block.
     ///
     /// # Errors
     /// [`Error::Mango`] when no index serves what was demanded.

@@ -39,7 +39,7 @@ mod local;
 mod pending;
 mod pool;
 mod purge;
-mod row;
+pub(crate) mod row;
 mod schema;
 mod settings;
 mod state;
@@ -64,3 +64,5 @@ pub use pending::Pending;
 pub use purge::Purged;
 pub use settings::{Limits, Settings, Synchronous};
 pub use upload::{StoredContent, Upload};
+
+pub(crate) use bulk::write_edit;

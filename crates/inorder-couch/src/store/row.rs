@@ -115,6 +115,28 @@ pub fn whole(connection: &Connection, id: &str) -> Result<Option<(Head, Body)>> 
     Ok(statement.query_row([id], whole_from_row).optional()?)
 }
 
+/// A row with the columns of [`WHOLE`] as a document.
+pub fn winner_from_row(
+    connection: &Connection,
+    row: &Row<'_>,
+    options: &GetOptions,
+) -> Result<Document> {
+    if needs_tree(options) {
+        let id: String = row.get(1)?;
+        return super::get::winner(connection, &id, options);
+    }
+    let (head, body) = whole_from_row(row)?;
+    document(connection, head, body, options)
+}
+
+/// A document that is there and not deleted.
+pub fn living(connection: &Connection, id: &str) -> Result<Option<Document>> {
+    let Some((head, body)) = whole(connection, id)?.filter(|(head, _)| !head.deleted) else {
+        return Ok(None);
+    };
+    document(connection, head, body, &GetOptions::default()).map(Some)
+}
+
 /// The body of the winner in the row of this sequence.
 pub fn winner_body(connection: &Connection, seq: u64) -> Result<Body> {
     let mut statement = connection.prepare_cached("SELECT atts, body FROM docs WHERE seq = ?1")?;

@@ -366,7 +366,7 @@ impl<'a> Writer<'a> {
         self.count_in(seq, winner.deleted)?;
         if id.starts_with(id::DESIGN) {
             self.state.design_seq = seq;
-            crate::mango::design_changed(self.connection, id)?;
+            crate::mango::design_changed(self.connection)?;
         }
         Ok(())
     }
@@ -427,7 +427,7 @@ impl<'a> Writer<'a> {
         self.state.update_seq += 1;
         if id.starts_with(id::DESIGN) {
             self.state.design_seq = self.state.update_seq;
-            crate::mango::design_changed(self.connection, id)?;
+            crate::mango::design_changed(self.connection)?;
         }
         Ok(())
     }

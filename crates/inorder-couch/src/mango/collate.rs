@@ -1,0 +1,251 @@
+//! CouchDB's order of JSON values: `null`, `false`, `true`, numbers, strings, arrays, objects.
+//!
+//! Numbers are in the order of their values; strings in that of ICU's root collation at tertiary strength, as CouchDB's are
+//! (so `"a" < "A" < "b"`, and strings that differ in control characters alone are equal); arrays and objects item by
+//! item, a shorter one first, objects in the order their members stand.
+//!
+//! Source: `couch_ejson_compare`, and the [table](https://docs.couchdb.org/en/stable/ddocs/views/collation.html) in CouchDB's
+//! manual.
+
+use icu_collator::options::CollatorOptions;
+use icu_collator::{Collator, CollatorBorrowed, CollatorPreferences};
+use serde_json::{Number, Value};
+use std::cmp::Ordering;
+use std::sync::LazyLock;
+
+/// Follows after every key.
+pub const MAX: u8 = 0xff;
+
+// What a part of a key begins with. An end is lower than all else, so that the shorter comes first.
+const END_OF_TEXT: u8 = 0;
+const END: u8 = 1;
+const NULL: u8 = 2;
+const FALSE: u8 = 3;
+const TRUE: u8 = 4;
+const NUMBER: u8 = 5;
+const STRING: u8 = 6;
+const ARRAY: u8 = 7;
+const OBJECT: u8 = 8;
+
+#[allow(clippy::expect_used)] // The data is compiled in.
+static COLLATOR: LazyLock<CollatorBorrowed<'static>> = LazyLock::new(|| {
+    Collator::try_new(CollatorPreferences::default(), CollatorOptions::default())
+        .expect("the root collation is compiled in")
+});
+
+/// Compares two strings.
+pub fn compare_strings(one: &str, other: &str) -> Ordering {
+    COLLATOR.compare(one, other)
+}
+
+/// Compares two values.
+pub fn compare(one: &Value, other: &Value) -> Ordering {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => compare_numbers(one, other),
+        (Value::String(one), Value::String(other)) => compare_strings(one, other),
+        (Value::Array(one), Value::Array(other)) => {
+            let pairs = one.iter().zip(other);
+            let mut orders = pairs.map(|(one, other)| compare(one, other));
+            let first = orders.find(|order| order.is_ne());
+            first.unwrap_or_else(|| one.len().cmp(&other.len()))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let pairs = one.iter().zip(other);
+            let mut orders = pairs.map(|((name, value), (other_name, other))| {
+                compare_strings(name, other_name).then_with(|| compare(value, other))
+            });
+            let first = orders.find(|order| order.is_ne());
+            first.unwrap_or_else(|| one.len().cmp(&other.len()))
+        }
+        _ => kind(one).cmp(&kind(other)),
+    }
+}
+
+fn kind(value: &Value) -> u8 {
+    match value {
+        Value::Null => NULL,
+        Value::Bool(false) => FALSE,
+        Value::Bool(true) => TRUE,
+        Value::Number(_) => NUMBER,
+        Value::String(_) => STRING,
+        Value::Array(_) => ARRAY,
+        Value::Object(_) => OBJECT,
+    }
+}
+
+/// Appends a key of the value: keys are in the order of bytes as values are in theirs, and no key begins with another.
+pub fn write_key(out: &mut Vec<u8>, value: &Value) {
+    out.push(kind(value));
+    match value {
+        Value::Null | Value::Bool(_) => {}
+        Value::Number(number) => write_number(out, number),
+        Value::String(text) => write_string(out, text),
+        Value::Array(items) => {
+            items.iter().for_each(|item| write_key(out, item));
+            out.push(END);
+        }
+        Value::Object(members) => {
+            for (name, value) in members {
+                out.push(STRING);
+                write_string(out, name);
+                write_key(out, value);
+            }
+            out.push(END);
+        }
+    }
+}
+
+fn write_string(out: &mut Vec<u8>, text: &str) {
+    // Writing into memory does not fail. Sort keys have no zero bytes.
+    let Ok(()) = COLLATOR.write_sort_key_to(text, out);
+    out.push(END_OF_TEXT);
+}
+
+/// The nearest float, and how far the number is above it: that is an integer, and not 0 only above 2^53.
+fn split_number(number: &Number) -> (f64, i64) {
+    let exact = match (number.as_i64(), number.as_u64()) {
+        (Some(exact), _) => i128::from(exact),
+        (_, Some(exact)) => i128::from(exact),
+        // A zero has no sign here.
+        _ => return (number.as_f64().unwrap_or_default() + 0.0, 0),
+    };
+    let nearest = exact as f64;
+    (nearest, (exact - nearest as i128) as i64)
+}
+
+fn compare_numbers(one: &Number, other: &Number) -> Ordering {
+    let ((one, above), (other, other_above)) = (split_number(one), split_number(other));
+    one.total_cmp(&other).then(above.cmp(&other_above))
+}
+
+fn write_number(out: &mut Vec<u8>, number: &Number) {
+    /// More than a 64-bit integer differs from its nearest float.
+    const BIAS: i64 = 1 << 15;
+    let (nearest, above) = split_number(number);
+    let bits = nearest.to_bits();
+    // Negative floats are in the reverse order of their bits.
+    let ordered = match bits >> 63 {
+        0 => bits | 1 << 63,
+        _ => !bits,
+    };
+    out.extend_from_slice(&ordered.to_be_bytes());
+    out.extend_from_slice(&((above + BIAS) as u16).to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn key(value: &Value) -> Vec<u8> {
+        let mut key = Vec::new();
+        write_key(&mut key, value);
+        key
+    }
+
+    #[test]
+    fn values_are_in_the_order_of_couchdbs_manual() {
+        let ordered = [
+            json!(null),
+            json!(false),
+            json!(true),
+            json!(-1e300),
+            json!(-9007199254740993i64),
+            json!(-9007199254740992i64),
+            json!(-2),
+            json!(0),
+            json!(0.5),
+            json!(1),
+            json!(2),
+            json!(3.0),
+            json!(4),
+            json!(9007199254740992i64),
+            json!(9007199254740993i64),
+            json!(18446744073709551615u64),
+            json!(1e300),
+            json!(""),
+            json!("a"),
+            json!("A"),
+            json!("ä"),
+            json!("aa"),
+            json!("b"),
+            json!("B"),
+            json!("ba"),
+            json!("bb"),
+            json!([]),
+            json!(["a"]),
+            json!(["b"]),
+            json!(["b", "c"]),
+            json!(["b", "c", "a"]),
+            json!(["b", "d"]),
+            json!(["b", "d", "e"]),
+            json!({}),
+            json!({"a": 1}),
+            json!({"a": 2}),
+            json!({"b": 1}),
+            json!({"b": 2}),
+            json!({"b": 2, "a": 1}),
+            json!({"b": 2, "c": 2}),
+        ];
+        for pair in ordered.windows(2) {
+            let (one, other) = (&pair[0], &pair[1]);
+            assert_eq!(compare(one, other), Ordering::Less, "{one} {other}");
+            assert!(key(one) < key(other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_one_value_are_equal() {
+        for (one, other) in [
+            ("1", "1.0"),
+            ("0", "-0.0"),
+            ("9007199254740992", "9007199254740992.0"),
+        ] {
+            let [one, other] =
+                [one, other].map(|text| serde_json::from_str::<Value>(text).unwrap());
+            assert_eq!(compare(&one, &other), Ordering::Equal);
+            assert_eq!(key(&one), key(&other));
+        }
+    }
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<u64>().prop_map(Value::from),
+            (-3..3i64).prop_map(Value::from),
+            (1i64 << 53..(1 << 53) + 4).prop_map(Value::from),
+            any::<f64>()
+                .prop_filter("finite", |float| float.is_finite())
+                .prop_map(Value::from),
+            "[aAbä\u{0}\u{300} ]{0,4}".prop_map(Value::from),
+            "\\PC{0,3}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 12, 3, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+                proptest::collection::vec(("[ab]{0,2}", inner), 0..3)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn keys_are_in_the_order_of_their_values(one in any_value(), other in any_value()) {
+            prop_assert_eq!(key(&one).cmp(&key(&other)), compare(&one, &other), "{} {}", one, other);
+        }
+
+        #[test]
+        fn keys_of_many_values_are_in_the_order_of_lists(
+            one in proptest::collection::vec(any_value(), 2),
+            other in proptest::collection::vec(any_value(), 2),
+        ) {
+            let joined = |values: &[Value]| values.iter().flat_map(key).collect::<Vec<_>>();
+            let order = compare(&Value::from(one.clone()), &Value::from(other.clone()));
+            prop_assert_eq!(joined(&one).cmp(&joined(&other)), order);
+        }
+    }
+}
