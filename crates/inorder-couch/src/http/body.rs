@@ -187,6 +187,23 @@ fn unpack(packed: &[u8], bytes_max: usize, memory: &Arc<Semaphore>) -> HttpResul
     }
 }
 
+/// Larger bodies take longer to parse than other requests should wait.
+const INLINE_BYTES_MAX: usize = 256 << 10;
+
+/// Does what a body of so many bytes asks for: here, or, when it is large, where it keeps no other request waiting.
+///
+/// # Errors
+/// What `work` returns.
+pub async fn in_its_place<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> HttpResult<T> + Send + 'static,
+) -> HttpResult<T> {
+    if bytes <= INLINE_BYTES_MAX {
+        return work();
+    }
+    super::database::blocking(work).await?
+}
+
 /// The announced length of a body.
 pub fn content_length(headers: &HeaderMap) -> Option<u64> {
     let value = headers.get(header::CONTENT_LENGTH)?;

@@ -15,18 +15,20 @@ use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, Expos
 
 /// The server as a service.
 pub fn router(server: Arc<Server>) -> Router {
-    let app = all()
-        .merge(status_page::routes())
+    let routes = all().merge(status_page::routes());
+    let routes = routes.with_state(Arc::clone(&server));
+    // Around the routes as a whole: only there an answer says which methods a path has.
+    let app = Router::new()
+        .fallback_service(routes)
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn_with_state(
             Arc::clone(&server),
             gate::gate,
         ));
-    let app = match cors(&server.settings.cors_origins) {
+    match cors(&server.settings.cors_origins) {
         Some(layer) => app.layer(layer),
         None => app,
-    };
-    app.with_state(server)
+    }
 }
 
 /// A mistake of this program ends the request it is in, and no other.

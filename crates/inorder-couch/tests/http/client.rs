@@ -128,11 +128,12 @@ impl Running {
     pub async fn database(&self, name: &str, docs: &Value) -> Vec<Value> {
         let made = self.put(&format!("/{name}"), &Value::Null).await;
         assert_eq!(made.status, 201, "{}", made.text());
-        let written = self.post(
-            &format!("/{name}/_bulk_docs"),
-            &serde_json::json!({ "docs": docs }),
+        let (path, body) = (
+            format!("/{name}/_bulk_docs"),
+            serde_json::json!({ "docs": docs }),
         );
-        written.await.json().as_array().expect("a list").clone()
+        let written = self.post(&path, &body).await;
+        written.json().as_array().expect("a list").clone()
     }
 }
 

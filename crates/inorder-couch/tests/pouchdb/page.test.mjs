@@ -1,5 +1,6 @@
 // The status page in a real browser.
 import assert from "node:assert/strict";
+import { pbkdf2Sync } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { startBrowser } from "./browser.mjs";
@@ -9,7 +10,9 @@ let place, server, browser;
 const basic = { authorization: `Basic ${btoa("anna:secret")}` };
 before(async () => {
   place = await scratch();
-  await writeFile(`${place.folder}/password`, "secret\n");
+  // Hashed with few rounds: an unoptimised server takes long over many.
+  const key = pbkdf2Sync("secret", "salt", 10, 32, "sha256").toString("hex");
+  await writeFile(`${place.folder}/password`, `-pbkdf2:sha256-${key},salt,10\n`);
   server = await startServer(place.folder, "--admin", "anna", "--password-file", `${place.folder}/password`);
   browser = await startBrowser(place.folder);
 });

@@ -1,8 +1,7 @@
 //! `_bulk_docs`: many edits in one request.
 
-use super::blocking;
 use crate::auth::User;
-use crate::http::body::{JsonBody, Received};
+use crate::http::body::{JsonBody, Received, in_its_place};
 use crate::http::target::Db;
 use crate::http::{HttpError, HttpResult, Server, reply};
 use crate::store::{Edit, Limits, Outcome, Refusal};
@@ -20,9 +19,6 @@ struct Body<'a> {
     new_edits: Option<bool>,
 }
 
-/// Larger bodies are read where they keep no other request waiting.
-const INLINE_BYTES_MAX: usize = 1 << 20;
-
 /// `POST /db/_bulk_docs`.
 pub async fn bulk_docs(
     State(server): State<Arc<Server>>,
@@ -30,12 +26,9 @@ pub async fn bulk_docs(
     Db(db): Db,
     JsonBody(body): JsonBody,
 ) -> HttpResult {
-    let limits = db.limits();
-    let (edits, new_edits) = if body.len() > INLINE_BYTES_MAX {
-        blocking(move || read(&body, &limits)).await??
-    } else {
-        read(&body, &limits)?
-    };
+    let (limits, bytes) = (db.limits(), body.len());
+    let read = move || read(&body, &limits);
+    let (edits, new_edits) = in_its_place(bytes, read).await?;
     let ids: Vec<Option<String>> = edits.iter().map(|edit| edit.id.clone()).collect();
     let validate = server.validations.validate(&server, &db, &user).await?;
     let outcomes = if new_edits {

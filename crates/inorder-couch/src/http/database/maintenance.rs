@@ -4,7 +4,7 @@ use crate::http::body::{JsonBody, Received};
 use crate::http::server::NODE;
 use crate::http::target::{Db, Doc};
 use crate::http::{HttpError, HttpResult, Server, reply};
-use crate::store::Database;
+use crate::store::{Database, Error};
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -64,8 +64,10 @@ pub async fn compact(State(server): State<Arc<Server>>, Db(db): Db, _: JsonBody)
     fields.insert("database".into(), db.name().into());
     let task = server.tasks.begin("database_compaction", fields);
     tokio::task::spawn_blocking(move || {
-        if let Err(error) = db.compact() {
-            tracing::error!(%error, database = db.name(), "compaction failed");
+        match db.compact() {
+            // Deleted meanwhile: that gives back all its space.
+            Ok(_) | Err(Error::Closed) => {}
+            Err(error) => tracing::error!(%error, database = db.name(), "compaction failed"),
         }
         drop(task);
     });

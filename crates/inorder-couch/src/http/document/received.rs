@@ -1,6 +1,6 @@
 //! A document as a client sends it: JSON, or a multipart body with its attachments.
 
-use crate::http::body::{self, Received, content_length};
+use crate::http::body::{self, Received, content_length, in_its_place};
 use crate::http::{HttpError, HttpResult, Server};
 use crate::multipart::{Reader, boundary, media_type, parameter};
 use crate::store::{Database, Edit, NewAttachment, NewContent};
@@ -26,7 +26,11 @@ pub async fn edit(server: &Arc<Server>, db: &Database, request: Request) -> Http
         ));
     }
     let received = Received::from_request(request, server).await?;
-    Ok(Edit::from_json(received.text()?, &db.limits())?)
+    let limits = db.limits();
+    in_its_place(received.len(), move || {
+        Ok(Edit::from_json(received.text()?, &limits)?)
+    })
+    .await
 }
 
 async fn related(
@@ -39,9 +43,14 @@ async fn related(
     let first = reader.next_part().await?;
     first.ok_or_else(|| HttpError::BadRequest("The body has no parts.".to_owned()))?;
     let json = first_part(&mut reader, server).await?;
-    let text = std::str::from_utf8(&json);
-    let text = text.map_err(|error| HttpError::BadJson(error.to_string()))?;
-    let mut edit = Edit::from_json(text, &db.limits())?;
+    let json_bytes = json.len();
+    let limits = db.limits();
+    let parse = move || {
+        let text = std::str::from_utf8(&json);
+        let text = text.map_err(|error| HttpError::BadJson(error.to_string()))?;
+        Ok(Edit::from_json(text, &limits)?)
+    };
+    let mut edit = in_its_place(json_bytes, parse).await?;
     while let Some(headers) = reader.next_part().await? {
         let name = headers.get("Content-Disposition");
         let name = name.and_then(|value| parameter(value, "filename"));
