@@ -23,13 +23,6 @@ pub struct Dir {
 }
 
 impl Dir {
-    /// The folder, made if it isn't there.
-    pub fn make(&self) -> anyhow::Result<PathBuf> {
-        let made = std::fs::create_dir_all(&self.dir);
-        made.with_context(|| format!("cannot make the folder {}", self.dir.display()))?;
-        Ok(self.dir.clone())
-    }
-
     /// The databases in it, which no server may have open at the same time.
     pub fn open(&self) -> anyhow::Result<Databases> {
         Databases::open(&self.dir, store::Settings::default()).context(

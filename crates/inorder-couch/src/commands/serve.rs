@@ -6,6 +6,7 @@ use clap::Args;
 use inorder_couch::auth::{Admin, Auth};
 use inorder_couch::http::{Listening, Server, Settings, serve};
 use inorder_couch::store::{self, Databases, Synchronous};
+use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use tokio::signal::unix::{SignalKind, signal};
@@ -66,14 +67,6 @@ impl Serve {
     pub fn run(self) -> anyhow::Result<()> {
         self.start_log()?;
         let address = self.address()?;
-        let mut identity = Identity::open(&self.dir.make()?)?;
-        let admin = self.admin(&mut identity)?;
-        if admin.is_none() && !address.ip().is_loopback() {
-            let problem = format!(
-                "{address} can be reached from other machines, and there is no admin: anybody could do everything. Set one with --admin NAME, or listen at 127.0.0.1."
-            );
-            return Err(UsageError(problem).into());
-        }
         let settings = store::Settings {
             synchronous: if self.relaxed {
                 Synchronous::Relaxed
@@ -83,6 +76,14 @@ impl Serve {
             ..store::Settings::default()
         };
         let databases = Databases::open(&self.dir.dir, settings)?;
+        let mut identity = Identity::open(&self.dir.dir)?;
+        let admin = self.admin(&mut identity)?;
+        if admin.is_none() && !address.ip().is_loopback() {
+            let problem = format!(
+                "{address} can be reached from other machines, and there is no admin: anybody could do everything. Set one with --admin NAME, or listen at 127.0.0.1."
+            );
+            return Err(UsageError(problem).into());
+        }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .thread_name("inorder-couch")
@@ -106,11 +107,11 @@ impl Serve {
         let listening = listening.with_context(|| format!("cannot listen at {address}"))?;
         let address = listening.address;
         if !auth.has_admin() {
-            eprintln!(
-                "no admin: anybody on this machine may do everything (set one with --admin NAME)"
-            );
+            say("no admin: anybody on this machine may do everything (set one with --admin NAME)");
         }
-        eprintln!("listening at http://{address}/ (status page: http://{address}/_utils/)");
+        say(&format!(
+            "listening at http://{address}/ (status page: http://{address}/_utils/)"
+        ));
         let settings = Settings {
             listen: address.to_string(),
             uuid,
@@ -127,7 +128,7 @@ impl Serve {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
             }
-            eprintln!("stopping");
+            say("stopping");
         };
         serve(Server::new(databases, auth, settings), listening, stop).await;
         Ok(())
@@ -141,6 +142,7 @@ impl Serve {
             .with_env_filter(filter)
             .with_writer(std::io::stderr)
             .with_ansi(is_colourful)
+            .log_internal_errors(false)
             .init();
         Ok(())
     }
@@ -190,4 +192,9 @@ impl Serve {
         identity.set_admin(&self.dir.dir, &admin)?;
         Ok(Some(admin))
     }
+}
+
+/// Tells whoever still listens; a server goes on without its terminal.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
