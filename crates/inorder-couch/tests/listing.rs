@@ -313,6 +313,8 @@ fn whoever_watches_is_told_of_each_commit() {
     assert!(events.try_recv().is_err());
     store.databases.delete("db").unwrap();
     assert_eq!(events.try_recv().unwrap().event, Event::Deleted);
+    assert!(watch.has_changed().is_err(), "it is over");
+    assert!(store.db.watch().has_changed().is_err());
 }
 
 #[test]

@@ -143,13 +143,8 @@ impl Tree {
             if is_newest && is_new {
                 merge = Merge::NewLeaf;
             }
-            let is_new_edge = child
-                .as_ref()
-                .is_some_and(|child| self.add_edge(child, &revision));
-            // What comes before a known revision is known, too, unless the tree was stemmed there.
-            let is_known_from_here = !is_new && child.is_some() && !is_new_edge;
-            if is_known_from_here {
-                break;
+            if let Some(child) = &child {
+                self.add_edge(child, &revision);
             }
             child = Some(revision);
         }
@@ -222,17 +217,12 @@ impl Tree {
         true
     }
 
-    /// Adds an edge; whether it is new.
-    fn add_edge(&mut self, child: &Revision, parent: &Revision) -> bool {
-        let (Ok(child), Ok(parent)) = (self.find(child), self.find(parent)) else {
-            return false;
-        };
-        let edge = (child as u32, parent as u32);
-        match self.edges.binary_search(&edge) {
-            Ok(_) => false,
-            Err(index) => {
+    /// Adds an edge unless it is known.
+    fn add_edge(&mut self, child: &Revision, parent: &Revision) {
+        if let (Ok(child), Ok(parent)) = (self.find(child), self.find(parent)) {
+            let edge = (child as u32, parent as u32);
+            if let Err(index) = self.edges.binary_search(&edge) {
                 self.edges.insert(index, edge);
-                true
             }
         }
     }
@@ -293,3 +283,6 @@ impl From<Node> for Tree {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -55,7 +55,8 @@ pub enum Refusal {
 pub type Outcome = Result<Written, Refusal>;
 
 /// Whether an edit is allowed: the new revision, and the one before it. Called on the writing thread, with the document as it
-/// will be written; local documents are not asked about.
+/// will be written; local documents are not asked about. It must not hold a [`Database`](super::Database), whose last handle
+/// waits for the thread to end.
 pub type Validate = Box<dyn FnMut(&Document, Option<&Document>) -> Result<(), Refusal> + Send>;
 
 /// What an edit says of its revision.

@@ -76,7 +76,8 @@ pub struct ChangesPage {
     pub pending: u64,
 }
 
-/// Whether a change is of interest.
+/// Whether a change is of interest. It is called in the middle of a read, with a connection lent: it must not read the
+/// database itself.
 pub type Filter<'a> = dyn FnMut(&Change) -> Result<bool> + 'a;
 
 /// A page of changes, all from one snapshot.

@@ -38,9 +38,14 @@ pub struct Shared {
     pub pins: Pins,
     pub is_compacting: AtomicBool,
     /// None once it is closed.
-    queue: RwLock<Option<WriteQueue>>,
-    seq: watch::Sender<u64>,
+    writing: RwLock<Option<Writing>>,
     events: broadcast::Sender<DatabaseEvent>,
+}
+
+/// The thread that writes, and the sequence of the last change it committed.
+struct Writing {
+    queue: WriteQueue,
+    seq: watch::Sender<u64>,
 }
 
 impl Shared {
@@ -51,7 +56,7 @@ impl Shared {
         settings: Settings,
         events: broadcast::Sender<DatabaseEvent>,
     ) -> Result<Self> {
-        let connection = schema::open_writer(path, settings.synchronous)?;
+        let connection = schema::open_writer(path, &settings)?;
         let pins = Pins::default();
         // What was uploaded when the last process ended, and never used.
         while blobs::remove_unused(&connection, &pins)? {}
@@ -67,8 +72,10 @@ impl Shared {
             readers: Pool::new(path.to_owned(), settings.readers_max),
             pins,
             is_compacting: AtomicBool::new(false),
-            queue: RwLock::new(Some(queue)),
-            seq: watch::Sender::new(seq),
+            writing: RwLock::new(Some(Writing {
+                queue,
+                seq: watch::Sender::new(seq),
+            })),
             events,
         })
     }
@@ -79,7 +86,12 @@ impl Shared {
         work: impl FnOnce(&Connection) -> Result<(T, Option<u64>)> + Send + 'static,
     ) -> Pending<T> {
         let (tell, told) = oneshot::channel();
-        let (seq, events, name) = (self.seq.clone(), self.events.clone(), self.name.clone());
+        let (events, name) = (self.events.clone(), self.name.clone());
+        let writing = self.writing.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(Writing { queue, seq }) = &*writing else {
+            return Pending::known(Err(Error::Closed));
+        };
+        let seq = seq.clone();
         let answer = move |given: Result<(T, Option<u64>)>| {
             if let Ok((_, Some(new))) = &given {
                 let is_later = seq.send_if_modified(|seq| {
@@ -94,14 +106,9 @@ impl Shared {
             }
             let _ = tell.send(given.map(|(given, _)| given));
         };
-        let queue = self.queue.read().unwrap_or_else(PoisonError::into_inner);
-        let submitted = match &*queue {
-            Some(queue) => queue.submit(work, answer).map_err(Error::from),
-            None => Err(Error::Closed),
-        };
-        match submitted {
+        match queue.submit(work, answer) {
             Ok(()) => Pending::new(told),
-            Err(error) => Pending::known(Err(error)),
+            Err(error) => Pending::known(Err(error.into())),
         }
     }
 
@@ -110,18 +117,17 @@ impl Shared {
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let queue = self.queue.read().unwrap_or_else(PoisonError::into_inner);
-        queue.as_ref().ok_or(Error::Closed)?.run_alone(work)
+        let writing = self.writing.read().unwrap_or_else(PoisonError::into_inner);
+        let writing = writing.as_ref().ok_or(Error::Closed)?;
+        writing.queue.run_alone(work)
     }
 
     /// Ends the writing thread and closes all connections: afterwards nobody touches the files.
     pub fn close(&self) {
-        let mut queue = self.queue.write().unwrap_or_else(PoisonError::into_inner);
-        // Commits what waits.
-        *queue = None;
+        let mut writing = self.writing.write().unwrap_or_else(PoisonError::into_inner);
+        // Commits what waits, and tells those who watch that it is over.
+        *writing = None;
         self.readers.close();
-        // Wakes the feeds that wait: they find it closed.
-        self.seq.send_modify(|_| {});
     }
 }
 
@@ -178,10 +184,17 @@ impl Database {
     }
 
     /// The sequence of the last change that is committed. A receiver is a few bytes: a feed waits on it, then reads
-    /// [`Database::changes`]. It also wakes when the
-    /// database is deleted.
+    /// [`Database::changes`]. It ends when the database is deleted.
     pub fn watch(&self) -> watch::Receiver<u64> {
-        self.0.seq.subscribe()
+        let writing = self
+            .0
+            .writing
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        match &*writing {
+            Some(writing) => writing.seq.subscribe(),
+            None => watch::channel(0).1,
+        }
     }
 
     /// The sequence of the last change of a design document: what was made of them is good as long as this stays.
@@ -401,6 +414,9 @@ impl Database {
     ///
     /// # Errors
     /// When SQLite refuses.
+    ///
+    /// # Panics
+    /// Inside an asynchronous task.
     pub fn compact(&self) -> Result<bool> {
         self.0.compact()
     }

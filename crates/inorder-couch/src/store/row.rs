@@ -68,6 +68,8 @@ impl Body {
 pub struct Stored {
     pub head: Head,
     pub tree: Tree,
+    /// Bytes of the winner's body and of its attachments, decoded.
+    pub external_bytes: u64,
 }
 
 /// Whether the tree is needed to answer.
@@ -86,18 +88,27 @@ pub fn needs_tree(options: &GetOptions) -> bool {
 
 /// The winner and the tree of a document.
 pub fn stored(connection: &Connection, id: &str) -> Result<Option<Stored>> {
-    let mut statement = connection
-        .prepare_cached("SELECT seq, id, deleted, gen, hash, tree FROM docs WHERE id = ?1")?;
-    let row = statement.query_row([id], |row| {
-        Ok((
-            Head::from_row(row)?,
-            row.get_ref(5)?.as_blob().map(Tree::decode)?,
-        ))
-    });
-    let Some((head, tree)) = row.optional()? else {
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, id, deleted, gen, hash, tree, octet_length(body), atts FROM docs WHERE id = ?1",
+    )?;
+    let mut rows = statement.query([id])?;
+    let Some(row) = rows.next()? else {
         return Ok(None);
     };
-    Ok(Some(Stored { head, tree: tree? }))
+    let tree = row.get_ref(5)?.as_blob().map_err(rusqlite::Error::from)?;
+    let atts: Option<String> = row.get(7)?;
+    Ok(Some(Stored {
+        head: Head::from_row(row)?,
+        tree: Tree::decode(tree)?,
+        external_bytes: external_bytes(number(row, 6)?, atts.as_deref())?,
+    }))
+}
+
+/// Bytes of a body and of its attachments, decoded.
+pub fn external_bytes(body_bytes: u64, atts: Option<&str>) -> Result<u64> {
+    let records = Record::read_all(atts)?;
+    let lengths = records.iter().map(|record| record.length);
+    Ok(body_bytes + lengths.sum::<u64>())
 }
 
 /// The columns that [`whole_from_row`] reads.

@@ -1,6 +1,6 @@
 //! The tables of a database, and how a connection to it is set up.
 
-use super::{Error, Result, Synchronous};
+use super::{Error, Result, Settings, Synchronous};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
@@ -103,7 +103,7 @@ pub fn create(path: &Path) -> Result<()> {
 }
 
 /// The connection that writes. Checks that the file is a database of this program.
-pub fn open_writer(path: &Path, synchronous: Synchronous) -> Result<Connection> {
+pub fn open_writer(path: &Path, settings: &Settings) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE))?;
     let damaged = |what: String| Error::Damaged {
         path: path.to_owned(),
@@ -120,7 +120,7 @@ pub fn open_writer(path: &Path, synchronous: Synchronous) -> Result<Connection> 
             "its version is {version}, this program reads version {VERSION}"
         )));
     }
-    let synchronous = match synchronous {
+    let synchronous = match settings.synchronous {
         Synchronous::Full => "FULL",
         Synchronous::Relaxed => "NORMAL",
     };
@@ -129,6 +129,10 @@ pub fn open_writer(path: &Path, synchronous: Synchronous) -> Result<Connection> 
          PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}; PRAGMA journal_size_limit = {LOG_BYTES_KEPT};
          PRAGMA cache_size = -2048;"
     ))?;
+    if let Some(bytes) = settings.file_bytes_max {
+        let pages = (bytes / number("page_size")?.max(1) as u64).max(1);
+        connection.pragma_update(None, "max_page_count", pages as i64)?;
+    }
     set_up(&connection)?;
     Ok(connection)
 }

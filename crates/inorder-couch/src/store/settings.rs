@@ -50,6 +50,9 @@ pub struct Settings {
     pub readers_max: usize,
     /// Databases kept open while nobody uses them.
     pub idle_databases_max: usize,
+    /// Bytes a database's file may grow to, the log beside it not counted: a write that needs more is refused like one that
+    /// meets a full disk.
+    pub file_bytes_max: Option<u64>,
 }
 
 impl Default for Settings {
@@ -59,6 +62,7 @@ impl Default for Settings {
             limits: Limits::default(),
             readers_max: 4,
             idle_databases_max: 100,
+            file_bytes_max: None,
         }
     }
 }

@@ -35,8 +35,29 @@ impl StoredContent {
 pub struct Upload {
     database: Database,
     encoder: Encoder,
-    /// The blob with the bytes that are written, and how many.
-    begun: Option<(Pin, u64)>,
+    begun: Option<Begun>,
+}
+
+/// A blob with some of the bytes. When the upload ends before it is complete, they go.
+#[derive(Debug)]
+struct Begun {
+    database: Database,
+    pin: Option<Pin>,
+    blob: i64,
+    /// Bytes that are written.
+    written: u64,
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if self.pin.take().is_some() {
+            let pins = self.database.pins();
+            drop(self.database.write(move |connection| {
+                while blobs::remove_unused(connection, &pins)? {}
+                Ok(((), None))
+            }));
+        }
+    }
 }
 
 impl Upload {
@@ -68,27 +89,29 @@ impl Upload {
     }
 
     async fn flush(&mut self, bytes: Vec<u8>) -> Result<()> {
-        let pins = self.database.pins();
-        match &mut self.begun {
-            None => {
-                let begun = self.database.write(move |connection| {
-                    let blob = blobs::begin(connection)?;
-                    let pin = pins.pin(blob);
-                    blobs::append(connection, blob, 0, &bytes)?;
-                    Ok(((pin, bytes.len() as u64), None))
-                });
-                self.begun = Some(begun.await?);
-            }
-            Some((pin, offset)) => {
-                let (blob, at) = (pin.blob(), *offset);
-                *offset += bytes.len() as u64;
-                let appended = self.database.write(move |connection| {
-                    Ok((blobs::append(connection, blob, at, &bytes)?, None))
-                });
-                appended.await?;
-            }
-        }
-        Ok(())
+        let count = bytes.len() as u64;
+        let Some(begun) = &mut self.begun else {
+            let pins = self.database.pins();
+            let begun = self.database.write(move |connection| {
+                let blob = blobs::begin(connection)?;
+                blobs::append(connection, blob, 0, &bytes)?;
+                Ok((pins.pin(blob), None))
+            });
+            let pin = begun.await?;
+            self.begun = Some(Begun {
+                database: self.database.clone(),
+                blob: pin.blob(),
+                pin: Some(pin),
+                written: count,
+            });
+            return Ok(());
+        };
+        let (blob, at) = (begun.blob, begun.written);
+        begun.written += count;
+        let appended = self
+            .database
+            .write(move |connection| Ok((blobs::append(connection, blob, at, &bytes)?, None)));
+        appended.await
     }
 
     /// Ends it, durable.
@@ -102,7 +125,8 @@ impl Upload {
                 "Content-MD5 or digest does not match the attachment".to_owned(),
             ));
         }
-        let (pins, begun) = (self.database.pins(), self.begun);
+        let pins = self.database.pins();
+        let begun = self.begun.as_ref().map(|begun| (begun.blob, begun.written));
         let Encoded {
             md5,
             length,
@@ -111,22 +135,26 @@ impl Upload {
             ..
         } = encoded;
         let stored = self.database.write(move |connection| {
-            let blob = match &begun {
+            let blob = match begun {
                 None => blobs::store(connection, &encoded.sha256, &encoded.rest)?,
-                Some((pin, offset)) => {
-                    blobs::append(connection, pin.blob(), *offset, &encoded.rest)?;
-                    blobs::finish(connection, pin.blob(), &encoded.sha256)?
+                Some((blob, written)) => {
+                    blobs::append(connection, blob, written, &encoded.rest)?;
+                    blobs::finish(connection, blob, &encoded.sha256)?
                 }
             };
             // Here, where nothing is taken away meanwhile.
             Ok((pins.pin(blob), None))
         });
+        let pin = Arc::new(stored.await?);
+        if let Some(mut begun) = self.begun {
+            begun.pin = None;
+        }
         Ok(StoredContent {
             md5,
             length,
             stored_length,
             encoding,
-            pin: Arc::new(stored.await?),
+            pin,
         })
     }
 }

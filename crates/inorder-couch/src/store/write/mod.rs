@@ -1,0 +1,234 @@
+//! One document after another, written within a job of the writing thread.
+
+mod put;
+mod ready;
+mod records;
+
+pub use ready::{Ready, ReadyAttachment, ReadyContent};
+
+use super::attachment::Record;
+use super::bulk::{Mode, Refusal, Validate, Written};
+use super::row::{self, Body, Stored};
+use super::state::State;
+use super::{Document, Error, GetOptions, Outcome, Result, id, local};
+use crate::revision::{self, History, Merge, Node, Revision};
+use rusqlite::Connection;
+
+/// A revision that is to be written.
+struct New {
+    revision: Revision,
+    body: Body,
+    records: Vec<Record>,
+}
+
+/// Writes documents in one savepoint, and the numbers at its end.
+pub struct Writer<'a> {
+    connection: &'a Connection,
+    pub state: State,
+}
+
+/// Stops an edit: refused alone, or with all of the job.
+enum Stop {
+    Refused(Refusal),
+    Failed(Error),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Stop::Refused(refusal)
+    }
+}
+
+impl<E: Into<Error>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Stop::Failed(error.into())
+    }
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(connection: &'a Connection) -> Result<Self> {
+        Ok(Writer {
+            connection,
+            state: State::read(connection)?,
+        })
+    }
+
+    /// Writes the numbers; the sequence of the last change.
+    pub fn finish(self) -> Result<u64> {
+        self.state.write(self.connection)?;
+        Ok(self.state.update_seq)
+    }
+
+    /// Writes one edit.
+    pub fn edit(
+        &mut self,
+        edit: Ready,
+        mode: Mode,
+        validate: Option<&mut Validate>,
+    ) -> Result<Outcome> {
+        if edit.id.starts_with(id::LOCAL) {
+            let (body, deleted) = (&edit.body, edit.deleted);
+            return Ok(Ok(local::write(self.connection, &edit.id, body, deleted)?));
+        }
+        let written = match mode {
+            Mode::New => self.new_edit(edit, validate),
+            Mode::Replicated => self.replicated(edit, validate),
+        };
+        match written {
+            Ok(written) => Ok(Ok(written)),
+            Err(Stop::Refused(refusal)) => Ok(Err(refusal)),
+            Err(Stop::Failed(error)) => Err(error),
+        }
+    }
+
+    fn new_edit(
+        &mut self,
+        edit: Ready,
+        validate: Option<&mut Validate>,
+    ) -> std::result::Result<Written, Stop> {
+        let stored = row::stored(self.connection, &edit.id)?;
+        let given = edit.history.as_ref().map(History::revision);
+        let parent = parent_of(stored.as_ref(), given.as_ref(), edit.deleted)?;
+        // A document that was deleted and is made anew follows from its deletion, but has nothing of it.
+        let before = given.and(parent.as_ref());
+        let generation = parent.as_ref().map_or(0, |parent| parent.generation) + 1;
+        let before = match (&stored, before) {
+            (Some(stored), Some(before)) => stored.tree.get(before).cloned(),
+            _ => None,
+        };
+        let records = self.records(&edit, stored.as_ref(), before.as_ref(), Some(generation))?;
+        let digests: Vec<_> = records.iter().map(records::digest).collect();
+        let revision = revision::next(edit.deleted, parent.as_ref(), &edit.term, &digests);
+        let hashes = [Some(&revision), parent.as_ref()].into_iter().flatten();
+        let hashes = hashes.map(|revision| revision.hash.clone()).collect();
+        let history = History::new(revision.generation, hashes)
+            .map_err(|error| Error::BadRequest(error.to_string()))?;
+        self.write(edit, history, records, stored, before, validate)
+    }
+
+    fn replicated(
+        &mut self,
+        edit: Ready,
+        validate: Option<&mut Validate>,
+    ) -> std::result::Result<Written, Stop> {
+        let Some(history) = edit.history.clone() else {
+            let missing = "a replicated edit has no revision".to_owned();
+            return Err(Refusal::BadRequest(missing).into());
+        };
+        let stored = row::stored(self.connection, &edit.id)?;
+        let known = stored
+            .as_ref()
+            .and_then(|it| it.tree.get(&history.revision()));
+        if known.is_some() {
+            return self.lengthen(edit.id, history, stored);
+        }
+        let before = match &stored {
+            Some(stored) => {
+                let mut tree = stored.tree.clone();
+                tree.merge(&history, edit.deleted, 0);
+                let whole = tree.history(&history.revision());
+                whole.and_then(|whole| stored.before(&whole).cloned())
+            }
+            None => None,
+        };
+        let records = self.records(&edit, stored.as_ref(), before.as_ref(), None)?;
+        self.write(edit, history, records, stored, before, validate)
+    }
+
+    /// The revision is known: at most its history gets longer.
+    fn lengthen(
+        &mut self,
+        id: String,
+        history: History,
+        stored: Option<Stored>,
+    ) -> std::result::Result<Written, Stop> {
+        let revision = history.revision();
+        if let Some(stored) = stored {
+            let mut tree = stored.tree.clone();
+            tree.merge(&history, false, 0);
+            tree.stem(self.state.revs_limit);
+            if tree != stored.tree {
+                self.put(&id, Some(stored), tree, None)?;
+            }
+        }
+        Ok(Written { id, revision })
+    }
+
+    /// Validates and writes a revision that is not known.
+    fn write(
+        &mut self,
+        edit: Ready,
+        history: History,
+        records: Vec<Record>,
+        stored: Option<Stored>,
+        before: Option<Node>,
+        validate: Option<&mut Validate>,
+    ) -> std::result::Result<Written, Stop> {
+        let new = New {
+            revision: history.revision(),
+            body: Body {
+                atts: Record::write_all(&records),
+                text: edit.body,
+            },
+            records,
+        };
+        if let Some(validate) = validate {
+            let proposed = self.proposed(&edit.id, edit.deleted, &history, &new)?;
+            let before = match (&stored, &before) {
+                (Some(stored), Some(node)) => {
+                    stored.document(self.connection, node, &GetOptions::default())?
+                }
+                _ => None,
+            };
+            validate(&proposed, before.as_ref())?;
+        }
+        let mut tree = stored
+            .as_ref()
+            .map(|it| it.tree.clone())
+            .unwrap_or_default();
+        if tree.merge(&history, edit.deleted, 0) == Merge::Known {
+            // The same edit on the same revision, twice.
+            return Err(Refusal::Conflict.into());
+        }
+        tree.stem(self.state.revs_limit);
+        let revision = new.revision.clone();
+        self.put(&edit.id, stored, tree, Some(new))?;
+        Ok(Written {
+            id: edit.id,
+            revision,
+        })
+    }
+
+    /// The document as a validation function sees it.
+    fn proposed(&self, id: &str, deleted: bool, history: &History, new: &New) -> Result<Document> {
+        let head = row::Head {
+            seq: 0,
+            id: id.to_owned(),
+            deleted,
+            revision: new.revision.clone(),
+        };
+        let options = GetOptions::default();
+        let mut document = row::document(self.connection, head, new.body.clone(), &options)?;
+        document.history = Some(history.clone());
+        Ok(document)
+    }
+}
+
+/// The revision a new edit follows from.
+fn parent_of(
+    stored: Option<&Stored>,
+    given: Option<&Revision>,
+    deleted: bool,
+) -> std::result::Result<Option<Revision>, Refusal> {
+    match (stored, given) {
+        (None, None) => Ok(None),
+        // All leaves are deletions: the document can only begin anew.
+        (Some(stored), None) if stored.head.deleted && !deleted => {
+            Ok(Some(stored.head.revision.clone()))
+        }
+        (Some(stored), Some(given)) if !stored.head.deleted && stored.tree.is_leaf(given) => {
+            Ok(Some(given.clone()))
+        }
+        _ => Err(Refusal::Conflict),
+    }
+}

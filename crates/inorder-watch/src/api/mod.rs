@@ -1,0 +1,36 @@
+//! The JSON API: what the pages do, for programs. `/api` describes it, `/api/openapi.json` does so for programs.
+
+mod answer;
+mod films;
+mod friends;
+mod list;
+mod me;
+mod openapi;
+mod page;
+mod routes;
+mod tonight;
+
+use crate::web::{App, IMPORT_BYTES_MAX};
+use axum::{Json, Router, extract::DefaultBodyLimit, routing::get};
+
+pub use routes::{ROUTES, Route};
+
+/// What is before every route.
+pub const PREFIX: &str = "/api/v1";
+
+/// The API and its description, without `/api` before them.
+pub fn router() -> Router<App> {
+    let routes = ROUTES.iter().fold(Router::new(), |router, route| {
+        let limit = if route.takes_csv {
+            IMPORT_BYTES_MAX
+        } else {
+            64 * 1024
+        };
+        let handler = (route.handler)().layer(DefaultBodyLimit::max(limit));
+        router.route(route.path, handler)
+    });
+    Router::new()
+        .nest("/v1", routes.fallback(answer::no_route))
+        .route("/", get(page::show))
+        .route("/openapi.json", get(|| async { Json(openapi::document()) }))
+}

@@ -1,0 +1,183 @@
+//! `inorder-watch seed`: many people with long lists, and how fast they were written.
+
+mod baseline;
+mod draw;
+
+use crate::{
+    db::{Database, entries, sessions, tokens, users},
+    films::import,
+    secret::Secret,
+};
+use anyhow::{Context, ensure};
+use clap::Args;
+use draw::{Draw, User};
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Fill a new file with made-up people and their lists, and say how fast
+///
+/// The films are those of the file; of a file without any, made-up ones. Users and lists go the way a page's do: handed to
+/// the queue of writes by several threads, ids made inside the database.
+#[derive(Args)]
+pub struct Seed {
+    /// How many people
+    #[arg(long, default_value_t = 1000, value_name = "N")]
+    users: usize,
+    /// About how many films each puts on their list
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    movies: usize,
+    /// How many threads hand in lists
+    #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+    writers: u8,
+    /// How many made-up films a file without any gets
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    films: usize,
+    /// Write the same lists into FILE too, in the way of a first version: a transaction a user in each thread, ids made
+    /// there, a key of its own and two indexes; and print how many times faster the app is
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Commit both without waiting for the disk, as PRAGMA synchronous=NORMAL does
+    #[arg(long)]
+    no_sync: bool,
+    /// Write a session and an API token of each into FILE, for load tests
+    #[arg(long, value_name = "FILE")]
+    credentials: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a way of writing took.
+struct Took {
+    rows: usize,
+    wall: Duration,
+    bytes: u64,
+}
+
+impl Seed {
+    pub fn run(&self, db: &Path) -> anyhow::Result<()> {
+        let database = Database::open(db).with_context(|| format!("{}", db.display()))?;
+        ensure!(
+            database.read_now(users::are_none)?,
+            "{} has people in it: seed a new file",
+            db.display()
+        );
+        if database.read_now(crate::db::films::count)? == 0 {
+            import::import(&database, draw::films(self.films), |_| ())?;
+        }
+        let films = database.read_now(numbers)?;
+        let draw = Draw::new(films, self.movies);
+        let synchronous = if self.no_sync { "normal" } else { "full" };
+        database
+            .write_alone(move |db| Ok(db.pragma_update(None, "synchronous", synchronous)?))?;
+        let took = self.measured(db, || self.write(&database, &draw))?;
+        self.print("the app", &took);
+        if let Some(file) = &self.baseline {
+            let baseline =
+                baseline::Baseline::prepare(file, &database, &draw, self.users, synchronous)?;
+            let writers = usize::from(self.writers);
+            let slow = self.measured(file, || baseline.write(&draw, self.users, writers))?;
+            self.print("the baseline", &slow);
+            let times = (took.rows as f64 / took.wall.as_secs_f64())
+                / (slow.rows as f64 / slow.wall.as_secs_f64());
+            match self.json {
+                true => println!("{}", serde_json::json!({"times_faster": times})),
+                false => println!("the app is {times:.1} times faster"),
+            }
+        }
+        match &self.credentials {
+            Some(file) => credentials(&database, file),
+            None => Ok(()),
+        }
+    }
+
+    fn print(&self, what: &str, took: &Took) {
+        let seconds = took.wall.as_secs_f64();
+        let rate = (took.rows as f64 / seconds).round();
+        if self.json {
+            let (rows, bytes) = (took.rows, took.bytes);
+            println!(
+                "{}",
+                serde_json::json!({"what": what, "rows": rows, "seconds": seconds, "rows_per_second": rate, "file_bytes": bytes})
+            );
+        } else {
+            let megabytes = took.bytes as f64 / 1e6;
+            println!(
+                "{what}: {} films on lists in {seconds:.3} s, {rate} rows/s; the file has {megabytes:.1} MB",
+                took.rows
+            );
+        }
+    }
+
+    /// The time a way of writing took, the last commit included, and the size of its file.
+    fn measured(
+        &self,
+        file: &Path,
+        write: impl FnOnce() -> anyhow::Result<usize>,
+    ) -> anyhow::Result<Took> {
+        let start = Instant::now();
+        let rows = write()?;
+        let wall = start.elapsed();
+        let db = rusqlite::Connection::open(file)?;
+        db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(Took {
+            rows,
+            wall,
+            bytes: fs::metadata(file)?.len(),
+        })
+    }
+
+    /// Hands in the lists of all users from several threads. Gives how many films are on them.
+    fn write(&self, database: &Database, draw: &Draw) -> anyhow::Result<usize> {
+        let (next, rows) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let writer = || -> crate::Result<()> {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= self.users {
+                    return Ok(());
+                }
+                let User { name, list } = draw.user(number);
+                rows.fetch_add(list.len(), Ordering::Relaxed);
+                database.write_now(move |db| {
+                    let user = users::add(db, &name, None)?;
+                    entries::fill(db, user.number, &list)
+                })?;
+            }
+        };
+        thread::scope(|scope| {
+            let threads: Vec<_> = (0..self.writers).map(|_| scope.spawn(writer)).collect();
+            threads.into_iter().try_for_each(|thread| {
+                let panicked = |_| Err(crate::Error::invalid("a thread panicked"));
+                thread.join().unwrap_or_else(panicked)
+            })
+        })?;
+        Ok(rows.into_inner())
+    }
+}
+
+fn numbers(db: &rusqlite::Connection) -> crate::Result<Vec<i64>> {
+    let mut statement = db.prepare("SELECT number FROM film ORDER BY number")?;
+    let numbers = statement.query_map([], |row| row.get(0))?;
+    Ok(numbers.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Writes `NAME SESSION TOKEN`, a line each.
+fn credentials(database: &Database, file: &Path) -> anyhow::Result<()> {
+    let lines = database.write_now(|db| {
+        let mut lines = String::new();
+        for (user, _) in users::all(db)? {
+            let (session, token) = (Secret::new(), Secret::new());
+            sessions::begin(db, user.number, session)?;
+            tokens::add(db, user.number, "load test", token)?;
+            let _ = writeln!(lines, "{} {session} {token}", user.name);
+        }
+        Ok(lines)
+    })?;
+    fs::write(file, lines).with_context(|| format!("{}", file.display()))
+}

@@ -1,0 +1,108 @@
+//! `inorder-watch serve`: the server.
+
+use crate::{
+    db::Database,
+    films::demo,
+    web::{App, Config},
+};
+use anyhow::Context;
+use clap::Args;
+use std::{future::IntoFuture, net::SocketAddr, path::Path, time::Duration};
+use tokio::{net::TcpListener, runtime, signal, sync::watch};
+use tracing_subscriber::EnvFilter;
+
+/// How long requests that are being answered may go on once the server is told to stop.
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Serve the pages and the API
+///
+/// A new file gets a hundred films to begin with, and the first visitor who has the code that is printed here owns the
+/// server.
+#[derive(Args)]
+pub struct Serve {
+    /// Where to listen
+    #[arg(
+        long,
+        env = "INORDER_WATCH_LISTEN",
+        default_value = "127.0.0.1:8080",
+        value_name = "ADDRESS:PORT"
+    )]
+    listen: SocketAddr,
+    /// People come through a proxy that speaks TLS: cookies are for TLS only, and X-Forwarded-For says who they are
+    #[arg(long, env = "INORDER_WATCH_BEHIND_TLS")]
+    behind_tls: bool,
+}
+
+impl Serve {
+    pub fn run(&self, db: &Path) -> anyhow::Result<()> {
+        let filter =
+            EnvFilter::try_from_env("INORDER_WATCH_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+        tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .init();
+        let database = Database::open(db).with_context(|| format!("{}", db.display()))?;
+        if demo::add_to_empty(&database)? {
+            tracing::info!("a hundred films to begin with; import-films brings more");
+        }
+        let app = App::new(
+            database,
+            Config {
+                behind_tls: self.behind_tls,
+            },
+        )?;
+        let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
+        let served = runtime.block_on(self.serve(app));
+        // What still reads may be looking through every film; the writes are done when the database is dropped.
+        runtime.shutdown_timeout(STOP_TIMEOUT);
+        served
+    }
+
+    async fn serve(&self, app: App) -> anyhow::Result<()> {
+        let listener = TcpListener::bind(self.listen);
+        let listener = listener
+            .await
+            .with_context(|| format!("can't listen on {}", self.listen))?;
+        let address = listener.local_addr()?;
+        tracing::info!("listening on http://{address}");
+        if let Some(code) = app.setup_code() {
+            eprintln!(
+                "\nNobody uses this server yet. Open http://{address}/setup and give the code\n\n    {code}\n"
+            );
+        }
+        let (stop, stopped) = watch::channel(false);
+        let service = app
+            .router()
+            .into_make_service_with_connect_info::<SocketAddr>();
+        let server = axum::serve(listener, service).with_graceful_shutdown(async move {
+            until_told_to_stop().await;
+            tracing::info!("stopping");
+            let _ = stop.send(true);
+        });
+        tokio::select! {
+            served = server.into_future() => served?,
+            () = late(stopped) => tracing::warn!("some requests took too long and were cut off"),
+        }
+        Ok(())
+    }
+}
+
+/// Ends some time after the server was told to stop.
+async fn late(mut stopped: watch::Receiver<bool>) {
+    let _ = stopped.wait_for(|stopped| *stopped).await;
+    tokio::time::sleep(STOP_TIMEOUT).await;
+}
+
+/// Ends with Ctrl-C or SIGTERM.
+async fn until_told_to_stop() {
+    let interrupt = signal::ctrl_c();
+    #[cfg(unix)]
+    if let Ok(mut terminate) = signal::unix::signal(signal::unix::SignalKind::terminate()) {
+        tokio::select! {
+            _ = interrupt => {}
+            _ = terminate.recv() => {}
+        }
+        return;
+    }
+    let _ = interrupt.await;
+}

@@ -1,0 +1,161 @@
+//! A page of a list.
+
+use super::Entry;
+use crate::Result;
+use rusqlite::{Connection, ToSql, types::Value};
+use serde::{Deserialize, Serialize};
+
+/// Films on a page of a list.
+pub const PAGE_ENTRIES: i64 = 40;
+
+/// In which order a list is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sort {
+    /// The most wanted first, then as they were moved; watched films by day, the last first.
+    #[default]
+    Priority,
+    /// The last added first.
+    Added,
+    /// By title.
+    Title,
+    /// The newest first.
+    Year,
+}
+
+impl Sort {
+    /// Each, with what people call it.
+    pub const ALL: [(Sort, &str, &str); 4] = [
+        (Sort::Priority, "priority", "My order"),
+        (Sort::Added, "added", "Last added"),
+        (Sort::Title, "title", "Title"),
+        (Sort::Year, "year", "Year"),
+    ];
+
+    /// What to order by, and whether that needs the film.
+    fn order(self, watched: bool) -> (&'static str, bool) {
+        match (self, watched) {
+            (Sort::Priority, false) => (super::order::ORDER, false),
+            (Sort::Priority, true) => ("entry.watched_on DESC, entry.film", false),
+            (Sort::Added, _) => ("entry.added_ms DESC, entry.film DESC", false),
+            (Sort::Title, _) => ("film.title COLLATE NOCASE, film.number", true),
+            (Sort::Year, _) => ("film.year DESC, film.number", true),
+        }
+    }
+}
+
+/// Which films of a list are shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Watched films, or those that are to be watched.
+    pub watched: bool,
+    /// Of this genre.
+    pub genre: Option<String>,
+    /// Of the ten years from this one on.
+    pub decade: Option<i64>,
+    /// Of this priority.
+    pub priority: Option<i64>,
+    /// In which order.
+    pub sort: Sort,
+    /// Which page, from 0.
+    pub page: i64,
+    /// Only what friends may see. A list that isn't one's own is never read without it.
+    pub public_only: bool,
+}
+
+/// A page of a list.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The films on it.
+    pub entries: Vec<Entry>,
+    /// How many there are on all pages.
+    pub total: i64,
+}
+
+/// A page of a user's list.
+///
+/// # Errors
+/// What SQLite says.
+pub fn page(db: &Connection, user: i64, filter: &Filter) -> Result<Page> {
+    let (order, order_needs_film) = filter.sort.order(filter.watched);
+    let (conditions, bound, filter_needs_film) = conditions(user, filter);
+    let film = "JOIN film ON film.number = entry.film";
+    // Without need of them, the films of other pages are not looked up.
+    let inner = if order_needs_film || filter_needs_film {
+        film
+    } else {
+        ""
+    };
+    let sql = format!(
+        "SELECT {columns} FROM
+           (SELECT entry.* FROM entry {inner} WHERE {conditions} ORDER BY {order} LIMIT ? OFFSET ?) entry
+         {film} ORDER BY {order}",
+        columns = Entry::columns()
+    );
+    let count = format!("SELECT count(*) FROM entry {inner} WHERE {conditions}");
+    let total = db
+        .prepare_cached(&count)?
+        .query_row(rusqlite::params_from_iter(&bound), |row| row.get(0))?;
+    let offset = filter.page.saturating_mul(PAGE_ENTRIES);
+    let limits = [Value::from(PAGE_ENTRIES), Value::from(offset)];
+    let bound = bound.iter().chain(&limits).map(|value| value as &dyn ToSql);
+    let mut statement = db.prepare_cached(&sql)?;
+    let entries = statement.query_map(rusqlite::params_from_iter(bound), Entry::of)?;
+    Ok(Page {
+        entries: entries.collect::<rusqlite::Result<_>>()?,
+        total,
+    })
+}
+
+/// The conditions, what is bound in them, and whether they need the film.
+fn conditions(user: i64, filter: &Filter) -> (String, Vec<Value>, bool) {
+    let mut conditions = "entry.user = ? AND entry.watched = ?".to_owned();
+    let mut bound = vec![Value::from(user), Value::from(filter.watched)];
+    let mut add = |condition: &str, values: &[Value]| {
+        conditions += condition;
+        bound.extend_from_slice(values);
+    };
+    if filter.public_only {
+        add(" AND entry.public", &[]);
+    }
+    if let Some(priority) = filter.priority {
+        add(" AND entry.priority = ?", &[priority.into()]);
+    }
+    if let Some(decade) = filter.decade {
+        add(
+            " AND film.year BETWEEN ? AND ?",
+            &[decade.into(), decade.saturating_add(9).into()],
+        );
+    }
+    if let Some(genre) = &filter.genre {
+        add(
+            " AND EXISTS (SELECT 1 FROM json_each(film.genres) WHERE value = ?)",
+            &[genre.clone().into()],
+        );
+    }
+    let needs_film = filter.decade.is_some() || filter.genre.is_some();
+    (conditions, bound, needs_film)
+}
+
+/// How many films of a list are to be watched, and how many were.
+///
+/// # Errors
+/// What SQLite says.
+pub fn counts(db: &Connection, user: i64, public_only: bool) -> Result<(i64, i64)> {
+    let sql = "SELECT count(*) FILTER (WHERE NOT watched), count(*) FILTER (WHERE watched)
+               FROM entry WHERE user = ?1 AND public >= ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    Ok(statement.query_row((user, public_only), |row| Ok((row.get(0)?, row.get(1)?)))?)
+}
+
+/// The genres of the films on a list, by name.
+///
+/// # Errors
+/// What SQLite says.
+pub fn genres(db: &Connection, user: i64, public_only: bool) -> Result<Vec<String>> {
+    let sql = "SELECT DISTINCT value FROM entry JOIN film ON film.number = entry.film, json_each(film.genres)
+               WHERE entry.user = ?1 AND entry.public >= ?2 ORDER BY 1";
+    let mut statement = db.prepare_cached(sql)?;
+    let genres = statement.query_map((user, public_only), |row| row.get(0))?;
+    Ok(genres.collect::<rusqlite::Result<_>>()?)
+}

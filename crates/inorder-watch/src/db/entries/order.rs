@@ -1,0 +1,85 @@
+//! The order of the films to watch: by priority, then by place.
+
+use super::undo;
+use crate::{Error, Result};
+use inorder_key::Ulid;
+use rusqlite::{Connection, OptionalExtension};
+
+/// What to order by. A film that was never moved is at the time at which it was added.
+pub(super) const ORDER: &str =
+    "entry.priority DESC, coalesce(entry.place, entry.added_ms), entry.film";
+
+/// Where to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Before the film before it.
+    Up,
+    /// After the film after it.
+    Down,
+}
+
+/// Moves a film by one place; past the end of its priority it gets the next. Gives the change, for undoing it.
+///
+/// # Errors
+/// [`Error::NotFound`] when it isn't among the films to watch.
+pub fn shift(db: &Connection, user: i64, film: i64, direction: Direction) -> Result<Ulid> {
+    let sql = "SELECT priority FROM entry WHERE user = ?1 AND film = ?2 AND NOT watched";
+    let priority: Option<i64> = db
+        .prepare_cached(sql)?
+        .query_row((user, film), |row| row.get(0))
+        .optional()?;
+    let priority = priority.ok_or(Error::NotFound("film to watch on the list"))?;
+    let mut group = films_of(db, user, priority)?;
+    let at = group
+        .iter()
+        .position(|&other| other == film)
+        .unwrap_or_default();
+    let change = undo::begin(db, user)?;
+    let neighbour = match direction {
+        Direction::Up => at.checked_sub(1),
+        Direction::Down => Some(at + 1).filter(|&next| next < group.len()),
+    };
+    if let Some(neighbour) = neighbour {
+        group.swap(at, neighbour);
+        place_all(db, change, user, &group, priority)?;
+        return Ok(change);
+    }
+    let (next, is_first) = match direction {
+        Direction::Up => (priority + 1, false),
+        Direction::Down => (priority - 1, true),
+    };
+    if super::PRIORITIES.contains(&next) {
+        let mut group = films_of(db, user, next)?;
+        group.insert(if is_first { 0 } else { group.len() }, film);
+        place_all(db, change, user, &group, next)?;
+    }
+    Ok(change)
+}
+
+/// The films to watch of this priority, in order.
+fn films_of(db: &Connection, user: i64, priority: i64) -> Result<Vec<i64>> {
+    let sql = format!(
+        "SELECT film FROM entry WHERE user = ?1 AND priority = ?2 AND NOT watched ORDER BY {ORDER}"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let films = statement.query_map((user, priority), |row| row.get(0))?;
+    Ok(films.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Gives these films this order; only what has another place than before is written.
+fn place_all(db: &Connection, change: Ulid, user: i64, films: &[i64], priority: i64) -> Result<()> {
+    let sql = "SELECT priority IS ?3 AND place IS ?4 FROM entry WHERE user = ?1 AND film = ?2";
+    let mut is_placed = db.prepare_cached(sql)?;
+    let sql = "UPDATE entry SET priority = ?3, place = ?4 WHERE user = ?1 AND film = ?2";
+    let mut update = db.prepare_cached(sql)?;
+    // Places begin at 1, far below the time of any film that is added later and so comes last.
+    for (film, place) in films.iter().zip(1i32..) {
+        let bound = (user, film, priority, f64::from(place));
+        if !is_placed.query_row(bound, |row| row.get(0))? {
+            undo::remember(db, change, user, *film)?;
+            update.execute(bound)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,325 @@
+//! Films.
+
+use super::users::User;
+use crate::{Error, Result};
+use inorder_key::Ulid;
+use rusqlite::{Connection, OptionalExtension, Row};
+use serde::Serialize;
+
+/// Years a film may be of.
+pub const YEARS: std::ops::RangeInclusive<i64> = 1870..=2100;
+
+/// Characters of a title, a name or a genre. There is a film whose title has 231.
+pub const TEXT_CHARACTERS_MAX: usize = 300;
+
+/// Names, and genres, that a film has at most.
+pub const NAMES_MAX: usize = 50;
+
+/// Films one person may add.
+const ADDED_MAX: i64 = 1000;
+
+/// What is known of a film.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Facts {
+    /// Its title.
+    pub title: String,
+    /// The year it came out, in [`YEARS`].
+    pub year: Option<i64>,
+    /// Who plays in it, or made it.
+    pub people: Vec<String>,
+    /// Its genres.
+    pub genres: Vec<String>,
+    /// The digits of its number at IMDb.
+    pub imdb: Option<i64>,
+}
+
+impl Facts {
+    /// The facts, tidied: blanks at the ends are cut off, empty and repeated names left out.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for an empty or endless title, and a year that can't be.
+    pub fn checked(mut self) -> Result<Self> {
+        self.title = line(&self.title);
+        if self.title.is_empty() {
+            return Err(Error::invalid("A film needs a title."));
+        }
+        if self.title.chars().count() > TEXT_CHARACTERS_MAX {
+            let words = format!("A title has at most {TEXT_CHARACTERS_MAX} characters.");
+            return Err(Error::Invalid(words));
+        }
+        if self.year.is_some_and(|year| !YEARS.contains(&year)) {
+            let (first, last) = YEARS.into_inner();
+            return Err(Error::Invalid(format!(
+                "A film's year is between {first} and {last}."
+            )));
+        }
+        self.people = names(self.people);
+        self.genres = names(self.genres);
+        Ok(self)
+    }
+}
+
+/// A text on one line, without blanks at the ends.
+fn line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn names(names: Vec<String>) -> Vec<String> {
+    let mut tidy: Vec<String> = Vec::new();
+    for name in names.iter().map(|name| line(name)) {
+        let is_fine = !name.is_empty() && name.chars().count() <= TEXT_CHARACTERS_MAX;
+        if is_fine && !tidy.contains(&name) && tidy.len() < NAMES_MAX {
+            tidy.push(name);
+        }
+    }
+    tidy
+}
+
+/// A film.
+#[derive(Clone, Debug)]
+pub struct Film {
+    /// What rows of other tables call it; never shown.
+    pub number: i64,
+    /// What the outside calls it; holds the time at which it was added.
+    pub id: Ulid,
+    /// What is known of it.
+    pub facts: Facts,
+}
+
+impl Film {
+    /// The columns that [`Film::of`] reads, of a table `film`.
+    pub const COLUMNS: &str =
+        "film.number, film.id, film.title, film.year, film.people, film.genres, film.imdb";
+
+    /// How many [`Film::COLUMNS`] there are.
+    pub const COLUMN_COUNT: usize = 7;
+
+    /// The film of a row that begins with [`Film::COLUMNS`].
+    ///
+    /// # Errors
+    /// When the columns are others.
+    pub fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Film {
+            number: row.get(0)?,
+            id: Ulid::from_bytes(row.get(1)?),
+            facts: Facts {
+                title: row.get(2)?,
+                year: row.get(3)?,
+                people: names_of(row.get_ref(4)?.as_str()?),
+                genres: names_of(row.get_ref(5)?.as_str()?),
+                imdb: row.get(6)?,
+            },
+        })
+    }
+}
+
+fn names_of(json: &str) -> Vec<String> {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+fn json_of(names: &[String]) -> String {
+    serde_json::Value::from(names).to_string()
+}
+
+/// Adds a film, and gives its number. The facts have been [checked](Facts::checked).
+///
+/// # Errors
+/// What SQLite says, for instance that there is one of this IMDb number.
+pub fn insert(db: &Connection, facts: &Facts, added_by: Option<i64>) -> Result<i64> {
+    let sql = "INSERT INTO film(title, year, people, genres, imdb, added_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let (people, genres) = (json_of(&facts.people), json_of(&facts.genres));
+    db.prepare_cached(sql)?.execute((
+        &facts.title,
+        facts.year,
+        people,
+        genres,
+        facts.imdb,
+        added_by,
+    ))?;
+    Ok(db.last_insert_rowid())
+}
+
+/// Says which number a film has at IMDb.
+///
+/// # Errors
+/// What SQLite says, for instance that another has it.
+pub fn set_imdb(db: &Connection, number: i64, imdb: i64) -> Result<()> {
+    db.prepare_cached("UPDATE film SET imdb = ?2 WHERE number = ?1")?
+        .execute((number, imdb))?;
+    Ok(())
+}
+
+/// Adds a film that somebody missed, or finds that it is there already, by title and year.
+///
+/// # Errors
+/// [`Error::Invalid`] as [`Facts::checked`], and for one film too many.
+pub fn add(db: &Connection, facts: Facts, user: &User) -> Result<Film> {
+    let facts = facts.checked()?;
+    if let Some(film) = crate::films::find::by_title(db, &facts.title, facts.year)? {
+        return Ok(film);
+    }
+    let sql = "SELECT count(*) FROM film WHERE added_by = ?1";
+    let added: i64 = db
+        .prepare_cached(sql)?
+        .query_row([user.number], |row| row.get(0))?;
+    if added >= ADDED_MAX {
+        return Err(Error::Invalid(format!(
+            "You have added {ADDED_MAX} films: ask the owner to import more."
+        )));
+    }
+    let facts = Facts {
+        imdb: None,
+        ..facts
+    };
+    let number = insert(db, &facts, Some(user.number))?;
+    by_number(db, number)
+}
+
+/// The film of this id.
+///
+/// # Errors
+/// [`Error::NotFound`].
+pub fn by_id(db: &Connection, id: Ulid) -> Result<Film> {
+    one(db, "film.id = ?1", id.to_bytes())
+}
+
+/// The film of this number.
+///
+/// # Errors
+/// [`Error::NotFound`].
+pub fn by_number(db: &Connection, number: i64) -> Result<Film> {
+    one(db, "film.number = ?1", number)
+}
+
+/// The film of this number at IMDb.
+///
+/// # Errors
+/// What SQLite says.
+pub fn by_imdb(db: &Connection, imdb: i64) -> Result<Option<Film>> {
+    match one(db, "film.imdb = ?1", imdb) {
+        Ok(film) => Ok(Some(film)),
+        Err(Error::NotFound(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn one(db: &Connection, condition: &str, bound: impl rusqlite::ToSql) -> Result<Film> {
+    let sql = format!("SELECT {} FROM film WHERE {condition}", Film::COLUMNS);
+    let film = db.prepare_cached(&sql)?.query_row([bound], Film::of);
+    film.optional()?.ok_or(Error::NotFound("film"))
+}
+
+/// Whether a person may change a film's facts: they added it, or the server is theirs.
+///
+/// # Errors
+/// What SQLite says.
+pub fn may_change(db: &Connection, film: i64, user: &User) -> Result<bool> {
+    let sql = "SELECT added_by IS ?2 FROM film WHERE number = ?1";
+    let added: Option<bool> = db
+        .prepare_cached(sql)?
+        .query_row((film, user.number), |row| row.get(0))
+        .optional()?;
+    Ok(user.is_owner || added == Some(true))
+}
+
+/// Corrects a film's facts; its number at IMDb stays.
+///
+/// # Errors
+/// [`Error::NotFound`] when the film isn't this person's to change, [`Error::Invalid`] as [`Facts::checked`].
+pub fn change(db: &Connection, id: Ulid, facts: Facts, user: &User) -> Result<()> {
+    let film = by_id(db, id)?;
+    if !may_change(db, film.number, user)? {
+        return Err(Error::NotFound("film"));
+    }
+    let facts = facts.checked()?;
+    let sql = "UPDATE film SET title = ?2, year = ?3, people = ?4, genres = ?5 WHERE number = ?1";
+    let (people, genres) = (json_of(&facts.people), json_of(&facts.genres));
+    db.prepare_cached(sql)?
+        .execute((film.number, facts.title, facts.year, people, genres))?;
+    Ok(())
+}
+
+/// How many films there are.
+///
+/// # Errors
+/// What SQLite says.
+pub fn count(db: &Connection) -> Result<i64> {
+    Ok(db
+        .prepare_cached("SELECT count(*) FROM film")?
+        .query_row([], |row| row.get(0))?)
+}
+
+/// The number of the film that was added last; 0 without any.
+///
+/// # Errors
+/// What SQLite says.
+pub fn newest(db: &Connection) -> Result<i64> {
+    let sql = "SELECT coalesce(max(number), 0) FROM film";
+    Ok(db.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+}
+
+/// The genres of all films, by name. Reads every film.
+///
+/// # Errors
+/// What SQLite says.
+pub fn genres(db: &Connection) -> Result<Vec<String>> {
+    let sql = "SELECT DISTINCT value FROM (SELECT DISTINCT genres FROM film), json_each(genres) ORDER BY value";
+    let mut statement = db.prepare_cached(sql)?;
+    let genres = statement.query_map([], |row| row.get(0))?;
+    Ok(genres.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The friends who have this film on the public part of their lists, by name, and whether they have watched it.
+///
+/// # Errors
+/// What SQLite says.
+pub fn friends_with(db: &Connection, film: i64, user: i64) -> Result<Vec<(User, bool)>> {
+    let sql = format!(
+        "SELECT {}, entry.watched FROM friend JOIN user ON user.number = friend.friend
+         JOIN entry ON entry.user = friend.friend AND entry.film = ?1 AND entry.public
+         WHERE friend.user = ?2 ORDER BY user.folded",
+        User::COLUMNS
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let friends = statement.query_map((film, user), |row| Ok((User::of(row)?, row.get(4)?)))?;
+    Ok(friends.collect::<rusqlite::Result<_>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_tidied_and_checked() {
+        let names = |names: &[&str]| {
+            names
+                .iter()
+                .map(|&name| name.to_owned())
+                .collect::<Vec<_>>()
+        };
+        let facts = Facts {
+            title: "  The \n Thing ".to_owned(),
+            year: Some(1982),
+            people: names(&["Kurt  Russell", "", "Kurt Russell"]),
+            ..Facts::default()
+        };
+        let facts = facts.checked().unwrap();
+        assert_eq!(
+            (facts.title.as_str(), facts.people),
+            ("The Thing", names(&["Kurt Russell"]))
+        );
+        for (title, year) in [
+            ("", None),
+            (" ", None),
+            ("a", Some(1)),
+            (&"a".repeat(301), None),
+        ] {
+            let facts = Facts {
+                title: title.to_owned(),
+                year,
+                ..Facts::default()
+            };
+            assert!(facts.checked().is_err(), "{title} {year:?}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The file: whoever reads takes a connection of a pool, whoever writes hands in a closure.
+//!
+//! A write is acknowledged when the transaction with it is committed and synced, so it outlives a killed process and a power
+//! cut. Because there is one writer nothing ever waits for a lock, except for a command that writes beside a server.
+
+pub mod account;
+pub mod entries;
+pub mod films;
+pub mod friends;
+pub mod links;
+pub mod reads;
+mod schema;
+pub mod sessions;
+pub mod settings;
+pub mod tokens;
+pub mod tonight;
+pub mod undo;
+pub mod users;
+
+use crate::{Error, Result};
+use inorder_sqlite::queue::{Limits, WriteQueue};
+use reads::Readers;
+use rusqlite::{Connection, OpenFlags};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+use tokio::sync::oneshot;
+
+pub use schema::{MIGRATIONS, migrate};
+
+/// How long to wait for another process that writes, such as an import of films beside a server.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Statements that stay prepared on each connection.
+const STATEMENTS_MAX: usize = 128;
+
+/// The open file. Dropping it writes what still waits.
+#[derive(Clone)]
+pub struct Database {
+    writer: Arc<WriteQueue>,
+    readers: Arc<Readers>,
+    path: PathBuf,
+}
+
+impl Database {
+    /// Opens the file, makes it if it isn't there, and brings its schema up to date.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] and [`Error::Newer`] leave the file as it is.
+    pub fn open(path: &Path) -> Result<Self> {
+        let mut connection = Connection::open(path)?;
+        set_up(&connection)?;
+        schema::check(&connection, path)?;
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        migrate(&mut connection, MIGRATIONS)?;
+        Ok(Database {
+            writer: Arc::new(WriteQueue::start(connection, Limits::default())?),
+            readers: Arc::new(Readers::new(path)),
+            path: path.to_owned(),
+        })
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads, all of it from one moment's state.
+    ///
+    /// # Errors
+    /// That of `work`.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.readers.read(work).await
+    }
+
+    /// Writes; returns when it is committed. When `work` gives an error nothing of it is kept.
+    ///
+    /// # Errors
+    /// That of `work`, or [`Error::Queue`].
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (told, given) = oneshot::channel();
+        self.writer.submit(work, move |result| {
+            // Whoever asked may have gone away; the write is kept all the same.
+            let _ = told.send(result);
+        })?;
+        let ended = |_| Err(Error::Queue(inorder_sqlite::queue::Error::Ended));
+        given.await.unwrap_or_else(ended)
+    }
+
+    /// Like [`Database::read`], for commands: waits on this thread.
+    ///
+    /// # Errors
+    /// That of `work`.
+    pub fn read_now<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        self.readers.read_now(work)
+    }
+
+    /// Like [`Database::write`], for commands: waits on this thread, also while the queue is full.
+    ///
+    /// # Errors
+    /// That of `work`, or [`Error::Queue`].
+    pub fn write_now<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.writer.run(work)
+    }
+
+    /// Like [`Database::write_now`], while no transaction is open.
+    ///
+    /// # Errors
+    /// That of `work`, or [`Error::Queue`].
+    pub fn write_alone<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.writer.run_alone(work)
+    }
+}
+
+/// Opens the file for reading.
+fn open_reader(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    set_up(&connection)?;
+    Ok(connection)
+}
+
+fn set_up(connection: &Connection) -> Result<()> {
+    inorder_sqlite::register(connection)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "synchronous", "full")?;
+    // Bytes, as a negative number of KiB: searches read many pages again and again.
+    connection.pragma_update(None, "cache_size", -16 * 1024)?;
+    Ok(())
+}
+
+/// Milliseconds since 1970.
+pub fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    })
+}

@@ -1,0 +1,169 @@
+//! People.
+
+use crate::{Error, Result};
+use inorder_key::Ulid;
+use rusqlite::{Connection, OptionalExtension, Row};
+
+/// Characters of a name, at least and at most.
+const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 2..=30;
+
+/// Somebody who signs in.
+#[derive(Clone, Debug)]
+pub struct User {
+    /// What rows of other tables call them; never shown.
+    pub number: i64,
+    /// What the outside calls them; holds the time of signing up.
+    pub id: Ulid,
+    /// As they wrote it.
+    pub name: String,
+    /// Whether the server is theirs.
+    pub is_owner: bool,
+}
+
+impl User {
+    /// The columns that [`User::of`] reads, of a table `user`.
+    pub const COLUMNS: &str = "user.number, user.id, user.name, user.is_owner";
+
+    /// The user of a row that begins with [`User::COLUMNS`].
+    ///
+    /// # Errors
+    /// When the columns are others.
+    pub fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(User {
+            number: row.get(0)?,
+            id: Ulid::from_bytes(row.get(1)?),
+            name: row.get(2)?,
+            is_owner: row.get(3)?,
+        })
+    }
+}
+
+/// A name as it is compared: one that differs only in upper and lower case is taken.
+pub fn fold(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
+/// Whether a new user may have this name.
+///
+/// # Errors
+/// [`Error::Invalid`], saying which characters there may be.
+pub fn check_name(name: &str) -> Result<()> {
+    let is_fine = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if !NAME_CHARACTERS.contains(&name.chars().count()) || !name.chars().all(is_fine) {
+        return Err(Error::invalid(
+            "Take a name of 2 to 30 letters, digits, dots, hyphens and underscores.",
+        ));
+    }
+    // They would be other addresses than a person's page.
+    if name.chars().all(|c| c == '.') {
+        return Err(Error::invalid(
+            "Take a name with a letter or a digit in it.",
+        ));
+    }
+    Ok(())
+}
+
+/// Adds a user; the first one owns the server.
+///
+/// # Errors
+/// [`Error::Invalid`] when the name isn't one or is taken.
+pub fn add(db: &Connection, name: &str, password_hash: Option<&str>) -> Result<User> {
+    let name = name.trim();
+    check_name(name)?;
+    let sql = format!(
+        "INSERT INTO user(name, folded, password, is_owner)
+         VALUES (?1, ?2, ?3, NOT EXISTS (SELECT 1 FROM user)) ON CONFLICT(folded) DO NOTHING RETURNING {}",
+        "number, id, name, is_owner"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let user = statement.query_row((name, fold(name), password_hash), User::of);
+    let taken = || Error::invalid("This name can't be had: take another one.");
+    user.optional()?.ok_or_else(taken)
+}
+
+/// The user of this name.
+///
+/// # Errors
+/// [`Error::NotFound`].
+pub fn by_name(db: &Connection, name: &str) -> Result<User> {
+    let sql = format!("SELECT {} FROM user WHERE folded = ?1", User::COLUMNS);
+    let user = db.prepare_cached(&sql)?.query_row([fold(name)], User::of);
+    user.optional()?.ok_or(Error::NotFound("person"))
+}
+
+/// The user of this number.
+///
+/// # Errors
+/// [`Error::NotFound`], once the account is deleted.
+pub fn by_number(db: &Connection, number: i64) -> Result<User> {
+    let sql = format!("SELECT {} FROM user WHERE number = ?1", User::COLUMNS);
+    let user = db.prepare_cached(&sql)?.query_row([number], User::of);
+    user.optional()?.ok_or(Error::NotFound("person"))
+}
+
+/// The user of this name and the hash of their password, for signing in.
+///
+/// # Errors
+/// What SQLite says.
+pub fn with_password(db: &Connection, name: &str) -> Result<Option<(User, Option<String>)>> {
+    let sql = format!(
+        "SELECT {}, password FROM user WHERE folded = ?1",
+        User::COLUMNS
+    );
+    let read = |row: &Row<'_>| Ok((User::of(row)?, row.get(4)?));
+    let found = db.prepare_cached(&sql)?.query_row([fold(name)], read);
+    Ok(found.optional()?)
+}
+
+/// Stores another password, and ends all sessions but this one: whoever knew the old password is out.
+///
+/// # Errors
+/// What SQLite says.
+pub fn set_password(
+    db: &Connection,
+    user: i64,
+    password_hash: &str,
+    but: Option<[u8; 32]>,
+) -> Result<()> {
+    db.prepare_cached("UPDATE user SET password = ?2 WHERE number = ?1")?
+        .execute((user, password_hash))?;
+    super::sessions::end_all(db, user, but)
+}
+
+/// Whether nobody has signed up yet.
+///
+/// # Errors
+/// What SQLite says.
+pub fn are_none(db: &Connection) -> Result<bool> {
+    let sql = "SELECT NOT EXISTS (SELECT 1 FROM user)";
+    Ok(db.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+}
+
+/// Every user, by name, with the number of films on their list.
+///
+/// # Errors
+/// What SQLite says.
+pub fn all(db: &Connection) -> Result<Vec<(User, i64)>> {
+    let sql = format!(
+        "SELECT {}, (SELECT count(*) FROM entry WHERE entry.user = user.number) FROM user ORDER BY folded",
+        User::COLUMNS
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let users = statement.query_map([], |row| Ok((User::of(row)?, row.get(4)?)))?;
+    Ok(users.collect::<rusqlite::Result<_>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short_and_plain() {
+        for name in ["Jo", "Zoë", "a.b-c_d", "名前"] {
+            check_name(name).unwrap();
+        }
+        for name in ["", "a", "a b", "..", "a/b", "<b>", "a\n", &"a".repeat(31)] {
+            assert!(check_name(name).is_err(), "{name:?}");
+        }
+    }
+}

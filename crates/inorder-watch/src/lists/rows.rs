@@ -1,0 +1,229 @@
+//! The rows of an exported list, whoever exported it.
+
+use crate::{
+    Error, Result, date,
+    db::{entries::State, films::Facts},
+    films::source::imdb_number,
+};
+
+/// Rows of a file.
+const ROWS_MAX: usize = 20_000;
+
+/// A row: which film, and what is said about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListRow {
+    /// What the file says of the film.
+    pub facts: Facts,
+    /// What it says about it.
+    pub state: State,
+}
+
+/// Where each column is. Names are those of Letterboxd (`Name`), IMDb (`Title`) and our own export.
+struct Columns {
+    title: usize,
+    year: Option<usize>,
+    imdb: Option<usize>,
+    kind: Option<usize>,
+    genres: Option<usize>,
+    rating: Option<usize>,
+    /// Of Letterboxd five stars are the most, of IMDb ten.
+    rating_factor: f64,
+    rated_on: Option<usize>,
+    watched_on: Option<usize>,
+    watched: Option<usize>,
+    priority: Option<usize>,
+    public: Option<usize>,
+    note: Option<usize>,
+}
+
+/// The rows of a file.
+///
+/// # Errors
+/// [`Error::Invalid`], naming the line.
+pub fn rows(text: &[u8]) -> Result<Vec<ListRow>> {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text);
+    let columns = columns(reader.headers().map_err(bad)?)?;
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(bad)?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let named = |error| Error::Invalid(format!("Line {line}: {error}"));
+        rows.extend(row(&record, &columns).map_err(named)?);
+        if rows.len() > ROWS_MAX {
+            return Err(Error::Invalid(format!(
+                "The file has more than {ROWS_MAX} films."
+            )));
+        }
+    }
+    Ok(rows)
+}
+
+fn bad(error: csv::Error) -> Error {
+    Error::Invalid(format!("This is no list as CSV: {error}."))
+}
+
+fn columns(header: &csv::StringRecord) -> Result<Columns> {
+    let at = |name: &str| {
+        header
+            .iter()
+            .position(|field| field.trim().eq_ignore_ascii_case(name))
+    };
+    let is_imdb = at("Const").is_some();
+    let Some(title) = at("Name").or(at("Title")) else {
+        return Err(Error::invalid(
+            "This is no list as Letterboxd, IMDb or this site export it: the first line has neither Name nor Title.",
+        ));
+    };
+    Ok(Columns {
+        title,
+        year: at("Year"),
+        imdb: at("Const").or(at("imdbID")),
+        kind: at("Title Type"),
+        genres: at("Genres"),
+        rating: if is_imdb {
+            at("Your Rating")
+        } else {
+            at("Rating")
+        },
+        rating_factor: if is_imdb { 1.0 } else { 2.0 },
+        rated_on: at("Date Rated"),
+        watched_on: at("Watched Date"),
+        watched: at("Watched"),
+        priority: at("Priority"),
+        public: at("Public"),
+        note: at("Note").or(at("Review")),
+    })
+}
+
+/// What a row says; nothing for what is no film.
+fn row(record: &csv::StringRecord, columns: &Columns) -> Result<Option<ListRow>> {
+    let field = |column: Option<usize>| {
+        column
+            .and_then(|i| record.get(i))
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+    };
+    let is_film = |kind: &str| {
+        let kind = kind.to_lowercase().replace(' ', "");
+        matches!(
+            kind.as_str(),
+            "movie" | "tvmovie" | "short" | "video" | "tvspecial" | "tvshort"
+        )
+    };
+    if field(columns.kind).is_some_and(|kind| !is_film(kind)) {
+        return Ok(None);
+    }
+    let title = field(Some(columns.title)).unwrap_or_default().to_owned();
+    let year = field(columns.year).map(number::<i64>).transpose()?;
+    let genres = field(columns.genres).unwrap_or_default().split(',');
+    let rating = field(columns.rating).map(number::<f64>).transpose()?;
+    let rating = rating.map(|rating| (rating * columns.rating_factor).round() as i64);
+    let day = field(columns.watched_on).or(field(columns.rated_on));
+    let is_watched = field(columns.watched)
+        .map(yes)
+        .transpose()?
+        .unwrap_or_default();
+    let priority = field(columns.priority).map(number::<i64>).transpose()?;
+    let state = State {
+        priority: priority.unwrap_or(State::default().priority),
+        public: field(columns.public).map(yes).transpose()?.unwrap_or(true),
+        watched: is_watched || rating.is_some() || day.is_some(),
+        watched_on: day.filter(|day| date::is_day(day)).map(str::to_owned),
+        rating: rating.filter(|rating| *rating != 0),
+        note: field(columns.note).map(str::to_owned),
+    };
+    let facts = Facts {
+        title,
+        year,
+        people: Vec::new(),
+        genres: genres.map(str::to_owned).collect(),
+        imdb: field(columns.imdb).and_then(imdb_number),
+    };
+    Ok(Some(ListRow {
+        facts: facts.checked()?,
+        state: state.checked()?,
+    }))
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> Result<T> {
+    let bad = |_| Error::Invalid(format!("\"{text}\" should be a number."));
+    text.parse().map_err(bad)
+}
+
+fn yes(text: &str) -> Result<bool> {
+    match text.to_lowercase().as_str() {
+        "yes" | "true" | "1" => Ok(true),
+        "no" | "false" | "0" => Ok(false),
+        _ => Err(Error::Invalid(format!("\"{text}\" should be yes or no."))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letterboxd_lists_are_read() {
+        let text = "\u{feff}Date,Name,Year,Letterboxd URI,Rating\n\
+            2024-01-05,Alien,1979,https://boxd.it/1,4.5\n2024-01-06,\"Good, the Bad and the Ugly, The\",1966,https://boxd.it/2,\n";
+        let rows = rows(text.as_bytes()).unwrap();
+        assert_eq!(
+            (rows[0].facts.title.as_str(), rows[0].facts.year),
+            ("Alien", Some(1979))
+        );
+        assert_eq!(
+            (rows[0].state.rating, rows[0].state.watched),
+            (Some(9), true)
+        );
+        assert_eq!((rows[1].state.rating, rows[1].state.watched), (None, false));
+        let diary = "Date,Name,Year,Letterboxd URI,Rating,Rewatch,Tags,Watched Date\n\
+            2024-01-06,Alien,1979,https://boxd.it/1,,,,2024-01-05\n";
+        let rows = self::rows(diary.as_bytes()).unwrap();
+        assert_eq!(rows[0].state.watched_on.as_deref(), Some("2024-01-05"));
+    }
+
+    #[test]
+    fn imdb_lists_are_read_without_series() {
+        let text = "Position,Const,Created,Modified,Description,Title,Original Title,URL,Title Type,IMDb Rating,\
+            Runtime (mins),Year,Genres,Num Votes,Release Date,Directors,Your Rating,Date Rated\n\
+            1,tt0078748,2024-01-01,2024-01-01,,Alien,Alien,https://www.imdb.com/title/tt0078748,Movie,8.5,117,1979,\
+            \"Horror, Sci-Fi\",1,1979-05-25,Ridley Scott,9,2024-01-05\n\
+            2,tt0903747,2024-01-01,2024-01-01,,Breaking Bad,Breaking Bad,u,TV Series,9,1,2008,Drama,1,,,,\n";
+        let rows = rows(text.as_bytes()).unwrap();
+        assert_eq!(rows.len(), 1);
+        assert_eq!(
+            (rows[0].facts.imdb, rows[0].state.rating),
+            (Some(78_748), Some(9))
+        );
+        assert_eq!(rows[0].facts.genres, ["Horror", "Sci-Fi"]);
+        assert_eq!(rows[0].state.watched_on.as_deref(), Some("2024-01-05"));
+    }
+
+    #[test]
+    fn bad_files_are_named_by_line() {
+        for (text, what) in [
+            ("", "neither Name nor Title"),
+            ("a,b\n1,2\n", "neither Name nor Title"),
+            (
+                "Name,Year\nAlien,soon\n",
+                "Line 2: \"soon\" should be a number",
+            ),
+            ("Name,Year\n,1979\n", "Line 2: A film needs a title"),
+            ("Name,Rating\nAlien,99\n", "Line 2: A rating is between"),
+            (
+                "Name,Public\nAlien,perhaps\n",
+                "Line 2: \"perhaps\" should be yes or no",
+            ),
+        ] {
+            let error = rows(text.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+        assert!(
+            rows(b"Name\n\xff\n")
+                .unwrap_err()
+                .to_string()
+                .contains("no list as CSV")
+        );
+    }
+}

@@ -1,0 +1,116 @@
+// Makes the pages quicker; all of them work without. What is sent and answered is the same: forms, and whole pages.
+"use strict";
+(() => {
+  const root = document.documentElement;
+  root.classList.add("scripted");
+
+  // Says something to those who don't see the page change.
+  const say = words => {
+    const live = document.getElementById("live");
+    live.textContent = "";
+    setTimeout(() => { live.textContent = words; }, 50);
+  };
+
+  // Asks for a page; nothing if another one was asked for meanwhile.
+  let asked = null;
+  const ask = async (address, options) => {
+    asked?.abort();
+    const own = asked = new AbortController();
+    const response = await fetch(address, { ...options, credentials: "same-origin", signal: own.signal });
+    const type = response.headers.get("content-type") ?? "";
+    if (!type.startsWith("text/html")) throw new Error(`the answer is ${type}`);
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    return { page, address: response.url };
+  };
+
+  // Puts the new page's part in place, and the focus where it was.
+  const swap = (page, selector) => {
+    const fresh = page.querySelector(selector), old = document.querySelector(selector);
+    if (!fresh || !old) throw new Error(`the page has no ${selector}`);
+    const at = document.activeElement?.id;
+    const open = [...old.querySelectorAll("details[open]")].map(details => details.parentElement?.id);
+    old.replaceWith(fresh);
+    for (const id of open) if (id) document.getElementById(id)?.querySelector("details")?.setAttribute("open", "");
+    const again = at && document.getElementById(at);
+    if (again && again !== document.activeElement) again.focus({ preventScroll: true });
+    return Boolean(again);
+  };
+
+  // Forms that change something: the page stays where it is.
+  document.addEventListener("submit", async event => {
+    const form = event.target, button = event.submitter;
+    if (!form.matches("form[data-enhance]")) return;
+    event.preventDefault();
+    const data = new URLSearchParams(new FormData(form, button));
+    const action = button?.getAttribute("formaction") ?? form.getAttribute("action") ?? location.href;
+    const isGet = form.method === "get";
+    const row = button?.closest("li");
+    const next = (row?.nextElementSibling ?? row?.previousElementSibling)?.id;
+    try {
+      const { page, address } = isGet
+        ? await ask(`${action}?${data}`)
+        : await ask(action, { method: "POST", body: data });
+      const isKept = swap(page, "main");
+      document.title = page.title;
+      history.replaceState(null, "", address.replace(/([?&])done=[^&]*&?/, "$1").replace(/[?&]$/, ""));
+      // What was acted on is gone: go on with what took its place.
+      if (!isKept) {
+        const place = (next && document.getElementById(next)?.querySelector("a, button")) || document.getElementById("main");
+        place.focus({ preventScroll: true });
+      }
+      const words = document.querySelector("main [role=alert], main [role=status]");
+      if (words) say(words.querySelector("p")?.textContent ?? words.textContent);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      // The browser's own way says what is wrong.
+      if (isGet) location.href = `${action}?${data}`;
+      else if (button) { form.removeAttribute("data-enhance"); form.requestSubmit(button); }
+    }
+  });
+
+  // Forms that look for something: as it is typed or chosen.
+  let waiting = 0;
+  const look = async form => {
+    const data = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) if (value) data.append(name, value);
+    const address = `${form.getAttribute("action")}?${data}`;
+    try {
+      const { page } = await ask(address);
+      swap(page, document.getElementById("results") ? "#results" : "main");
+      document.querySelector("form.filter")?.setAttribute("data-live", "");
+      history.replaceState(null, "", address);
+      const found = document.getElementById("found");
+      say(found ? found.textContent : document.querySelector(".films") ? "The list is shown." : "No film fits.");
+    } catch (error) {
+      if (error.name !== "AbortError") location.href = address;
+    }
+  };
+  document.addEventListener("input", event => {
+    const form = event.target.form;
+    if (!form?.matches("form[data-live]")) return;
+    clearTimeout(waiting);
+    waiting = setTimeout(look, event.target.type === "search" ? 150 : 0, form);
+  });
+  document.addEventListener("submit", event => {
+    if (!event.target.matches("form[data-live]")) return;
+    event.preventDefault();
+    clearTimeout(waiting);
+    look(event.target);
+  });
+
+  // A slash goes to the search field, as in many places.
+  document.addEventListener("keydown", event => {
+    const isTyping = event.target.closest?.("input, select, textarea");
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+    const field = document.getElementById("q");
+    if (!field) return;
+    event.preventDefault();
+    field.focus();
+    field.select();
+  });
+
+  // What is shown once is easily copied.
+  document.addEventListener("focusin", event => {
+    if (event.target.matches?.("[data-select]")) event.target.select();
+  });
+})();

@@ -1,0 +1,132 @@
+//! What all pages have around them.
+
+use super::assets::address;
+use crate::db::users::User;
+use maud::{DOCTYPE, Markup, html};
+
+/// The places of the navigation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// One's own list.
+    List,
+    /// All films.
+    Films,
+    /// What to watch tonight.
+    Tonight,
+    /// Friends.
+    Friends,
+    /// One's account.
+    Account,
+}
+
+/// Each place with its address, its name, and the lines of its picture.
+const PLACES: [(Place, &str, &str, &str); 5] = [
+    (
+        Place::List,
+        "/",
+        "List",
+        "M4 6h2M4 12h2M4 18h2M9 6h11M9 12h11M9 18h11",
+    ),
+    (
+        Place::Films,
+        "/films",
+        "Films",
+        "M10.5 4a6.5 6.5 0 1 0 0 13a6.5 6.5 0 0 0 0-13M15.5 15.5L20.5 20.5",
+    ),
+    (
+        Place::Tonight,
+        "/tonight",
+        "Tonight",
+        "M20 14.5A8 8 0 0 1 9.5 4A8 8 0 1 0 20 14.5",
+    ),
+    (
+        Place::Friends,
+        "/friends",
+        "Friends",
+        "M9 4.5a3.5 3.5 0 1 0 0 7a3.5 3.5 0 0 0 0-7M2.5 20c0-4 3-6 6.5-6s6.5 2 6.5 6M16 5a3.2 3.2 0 0 1 0 6M18 14.5c2.2.8 3.5 2.7 3.5 5.5",
+    ),
+    (
+        Place::Account,
+        "/account",
+        "Account",
+        "M12 4a4 4 0 1 0 0 8a4 4 0 0 0 0-8M4 20.5c0-4 3.5-6 8-6s8 2 8 6",
+    ),
+];
+
+/// A page that wants its content.
+pub struct Page<'a> {
+    title: &'a str,
+    place: Option<Place>,
+    user: Option<&'a User>,
+}
+
+impl<'a> Page<'a> {
+    /// A page of this title, for anybody.
+    pub fn new(title: &'a str) -> Self {
+        Page {
+            title,
+            place: None,
+            user: None,
+        }
+    }
+
+    /// With the navigation, for somebody who is signed in.
+    pub fn of(mut self, user: &'a User) -> Self {
+        self.user = Some(user);
+        self
+    }
+
+    /// In this place of the navigation.
+    pub fn at(mut self, place: Place) -> Self {
+        self.place = Some(place);
+        self
+    }
+
+    /// The whole page.
+    pub fn show(self, body: Markup) -> Markup {
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    meta name="theme-color" content="#f7f4ee" media="(prefers-color-scheme: light)";
+                    meta name="theme-color" content="#171513" media="(prefers-color-scheme: dark)";
+                    title { (self.title) " · What to Watch" }
+                    link rel="icon" href=(address("logo.svg")) type="image/svg+xml";
+                    link rel="apple-touch-icon" href=(address("icon-192.png"));
+                    link rel="manifest" href="/manifest.webmanifest";
+                    link rel="stylesheet" href=(address("style.css"));
+                    script src=(address("app.js")) defer {}
+                }
+                body {
+                    a.skip href="#main" { "Skip to the content" }
+                    header.top {
+                        a.brand href="/" {
+                            img src=(address("logo.svg")) alt="" width="32" height="32";
+                            span { "What to Watch" }
+                        }
+                        @if self.user.is_some() { (self.navigation()) }
+                    }
+                    main id="main" tabindex="-1" { (body) }
+                    // A script says here what has changed.
+                    div.unseen id="live" role="status" {}
+                }
+            }
+        }
+    }
+
+    fn navigation(&self) -> Markup {
+        html! {
+            nav.places aria-label="Main" {
+                @for (place, href, name, lines) in PLACES {
+                    a href=(href) aria-current=[(self.place == Some(place)).then_some("page")] {
+                        svg viewBox="0 0 24 24" aria-hidden="true" { path d=(lines) {} }
+                        span { (name) }
+                    }
+                }
+            }
+        }
+    }
+}

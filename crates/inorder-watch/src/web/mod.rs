@@ -1,0 +1,229 @@
+//! The pages, and the server of both them and the API.
+//!
+//! Every page is made on the server and works without a script; `assets/app.js` only makes it quicker. Nothing is asked of
+//! another server.
+
+mod answer;
+mod assets;
+mod form;
+mod headers;
+pub(crate) mod layout;
+pub mod pages;
+mod parts;
+pub(crate) mod visitor;
+
+use crate::{
+    Error, Result, api,
+    db::{Database, users},
+    limits::{Limit, household},
+    password,
+    secret::Secret,
+};
+use axum::{
+    Router,
+    extract::{ConnectInfo, DefaultBodyLimit, FromRequestParts},
+    http::request::Parts,
+    middleware,
+};
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::sync::Semaphore;
+use tower_http::timeout::TimeoutLayer;
+
+pub use answer::PageError;
+pub(crate) use answer::{status as error_status, with_wait};
+pub use assets::Asset;
+pub(crate) use pages::View;
+
+/// Bytes of a request, but for a list that is imported.
+const BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// Bytes of a list that is imported.
+pub const IMPORT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// How long a request may take, its body included.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Passwords that are hashed at once: each takes 19 MiB and a core.
+const HASHES_MAX: usize = 2;
+
+/// What the server was told when it was started.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Config {
+    /// Whether people come through a proxy that speaks TLS and says who they are: cookies are then for TLS only, and the
+    /// proxy's `X-Forwarded-For` is believed.
+    pub behind_tls: bool,
+}
+
+/// What all requests share.
+#[derive(Clone)]
+pub struct App(Arc<Shared>);
+
+struct Shared {
+    db: Database,
+    config: Config,
+    /// The code for setting the server up, as long as nobody has.
+    setup_code: Mutex<Option<String>>,
+    hashes: Semaphore,
+    sign_ins_by_name: Limit<String>,
+    sign_ins_by_address: Limit<IpAddr>,
+    sign_ups: Limit<IpAddr>,
+    genres: Mutex<(i64, Arc<[String]>)>,
+}
+
+impl App {
+    /// The app over a database. While that has no users, [`App::setup_code`] lets somebody become the owner.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn new(db: Database, config: Config) -> Result<Self> {
+        let is_new = db.read_now(users::are_none)?;
+        let code = is_new.then(|| Secret::new().to_string()[..12].to_owned());
+        let minute = Duration::from_secs(60);
+        Ok(App(Arc::new(Shared {
+            db,
+            config,
+            setup_code: Mutex::new(code),
+            hashes: Semaphore::new(HASHES_MAX),
+            sign_ins_by_name: Limit::new(10, minute),
+            sign_ins_by_address: Limit::new(30, minute / 3),
+            sign_ups: Limit::new(10, 6 * minute),
+            genres: Mutex::new((0, Arc::default())),
+        })))
+    }
+
+    /// The database.
+    pub fn db(&self) -> &Database {
+        &self.0.db
+    }
+
+    /// The code for setting the server up; none once somebody has.
+    pub fn setup_code(&self) -> Option<String> {
+        let code = self.0.setup_code.lock();
+        code.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn end_setup(&self) {
+        *self
+            .0
+            .setup_code
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Counts a try to sign in, or another that a password or a code stands before.
+    fn count_sign_in(&self, address: IpAddr, name: &str) -> Result<()> {
+        self.0.sign_ins_by_address.count(address)?;
+        match name {
+            "" => Ok(()),
+            name => self.0.sign_ins_by_name.count(users::fold(name)),
+        }
+    }
+
+    fn count_sign_up(&self, address: IpAddr) -> Result<()> {
+        self.0.sign_ups.count(address)
+    }
+
+    fn config(&self) -> Config {
+        self.0.config
+    }
+
+    /// The hash of a new password.
+    async fn hash(&self, password: String) -> Result<String> {
+        password::check(&password)?;
+        self.hashing(move || password::hash(&password)).await?
+    }
+
+    /// Whether this is the password of this hash.
+    async fn verify(&self, password: String, hash: Option<String>) -> Result<bool> {
+        self.hashing(move || password::verify(&password, hash.as_deref()))
+            .await
+    }
+
+    /// Whether this is the password of somebody who is signed in; tried too often it isn't looked at.
+    pub(crate) async fn check_password(
+        &self,
+        address: IpAddr,
+        name: &str,
+        password: String,
+    ) -> Result<()> {
+        self.count_sign_in(address, name)?;
+        let name = name.to_owned();
+        let found = self
+            .db()
+            .read(move |db| users::with_password(db, &name))
+            .await?;
+        match self
+            .verify(password, found.and_then(|(_, hash)| hash))
+            .await?
+        {
+            true => Ok(()),
+            false => Err(Error::invalid("This is not your password.")),
+        }
+    }
+
+    async fn hashing<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        let _permit = self.0.hashes.acquire().await;
+        let done = tokio::task::spawn_blocking(work).await;
+        done.map_err(|error| std::io::Error::other(error).into())
+    }
+
+    /// The genres there are, by name.
+    async fn genres(&self) -> Result<Arc<[String]>> {
+        let newest = self.db().read(crate::db::films::newest).await?;
+        let known = self
+            .0
+            .genres
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if known.0 == newest {
+            return Ok(known.1);
+        }
+        let genres: Arc<[String]> = self.db().read(crate::db::films::genres).await?.into();
+        *self.0.genres.lock().unwrap_or_else(PoisonError::into_inner) =
+            (newest, Arc::clone(&genres));
+        Ok(genres)
+    }
+
+    /// Everything the server answers.
+    pub fn router(&self) -> Router {
+        Router::new()
+            .merge(pages::router())
+            .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+            .merge(pages::import::router().layer(DefaultBodyLimit::max(IMPORT_BYTES_MAX)))
+            .nest("/api", api::router())
+            .layer(TimeoutLayer::with_status_code(
+                axum::http::StatusCode::REQUEST_TIMEOUT,
+                REQUEST_TIMEOUT,
+            ))
+            .layer(middleware::from_fn_with_state(self.clone(), headers::add))
+            .with_state(self.clone())
+    }
+}
+
+/// Who asks, as far as an address says.
+pub struct Caller(pub IpAddr);
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip());
+        // The last address is the one the proxy saw itself; those before it anybody may have made up.
+        let last = || {
+            let mut values = parts.headers.get_all("x-forwarded-for").iter();
+            let last = values.next_back()?.to_str().ok()?.rsplit(',').next()?;
+            last.trim().parse().ok()
+        };
+        let address = app.config().behind_tls.then(last).flatten();
+        Ok(Caller(household(address.unwrap_or(peer))))
+    }
+}

@@ -1,0 +1,191 @@
+//! A film, and what one says about it.
+
+use super::{Answer, list::notice};
+use crate::{
+    db::{
+        entries::{self, PRIORITY, State},
+        films::{self, Film},
+        undo,
+        users::User,
+    },
+    web::{
+        App, form,
+        layout::{self, Place},
+        parts,
+        visitor::Member,
+    },
+};
+use axum::{
+    Router,
+    extract::{Path, Query, State as Shared},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use inorder_key::Ulid;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+pub fn router() -> Router<App> {
+    Router::new().route("/films/{film}", get(show))
+}
+
+/// The form with what somebody says about a film.
+#[derive(Deserialize)]
+pub struct StateForm {
+    #[serde(default)]
+    pub back: String,
+    #[serde(default, deserialize_with = "form::optional")]
+    priority: Option<i64>,
+    #[serde(default, deserialize_with = "form::ticked")]
+    private: bool,
+    #[serde(default, deserialize_with = "form::ticked")]
+    watched: bool,
+    #[serde(default, deserialize_with = "form::optional")]
+    watched_on: Option<String>,
+    #[serde(default, deserialize_with = "form::optional")]
+    rating: Option<i64>,
+    #[serde(default)]
+    note: String,
+}
+
+impl StateForm {
+    /// What it says.
+    pub fn state(self) -> State {
+        State {
+            priority: self.priority.unwrap_or(PRIORITY),
+            public: !self.private,
+            // A day or a rating says as much as the box.
+            watched: self.watched || self.watched_on.is_some() || self.rating.is_some(),
+            watched_on: self.watched_on,
+            rating: self.rating,
+            note: Some(self.note),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Done {
+    #[serde(default)]
+    done: String,
+}
+
+async fn show(
+    Shared(app): Shared<App>,
+    member: Member,
+    Path(id): Path<Ulid>,
+    Query(Done { done }): Query<Done>,
+) -> Answer<Response> {
+    let user = member.user.clone();
+    let (film, state, friends, may_change, last) = app
+        .db()
+        .read(move |db| {
+            let film = films::by_id(db, id)?;
+            let state = entries::state(db, user.number, film.number)?;
+            let friends = films::friends_with(db, film.number, user.number)?;
+            let may_change = films::may_change(db, film.number, &user)?;
+            Ok((
+                film,
+                state,
+                friends,
+                may_change,
+                undo::last(db, user.number)?,
+            ))
+        })
+        .await?;
+    let token = member.form_token();
+    let back = parts::film_address(&film);
+    let body = html! {
+        (notice(&done, last.as_ref(), &token, &back))
+        article {
+            (heading(&film))
+            @if may_change {
+                p { a href={ (back) "/change" } { "Correct what is said of it" } }
+            }
+            (mine(&film, state.as_ref(), &token))
+            @if !friends.is_empty() { (friends_with(&friends)) }
+        }
+    };
+    let page = layout::Page::new(&film.facts.title)
+        .of(&member.user)
+        .at(Place::Films);
+    Ok(page.show(body).into_response())
+}
+
+fn heading(film: &Film) -> Markup {
+    html! {
+        div.heading {
+            (parts::tile(film))
+            div {
+                h1 { (film.facts.title) }
+                p.line {
+                    @if let Some(year) = film.facts.year { span.year { (year) } }
+                    @for genre in &film.facts.genres {
+                        a href={ "/films?" (serde_urlencoded::to_string([("genre", genre)]).unwrap_or_default()) } { (genre) }
+                    }
+                }
+            }
+        }
+        @if !film.facts.people.is_empty() {
+            p.cast {
+                "With "
+                @for (i, name) in film.facts.people.iter().enumerate() {
+                    @if i > 0 { ", " }
+                    a href={ "/films?" (serde_urlencoded::to_string([("q", name)]).unwrap_or_default()) } { (name) }
+                }
+            }
+        }
+    }
+}
+
+/// The form with what one says about it.
+fn mine(film: &Film, state: Option<&State>, token: &str) -> Markup {
+    let address = |verb: &str| format!("/list/{}/{verb}", film.id);
+    let is_there = state.is_some();
+    let state = state.cloned().unwrap_or_default();
+    html! {
+        section.card aria-labelledby="mine" {
+            h2 id="mine" { @if is_there { "On your list" } @else { "Put it on your list" } }
+            form method="post" action=(address("save")) data-enhance {
+                (parts::hidden(token, &parts::film_address(film)))
+                (parts::priority_choice(state.priority))
+                label.tick {
+                    input type="checkbox" name="private" checked[!state.public];
+                    span { "Private " small { "your friends don't see it" } }
+                }
+                fieldset {
+                    legend { "Watched" }
+                    label.tick { input type="checkbox" name="watched" checked[state.watched]; span { "I have watched it" } }
+                    div.row {
+                        label.field {
+                            span { "On" }
+                            input type="date" name="watched_on" value=[state.watched_on.as_ref()];
+                        }
+                        (parts::rating_choice(state.rating))
+                    }
+                }
+                label.field for="note" { "Note " small { "only you see it" } }
+                textarea id="note" name="note" rows="3" maxlength=(entries::NOTE_CHARACTERS_MAX) { (state.note.unwrap_or_default()) }
+                p.buttons {
+                    button.primary { @if is_there { "Save" } @else { "Add to the list" } }
+                    @if is_there { button formaction=(address("remove")) formnovalidate { "Take off the list" } }
+                }
+            }
+        }
+    }
+}
+
+fn friends_with(friends: &[(User, bool)]) -> Markup {
+    html! {
+        section aria-labelledby="friends" {
+            h2 id="friends" { "Friends" }
+            ul.plain {
+                @for (friend, watched) in friends {
+                    li {
+                        a href={ "/people/" (friend.name) } { (friend.name) }
+                        @if *watched { " has watched it" } @else { " wants to watch it" }
+                    }
+                }
+            }
+        }
+    }
+}

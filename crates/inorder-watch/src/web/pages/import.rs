@@ -1,0 +1,191 @@
+//! Bringing a list in, and taking it along.
+
+use super::Answer;
+use crate::{
+    Error, Result,
+    db::{account, entries},
+    lists,
+    web::{
+        App,
+        form::check_token,
+        layout::{self, Place},
+        parts,
+        visitor::Member,
+    },
+};
+use axum::{
+    Router,
+    extract::{Multipart, State as Shared},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use maud::{Markup, html};
+
+/// The page, which takes long requests.
+pub fn router() -> Router<App> {
+    Router::new()
+        .route("/import", get(show).post(import))
+        .route("/export.csv", get(export_csv))
+        .route("/export.json", get(export_json))
+}
+
+async fn show(member: Member) -> Markup {
+    page(&member, None, None)
+}
+
+fn page(member: &Member, done: Option<Markup>, problem: Option<&str>) -> Markup {
+    let body = html! {
+        section.narrow {
+            h1 { "Bring a list" }
+            @if let Some(done) = done { (done) }
+            (parts::problem(problem))
+            form.card method="post" action="/import" enctype="multipart/form-data" {
+                (parts::hidden(&member.form_token(), ""))
+                label.field for="file" { "CSV file" }
+                input id="file" type="file" name="file" accept=".csv,text/csv" required aria-describedby="file-hint";
+                p.hint id="file-hint" {
+                    "Letterboxd: Settings, Data, Export your data; then watchlist.csv, diary.csv or ratings.csv of it. IMDb: a list or your ratings, Export. "
+                    "Or what this site has exported. Films that are on your list stay as they are."
+                }
+                label.tick { input type="checkbox" name="add_missing"; span { "Add films that nobody here has heard of" } }
+                p.buttons { button.primary { "Import" } }
+            }
+        }
+    };
+    layout::Page::new("Bring a list")
+        .of(&member.user)
+        .at(Place::Account)
+        .show(body)
+}
+
+/// What was sent.
+struct Sent {
+    text: Vec<u8>,
+    add_missing: bool,
+}
+
+async fn import(
+    Shared(app): Shared<App>,
+    member: Member,
+    headers: HeaderMap,
+    form: Multipart,
+) -> Answer {
+    let sent = sent(&app, &headers, form).await?;
+    match run(&app, &member, sent).await {
+        Ok((change, imported)) => {
+            Ok(page(&member, Some(done(&member, change, &imported)), None).into_response())
+        }
+        Err(error) => {
+            let words = super::problem(error)?;
+            let page = page(&member, None, Some(&words));
+            Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
+        }
+    }
+}
+
+/// Reads the form. The token comes first, so that nothing is taken from another site.
+async fn sent(app: &App, headers: &HeaderMap, mut form: Multipart) -> Result<Sent> {
+    let bad = |error: axum::extract::multipart::MultipartError| {
+        Error::Invalid(match error.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => "The file is larger than 4 MB.".to_owned(),
+            _ => "The form did not arrive whole: send it again.".to_owned(),
+        })
+    };
+    let mut sent = Sent {
+        text: Vec::new(),
+        add_missing: false,
+    };
+    let mut is_own = false;
+    while let Some(field) = form.next_field().await.map_err(bad)? {
+        match field.name() {
+            Some("token") => {
+                check_token(app, headers, &field.text().await.map_err(bad)?)?;
+                is_own = true;
+            }
+            _ if !is_own => check_token(app, headers, "")?,
+            Some("file") => sent.text = field.bytes().await.map_err(bad)?.into(),
+            Some("add_missing") => sent.add_missing = true,
+            _ => {}
+        }
+    }
+    match is_own {
+        true => Ok(sent),
+        false => check_token(app, headers, "").map(|()| sent),
+    }
+}
+
+async fn run(
+    app: &App,
+    member: &Member,
+    sent: Sent,
+) -> Result<(inorder_key::Ulid, lists::Imported)> {
+    if sent.text.is_empty() {
+        return Err(Error::invalid("Choose a file first."));
+    }
+    let plan = app.db().read(move |db| lists::plan(db, &sent.text)).await?;
+    let user = member.user.clone();
+    app.db()
+        .write(move |db| lists::apply(db, &user, plan, sent.add_missing))
+        .await
+}
+
+fn done(member: &Member, change: inorder_key::Ulid, imported: &lists::Imported) -> Markup {
+    let lists::Imported {
+        added,
+        present,
+        missing,
+    } = imported;
+    html! {
+        div.notice role="status" {
+            p {
+                (added) @if *added == 1 { " film is" } @else { " films are" } " new on your list, " (present) " were on it, "
+                (missing.len()) " not found."
+            }
+            @if *added > 0 {
+                form method="post" action={ "/undo/" (change) } {
+                    (parts::hidden(&member.form_token(), "/"))
+                    button.small { "Undo" }
+                }
+            }
+        }
+        @if !missing.is_empty() {
+            details open {
+                summary { "Not found" }
+                ul { @for name in missing { li { (name) } } }
+                p { "Import the file again with “Add films that nobody here has heard of” to have them too." }
+            }
+        }
+        p { a href="/" { "Go to your list" } }
+    }
+}
+
+fn file(content_type: &'static str, name: &'static str, bytes: Vec<u8>) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, content_type),
+        (header::CONTENT_DISPOSITION, name),
+    ];
+    (headers, bytes).into_response()
+}
+
+async fn export_csv(Shared(app): Shared<App>, member: Member) -> Answer {
+    let entries = app
+        .db()
+        .read(move |db| entries::all(db, member.user.number))
+        .await?;
+    let name = "attachment; filename=\"watch-list.csv\"";
+    Ok(file("text/csv; charset=utf-8", name, lists::csv(&entries)?))
+}
+
+async fn export_json(Shared(app): Shared<App>, member: Member) -> Answer {
+    let all = app
+        .db()
+        .read(move |db| account::export(db, &member.user))
+        .await?;
+    let name = "attachment; filename=\"what-to-watch.json\"";
+    Ok(file(
+        "application/json",
+        name,
+        format!("{all:#}\n").into_bytes(),
+    ))
+}

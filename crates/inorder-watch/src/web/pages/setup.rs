@@ -1,0 +1,123 @@
+//! Setting the server up: the first to come with the code from its terminal owns it.
+
+use super::Answer;
+use crate::{
+    Error,
+    db::{sessions, settings, settings::SignUp, users},
+    secret::{Secret, is_same},
+    web::{
+        App, Caller,
+        form::Posted,
+        layout, parts,
+        visitor::{self, Guest},
+    },
+};
+use axum::{
+    Router,
+    extract::State as Shared,
+    http::StatusCode,
+    response::{IntoResponse, Redirect},
+    routing::get,
+};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+pub fn router() -> Router<App> {
+    Router::new().route("/setup", get(show).post(set_up))
+}
+
+#[derive(Deserialize)]
+struct Setup {
+    code: String,
+    name: String,
+    password: String,
+    sign_up: SignUp,
+}
+
+async fn show(Shared(app): Shared<App>, guest: Guest) -> Answer {
+    if !is_open(&app).await? {
+        return Ok(Redirect::to("/").into_response());
+    }
+    Ok(guest.show(page(&guest, "", None)))
+}
+
+/// Whether nobody owns the server yet; somebody may have been added from the command line since it started.
+async fn is_open(app: &App) -> crate::Result<bool> {
+    if app.setup_code().is_some() && !app.db().read(users::are_none).await? {
+        app.end_setup();
+    }
+    Ok(app.setup_code().is_some())
+}
+
+fn page(guest: &Guest, name: &str, problem: Option<&str>) -> Markup {
+    let body = html! {
+        section.narrow.card {
+            h1 { "Welcome" }
+            p { "Nobody uses this server yet. Make the first account: it owns the server." }
+            (parts::problem(problem))
+            form method="post" action="/setup" {
+                (parts::hidden(&guest.form_token(), ""))
+                label.field for="code" { "Set-up code" }
+                input id="code" name="code" required autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="code-hint";
+                p.hint id="code-hint" { "It stands on the terminal, or in the log, of the program that serves this page." }
+                (parts::user_name(name))
+                (parts::password("password", "Password", true))
+                fieldset {
+                    legend { "Who may sign up?" }
+                    label.tick { input type="radio" name="sign_up" value="invitation" checked; span { "Whoever has an invitation" } }
+                    label.tick { input type="radio" name="sign_up" value="open"; span { "Anybody who finds the site" } }
+                }
+                p.buttons { button.primary { "Begin" } }
+            }
+        }
+    };
+    layout::Page::new("Welcome").show(body)
+}
+
+async fn set_up(
+    Shared(app): Shared<App>,
+    guest: Guest,
+    Caller(address): Caller,
+    Posted(form): Posted<Setup>,
+) -> Answer {
+    if !is_open(&app).await? {
+        return Ok(Redirect::to("/sign-in").into_response());
+    }
+    match try_set_up(&app, address, &form).await {
+        Ok(secret) => Ok(visitor::signed_in(
+            secret,
+            "/films",
+            app.config().behind_tls,
+        )),
+        Err(error) => {
+            let words = super::problem(error)?;
+            let page = page(&guest, &form.name, Some(&words));
+            Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
+        }
+    }
+}
+
+async fn try_set_up(app: &App, address: std::net::IpAddr, form: &Setup) -> crate::Result<Secret> {
+    app.count_sign_in(address, "")?;
+    let code = app.setup_code().unwrap_or_default();
+    if code.is_empty() || !is_same(&code, form.code.trim()) {
+        return Err(Error::invalid(
+            "This is not the code: look at the terminal again.",
+        ));
+    }
+    let hash = app.hash(form.password.clone()).await?;
+    let (name, sign_up, secret) = (form.name.clone(), form.sign_up, Secret::new());
+    app.db()
+        .write(move |db| {
+            // Of two who send the code at once, one is the first.
+            if !users::are_none(db)? {
+                return Err(Error::invalid("Somebody has been quicker."));
+            }
+            let user = users::add(db, &name, Some(&hash))?;
+            settings::set_sign_up(db, sign_up)?;
+            sessions::begin(db, user.number, secret)
+        })
+        .await?;
+    app.end_setup();
+    Ok(secret)
+}

@@ -1,0 +1,154 @@
+//! Signing in and out.
+
+use super::Answer;
+use crate::{
+    Error,
+    db::{sessions, settings, settings::SignUp, users},
+    secret::Secret,
+    web::{
+        App, Caller,
+        form::{Posted, local},
+        layout, parts,
+        visitor::{self, Guest, Member},
+    },
+};
+use axum::{
+    Router,
+    extract::{Query, State as Shared},
+    http::StatusCode,
+    response::{IntoResponse, Redirect, Response},
+    routing::{get, post},
+};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+pub fn router() -> Router<App> {
+    Router::new()
+        .route("/sign-in", get(show).post(sign_in))
+        .route("/sign-out", post(sign_out))
+}
+
+#[derive(Deserialize)]
+struct Next {
+    #[serde(default)]
+    next: String,
+    #[serde(default)]
+    done: String,
+}
+
+#[derive(Deserialize)]
+struct SignIn {
+    name: String,
+    password: String,
+    #[serde(default)]
+    next: String,
+}
+
+async fn show(
+    Shared(app): Shared<App>,
+    guest: Guest,
+    Query(Next { next, done }): Query<Next>,
+) -> Answer {
+    if app.setup_code().is_some() {
+        return Ok(Redirect::to("/setup").into_response());
+    }
+    let sign_up = app.db().read(settings::sign_up).await?;
+    Ok(guest.show(page(&guest, sign_up, "", &next, &done, None)))
+}
+
+fn page(
+    guest: &Guest,
+    sign_up: SignUp,
+    name: &str,
+    next: &str,
+    done: &str,
+    problem: Option<&str>,
+) -> Markup {
+    let notice = match done {
+        "password" => Some("Your new password is set: sign in with it."),
+        "deleted" => Some("Your account is deleted, with everything that was in it."),
+        _ => None,
+    };
+    let body = html! {
+        section.narrow.card {
+            h1 { "Sign in" }
+            @if let Some(notice) = notice { div.notice role="status" { p { (notice) } } }
+            (parts::problem(problem))
+            form method="post" action="/sign-in" {
+                (parts::hidden(&guest.form_token(), ""))
+                input type="hidden" name="next" value=(local(next));
+                (parts::user_name(name))
+                (parts::password("password", "Password", false))
+                p.buttons { button.primary { "Sign in" } }
+            }
+            @match sign_up {
+                SignUp::Open => p { "New here? " a href="/sign-up" { "Make an account" } "." },
+                SignUp::Invitation => p.hint { "New here? A friend who is can send you an invitation." },
+            }
+            p.hint { "Forgotten your password? Whoever runs this site can make you a link for another." }
+        }
+    };
+    layout::Page::new("Sign in").show(body)
+}
+
+async fn sign_in(
+    Shared(app): Shared<App>,
+    guest: Guest,
+    Caller(address): Caller,
+    Posted(form): Posted<SignIn>,
+) -> Answer {
+    match try_in(&app, address, &form).await {
+        Ok(secret) => Ok(visitor::signed_in(
+            secret,
+            local(&form.next),
+            app.config().behind_tls,
+        )),
+        Err(error) => {
+            let status = super::super::answer::status(&error).0;
+            let words = super::problem(error)?;
+            let sign_up = app.db().read(settings::sign_up).await?;
+            let page = page(&guest, sign_up, &form.name, &form.next, "", Some(&words));
+            let is_slow = status == StatusCode::TOO_MANY_REQUESTS;
+            let status = if is_slow {
+                status
+            } else {
+                StatusCode::UNPROCESSABLE_ENTITY
+            };
+            Ok((status, page).into_response())
+        }
+    }
+}
+
+/// Signs somebody in. A wrong name takes as long as a wrong password, and is told the same.
+async fn try_in(app: &App, address: std::net::IpAddr, form: &SignIn) -> crate::Result<Secret> {
+    app.count_sign_in(address, &form.name)?;
+    let name = form.name.clone();
+    let found = app
+        .db()
+        .read(move |db| users::with_password(db, &name))
+        .await?;
+    let (user, hash) = found.unzip();
+    let is_right = app.verify(form.password.clone(), hash.flatten()).await?;
+    let Some(user) = user.filter(|_| is_right) else {
+        return Err(Error::invalid("There is no such name with this password."));
+    };
+    let secret = Secret::new();
+    app.db()
+        .write(move |db| sessions::begin(db, user.number, secret))
+        .await?;
+    Ok(secret)
+}
+
+#[derive(Deserialize)]
+struct Nothing {}
+
+async fn sign_out(
+    Shared(app): Shared<App>,
+    member: Member,
+    Posted(Nothing {}): Posted<Nothing>,
+) -> Answer<Response> {
+    app.db()
+        .write(move |db| sessions::end(db, member.secret))
+        .await?;
+    Ok(visitor::signed_out("/sign-in", app.config().behind_tls))
+}

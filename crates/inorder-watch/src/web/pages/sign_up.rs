@@ -1,0 +1,152 @@
+//! Making an account, with an invitation or, where the owner lets everybody in, without.
+
+use super::Answer;
+use crate::{
+    Error,
+    db::{links, sessions, settings, settings::SignUp, users},
+    secret::Secret,
+    web::{
+        App, Caller,
+        form::Posted,
+        layout, parts,
+        visitor::{self, Guest},
+    },
+};
+use axum::{
+    Router,
+    extract::{Path, State as Shared},
+    http::StatusCode,
+    response::{IntoResponse, Redirect},
+    routing::get,
+};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+pub fn router() -> Router<App> {
+    Router::new()
+        .route("/sign-up", get(show).post(sign_up))
+        .route("/invitation/{secret}", get(show_invited))
+}
+
+#[derive(Deserialize)]
+struct Account {
+    name: String,
+    password: String,
+    #[serde(default)]
+    invitation: String,
+}
+
+async fn show(Shared(app): Shared<App>, guest: Guest) -> Answer {
+    if app.setup_code().is_some() {
+        return Ok(Redirect::to("/setup").into_response());
+    }
+    match app.db().read(settings::sign_up).await? {
+        SignUp::Open => Ok(guest.show(page(&guest, "", None, "", None))),
+        SignUp::Invitation => Err(Error::invalid(
+            "Here one signs up with an invitation: ask a friend for one.",
+        )
+        .into()),
+    }
+}
+
+async fn show_invited(
+    Shared(app): Shared<App>,
+    guest: Guest,
+    Path(invitation): Path<String>,
+) -> Answer {
+    let host = host(&app, &invitation).await?;
+    let host = host.ok_or_else(over)?;
+    Ok(guest.show(page(&guest, &invitation, Some(&host.name), "", None)))
+}
+
+fn over() -> Error {
+    Error::invalid("This invitation is used up or too old: ask for another.")
+}
+
+/// Who invites with this link, if it is still good.
+async fn host(app: &App, invitation: &str) -> crate::Result<Option<users::User>> {
+    match invitation.parse::<Secret>() {
+        Ok(secret) => app.db().read(move |db| links::host(db, secret)).await,
+        Err(_) => Ok(None),
+    }
+}
+
+fn page(
+    guest: &Guest,
+    invitation: &str,
+    host: Option<&str>,
+    name: &str,
+    problem: Option<&str>,
+) -> Markup {
+    let body = html! {
+        section.narrow.card {
+            h1 { "Make an account" }
+            @if let Some(host) = host { p { b { (host) } " invites you. You will be friends here." } }
+            (parts::problem(problem))
+            form method="post" action="/sign-up" {
+                (parts::hidden(&guest.form_token(), ""))
+                input type="hidden" name="invitation" value=(invitation);
+                (parts::user_name(name))
+                p.hint { "Your friends see it. Letters, digits, dots, hyphens." }
+                (parts::password("password", "Password", true))
+                p.buttons { button.primary { "Make the account" } }
+            }
+            p { "Have one already? " a href="/sign-in" { "Sign in" } "." }
+        }
+    };
+    layout::Page::new("Make an account").show(body)
+}
+
+async fn sign_up(
+    Shared(app): Shared<App>,
+    guest: Guest,
+    Caller(address): Caller,
+    Posted(form): Posted<Account>,
+) -> Answer {
+    match try_up(&app, address, &form).await {
+        Ok(secret) => Ok(visitor::signed_in(secret, "/", app.config().behind_tls)),
+        Err(error) => {
+            let words = super::problem(error)?;
+            let host = host(&app, &form.invitation).await?.map(|host| host.name);
+            let page = page(
+                &guest,
+                &form.invitation,
+                host.as_deref(),
+                &form.name,
+                Some(&words),
+            );
+            Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
+        }
+    }
+}
+
+async fn try_up(app: &App, address: std::net::IpAddr, form: &Account) -> crate::Result<Secret> {
+    app.count_sign_up(address)?;
+    let sign_up = app.db().read(settings::sign_up).await?;
+    let invitation: Option<Secret> = form.invitation.parse().ok();
+    // Only who may sign up learns whether a name is taken.
+    if invitation.is_some() && host(app, &form.invitation).await?.is_none() {
+        return Err(over());
+    }
+    if sign_up == SignUp::Invitation && invitation.is_none() {
+        return Err(Error::invalid(
+            "Here one signs up with an invitation: ask a friend for one.",
+        ));
+    }
+    if app.setup_code().is_some() {
+        return Err(Error::invalid("The server has no owner yet."));
+    }
+    users::check_name(form.name.trim())?;
+    let hash = app.hash(form.password.clone()).await?;
+    let (name, secret) = (form.name.clone(), Secret::new());
+    app.db()
+        .write(move |db| {
+            let user = users::add(db, &name, Some(&hash))?;
+            if let Some(invitation) = invitation {
+                links::accept_invitation(db, invitation, user.number).map_err(|_| over())?;
+            }
+            sessions::begin(db, user.number, secret)
+        })
+        .await?;
+    Ok(secret)
+}

@@ -1,0 +1,190 @@
+//! Parts that several pages have.
+
+use crate::db::{
+    entries::{PRIORITIES, RATINGS},
+    films::Film,
+};
+use maud::{Markup, Render, html};
+
+/// What each priority is called, from 1.
+const PRIORITY_NAMES: [&str; 5] = ["maybe", "some day", "would like to", "soon", "can't wait"];
+
+/// What a priority is called.
+pub fn priority_name(priority: i64) -> &'static str {
+    let index = usize::try_from(priority - 1).unwrap_or_default();
+    PRIORITY_NAMES.get(index).copied().unwrap_or_default()
+}
+
+/// A priority as five marks, with its name for those who don't see them.
+pub fn pips(priority: i64) -> Markup {
+    html! {
+        span.pips role="img" aria-label={ "Priority " (priority) ": " (priority_name(priority)) } title=(priority_name(priority)) {
+            @for at in PRIORITIES {
+                i.on[at <= priority] {}
+            }
+        }
+    }
+}
+
+/// In place of a poster: the first letter, in one of twelve colours.
+pub fn tile(film: &Film) -> Markup {
+    let title = film.facts.title.as_str();
+    let first = ["The ", "A ", "An "]
+        .iter()
+        .find_map(|article| title.strip_prefix(article));
+    let letter = first
+        .unwrap_or(title)
+        .chars()
+        .find(|c| c.is_alphanumeric())
+        .unwrap_or('·');
+    let hue = title
+        .bytes()
+        .fold(7u32, |hash, b| hash.wrapping_mul(31).wrapping_add(b.into()))
+        % 12;
+    html! {
+        span class={ "tile h" (hue) } aria-hidden="true" { (letter.to_uppercase()) }
+    }
+}
+
+/// The address of a film's page.
+pub fn film_address(film: &Film) -> String {
+    format!("/films/{}", film.id)
+}
+
+/// Title and year, with a link.
+pub fn title(film: &Film) -> Markup {
+    html! {
+        a.title href=(film_address(film)) { (film.facts.title) }
+        @if let Some(year) = film.facts.year { " " span.year { (year) } }
+    }
+}
+
+/// Genres and the first of the people, in a line.
+pub fn line(film: &Film) -> Markup {
+    let people: Vec<&str> = film
+        .facts
+        .people
+        .iter()
+        .take(3)
+        .map(String::as_str)
+        .collect();
+    html! {
+        @if !film.facts.genres.is_empty() { span.genres { (film.facts.genres.join(", ")) } }
+        @if !people.is_empty() { span.people { (people.join(", ")) } }
+    }
+}
+
+/// What every form has: its token, and the address to go back to.
+pub fn hidden(token: &str, back: &str) -> Markup {
+    html! {
+        input type="hidden" name="token" value=(token);
+        @if !back.is_empty() { input type="hidden" name="back" value=(back); }
+    }
+}
+
+/// A field to choose one of these values; the empty one comes first.
+pub fn choice<V: Render + PartialEq, N: Render>(
+    name: &str,
+    label: &str,
+    empty: &str,
+    values: impl IntoIterator<Item = (V, N)>,
+    chosen: Option<&V>,
+) -> Markup {
+    html! {
+        label.field {
+            span { (label) }
+            select name=(name) {
+                @if !empty.is_empty() { option value="" { (empty) } }
+                @for (value, shown) in values {
+                    option value=(value) selected[Some(&value) == chosen] { (shown) }
+                }
+            }
+        }
+    }
+}
+
+/// A field to choose one of the genres.
+pub fn genre_choice(genres: &[String], chosen: Option<&String>) -> Markup {
+    let values = genres.iter().map(|genre| (genre.as_str(), genre.as_str()));
+    choice(
+        "genre",
+        "Genre",
+        "Any",
+        values,
+        chosen.map(String::as_str).as_ref(),
+    )
+}
+
+/// A field to choose one of the decades since films have been made.
+pub fn decade_choice(chosen: Option<i64>) -> Markup {
+    let now = crate::db::now_ms() / 1000 / 31_556_952 + 1970;
+    let decades = (189..=now / 10)
+        .rev()
+        .map(|decade| (decade * 10, format!("{}s", decade * 10)));
+    choice("decade", "Decade", "Any", decades, chosen.as_ref())
+}
+
+/// A field for a priority.
+pub fn priority_choice(chosen: i64) -> Markup {
+    html! {
+        fieldset.priority {
+            legend { "Priority" }
+            @for value in PRIORITIES {
+                label {
+                    input type="radio" name="priority" value=(value) checked[value == chosen];
+                    span { (value) " " small { (priority_name(value)) } }
+                }
+            }
+        }
+    }
+}
+
+/// A field for a rating.
+pub fn rating_choice(chosen: Option<i64>) -> Markup {
+    let values = RATINGS
+        .rev()
+        .map(|rating| (rating, format!("{rating} / 10")));
+    choice("rating", "Rating", "None", values, chosen.as_ref())
+}
+
+/// A field for a line of text.
+pub fn text(name: &str, label: &str, value: &str, hint: &str) -> Markup {
+    let hint_id = format!("{name}-hint");
+    html! {
+        label.field for=(name) { (label) }
+        input id=(name) name=(name) value=(value) aria-describedby=[(!hint.is_empty()).then_some(&hint_id)];
+        @if !hint.is_empty() { p.hint id=(hint_id) { (hint) } }
+    }
+}
+
+/// A field for a password; browsers are told whether it is a new one.
+pub fn password(name: &str, label: &str, is_new: bool) -> Markup {
+    let autocomplete = if is_new {
+        "new-password"
+    } else {
+        "current-password"
+    };
+    html! {
+        label.field for=(name) { (label) }
+        input id=(name) name=(name) type="password" required autocomplete=(autocomplete)
+            minlength=[is_new.then_some(crate::password::CHARACTERS_MIN)] aria-describedby=[is_new.then_some(format!("{name}-hint"))];
+        @if is_new { p.hint id={ (name) "-hint" } { "At least " (crate::password::CHARACTERS_MIN) " characters." } }
+    }
+}
+
+/// A field for the name somebody signs in with.
+pub fn user_name(value: &str) -> Markup {
+    html! {
+        label.field for="name" { "Name" }
+        input id="name" name="name" value=(value) required autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="30";
+    }
+}
+
+/// What went wrong with the form before.
+pub fn problem(words: Option<&str>) -> Markup {
+    html! {
+        @if let Some(words) = words {
+            p.problem role="alert" { (super::answer::sentence(words)) }
+        }
+    }
+}

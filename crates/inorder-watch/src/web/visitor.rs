@@ -1,0 +1,170 @@
+//! Who looks at a page, by their cookie.
+
+use super::{App, answer::PageError};
+use crate::{
+    Error,
+    db::{sessions, users, users::User},
+    secret::Secret,
+};
+use axum::{
+    extract::FromRequestParts,
+    http::{HeaderMap, HeaderValue, header, request::Parts},
+    response::{IntoResponse, Redirect, Response},
+};
+
+/// The cookie of somebody who is signed in.
+const SESSION: &str = "session";
+
+/// The cookie of somebody who isn't, for the forms that sign them in.
+const GUEST: &str = "guest";
+
+/// Somebody who is signed in.
+pub struct Member {
+    /// Who.
+    pub user: User,
+    /// What is in their cookie.
+    pub secret: Secret,
+}
+
+impl Member {
+    /// What the forms they are shown have to send back.
+    pub fn form_token(&self) -> String {
+        self.secret.form_token()
+    }
+}
+
+/// Somebody who need not be signed in.
+pub struct Guest {
+    /// What is in their cookie, or will be.
+    secret: Secret,
+    is_new: bool,
+    behind_tls: bool,
+}
+
+impl Guest {
+    /// What the forms they are shown have to send back.
+    pub fn form_token(&self) -> String {
+        self.secret.form_token()
+    }
+
+    /// The page, with the cookie if they haven't one.
+    pub fn show(&self, page: impl IntoResponse) -> Response {
+        let mut response = page.into_response();
+        if self.is_new {
+            let cookie = cookie(GUEST, &self.secret.to_string(), None, self.behind_tls);
+            response.headers_mut().append(header::SET_COOKIE, cookie);
+        }
+        response
+    }
+}
+
+impl FromRequestParts<App> for Member {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let behind_tls = app.config().behind_tls;
+        let page = |error: Error| PageError(error).into_response();
+        if let Some(secret) = secret(&parts.headers, SESSION, behind_tls) {
+            let found = app.db().read(move |db| sessions::find(db, secret)).await;
+            if let Some(signed_in) = found.map_err(page)? {
+                if signed_in.wants_renewal {
+                    let renewed = app.db().write(move |db| sessions::renew(db, secret)).await;
+                    renewed.map_err(page)?;
+                }
+                return Ok(Member {
+                    user: signed_in.user,
+                    secret,
+                });
+            }
+        }
+        if app.setup_code().is_some() && app.db().read(users::are_none).await.map_err(page)? {
+            return Err(Redirect::to("/setup").into_response());
+        }
+        let wanted = match parts.method {
+            axum::http::Method::GET => parts.uri.path_and_query().map_or("/", |uri| uri.as_str()),
+            _ => "/",
+        };
+        let next = serde_urlencoded::to_string([("next", wanted)]).unwrap_or_default();
+        let address = if wanted == "/" {
+            "/sign-in".to_owned()
+        } else {
+            format!("/sign-in?{next}")
+        };
+        Err(Redirect::to(&address).into_response())
+    }
+}
+
+impl FromRequestParts<App> for Guest {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
+        let behind_tls = app.config().behind_tls;
+        let known = secret(&parts.headers, GUEST, behind_tls);
+        Ok(Guest {
+            secret: known.unwrap_or_else(Secret::new),
+            is_new: known.is_none(),
+            behind_tls,
+        })
+    }
+}
+
+/// Whether the form's token belongs to the sender's cookie. A signed-in person's forms are those of their session, whatever
+/// other cookie somebody planted.
+pub fn is_own_form(headers: &HeaderMap, behind_tls: bool, token: &str) -> bool {
+    let secret =
+        secret(headers, SESSION, behind_tls).or_else(|| secret(headers, GUEST, behind_tls));
+    secret.is_some_and(|secret| crate::secret::is_same(&secret.form_token(), token))
+}
+
+/// The answer to somebody who has signed in.
+pub fn signed_in(secret: Secret, to: &str, behind_tls: bool) -> Response {
+    let seconds = Some(sessions::SECONDS_MAX);
+    let session = cookie(SESSION, &secret.to_string(), seconds, behind_tls);
+    let guest = cookie(GUEST, "", Some(0), behind_tls);
+    let cookies =
+        axum::response::AppendHeaders([(header::SET_COOKIE, session), (header::SET_COOKIE, guest)]);
+    (cookies, Redirect::to(to)).into_response()
+}
+
+/// The answer to somebody who has signed out.
+pub fn signed_out(to: &str, behind_tls: bool) -> Response {
+    let cookie = cookie(SESSION, "", Some(0), behind_tls);
+    let clear = HeaderValue::from_static("\"cache\"");
+    (
+        [
+            (header::SET_COOKIE, cookie),
+            (header::HeaderName::from_static("clear-site-data"), clear),
+        ],
+        Redirect::to(to),
+    )
+        .into_response()
+}
+
+/// Behind TLS the browser itself guards the name: no other host, path or plain connection can set it.
+fn name(name: &str, behind_tls: bool) -> String {
+    format!("{}{name}", if behind_tls { "__Host-" } else { "" })
+}
+
+fn cookie(cookie: &str, value: &str, seconds: Option<i64>, behind_tls: bool) -> HeaderValue {
+    let name = name(cookie, behind_tls);
+    let mut text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax");
+    if let Some(seconds) = seconds {
+        text += &format!("; Max-Age={seconds}");
+    }
+    if behind_tls {
+        text += "; Secure";
+    }
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""))
+}
+
+fn secret(headers: &HeaderMap, cookie: &str, behind_tls: bool) -> Option<Secret> {
+    let name = name(cookie, behind_tls);
+    let lines = headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|line| line.to_str().ok());
+    let mut pairs = lines
+        .flat_map(|line| line.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(key, _)| *key == name)?.1.parse().ok()
+}
