@@ -1,8 +1,8 @@
 //! One side of a replication, spoken to by CouchDB's protocol.
 
 use super::{Endpoint, ReplicateError};
-use axum::body::Body;
-use axum::http::{HeaderMap, Method, Request, Response, StatusCode, header};
+use axum::body::{Body, HttpBody};
+use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -43,6 +43,7 @@ pub struct Ask {
     path: String,
     accept: &'static str,
     content_type: Option<String>,
+    content_length: Option<HeaderValue>,
     body: Body,
 }
 
@@ -54,6 +55,7 @@ impl Ask {
             path: path.into(),
             accept: "application/json",
             content_type: None,
+            content_length: None,
             body: Body::empty(),
         }
     }
@@ -68,6 +70,15 @@ impl Ask {
         self.content_type = Some(content_type.into());
         self.body = body.into();
         self
+    }
+
+    /// With the body of an answer, as it comes.
+    pub fn with_answer(mut self, answer: Response<Body>) -> Self {
+        let (head, body) = answer.into_parts();
+        let header = |name: header::HeaderName| head.headers.get(name);
+        let content_type = header(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        self.content_length = header(header::CONTENT_LENGTH).cloned();
+        self.with(content_type.unwrap_or("application/json"), body)
     }
 
     /// With another kind of answer than JSON.
@@ -210,6 +221,9 @@ impl Peer {
         if let Some(content_type) = ask.content_type {
             builder = builder.header(header::CONTENT_TYPE, content_type);
         }
+        if let Some(content_length) = ask.content_length {
+            builder = builder.header(header::CONTENT_LENGTH, content_length);
+        }
         let request = builder.uri(&url).body(ask.body);
         let request =
             request.map_err(|error| ReplicateError::BadRequest(format!("{url}: {error}")))?;
@@ -219,8 +233,9 @@ impl Peer {
                 Err(never) => match never {},
             },
             Way::Network(client, headers) => {
-                let mut request =
-                    request.map(|body| reqwest::Body::wrap_stream(body.into_data_stream()));
+                let (head, body) = request.into_parts();
+                let body = self.sized(body).await?;
+                let mut request = Request::from_parts(head, body);
                 request.headers_mut().extend(headers.clone());
                 let request = reqwest::Request::try_from(request);
                 let request =
@@ -230,6 +245,17 @@ impl Peer {
                 Ok(Response::from(response).map(Body::new))
             }
         }
+    }
+
+    /// What is in memory is sent with its length; only what streams is chunked, unless its length is known otherwise.
+    async fn sized(&self, body: Body) -> Result<reqwest::Body, ReplicateError> {
+        if body.size_hint().exact().is_none() {
+            return Ok(reqwest::Body::wrap_stream(body.into_data_stream()));
+        }
+        let bytes = axum::body::to_bytes(body, usize::MAX).await;
+        bytes
+            .map(reqwest::Body::from)
+            .map_err(|error| self.unreachable(&error))
     }
 
     /// Whether the database is there.

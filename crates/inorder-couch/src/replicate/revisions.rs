@@ -2,7 +2,7 @@
 
 use super::peer::{Ask, Peer, encoded, id_path};
 use super::{ReplicateError, statistics::Statistics};
-use axum::http::{Method, header};
+use axum::http::Method;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -241,11 +241,8 @@ impl Carrier {
         }
         let ask = Ask::new(Method::GET, path).accepting("multipart/related");
         let response = self.source.ask(ask).await?;
-        let content_type = response.headers().get(header::CONTENT_TYPE);
-        let content_type = content_type.and_then(|value| value.to_str().ok());
-        let content_type = content_type.unwrap_or("application/json").to_owned();
         let path = format!("{id}?new_edits=false");
-        let ask = Ask::new(Method::PUT, path).with(content_type, response.into_body());
+        let ask = Ask::new(Method::PUT, path).with_answer(response);
         let response = self.target.ask(ask).await?;
         self.target.read(response).await.map(drop)
     }

@@ -209,7 +209,8 @@ struct Listing {
     queries: VecDeque<Query>,
     /// The question that is being answered: what is left of it.
     rest: Option<AllDocs>,
-    is_first_row: bool,
+    has_head: bool,
+    has_rows: bool,
     is_first_query: bool,
     /// Several answers are an array in an object.
     is_wrapped: bool,
@@ -224,7 +225,8 @@ impl Listing {
             db,
             queries,
             rest: None,
-            is_first_row: true,
+            has_head: false,
+            has_rows: false,
             is_first_query: true,
             is_wrapped: false,
             total_rows: None,
@@ -293,37 +295,38 @@ impl Listing {
                     ..query.question
                 },
                 Some(query) => query.question,
-                None => return self.finish(out),
+                None => {
+                    self.finish(out);
+                    return Ok(());
+                }
             },
         };
         let page = self.db.all_docs(&question)?;
-        if self.is_first_row {
+        if !self.has_head {
             self.write_head(out, &page)?;
+            self.has_head = true;
         }
         for row in &page.rows {
-            out.extend_from_slice(if self.is_first_row { b"\r\n" } else { b",\r\n" });
-            self.is_first_row = false;
+            out.extend_from_slice(if self.has_rows { b",\r\n" } else { b"\r\n" });
+            self.has_rows = true;
             write_row(out, row, question.include_docs.is_some());
         }
-        // Also after a page without rows: its head is written.
-        self.is_first_row &= page.next.is_none();
         self.rest = page.next;
         if self.rest.is_none() {
             out.extend_from_slice(b"\r\n]}");
             self.queries.pop_front();
-            self.is_first_row = true;
+            (self.has_head, self.has_rows) = (false, false);
             self.is_first_query = false;
             if self.queries.is_empty() {
-                return self.finish(out);
+                self.finish(out);
             }
         }
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) -> HttpResult<()> {
+    fn finish(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(if self.is_wrapped { b"]}\n" } else { b"\n" });
         self.is_done = true;
-        Ok(())
     }
 
     fn write_head(&self, out: &mut Vec<u8>, page: &AllDocsPage) -> HttpResult<()> {

@@ -19,6 +19,17 @@ pub enum Piece {
     Attachment(Attachment, Form),
 }
 
+impl Piece {
+    /// Bytes that are sent for it.
+    pub fn length(&self) -> u64 {
+        match self {
+            Piece::Text(text) => text.len() as u64,
+            Piece::Attachment(attachment, Form::Stored) => attachment.stored_length,
+            Piece::Attachment(attachment, Form::Decoded) => attachment.length,
+        }
+    }
+}
+
 /// The answer that consists of these pieces; batches are asked for as they are sent.
 pub fn response(
     db: Database,

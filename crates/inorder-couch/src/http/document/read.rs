@@ -1,6 +1,7 @@
 //! `GET /db/id`.
 
-use super::{Accepts, get_options, is_known, local, not_modified, parts};
+use super::parts::{self, Piece};
+use super::{Accepts, get_options, is_known, local, not_modified};
 use crate::http::params::Params;
 use crate::http::target::Doc;
 use crate::http::{HttpError, HttpResult, reply};
@@ -76,11 +77,10 @@ fn one(
     let boundary = Boundary::default();
     let content_type = boundary.content_type("related");
     let pieces = parts::related(&boundary, &document);
-    Ok(parts::response(
-        db.clone(),
-        [pieces].into_iter(),
-        &content_type,
-    ))
+    let length: u64 = pieces.iter().map(Piece::length).sum();
+    let mut response = parts::response(db.clone(), [pieces].into_iter(), &content_type);
+    reply::set(&mut response, header::CONTENT_LENGTH, &length.to_string());
+    Ok(response)
 }
 
 /// Attachments come after the JSON instead of within.
