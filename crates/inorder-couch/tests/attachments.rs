@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use inorder_couch::store::{
     AttachmentOption, Content, Database, Document, Edit, Encoding, Error, GetOptions, Limits,
-    NewAttachment, NewContent, Refusal, Settings, StoredContent,
+    NewAttachment, NewContent, Refusal, Settings, StoredContent, Validate,
 };
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -303,5 +303,26 @@ fn an_upload_that_breaks_off_gives_its_space_back_at_once() {
     });
     // Behind the removal, which nobody waits for.
     put(&store.db, r#"{"_id":"a"}"#);
+    assert!(store.db.info().unwrap().active_bytes < 200_000);
+}
+
+#[test]
+fn an_edit_that_is_forbidden_stores_nothing() {
+    let store = store();
+    let mut edit = edit(r#"{"_id":"a"}"#);
+    edit.attach(NewAttachment {
+        name: "x".to_owned(),
+        content_type: "image/png".to_owned(),
+        content: NewContent::Inline {
+            bytes: noise(300_000),
+            revpos: None,
+        },
+    });
+    let forbid: Validate = Box::new(|new, _| {
+        assert_eq!(new.attachments[0].length, 300_000);
+        Err(Refusal::Forbidden("no".to_owned()))
+    });
+    let outcome = store.db.put_validated(edit, Some(forbid)).wait().unwrap();
+    assert_eq!(outcome, Err(Refusal::Forbidden("no".to_owned())));
     assert!(store.db.info().unwrap().active_bytes < 200_000);
 }

@@ -17,6 +17,8 @@ pub struct Pool {
 struct State {
     idle: Vec<Connection>,
     lent: usize,
+    /// Readers that wait for a connection: waking nobody is a system call, too.
+    waiting: usize,
     is_closed: bool,
 }
 
@@ -67,11 +69,9 @@ impl Pool {
         let mut state = self.lock();
         state.is_closed = true;
         state.idle.clear();
+        self.returned.notify_all();
         while state.lent > 0 {
-            state = self
-                .returned
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.wait(state);
         }
     }
 
@@ -86,11 +86,16 @@ impl Pool {
                 state.lent += 1;
                 return Ok(state.idle.pop());
             }
-            state = self
-                .returned
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.wait(state);
         }
+    }
+
+    fn wait<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        state.waiting += 1;
+        let waited = self.returned.wait(state);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
+        state.waiting -= 1;
+        state
     }
 
     fn take_back(&self, connection: Option<Connection>) {
@@ -99,8 +104,11 @@ impl Pool {
         if !state.is_closed {
             state.idle.extend(connection);
         }
+        let is_awaited = state.waiting > 0;
         drop(state);
-        self.returned.notify_all();
+        if is_awaited {
+            self.returned.notify_all();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

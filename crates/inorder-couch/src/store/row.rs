@@ -258,12 +258,14 @@ impl Stored {
         RevisionInfo { revision, status }
     }
 
-    /// The nearest revision before the newest of a way whose body is kept.
-    pub fn before(&self, history: &History) -> Option<&Node> {
-        let before = history.revisions().skip(1);
-        before
-            .filter_map(|revision| self.tree.get(&revision))
-            .find(|node| self.has_body(node))
+    /// The nearest revision before the newest of a way, known or not, whose body is kept.
+    pub fn before(&self, history: &History) -> Option<Node> {
+        let mut tree = self.tree.clone();
+        tree.merge(history, false, 0);
+        let history = tree.history(&history.revision())?;
+        let mut before = history.revisions().skip(1);
+        let kept = |revision| self.tree.get(&revision).filter(|node| self.has_body(node));
+        before.find_map(kept).cloned()
     }
 }
 

@@ -1,11 +1,12 @@
 //! One document after another, written within a job of the writing thread.
 
+mod attachments;
 mod put;
 mod ready;
-mod records;
 
 pub use ready::{Ready, ReadyAttachment, ReadyContent};
 
+use self::attachments::NewAttachment;
 use super::attachment::Record;
 use super::bulk::{Mode, Refusal, Validate, Written};
 use super::row::{self, Body, Stored};
@@ -19,6 +20,17 @@ struct New {
     revision: Revision,
     body: Body,
     records: Vec<Record>,
+}
+
+/// What an edit makes of a document.
+struct Change {
+    /// The way to the new revision.
+    history: History,
+    attachments: Vec<NewAttachment>,
+    /// The document as it is.
+    stored: Option<Stored>,
+    /// The revision before the new one, if its body is kept.
+    before: Option<Node>,
 }
 
 /// Writes documents in one savepoint, and the numbers at its end.
@@ -83,7 +95,7 @@ impl<'a> Writer<'a> {
 
     fn new_edit(
         &mut self,
-        edit: Ready,
+        mut edit: Ready,
         validate: Option<&mut Validate>,
     ) -> std::result::Result<Written, Stop> {
         let stored = row::stored(self.connection, &edit.id)?;
@@ -91,24 +103,32 @@ impl<'a> Writer<'a> {
         let parent = parent_of(stored.as_ref(), given.as_ref(), edit.deleted)?;
         // A document that was deleted and is made anew follows from its deletion, but has nothing of it.
         let before = given.and(parent.as_ref());
-        let generation = parent.as_ref().map_or(0, |parent| parent.generation) + 1;
+        let generation = parent.as_ref().map(|parent| parent.generation + 1);
+        let generation = Some(generation.unwrap_or(1));
         let before = match (&stored, before) {
             (Some(stored), Some(before)) => stored.tree.get(before).cloned(),
             _ => None,
         };
-        let records = self.records(&edit, stored.as_ref(), before.as_ref(), Some(generation))?;
-        let digests: Vec<_> = records.iter().map(records::digest).collect();
+        let attachments =
+            self.attachments(&mut edit, stored.as_ref(), before.as_ref(), generation)?;
+        let digests: Vec<_> = attachments.iter().map(NewAttachment::digest).collect();
         let revision = revision::next(edit.deleted, parent.as_ref(), &edit.term, &digests);
         let hashes = [Some(&revision), parent.as_ref()].into_iter().flatten();
         let hashes = hashes.map(|revision| revision.hash.clone()).collect();
         let history = History::new(revision.generation, hashes)
-            .map_err(|error| Error::BadRequest(error.to_string()))?;
-        self.write(edit, history, records, stored, before, validate)
+            .map_err(|error| Refusal::BadRequest(error.to_string()))?;
+        let change = Change {
+            history,
+            attachments,
+            stored,
+            before,
+        };
+        self.write(edit, change, validate)
     }
 
     fn replicated(
         &mut self,
-        edit: Ready,
+        mut edit: Ready,
         validate: Option<&mut Validate>,
     ) -> std::result::Result<Written, Stop> {
         let Some(history) = edit.history.clone() else {
@@ -123,16 +143,17 @@ impl<'a> Writer<'a> {
             return self.lengthen(edit.id, history, stored);
         }
         let before = match &stored {
-            Some(stored) => {
-                let mut tree = stored.tree.clone();
-                tree.merge(&history, edit.deleted, 0);
-                let whole = tree.history(&history.revision());
-                whole.and_then(|whole| stored.before(&whole).cloned())
-            }
-            None => None,
+            Some(stored) if validate.is_some() || edit.has_stubs() => stored.before(&history),
+            _ => None,
         };
-        let records = self.records(&edit, stored.as_ref(), before.as_ref(), None)?;
-        self.write(edit, history, records, stored, before, validate)
+        let attachments = self.attachments(&mut edit, stored.as_ref(), before.as_ref(), None)?;
+        let change = Change {
+            history,
+            attachments,
+            stored,
+            before,
+        };
+        self.write(edit, change, validate)
     }
 
     /// The revision is known: at most its history gets longer.
@@ -158,23 +179,12 @@ impl<'a> Writer<'a> {
     fn write(
         &mut self,
         edit: Ready,
-        history: History,
-        records: Vec<Record>,
-        stored: Option<Stored>,
-        before: Option<Node>,
+        change: Change,
         validate: Option<&mut Validate>,
     ) -> std::result::Result<Written, Stop> {
-        let new = New {
-            revision: history.revision(),
-            body: Body {
-                atts: Record::write_all(&records),
-                text: edit.body,
-            },
-            records,
-        };
         if let Some(validate) = validate {
-            let proposed = self.proposed(&edit.id, edit.deleted, &history, &new)?;
-            let before = match (&stored, &before) {
+            let proposed = self.proposed(&edit, &change)?;
+            let before = match (&change.stored, &change.before) {
                 (Some(stored), Some(node)) => {
                     stored.document(self.connection, node, &GetOptions::default())?
                 }
@@ -182,16 +192,27 @@ impl<'a> Writer<'a> {
             };
             validate(&proposed, before.as_ref())?;
         }
+        let stored = change.stored;
         let mut tree = stored
             .as_ref()
             .map(|it| it.tree.clone())
             .unwrap_or_default();
-        if tree.merge(&history, edit.deleted, 0) == Merge::Known {
+        if tree.merge(&change.history, edit.deleted, 0) == Merge::Known {
             // The same edit on the same revision, twice.
             return Err(Refusal::Conflict.into());
         }
         tree.stem(self.state.revs_limit);
-        let revision = new.revision.clone();
+        // Nothing refuses it any more: now its bytes are stored.
+        let records = self.store_attachments(change.attachments)?;
+        let revision = change.history.revision();
+        let new = New {
+            revision: revision.clone(),
+            body: Body {
+                atts: Record::write_all(&records),
+                text: edit.body,
+            },
+            records,
+        };
         self.put(&edit.id, stored, tree, Some(new))?;
         Ok(Written {
             id: edit.id,
@@ -200,16 +221,24 @@ impl<'a> Writer<'a> {
     }
 
     /// The document as a validation function sees it.
-    fn proposed(&self, id: &str, deleted: bool, history: &History, new: &New) -> Result<Document> {
+    fn proposed(&self, edit: &Ready, change: &Change) -> Result<Document> {
+        let records: Vec<Record> = change
+            .attachments
+            .iter()
+            .map(|it| it.record.clone())
+            .collect();
         let head = row::Head {
             seq: 0,
-            id: id.to_owned(),
-            deleted,
-            revision: new.revision.clone(),
+            id: edit.id.clone(),
+            deleted: edit.deleted,
+            revision: change.history.revision(),
         };
-        let options = GetOptions::default();
-        let mut document = row::document(self.connection, head, new.body.clone(), &options)?;
-        document.history = Some(history.clone());
+        let body = Body {
+            atts: Record::write_all(&records),
+            text: edit.body.clone(),
+        };
+        let mut document = row::document(self.connection, head, body, &GetOptions::default())?;
+        document.history = Some(change.history.clone());
         Ok(document)
     }
 }

@@ -39,3 +39,11 @@ pub struct Ready {
     pub term: Term,
     pub attachments: Vec<ReadyAttachment>,
 }
+
+impl Ready {
+    /// Whether it leaves attachments as they were.
+    pub fn has_stubs(&self) -> bool {
+        let is_stub = |it: &ReadyAttachment| matches!(it.content, ReadyContent::Stub { .. });
+        self.attachments.iter().any(is_stub)
+    }
+}
