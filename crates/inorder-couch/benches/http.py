@@ -210,7 +210,7 @@ def main():
     serve = "{program} serve --dir {{dir}}/data --listen 127.0.0.1:{{port}}{more}"
     commands = [
         ("inorder-couch", serve.format(program=program, more="")),
-        ("relaxed", serve.format(program=program, more=" --relaxed")),
+        ("inorder-couch relaxed", serve.format(program=program, more=" --relaxed")),
     ]
     if options.hello:
         commands.insert(0, ("hello", f"{pathlib.Path(options.hello).resolve()} {{port}}"))

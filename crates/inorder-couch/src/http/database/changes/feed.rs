@@ -122,7 +122,8 @@ impl Feed {
                     self.phase = Phase::Reading;
                 }
                 Phase::Reading => {
-                    self.read(&mut out).await?;
+                    // Boxed, so that a feed that waits doesn't keep room for what reading needs.
+                    Box::pin(self.read(&mut out)).await?;
                     if !out.is_empty() {
                         self.spoke = Instant::now();
                         return Ok(Some(out.into()));
