@@ -275,6 +275,21 @@ fn databases_are_created_found_listed_and_deleted() {
 }
 
 #[test]
+fn a_log_that_a_deletion_left_is_not_read() {
+    let store = store();
+    put(&store.db, r#"{"_id":"a"}"#);
+    let log = store.folder.path().join("db.sqlite-wal");
+    let left = std::fs::read(&log).unwrap();
+    assert!(!left.is_empty());
+    store.databases.delete("db").unwrap();
+    std::fs::write(&log, left).unwrap();
+    let again = store.databases.create("db").unwrap();
+    assert_eq!(again.info().unwrap().doc_count, 0);
+    put(&again, r#"{"_id":"b"}"#);
+    assert_eq!(all_changes(&again).len(), 1);
+}
+
+#[test]
 fn a_folder_is_used_by_one_process() {
     let store = store();
     let second = inorder_couch::store::Databases::open(store.folder.path(), Settings::default());

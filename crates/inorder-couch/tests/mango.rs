@@ -160,9 +160,6 @@ fn the_index_is_chosen_as_couchdb_does() {
             json!({"index": {"fields": fields}, "name": name, "ddoc": name}),
         );
     }
-    let partial =
-        json!({"fields": ["year"], "partial_filter_selector": {"genres": {"$all": ["sf"]}}});
-    index(db, json!({"index": partial, "name": "sf", "ddoc": "sf"}));
     assert_eq!(chosen(db, json!({"selector": {"year": 1985}})), "year");
     assert_eq!(
         chosen(
@@ -208,6 +205,19 @@ fn the_index_is_chosen_as_couchdb_does() {
         chosen(db, json!({"selector": {"year": {"$exists": false}}})),
         "_all_docs"
     );
+}
+
+#[test]
+fn an_index_is_used_when_it_is_named_and_serves() {
+    let store = films();
+    let db = &store.db;
+    index(
+        db,
+        json!({"index": {"fields": ["year"]}, "name": "year", "ddoc": "year"}),
+    );
+    let partial =
+        json!({"fields": ["year"], "partial_filter_selector": {"genres": {"$all": ["sf"]}}});
+    index(db, json!({"index": partial, "name": "sf", "ddoc": "sf"}));
     // A partial index only for whoever names it.
     let named = json!({"selector": {"year": {"$gt": 1980}}, "use_index": ["_design/sf", "sf"]});
     assert_eq!(chosen(db, named.clone()), "sf");
@@ -391,6 +401,25 @@ fn an_explanation_has_couchdbs_shape() {
 }
 
 #[test]
+fn documents_as_deep_as_they_may_be_are_found() {
+    let store = store();
+    index(&store.db, json!({"index": {"fields": ["x"]}}));
+    let levels = store.db.limits().depth_max - 1;
+    let deep = "[".repeat(levels) + &"]".repeat(levels);
+    put(&store.db, &format!(r#"{{"_id":"a","deep":{deep},"x":1}}"#));
+    assert_eq!(ids(&store.db, json!({"selector": {"x": 1}})), "a");
+    assert_eq!(
+        ids(&store.db, json!({"selector": {"_id": "a", "x": 1}})),
+        "a"
+    );
+    put(&store.db, &format!(r#"{{"_id":"b","x":{deep}}}"#));
+    assert_eq!(
+        ids(&store.db, json!({"selector": {"x": {"$type": "array"}}})),
+        "b"
+    );
+}
+
+#[test]
 fn what_is_no_query_or_index_is_refused_by_its_name() {
     let name = |body: Value| FindQuery::from_json(&body).unwrap_err().name;
     let with = |name: &str, value: Value| json!({"selector": {}, name: value});
@@ -432,4 +461,6 @@ fn what_is_no_query_or_index_is_refused_by_its_name() {
         name(json!({"index": {"fields": ["a"], "partial_filter_selector": {"$x": 1}}})),
         "invalid_operator"
     );
+    let long = "a".repeat(20_000);
+    assert_eq!(name(json!({"index": {"fields": [long]}})), "invalid_index");
 }

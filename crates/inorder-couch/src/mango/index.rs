@@ -10,6 +10,9 @@ use sha2::{Digest, Sha256};
 /// Fields an index may have.
 const FIELDS_MAX: usize = 64;
 
+/// Bytes of a definition's text: it stands in the SQL of each query.
+const DEFINITION_BYTES_MAX: usize = 16 << 10;
+
 /// What an index is on: documents with all its fields that match its selector.
 #[derive(Clone, Debug)]
 pub struct Definition {
@@ -45,7 +48,11 @@ impl Definition {
             Some(Value::Object(selector)) if selector.is_empty() => None,
             Some(selector) => Some(Selector::from_json(selector)?),
         };
-        Ok(Definition { fields, partial })
+        let definition = Definition { fields, partial };
+        match definition.to_json().to_string().len() > DEFINITION_BYTES_MAX {
+            true => Err(invalid("The index's definition is too long.".to_owned())),
+            false => Ok(definition),
+        }
     }
 
     /// As `_index` shows it.

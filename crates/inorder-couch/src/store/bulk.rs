@@ -124,7 +124,7 @@ fn ready(edit: Edit, limits: &Limits) -> Result<Ready, Refusal> {
         if !names.insert(attachment.name.clone()) {
             return Err(Refusal::BadRequest("Duplicate attachments".to_owned()));
         }
-        attachments.push(ready_attachment(attachment)?);
+        attachments.push(ready_attachment(attachment, limits)?);
     }
     Ok(Ready {
         id,
@@ -151,7 +151,10 @@ pub fn write_edit(
     Ok((outcome, writer.finish()?))
 }
 
-fn ready_attachment(attachment: NewAttachment) -> Result<ReadyAttachment, Refusal> {
+fn ready_attachment(
+    attachment: NewAttachment,
+    limits: &Limits,
+) -> Result<ReadyAttachment, Refusal> {
     let NewAttachment {
         name,
         content_type,
@@ -160,6 +163,11 @@ fn ready_attachment(attachment: NewAttachment) -> Result<ReadyAttachment, Refusa
     let content = match content {
         NewContent::Stub { revpos, .. } => ReadyContent::Stub { revpos },
         NewContent::Stored { content, revpos } => ReadyContent::Stored { content, revpos },
+        NewContent::Inline { bytes, .. } if bytes.len() as u64 > limits.attachment_bytes_max => {
+            let max = limits.attachment_bytes_max;
+            let large = format!("the attachment {name} is larger than {max} bytes");
+            return Err(Refusal::BadRequest(large));
+        }
         NewContent::Inline { bytes, revpos } => {
             let mut encoder = Encoder::new(&content_type, Encoding::Identity);
             let encoded = encoder.write(&bytes).and_then(|()| encoder.finish());

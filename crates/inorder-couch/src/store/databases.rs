@@ -118,6 +118,8 @@ impl Databases {
         // Complete under another name first: what a crash leaves is no database.
         let part = path.with_extension("part");
         self.0.remove_files(&part)?;
+        // A log that a deletion left when the power went would be taken for the new one's.
+        self.0.remove_files(&path)?;
         schema::create(&part)?;
         fs::rename(&part, &path).map_err(|error| Error::io(&path, error))?;
         self.0.sync()?;

@@ -140,7 +140,7 @@ pub fn open_writer(path: &Path, settings: &Settings) -> Result<Connection> {
 /// A connection that reads.
 pub fn open_reader(path: &Path) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_ONLY))?;
-    connection.execute_batch("PRAGMA cache_size = -1536;")?;
+    connection.execute_batch("PRAGMA cache_size = -2048;")?;
     set_up(&connection)?;
     Ok(connection)
 }

@@ -16,7 +16,7 @@ pub enum Synchronous {
 pub struct Limits {
     /// Bytes of a document's body without attachments.
     pub document_bytes_max: usize,
-    /// Levels of arrays and objects in a document.
+    /// Levels of arrays and objects in a document; above 126 selectors do not read it.
     pub depth_max: usize,
     /// Bytes of a document's id.
     pub id_bytes_max: usize,
@@ -31,7 +31,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             document_bytes_max: 8_000_000,
-            depth_max: 200,
+            depth_max: 120,
             id_bytes_max: 512,
             attachment_bytes_max: 1 << 30,
             attachments_max: 1000,

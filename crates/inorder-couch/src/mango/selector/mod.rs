@@ -44,7 +44,7 @@ impl Selector {
             true => &document.to_json(),
             false => &document.body,
         };
-        // A body is JSON; one that serde_json has no value for (a number out of its range) matches nothing.
+        // A body is JSON; one nested too deep for serde_json matches nothing.
         serde_json::from_str(text).is_ok_and(|value| self.matches_value(&value))
     }
 

@@ -2,7 +2,7 @@
 
 use super::{New, Writer};
 use crate::revision::{Node, Revision, Tree};
-use crate::store::row::{self, Body, Stored};
+use crate::store::row::{self, Body, Head, Stored};
 use crate::store::state::Count;
 use crate::store::{Result, blobs, id};
 
@@ -27,32 +27,7 @@ impl Writer<'_> {
             return self.remove(id, stored);
         };
         let old = stored.as_ref().map(|stored| &stored.head);
-        if let Some(new) = new.as_ref().filter(|new| new.revision != winner.revision) {
-            let kept = self.keep_body(id, &new.body)?;
-            if let Some(node) = tree.get_mut(&new.revision) {
-                node.body = kept;
-            }
-        }
-        let stays = old.is_some_and(|old| old.revision == winner.revision);
-        if let Some(old) = old.filter(|_| !stays) {
-            let body = row::winner_body(self.connection, old.seq)?;
-            match tree.get_mut(&old.revision) {
-                Some(node) => node.body = self.keep_body(id, &body)?,
-                None => self.release(&body)?,
-            }
-        }
-        let body = match new {
-            _ if stays => None,
-            Some(new) if new.revision == winner.revision => Some(new.body),
-            _ => {
-                let body = row::other_body(self.connection, winner.body)?;
-                self.forget_body(winner.body)?;
-                Some(body)
-            }
-        };
-        if let Some(node) = tree.get_mut(&winner.revision) {
-            node.body = 0;
-        }
+        let body = self.move_bodies(id, old, &winner, &mut tree, new)?;
         self.state.update_seq += 1;
         let seq = self.state.update_seq;
         self.write_row(
@@ -74,6 +49,42 @@ impl Writer<'_> {
             crate::mango::design_changed(self.connection)?;
         }
         Ok(())
+    }
+
+    /// Brings the winner's body into its row, and others out of it: the body for the row, none if it stays as it is.
+    fn move_bodies(
+        &self,
+        id: &str,
+        old: Option<&Head>,
+        winner: &Node,
+        tree: &mut Tree,
+        new: Option<New>,
+    ) -> Result<Option<Body>> {
+        if let Some(new) = new.as_ref().filter(|new| new.revision != winner.revision) {
+            let kept = self.keep_body(id, &new.body)?;
+            if let Some(node) = tree.get_mut(&new.revision) {
+                node.body = kept;
+            }
+        }
+        if old.is_some_and(|old| old.revision == winner.revision) {
+            return Ok(None);
+        }
+        if let Some(old) = old {
+            let body = row::winner_body(self.connection, old.seq)?;
+            match tree.get_mut(&old.revision) {
+                Some(node) => node.body = self.keep_body(id, &body)?,
+                None => self.release(&body)?,
+            }
+        }
+        if let Some(new) = new.filter(|new| new.revision == winner.revision) {
+            return Ok(Some(new.body));
+        }
+        let body = row::other_body(self.connection, winner.body)?;
+        self.forget_body(winner.body)?;
+        if let Some(node) = tree.get_mut(&winner.revision) {
+            node.body = 0;
+        }
+        Ok(Some(body))
     }
 
     fn write_row(
