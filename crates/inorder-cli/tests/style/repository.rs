@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-/// Folders that hold what others wrote: the version control, compilers and trials.
-const FOREIGN_FOLDERS: &[&str] = &[".git", "target", "inorder-results"];
+/// Folders that hold what others wrote: the version control, npm, compilers and trials.
+const FOREIGN_FOLDERS: &[&str] = &[".git", "node_modules", "target", "inorder-results"];
 
 /// Larger files are data.
 const BYTES_MAX: u64 = 1 << 20;

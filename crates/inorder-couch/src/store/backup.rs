@@ -2,38 +2,56 @@
 
 use super::database::Shared;
 use super::{Error, Result};
+use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 impl Shared {
     /// Writes a copy of one snapshot into a file that must not exist.
     pub fn backup(&self, path: &Path) -> Result<()> {
-        if path.exists() {
-            let exists = std::io::Error::from(std::io::ErrorKind::AlreadyExists);
-            return Err(Error::io(path, exists));
-        }
-        let part = beside(path, ".part");
-        let copied = self.copy(&part).and_then(|()| publish(&part, path));
-        if copied.is_err() {
-            let _ = fs::remove_file(&part);
-        }
-        copied
+        self.readers.read(|connection| copy(connection, path))
     }
+}
 
-    fn copy(&self, part: &Path) -> Result<()> {
-        // What an earlier attempt left.
-        match fs::remove_file(part) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::io(part, error));
-            }
-            _ => {}
-        }
-        let name = part.to_string_lossy().into_owned();
-        self.readers.read(|connection| {
-            connection.execute("VACUUM INTO ?1", [name])?;
-            Ok(())
-        })
+/// Writes a copy of a database in a folder into a file that must not exist, also while another process has the folder open.
+///
+/// # Errors
+/// When there is no such database, or the file exists or cannot be written.
+pub fn backup(folder: &Path, name: &str, path: &Path) -> Result<()> {
+    let file = super::databases::file(folder, name);
+    if !super::is_database_name(name) || !file.exists() {
+        return Err(Error::DatabaseMissing);
     }
+    copy(
+        &Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?,
+        path,
+    )
+}
+
+fn copy(connection: &Connection, path: &Path) -> Result<()> {
+    if path.exists() {
+        let exists = std::io::Error::from(std::io::ErrorKind::AlreadyExists);
+        return Err(Error::io(path, exists));
+    }
+    let part = beside(path, ".part");
+    let copied = vacuum(connection, &part).and_then(|()| publish(&part, path));
+    if copied.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    copied
+}
+
+fn vacuum(connection: &Connection, part: &Path) -> Result<()> {
+    // What an earlier attempt left.
+    match fs::remove_file(part) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(Error::io(part, error));
+        }
+        _ => {}
+    }
+    let name = part.to_string_lossy().into_owned();
+    connection.execute("VACUUM INTO ?1", [name])?;
+    Ok(())
 }
 
 /// Gives a complete file its name, durably.

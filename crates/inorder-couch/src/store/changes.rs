@@ -86,15 +86,15 @@ pub fn page(
     question: &Changes,
     filter: Option<&mut Filter<'_>>,
 ) -> Result<ChangesPage> {
-    let update_seq = State::read(connection)?.update_seq;
+    let state = State::read(connection)?;
     let mut page = match &question.doc_ids {
         Some(ids) => Page::new(question, filter).of_documents(connection, ids)?,
         None => Page::new(question, filter).of_all(connection)?,
     };
     if page.is_last && !question.descending {
-        page.last_seq = page.last_seq.max(update_seq.max(question.since));
+        page.last_seq = page.last_seq.max(state.update_seq.max(question.since));
     } else if !question.descending {
-        page.pending = pending(connection, page.last_seq, update_seq)?;
+        page.pending = pending(connection, &state, page.last_seq)?;
     }
     Ok(page)
 }
@@ -258,15 +258,12 @@ impl<'a, 'f> Page<'a, 'f> {
 }
 
 /// How many documents have changed after `last_seq`.
-fn pending(connection: &Connection, last_seq: u64, update_seq: u64) -> Result<u64> {
-    let at_most = update_seq.saturating_sub(last_seq);
-    if at_most > PENDING_COUNTED_MAX {
-        let State {
-            doc_count,
-            deleted_count,
-            ..
-        } = State::read(connection)?;
-        return Ok(at_most.min(doc_count + deleted_count));
+fn pending(connection: &Connection, state: &State, last_seq: u64) -> Result<u64> {
+    let documents = state.doc_count + state.deleted_count;
+    let at_most = state.update_seq.saturating_sub(last_seq).min(documents);
+    // Where each sequence is still a document's last change, the sequences are the count.
+    if documents == state.update_seq || at_most > PENDING_COUNTED_MAX {
+        return Ok(at_most);
     }
     let mut statement = connection.prepare_cached("SELECT count(*) FROM docs WHERE seq > ?1")?;
     Ok(statement.query_row([last_seq as i64], |row| number(row, 0))?)

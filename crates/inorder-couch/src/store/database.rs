@@ -31,6 +31,7 @@ pub type RevisionsDiff = BTreeMap<String, (Vec<Revision>, Vec<Revision>)>;
 /// What all handles of a database share.
 pub struct Shared {
     pub name: String,
+    pub uuid: String,
     pub path: PathBuf,
     pub settings: Settings,
     pub readers: Pool,
@@ -60,10 +61,12 @@ impl Shared {
         // What was uploaded when the last process ended, and never used.
         while blobs::remove_unused(&connection, &pins)? {}
         let seq = State::read(&connection)?.update_seq;
+        let uuid = connection.query_row("SELECT uuid FROM state", [], |row| row.get(0))?;
         let queue = WriteQueue::start(connection, queue::Limits::default())
             .map_err(|error| Error::io(path, error))?;
         Ok(Shared {
             name: name.to_owned(),
+            uuid,
             path: path.to_owned(),
             settings,
             readers: Pool::new(path.to_owned(), settings.readers_max),
@@ -160,6 +163,11 @@ impl Database {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.0.name
+    }
+
+    /// Its own id, 32 hexadecimal digits: another database of the same name has another.
+    pub fn uuid(&self) -> &str {
+        &self.0.uuid
     }
 
     /// How large things may be.

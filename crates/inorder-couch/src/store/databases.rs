@@ -194,9 +194,7 @@ impl Folder {
     }
 
     fn file(&self, name: &str) -> PathBuf {
-        // The only character of a name that means something in a path; no name has the other.
-        let name = name.replace('/', "%");
-        self.path.join(name + ENDING)
+        file(&self.path, name)
     }
 
     fn open(&self, open: &mut Open, name: &str) -> Result<Database> {
@@ -258,6 +256,12 @@ impl fmt::Debug for Databases {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Databases").field(&self.0.path).finish()
     }
+}
+
+/// The file of a database in a folder.
+pub(super) fn file(folder: &Path, name: &str) -> PathBuf {
+    // The only character of a name that means something in a path; no name has the other.
+    folder.join(name.replace('/', "%") + ENDING)
 }
 
 /// Whether a database may have that name: CouchDB's rule, and its own `_users`, `_replicator` and `_global_changes`.

@@ -48,6 +48,7 @@ mod write;
 
 pub use all_docs::{AllDocs, AllDocsPage, AllDocsRow, RowValue};
 pub use attachment::{Attachment, AttachmentReader, Content, Encoding};
+pub use backup::backup;
 pub use bulk::{Outcome, Refusal, Validate, Written};
 pub use changes::{Change, Changes, ChangesPage, Filter, Style};
 pub use database::{Database, RevisionsDiff};

@@ -1,0 +1,51 @@
+//! The subcommands, one a file.
+
+mod backup;
+mod export;
+mod hash_password;
+mod identity;
+mod import;
+mod location;
+mod password;
+mod progress;
+mod serve;
+
+use clap::{Parser, Subcommand};
+
+/// A document server that speaks CouchDB's protocol and keeps each database in one SQLite file.
+///
+/// PouchDB and CouchDB replicate with it, in both directions. Begin with `inorder-couch serve`, then open
+/// http://127.0.0.1:5984/_utils/ in a browser.
+#[derive(Debug, Parser)]
+#[command(name = "inorder-couch", version, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(serve::Serve),
+    Backup(backup::Backup),
+    Export(export::Export),
+    Import(import::Import),
+    HashPassword(hash_password::HashPassword),
+}
+
+impl Cli {
+    /// Does what the command line asks for.
+    pub fn run(self) -> anyhow::Result<()> {
+        match self.command {
+            Command::Serve(command) => command.run(),
+            Command::Backup(command) => command.run(),
+            Command::Export(command) => command.run(),
+            Command::Import(command) => command.run(),
+            Command::HashPassword(command) => command.run(),
+        }
+    }
+}
+
+/// Options that don't go together: the exit code is 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UsageError(pub String);

@@ -1,0 +1,92 @@
+//! The store's errors as answers.
+
+use super::HttpError;
+use crate::auth::AuthError;
+use crate::multipart::MultipartError;
+use crate::replicate::ReplicateError;
+use crate::revision::RevisionError;
+use crate::script::ScriptError;
+use crate::store::{Error, Missing, Refusal};
+
+impl From<Error> for HttpError {
+    fn from(error: Error) -> Self {
+        let text = error.to_string();
+        match error {
+            Error::DatabaseMissing => HttpError::DatabaseMissing,
+            Error::DatabaseExists => HttpError::DatabaseExists,
+            Error::IllegalDatabaseName(name) => HttpError::BadDatabaseName(name),
+            Error::NotFound(Missing::Missing) => HttpError::DocumentMissing,
+            Error::NotFound(Missing::Deleted) => HttpError::DocumentDeleted,
+            Error::IllegalId(_) => HttpError::BadDocumentId(text),
+            Error::InvalidDocument(_) => HttpError::BadDocument(text),
+            Error::BadRequest(_) => HttpError::BadRequest(text),
+            Error::TooLarge(_) => HttpError::DocumentTooLarge(text),
+            Error::Conflict => HttpError::Conflict,
+            Error::MissingStub { .. } => HttpError::PreconditionFailed(text),
+            Error::Mango(error) => HttpError::Mango(error.name, error.message),
+            Error::Full => HttpError::StorageFull(text),
+            Error::Busy => HttpError::Busy,
+            // Deleted between the moment it was looked up and now.
+            Error::Closed => HttpError::DatabaseMissing,
+            _ => HttpError::Internal(text),
+        }
+    }
+}
+
+impl From<Refusal> for HttpError {
+    fn from(refusal: Refusal) -> Self {
+        let text = refusal.to_string();
+        match refusal {
+            Refusal::Conflict => HttpError::Conflict,
+            Refusal::Forbidden(_) => HttpError::Forbidden(text),
+            Refusal::Unauthorized(_) => HttpError::Unauthorized(text),
+            Refusal::MissingStub { .. } => HttpError::PreconditionFailed(text),
+            Refusal::IllegalId(_) => HttpError::BadDocumentId(text),
+            Refusal::BadRequest(_) => HttpError::BadRequest(text),
+            _ => HttpError::Script(text),
+        }
+    }
+}
+
+impl From<RevisionError> for HttpError {
+    fn from(error: RevisionError) -> Self {
+        HttpError::BadRequest(error.to_string())
+    }
+}
+
+impl From<ScriptError> for HttpError {
+    fn from(error: ScriptError) -> Self {
+        let text = error.to_string();
+        match error {
+            ScriptError::Timeout(_) => HttpError::ScriptTimeout(text),
+            _ => HttpError::Script(text),
+        }
+    }
+}
+
+impl From<AuthError> for HttpError {
+    fn from(error: AuthError) -> Self {
+        HttpError::Unauthorized(error.to_string())
+    }
+}
+
+impl From<MultipartError> for HttpError {
+    fn from(error: MultipartError) -> Self {
+        HttpError::BadRequest(error.to_string())
+    }
+}
+
+impl From<ReplicateError> for HttpError {
+    fn from(error: ReplicateError) -> Self {
+        let text = error.to_string();
+        match error {
+            ReplicateError::BadRequest(_) => HttpError::BadRequest(text),
+            ReplicateError::NoSuch | ReplicateError::Refused { status: 404, .. } => {
+                HttpError::NotFound(text)
+            }
+            ReplicateError::Refused { status: 401, .. } => HttpError::Unauthorized(text),
+            ReplicateError::Refused { status: 403, .. } => HttpError::Forbidden(text),
+            _ => HttpError::Replication(text),
+        }
+    }
+}

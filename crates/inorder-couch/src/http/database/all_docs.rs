@@ -1,0 +1,385 @@
+//! `_all_docs` and `_design_docs`: documents in the order of their ids, page by page.
+
+use crate::http::body::JsonBody;
+use crate::http::document::shown_options;
+use crate::http::params::Params;
+use crate::http::seq::SeqFormat;
+use crate::http::target::Db;
+use crate::http::{HttpError, HttpResult, reply};
+use crate::store::{AllDocs, AllDocsPage, AllDocsRow, Database, RowValue};
+use axum::http::StatusCode;
+use axum::response::Response;
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::VecDeque;
+use std::io::Write;
+
+/// What is asked for, and how it is shown.
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    /// What is asked of the store.
+    pub question: AllDocs,
+    /// With the database's sequence.
+    update_seq: bool,
+    /// Nothing can be meant: a key range that holds no string.
+    is_empty: bool,
+}
+
+/// The end of a range, in the order of keys: numbers and the like, then text, then arrays and objects.
+enum Bound {
+    BeforeText,
+    Text(String),
+    AfterText,
+}
+
+impl Query {
+    /// From the parameters of the URL.
+    pub fn from_params(params: &Params) -> HttpResult<Self> {
+        let mut query = Query::default();
+        for name in FIELDS {
+            if let Some(value) = params.json(name)? {
+                query.set(name, value)?;
+            }
+        }
+        query.show(params)?;
+        Ok(query)
+    }
+
+    /// From the body of a POST, in addition.
+    pub fn read(&mut self, body: &Map<String, Value>) -> HttpResult<()> {
+        for name in FIELDS {
+            if let Some(value) = body.get(*name) {
+                self.set(name, value.clone())?;
+            }
+        }
+        let mut shown = Params::default();
+        for (name, value) in body {
+            shown.push(name, value.to_string());
+        }
+        self.show(&shown)
+    }
+
+    fn show(&mut self, params: &Params) -> HttpResult<()> {
+        self.update_seq |= params.flag("update_seq")?;
+        if params.flag("include_docs")? {
+            self.question.include_docs = Some(shown_options(params)?);
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, name: &'static str, value: Value) -> HttpResult<()> {
+        let wrong = |value: &Value| HttpError::BadParameter(name, value.to_string());
+        let number = || value.as_u64().ok_or_else(|| wrong(&value));
+        let flag = || value.as_bool().ok_or_else(|| wrong(&value));
+        match name {
+            "limit" => self.question.limit = Some(number()? as usize),
+            "skip" => self.question.skip = number()? as usize,
+            "descending" => self.question.descending = flag()?,
+            "inclusive_end" => self.question.inclusive_end = flag()?,
+            "keys" => {
+                let keys = serde_json::from_value(value.clone());
+                self.question.keys = Some(keys.map_err(|_| wrong(&value))?);
+            }
+            "key" => {
+                self.question.keys = Some(value.as_str().map(str::to_owned).into_iter().collect())
+            }
+            "startkey" | "start_key" => match self.bound(value) {
+                Bound::BeforeText => self.question.start = None,
+                Bound::Text(text) => self.question.start = Some(text),
+                Bound::AfterText => self.is_empty = true,
+            },
+            _ => match self.bound(value) {
+                Bound::BeforeText => self.is_empty = true,
+                Bound::Text(text) => self.question.end = Some(text),
+                Bound::AfterText => self.question.end = None,
+            },
+        }
+        Ok(())
+    }
+
+    /// Descending, what comes after all text is before it.
+    fn bound(&self, value: Value) -> Bound {
+        match (value, self.question.descending) {
+            (Value::String(text), _) => Bound::Text(text),
+            (Value::Array(_) | Value::Object(_), false) => Bound::AfterText,
+            (Value::Array(_) | Value::Object(_), true) => Bound::BeforeText,
+            (_, false) => Bound::BeforeText,
+            (_, true) => Bound::AfterText,
+        }
+    }
+
+    /// Narrows the question to design documents.
+    fn design_only(mut self) -> Self {
+        let question = &mut self.question;
+        if let Some(keys) = &mut question.keys {
+            keys.retain(|key| key.starts_with(DESIGN.0));
+            return self;
+        }
+        let (low, high) = if question.descending {
+            (&mut question.end, &mut question.start)
+        } else {
+            (&mut question.start, &mut question.end)
+        };
+        if low.as_deref().is_none_or(|low| low < DESIGN.0) {
+            *low = Some(DESIGN.0.to_owned());
+        }
+        if high.as_deref().is_none_or(|high| high > DESIGN.1) {
+            *high = Some(DESIGN.1.to_owned());
+        }
+        self
+    }
+}
+
+/// Where design documents begin, and what comes after them.
+const DESIGN: (&str, &str) = ("_design/", "_design0");
+
+const FIELDS: &[&str] = &[
+    // First, because ends of ranges depend on it.
+    "descending",
+    "limit",
+    "skip",
+    "inclusive_end",
+    "keys",
+    "key",
+    "startkey",
+    "start_key",
+    "endkey",
+    "end_key",
+];
+
+/// `GET /db/_all_docs`.
+pub async fn all_docs(Db(db): Db, params: Params) -> HttpResult {
+    Listing::one(db, Query::from_params(&params)?)
+}
+
+/// `POST /db/_all_docs`.
+pub async fn all_docs_of(Db(db): Db, params: Params, body: JsonBody) -> HttpResult {
+    Listing::one(db, posted(&params, &body)?)
+}
+
+/// `GET /db/_design_docs`.
+pub async fn design_docs(Db(db): Db, params: Params) -> HttpResult {
+    Listing::designs(db, [Query::from_params(&params)?].into())?.answer()
+}
+
+/// `POST /db/_design_docs`.
+pub async fn design_docs_of(Db(db): Db, params: Params, body: JsonBody) -> HttpResult {
+    Listing::designs(db, [posted(&params, &body)?].into())?.answer()
+}
+
+fn posted(params: &Params, body: &JsonBody) -> HttpResult<Query> {
+    let mut query = Query::from_params(params)?;
+    query.read(&body.0.json()?)?;
+    Ok(query)
+}
+
+/// `POST /db/_all_docs/queries`: several questions at once.
+pub async fn all_docs_queries(Db(db): Db, params: Params, body: JsonBody) -> HttpResult {
+    Listing::new(db, queries(&params, &body)?)
+        .wrapped()
+        .answer()
+}
+
+/// `POST /db/_design_docs/queries`.
+pub async fn design_docs_queries(Db(db): Db, params: Params, body: JsonBody) -> HttpResult {
+    Listing::designs(db, queries(&params, &body)?)?
+        .wrapped()
+        .answer()
+}
+
+#[derive(Deserialize)]
+struct Queries {
+    queries: Vec<Map<String, Value>>,
+}
+
+fn queries(params: &Params, body: &JsonBody) -> HttpResult<VecDeque<Query>> {
+    let Queries { queries } = body.0.json()?;
+    let common = Query::from_params(params)?;
+    let query = |fields: &Map<String, Value>| {
+        let mut query = common.clone();
+        query.read(fields).map(|()| query)
+    };
+    queries.iter().map(query).collect()
+}
+
+/// The answer as it is made: question after question, page after page.
+struct Listing {
+    db: Database,
+    queries: VecDeque<Query>,
+    /// The question that is being answered: what is left of it.
+    rest: Option<AllDocs>,
+    has_head: bool,
+    has_rows: bool,
+    is_first_query: bool,
+    /// Several answers are an array in an object.
+    is_wrapped: bool,
+    /// Shown instead of the number of all documents.
+    total_rows: Option<u64>,
+    is_done: bool,
+}
+
+impl Listing {
+    fn new(db: Database, queries: VecDeque<Query>) -> Self {
+        Listing {
+            db,
+            queries,
+            rest: None,
+            has_head: false,
+            has_rows: false,
+            is_first_query: true,
+            is_wrapped: false,
+            total_rows: None,
+            is_done: false,
+        }
+    }
+
+    fn one(db: Database, query: Query) -> HttpResult {
+        Listing::new(db, [query].into()).answer()
+    }
+
+    fn designs(db: Database, queries: VecDeque<Query>) -> HttpResult<Self> {
+        let mut total = 0;
+        let mut question = Some(Query::default().design_only().question);
+        while let Some(asked) = question {
+            let page = db.all_docs(&asked)?;
+            total += page.rows.len() as u64;
+            question = page.next;
+        }
+        let queries = queries.into_iter().map(Query::design_only).collect();
+        Ok(Listing {
+            total_rows: Some(total),
+            ..Listing::new(db, queries)
+        })
+    }
+
+    fn wrapped(mut self) -> Self {
+        self.is_wrapped = true;
+        self
+    }
+
+    fn answer(mut self) -> HttpResult<Response> {
+        let mut out = Vec::with_capacity(8 << 10);
+        if self.is_wrapped {
+            out.extend_from_slice(b"{\"results\":[");
+        }
+        self.write_page(&mut out)?;
+        if self.is_done {
+            return Ok(reply::text(StatusCode::OK, out));
+        }
+        let first = Some(Bytes::from(out));
+        Ok(reply::pieces(
+            StatusCode::OK,
+            (self, first),
+            |(mut listing, first)| async move {
+                if let Some(first) = first {
+                    return Ok(Some((first, (listing, None))));
+                }
+                if listing.is_done {
+                    return Ok(None);
+                }
+                let mut out = Vec::new();
+                listing.write_page(&mut out)?;
+                Ok(Some((out.into(), (listing, None))))
+            },
+        ))
+    }
+
+    /// Writes the next page, with what stands before and after it.
+    fn write_page(&mut self, out: &mut Vec<u8>) -> HttpResult<()> {
+        let question = match self.rest.take() {
+            Some(rest) => rest,
+            None => match self.queries.front().cloned() {
+                Some(query) if query.is_empty => AllDocs {
+                    keys: Some(Vec::new()),
+                    ..query.question
+                },
+                Some(query) => query.question,
+                None => {
+                    self.finish(out);
+                    return Ok(());
+                }
+            },
+        };
+        let page = self.db.all_docs(&question)?;
+        if !self.has_head {
+            self.write_head(out, &page)?;
+            self.has_head = true;
+        }
+        for row in &page.rows {
+            out.extend_from_slice(if self.has_rows { b",\r\n" } else { b"\r\n" });
+            self.has_rows = true;
+            write_row(out, row, question.include_docs.is_some());
+        }
+        self.rest = page.next;
+        if self.rest.is_none() {
+            out.extend_from_slice(b"\r\n]}");
+            self.queries.pop_front();
+            (self.has_head, self.has_rows) = (false, false);
+            self.is_first_query = false;
+            if self.queries.is_empty() {
+                self.finish(out);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(if self.is_wrapped { b"]}\n" } else { b"\n" });
+        self.is_done = true;
+    }
+
+    fn write_head(&self, out: &mut Vec<u8>, page: &AllDocsPage) -> HttpResult<()> {
+        let write = |out: &mut Vec<u8>| -> std::io::Result<()> {
+            if !self.is_first_query {
+                out.push(b',');
+            }
+            let total = self.total_rows.unwrap_or(page.total_rows);
+            write!(out, "{{\"total_rows\":{total},\"offset\":")?;
+            match page.offset {
+                Some(offset) => write!(out, "{offset}")?,
+                None => write!(out, "null")?,
+            }
+            if self.queries.front().is_some_and(|query| query.update_seq) {
+                out.extend_from_slice(b",\"update_seq\":");
+                SeqFormat::new(&self.db).write(out, page.update_seq);
+            }
+            write!(out, ",\"rows\":[")
+        };
+        write(out).map_err(|error| HttpError::Internal(error.to_string()))
+    }
+}
+
+fn write_row(out: &mut Vec<u8>, row: &AllDocsRow, with_docs: bool) {
+    let member = |out: &mut Vec<u8>, name: &str| {
+        out.extend_from_slice(name.as_bytes());
+        reply::push_string(out, &row.id);
+    };
+    if row.value == RowValue::Missing {
+        member(out, "{\"key\":");
+        out.extend_from_slice(b",\"error\":\"not_found\"}");
+        return;
+    }
+    member(out, "{\"id\":");
+    member(out, ",\"key\":");
+    out.extend_from_slice(b",\"value\":{\"rev\":\"");
+    match &row.value {
+        RowValue::Present { revision, document } => {
+            out.extend_from_slice(revision.to_string().as_bytes());
+            out.extend_from_slice(b"\"}");
+            if let Some(document) = document {
+                out.extend_from_slice(b",\"doc\":");
+                document.write_json(out);
+            }
+        }
+        RowValue::Deleted { revision } => {
+            out.extend_from_slice(revision.to_string().as_bytes());
+            out.extend_from_slice(b"\",\"deleted\":true}");
+            if with_docs {
+                out.extend_from_slice(b",\"doc\":null");
+            }
+        }
+        RowValue::Missing => {}
+    }
+    out.push(b'}');
+}

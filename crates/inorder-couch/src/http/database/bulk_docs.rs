@@ -1,0 +1,87 @@
+//! `_bulk_docs`: many edits in one request.
+
+use crate::auth::User;
+use crate::http::body::{JsonBody, Received, in_its_place};
+use crate::http::target::Db;
+use crate::http::{HttpError, HttpResult, Server, reply};
+use crate::store::{Edit, Limits, Outcome, Refusal};
+use axum::Extension;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+
+#[derive(Deserialize)]
+struct Body<'a> {
+    #[serde(borrow)]
+    docs: Vec<&'a RawValue>,
+    new_edits: Option<bool>,
+}
+
+/// `POST /db/_bulk_docs`.
+pub async fn bulk_docs(
+    State(server): State<Arc<Server>>,
+    Extension(user): Extension<User>,
+    Db(db): Db,
+    JsonBody(body): JsonBody,
+) -> HttpResult {
+    let (limits, bytes) = (db.limits(), body.len());
+    let read = move || read(&body, &limits);
+    let (edits, new_edits) = in_its_place(bytes, read).await?;
+    let ids: Vec<Option<String>> = edits.iter().map(|edit| edit.id.clone()).collect();
+    let validate = server.validations.validate(&server, &db, &user).await?;
+    let outcomes = if new_edits {
+        db.bulk(edits, validate).await?
+    } else {
+        db.bulk_replicated(edits, validate).await?
+    };
+    let mut out = Vec::with_capacity(outcomes.len() * 96);
+    out.push(b'[');
+    for (outcome, id) in outcomes.iter().zip(&ids) {
+        // Of revisions made elsewhere only what went wrong is told.
+        if new_edits || outcome.is_err() {
+            if out.len() > 1 {
+                out.push(b',');
+            }
+            write_outcome(&mut out, outcome, id.as_deref());
+        }
+    }
+    out.extend_from_slice(b"]\n");
+    Ok(reply::text(StatusCode::CREATED, out))
+}
+
+fn read(body: &Received, limits: &Limits) -> HttpResult<(Vec<Edit>, bool)> {
+    let text = body.text()?;
+    let Body { docs, new_edits } = serde_json::from_str(text).map_err(|error| {
+        if error.is_data() {
+            HttpError::BadRequest("POST body must include `docs` parameter.".to_owned())
+        } else {
+            HttpError::BadJson(error.to_string())
+        }
+    })?;
+    let edits = docs.iter().map(|doc| Edit::from_json(doc.get(), limits));
+    let edits: Result<Vec<Edit>, _> = edits.collect();
+    Ok((edits?, new_edits.unwrap_or(true)))
+}
+
+fn write_outcome(out: &mut Vec<u8>, outcome: &Outcome, id: Option<&str>) {
+    match outcome {
+        Ok(written) => {
+            out.extend_from_slice(b"{\"ok\":true,\"id\":");
+            reply::push_string(out, &written.id);
+            out.extend_from_slice(b",\"rev\":\"");
+            out.extend_from_slice(written.revision.to_string().as_bytes());
+            out.extend_from_slice(b"\"}");
+        }
+        Err(refusal) => write_refusal(out, refusal, id),
+    }
+}
+
+fn write_refusal(out: &mut Vec<u8>, refusal: &Refusal, id: Option<&str>) {
+    let error = HttpError::from(refusal.clone());
+    let mut row = serde_json::Map::new();
+    row.insert("id".to_owned(), id.into());
+    row.extend(error.json());
+    out.extend_from_slice(serde_json::Value::Object(row).to_string().as_bytes());
+}

@@ -1,0 +1,116 @@
+//! Which of a document is asked for, and in which form.
+
+use crate::http::HttpResult;
+use crate::http::params::Params;
+use crate::store::{AttachmentOption, GetOptions};
+use axum::http::{HeaderMap, header};
+
+/// What is shown of a document in a list.
+pub fn shown_options(params: &Params) -> HttpResult<GetOptions> {
+    Ok(GetOptions {
+        conflicts: params.flag("conflicts")?,
+        att_encoding_info: params.flag("att_encoding_info")?,
+        attachments: if params.flag("attachments")? {
+            AttachmentOption::Inline
+        } else {
+            AttachmentOption::Stubs
+        },
+        ..GetOptions::default()
+    })
+}
+
+/// What is shown of a document by itself.
+pub fn get_options(params: &Params) -> HttpResult<GetOptions> {
+    let meta = params.flag("meta")?;
+    let mut options = GetOptions {
+        revision: params.get("rev").map(str::parse).transpose()?,
+        latest: params.flag("latest")?,
+        revs: params.flag("revs")?,
+        revs_info: meta || params.flag("revs_info")?,
+        deleted_conflicts: meta || params.flag("deleted_conflicts")?,
+        local_seq: params.flag("local_seq")?,
+        ..shown_options(params)?
+    };
+    options.conflicts |= meta;
+    if let Some(since) = params.json("atts_since")? {
+        options.attachments = AttachmentOption::InlineSince(since);
+    }
+    Ok(options)
+}
+
+/// The media types that a client takes.
+#[derive(Debug)]
+pub struct Accepts(Option<String>);
+
+impl Accepts {
+    /// From the `Accept` header.
+    pub fn of(headers: &HeaderMap) -> Self {
+        let accept = headers.get(header::ACCEPT);
+        Accepts(
+            accept
+                .and_then(|value| value.to_str().ok())
+                .map(str::to_ascii_lowercase),
+        )
+    }
+
+    /// Whether it takes a type, also by a wildcard; without the header it takes all.
+    pub fn allows(&self, media_type: &str) -> bool {
+        let Some(accept) = &self.0 else {
+            return true;
+        };
+        let group = media_type.split('/').next().unwrap_or_default();
+        types(accept).any(|found| {
+            found == media_type || found == "*/*" || found.strip_suffix("/*") == Some(group)
+        })
+    }
+
+    /// Whether it names a type.
+    pub fn lists(&self, media_type: &str) -> bool {
+        let accept = self.0.as_deref().unwrap_or_default();
+        types(accept).any(|found| found == media_type)
+    }
+}
+
+fn types(accept: &str) -> impl Iterator<Item = &str> {
+    let ranges = accept.split(',');
+    let wanted = ranges.filter(|range| {
+        let quality = crate::multipart::parameter(range, "q");
+        quality
+            .and_then(|q| q.parse::<f32>().ok())
+            .is_none_or(|q| q > 0.0)
+    });
+    wanted.map(crate::multipart::media_type)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    #[test]
+    fn accepted_types_are_read() {
+        let of = |text: &'static str| {
+            let value = HeaderValue::from_static(text);
+            Accepts::of(&HeaderMap::from_iter([(header::ACCEPT, value)]))
+        };
+        let mixed = "multipart/mixed";
+        assert!(of("text/html, */*;q=0.8").allows(mixed));
+        assert!(of("Multipart/*").allows(mixed) && !of("Multipart/*").lists(mixed));
+        assert!(of("application/json,multipart/mixed; q=0.5").lists(mixed));
+        assert!(!of("application/json").allows(mixed));
+        assert!(!of("*/*;q=0").allows(mixed));
+        assert!(Accepts::of(&HeaderMap::new()).allows(mixed));
+        assert!(!Accepts::of(&HeaderMap::new()).lists(mixed));
+    }
+
+    #[test]
+    fn meta_asks_for_three_things() {
+        let options = get_options(&Params::parse("meta=true")).unwrap();
+        assert!(options.conflicts && options.deleted_conflicts && options.revs_info);
+        assert_eq!(
+            get_options(&Params::default()).unwrap(),
+            GetOptions::default()
+        );
+        assert!(get_options(&Params::parse("rev=x")).is_err());
+    }
+}

@@ -1,0 +1,124 @@
+//! A document as a client sends it: JSON, or a multipart body with its attachments.
+
+use crate::http::body::{self, Received, content_length, in_its_place};
+use crate::http::{HttpError, HttpResult, Server};
+use crate::multipart::{Reader, boundary, media_type, parameter};
+use crate::store::{Database, Edit, NewAttachment, NewContent};
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequest, Request};
+use axum::http::header;
+use futures_util::Stream;
+use std::sync::Arc;
+
+/// Reads the edit in a request; attachments that follow it are stored already.
+pub async fn edit(server: &Arc<Server>, db: &Database, request: Request) -> HttpResult<Edit> {
+    let content_type = request.headers().get(header::CONTENT_TYPE);
+    let content_type = content_type.and_then(|value| value.to_str().ok());
+    let content_type = content_type.unwrap_or_default().to_owned();
+    if media_type(&content_type).eq_ignore_ascii_case("multipart/related") {
+        return related(server, db, &content_type, request.into_body()).await;
+    }
+    let length = content_length(request.headers());
+    // Attachments within count in base64: the limit of the body as a whole is for them.
+    if length == Some(0) {
+        return Err(HttpError::BadRequest(
+            "Document must be a JSON object".to_owned(),
+        ));
+    }
+    let received = Received::from_request(request, server).await?;
+    let limits = db.limits();
+    in_its_place(received.len(), move || {
+        Ok(Edit::from_json(received.text()?, &limits)?)
+    })
+    .await
+}
+
+async fn related(
+    server: &Server,
+    db: &Database,
+    content_type: &str,
+    body: Body,
+) -> HttpResult<Edit> {
+    let mut reader = Reader::new(body::pieces(body), &boundary(content_type)?);
+    let first = reader.next_part().await?;
+    first.ok_or_else(|| HttpError::BadRequest("The body has no parts.".to_owned()))?;
+    let json = first_part(&mut reader, server).await?;
+    let json_bytes = json.len();
+    let limits = db.limits();
+    let parse = move || {
+        let text = std::str::from_utf8(&json);
+        let text = text.map_err(|error| HttpError::BadJson(error.to_string()))?;
+        Ok(Edit::from_json(text, &limits)?)
+    };
+    let mut edit = in_its_place(json_bytes, parse).await?;
+    while let Some(headers) = reader.next_part().await? {
+        let name = headers.get("Content-Disposition");
+        let name = name.and_then(|value| parameter(value, "filename"));
+        let attachment = awaited(&mut edit, name.as_deref())?;
+        attachment.content = upload(db, attachment, &mut reader).await?;
+    }
+    Ok(edit)
+}
+
+/// The document itself; as large as a body may be.
+async fn first_part<S>(reader: &mut Reader<S>, server: &Server) -> HttpResult<Vec<u8>>
+where
+    S: Stream<Item = HttpResult<Bytes>> + Unpin,
+{
+    let mut json = Vec::new();
+    while let Some(bytes) = reader.chunk().await? {
+        if json.len() + bytes.len() > server.settings.body_bytes_max {
+            return Err(HttpError::BodyTooLarge);
+        }
+        json.extend_from_slice(&bytes);
+    }
+    Ok(json)
+}
+
+/// The attachment that a part brings: the one of its name, or, without a name, the next in the document's order.
+fn awaited<'a>(edit: &'a mut Edit, name: Option<&str>) -> HttpResult<&'a mut NewAttachment> {
+    let is_awaited = |attachment: &&mut NewAttachment| {
+        matches!(attachment.content, NewContent::Follows { .. })
+            && name.is_none_or(|name| attachment.name == name)
+    };
+    edit.attachments.iter_mut().find(is_awaited).ok_or_else(|| {
+        let what = name.map_or_else(|| "A part".to_owned(), |name| format!("The part {name}"));
+        HttpError::BadRequest(format!(
+            "{what} is no attachment that the document announces."
+        ))
+    })
+}
+
+async fn upload<S>(
+    db: &Database,
+    attachment: &NewAttachment,
+    reader: &mut Reader<S>,
+) -> HttpResult<NewContent>
+where
+    S: Stream<Item = HttpResult<Bytes>> + Unpin,
+{
+    let NewContent::Follows {
+        length,
+        encoding,
+        md5,
+        revpos,
+    } = attachment.content
+    else {
+        return Err(HttpError::Internal(
+            "only what follows is uploaded".to_owned(),
+        ));
+    };
+    let mut upload = db.upload(&attachment.content_type, encoding);
+    let mut received = 0;
+    while let Some(bytes) = reader.chunk().await? {
+        received += bytes.len() as u64;
+        upload.write(bytes).await?;
+    }
+    if length.is_some_and(|length| length != received) {
+        let name = &attachment.name;
+        let reason = format!("The attachment {name} has {received} bytes, and not as announced.");
+        return Err(HttpError::BadRequest(reason));
+    }
+    let content = upload.finish(md5).await?;
+    Ok(NewContent::Stored { content, revpos })
+}

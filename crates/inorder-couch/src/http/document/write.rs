@@ -1,0 +1,154 @@
+//! Edits of one document: `PUT`, `POST` and `DELETE`.
+
+use super::{local, received, written};
+use crate::auth::User;
+use crate::http::body::require_json;
+use crate::http::params::Params;
+use crate::http::target::{Db, Doc};
+use crate::http::{HttpError, HttpResult, Server};
+use crate::revision::{History, Revision};
+use crate::store::{Database, Edit, Missing, Written};
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use std::sync::Arc;
+
+/// `PUT /db/id`.
+pub async fn put(
+    State(server): State<Arc<Server>>,
+    Extension(user): Extension<User>,
+    Doc { db, id }: Doc,
+    params: Params,
+    request: Request,
+) -> HttpResult {
+    let parent = parent(&params, request.headers())?;
+    let mut edit = received::edit(&server, &db, request).await?;
+    if id.starts_with("_local/") {
+        edit.id = Some(id);
+        return local::put(&db, edit).await;
+    }
+    if let Some(parent) = parent {
+        set_parent(&mut edit, parent)?;
+    }
+    edit.id = Some(id);
+    let status = accepted(&params);
+    let is_new = params.parsed("new_edits")?.unwrap_or(true);
+    let done = if is_new {
+        write(&server, &db, &user, edit).await?
+    } else {
+        write_replicated(&server, &db, &user, edit).await?
+    };
+    written(status, db.name(), &done)
+}
+
+/// `POST /db`: a document whose id is in it, or made here.
+pub async fn post(
+    State(server): State<Arc<Server>>,
+    Extension(user): Extension<User>,
+    Db(db): Db,
+    params: Params,
+    request: Request,
+) -> HttpResult {
+    require_json(request.headers())?;
+    let edit = received::edit(&server, &db, request).await?;
+    if edit
+        .id
+        .as_deref()
+        .is_some_and(|id| id.starts_with("_local/"))
+    {
+        return local::put(&db, edit).await;
+    }
+    let done = write(&server, &db, &user, edit).await?;
+    written(accepted(&params), db.name(), &done)
+}
+
+/// `DELETE /db/id`.
+pub async fn delete(
+    State(server): State<Arc<Server>>,
+    Extension(user): Extension<User>,
+    Doc { db, id }: Doc,
+    params: Params,
+    headers: HeaderMap,
+) -> HttpResult {
+    if id.starts_with("_local/") {
+        return local::delete(&db, &id).await;
+    }
+    let Some(parent) = parent(&params, &headers)? else {
+        let (_, is_deleted) = db.winner(&id)?;
+        return Err(if is_deleted {
+            HttpError::DocumentDeleted
+        } else {
+            HttpError::Conflict
+        });
+    };
+    db.winner(&id)?;
+    let done = write(&server, &db, &user, Edit::deletion(id, parent)).await?;
+    let status = accepted(&params);
+    let status = if status == StatusCode::CREATED {
+        StatusCode::OK
+    } else {
+        status
+    };
+    written(status, db.name(), &done)
+}
+
+/// Every edit is committed before it is answered, also those that `batch=ok` would let wait.
+fn accepted(params: &Params) -> StatusCode {
+    match params.get("batch") {
+        Some("ok") => StatusCode::ACCEPTED,
+        _ => StatusCode::CREATED,
+    }
+}
+
+/// The revision an edit was made from, as the URL or `If-Match` names it.
+pub fn parent(params: &Params, headers: &HeaderMap) -> HttpResult<Option<Revision>> {
+    let named = params.get("rev").map(str::parse::<Revision>).transpose()?;
+    let tag = headers.get(header::IF_MATCH);
+    let tag = tag.and_then(|value| value.to_str().ok());
+    let tag = tag.map(|text| text.trim().trim_start_matches("W/").trim_matches('"'));
+    let tag = tag.map(str::parse::<Revision>).transpose()?;
+    match (named, tag) {
+        (Some(named), Some(tag)) if named != tag => Err(HttpError::BadRequest(
+            "Document rev and etag have different values".to_owned(),
+        )),
+        (named, tag) => Ok(named.or(tag)),
+    }
+}
+
+fn set_parent(edit: &mut Edit, parent: Revision) -> HttpResult<()> {
+    match &edit.history {
+        Some(history) if history.revision() != parent => Err(HttpError::BadRequest(
+            "Document rev from request body and query string have different values".to_owned(),
+        )),
+        Some(_) => Ok(()),
+        None => {
+            edit.history = Some(History::from(parent));
+            Ok(())
+        }
+    }
+}
+
+/// Writes an edit once the database's functions have allowed it.
+pub async fn write(server: &Server, db: &Database, user: &User, edit: Edit) -> HttpResult<Written> {
+    let validate = server.validations.validate(server, db, user).await?;
+    let outcome = db.put_validated(edit, validate).await?;
+    Ok(outcome?)
+}
+
+async fn write_replicated(
+    server: &Server,
+    db: &Database,
+    user: &User,
+    edit: Edit,
+) -> HttpResult<Written> {
+    let validate = server.validations.validate(server, db, user).await?;
+    let outcomes = db.bulk_replicated(vec![edit], validate).await?;
+    let outcome = outcomes.into_iter().next();
+    Ok(outcome.ok_or_else(|| HttpError::Internal("an edit has no outcome".to_owned()))??)
+}
+
+/// Whether a document is not there, or deleted.
+pub fn is_absent(error: &crate::store::Error) -> bool {
+    use crate::store::Error;
+    matches!(error, Error::NotFound(Missing::Missing | Missing::Deleted))
+}

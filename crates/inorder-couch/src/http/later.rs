@@ -1,0 +1,57 @@
+//! What CouchDB has and this server doesn't yet: all of it answers 501 with a reason, from here.
+
+use super::{HttpError, HttpResult};
+
+/// CouchDB's own databases, whose documents mean something to it.
+const DATABASES: &[(&str, &str)] = &[
+    ("_users", "Users other than the admin"),
+    (
+        "_replicator",
+        "Replications kept as documents (POST /_replicate runs them)",
+    ),
+    (
+        "_global_changes",
+        "The database of changes of databases (GET /_db_updates has them)",
+    ),
+];
+
+/// Refuses the databases that mean something.
+///
+/// # Errors
+/// When it is one of them.
+pub fn refuse_database(name: &str) -> HttpResult<()> {
+    if !name.starts_with('_') {
+        return Ok(());
+    }
+    let found = DATABASES.iter().find(|(listed, _)| *listed == name);
+    found.map_or(Ok(()), |(_, what)| Err(not_here(what)))
+}
+
+/// `_view`, and what else is computed from map functions.
+pub async fn view() -> HttpError {
+    not_here("Map/reduce views (POST _find answers by index)")
+}
+
+/// `_show`, `_list`, `_update`, `_rewrite`: gone in CouchDB 4, rarely used before.
+pub async fn design_function() -> HttpError {
+    not_here("Functions of design documents that answer requests")
+}
+
+/// `_search`, `_nouveau`.
+pub async fn search() -> HttpError {
+    not_here("Full text search")
+}
+
+/// `_partition`.
+pub async fn partition() -> HttpError {
+    not_here("Partitioned databases")
+}
+
+/// `_reshard`, `_cluster_setup`.
+pub async fn cluster() -> HttpError {
+    not_here("A cluster (this is one node; it replicates into a cluster)")
+}
+
+fn not_here(what: &str) -> HttpError {
+    HttpError::NotImplemented(format!("{what}: not in this version of inorder-couch."))
+}

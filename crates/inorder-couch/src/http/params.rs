@@ -1,0 +1,126 @@
+//! The parameters behind the question mark.
+
+use super::{HttpError, HttpResult};
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use percent_encoding::percent_decode_str;
+use serde::de::DeserializeOwned;
+use std::convert::Infallible;
+
+/// A request's query parameters, in their order; a name given twice counts once, the last.
+#[derive(Debug, Clone, Default)]
+pub struct Params(Vec<(String, String)>);
+
+impl Params {
+    /// Reads `a=b&c=d`; what is no UTF-8 is replaced.
+    pub fn parse(query: &str) -> Self {
+        let decode = |text: &str| {
+            let text = text.replace('+', " ");
+            percent_decode_str(&text).decode_utf8_lossy().into_owned()
+        };
+        let pairs = query.split('&').filter(|pair| !pair.is_empty());
+        let pair = |pair: &str| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (decode(name), decode(value))
+        };
+        Params(pairs.map(pair).collect())
+    }
+
+    /// A parameter's text.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let mut pairs = self.0.iter().rev();
+        pairs
+            .find(|(n, _)| n == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All, in their order.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Adds one, as if it came last.
+    pub fn push(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.0.push((name.into(), value.into()));
+    }
+
+    /// Whether a parameter is `true`; false when it is not there.
+    ///
+    /// # Errors
+    /// When it is neither `true` nor `false`.
+    pub fn flag(&self, name: &'static str) -> HttpResult<bool> {
+        Ok(self.parsed(name)?.unwrap_or(false))
+    }
+
+    /// A parameter that is a number, `true` or `false`.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn parsed<T: std::str::FromStr>(&self, name: &'static str) -> HttpResult<Option<T>> {
+        let parse = |text: &str| {
+            let wrong = |_| HttpError::BadParameter(name, text.to_owned());
+            text.trim_matches('"').parse().map_err(wrong)
+        };
+        self.get(name).map(parse).transpose()
+    }
+
+    /// A parameter that is JSON.
+    ///
+    /// # Errors
+    /// When it is not, or of another type.
+    pub fn json<T: DeserializeOwned>(&self, name: &'static str) -> HttpResult<Option<T>> {
+        let parse = |text: &str| {
+            let wrong = |_| HttpError::BadParameter(name, text.to_owned());
+            serde_json::from_str(text).map_err(wrong)
+        };
+        self.get(name).map(parse).transpose()
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Params {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Params::parse(parts.uri.query().unwrap_or_default()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_decoded_and_the_last_counts() {
+        let params = Params::parse("a=1&b=%22x+y%2B%22&a=2&&c&%ff=z");
+        assert_eq!(params.parsed::<u64>("a").unwrap(), Some(2));
+        assert_eq!(params.json::<String>("b").unwrap().unwrap(), "x y+");
+        assert_eq!(params.get("c"), Some(""));
+        assert_eq!(params.get("\u{fffd}"), Some("z"));
+        assert!(params.get("d").is_none() && Params::parse("").is_empty());
+    }
+
+    #[test]
+    fn wrong_values_are_named() {
+        let params = Params::parse("limit=x&descending=1&key=%7B");
+        let errors = [
+            params.parsed::<u64>("limit").unwrap_err().to_string(),
+            params.flag("descending").unwrap_err().to_string(),
+            params.json::<String>("key").unwrap_err().to_string(),
+        ];
+        assert_eq!(
+            errors,
+            [
+                "Invalid value for limit: x",
+                "Invalid value for descending: 1",
+                "Invalid value for key: {",
+            ]
+        );
+    }
+}

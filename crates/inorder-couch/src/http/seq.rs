@@ -1,0 +1,80 @@
+//! Sequences as clients see them: a number, and which database it counts in.
+
+use crate::store::{Database, Info};
+
+/// Writes a database's sequences, and reads those it wrote.
+///
+/// `12-1f3a…`: the number, then the end of the database's own id, so that a client which comes back after the
+/// database was deleted and made anew begins from the start instead of missing everything.
+#[derive(Debug, Clone)]
+pub struct SeqFormat {
+    suffix: String,
+}
+
+/// Digits of the database's id.
+const DIGITS: usize = 8;
+
+impl SeqFormat {
+    /// For a database.
+    pub fn new(db: &Database) -> Self {
+        Self::of(db.uuid())
+    }
+
+    /// For the database that these are the numbers of.
+    pub fn of_info(info: &Info) -> Self {
+        Self::of(&info.uuid)
+    }
+
+    fn of(uuid: &str) -> Self {
+        let digits = &uuid[uuid.len().saturating_sub(DIGITS)..];
+        SeqFormat {
+            suffix: format!("-{digits}"),
+        }
+    }
+
+    /// Appends a sequence, in quotes.
+    pub fn write(&self, out: &mut Vec<u8>, seq: u64) {
+        use std::io::Write;
+        write!(out, "\"{seq}{}\"", self.suffix).expect("a vector takes it");
+    }
+
+    /// A sequence as text, without quotes.
+    pub fn text(&self, seq: u64) -> String {
+        format!("{seq}{}", self.suffix)
+    }
+
+    /// Reads a sequence that a client brings back: what this database gave out, or a mere number. Another database's is 0.
+    /// None when it is no sequence at all.
+    pub fn parse(&self, text: &str) -> Option<u64> {
+        let text = text.trim_matches('"');
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, rest) = text.split_at(digits);
+        let number = number.parse().ok()?;
+        match rest {
+            "" => Some(number),
+            rest if rest == self.suffix => Some(number),
+            rest if rest.starts_with('-') => Some(0),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequences_come_back_to_their_database_alone() {
+        let (ours, theirs) = (SeqFormat::of("89abcdef01234567"), SeqFormat::of("fedc"));
+        let mut out = Vec::new();
+        ours.write(&mut out, 12);
+        assert_eq!(out, b"\"12-01234567\"");
+        assert_eq!(ours.parse("12-01234567"), Some(12));
+        assert_eq!(ours.parse("\"12-01234567\""), Some(12));
+        assert_eq!(ours.parse("12"), Some(12));
+        assert_eq!(theirs.parse("12-01234567"), Some(0));
+        for wrong in ["", "now", "-1", "x12", "12x", "99999999999999999999999"] {
+            assert_eq!(ours.parse(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! What is asked of the server as a whole.
+
+mod databases;
+mod node;
+mod replicate;
+mod session;
+mod updates;
+mod welcome;
+
+pub use databases::{all_dbs, dbs_info, dbs_info_of, info_json};
+pub use node::{
+    NODE, active_tasks, config, config_section, config_value, membership, node, prometheus, stats,
+    system,
+};
+pub use replicate::{replicate, scheduler_docs, scheduler_jobs};
+pub use session::{login, logout, session};
+pub use updates::{DatabaseUpdates, db_updates};
+pub use welcome::{up, uuids, welcome};

@@ -1,0 +1,45 @@
+//! `/`, `/_up` and `/_uuids`.
+
+use crate::http::params::Params;
+use crate::http::{HttpError, HttpResult, Server, reply};
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use inorder_key::Uuid;
+use serde_json::json;
+use std::sync::Arc;
+
+/// `GET /`: what this is.
+pub async fn welcome(State(server): State<Arc<Server>>) -> HttpResult {
+    let version = env!("CARGO_PKG_VERSION");
+    let welcome = json!({
+        "couchdb": "Welcome",
+        "version": version,
+        "uuid": server.settings.uuid,
+        "features": ["access-ready", "pluggable-storage-engines", "scheduler"],
+        "vendor": { "name": "inorder-couch", "version": version },
+    });
+    reply::json(StatusCode::OK, &welcome)
+}
+
+/// `GET /_up`: whether it serves.
+pub async fn up() -> HttpResult {
+    reply::json(StatusCode::OK, &json!({ "status": "ok", "seeds": {} }))
+}
+
+const COUNT_MAX: usize = 1000;
+
+/// `GET /_uuids`: ids that are unique, and sort by the time they were made: written in this order they cost a
+/// B-tree least.
+pub async fn uuids(params: Params) -> HttpResult {
+    let count = params.parsed("count")?.unwrap_or(1);
+    if count > COUNT_MAX {
+        let reason = format!("count parameter too large: at most {COUNT_MAX}");
+        return Err(HttpError::BadRequest(reason));
+    }
+    let id = |_| Uuid::now_v7().to_string().replace('-', "");
+    let ids: Vec<String> = (0..count).map(id).collect();
+    let mut response = reply::json(StatusCode::OK, &json!({ "uuids": ids }))?;
+    let never = HeaderValue::from_static("no-cache, no-store, must-revalidate");
+    response.headers_mut().insert(header::CACHE_CONTROL, never);
+    Ok(response)
+}

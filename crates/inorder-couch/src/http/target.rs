@@ -1,0 +1,117 @@
+//! What a path names: a database, a document, an attachment.
+
+use super::{HttpError, HttpResult, Server, later};
+use crate::store::Database;
+use axum::extract::{FromRequestParts, RawPathParams};
+use axum::http::request::Parts;
+use std::sync::Arc;
+
+/// The database in the path.
+#[derive(Debug)]
+pub struct Db(pub Database);
+
+/// The document in the path, with its database; `_design/` and `_local/` belong to the id.
+#[derive(Debug)]
+pub struct Doc {
+    /// The database.
+    pub db: Database,
+    /// The id.
+    pub id: String,
+}
+
+/// The attachment in the path.
+#[derive(Debug)]
+pub struct Att {
+    /// The database.
+    pub db: Database,
+    /// The document's id.
+    pub id: String,
+    /// The attachment's name.
+    pub name: String,
+}
+
+/// The parameters of a path, decoded.
+struct Path(RawPathParams);
+
+impl Path {
+    async fn of(parts: &mut Parts, server: &Arc<Server>) -> HttpResult<Self> {
+        let params = RawPathParams::from_request_parts(parts, server).await;
+        let bad = |_| HttpError::BadRequest("The path is no UTF-8.".to_owned());
+        params.map(Path).map_err(bad)
+    }
+
+    fn find(&self, name: &str) -> Option<&str> {
+        let mut params = self.0.iter();
+        params.find(|(n, _)| *n == name).map(|(_, value)| value)
+    }
+
+    /// A parameter that the route has.
+    fn get(&self, name: &'static str) -> HttpResult<&str> {
+        let missing = || HttpError::Internal(format!("the route has no {{{name}}}"));
+        self.find(name).ok_or_else(missing)
+    }
+
+    fn database(&self, server: &Server) -> HttpResult<Database> {
+        let name = self.get("db")?;
+        later::refuse_database(name)?;
+        Ok(server.databases.get(name)?)
+    }
+
+    fn document_id(&self) -> HttpResult<String> {
+        if let Some(name) = self.find("design") {
+            return Ok(format!("_design/{name}"));
+        }
+        if let Some(name) = self.find("local") {
+            return Ok(format!("_local/{name}"));
+        }
+        Ok(self.get("id")?.to_owned())
+    }
+}
+
+impl FromRequestParts<Arc<Server>> for Db {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> HttpResult<Self> {
+        Path::of(parts, server).await?.database(server).map(Db)
+    }
+}
+
+impl FromRequestParts<Arc<Server>> for Doc {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> HttpResult<Self> {
+        let path = Path::of(parts, server).await?;
+        Ok(Doc {
+            db: path.database(server)?,
+            id: path.document_id()?,
+        })
+    }
+}
+
+impl FromRequestParts<Arc<Server>> for Att {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> HttpResult<Self> {
+        let path = Path::of(parts, server).await?;
+        Ok(Att {
+            db: path.database(server)?,
+            id: path.document_id()?,
+            name: path.get("attachment")?.to_owned(),
+        })
+    }
+}
+
+/// A database's name in the path, whether there is such a database or not.
+#[derive(Debug)]
+pub struct DbName(pub String);
+
+impl FromRequestParts<Arc<Server>> for DbName {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> HttpResult<Self> {
+        let path = Path::of(parts, server).await?;
+        let name = path.get("db")?;
+        later::refuse_database(name)?;
+        Ok(DbName(name.to_owned()))
+    }
+}

@@ -1,0 +1,18 @@
+//! The command `inorder-couch`.
+
+mod commands;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = commands::Cli::parse();
+    match cli.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("inorder-couch: {error:#}");
+            let is_usage = error.downcast_ref::<commands::UsageError>().is_some();
+            ExitCode::from(if is_usage { 2 } else { 1 })
+        }
+    }
+}

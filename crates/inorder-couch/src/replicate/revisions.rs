@@ -1,0 +1,249 @@
+//! Bringing revisions over: many in one request, and one by one where attachments belong to them.
+
+use super::peer::{Ask, Peer, encoded, id_path};
+use super::{ReplicateError, statistics::Statistics};
+use axum::http::Method;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// What the target lacks of a document.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Missing {
+    /// The revisions.
+    pub missing: Vec<String>,
+    /// Revisions it has that they may have come from: it has their attachments, too.
+    #[serde(default)]
+    pub possible_ancestors: Vec<String>,
+}
+
+/// What the target lacks, by document.
+pub type MissingByDocument = BTreeMap<String, Missing>;
+
+/// Revisions asked for in one request.
+const BATCH_REVISIONS: usize = 100;
+
+/// Bytes of documents written in one request.
+const BATCH_BYTES: usize = 8 << 20;
+
+/// Brings over what one side lacks.
+#[derive(Debug)]
+pub struct Carrier {
+    source: Peer,
+    target: Peer,
+    /// Whether the source knows `_bulk_get`.
+    has_bulk_get: bool,
+}
+
+/// A revision that is to be brought.
+#[derive(Debug, Clone)]
+struct Wanted<'a> {
+    id: &'a str,
+    rev: &'a str,
+    ancestors: &'a [String],
+}
+
+#[derive(Deserialize)]
+struct BulkGet {
+    results: Vec<BulkGetResult>,
+}
+
+#[derive(Deserialize)]
+struct BulkGetResult {
+    docs: Vec<Opened>,
+}
+
+/// An entry of `_bulk_get`, or of `open_revs`; what isn't found was forgotten meanwhile and is passed over.
+#[derive(Deserialize)]
+struct Opened {
+    ok: Option<Box<RawValue>>,
+}
+
+/// What matters here of a document.
+#[derive(Deserialize)]
+struct Head {
+    _id: String,
+    _rev: Option<String>,
+    #[serde(default)]
+    _attachments: serde_json::Map<String, Value>,
+}
+
+impl Carrier {
+    /// From one side to the other.
+    pub fn new(source: Peer, target: Peer) -> Self {
+        Carrier {
+            source,
+            target,
+            has_bulk_get: true,
+        }
+    }
+
+    /// Brings over all that is missing.
+    ///
+    /// # Errors
+    /// When one side can't be reached or refuses as a whole; a document that is refused is counted.
+    pub async fn carry(
+        &mut self,
+        missing: &MissingByDocument,
+        statistics: &mut Statistics,
+    ) -> Result<(), ReplicateError> {
+        let wanted: Vec<Wanted<'_>> = missing
+            .iter()
+            .flat_map(|(id, missing)| {
+                let ancestors = &missing.possible_ancestors[..];
+                missing
+                    .missing
+                    .iter()
+                    .map(move |rev| Wanted { id, rev, ancestors })
+            })
+            .collect();
+        statistics.missing_found += wanted.len() as u64;
+        let mut queue: Vec<&[Wanted<'_>]> = wanted.chunks(BATCH_REVISIONS).rev().collect();
+        while let Some(batch) = queue.pop() {
+            match self.fetch(batch).await {
+                Ok(documents) => self.deliver(batch, documents, statistics).await?,
+                // Large documents: fewer at once.
+                Err(ReplicateError::TooLarge { .. }) if batch.len() > 1 => {
+                    let (first, second) = batch.split_at(batch.len() / 2);
+                    queue.extend([second, first]);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    async fn fetch(&mut self, batch: &[Wanted<'_>]) -> Result<Vec<Box<RawValue>>, ReplicateError> {
+        if self.has_bulk_get {
+            match self.bulk_get(batch).await {
+                Err(ReplicateError::Refused {
+                    status: 400 | 404 | 405 | 501,
+                    ..
+                }) => {
+                    self.has_bulk_get = false;
+                }
+                other => return other,
+            }
+        }
+        let mut documents = Vec::new();
+        for wanted in batch {
+            documents.extend(self.open_revs(wanted).await?);
+        }
+        Ok(documents)
+    }
+
+    async fn bulk_get(&self, batch: &[Wanted<'_>]) -> Result<Vec<Box<RawValue>>, ReplicateError> {
+        let docs = batch
+            .iter()
+            .map(|wanted| json!({ "id": wanted.id, "rev": wanted.rev }));
+        let body = json!({ "docs": docs.collect::<Vec<_>>() });
+        let ask = Ask::post("/_bulk_get?revs=true&latest=true", body.to_string());
+        let answer: BulkGet = self.source.json(ask).await?;
+        let opened = answer.results.into_iter().flat_map(|result| result.docs);
+        Ok(opened.filter_map(|opened| opened.ok).collect())
+    }
+
+    async fn open_revs(&self, wanted: &Wanted<'_>) -> Result<Vec<Box<RawValue>>, ReplicateError> {
+        let revs = encoded(&json!([wanted.rev]).to_string());
+        let path = format!(
+            "{}?revs=true&latest=true&open_revs={revs}",
+            id_path(wanted.id)
+        );
+        let opened: Vec<Opened> = self.source.json(Ask::new(Method::GET, path)).await?;
+        Ok(opened.into_iter().filter_map(|opened| opened.ok).collect())
+    }
+
+    async fn deliver(
+        &self,
+        batch: &[Wanted<'_>],
+        documents: Vec<Box<RawValue>>,
+        statistics: &mut Statistics,
+    ) -> Result<(), ReplicateError> {
+        statistics.docs_read += documents.len() as u64;
+        let mut plain: Vec<Box<RawValue>> = Vec::new();
+        let mut bytes = 0;
+        for document in documents {
+            let head: Head = serde_json::from_str(document.get())
+                .map_err(|error| self.source.bad_answer(&error))?;
+            if head._attachments.is_empty() {
+                bytes += document.get().len();
+                plain.push(document);
+                if bytes >= BATCH_BYTES {
+                    self.write(&std::mem::take(&mut plain), statistics).await?;
+                    bytes = 0;
+                }
+            } else {
+                let known = batch.iter().find(|wanted| wanted.id == head._id);
+                let ancestors = known.map_or(&[][..], |wanted| wanted.ancestors);
+                self.stream(&head, ancestors, statistics).await?;
+            }
+        }
+        self.write(&plain, statistics).await
+    }
+
+    async fn write(
+        &self,
+        documents: &[Box<RawValue>],
+        statistics: &mut Statistics,
+    ) -> Result<(), ReplicateError> {
+        if documents.is_empty() {
+            return Ok(());
+        }
+        let texts: Vec<&str> = documents.iter().map(|document| document.get()).collect();
+        let body = format!("{{\"new_edits\":false,\"docs\":[{}]}}", texts.join(","));
+        let refused: Vec<Value> = self.target.json(Ask::post("/_bulk_docs", body)).await?;
+        let refused = refused.iter().filter(|row| row.get("error").is_some());
+        let refused = refused
+            .inspect(|row| tracing::warn!(%row, "a document was refused"))
+            .count();
+        statistics.doc_write_failures += refused as u64;
+        statistics.docs_written += (documents.len() - refused) as u64;
+        Ok(())
+    }
+
+    /// One document with its attachments, from one side to the other as it comes: none of them is ever whole in memory.
+    async fn stream(
+        &self,
+        head: &Head,
+        ancestors: &[String],
+        statistics: &mut Statistics,
+    ) -> Result<(), ReplicateError> {
+        let sent = self.send(head, ancestors).await;
+        let sent = match sent {
+            // The target lacks an attachment it should have by an ancestor: send all.
+            Err(error) if error.is_status(412) && !ancestors.is_empty() => {
+                self.send(head, &[]).await
+            }
+            other => other,
+        };
+        match sent {
+            Ok(()) => statistics.docs_written += 1,
+            Err(ReplicateError::Refused {
+                status: 401 | 403 | 413,
+                reason,
+                ..
+            }) => {
+                tracing::warn!(id = head._id, reason, "a document was refused");
+                statistics.doc_write_failures += 1;
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    async fn send(&self, head: &Head, ancestors: &[String]) -> Result<(), ReplicateError> {
+        let id = id_path(&head._id);
+        let rev = encoded(head._rev.as_deref().unwrap_or_default());
+        let mut path = format!("{id}?rev={rev}&revs=true&attachments=true");
+        if !ancestors.is_empty() {
+            path += &format!("&atts_since={}", encoded(&json!(ancestors).to_string()));
+        }
+        let ask = Ask::new(Method::GET, path).accepting("multipart/related");
+        let response = self.source.ask(ask).await?;
+        let path = format!("{id}?new_edits=false");
+        let ask = Ask::new(Method::PUT, path).with_answer(response);
+        let response = self.target.ask(ask).await?;
+        self.target.read(response).await.map(drop)
+    }
+}

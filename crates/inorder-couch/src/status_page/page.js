@@ -1,0 +1,268 @@
+// The status page: a view for each kind of place, chosen by what follows the # in the address.
+
+const main = document.getElementById("main");
+const message = document.getElementById("message");
+/// Aborted when another view is shown: ends its requests and feeds.
+let leaving = new AbortController();
+
+const part = name => main.querySelector(`[data-part="${name}"]`);
+const path = (...parts) => "/" + parts.map(encodeURIComponent).join("/");
+const documentPath = (db, id) =>
+  id.startsWith("_design/") ? path(db) + "/_design" + path(id.slice(8)) : path(db, id);
+
+/// An element with text and children; text is never HTML.
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+async function ask(url, options = {}) {
+  const response = await fetch(url, {
+    signal: leaving.signal,
+    ...options,
+    headers: { accept: "application/json", "content-type": "application/json", ...options.headers },
+  });
+  const body = await response.json();
+  if (response.ok) return body;
+  if (response.status === 401 && !url.startsWith("/_session")) showLogin();
+  throw new Error(body.reason || body.error || response.statusText);
+}
+
+function say(text, isWrong = false) {
+  message.textContent = text;
+  message.classList.toggle("wrong", isWrong);
+}
+
+/// Runs what may fail, and tells if it did.
+async function attempt(work) {
+  try {
+    await work();
+  } catch (error) {
+    if (error.name !== "AbortError") say(error.message, true);
+  }
+}
+
+function show(name) {
+  leaving.abort();
+  leaving = new AbortController();
+  main.replaceChildren(document.getElementById(`view-${name}`).content.cloneNode(true));
+}
+
+function onSubmit(name, work) {
+  const form = main.querySelector(`[data-form="${name}"]`);
+  form.addEventListener("submit", event => {
+    event.preventDefault();
+    say("");
+    attempt(() => work(new FormData(form), form));
+  });
+}
+
+function onClick(name, work) {
+  const button = main.querySelector(`[data-action="${name}"]`);
+  button.addEventListener("click", () => attempt(work));
+  return button;
+}
+
+function bytes(count) {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let at = 0;
+  while (count >= 1000 && at < units.length - 1) {
+    count /= 1000;
+    at += 1;
+  }
+  return `${count >= 100 || at === 0 ? Math.round(count) : count.toFixed(1)} ${units[at]}`;
+}
+
+function where(...steps) {
+  const links = steps.map(([text, href]) => element("a", { href }, text, " "));
+  document.getElementById("path").replaceChildren(...links);
+  document.title = [...steps.map(([text]) => text).reverse(), "inorder-couch"].join(" · ");
+}
+
+const place = (...parts) => "#" + path(...parts);
+
+async function whoIs() {
+  const { userCtx } = await ask("/_session");
+  document.getElementById("who").textContent = userCtx.name ?? "";
+  document.getElementById("logout").hidden = userCtx.name === null;
+  return userCtx.roles.includes("_admin");
+}
+
+function showLogin() {
+  show("login");
+  where();
+  onSubmit("login", async fields => {
+    const body = JSON.stringify(Object.fromEntries(fields));
+    await ask("/_session", { method: "POST", body });
+    await route();
+  });
+}
+
+async function showDatabases() {
+  show("databases");
+  where();
+  onSubmit("create", async fields => {
+    await ask(path(fields.get("name")), { method: "PUT" });
+    location.hash = place(fields.get("name"));
+  });
+  const [databases, tasks, welcome, system] = await Promise.all(
+    ["/_dbs_info", "/_active_tasks", "/", "/_node/_local/_system"].map(url => ask(url)),
+  );
+  const rows = databases.filter(({ info }) => info).map(({ key, info }) =>
+    element("tr", {},
+      element("td", {}, element("a", { href: place(key) }, key)),
+      element("td", { class: "number" }, info.doc_count.toLocaleString()),
+      element("td", { class: "number" }, bytes(info.sizes.file)),
+      element("td", { class: "number" }, parseInt(info.update_seq).toLocaleString())));
+  part("rows").replaceChildren(...rows);
+  if (rows.length === 0) part("rows").append(element("tr", {}, element("td", { colspan: 4 }, "None yet.")));
+  const facts = [
+    ["Version", welcome.version],
+    ["Up", `${Math.floor(system.uptime / 3600)} h ${Math.floor((system.uptime % 3600) / 60)} min`],
+    ["Memory", bytes(system.memory.resident_bytes ?? 0)],
+    ["Id", welcome.uuid],
+  ];
+  part("server").replaceChildren(...facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+  const lines = tasks.map(task => {
+    const what = task.database ?? `${task.source} to ${task.target}, ${task.docs_written} documents written`;
+    return element("li", {}, `${task.type}: ${what}`);
+  });
+  part("tasks").replaceChildren(...(lines.length ? lines : [element("li", {}, "None.")]));
+}
+
+const PAGE = 25;
+
+async function showDatabase(db) {
+  show("database");
+  where([db, place(db)]);
+  part("name").textContent = db;
+  part("new").href = place(db, "", "new");
+  let next = "";
+  const more = onClick("more", list);
+  onSubmit("find", async fields => {
+    part("rows").replaceChildren();
+    next = fields.get("start");
+    await list();
+  });
+  onSubmit("drop", async fields => {
+    if (fields.get("name") !== db) throw new Error("That is another name.");
+    await ask(path(db), { method: "DELETE" });
+    location.hash = "#/";
+    say(`${db} is deleted.`);
+  });
+
+  async function list() {
+    const from = encodeURIComponent(JSON.stringify(next));
+    const { rows } = await ask(`${path(db)}/_all_docs?include_docs=true&limit=${PAGE + 1}&startkey=${from}`);
+    const items = rows.slice(0, PAGE).map(({ id, doc }) => {
+      const { _id, _rev, ...body } = doc;
+      return element("li", {},
+        element("a", { href: place(db, id) }, id),
+        element("span", { class: "quiet" }, JSON.stringify(body).slice(0, 160)));
+    });
+    part("rows").append(...items);
+    if (!part("rows").hasChildNodes()) part("rows").append(element("li", {}, "No documents."));
+    more.hidden = rows.length <= PAGE;
+    next = rows[PAGE]?.id;
+  }
+
+  async function inform() {
+    const info = await ask(path(db));
+    part("info").textContent =
+      `${info.doc_count.toLocaleString()} documents, ${info.doc_del_count.toLocaleString()} deleted, ${bytes(info.sizes.file)}`;
+    return info.update_seq;
+  }
+
+  const since = await inform();
+  await list();
+  follow(db, since, async change => {
+    const item = element("li", { class: "fresh" },
+      element("a", { href: place(db, change.id) }, change.id),
+      element("span", { class: "quiet" }, `${change.changes[0].rev}${change.deleted ? ", deleted" : ""}`));
+    part("changes").prepend(item);
+    while (part("changes").children.length > 20) part("changes").lastChild.remove();
+    await attempt(inform);
+  });
+}
+
+/// Tells of changes as long as the view is shown.
+function follow(db, since, tell) {
+  const feed = new EventSource(`${path(db)}/_changes?feed=eventsource&heartbeat=20000&since=${encodeURIComponent(since)}`);
+  feed.addEventListener("message", event => tell(JSON.parse(event.data)));
+  leaving.signal.addEventListener("abort", () => feed.close());
+}
+
+async function showDocument(db, id) {
+  show("document");
+  const isNew = id === "";
+  where([db, place(db)], [isNew ? "new" : id, location.hash]);
+  part("name").textContent = isNew ? "New document" : id;
+  const editor = main.querySelector("textarea");
+  const remove = onClick("delete", async () => {
+    const { _rev } = JSON.parse(editor.value);
+    await ask(`${documentPath(db, id)}?rev=${encodeURIComponent(_rev)}`, { method: "DELETE" });
+    location.hash = place(db);
+    say(`${id} is deleted.`);
+  });
+  onSubmit("save", async () => {
+    const body = JSON.parse(editor.value);
+    const to = isNew ? body._id : id;
+    const saved = to === undefined
+      ? await ask(path(db), { method: "POST", body: editor.value })
+      : await ask(documentPath(db, to), { method: "PUT", body: editor.value });
+    say(`Saved as ${saved.rev}.`);
+    if (isNew) location.hash = place(db, saved.id);
+    else await load();
+  });
+  remove.hidden = isNew;
+  if (isNew) {
+    const { uuids } = await ask("/_uuids");
+    editor.value = JSON.stringify({ _id: uuids[0] }, null, 2);
+    return;
+  }
+
+  async function load() {
+    const { _conflicts = [], ...document } = await ask(`${documentPath(db, id)}?conflicts=true`);
+    editor.value = JSON.stringify(document, null, 2);
+    const files = Object.entries(document._attachments ?? {}).map(([name, file]) =>
+      element("li", {},
+        element("a", { href: documentPath(db, id) + path(name), download: name }, name),
+        ` ${file.content_type}, ${bytes(file.length)}`));
+    part("files").replaceChildren(...files);
+    part("attachments").hidden = files.length === 0;
+    const leaves = _conflicts.map(rev => element("li", {},
+      element("a", { href: `${documentPath(db, id)}?rev=${encodeURIComponent(rev)}` }, rev)));
+    part("leaves").replaceChildren(...leaves);
+    part("conflicts").hidden = leaves.length === 0;
+  }
+  await load();
+}
+
+async function route() {
+  const steps = location.hash.slice(2).split("/").map(decodeURIComponent);
+  await attempt(async () => {
+    if (!(await whoIs())) return showLogin();
+    const [db, id, action] = steps;
+    if (!db) await showDatabases();
+    else if (action === "new") await showDocument(db, "");
+    else if (id) await showDocument(db, id);
+    else await showDatabase(db);
+  });
+  main.dataset.shown = location.hash || "#/";
+}
+
+document.getElementById("logout").addEventListener("submit", event => {
+  event.preventDefault();
+  attempt(async () => {
+    await ask("/_session", { method: "DELETE" });
+    await route();
+  });
+});
+addEventListener("hashchange", async () => {
+  say("");
+  await route();
+  main.focus();
+});
+await route();

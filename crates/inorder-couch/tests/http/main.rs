@@ -1,0 +1,11 @@
+//! The server as clients see it, over real connections.
+
+mod access;
+mod bad_input;
+mod changes;
+mod client;
+mod documents;
+mod lists;
+mod multipart;
+mod replication;
+mod stop;

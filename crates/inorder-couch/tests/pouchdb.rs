@@ -1,0 +1,37 @@
+//! Stock PouchDB, in Node and in a real browser: the tests in `pouchdb/`, which need `npm ci` there.
+
+use std::path::Path;
+use std::process::Command;
+
+fn run(file: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pouchdb");
+    assert!(
+        folder.join("node_modules/pouchdb").exists(),
+        "PouchDB is missing: npm ci --prefix {}",
+        folder.display()
+    );
+    let status = Command::new("node")
+        .args(["--test", "--test-reporter=spec", file])
+        .current_dir(&folder)
+        .env("INORDER_COUCH", env!("CARGO_BIN_EXE_inorder-couch"))
+        .status();
+    assert!(status.expect("node starts").success(), "{file}");
+}
+
+#[test]
+#[ignore = "needs PouchDB"]
+fn pouchdb_syncs_and_reads() {
+    run("sync.test.mjs");
+}
+
+#[test]
+#[ignore = "needs a browser"]
+fn browser_pouchdb_goes_offline_and_converges() {
+    run("offline.test.mjs");
+}
+
+#[test]
+#[ignore = "needs a browser"]
+fn browser_status_page_works() {
+    run("page.test.mjs");
+}

@@ -1,0 +1,104 @@
+// The status page in a real browser.
+import assert from "node:assert/strict";
+import { pbkdf2Sync } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { startBrowser } from "./browser.mjs";
+import { scratch, startServer } from "./server.mjs";
+
+let place, server, browser;
+const basic = { authorization: `Basic ${btoa("anna:secret")}` };
+before(async () => {
+  place = await scratch();
+  // Hashed with few rounds: an unoptimised server takes long over many.
+  const key = pbkdf2Sync("secret", "salt", 10, 32, "sha256").toString("hex");
+  await writeFile(`${place.folder}/password`, `-pbkdf2:sha256-${key},salt,10\n`);
+  server = await startServer(place.folder, "--admin", "anna", "--password-file", `${place.folder}/password`);
+  browser = await startBrowser(place.folder);
+});
+after(async () => {
+  await browser.stop();
+  await server.stop();
+  await place.remove();
+});
+
+const fill = (name, value) => `(document.querySelector('[name="${name}"]').value = ${JSON.stringify(value)})`;
+const submit = form => `document.querySelector('[data-form="${form}"]').requestSubmit()`;
+const text = "document.getElementById('main').textContent";
+
+test("log in, make a database, write a document, see changes live, delete", async () => {
+  const page = await browser.page(`${server.url}/_utils/`);
+  await page.until("document.querySelector('[data-form=login]')");
+  await page.run(fill("name", "anna") + fill("password", "wrong").replace(/^/, ";") + ";" + submit("login"));
+  await page.until("document.getElementById('message').textContent.includes('incorrect')");
+  await page.run(fill("password", "secret") + ";" + submit("login"));
+  await page.until("document.querySelector('[data-form=create]')");
+  await page.run(fill("name", "films") + ";" + submit("create"));
+  await page.until("document.querySelector('[data-part=new]')?.href.endsWith('#/films//new')");
+  await page.until(`${text}.includes('No documents.')`);
+
+  // Someone else's edit, as it happens; its id is no HTML.
+  const id = "<b>x</b> & y";
+  await server.json(`/films/${encodeURIComponent(id)}`, { method: "PUT", headers: basic, body: '{"a":1}' });
+  await page.until(`document.querySelector('[data-part=changes]').textContent.includes(${JSON.stringify(id)})`);
+  await page.until("document.querySelector('[data-part=info]').textContent.startsWith('1 documents')");
+
+  await page.run("location.hash = document.querySelector('[data-part=new]').hash");
+  await page.until("document.querySelector('textarea')?.value.includes('_id')");
+  await page.run(fill("json", '{"_id":"alien","title":"Alien"}') + ";" + submit("save"));
+  await page.until("location.hash === '#/films/alien' && document.querySelector('textarea')?.value.includes('_rev')");
+  await page.run(`document.querySelector('textarea').value = document.querySelector('textarea').value.replace('Alien', 'Aliens');${submit("save")}`);
+  await page.until("document.getElementById('message').textContent.startsWith('Saved as 2-')");
+  assert.equal((await server.json("/films/alien", { headers: basic })).title, "Aliens");
+  await page.run("document.querySelector('[data-action=delete]').click()");
+  await page.until("location.hash === '#/films'");
+  assert.equal((await server.json("/films/alien", { headers: basic })).reason, "deleted");
+  await page.run("document.getElementById('logout').requestSubmit()");
+  await page.until("document.querySelector('[data-form=login]')");
+  assert.deepEqual(page.wrong, []);
+  const foreign = page.requested.filter(url => !url.startsWith(server.url) && !url.startsWith("data:"));
+  assert.deepEqual(foreign, []);
+});
+
+for (const [width, scheme] of [[360, "light"], [360, "dark"], [1280, "light"], [1280, "dark"]]) {
+  test(`nothing is cut and all can be read, ${width} wide, ${scheme}`, async () => {
+    const page = await browser.page("about:blank");
+    await page.ask("Emulation.setDeviceMetricsOverride", { width, height: 800, deviceScaleFactor: 1, mobile: width < 500 });
+    await page.ask("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
+    await server.json("/shown", { method: "PUT", headers: basic });
+    const id = "a".repeat(200);
+    await server.json(`/shown/${id}`, { method: "PUT", headers: basic, body: JSON.stringify({ text: "b".repeat(500) }) });
+    await page.ask("Page.navigate", { url: `${server.url}/_utils/` });
+    await page.until("document.querySelector('form')");
+    await page.run(`fetch("/_session", { method: "POST", body: "name=anna&password=secret" })`);
+    for (const hash of ["#/", "#/shown", `#/shown/${id}`, "#/shown//new"]) {
+      await page.run(`location.hash = ${JSON.stringify(hash)}; 1`);
+      await page.ask("Page.reload");
+      await page.until(`document.getElementById('main')?.dataset.shown === ${JSON.stringify(hash)}`);
+      const found = await page.run(`(() => {
+        const wrong = [];
+        const { scrollWidth, clientWidth } = document.documentElement;
+        if (scrollWidth > clientWidth) wrong.push("the page is " + scrollWidth + " wide");
+        for (const field of document.querySelectorAll("input, textarea"))
+          if (field.labels.length === 0) wrong.push("no label: " + field.name);
+        for (const button of document.querySelectorAll("button, a, .button"))
+          if (!button.textContent.trim()) wrong.push("no text: " + button.outerHTML);
+        const light = color => {
+          const [r, g, b] = color.match(/[\\d.]+/g).map(Number).map(c => (c /= 255, c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+          return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        };
+        const ground = light(getComputedStyle(document.body).backgroundColor);
+        if (${scheme === "dark"} !== ground < 0.2) wrong.push("not ${scheme}");
+        for (const some of document.querySelectorAll("h1, p, a:not(.button), .quiet, label")) {
+          const text = light(getComputedStyle(some).color);
+          const contrast = (Math.max(text, ground) + 0.05) / (Math.min(text, ground) + 0.05);
+          if (contrast < 4.5) wrong.push("contrast " + contrast.toFixed(1) + ": " + some.outerHTML.slice(0, 80));
+        }
+        if (document.querySelectorAll("h1").length !== 1) wrong.push("one h1 a page");
+        return wrong;
+      })()`);
+      assert.deepEqual(found, [], hash);
+    }
+    assert.deepEqual(page.wrong, []);
+  });
+}
