@@ -190,7 +190,7 @@ async fn import(anna: &Person<'_>, folder: &std::path::Path) {
     anna.browser.fill("#file", file.to_str().unwrap()).await;
     anna.browser.click("main button.primary").await;
     anna.browser
-        .wait_for("1 film is new on your list, 1 were on it, 1 not found.")
+        .wait_for("New on your list: 1. There already: 1. Not found: 1.")
         .await;
     anna.browser.wait_for("No Such Film (1999)").await;
     anna.go("/").await;

@@ -30,7 +30,7 @@ CREATE INDEX film_added_by ON film(added_by) WHERE added_by IS NOT NULL;
 
 CREATE VIRTUAL TABLE film_search USING fts5(
   title, people, genres, year,
-  content = 'film', content_rowid = 'number', prefix = '2 3', tokenize = "unicode61 remove_diacritics 2"
+  content = 'film', content_rowid = 'number', tokenize = "unicode61 remove_diacritics 2"
 );
 CREATE VIRTUAL TABLE film_word USING fts5vocab(film_search, row);
 CREATE TRIGGER film_inserted AFTER INSERT ON film BEGIN

@@ -1,6 +1,6 @@
 //! The program itself, serving a file of its own.
 
-#![allow(dead_code)] // each test file uses its part
+#![allow(dead_code)] // the browser tests use a part
 
 use std::{
     io::{BufRead, BufReader, Read},
