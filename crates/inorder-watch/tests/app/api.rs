@@ -37,7 +37,11 @@ async fn every_route_is_described_and_there_and_wants_a_token() {
     }
     assert_eq!(described, ROUTES.len());
     let page = anna.get("/api").await.text;
-    assert!(ROUTES.iter().all(|route| page.contains(route.path) && page.contains(&route.what.replace('\'', "'"))));
+    assert!(
+        ROUTES
+            .iter()
+            .all(|route| page.contains(route.path) && page.contains(route.what))
+    );
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 mod api;
 mod client;
-#[path = "../common.rs"]
+#[path = "../common/mod.rs"]
 mod common;
 mod films;
 mod lists;

@@ -1,7 +1,7 @@
 //! The whole journey in a real browser, with a script and without, and every page looked over: by axe-core for everybody
 //! who doesn't see or point, and at every width for what is cut.
 
-#[path = "../common.rs"]
+#[path = "../common/mod.rs"]
 mod common;
 mod driver;
 mod journey;
