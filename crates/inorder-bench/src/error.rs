@@ -55,12 +55,13 @@ impl Error {
         matches!(self, Error::Usage(_) | Error::Experiment { .. })
     }
 
-    /// Whether the disk stood in the way, whatever the experiment says.
-    pub fn is_of_the_disk(&self) -> bool {
+    /// Whether the disk or a running server stood in the way, whatever the experiment says.
+    pub fn is_of_the_place(&self) -> bool {
         use inorder_engine::Error as Engine;
         matches!(
             self,
-            Error::Io { .. } | Error::Engine(Engine::DiskFull { .. } | Engine::Io { .. })
+            Error::Io { .. }
+                | Error::Engine(Engine::DiskFull { .. } | Engine::Io { .. } | Engine::Url { .. })
         )
     }
 }

@@ -2,6 +2,7 @@
 //! nothing and only asks which engines are installed.
 
 use crate::{
+    engines::Engines,
     error::Error,
     experiment::{
         Experiment, Levels, canonical_level,
@@ -34,10 +35,10 @@ pub struct Plan {
 ///
 /// # Errors
 /// When an experiment has no possible cell, its baseline isn't one, or it has too many.
-pub fn plan(experiments: &[Experiment], seed: u64) -> Result<Plan, Error> {
+pub fn plan(experiments: &[Experiment], seed: u64, engines: &Engines) -> Result<Plan, Error> {
     let mut plan = Plan::default();
     for experiment in experiments {
-        plan_experiment(&mut plan, experiment, seed)?;
+        plan_experiment(&mut plan, experiment, seed, engines)?;
     }
     Ok(plan)
 }
@@ -126,7 +127,12 @@ pub fn setup_of(levels: &BTreeMap<String, String>) -> Result<Setup, Error> {
     Ok(setup)
 }
 
-fn plan_experiment(plan: &mut Plan, experiment: &Experiment, seed: u64) -> Result<(), Error> {
+fn plan_experiment(
+    plan: &mut Plan,
+    experiment: &Experiment,
+    seed: u64,
+    engines: &Engines,
+) -> Result<(), Error> {
     let first_cell = plan.cells.len();
     let baseline_levels = baseline_levels(experiment);
     let mut baseline = None;
@@ -134,7 +140,7 @@ fn plan_experiment(plan: &mut Plan, experiment: &Experiment, seed: u64) -> Resul
         let levels = all_levels(experiment, &combination);
         let label = label(experiment, &combination);
         let setup = setup_of(&levels)?;
-        if let Err(reason) = possible(experiment, &setup) {
+        if let Err(reason) = possible(experiment, &setup, engines) {
             plan.impossible
                 .push((experiment.name.clone(), label, reason));
             continue;
@@ -297,8 +303,9 @@ fn label(experiment: &Experiment, combination: &Levels) -> String {
 }
 
 /// Whether this combination can be run at all, and if not, why.
-fn possible(experiment: &Experiment, setup: &Setup) -> Result<(), String> {
-    let engine = inorder_engine::engine(&setup.engine)
+fn possible(experiment: &Experiment, setup: &Setup, engines: &Engines) -> Result<(), String> {
+    let engine = engines
+        .get(&setup.engine)
         .ok_or_else(|| format!("no engine {}", setup.engine))?;
     engine.found().map_err(|missing| missing.to_string())?;
     engine.accepts(&setup.settings)?;

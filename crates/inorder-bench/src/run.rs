@@ -1,6 +1,7 @@
 //! A new run: experiments planned, the machine and the engines described.
 
 use crate::{
+    engines::Engines,
     error::Error,
     experiment::{Experiment, Overrides, Scale},
     host,
@@ -9,6 +10,7 @@ use crate::{
     runner::unix_s,
     trial::{self, TrialSpec},
 };
+use inorder_engine::Engine as _;
 use std::{collections::BTreeSet, path::Path};
 
 /// What a run is asked for.
@@ -16,6 +18,8 @@ use std::{collections::BTreeSet, path::Path};
 pub struct Request {
     /// The experiments.
     pub experiments: Vec<Experiment>,
+    /// The servers that run already, in place of private ones.
+    pub engines: Engines,
     /// Their scale.
     pub scale: Scale,
     /// What the command line changed in them.
@@ -31,7 +35,16 @@ impl Request {
     ///
     /// # Errors
     /// When its experiments don't parse (a result file from another version).
-    pub fn again(run: &Run, command: Vec<String>) -> Result<Self, Error> {
+    pub fn again(run: &Run, command: Vec<String>, engines: Engines) -> Result<Self, Error> {
+        let without_url = run.meta.urls.iter().find(|(name, _)| {
+            let mut given = engines.remotes().iter();
+            !given.any(|remote| remote.name() == name)
+        });
+        if let Some((name, url)) = without_url {
+            return Err(Error::Usage(format!(
+                "{name} was measured at {url}: give its --url again, with the password"
+            )));
+        }
         let scale = Scale::from_name(&run.meta.scale)
             .ok_or_else(|| Error::Usage(format!("unknown scale `{}`", run.meta.scale)))?;
         let experiments = run
@@ -48,6 +61,7 @@ impl Request {
             .collect::<Result<_, _>>()?;
         Ok(Request {
             experiments,
+            engines,
             scale,
             overrides: run.meta.overrides.clone(),
             seed: run.meta.seed,
@@ -69,7 +83,7 @@ impl Request {
                 )));
             }
         }
-        plan(&self.experiments, self.seed)
+        plan(&self.experiments, self.seed, &self.engines)
     }
 
     /// The run, with nothing run yet. `results` is the folder its trials will work in.
@@ -83,7 +97,7 @@ impl Request {
         }
         let engines = engines
             .iter()
-            .filter_map(|name| inorder_engine::engine(name))
+            .filter_map(|name| self.engines.get(name))
             .map(|engine| {
                 let info = engine.info()?;
                 Ok(EngineRecord {
@@ -105,6 +119,7 @@ impl Request {
                 finished_unix_s: None,
                 host: host::describe(results),
                 engines,
+                urls: self.engines.shown(),
             },
             experiments: plan.experiments,
             cells: plan.cells,
@@ -122,9 +137,8 @@ const REHEARSAL_ROWS: (u64, u64) = (100, 1000);
 /// # Errors
 /// What a trial would have failed with.
 pub fn rehearse(
+    request: &Request,
     experiment: &Experiment,
-    scale: Scale,
-    overrides: &Overrides,
     plan: &Plan,
     folder: &Path,
 ) -> Result<(), Error> {
@@ -154,10 +168,10 @@ pub fn rehearse(
         let spec = TrialSpec {
             file: format!("{}.toml", experiment.name),
             text: experiment.text.clone(),
-            scale,
+            scale: request.scale,
             overrides: Overrides {
                 data: experiment.data.clone(),
-                ..overrides.clone()
+                ..request.overrides.clone()
             },
             levels,
             repetition: 0,
@@ -165,10 +179,10 @@ pub fn rehearse(
             folder: folder.clone(),
             is_rehearsal: true,
         };
-        let ended = trial::run(&spec, &mut |_| {});
+        let ended = trial::run(&spec, &request.engines, &mut |_| {});
         let _ = std::fs::remove_dir_all(&folder);
         ended.map_err(|error| match error {
-            disk if disk.is_of_the_disk() => disk,
+            place if place.is_of_the_place() => place,
             other => Error::Usage(format!("`{}`, {}: {other}", experiment.name, cell.label)),
         })?;
     }

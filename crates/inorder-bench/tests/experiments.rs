@@ -2,11 +2,12 @@
 
 use inorder_bench::{
     claims::CLAIMS,
+    engines::Engines,
     experiment::{Experiment, Overrides, Scale},
     experiments::{BUILT_IN, built_in},
     plan::plan,
     probes::probe,
-    run::rehearse,
+    run::{Request, rehearse},
     trial::{self, TrialSpec},
 };
 use std::collections::BTreeSet;
@@ -33,7 +34,7 @@ fn the_folder_and_the_list_agree() {
 fn every_experiment_plans_at_both_scales() {
     for scale in Scale::ALL {
         let experiments = all(*scale);
-        let plan = plan(&experiments, 1).unwrap();
+        let plan = plan(&experiments, 1, &Engines::default()).unwrap();
         assert_eq!(plan.experiments.len(), experiments.len());
         for (name, label, reason) in &plan.impossible {
             // Every one is known, and says why.
@@ -69,15 +70,16 @@ fn every_claim_belongs_to_the_experiment_that_answers_it() {
 fn every_layout_of_every_experiment_runs() {
     let folder = tempfile::tempdir().unwrap();
     for experiment in all(Scale::Quick) {
-        let plan = plan(std::slice::from_ref(&experiment), 1).unwrap();
-        rehearse(
-            &experiment,
-            Scale::Quick,
-            &Overrides::default(),
-            &plan,
-            folder.path(),
-        )
-        .unwrap();
+        let request = Request {
+            experiments: vec![experiment.clone()],
+            engines: Engines::default(),
+            scale: Scale::Quick,
+            overrides: Overrides::default(),
+            seed: 1,
+            command: Vec::new(),
+        };
+        let plan = request.plan().unwrap();
+        rehearse(&request, &experiment, &plan, folder.path()).unwrap();
     }
 }
 
@@ -86,7 +88,7 @@ fn run_trial(levels: &[(&str, &str)], seed: u64) -> trial::Outcome {
     let folder = tempfile::tempdir().unwrap();
     let (file, text) = BUILT_IN[0];
     let experiment = Experiment::parse(file, text, Scale::Quick, &Overrides::default()).unwrap();
-    let plan = plan(&[experiment], seed).unwrap();
+    let plan = plan(&[experiment], seed, &Engines::default()).unwrap();
     let mut all_levels = plan.cells[0].levels.clone();
     for (factor, level) in levels {
         all_levels.insert((*factor).to_owned(), (*level).to_owned());
@@ -102,7 +104,7 @@ fn run_trial(levels: &[(&str, &str)], seed: u64) -> trial::Outcome {
         folder: folder.path().to_owned(),
         is_rehearsal: false,
     };
-    trial::run(&spec, &mut |_| {}).unwrap()
+    trial::run(&spec, &Engines::default(), &mut |_| {}).unwrap()
 }
 
 fn last(outcome: &trial::Outcome, name: &str, part: &str) -> Option<f64> {

@@ -57,6 +57,24 @@ impl Io {
     }
 }
 
+/// A layer of the kernel that counts bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// Bytes passed to write calls (`wchar` of `/proc/PID/io`).
+    WriteCalls,
+    /// Bytes made dirty for a block device (`write_bytes` there).
+    Block,
+}
+
+/// What an engine's own count of bytes written is checked against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelCheck {
+    /// The layer that sees the same bytes.
+    pub layer: Layer,
+    /// What only one of the two counts, in words.
+    pub gap: &'static str,
+}
+
 impl Sub for FileIo {
     type Output = FileIo;
 

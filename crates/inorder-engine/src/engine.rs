@@ -1,6 +1,6 @@
 //! The traits an engine implements, and the list of engines.
 
-use crate::{Batch, Error, Io, PageFill, Settings, TableShape, Tree};
+use crate::{Batch, Error, Io, KernelCheck, PageFill, Settings, TableShape, Tree};
 use inorder_key::{Encoding, KeyKind};
 use std::{
     ops::Range,
@@ -64,6 +64,9 @@ pub trait Engine: Sync {
         &[]
     }
 
+    /// The kernel's counter that its own count of bytes written is checked against.
+    fn kernel_check(&self) -> KernelCheck;
+
     /// Version and build.
     ///
     /// # Errors
@@ -90,7 +93,8 @@ pub trait Engine: Sync {
     /// Why this engine can't store such a table, in words.
     fn create_table(&self, shape: &TableShape<'_>) -> Result<String, String>;
 
-    /// Creates an empty database in `folder`, which exists and holds none, with these settings.
+    /// Creates an empty database in `folder`, which exists and holds none, with these settings. What
+    /// later ones can share is kept in the folder [`crate::TEMPLATES`] beside it, where that exists.
     ///
     /// # Errors
     /// When a database is there already, the folder can't be written, or a setting isn't taken.
@@ -171,6 +175,12 @@ pub trait Database: Send + Sync {
     /// The processes of a server; none where the engine is part of this one.
     fn processes(&self) -> Vec<u32> {
         Vec::new()
+    }
+
+    /// Whether all that works for it is in [`Database::processes`] or this process. Not so for a server
+    /// of another machine: its CPU time and what it asks of its disk can't be seen.
+    fn is_in_sight(&self) -> bool {
+        true
     }
 
     /// A connection that runs one query again and again. A parameter is a `?`.

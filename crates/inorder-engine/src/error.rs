@@ -50,6 +50,14 @@ pub enum Error {
         /// The command that installs it here.
         install: String,
     },
+    /// A running server can't be used.
+    #[error("{url}: {message}")]
+    Url {
+        /// The server's URL, without a password.
+        url: String,
+        /// What is wrong and what to do.
+        message: String,
+    },
     /// The engine can't do what was asked.
     #[error("{engine} can't {what}")]
     Unsupported {

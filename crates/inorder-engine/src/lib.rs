@@ -12,17 +12,19 @@ mod layout;
 
 pub mod mariadb;
 pub mod postgres;
+pub mod remote;
 mod server;
 mod settings;
 pub mod sqlite;
 mod structure;
 
 pub use batch::{Batch, Column, Value};
-pub use counters::{FileIo, Io};
+pub use counters::{FileIo, Io, KernelCheck, Layer};
 pub use engine::{
     ColumnInfo, Database, ENGINES, Engine, EngineInfo, Found, Reader, Retry, Writer, engine,
 };
 pub use error::Error;
 pub use layout::{LAYOUTS, TableShape};
+pub use server::template::TEMPLATES;
 pub use settings::{AutoVacuum, Journal, Settings, Synchronous, Write};
 pub use structure::{PageFill, Tree};

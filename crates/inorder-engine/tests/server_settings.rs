@@ -19,7 +19,7 @@ fn durability_and_caches_are_read_back() {
             (Synchronous::Normal, ["on", "off"], "2"),
             (Synchronous::Full, ["on", "on"], "1"),
         ] {
-            let folder = tempfile::tempdir().unwrap();
+            let folder = common::folder();
             let settings = Settings {
                 synchronous,
                 cache_kib: 16 << 10,
@@ -52,7 +52,7 @@ fn every_page_size_starts_with_the_smallest_cache() {
                 cache_kib: 1,
                 ..Settings::default()
             };
-            let folder = tempfile::tempdir().unwrap();
+            let folder = common::folder();
             let read = read_back(engine, folder.path(), &settings);
             if engine.name() == "mariadb" {
                 assert_eq!(read["innodb_page_size"], page_size_bytes.to_string());

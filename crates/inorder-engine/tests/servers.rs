@@ -58,7 +58,7 @@ fn run_folder(pid: u32) -> PathBuf {
 #[test]
 fn a_dropped_server_leaves_nothing() {
     for engine in servers() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = common::folder();
         let database = create(engine, folder.path());
         let processes = database.processes();
         let run = run_folder(processes[0]);
@@ -76,7 +76,7 @@ fn a_dropped_server_leaves_nothing() {
 #[test]
 fn a_panic_stops_the_server() {
     for engine in servers() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = common::folder();
         let path = folder.path().to_owned();
         let (sender, processes) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
@@ -126,7 +126,7 @@ fn start_child(engine: &dyn Engine, folder: &Path) -> (Child, Vec<u32>) {
 #[test]
 fn a_killed_owner_takes_its_server_along() {
     for engine in servers() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = common::folder();
         let (mut child, processes) = start_child(engine, folder.path());
         let run = run_folder(processes[0]);
         child.kill().unwrap();
@@ -141,7 +141,7 @@ fn a_killed_owner_takes_its_server_along() {
 #[test]
 fn the_next_start_ends_what_even_the_watchdog_left() {
     for engine in servers() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = common::folder();
         let (mut child, processes) = start_child(engine, folder.path());
         let run = run_folder(processes[0]);
         for watchdog in watchdogs_of(&run) {
@@ -150,7 +150,7 @@ fn the_next_start_ends_what_even_the_watchdog_left() {
         child.kill().unwrap();
         child.wait().unwrap();
         // Nobody is left to stop it but a start, this one or that of another test.
-        let other = tempfile::tempdir().unwrap();
+        let other = common::folder();
         let database = create(engine, other.path());
         wait_until("the server ends", || {
             !processes.iter().any(|&pid| is_running(pid))

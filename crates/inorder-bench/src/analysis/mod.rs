@@ -1,9 +1,11 @@
 //! From samples to numbers: medians, curves and ratios with their intervals.
 
 mod bootstrap;
+mod layers;
 mod noise;
 
 pub use bootstrap::{CONFIDENCE, RESAMPLES, Ratio, ratio_of, ratio_unpaired};
+pub use layers::{APART_FROM, LayerCheck, layer_checks};
 pub use noise::{is_noisy, noise_floor};
 
 use crate::results::{Cell, Experiment, Run, Status, Trial};

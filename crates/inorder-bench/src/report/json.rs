@@ -17,6 +17,7 @@
 //! | `.cells[]` | `id`, `label`, `is_baseline`, `trials_done`, `trials_planned`, `metrics` |
 //! | `.cells[].metrics` | metric's id → `{median, low, high, ratio}`, the ratio against the baseline |
 //! | `.noise` | `withheld` (a reason or `null`), `floor` (metric's id → ratio) |
+//! | `.layers[]` | `engine`, `layer` (`write-calls` or `block`), `low`, `high` (the kernel's count over the engine's, less 1), `agrees`, `gap` |
 //! | `.plots[]` | `id`, `title`, `note`, `is_withheld`, `kind`, and by kind: |
 //! | … `lines` | `x`, `y` (`title`, `unit`), `series[]`: `panel`, `name`, `points[]`: `[x, median, low, high]` |
 //! | … `bars` | `value` (`title`, `unit`), `segments[]`, `bars[]`: `cell`, `bar`, `values[]`, `total` |
@@ -32,6 +33,8 @@ use super::{
     plots::{Axis, Data, Plot},
     view::{ClaimRow, ExperimentView, Report, Row, Summary},
 };
+use crate::analysis::LayerCheck;
+use inorder_engine::Layer;
 use serde_json::{Map, Value, json};
 
 /// Version of the names above.
@@ -100,6 +103,7 @@ fn experiment(experiment: &ExperimentView) -> Value {
             "withheld": noise.withheld,
             "floor": object(noise.floor.iter().map(|(id, _, ratio)| ((*id).into(), json!(ratio)))),
         },
+        "layers": experiment.layers.iter().map(layer).collect::<Vec<_>>(),
         "plots": experiment.plots.iter().map(plot).collect::<Vec<_>>(),
         "failed": experiment.failed.iter().map(|trial| json!({
             "cell": trial.label,
@@ -137,6 +141,20 @@ fn cell(summary: &Summary, row: &Row) -> Value {
         "trials_done": row.done,
         "trials_planned": row.planned,
         "metrics": object(metrics),
+    })
+}
+
+fn layer(found: &LayerCheck) -> Value {
+    json!({
+        "engine": found.engine,
+        "layer": match found.check.layer {
+            Layer::WriteCalls => "write-calls",
+            Layer::Block => "block",
+        },
+        "low": found.low,
+        "high": found.high,
+        "agrees": found.agrees(),
+        "gap": found.check.gap,
     })
 }
 

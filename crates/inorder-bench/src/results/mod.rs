@@ -46,6 +46,9 @@ pub struct Meta {
     pub host: Vec<(String, String)>,
     /// The engines: name, version, compile options.
     pub engines: Vec<EngineRecord>,
+    /// Engines that ran already: name and URL, without passwords.
+    #[serde(default)]
+    pub urls: Vec<(String, String)>,
 }
 
 /// An engine that took part.

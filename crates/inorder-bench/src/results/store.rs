@@ -215,6 +215,7 @@ impl Store {
             scale: text("scale"),
             overrides: serde_json::from_str(&text("overrides")).unwrap_or_default(),
             command: serde_json::from_str(&text("command")).unwrap_or_default(),
+            urls: serde_json::from_str(&text("urls")).unwrap_or_default(),
             started_unix_s: text("started_unix_s").parse().unwrap_or_default(),
             finished_unix_s: text("finished_unix_s").parse().ok(),
             host: self.all("SELECT name, value FROM host ORDER BY position", |row| {
@@ -291,6 +292,7 @@ fn insert_meta(connection: &Connection, meta: &Meta) -> rusqlite::Result<()> {
         ("scale", meta.scale.clone()),
         ("overrides", json(&meta.overrides)),
         ("command", json(&meta.command)),
+        ("urls", json(&meta.urls)),
         ("started_unix_s", meta.started_unix_s.to_string()),
     ];
     if let Some(finished) = meta.finished_unix_s {
@@ -419,6 +421,7 @@ mod tests {
             meta: Meta {
                 seed: 7,
                 command: vec!["bench".into()],
+                urls: vec![("postgres".into(), "postgres://me@host/".into())],
                 host: vec![("CPU".into(), "fast".into())],
                 ..Meta::default()
             },

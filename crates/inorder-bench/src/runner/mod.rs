@@ -206,7 +206,8 @@ impl WorkFolder {
             }
         }
         let path = results.join(format!("{WORK_PREFIX}{own}"));
-        fs::create_dir_all(&path).map_err(wrong(&path))?;
+        let templates = path.join(inorder_engine::TEMPLATES);
+        fs::create_dir_all(&templates).map_err(wrong(&templates))?;
         Ok(WorkFolder { path, others })
     }
 

@@ -2,9 +2,11 @@
 
 use super::Executor;
 use crate::{
+    engines::Engines,
     error::Error,
     trial::{self, Event, Outcome, TrialSpec},
 };
+use serde::{Deserialize, Serialize};
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     path::PathBuf,
@@ -21,10 +23,20 @@ use std::{
 /// How often a running trial is looked at for a stop or its time limit.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
+/// What a trial's process is told.
+#[derive(Serialize, Deserialize)]
+struct Order {
+    spec: TrialSpec,
+    urls: Vec<String>,
+}
+
 /// Starts a process for each trial.
 pub struct Processes {
     /// The program, and the arguments that make it [`serve`] a trial.
     pub command: (PathBuf, Vec<String>),
+    /// URLs of the servers that run already, with their passwords: told on stdin like the trial, for
+    /// nobody else to see.
+    pub urls: Vec<String>,
     /// Set when the run is to stop: the running trial is killed.
     pub stop: Arc<AtomicBool>,
 }
@@ -43,7 +55,11 @@ impl Executor for Processes {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| format!("starting {}: {error}", self.command.0.display()))?;
-        let ended = follow(&mut child, spec, seconds_max, &self.stop, on_rows);
+        let order = Order {
+            spec: spec.clone(),
+            urls: self.urls.clone(),
+        };
+        let ended = follow(&mut child, &order, seconds_max, &self.stop, on_rows);
         // Whatever happened, nothing of the trial goes on.
         let _ = child.kill();
         let status = child.wait();
@@ -64,12 +80,12 @@ impl Executor for Processes {
 /// Tells the child its trial and hears it out. `None` when it ended without a word.
 fn follow(
     child: &mut Child,
-    spec: &TrialSpec,
+    order: &Order,
     seconds_max: u64,
     stop: &AtomicBool,
     on_rows: &mut dyn FnMut(u64),
 ) -> Option<Result<Outcome, String>> {
-    let mut told = serde_json::to_string(spec).ok()?;
+    let mut told = serde_json::to_string(order).ok()?;
     told.push('\n');
     // Kept open until the trial ended: its end tells the child that nobody listens any more.
     let mut stdin = child.stdin.take()?;
@@ -116,15 +132,16 @@ pub fn serve() -> Result<(), Error> {
         .lock()
         .read_line(&mut line)
         .map_err(closed)?;
-    let spec: TrialSpec = serde_json::from_str(&line)
+    let order: Order = serde_json::from_str(&line)
         .map_err(|error| Error::Usage(format!("stdin doesn't hold a trial: {error}")))?;
     thread::spawn(|| {
         let _ = std::io::stdin().lock().read_to_end(&mut Vec::new());
         std::process::exit(1);
     });
-    let event = match trial::run(&spec, &mut |rows| {
-        let _ = say(&Event::Rows(rows));
-    }) {
+    let mut on_rows = |rows| _ = say(&Event::Rows(rows));
+    let ended = Engines::at(&order.urls)
+        .and_then(|engines| trial::run(&order.spec, &engines, &mut on_rows));
+    let event = match ended {
         Ok(outcome) => Event::Done(Box::new(outcome)),
         Err(error) => Event::Failed(error.to_string()),
     };

@@ -1,7 +1,7 @@
 //! Scheduling, with an executor that runs nothing.
 
 use super::*;
-use crate::{experiment::Experiment, plan, results::Sample};
+use crate::{engines::Engines, experiment::Experiment, plan, results::Sample};
 
 const EXPERIMENT: &str = r#"
 title = "Keys"
@@ -47,7 +47,7 @@ impl Observer for Silent {}
 fn planned() -> Run {
     let experiment =
         Experiment::parse("keys.toml", EXPERIMENT, Scale::Quick, &Overrides::default()).unwrap();
-    let plan = plan::plan(&[experiment], 1).unwrap();
+    let plan = plan::plan(&[experiment], 1, &Engines::default()).unwrap();
     Run {
         meta: crate::results::Meta {
             scale: "quick".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::{Subject, equals, reads};
 use crate::{error::Error, host, results::Sample};
-use inorder_engine::Tree;
+use inorder_engine::{Database, Tree};
 
 /// Keys read back where an index finds them, and where each is a scan of the table.
 const READ_BACK: (usize, usize) = (256, 2);
@@ -27,25 +27,47 @@ pub fn look(
         samples,
     };
     // A server's memory is shared by its processes: there is no sum of them.
-    let own_memory = host::peak_memory_bytes().filter(|_| subject.database.processes().is_empty());
+    let own_memory = host::peak_memory_bytes().filter(|_| is_alone(subject.database));
     probes.push("peak_memory_bytes", "", own_memory.map(|b| b as f64));
     check_rows(subject, &mut probes)?;
-    let trees = subject.database.structure()?;
-    let size_bytes = subject.database.size_bytes()?;
-    probes.push_size("size_bytes", &trees, size_bytes);
-    probes.push_shape(&trees);
-    if is_first {
-        push_page_fill(subject, &trees, &mut probes)?;
+    let trees = observable(subject.database.structure())?;
+    probes.push_size("size_bytes", trees.as_deref(), subject.database)?;
+    if let Some(trees) = trees {
+        probes.push_shape(&trees);
+        if is_first {
+            push_page_fill(subject, &trees, &mut probes)?;
+        }
     }
     let texts = reads::read(subject, &mut probes)?;
     if is_first {
-        subject.database.vacuum()?;
-        subject.database.quiesce()?;
-        let trees = subject.database.structure()?;
-        let size_bytes = subject.database.size_bytes()?;
-        probes.push_size("size_vacuumed_bytes", &trees, size_bytes);
+        push_vacuumed(subject, &mut probes)?;
     }
     Ok(texts)
+}
+
+/// Sizes once the database is rewritten without free space.
+fn push_vacuumed(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<(), Error> {
+    if observable(subject.database.vacuum())?.is_none() {
+        probes.push("size_vacuumed_bytes", "", None);
+        return Ok(());
+    }
+    subject.database.quiesce()?;
+    let trees = observable(subject.database.structure())?;
+    probes.push_size("size_vacuumed_bytes", trees.as_deref(), subject.database)
+}
+
+/// Whether all the engine does is done by this process.
+fn is_alone(database: &dyn Database) -> bool {
+    database.is_in_sight() && database.processes().is_empty()
+}
+
+/// What an engine can't do is unobservable.
+fn observable<T>(result: Result<T, inorder_engine::Error>) -> Result<Option<T>, Error> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(inorder_engine::Error::Unsupported { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Counts the stored rows and reads a sample of them back.
@@ -137,14 +159,24 @@ impl Probes<'_> {
     }
 
     /// Sizes: the whole, each tree, and what belongs to none (free pages, the log).
-    fn push_size(&mut self, probe: &str, trees: &[Tree], size_bytes: u64) {
+    fn push_size(
+        &mut self,
+        probe: &str,
+        trees: Option<&[Tree]>,
+        database: &dyn Database,
+    ) -> Result<(), Error> {
+        let size_bytes = observable(database.size_bytes())?;
+        self.push(probe, "", size_bytes.map(|bytes| bytes as f64));
+        let (Some(trees), Some(size_bytes)) = (trees, size_bytes) else {
+            return Ok(());
+        };
         let in_trees: u64 = trees.iter().map(|tree| tree.size_bytes).sum();
-        self.push(probe, "", Some(size_bytes as f64));
         for tree in trees {
             self.push(probe, &part(tree), Some(tree.size_bytes as f64));
         }
         let free = size_bytes.saturating_sub(in_trees);
         self.push(probe, "free", Some(free as f64));
+        Ok(())
     }
 
     /// How each tree lies on its pages; the whole's fill is by pages.

@@ -7,6 +7,7 @@ mod rows;
 mod sampler;
 
 use crate::{
+    engines::Engines,
     error::{Error, nearest},
     experiment::{Experiment, Overrides, Recipe, Scale, Table, TableRows, factors::Setup},
     host::NoiseMeter,
@@ -111,10 +112,15 @@ struct Subject<'a> {
 ///
 /// # Errors
 /// When the database, a recipe or a constraint stands in the way, or stored rows are missing.
-pub fn run(spec: &TrialSpec, on_progress: &mut (dyn FnMut(u64) + Send)) -> Result<Outcome, Error> {
+pub fn run(
+    spec: &TrialSpec,
+    engines: &Engines,
+    on_progress: &mut (dyn FnMut(u64) + Send),
+) -> Result<Outcome, Error> {
     let experiment = spec.experiment()?;
     let setup = plan::setup_of(&spec.levels)?;
-    let engine = inorder_engine::engine(&setup.engine)
+    let engine = engines
+        .get(&setup.engine)
         .ok_or_else(|| Error::Usage(format!("no engine `{}`", setup.engine)))?;
     let data = read_data(&experiment)?;
     let database = engine.create(&spec.folder, &setup.settings)?;
@@ -122,7 +128,7 @@ pub fn run(spec: &TrialSpec, on_progress: &mut (dyn FnMut(u64) + Send)) -> Resul
 
     let mut parents = Parents::new();
     for table in &experiment.tables {
-        create(database.as_ref(), table, &setup)?;
+        create(database.as_ref(), engine, table, &setup)?;
         if !table.is_measured {
             let inputs = inputs(&setup, spec, &parents, data.as_ref(), &table.name);
             let wanted = wanted_columns(&experiment, &table.name);
@@ -136,7 +142,7 @@ pub fn run(spec: &TrialSpec, on_progress: &mut (dyn FnMut(u64) + Send)) -> Resul
         spec,
         &parents,
         data.as_ref(),
-        database.as_ref(),
+        (engine, database.as_ref()),
     )?;
     let (by, by_is_indexed) = found_by(database.as_ref(), &table, &experiment, &maker)?;
     let at: Vec<usize> = by
@@ -215,7 +221,12 @@ fn inputs<'a>(
 }
 
 /// Creates a table of the experiment's own.
-fn create(database: &dyn Database, table: &Table, setup: &Setup) -> Result<(), Error> {
+fn create(
+    database: &dyn Database,
+    engine: &dyn Engine,
+    table: &Table,
+    setup: &Setup,
+) -> Result<(), Error> {
     let sql = table
         .create
         .of(&setup.engine, &setup.layout)
@@ -226,7 +237,7 @@ fn create(database: &dyn Database, table: &Table, setup: &Setup) -> Result<(), E
             ))
         })?;
     database
-        .execute(&with_levels(sql, setup)?)
+        .execute(&with_levels(sql, setup, engine)?)
         .map_err(|error| match error {
             inorder_engine::Error::Database { doing, message } => Error::Usage(format!(
                 "`create` of table `{}`: {message} in:\n{doing}",
@@ -253,14 +264,13 @@ fn explain_query(error: Error, subject: &Subject<'_>) -> Error {
 }
 
 /// DDL with `{key}`, `{blob}`, `{text}` and `{factor}` replaced.
-fn with_levels(sql: &str, setup: &Setup) -> Result<String, Error> {
-    let engine = inorder_engine::engine(&setup.engine);
-    let key_type = engine.and_then(|e| e.key_type(setup.key, setup.encoding()));
-    let blob = engine.map_or("BLOB", Engine::blob_type);
+fn with_levels(sql: &str, setup: &Setup, engine: &dyn Engine) -> Result<String, Error> {
+    let key_type = engine.key_type(setup.key, setup.encoding());
+    let blob = engine.blob_type();
     let mut out = sql
         .replace("{key}", key_type.unwrap_or(blob))
         .replace("{blob}", blob)
-        .replace("{text}", engine.map_or("TEXT", Engine::text_type));
+        .replace("{text}", engine.text_type());
     for factor in crate::experiment::factors::FACTORS {
         let place = format!("{{{}}}", factor.name);
         if out.contains(&place) {
@@ -353,16 +363,12 @@ fn measured(
     spec: &TrialSpec,
     parents: &Parents,
     data: Option<&inorder_load::Table>,
-    database: &dyn Database,
+    (engine, database): (&dyn Engine, &dyn Database),
 ) -> Result<(String, RowMaker), Error> {
     let Some(table) = experiment.measured() else {
         let shape = plan::shape(setup);
-        let engine = inorder_engine::engine(&setup.engine);
-        let sql = engine.map_or_else(
-            || Err(format!("no engine {}", setup.engine)),
-            |engine| engine.create_table(&shape),
-        );
-        database.execute(&sql.map_err(Error::Usage)?)?;
+        let sql = engine.create_table(&shape).map_err(Error::Usage)?;
+        database.execute(&sql)?;
         let inputs = inputs(setup, spec, parents, None, shape.name);
         return Ok((shape.name.to_owned(), RowMaker::built_in(&inputs)?));
     };

@@ -90,7 +90,7 @@ impl<'a> Sampler<'a> {
         let own_s = self.phases.total().cpu_s;
         let servers = database.processes();
         if servers.is_empty() {
-            self.push("cpu_s", "", Some(own_s));
+            self.push("cpu_s", "", Some(own_s).filter(|_| database.is_in_sight()));
         } else {
             let since_s = |now: Option<f64>| Some(now? - self.server_cpu_before_s?);
             let server_s = since_s(host::cpu_s(&servers));
@@ -126,7 +126,10 @@ impl<'a> Sampler<'a> {
             self.push_count("engine_causes", cause, *count);
         }
         let process = host::process_io(&self.processes(database));
-        let since = |now: Option<u64>, before: Option<u64>| Some((now? - before?) as f64);
+        let is_in_sight = database.is_in_sight();
+        let since = |now: Option<u64>, before: Option<u64>| {
+            Some((now? - before?) as f64).filter(|_| is_in_sight)
+        };
         let before = self.process_before;
         let written = since(process.written_bytes, before.written_bytes);
         self.push("process_written_bytes", "", written);

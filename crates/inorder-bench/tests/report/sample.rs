@@ -29,6 +29,7 @@ fn meta() -> Meta {
         list.iter().map(owned).collect()
     };
     Meta {
+        urls: Vec::new(),
         inorder_version: "0.1.0".into(),
         revision: "1c797b1".into(),
         seed: 42,

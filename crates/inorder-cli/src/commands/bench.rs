@@ -4,6 +4,7 @@ use crate::{progress::Progress, terminal};
 use anyhow::{Context as _, Result};
 use inorder_bench::{
     Error,
+    engines::{Engines, without_passwords},
     experiment::{Experiment, Overrides, Scale},
     experiments, nearest,
     plan::Plan,
@@ -34,12 +35,30 @@ pub struct Where {
         default_value = "inorder-results"
     )]
     dir: PathBuf,
+    /// A server that runs already, in place of a private one: postgres://user:password@host:port/database
+    /// or mysql://…; its trials work in a schema or database of their own, which they remove. From
+    /// INORDER_URL it isn't seen in the list of processes
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "INORDER_URL",
+        hide_env_values = true,
+        value_delimiter = ' '
+    )]
+    url: Vec<String>,
     /// Print the whole report as JSON instead of tables
     #[arg(long)]
     json: bool,
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
+}
+
+impl Where {
+    /// The servers that run already.
+    pub fn engines(&self) -> Result<Engines> {
+        Ok(Engines::at(&self.url)?)
+    }
 }
 
 /// Runs experiments: the built-in ones, or your own TOML files. Without arguments, all built-in
@@ -52,6 +71,7 @@ pub struct Where {
   inorder bench my.toml --data films.jsonl.gz    an experiment of your own
   inorder bench keys --set key=ulid,uuid4 --set rows=1000000
   inorder bench disk-io --engine sqlite,postgres,mariadb
+  inorder bench keys --url postgres://me@localhost/test
   inorder bench --list                           what there is; --dry-run: what would run")]
 pub struct Arguments {
     /// Built-in experiments by name or by a claim they answer, or TOML files
@@ -113,11 +133,11 @@ fn levels(text: &str) -> Result<(String, Vec<String>), String> {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let engines = arguments.place.engines()?;
     if let Some(path) = &arguments.resume {
-        return resume(path.as_deref(), &arguments.place);
+        return resume(path.as_deref(), &arguments.place, &engines);
     }
-    let command = std::env::args().skip(1).collect();
-    let request = request(&arguments, command)?;
+    let request = request(&arguments, engines)?;
     if arguments.list {
         return list(&request.experiments, arguments.place.json);
     }
@@ -130,7 +150,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 }
 
 /// The experiments asked for, parsed.
-fn request(arguments: &Arguments, command: Vec<String>) -> Result<Request> {
+fn request(arguments: &Arguments, engines: Engines) -> Result<Request> {
     let scale = Scale::from_name(&arguments.scale).ok_or_else(|| {
         let wanted = &arguments.scale;
         let nearest = nearest(wanted, Scale::ALL.iter().map(|scale| scale.name()));
@@ -141,8 +161,9 @@ fn request(arguments: &Arguments, command: Vec<String>) -> Result<Request> {
         None => None,
     };
     let mut set = arguments.set.clone();
-    if !arguments.engine.is_empty() {
-        set.push(("engine".to_owned(), arguments.engine.clone()));
+    let names = engine_names(arguments, &engines)?;
+    if !names.is_empty() {
+        set.push(("engine".to_owned(), names));
     }
     let overrides = Overrides {
         set,
@@ -163,11 +184,35 @@ fn request(arguments: &Arguments, command: Vec<String>) -> Result<Request> {
     }
     Ok(Request {
         experiments: chosen,
+        engines,
         scale,
         overrides,
         seed: arguments.seed,
-        command,
+        command: command_line(),
     })
+}
+
+/// The command line as results keep it.
+pub fn command_line() -> Vec<String> {
+    without_passwords(std::env::args().skip(1))
+}
+
+/// The engines to run on, where the command line says: those named, else those of the URLs.
+fn engine_names(arguments: &Arguments, engines: &Engines) -> Result<Vec<String>> {
+    let at_urls = engines.shown();
+    if arguments.engine.is_empty() {
+        return Ok(at_urls.into_iter().map(|(name, _)| name).collect());
+    }
+    match at_urls
+        .iter()
+        .find(|(name, _)| !arguments.engine.contains(name))
+    {
+        Some((name, url)) => Err(Error::Usage(format!(
+            "{url} is of the engine {name}, which --engine leaves out"
+        ))
+        .into()),
+        None => Ok(arguments.engine.clone()),
+    }
 }
 
 /// The absolute path of a file that must be there.
@@ -200,22 +245,17 @@ fn from_file(path: &Path, scale: Scale, overrides: &Overrides) -> Result<Experim
 pub fn start(request: Request, plan: Plan, place: &Where) -> Result<ExitCode> {
     let work = work_folder(&place.dir)?;
     for experiment in &request.experiments {
-        rehearse(
-            experiment,
-            request.scale,
-            &request.overrides,
-            &plan,
-            work.path(),
-        )?;
+        rehearse(&request, experiment, &plan, work.path())?;
     }
     for (experiment, label, reason) in &plan.impossible {
         if !place.quiet {
             eprintln!("left out: {experiment}: {label}: {reason}");
         }
     }
+    let engines = request.engines.clone();
     let mut run = request.into_run(plan, &place.dir)?;
     let (path, store) = new_store(&run, &place.dir)?;
-    execute(&store, &mut run, &path, &work, place)
+    execute(&store, &mut run, &path, &work, place, &engines)
 }
 
 /// The folder that trials work in. Says so where another run will disturb this one.
@@ -252,13 +292,22 @@ fn new_store(run: &Run, folder: &Path) -> Result<(PathBuf, Store)> {
 }
 
 /// Goes on with a run that was stopped.
-fn resume(path: Option<&Path>, place: &Where) -> Result<ExitCode> {
+fn resume(path: Option<&Path>, place: &Where, engines: &Engines) -> Result<ExitCode> {
     let path = match path {
         Some(path) => path.to_owned(),
         None => newest_unfinished(&place.dir)?,
     };
     let store = Store::open(&path)?;
     let mut run = store.run()?;
+    if run.meta.urls != engines.shown() {
+        let urls: Vec<&str> = run.meta.urls.iter().map(|(_, url)| url.as_str()).collect();
+        let wanted = match urls.is_empty() {
+            true => "without --url".to_owned(),
+            false => format!("with --url {}, and the password", urls.join(" --url ")),
+        };
+        let path = path.display();
+        return Err(Error::Usage(format!("{path}: go on {wanted}, as it began")).into());
+    }
     let left = run.trials.iter().filter(|t| t.status != Status::Done);
     let (left, all) = (left.count(), run.trials.len());
     if left == 0 {
@@ -273,7 +322,7 @@ fn resume(path: Option<&Path>, place: &Where) -> Result<ExitCode> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     })?;
-    execute(&store, &mut run, &path, &work, place)
+    execute(&store, &mut run, &path, &work, place, engines)
 }
 
 /// The newest result file in a folder that has trials left.
@@ -304,6 +353,7 @@ fn execute(
     path: &Path,
     work: &WorkFolder,
     place: &Where,
+    engines: &Engines,
 ) -> Result<ExitCode> {
     let stop = Arc::new(AtomicBool::new(false));
     let heard = Arc::clone(&stop);
@@ -314,12 +364,16 @@ fn execute(
     })?;
     let mut executor = Processes {
         command: (std::env::current_exe()?, vec!["trial".to_owned()]),
+        urls: engines.secret_urls(),
         stop: Arc::clone(&stop),
     };
     let began = unix_s();
     let mut progress = Progress::new(run, place.quiet);
     let ended = run_trials(store, run, work.path(), &mut executor, &mut progress, &stop);
     progress.finish();
+    if let Err(error) = engines.clean_up() {
+        eprintln!("what killed trials left is removed at the next start: {error}");
+    }
     if run.trials.iter().any(|trial| trial.status == Status::Done) {
         show(run, path, place)?;
     }

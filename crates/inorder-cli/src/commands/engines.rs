@@ -2,24 +2,72 @@
 
 use crate::terminal;
 use anyhow::Result;
-use inorder_bench::engines::{Presence, presences};
+use inorder_bench::engines::{Engines, Presence, presences};
 use serde_json::json;
 use std::process::ExitCode;
 
 /// Lists the engines: versions, where they are, and how to install what is missing.
 #[derive(clap::Args)]
 pub struct Arguments {
+    /// Tell of the server at this URL instead: postgres://user:password@host:port/database or mysql://…
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "INORDER_URL",
+        hide_env_values = true,
+        value_delimiter = ' '
+    )]
+    url: Vec<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if !arguments.url.is_empty() {
+        return tell_of_servers(arguments);
+    }
     let engines = presences()?;
     let text = match arguments.json {
         true => format!("{}\n", serde_json::to_string_pretty(&as_json(&engines))?),
         false => as_text(&engines),
     };
+    terminal::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What servers that run already are, what they lack, and what of inorder's is on them. What
+/// processes that are gone left there is removed.
+fn tell_of_servers(arguments: &Arguments) -> Result<ExitCode> {
+    let mut text = String::new();
+    let mut servers = Vec::new();
+    for remote in Engines::at(&arguments.url)?.remotes() {
+        let in_use = remote.clean_up()?;
+        let lacks: Vec<&str> = remote
+            .dialect
+            .lacks
+            .iter()
+            .map(|lack| lack.name())
+            .collect();
+        let advice = remote.dialect.advice;
+        servers.push(
+            json!({"engine": remote.dialect.engine, "version": remote.version(),
+            "url": remote.url.to_string(), "lacks": lacks, "advice": advice, "in_use": in_use}),
+        );
+        let version = remote.version();
+        text += &format!("{}  {version}  {}\n", remote.dialect.engine, remote.url);
+        let facts = [
+            ("lacks", lacks.join(", ")),
+            ("keys, by its documentation", advice.to_owned()),
+            ("in use, or another machine's", in_use.join(", ")),
+        ];
+        for (name, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
+            text += &format!("    {name}: {fact}\n");
+        }
+    }
+    if arguments.json {
+        text = format!("{}\n", serde_json::to_string_pretty(&servers)?);
+    }
     terminal::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,6 +6,7 @@ mod completions;
 mod engines;
 mod explain;
 mod id;
+mod load;
 mod report;
 mod rerun;
 mod trial;
@@ -18,6 +19,8 @@ use std::process::ExitCode;
 pub enum Commands {
     /// Runs experiments and reports what each key kind and table layout costs
     Bench(bench::Arguments),
+    /// Loads rows from files into a table, in the order of its key
+    Load(Box<load::Arguments>),
     /// Makes a report of a result file
     Report(report::Arguments),
     /// Compares two result files, cell by cell
@@ -42,6 +45,7 @@ impl Commands {
     pub fn run(self) -> Result<ExitCode> {
         match self {
             Commands::Bench(arguments) => bench::run(arguments),
+            Commands::Load(arguments) => load::run(*arguments),
             Commands::Report(arguments) => report::run(arguments),
             Commands::Compare(arguments) => compare::run(arguments),
             Commands::Rerun(arguments) => rerun::run(arguments),

@@ -1,6 +1,6 @@
 //! `inorder rerun`: the experiments of a result file, once more.
 
-use super::bench::{Where, start};
+use super::bench::{Where, command_line, start};
 use anyhow::Result;
 use inorder_bench::{results::Store, run::Request};
 use std::{path::PathBuf, process::ExitCode};
@@ -20,7 +20,8 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let run = Store::read(&arguments.result)?;
-    let request = Request::again(&run, std::env::args().skip(1).collect())?;
+    let engines = arguments.place.engines()?;
+    let request = Request::again(&run, command_line(), engines)?;
     let mut plan = request.plan()?;
     plan.only_of(&run);
     start(request, plan, &arguments.place)

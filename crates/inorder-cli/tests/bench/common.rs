@@ -59,6 +59,7 @@ impl Place {
             .current_dir(self.path())
             .env("INORDER_DIR", self.results())
             .env_remove("INORDER_SCALE")
+            .env_remove("INORDER_URL")
             .env_remove("INORDER_SEED");
         command
     }

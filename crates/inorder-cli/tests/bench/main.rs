@@ -6,3 +6,4 @@ mod machine;
 mod runs;
 mod servers;
 mod stops;
+mod urls;

@@ -1,17 +1,14 @@
 //! One open database: its control connection.
 
-use super::{
-    SCHEMA, counters,
-    session::{MariaReader, MariaWriter, Session, connect},
-    settings, structure,
-};
+use super::{PACKET_BYTES_MAX, SCHEMA, SOCKET, counters, remote, settings, structure};
 use crate::{
-    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Write, Writer,
-    server::{Server, sql},
+    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Writer,
+    remote::{Remote, dialect::Feature, host::Host},
+    server::{Connection, Failure, Server, Sessions, session::Keeper, sql},
 };
-use mysql::{Conn, prelude::Queryable as _};
+use mysql::{Conn, Opts, OptsBuilder, prelude::Queryable as _};
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -21,22 +18,8 @@ const FLUSH_MAX: Duration = Duration::from_secs(600);
 
 /// An open database.
 pub struct MariaDatabase {
-    control: Mutex<Session>,
-    server: Arc<Server>,
-    enforces_foreign_keys: bool,
-    write: Write,
-}
-
-/// The crate's error for something a connection did.
-pub fn failure(doing: &str, error: &mysql::Error) -> Error {
-    let message = match error {
-        mysql::Error::MySqlError(told) => told.message.clone(),
-        other => other.to_string(),
-    };
-    Error::Database {
-        doing: doing.to_owned(),
-        message,
-    }
+    sessions: Sessions<Conn>,
+    host: Host,
 }
 
 /// A name as SQL takes it, whatever is in it.
@@ -47,27 +30,39 @@ pub fn quoted(name: &str) -> String {
 impl MariaDatabase {
     /// Waits until the server answers.
     pub fn open(server: Server, settings: &Settings) -> Result<Self, Error> {
-        let mut conn = server.wait_for(|| connect(&server, "").map_err(|e| e.to_string()))?;
-        let mut prepare = || {
+        let without_schema = address(&server);
+        let connect = || Conn::new(without_schema.clone()).map_err(|error| error.to_string());
+        let mut conn = server.wait_for(connect)?;
+        let mut prepare = || -> Result<(), mysql::Error> {
             conn.query_drop(format!("CREATE DATABASE {SCHEMA}"))?;
             structure::make_statistics_tables(&mut conn)?;
             conn.select_db(SCHEMA)
         };
-        prepare().map_err(|error| failure("preparing the new server", &error))?;
+        prepare().map_err(|error| Failure::from(error).doing("preparing the new server"))?;
+        let address = OptsBuilder::from_opts(without_schema).db_name(Some(SCHEMA));
         let server = Arc::new(server);
         Ok(MariaDatabase {
-            control: Mutex::new(Session {
-                conn,
-                _server: Arc::clone(&server),
-            }),
-            server,
-            enforces_foreign_keys: settings.foreign_keys,
-            write: settings.write,
+            sessions: Sessions::new(conn, address.into(), settings, Arc::clone(&server) as _),
+            host: Host::Private(server),
         })
     }
 
-    fn session(&self) -> Result<Session, Error> {
-        Session::open(&self.server, self.enforces_foreign_keys)
+    /// Opens a database of a server that runs already. The keeper lives as long as any connection.
+    pub fn open_remote(
+        remote: &Remote,
+        address: Opts,
+        settings: &Settings,
+        keeper: Keeper,
+    ) -> Result<Self, Error> {
+        let opened = <Conn as Connection>::open(&address, settings.foreign_keys);
+        let mut conn = opened.map_err(|failure| remote.url.error(failure.message))?;
+        // MySQL keeps sizes for a day otherwise; others don't know the variable.
+        let _ = conn.query_drop("SET SESSION information_schema_stats_expiry = 0");
+        let running = remote::ask(remote, &mut conn);
+        Ok(MariaDatabase {
+            sessions: Sessions::new(conn, address, settings, keeper),
+            host: Host::Running(running),
+        })
     }
 
     /// Does something on the control connection.
@@ -76,9 +71,18 @@ impl MariaDatabase {
         doing: &str,
         work: impl FnOnce(&mut Conn) -> Result<T, mysql::Error>,
     ) -> Result<T, Error> {
-        let mut session = self.control.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&mut session.conn).map_err(|error| failure(doing, &error))
+        self.sessions.control(doing, work)
     }
+}
+
+/// The way to a private server: through its socket.
+fn address(server: &Server) -> Opts {
+    let socket = server.home.run.join(SOCKET);
+    let options = OptsBuilder::new()
+        .socket(Some(socket.to_string_lossy()))
+        .user(Some("root"))
+        .max_allowed_packet(Some(PACKET_BYTES_MAX));
+    options.into()
 }
 
 /// Runs statements to the end of the last: an error of a later one is seen when its turn comes.
@@ -154,7 +158,7 @@ impl Database for MariaDatabase {
         })?;
         let not_applicable = settings::NOT_APPLICABLE.iter();
         all.extend(not_applicable.map(|name| ((*name).to_owned(), "n/a".to_owned())));
-        all.extend(self.server.home.told());
+        all.extend(self.host.told());
         Ok(all)
     }
 
@@ -164,8 +168,7 @@ impl Database for MariaDatabase {
         columns: &[&str],
         _retry: Retry,
     ) -> Result<Box<dyn Writer>, Error> {
-        let writer = MariaWriter::open(self.session()?, table, columns, self.write)?;
-        Ok(Box::new(writer))
+        self.sessions.writer(table, columns)
     }
 
     fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {
@@ -184,20 +187,34 @@ impl Database for MariaDatabase {
     }
 
     fn processes(&self) -> Vec<u32> {
-        self.server.processes()
+        self.host.processes()
+    }
+
+    fn is_in_sight(&self) -> bool {
+        self.host.is_in_sight()
     }
 
     fn reader(&self, sql: &str) -> Result<Box<dyn Reader>, Error> {
-        Ok(Box::new(MariaReader::open(self.session()?, sql)?))
+        self.sessions.reader(sql)
     }
 
     fn io(&self) -> Io {
+        if !self.host.has(Feature::Counters) {
+            return Io::default();
+        }
         self.control("reading the counters", counters::io)
             .unwrap_or_default()
     }
 
     fn quiesce(&self) -> Result<(), Error> {
-        self.control("writing all changed pages", flush)
+        match self.host {
+            Host::Private(_) => self.control("writing all changed pages", flush),
+            // A global setting of a server that others use isn't touched.
+            Host::Running(_) if self.host.may_flush() => {
+                self.control("writing the tables' changed pages", structure::flush_tables)
+            }
+            Host::Running(_) => Ok(()),
+        }
     }
 
     fn count(&self, table: &str) -> Result<u64, Error> {
@@ -207,7 +224,10 @@ impl Database for MariaDatabase {
     }
 
     fn size_bytes(&self) -> Result<u64, Error> {
-        self.control("measuring the files", structure::size_bytes)
+        match self.host {
+            Host::Private(_) => self.control("measuring the files", structure::file_bytes),
+            Host::Running(_) => self.control("measuring tables", structure::data_and_index_bytes),
+        }
     }
 
     /// Brings the planner's statistics up to date first: the sizes of indexes are among them.
@@ -229,6 +249,7 @@ impl Database for MariaDatabase {
     }
 
     fn vacuum(&self) -> Result<(), Error> {
+        self.host.needs(Feature::Vacuum)?;
         self.control("OPTIMIZE TABLE", |conn| {
             for table in structure::tables(conn)? {
                 run_all(conn, &format!("OPTIMIZE TABLE {}", quoted(&table)))?;

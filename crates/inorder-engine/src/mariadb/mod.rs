@@ -8,27 +8,28 @@
 mod counters;
 mod database;
 mod ddl;
+mod remote;
 mod session;
 mod settings;
 mod structure;
 
+pub(crate) use remote::PROTOCOL;
+
 use crate::{
-    Database, Engine, EngineInfo, Error, Found, Settings, TableShape,
-    server::{Home, Programs, Server, process, user::User},
+    Database, Engine, EngineInfo, Error, Found, KernelCheck, Layer, Settings, TableShape,
+    server::{Home, Programs, Server, process},
 };
 use inorder_key::{Encoding, KeyKind};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-    sync::OnceLock,
-};
+use std::{fs, path::Path, process::Command, sync::OnceLock};
 
 /// The name errors speak of.
 const NAME: &str = "mariadb";
 
 /// The database that tables are made in.
 const SCHEMA: &str = "inorder";
+
+/// Bytes of the largest statement or row.
+const PACKET_BYTES_MAX: usize = 1 << 30;
 
 /// The socket's name in the run folder.
 const SOCKET: &str = "socket";
@@ -81,6 +82,13 @@ impl Engine for MariaDb {
         &["journal", "mmap_bytes", "auto_vacuum"]
     }
 
+    fn kernel_check(&self) -> KernelCheck {
+        KernelCheck {
+            layer: Layer::Block,
+            gap: "the kernel counts whole pages of 4 KiB where the log is written in blocks of 512 bytes, and the file system's own",
+        }
+    }
+
     /// The compile options are the program's path and what it answers to `--version`.
     fn info(&self) -> Result<EngineInfo, Error> {
         let (program, version) = PROGRAMS.newest()?;
@@ -114,17 +122,14 @@ impl Engine for MariaDb {
 
     fn create(&self, folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, Error> {
         let (program, _) = PROGRAMS.newest()?;
-        self.accepts(settings)
-            .map_err(|what| Error::Unsupported { engine: NAME, what })?;
-        let user = User::choose(NAME, &["mysql", "nobody"])?;
-        let home = Home::create(folder, NAME, user)?;
+        let home = Home::of_engine(self, &["mysql", "nobody"], folder, settings)?;
         let server = start(&program, home, settings)?;
         Ok(Box::new(database::MariaDatabase::open(server, settings)?))
     }
 }
 
 /// Makes the data folder and starts the server, which fills it.
-fn start(program: &PathBuf, home: Home, settings: &Settings) -> Result<Server, Error> {
+fn start(program: &Path, home: Home, settings: &Settings) -> Result<Server, Error> {
     fs::create_dir(&home.data).map_err(|source| Error::Io {
         path: home.data.clone(),
         source,

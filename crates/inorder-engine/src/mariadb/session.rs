@@ -1,63 +1,142 @@
-//! Connections that write and read.
+//! A connection to MariaDB.
 
-use super::{SCHEMA, SOCKET, database::failure, database::quoted};
-use crate::batch::Cell;
+use super::database::quoted;
 use crate::{
-    Batch, Error, Reader, Write, Writer,
-    server::{Server, sql},
+    Batch,
+    batch::Cell,
+    server::{Connection, Failure, session::LOST, sql},
 };
-use mysql::{
-    Conn, LocalInfileHandler, OptsBuilder, Params, Statement, Value, prelude::Queryable as _,
+use mysql::{Conn, LocalInfileHandler, Opts, Params, Statement, Value, prelude::Queryable as _};
+use std::{
+    io::{ErrorKind, Write as _},
+    ops::Range,
 };
-use std::{io::Write as _, ops::Range, sync::Arc};
 
-/// A connection, and the server that lives as long as the last of them.
-pub struct Session {
-    pub conn: Conn,
-    /// Never read: it ends when its last user is dropped.
-    pub _server: Arc<Server>,
-}
+impl Connection for Conn {
+    type Address = Opts;
+    type Statement = Statement;
 
-impl Session {
-    /// Connects. Bytes are sent as they are, into whatever type of column.
-    pub fn open(server: &Arc<Server>, enforces_foreign_keys: bool) -> Result<Self, Error> {
-        let mut conn = connect(server, SCHEMA).map_err(|error| failure("connecting", &error))?;
+    /// Bytes are sent as they are, into whatever type of column.
+    fn open(address: &Opts, enforces_foreign_keys: bool) -> Result<Self, Failure> {
+        let mut conn = Conn::new(address.clone())?;
         let checks = u8::from(enforces_foreign_keys);
-        let set = format!("SET NAMES binary, foreign_key_checks = {checks}");
-        conn.query_drop(&set)
-            .map_err(|error| failure(&set, &error))?;
-        Ok(Session {
-            conn,
-            _server: Arc::clone(server),
-        })
+        conn.query_drop(format!("SET NAMES binary, foreign_key_checks = {checks}"))?;
+        Ok(conn)
     }
 
-    fn run(&mut self, sql: &str) -> Result<(), Error> {
-        self.conn
-            .query_drop(sql)
-            .map_err(|error| failure(sql, &error))
+    fn quoted(name: &str) -> String {
+        quoted(name)
     }
 
-    fn prepare(&mut self, sql: &str) -> Result<Statement, Error> {
-        if sql.trim().is_empty() {
-            return Err(Error::Database {
-                doing: sql.to_owned(),
-                message: "there is no statement in this text".to_owned(),
-            });
+    fn run(&mut self, sql: &str) -> Result<(), Failure> {
+        Ok(self.query_drop(sql)?)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Statement, Failure> {
+        Ok(self.prep(sql)?)
+    }
+
+    fn parameters(statement: &Statement) -> usize {
+        usize::from(statement.num_params())
+    }
+
+    fn execute(
+        &mut self,
+        statement: &Statement,
+        batch: &Batch,
+        rows: Range<usize>,
+    ) -> Result<(), Failure> {
+        Ok(self.exec_drop(statement, parameters(batch, rows))?)
+    }
+
+    fn query(&mut self, statement: &Statement, batch: &Batch, row: usize) -> Result<u64, Failure> {
+        let mut rows = 0;
+        for row in self.exec_iter(statement, parameters(batch, row..row + 1))? {
+            row?;
+            rows += 1;
         }
-        self.conn.prep(sql).map_err(|error| failure(sql, &error))
+        Ok(rows)
+    }
+
+    fn insert_of_defaults(table: &str) -> String {
+        format!("INSERT INTO {table}() VALUES()")
+    }
+
+    fn bulk_statement(table: &str, columns: &str) -> String {
+        format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {table} CHARACTER SET binary ({columns})")
+    }
+
+    /// Sends rows as a file. The server can't stop it half-way, so it passes over rows that break a
+    /// constraint: that is seen in how many it stored.
+    fn bulk(
+        &mut self,
+        sql: &str,
+        _insert: &Statement,
+        batch: &Batch,
+        rows: Range<usize>,
+    ) -> Result<(), Failure> {
+        let wanted = rows.len() as u64;
+        let lines = lines(batch, rows);
+        self.set_local_infile_handler(Some(LocalInfileHandler::new(move |_, file| {
+            file.write_all(&lines)
+        })));
+        let loaded = self.query_drop(sql);
+        self.set_local_infile_handler(None);
+        loaded?;
+        match self.affected_rows() {
+            stored if stored == wanted => Ok(()),
+            stored => Err(Failure {
+                message: format!(
+                    "{stored} of {wanted} rows were stored: the others break a constraint"
+                ),
+                is_of_the_row: false,
+            }),
+        }
     }
 }
 
-/// Connects through the server's socket.
-pub fn connect(server: &Server, schema: &str) -> Result<Conn, mysql::Error> {
-    let socket = server.home.run.join(SOCKET);
-    let options = OptsBuilder::new()
-        .socket(Some(socket.to_string_lossy()))
-        .user(Some("root"))
-        .db_name(Some(schema).filter(|name| !name.is_empty()))
-        .max_allowed_packet(Some(1 << 30));
-    Conn::new(options)
+impl From<mysql::Error> for Failure {
+    fn from(error: mysql::Error) -> Self {
+        match error {
+            mysql::Error::MySqlError(told) if ENDED.contains(&told.code) => Failure {
+                message: format!("{LOST} ({})", told.message),
+                is_of_the_row: false,
+            },
+            mysql::Error::MySqlError(told) => Failure {
+                is_of_the_row: is_of_the_row(&told),
+                message: told.message,
+            },
+            mysql::Error::IoError(error) if is_end(&error) => Failure {
+                message: LOST.to_owned(),
+                is_of_the_row: false,
+            },
+            mysql::Error::DriverError(error) => Failure {
+                message: error.to_string(),
+                is_of_the_row: false,
+            },
+            other => Failure {
+                message: other.to_string(),
+                is_of_the_row: false,
+            },
+        }
+    }
+}
+
+/// Errors by which a server that ends takes leave of a session: shutdown, connection killed.
+const ENDED: [u16; 2] = [1053, 1927];
+
+/// Whether the other side is gone.
+fn is_end(error: &std::io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset | ErrorKind::UnexpectedEof
+    )
+}
+
+/// Whether a row is at fault: the classes 22 (data) and 23 (constraints) of `SQLSTATE`, or a value
+/// that doesn't fit its type (1366).
+fn is_of_the_row(error: &mysql::error::MySqlError) -> bool {
+    error.code == 1366 || error.state.starts_with("22") || error.state.starts_with("23")
 }
 
 /// The values of rows, as parameters.
@@ -100,189 +179,4 @@ fn lines(batch: &Batch, rows: Range<usize>) -> Vec<u8> {
         out.push(b'\n');
     }
     out
-}
-
-/// Inserts into one table.
-pub struct MariaWriter {
-    session: Session,
-    insert: Statement,
-    /// The statement for many rows, and how many; nothing where rows go one by one.
-    many: Option<(Statement, usize)>,
-    /// The LOAD DATA of rows, where that is how they go.
-    load: Option<String>,
-    columns: usize,
-    table: String,
-    is_open: bool,
-}
-
-impl MariaWriter {
-    /// Prepares the insert. Writers wait for each other's rows alone: there is nothing to retry.
-    pub fn open(
-        mut session: Session,
-        table: &str,
-        columns: &[&str],
-        write: Write,
-    ) -> Result<Self, Error> {
-        let into = quoted(table);
-        let names: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
-        let together = sql::rows_together(columns.len());
-        let has_values = !columns.is_empty();
-        let load = format!(
-            "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {into} CHARACTER SET binary ({})",
-            names.join(",")
-        );
-        Ok(MariaWriter {
-            insert: session.prepare(&sql::insert_into(&into, &names, 1))?,
-            many: match write {
-                Write::Multi if has_values => {
-                    let many = session.prepare(&sql::insert_into(&into, &names, together))?;
-                    Some((many, together))
-                }
-                _ => None,
-            },
-            load: Some(load).filter(|_| write == Write::Bulk && has_values),
-            session,
-            columns: columns.len(),
-            table: table.to_owned(),
-            is_open: false,
-        })
-    }
-
-    /// Sends rows as a file. The server can't stop it half-way, so it passes over rows that break a
-    /// constraint: that is seen in how many it stored.
-    fn load(&mut self, load: &str, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
-        let wanted = rows.len() as u64;
-        let lines = lines(batch, rows);
-        let conn = &mut self.session.conn;
-        conn.set_local_infile_handler(Some(LocalInfileHandler::new(move |_, file| {
-            file.write_all(&lines)
-        })));
-        let loaded = conn.query_drop(load);
-        conn.set_local_infile_handler(None);
-        loaded.map_err(|error| failure(load, &error))?;
-        match conn.affected_rows() {
-            stored if stored == wanted => Ok(()),
-            stored => Err(Error::Database {
-                doing: load.to_owned(),
-                message: format!(
-                    "{stored} of {wanted} rows were stored: the others break a constraint"
-                ),
-            }),
-        }
-    }
-}
-
-impl Writer for MariaWriter {
-    fn begin(&mut self) -> Result<(), Error> {
-        self.session.run("BEGIN")?;
-        self.is_open = true;
-        Ok(())
-    }
-
-    fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
-        let doing = || format!("inserting into {}", self.table);
-        sql::fits(self.columns, batch, rows.end).map_err(|message| Error::Database {
-            doing: doing(),
-            message,
-        })?;
-        if let Some(load) = self.load.clone() {
-            return self.load(&load, batch, rows);
-        }
-        let mut rows = rows;
-        if let Some((many, together)) = &self.many {
-            while rows.len() >= *together {
-                let next = rows.start..rows.start + together;
-                let values = parameters(batch, next.clone());
-                let inserted = self.session.conn.exec_drop(many, values);
-                inserted.map_err(|error| failure(&doing(), &error))?;
-                rows.start = next.end;
-            }
-        }
-        for row in rows {
-            let values = parameters(batch, row..row + 1);
-            let inserted = self.session.conn.exec_drop(&self.insert, values);
-            inserted.map_err(|error| match of_the_row(&error) {
-                Some(message) => Error::Row {
-                    table: self.table.clone(),
-                    row,
-                    message,
-                },
-                None => failure(&doing(), &error),
-            })?;
-        }
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<(), Error> {
-        self.session.run("COMMIT")?;
-        self.is_open = false;
-        Ok(())
-    }
-
-    fn rollback(&mut self) -> Result<(), Error> {
-        if std::mem::take(&mut self.is_open) {
-            self.session.run("ROLLBACK")?;
-        }
-        Ok(())
-    }
-
-    /// The server runs checkpoints by itself.
-    fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
-        Ok(false)
-    }
-
-    fn retries(&self) -> u64 {
-        0
-    }
-}
-
-/// What is wrong with the row, where that is it: the classes 22 (data) and 23 (constraints) of
-/// `SQLSTATE`, or a value that doesn't fit its type (1366).
-fn of_the_row(error: &mysql::Error) -> Option<String> {
-    let mysql::Error::MySqlError(told) = error else {
-        return None;
-    };
-    let is_of_the_row =
-        told.code == 1366 || told.state.starts_with("22") || told.state.starts_with("23");
-    is_of_the_row.then(|| told.message.clone())
-}
-
-/// Runs one query again and again.
-pub struct MariaReader {
-    session: Session,
-    query: Statement,
-    sql: String,
-}
-
-impl MariaReader {
-    /// Prepares the query.
-    pub fn open(mut session: Session, sql: &str) -> Result<Self, Error> {
-        Ok(MariaReader {
-            query: session.prepare(sql)?,
-            session,
-            sql: sql.to_owned(),
-        })
-    }
-}
-
-impl Reader for MariaReader {
-    fn query(&mut self, batch: &Batch, row: usize) -> Result<u64, Error> {
-        let places = usize::from(self.query.num_params());
-        sql::fits(places, batch, row + usize::from(places > 0)).map_err(|message| {
-            Error::Database {
-                doing: self.sql.clone(),
-                message,
-            }
-        })?;
-        let values = parameters(batch, row..row + 1);
-        let read = || -> Result<u64, mysql::Error> {
-            let mut rows = 0;
-            for row in self.session.conn.exec_iter(&self.query, values)? {
-                row?;
-                rows += 1;
-            }
-            Ok(rows)
-        };
-        read().map_err(|error| failure(&self.sql, &error))
-    }
 }

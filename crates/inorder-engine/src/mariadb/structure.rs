@@ -1,7 +1,7 @@
 //! Sizes of tables and indexes, from the files and InnoDB's persistent statistics:
 //! <https://mariadb.com/kb/en/innodb-persistent-statistics/>.
 
-use super::{SCHEMA, database::quoted};
+use super::database::quoted;
 use crate::Tree;
 use mysql::{Conn, Error, prelude::Queryable as _};
 
@@ -38,30 +38,53 @@ pub fn tables(conn: &mut Conn) -> Result<Vec<String>, Error> {
 }
 
 /// Bytes of their files.
-pub fn size_bytes(conn: &mut Conn) -> Result<u64, Error> {
-    let bytes: Option<Option<u64>> = conn.query_first(format!(
+pub fn file_bytes(conn: &mut Conn) -> Result<u64, Error> {
+    let bytes: Option<Option<u64>> = conn.query_first(
         "SELECT CAST(sum(file_size) AS UNSIGNED) FROM information_schema.innodb_sys_tablespaces
-         WHERE name LIKE '{SCHEMA}/%'"
-    ))?;
+         WHERE name LIKE concat(database(), '/%')",
+    )?;
     Ok(bytes.flatten().unwrap_or(0))
 }
 
-/// Every table (its clustered index) and every other index.
+/// Bytes of their data and their indexes: what a user without further rights is told.
+pub fn data_and_index_bytes(conn: &mut Conn) -> Result<u64, Error> {
+    let trees = trees(conn)?;
+    Ok(trees.iter().map(|tree| tree.size_bytes).sum())
+}
+
+/// Writes the changed pages of the tables, one after the other, where that is allowed.
+pub fn flush_tables(conn: &mut Conn) -> Result<(), Error> {
+    for table in tables(conn)? {
+        let flushed = conn.query_drop(format!("FLUSH TABLES {} FOR EXPORT", quoted(&table)));
+        conn.query_drop("UNLOCK TABLES")?;
+        if flushed.is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Every table (its clustered index) and every other index; where their statistics may not be read,
+/// all indexes of a table together.
 pub fn trees(conn: &mut Conn) -> Result<Vec<Tree>, Error> {
     for table in tables(conn)? {
         let _: Vec<mysql::Row> = conn.query(format!("ANALYZE TABLE {}", quoted(&table)))?;
     }
+    trees_by_statistics(conn).or_else(|_| trees_by_length(conn))
+}
+
+fn trees_by_statistics(conn: &mut Conn) -> Result<Vec<Tree>, Error> {
     let page_bytes: Option<u64> = conn.query_first("SELECT @@innodb_page_size")?;
     let page_bytes = page_bytes.unwrap_or(0);
-    let rows: Vec<(String, String, u64, Option<u64>)> = conn.query(format!(
+    let rows: Vec<(String, String, u64, Option<u64>)> = conn.query(
         "SELECT size.table_name, size.index_name, size.stat_value, leaves.stat_value
          FROM mysql.innodb_index_stats AS size
          LEFT JOIN mysql.innodb_index_stats AS leaves
              ON leaves.database_name = size.database_name AND leaves.table_name = size.table_name
              AND leaves.index_name = size.index_name AND leaves.stat_name = 'n_leaf_pages'
-         WHERE size.database_name = '{SCHEMA}' AND size.stat_name = 'size'
-         ORDER BY 1, 2"
-    ))?;
+         WHERE size.database_name = database() AND size.stat_name = 'size'
+         ORDER BY 1, 2",
+    )?;
     let tree = |(table, index, pages, leaf_pages): (String, String, u64, Option<u64>)| {
         let is_clustered = ["PRIMARY", "GEN_CLUST_INDEX"].contains(&index.as_str());
         Tree {
@@ -75,4 +98,35 @@ pub fn trees(conn: &mut Conn) -> Result<Vec<Tree>, Error> {
         }
     };
     Ok(rows.into_iter().map(tree).collect())
+}
+
+fn trees_by_length(conn: &mut Conn) -> Result<Vec<Tree>, Error> {
+    let page_bytes: Option<u64> = conn
+        .query_first("SELECT @@innodb_page_size")
+        .unwrap_or(None);
+    let rows: Vec<(String, u64, u64)> = conn.query(
+        "SELECT table_name, coalesce(data_length, 0), coalesce(index_length, 0)
+         FROM information_schema.tables WHERE table_schema = database() ORDER BY 1",
+    )?;
+    let tree = |name: String, table: &str, is_index, size_bytes: u64| Tree {
+        name,
+        table: table.to_owned(),
+        is_index,
+        pages: page_bytes
+            .and_then(|bytes| size_bytes.checked_div(bytes))
+            .unwrap_or(0),
+        size_bytes,
+        ..Tree::default()
+    };
+    let trees = rows
+        .into_iter()
+        .flat_map(|(table, data_bytes, index_bytes)| {
+            let indexes = tree(format!("{table}_indexes"), &table, true, index_bytes);
+            let indexes = Some(indexes).filter(|_| index_bytes > 0);
+            [
+                Some(tree(table.clone(), &table, false, data_bytes)),
+                indexes,
+            ]
+        });
+    Ok(trees.flatten().collect())
 }

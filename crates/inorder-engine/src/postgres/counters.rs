@@ -9,44 +9,90 @@
 
 use crate::{FileIo, Io};
 use postgres::{Client, Error};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
-/// The first version with `pg_stat_io`, and those that moved counters to other views.
+/// How long the views may lag behind the end of a checkpoint.
+const REPORT_MAX: Duration = Duration::from_secs(2);
+
+/// The first versions with `pg_stat_wal` and `pg_stat_io`, and those that moved counters to other
+/// views.
+const STAT_WAL: i32 = 140_000;
 const STAT_IO: i32 = 160_000;
 const CHECKPOINTER: i32 = 170_000;
 const IO_BYTES: i32 = 180_000;
 
+/// The server's version, such as 150018.
+fn version(client: &mut Client) -> Result<i32, Error> {
+    client
+        .query_one("SELECT current_setting('server_version_num')::int", &[])?
+        .try_get(0)
+}
+
+/// Bytes and calls that wrote pages, bytes and calls that read them.
+fn pages(version: i32) -> String {
+    match version {
+        IO_BYTES.. => pages_by_stat_io("write_bytes", "extend_bytes", "read_bytes"),
+        STAT_IO.. => pages_by_stat_io(
+            "writes * op_bytes",
+            "extends * op_bytes",
+            "reads * op_bytes",
+        ),
+        _ => "(SELECT (buffers_checkpoint + buffers_clean + buffers_backend)
+                 * current_setting('block_size')::bigint FROM pg_stat_bgwriter),
+             (SELECT buffers_checkpoint + buffers_clean + buffers_backend
+                 FROM pg_stat_bgwriter),
+             (SELECT sum(blks_read)::bigint * current_setting('block_size')::bigint
+                 FROM pg_stat_database),
+             (SELECT sum(blks_read)::bigint FROM pg_stat_database)"
+            .to_owned(),
+    }
+}
+
+/// Pages written whole into the log.
+fn full_page_images(version: i32) -> &'static str {
+    match version {
+        STAT_WAL.. => "(SELECT wal_fpi FROM pg_stat_wal)::bigint",
+        _ => "NULL::bigint",
+    }
+}
+
+/// Checkpoints that ended.
+fn checkpoints(version: i32) -> &'static str {
+    match version {
+        CHECKPOINTER.. => "(SELECT num_timed + num_requested FROM pg_stat_checkpointer)::bigint",
+        _ => "(SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter)::bigint",
+    }
+}
+
+/// Runs a checkpoint, and waits until what it wrote is in the views: that comes a moment later.
+pub fn checkpoint(client: &mut Client) -> Result<(), Error> {
+    let sql = format!("SELECT {}", checkpoints(version(client)?));
+    let before: i64 = client.query_one(&sql, &[])?.try_get(0)?;
+    client.batch_execute("CHECKPOINT")?;
+    let began = Instant::now();
+    loop {
+        let now: i64 = client.query_one(&sql, &[])?.try_get(0)?;
+        if now > before || began.elapsed() > REPORT_MAX {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// The counters as they are now.
 pub fn io(client: &mut Client) -> Result<Io, Error> {
-    let version: i32 = client
-        .query_one("SELECT current_setting('server_version_num')::int", &[])?
-        .try_get(0)?;
+    let version = version(client)?;
     client
         .batch_execute("SELECT pg_stat_force_next_flush()")
         .ok();
     let query = format!(
-        "SELECT {}, pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint,
-             (SELECT wal_fpi FROM pg_stat_wal)::bigint, {}",
-        match version {
-            IO_BYTES.. => pages_by_stat_io("write_bytes", "extend_bytes", "read_bytes"),
-            STAT_IO.. => pages_by_stat_io(
-                "writes * op_bytes",
-                "extends * op_bytes",
-                "reads * op_bytes"
-            ),
-            _ => "(SELECT (buffers_checkpoint + buffers_clean + buffers_backend)
-                     * current_setting('block_size')::bigint FROM pg_stat_bgwriter),
-                 (SELECT buffers_checkpoint + buffers_clean + buffers_backend
-                     FROM pg_stat_bgwriter),
-                 (SELECT sum(blks_read)::bigint * current_setting('block_size')::bigint
-                     FROM pg_stat_database),
-                 (SELECT sum(blks_read)::bigint FROM pg_stat_database)"
-                .to_owned(),
-        },
-        match version {
-            CHECKPOINTER.. =>
-                "(SELECT num_timed + num_requested FROM pg_stat_checkpointer)::bigint",
-            _ => "(SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter)::bigint",
-        }
+        "SELECT {}, pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint, {}, {}",
+        pages(version),
+        full_page_images(version),
+        checkpoints(version)
     );
     let row = client.query_one(&query, &[])?;
     let number = |at: usize| -> Result<Option<u64>, Error> {
@@ -67,12 +113,16 @@ pub fn io(client: &mut Client) -> Result<Io, Error> {
         reads: Some(0),
         ..FileIo::default()
     };
+    let causes = [
+        ("full_page_images", number(5)?),
+        ("checkpoints", number(6)?),
+    ];
     Ok(Io {
         files: vec![("main", main), ("wal", wal)],
-        causes: vec![
-            ("full_page_images", number(5)?.unwrap_or(0)),
-            ("checkpoints", number(6)?.unwrap_or(0)),
-        ],
+        causes: causes
+            .into_iter()
+            .filter_map(|(name, count)| Some((name, count?)))
+            .collect(),
     })
 }
 
@@ -86,4 +136,45 @@ fn pages_by_stat_io(written: &str, extended: &str, read: &str) -> String {
          (SELECT sum(coalesce({read}, 0))::bigint FROM pg_stat_io WHERE object <> 'wal'),
          (SELECT sum(coalesce(reads, 0))::bigint FROM pg_stat_io WHERE object <> 'wal')"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_version_is_asked_where_it_counts() {
+        let has = |version, wanted: &[&str], unwanted: &[&str]| {
+            let sql = [
+                &pages(version),
+                full_page_images(version),
+                checkpoints(version),
+            ]
+            .map(str::to_owned)
+            .join(", ");
+            assert!(
+                wanted.iter().all(|name| sql.contains(name)),
+                "{version}: {sql}"
+            );
+            assert!(
+                !unwanted.iter().any(|name| sql.contains(name)),
+                "{version}: {sql}"
+            );
+        };
+        let (io, wal) = ("pg_stat_io", "pg_stat_wal");
+        let (bgwriter, checkpointer) = ("pg_stat_bgwriter", "pg_stat_checkpointer");
+        has(130_022, &[bgwriter], &[io, wal, checkpointer]);
+        has(150_018, &[bgwriter, wal], &[io, checkpointer]);
+        has(
+            160_014,
+            &[io, "op_bytes", wal, bgwriter],
+            &[checkpointer, "write_bytes"],
+        );
+        has(170_010, &[io, "op_bytes", checkpointer], &[bgwriter]);
+        has(
+            180_004,
+            &[io, "write_bytes", checkpointer],
+            &[bgwriter, "op_bytes"],
+        );
+    }
 }

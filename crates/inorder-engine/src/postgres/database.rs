@@ -1,62 +1,58 @@
 //! One open database: its control connection.
 
-use super::{
-    NAME, counters,
-    session::{PostgresReader, PostgresWriter, Session, connect},
-    settings, structure,
-};
+use super::{NAME, SUPERUSER, counters, remote, session::Address, settings, structure};
 use crate::{
-    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Write, Writer,
-    server::{Server, sql},
+    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Writer,
+    remote::{Remote, dialect::Feature, host::Host},
+    server::{Connection, Server, Sessions, session::Keeper, sql},
 };
-use postgres::{Client, Row, types::ToSql};
-use std::sync::{Arc, Mutex, PoisonError};
+use postgres::{Client, Config, NoTls, Row, types::ToSql};
+use std::sync::Arc;
 
 /// An open database.
 pub struct PostgresDatabase {
-    control: Mutex<Session>,
-    server: Arc<Server>,
-    enforces_foreign_keys: bool,
-    write: Write,
-    /// Whether the extension pgstattuple, which looks into pages, is there.
-    sees_pages: bool,
-}
-
-/// The crate's error for something a connection did.
-pub fn failure(doing: &str, error: &postgres::Error) -> Error {
-    let message = match error.as_db_error() {
-        Some(told) => told.message().to_owned(),
-        None => match std::error::Error::source(error) {
-            Some(source) => format!("{error}: {source}"),
-            None => error.to_string(),
-        },
-    };
-    Error::Database {
-        doing: doing.to_owned(),
-        message,
-    }
+    sessions: Sessions<Client>,
+    host: Host,
+    /// The schema of the extension pgstattuple, which looks into pages.
+    looker: Option<String>,
 }
 
 impl PostgresDatabase {
-    /// Waits until the server answers.
+    /// Waits until a private server answers.
     pub fn open(server: Server, settings: &Settings) -> Result<Self, Error> {
-        let mut client = server.wait_for(|| connect(&server).map_err(|e| e.to_string()))?;
-        let made = client.batch_execute("CREATE EXTENSION pgstattuple");
+        let address = address(&server);
+        let connect = || {
+            address
+                .config
+                .connect(NoTls)
+                .map_err(|error| error.to_string())
+        };
+        let mut client = server.wait_for(connect)?;
+        // Where it isn't installed, pages aren't looked into.
+        let _ = client.batch_execute("CREATE EXTENSION pgstattuple");
         let server = Arc::new(server);
         Ok(PostgresDatabase {
-            control: Mutex::new(Session {
-                client,
-                _server: Arc::clone(&server),
-            }),
-            server,
-            enforces_foreign_keys: settings.foreign_keys,
-            write: settings.write,
-            sees_pages: made.is_ok(),
+            looker: structure::page_looker(&mut client),
+            sessions: Sessions::new(client, address, settings, Arc::clone(&server) as _),
+            host: Host::Private(server),
         })
     }
 
-    fn session(&self) -> Result<Session, Error> {
-        Session::open(&self.server, self.enforces_foreign_keys)
+    /// Opens a schema of a server that runs already. The keeper lives as long as any connection.
+    pub fn open_remote(
+        remote: &Remote,
+        address: Address,
+        settings: &Settings,
+        keeper: Keeper,
+    ) -> Result<Self, Error> {
+        let opened = <Client as Connection>::open(&address, settings.foreign_keys);
+        let mut client = opened.map_err(|failure| remote.url.error(failure.message))?;
+        let running = remote::ask(remote, &mut client);
+        Ok(PostgresDatabase {
+            looker: structure::page_looker(&mut client),
+            sessions: Sessions::new(client, address, settings, keeper),
+            host: Host::Running(running),
+        })
     }
 
     /// Does something on the control connection.
@@ -65,8 +61,7 @@ impl PostgresDatabase {
         doing: &str,
         work: impl FnOnce(&mut Client) -> Result<T, postgres::Error>,
     ) -> Result<T, Error> {
-        let mut session = self.control.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&mut session.client).map_err(|error| failure(doing, &error))
+        self.sessions.control(doing, work)
     }
 
     /// A number that a query answers with; NULL is 0.
@@ -74,6 +69,20 @@ impl PostgresDatabase {
         let number: Option<i64> =
             self.control(sql, |client| client.query_one(sql, values)?.try_get(0))?;
         Ok(number.unwrap_or(0).unsigned_abs())
+    }
+}
+
+/// The way to a private server: through its socket.
+fn address(server: &Server) -> Address {
+    let mut config = Config::new();
+    config
+        .host_path(&server.home.run)
+        .user(SUPERUSER)
+        .dbname("postgres")
+        .application_name(NAME);
+    Address {
+        config,
+        schema: None,
     }
 }
 
@@ -107,7 +116,7 @@ impl Database for PostgresDatabase {
 
     fn settings(&self) -> Result<Vec<(String, String)>, Error> {
         let mut all = self.control("reading the settings back", settings::read_back)?;
-        all.extend(self.server.home.told());
+        all.extend(self.host.told());
         Ok(all)
     }
 
@@ -117,8 +126,7 @@ impl Database for PostgresDatabase {
         columns: &[&str],
         _retry: Retry,
     ) -> Result<Box<dyn Writer>, Error> {
-        let writer = PostgresWriter::open(self.session()?, table, columns, self.write)?;
-        Ok(Box::new(writer))
+        self.sessions.writer(table, columns)
     }
 
     fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {
@@ -138,20 +146,30 @@ impl Database for PostgresDatabase {
     }
 
     fn processes(&self) -> Vec<u32> {
-        self.server.processes()
+        self.host.processes()
+    }
+
+    fn is_in_sight(&self) -> bool {
+        self.host.is_in_sight()
     }
 
     fn reader(&self, sql: &str) -> Result<Box<dyn Reader>, Error> {
-        Ok(Box::new(PostgresReader::open(self.session()?, sql)?))
+        self.sessions.reader(sql)
     }
 
     fn io(&self) -> Io {
+        if !self.host.has(Feature::Counters) {
+            return Io::default();
+        }
         self.control("reading the counters", counters::io)
             .unwrap_or_default()
     }
 
     fn quiesce(&self) -> Result<(), Error> {
-        self.execute("CHECKPOINT")
+        match self.host.may_flush() {
+            true => self.control("CHECKPOINT", counters::checkpoint),
+            false => Ok(()),
+        }
     }
 
     fn count(&self, table: &str) -> Result<u64, Error> {
@@ -159,14 +177,16 @@ impl Database for PostgresDatabase {
     }
 
     fn size_bytes(&self) -> Result<u64, Error> {
+        self.host.needs(Feature::Sizes)?;
         self.number(structure::SIZE, &[])
     }
 
     /// Brings the planner's statistics up to date first.
     fn structure(&self) -> Result<Vec<Tree>, Error> {
+        self.host.needs(Feature::Sizes)?;
         self.control("measuring tables and indexes", |client| {
-            client.batch_execute("ANALYZE")?;
-            structure::trees(client, self.sees_pages)
+            structure::on_every_table(client, "ANALYZE")?;
+            structure::trees(client, self.looker.as_deref())
         })
     }
 
@@ -179,7 +199,10 @@ impl Database for PostgresDatabase {
     }
 
     fn vacuum(&self) -> Result<(), Error> {
-        self.execute("VACUUM FULL")
+        self.host.needs(Feature::Vacuum)?;
+        self.control("VACUUM FULL", |client| {
+            structure::on_every_table(client, "VACUUM FULL")
+        })
     }
 
     /// Its own cache is filled from the start: only a restart empties it.

@@ -9,20 +9,19 @@ mod bind;
 mod counters;
 mod database;
 mod ddl;
+mod remote;
 mod session;
 mod settings;
 mod structure;
 
+pub(crate) use remote::PROTOCOL;
+
 use crate::{
-    Database, Engine, EngineInfo, Error, Found, Settings, TableShape,
-    server::{Home, Programs, Server, process, user::User},
+    Database, Engine, EngineInfo, Error, Found, KernelCheck, Layer, Settings, TableShape,
+    server::{Home, Programs, Server, process, template},
 };
 use inorder_key::{Encoding, KeyKind};
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-    sync::OnceLock,
-};
+use std::{path::Path, process::Command, sync::OnceLock};
 
 /// The name errors speak of.
 const NAME: &str = "postgres";
@@ -84,6 +83,13 @@ impl Engine for Postgres {
         &["page_size_bytes", "journal", "mmap_bytes", "auto_vacuum"]
     }
 
+    fn kernel_check(&self) -> KernelCheck {
+        KernelCheck {
+            layer: Layer::WriteCalls,
+            gap: "the log's volume is counted by its position, while every commit writes the last, partly filled page again; transaction states and control files have no counter",
+        }
+    }
+
     /// The compile options are the program's path and `pg_config --configure`, where it is there.
     fn info(&self) -> Result<EngineInfo, Error> {
         let (program, version) = PROGRAMS.newest()?;
@@ -120,11 +126,11 @@ impl Engine for Postgres {
     }
 
     fn create(&self, folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, Error> {
-        let (program, _) = PROGRAMS.newest()?;
-        self.accepts(settings)
-            .map_err(|what| Error::Unsupported { engine: NAME, what })?;
-        let user = User::choose(NAME, &["postgres", "nobody"])?;
-        let home = Home::create(folder, NAME, user)?;
+        let (program, version) = PROGRAMS.newest()?;
+        let home = Home::of_engine(self, &["postgres", "nobody"], folder, settings)?;
+        template::fill(&home, &format!("{NAME}-{version}"), || {
+            initdb(&program, &home)
+        })?;
         let server = start(&program, home, settings)?;
         Ok(Box::new(database::PostgresDatabase::open(
             server, settings,
@@ -132,8 +138,8 @@ impl Engine for Postgres {
     }
 }
 
-/// Makes the data folder and starts the server.
-fn start(program: &PathBuf, home: Home, settings: &Settings) -> Result<Server, Error> {
+/// Makes the data folder.
+fn initdb(program: &Path, home: &Home) -> Result<(), Error> {
     let mut initdb = Command::new(program.with_file_name("initdb"));
     initdb
         .args(["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C"])
@@ -141,7 +147,11 @@ fn start(program: &PathBuf, home: Home, settings: &Settings) -> Result<Server, E
         .arg(format!("--wal-segsize={WAL_SEGMENT_MIB}"))
         .arg("-D")
         .arg(&home.data);
-    process::run_once("making PostgreSQL's data folder with initdb", initdb, &home)?;
+    process::run_once("making PostgreSQL's data folder with initdb", initdb, home)
+}
+
+/// Starts the server.
+fn start(program: &Path, home: Home, settings: &Settings) -> Result<Server, Error> {
     let mut command = Command::new(program);
     command.arg("-D").arg(&home.data).arg("-k").arg(&home.run);
     for (name, value) in settings::of_the_server(settings) {

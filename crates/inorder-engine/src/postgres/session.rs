@@ -1,202 +1,129 @@
-//! Connections that write and read.
+//! A connection to PostgreSQL.
 
-use super::{NAME, SUPERUSER, database::failure};
-use crate::batch::Cell;
 use crate::{
-    Batch, Error, Reader, Write, Writer,
+    Batch,
+    batch::Cell,
     server::{
-        Server,
+        Connection, Failure,
+        session::LOST,
         sql::{self, numbered},
     },
 };
 use postgres::{Client, Config, NoTls, Statement, binary_copy::BinaryCopyInWriter, types::ToSql};
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
 
-/// A connection, and the server that lives as long as the last of them.
-pub struct Session {
-    pub client: Client,
-    /// Never read: it ends when its last user is dropped.
-    pub _server: Arc<Server>,
+/// Where a connection leads to.
+#[derive(Clone)]
+pub struct Address {
+    /// The server, and who asks.
+    pub config: Config,
+    /// The schema that names without one are of; else the server's default.
+    pub schema: Option<String>,
 }
 
-impl Session {
-    /// Connects. `enforces_foreign_keys` is of this connection alone.
-    pub fn open(server: &Arc<Server>, enforces_foreign_keys: bool) -> Result<Self, Error> {
-        let client = connect(server).map_err(|error| failure("connecting", &error))?;
-        let mut session = Session {
-            client,
-            _server: Arc::clone(server),
-        };
+impl Connection for Client {
+    type Address = Address;
+    type Statement = Statement;
+
+    fn open(address: &Address, enforces_foreign_keys: bool) -> Result<Self, Failure> {
+        let mut client = address.config.connect(NoTls)?;
+        if let Some(schema) = &address.schema {
+            client.batch_execute(&format!("SET search_path TO {schema}"))?;
+        }
         if !enforces_foreign_keys {
             // Their triggers are of the origin: a replica's writes were checked there.
-            session.run("SET session_replication_role = replica")?;
+            client.batch_execute("SET session_replication_role = replica")?;
         }
-        Ok(session)
+        Ok(client)
     }
 
-    /// Runs statements that return nothing.
-    pub fn run(&mut self, sql: &str) -> Result<(), Error> {
-        self.client
-            .batch_execute(sql)
-            .map_err(|error| failure(sql, &error))
+    fn quoted(name: &str) -> String {
+        format!("\"{}\"", name.replace('"', "\"\""))
     }
 
-    fn prepare(&mut self, sql: &str) -> Result<Statement, Error> {
-        if sql.trim().is_empty() {
-            return Err(Error::Database {
-                doing: sql.to_owned(),
-                message: "there is no statement in this text".to_owned(),
-            });
+    fn run(&mut self, sql: &str) -> Result<(), Failure> {
+        Ok(self.batch_execute(sql)?)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Statement, Failure> {
+        Ok(Client::prepare(self, &numbered(sql))?)
+    }
+
+    fn parameters(statement: &Statement) -> usize {
+        statement.params().len()
+    }
+
+    fn execute(
+        &mut self,
+        statement: &Statement,
+        batch: &Batch,
+        rows: Range<usize>,
+    ) -> Result<(), Failure> {
+        let cells: Vec<Cell<'_>> = sql::cells(batch, rows).collect();
+        Client::execute(self, statement, &parameters(&cells))?;
+        Ok(())
+    }
+
+    fn query(&mut self, statement: &Statement, batch: &Batch, row: usize) -> Result<u64, Failure> {
+        let cells: Vec<Cell<'_>> = sql::cells(batch, row..row + 1).collect();
+        let rows = Client::query(self, statement, &parameters(&cells))?;
+        Ok(rows.len() as u64)
+    }
+
+    fn insert_of_defaults(table: &str) -> String {
+        format!("INSERT INTO {table} DEFAULT VALUES")
+    }
+
+    fn bulk_statement(table: &str, columns: &str) -> String {
+        format!("COPY {table}({columns}) FROM STDIN BINARY")
+    }
+
+    /// Copies rows in the binary format.
+    fn bulk(
+        &mut self,
+        sql: &str,
+        insert: &Statement,
+        batch: &Batch,
+        rows: Range<usize>,
+    ) -> Result<(), Failure> {
+        let sink = self.copy_in(sql)?;
+        let mut sink = BinaryCopyInWriter::new(sink, insert.params());
+        for row in rows {
+            let cells: Vec<Cell<'_>> = sql::cells(batch, row..row + 1).collect();
+            sink.write(&parameters(&cells))?;
         }
-        let prepared = self.client.prepare(&numbered(sql));
-        prepared.map_err(|error| failure(sql, &error))
+        sink.finish()?;
+        Ok(())
     }
 }
 
-/// Connects through the server's socket.
-pub fn connect(server: &Server) -> Result<Client, postgres::Error> {
-    Config::new()
-        .host_path(&server.home.run)
-        .user(SUPERUSER)
-        .dbname("postgres")
-        .application_name(NAME)
-        .connect(NoTls)
-}
+/// The class of errors by which a server that ends takes leave of a session.
+const ENDED: &str = "57P";
 
 /// Values as parameters.
 fn parameters<'a>(cells: &'a [Cell<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     cells.iter().map(|cell| cell as _).collect()
 }
 
-/// Inserts into one table.
-pub struct PostgresWriter {
-    session: Session,
-    insert: Statement,
-    /// The statement for many rows, and how many; nothing where rows go one by one.
-    many: Option<(Statement, usize)>,
-    /// The COPY of rows, where that is how they go.
-    copy: Option<String>,
-    columns: usize,
-    table: String,
-    is_open: bool,
-}
-
-impl PostgresWriter {
-    /// Prepares the insert. Writers don't lock each other out: there is nothing to retry.
-    pub fn open(
-        mut session: Session,
-        table: &str,
-        columns: &[&str],
-        write: Write,
-    ) -> Result<Self, Error> {
-        let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
-        let into = quoted(table);
-        let names: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
-        let insert = match columns {
-            [] => format!("INSERT INTO {into} DEFAULT VALUES"),
-            _ => sql::insert_into(&into, &names, 1),
-        };
-        let insert = session.prepare(&insert)?;
-        let together = sql::rows_together(columns.len());
-        let has_values = !columns.is_empty();
-        Ok(PostgresWriter {
-            insert,
-            many: match write {
-                Write::Multi if has_values => {
-                    let many = session.prepare(&sql::insert_into(&into, &names, together))?;
-                    Some((many, together))
-                }
-                _ => None,
+impl From<postgres::Error> for Failure {
+    fn from(error: postgres::Error) -> Self {
+        let of_the_row = of_the_row(&error);
+        let is_of_the_row = of_the_row.is_some();
+        let message = of_the_row.unwrap_or_else(|| match error.as_db_error() {
+            Some(told) if told.code().code().starts_with(ENDED) => {
+                format!("{LOST} ({})", told.message())
+            }
+            Some(told) => told.message().to_owned(),
+            None if error.is_closed() => LOST.to_owned(),
+            None => match std::error::Error::source(&error) {
+                Some(source) => format!("{error}: {source}"),
+                None => error.to_string(),
             },
-            copy: (write == Write::Bulk && has_values)
-                .then(|| format!("COPY {into}({}) FROM STDIN BINARY", names.join(","))),
-            session,
-            columns: columns.len(),
-            table: table.to_owned(),
-            is_open: false,
-        })
-    }
-
-    /// Copies rows in the binary format.
-    fn copy(&mut self, copy: &str, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
-        let types = self.insert.params().to_vec();
-        let all = || -> Result<(), postgres::Error> {
-            let sink = self.session.client.copy_in(copy)?;
-            let mut sink = BinaryCopyInWriter::new(sink, &types);
-            for row in rows {
-                let cells: Vec<Cell<'_>> = sql::cells(batch, row..row + 1).collect();
-                sink.write(&parameters(&cells))?;
-            }
-            sink.finish().map(drop)
-        };
-        all().map_err(|error| failure(copy, &error))
-    }
-}
-
-impl Writer for PostgresWriter {
-    fn begin(&mut self) -> Result<(), Error> {
-        self.session.run("BEGIN")?;
-        self.is_open = true;
-        Ok(())
-    }
-
-    fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
-        let doing = || format!("inserting into {}", self.table);
-        sql::fits(self.columns, batch, rows.end).map_err(|message| Error::Database {
-            doing: doing(),
+        });
+        Failure {
             message,
-        })?;
-        if let Some(copy) = self.copy.clone() {
-            return self.copy(&copy, batch, rows);
+            is_of_the_row,
         }
-        let mut rows = rows;
-        if let Some((many, together)) = &self.many {
-            while rows.len() >= *together {
-                let next = rows.start..rows.start + together;
-                let cells: Vec<Cell<'_>> = sql::cells(batch, next.clone()).collect();
-                let inserted = self.session.client.execute(many, &parameters(&cells));
-                inserted.map_err(|error| failure(&doing(), &error))?;
-                rows.start = next.end;
-            }
-        }
-        for row in rows {
-            let cells: Vec<Cell<'_>> = sql::cells(batch, row..row + 1).collect();
-            let inserted = self
-                .session
-                .client
-                .execute(&self.insert, &parameters(&cells));
-            inserted.map_err(|error| match of_the_row(&error) {
-                Some(message) => Error::Row {
-                    table: self.table.clone(),
-                    row,
-                    message,
-                },
-                None => failure(&doing(), &error),
-            })?;
-        }
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<(), Error> {
-        self.session.run("COMMIT")?;
-        self.is_open = false;
-        Ok(())
-    }
-
-    fn rollback(&mut self) -> Result<(), Error> {
-        if std::mem::take(&mut self.is_open) {
-            self.session.run("ROLLBACK")?;
-        }
-        Ok(())
-    }
-
-    /// The server runs checkpoints by itself.
-    fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
-        Ok(false)
-    }
-
-    fn retries(&self) -> u64 {
-        0
     }
 }
 
@@ -211,38 +138,4 @@ fn of_the_row(error: &postgres::Error) -> Option<String> {
     let is_of_the_row = ["22", "23"].contains(&&told.code().code()[..2]);
     let detail = told.detail().map(|detail| format!(": {detail}"));
     is_of_the_row.then(|| format!("{}{}", told.message(), detail.unwrap_or_default()))
-}
-
-/// Runs one query again and again.
-pub struct PostgresReader {
-    session: Session,
-    query: Statement,
-    sql: String,
-}
-
-impl PostgresReader {
-    /// Prepares the query.
-    pub fn open(mut session: Session, sql: &str) -> Result<Self, Error> {
-        Ok(PostgresReader {
-            query: session.prepare(sql)?,
-            session,
-            sql: sql.to_owned(),
-        })
-    }
-}
-
-impl Reader for PostgresReader {
-    fn query(&mut self, batch: &Batch, row: usize) -> Result<u64, Error> {
-        let places = self.query.params().len();
-        sql::fits(places, batch, row + usize::from(places > 0)).map_err(|message| {
-            Error::Database {
-                doing: self.sql.clone(),
-                message,
-            }
-        })?;
-        let cells: Vec<Cell<'_>> = sql::cells(batch, row..row + 1).collect();
-        let rows = self.session.client.query(&self.query, &parameters(&cells));
-        rows.map(|rows| rows.len() as u64)
-            .map_err(|error| failure(&self.sql, &error))
-    }
 }

@@ -88,8 +88,13 @@ pub fn of_the_server(settings: &Settings) -> Vec<(&'static str, String)> {
 pub fn read_back(client: &mut Client) -> Result<Vec<(String, String)>, postgres::Error> {
     let mut all = Vec::new();
     for name in REPORTED {
-        let row = client.query_one("SELECT current_setting($1)", &[name])?;
-        all.push(((*name).to_owned(), row.try_get(0)?));
+        // A version, or what only speaks the protocol, may not have it.
+        let row = client.query_one("SELECT current_setting($1, true)", &[name])?;
+        let value: Option<String> = row.try_get(0)?;
+        all.push((
+            (*name).to_owned(),
+            value.unwrap_or_else(|| "n/a".to_owned()),
+        ));
     }
     for name in ["journal_mode", "mmap_size", "auto_vacuum"] {
         all.push((name.to_owned(), "n/a".to_owned()));

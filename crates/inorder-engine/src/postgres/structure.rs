@@ -6,17 +6,17 @@ use postgres::{Client, Error, Row};
 
 /// Bytes of all tables of the schema, with their indexes, TOAST and maps of free space.
 pub const SIZE: &str = "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class
-     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'";
+     WHERE relnamespace = current_schema()::text::regnamespace AND relkind = 'r'";
 
 /// One row a table, TOAST table and index: its id, name, table, kind, bytes, page size. TOAST
 /// tables have numbers for names, so they are called after their table.
 const TREES: &str = "
     WITH owner AS (
         SELECT oid, oid AS table_oid, relname::text AS called FROM pg_class
-        WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+        WHERE relnamespace = current_schema()::text::regnamespace AND relkind = 'r'
         UNION ALL
         SELECT reltoastrelid, oid, relname || '.toast' FROM pg_class
-        WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND reltoastrelid <> 0
+        WHERE relnamespace = current_schema()::text::regnamespace AND relkind = 'r' AND reltoastrelid <> 0
     )
     SELECT class.oid,
         CASE WHEN class.oid = owner.oid THEN called
@@ -32,14 +32,37 @@ const TREES: &str = "
     GROUP BY class.oid, class.relname, class.relkind, owner.oid, owner.table_oid, called
     ORDER BY name";
 
-/// Every table and index of the schema.
-pub fn trees(client: &mut Client, sees_pages: bool) -> Result<Vec<Tree>, Error> {
+/// Runs a command for each table of the schema: without one it would reach every other of the
+/// database, catalogs too.
+pub fn on_every_table(client: &mut Client, command: &str) -> Result<(), Error> {
+    let sql = "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = current_schema()";
+    for row in client.query(sql, &[])? {
+        let table: String = row.try_get(0)?;
+        client.batch_execute(&format!("{command} {table}"))?;
+    }
+    Ok(())
+}
+
+/// The schema, quoted, that the extension pgstattuple is in, where it is there and may be used.
+pub fn page_looker(client: &mut Client) -> Option<String> {
+    let row = client.query_opt(
+        "SELECT quote_ident(nspname) FROM pg_extension
+         JOIN pg_namespace AS namespace ON namespace.oid = extnamespace
+         WHERE extname = 'pgstattuple' AND has_function_privilege(
+             quote_ident(nspname) || '.pgstattuple(regclass)', 'execute')",
+        &[],
+    );
+    row.ok()??.try_get(0).ok()
+}
+
+/// Every table and index of the schema. `looker` is the schema of pgstattuple.
+pub fn trees(client: &mut Client, looker: Option<&str>) -> Result<Vec<Tree>, Error> {
     let rows = client.query(TREES, &[])?;
     rows.iter()
         .map(|row| {
             let mut tree = tree(row)?;
-            if sees_pages && tree.pages > 0 {
-                look_into(client, row.try_get(0)?, &mut tree)?;
+            if let Some(looker) = looker.filter(|_| tree.pages > 0) {
+                look_into(client, looker, row.try_get(0)?, &mut tree)?;
             }
             Ok(tree)
         })
@@ -59,10 +82,12 @@ fn tree(row: &Row) -> Result<Tree, Error> {
 }
 
 /// Visits every page of a tree.
-fn look_into(client: &mut Client, oid: u32, tree: &mut Tree) -> Result<(), Error> {
+fn look_into(client: &mut Client, looker: &str, oid: u32, tree: &mut Tree) -> Result<(), Error> {
     if !tree.is_index {
-        let sql = "SELECT tuple_len, tuple_count, free_space FROM pgstattuple($1::oid::regclass)";
-        let row = client.query_one(sql, &[&oid])?;
+        let sql = format!(
+            "SELECT tuple_len, tuple_count, free_space FROM {looker}.pgstattuple($1::oid::regclass)"
+        );
+        let row = client.query_one(&sql, &[&oid])?;
         let number = |at: usize| Ok(row.try_get::<_, i64>(at)?.unsigned_abs());
         tree.payload_bytes = Some(number(0)?);
         tree.entries = Some(number(1)?);
@@ -72,11 +97,13 @@ fn look_into(client: &mut Client, oid: u32, tree: &mut Tree) -> Result<(), Error
         tree.interior_pages = Some(0);
         return Ok(());
     }
-    let sql = "SELECT tree_level, internal_pages, leaf_pages, avg_leaf_density
-         FROM pgstatindex($1::oid::regclass)
+    let sql = format!(
+        "SELECT tree_level, internal_pages, leaf_pages, avg_leaf_density
+         FROM {looker}.pgstatindex($1::oid::regclass)
          WHERE (SELECT relam FROM pg_class WHERE oid = $1)
-             = (SELECT oid FROM pg_am WHERE amname = 'btree')";
-    let Some(row) = client.query_opt(sql, &[&oid])? else {
+             = (SELECT oid FROM pg_am WHERE amname = 'btree')"
+    );
+    let Some(row) = client.query_opt(&sql, &[&oid])? else {
         return Ok(());
     };
     let level: i32 = row.try_get(0)?;

@@ -6,15 +6,14 @@
 //! name says which process owns it and when that began, and the server's command line has it, so
 //! that a start can tell what a killed process left behind from what others still use.
 
-use super::user::User;
-use crate::Error;
+use super::{owner::Owner, template::TEMPLATES, user::User};
+use crate::{Engine, Error, Settings};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::{
     env, fs,
     io::ErrorKind,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
-    process,
     sync::atomic::{AtomicU32, Ordering},
     thread,
     time::{Duration, Instant},
@@ -44,6 +43,20 @@ pub struct Home {
 }
 
 impl Home {
+    /// The folders of a new server of an engine, which has to take these settings. It runs as the
+    /// first of `users` that there is, where this runs as root.
+    pub fn of_engine(
+        engine: &dyn Engine,
+        users: &[&str],
+        folder: &Path,
+        settings: &Settings,
+    ) -> Result<Self, Error> {
+        let name = engine.name();
+        let refused = |what| Error::Unsupported { engine: name, what };
+        engine.accepts(settings).map_err(refused)?;
+        Home::create(folder, name, User::choose(name, users)?)
+    }
+
     /// Makes the folders for the engine `name` in `folder`, and removes what others left behind.
     pub fn create(folder: &Path, name: &str, user: Option<User>) -> Result<Self, Error> {
         remove_abandoned();
@@ -73,6 +86,12 @@ impl Home {
             user.map_or(Ok(()), |user| user.give(path))?;
         }
         Ok(home)
+    }
+
+    /// The folder of prepared data folders, where there is one.
+    pub fn templates(&self) -> Option<PathBuf> {
+        let folder = self.claim.parent()?.with_file_name(TEMPLATES);
+        folder.is_dir().then_some(folder)
     }
 
     /// Whether the data had to go elsewhere than into the database's folder.
@@ -108,38 +127,19 @@ fn run_folder(is_for_socket_only: bool) -> PathBuf {
         true if temporary.as_os_str().len() <= SOCKET_FOLDER_MAX => temporary,
         true => SHORT.into(),
     };
-    let own = process::id();
-    let began = began_at(own).unwrap_or(0);
+    let Owner { pid, began } = Owner::own();
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    base.join(format!("{PREFIX}{own}-{began}-{number}"))
-}
-
-/// When a process began, in clock ticks since boot: field 22 of proc_pid_stat(5). With the id it
-/// names a process for as long as the machine is up.
-fn began_at(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let after_name = stat.rsplit_once(')')?.1;
-    after_name.split_whitespace().nth(19)?.parse().ok()
+    base.join(format!("{PREFIX}{pid}-{began}-{number}"))
 }
 
 /// Whether the owner that a run folder's name tells of is gone; `None` for other names.
 fn is_abandoned(name: &str) -> Option<bool> {
     let mut numbers = name.strip_prefix(PREFIX)?.split('-');
-    let pid: u32 = numbers.next()?.parse().ok()?;
-    let began: u64 = numbers.next()?.parse().ok()?;
-    if pid == process::id() {
-        return Some(false);
-    }
-    match began_at(pid) {
-        Some(now) => Some(now != began),
-        None => {
-            let exists = Pid::from_raw(pid.cast_signed()).map(test_kill_process);
-            Some(!matches!(
-                exists,
-                Some(Ok(()) | Err(rustix::io::Errno::PERM))
-            ))
-        }
-    }
+    let owner = Owner {
+        pid: numbers.next()?.parse().ok()?,
+        began: numbers.next()?.parse().ok()?,
+    };
+    Some(owner.is_gone())
 }
 
 /// Ends the servers and removes the run folders of processes that are gone.
@@ -199,15 +199,10 @@ mod tests {
 
     #[test]
     fn a_run_folder_is_abandoned_when_its_owner_is_gone() {
-        let own = process::id();
-        assert_eq!(is_abandoned(&format!("{PREFIX}{own}-1-0")), Some(false));
-        // Another process has the id now (process 1 always runs).
-        assert_eq!(
-            is_abandoned(&format!("{PREFIX}1-18446744073709551615-0")),
-            Some(true)
-        );
-        let began = began_at(1).unwrap_or(0);
-        assert_eq!(is_abandoned(&format!("{PREFIX}1-{began}-0")), Some(false));
+        let Owner { pid, began } = Owner::own();
+        let own = format!("{PREFIX}{pid}-{began}-0");
+        assert_eq!(is_abandoned(&own), Some(false));
+        assert_eq!(is_abandoned(&format!("{PREFIX}999999999-5-0")), Some(true));
         assert_eq!(is_abandoned("something-else"), None);
         assert_eq!(is_abandoned(&format!("{PREFIX}x")), None);
     }

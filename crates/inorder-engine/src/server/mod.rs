@@ -1,4 +1,5 @@
-//! What servers have in common: finding their programs, running one privately, and their SQL.
+//! What servers have in common: finding their programs, running one privately, connections that
+//! write and read, and their SQL.
 //!
 //! A server runs as an unprivileged user on a Unix socket, in folders of its own, and ends with the
 //! process that started it, however that ends:
@@ -9,10 +10,16 @@
 
 pub mod find;
 pub mod home;
+pub mod owner;
 pub mod process;
+pub mod session;
 pub mod sql;
+pub mod template;
 pub mod user;
+mod writer;
 
 pub use find::Programs;
 pub use home::Home;
 pub use process::Server;
+pub use session::{Connection, Failure, Sessions};
+pub use writer::{ServerReader, ServerWriter};

@@ -1,11 +1,12 @@
 //! One running server: started in a home, watched, stopped by its own process id.
 
-use super::Home;
+use super::{Home, owner::parent_of};
 use crate::Error;
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     fs,
     io::Write as _,
+    iter,
     os::unix::process::CommandExt as _,
     process::{Child, Command, Stdio},
     sync::Mutex,
@@ -133,10 +134,7 @@ impl Server {
 
     /// Its process and those it started, now.
     pub fn processes(&self) -> Vec<u32> {
-        let server = self.child().id();
-        let mut all = vec![server];
-        all.extend(children_of(server));
-        all
+        with_children(self.child().id())
     }
 
     fn child(&self) -> std::sync::MutexGuard<'_, Child> {
@@ -233,15 +231,11 @@ fn spawn(mut command: Command) -> Result<Child, Error> {
     })
 }
 
-/// The processes that a process started (proc_pid_stat(5), field 4).
-fn children_of(parent: u32) -> Vec<u32> {
+/// A process and those that it started.
+pub fn with_children(parent: u32) -> Vec<u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries
+    let children = entries
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(|pid: &u32| {
-            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            let mut fields = stat.rsplit(')').next().unwrap_or("").split_whitespace();
-            fields.nth(1).and_then(|field| field.parse().ok()) == Some(parent)
-        })
-        .collect()
+        .filter(|pid| parent_of(*pid) == Some(parent));
+    iter::once(parent).chain(children).collect()
 }

@@ -17,7 +17,9 @@ mod settings;
 mod vfs;
 mod writer;
 
-use crate::{Database, Engine, EngineInfo, Error, Found, Settings, TableShape, Write};
+use crate::{
+    Database, Engine, EngineInfo, Error, Found, KernelCheck, Layer, Settings, TableShape, Write,
+};
 use inorder_key::{Encoding, KeyKind};
 use rusqlite::Connection;
 use std::path::Path;
@@ -44,6 +46,13 @@ impl Engine for Sqlite {
         match settings.write {
             Write::Insert => Ok(()),
             other => Err(format!("write by {}: it has INSERT alone", other.name())),
+        }
+    }
+
+    fn kernel_check(&self) -> KernelCheck {
+        KernelCheck {
+            layer: Layer::WriteCalls,
+            gap: "the kernel also counts what the trial writes besides the database, and nothing that goes through a memory map",
         }
     }
 

@@ -1,7 +1,11 @@
 //! What tests of every engine share.
 #![allow(dead_code)] // not every test file uses all of it
 
-use inorder_engine::{Batch, Column, Database, ENGINES, Engine, Error, Retry, Settings};
+#[cfg(target_os = "linux")]
+pub mod running;
+
+use inorder_engine::{Batch, Column, Database, ENGINES, Engine, Error, Retry, Settings, TEMPLATES};
+use std::path::Path;
 use tempfile::TempDir;
 
 /// The engines that are there. For the others it prints SKIPPED and the reason; in CI, where all
@@ -27,10 +31,17 @@ pub fn servers() -> Vec<&'static dyn Engine> {
     engines
 }
 
+/// A fresh folder for a database, beside one that keeps prepared data folders for all tests.
+pub fn folder() -> TempDir {
+    let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    std::fs::create_dir_all(base.join(TEMPLATES)).unwrap();
+    tempfile::tempdir_in(base).unwrap()
+}
+
 /// Runs a check on every engine, in a fresh folder each.
 pub fn on_every_engine(check: impl Fn(&dyn Engine, &TempDir)) {
     for engine in engines() {
-        check(engine, &tempfile::tempdir().unwrap());
+        check(engine, &folder());
     }
 }
 

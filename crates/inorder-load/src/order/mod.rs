@@ -1,11 +1,20 @@
-//! The pre-sort: rows of a batch put in the order of their keys before they are written.
+//! Rows put in the order of their keys before they are written: a batch in columns ([`presort`]), or
+//! any number of records ([`Sorter`]).
 //!
-//! What is sorted are pairs of 16 bytes, the first 8 bytes of a key as a number and the row's index;
-//! the rest of a key is looked at only where the first 8 bytes are equal. The columns themselves move
-//! once, at the end, so that the insert loop walks memory in order.
+//! What is sorted are pairs of 16 bytes, the first 8 bytes of a key as a number and the row's place;
+//! the rest of a key is looked at only where the first 8 bytes are equal. The rows themselves move
+//! once, at the end.
 
+mod arena;
 mod compare;
+mod merge;
+mod pairs;
 mod sort;
+mod sorter;
+mod spill;
+
+pub use arena::Origin;
+pub use sorter::{Limits, Sorted, Sorter};
 
 use inorder_engine::{Batch, Column};
 
@@ -67,5 +76,7 @@ pub fn presort(batch: &mut Batch, key_columns: &[usize], how: Presort) {
     }
 }
 
+#[cfg(test)]
+mod sorter_tests;
 #[cfg(test)]
 mod tests;

@@ -18,6 +18,8 @@ enum Cell {
     Real(f64),
     /// Offset and length in the pool.
     Text(u32, u32),
+    /// Offset and length in the pool.
+    Blob(u32, u32),
 }
 
 /// A column that holds more text than spans can point into: 4 GiB.
@@ -37,15 +39,35 @@ impl ColumnBuilder {
         self.cells.push(Cell::Real(real));
     }
 
-    pub(super) fn push_text(&mut self, text: &str) -> Result<(), TooMuchText> {
+    /// Adds a number as JSON writes it: an integer where it is one of 64 bits.
+    pub(super) fn push_number(&mut self, digits: &[u8]) {
+        let digits = std::str::from_utf8(digits).unwrap_or_default();
+        match digits.parse() {
+            Ok(integer) => self.push_integer(integer),
+            Err(_) => self.push_real(digits.parse().unwrap_or(f64::INFINITY)),
+        }
+    }
+
+    /// Adds text, which is valid UTF-8.
+    pub(super) fn push_text(&mut self, text: &[u8]) -> Result<(), TooMuchText> {
+        let (offset, length) = self.keep(text)?;
+        self.cells.push(Cell::Text(offset, length));
+        Ok(())
+    }
+
+    pub(super) fn push_blob(&mut self, blob: &[u8]) -> Result<(), TooMuchText> {
+        let (offset, length) = self.keep(blob)?;
+        self.cells.push(Cell::Blob(offset, length));
+        Ok(())
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> Result<(u32, u32), TooMuchText> {
         let offset = self.pool.len();
-        if u32::try_from(offset + text.len()).is_err() {
+        if u32::try_from(offset + bytes.len()).is_err() {
             return Err(TooMuchText);
         }
-        self.pool.extend_from_slice(text.as_bytes());
-        self.cells
-            .push(Cell::Text(offset as u32, text.len() as u32));
-        Ok(())
+        self.pool.extend_from_slice(bytes);
+        Ok((offset as u32, bytes.len() as u32))
     }
 
     /// Makes the column `rows` long, with NULL where it is shorter.
@@ -53,16 +75,16 @@ impl ColumnBuilder {
         self.cells.resize(rows, Cell::Null);
     }
 
-    /// Takes the column's text for numbers, where all of it is.
-    ///
-    /// A number is what SQLite's numeric affinity takes for one, as long as nothing but its form gets
-    /// lost: `007`, `+49` and integers beyond 64 bits are text. One value that is no number makes the
+    /// Takes the column's text for numbers, where all of it is ([`plain_number`]). One value that is no number makes the
     /// whole column text, so that film titles keep one order and "1917" stays a title.
     pub(super) fn recognise_numbers(&mut self) {
         let numbers = self.cells.iter().map(|&cell| match cell {
             Cell::Text(offset, length) => {
                 let text = &self.pool[offset as usize..][..length as usize];
-                number(std::str::from_utf8(text).ok()?)
+                Some(match plain_number(text)? {
+                    Plain::Integer(integer) => Cell::Integer(integer),
+                    Plain::Real(real) => Cell::Real(real),
+                })
             }
             other => Some(other),
         });
@@ -114,17 +136,30 @@ fn value(cell: &Cell, pool: &[u8]) -> Value {
             let text = &pool[offset as usize..][..length as usize];
             Value::Text(Arc::from(String::from_utf8_lossy(text)))
         }
+        Cell::Blob(offset, length) => {
+            Value::Blob(Arc::from(&pool[offset as usize..][..length as usize]))
+        }
     }
 }
 
+/// A number that a text can be taken for without a loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Plain {
+    Integer(i64),
+    Real(f64),
+}
+
+/// The number that a text is, where nothing but its form gets lost: what SQLite's numeric affinity takes
+/// for one, but for `007`, `+49` and integers beyond 64 bits.
+///
 /// Source: <https://www.sqlite.org/datatype3.html>, section 3.
-fn number(text: &str) -> Option<Cell> {
-    let text = text.trim_matches(' ');
+pub(crate) fn plain_number(text: &[u8]) -> Option<Plain> {
+    let text = std::str::from_utf8(text).ok()?.trim_matches(' ');
     let unsigned = text.strip_prefix('-').unwrap_or(text).as_bytes();
     if unsigned.iter().all(u8::is_ascii_digit) {
         let is_padded = unsigned.len() > 1 && unsigned[0] == b'0';
         let integer = text.parse().ok().filter(|_| !is_padded)?;
-        return Some(Cell::Integer(integer));
+        return Some(Plain::Integer(integer));
     }
     let is_real = match unsigned {
         [b'0', b'0'..=b'9', ..] => false,
@@ -134,7 +169,7 @@ fn number(text: &str) -> Option<Cell> {
         _ => false,
     };
     let real: f64 = text.parse().ok().filter(|_| is_real)?;
-    real.is_finite().then_some(Cell::Real(real))
+    real.is_finite().then_some(Plain::Real(real))
 }
 
 #[cfg(test)]
@@ -144,7 +179,7 @@ mod tests {
     fn recognised(texts: &[&str]) -> Column {
         let mut column = ColumnBuilder::default();
         for text in texts {
-            column.push_text(text).expect("little text");
+            column.push_text(text.as_bytes()).expect("little text");
         }
         column.recognise_numbers();
         column.finish()

@@ -11,7 +11,8 @@ const DIALECT: Dialect = Dialect {
 };
 
 pub(super) const FORMAT: Format = Format {
+    name: "csv",
     description: "comma-separated values with a header (.csv)",
     recognises: |extension, _| extension == "csv",
-    read: |input, columns| DIALECT.read(input, columns),
+    open: |input, settings| DIALECT.rows(input, settings),
 };

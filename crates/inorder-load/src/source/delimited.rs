@@ -1,14 +1,12 @@
-//! Rows as fields between delimiters, after a line that names them: what CSV, TSV and IMDb's files
-//! have in common.
+//! Rows as fields between delimiters: what CSV, TSV and IMDb's files have in common.
 
-use std::io::BufRead;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use csv::{ErrorKind, Position, Reader, ReaderBuilder, StringRecord};
-
-use super::column::ColumnBuilder;
 use super::input::Input;
-use super::{Table, no_such_column};
+use super::quoting;
+use super::row::{Field, Row};
+use super::splitter::Splitter;
+use super::{Rows, Settings};
 use crate::Error;
 
 /// How fields are written.
@@ -16,162 +14,214 @@ pub(super) struct Dialect {
     pub(super) delimiter: u8,
     /// Whether a field may stand in double quotes.
     pub(super) quotes: bool,
-    /// The field that means NULL.
+    /// The field that means NULL, unless it stands in quotes.
     pub(super) null: &'static str,
     /// Further names of columns: the further name, then the one in the header.
     pub(super) aliases: &'static [(&'static str, &'static str)],
 }
 
+const REMEDY_FOR_QUOTES: &str = "put the field in double quotes and write each quote inside it twice, \
+                                 or say that nothing is quoted (--quote none)";
+
 impl Dialect {
-    /// Reads the rows of a file in this dialect.
-    pub(super) fn read(&self, input: Input, columns: Option<&[String]>) -> Result<Table, Error> {
+    /// The rows of a file in this dialect, but for what is said about it.
+    pub(super) fn rows(&self, input: Input, settings: &Settings) -> Result<Box<dyn Rows>, Error> {
         let (path, text) = input.into_parts();
-        let reader = ReaderBuilder::new()
-            .delimiter(self.delimiter)
-            .quoting(self.quotes)
-            .from_reader(text);
-        let mut rows = Rows { path, reader };
-        let header = rows.header()?;
-        let selected = self.select(&rows.path, &header, columns)?;
-        let mut builders: Vec<ColumnBuilder> = Vec::new();
-        builders.resize_with(selected.len(), ColumnBuilder::default);
-
-        let mut record = StringRecord::new();
-        let mut count = 0;
-        while rows.next(&mut record, &header)? {
-            count += 1;
-            for ((name, field), builder) in selected.iter().zip(&mut builders) {
-                let text = &record[*field];
-                if text == self.null {
-                    builder.push_null();
-                } else {
-                    let pushed = builder.push_text(text);
-                    pushed.map_err(|_| Error::too_much_text(&rows.path, name))?;
-                }
-            }
-        }
-        if count == 0 {
-            return Err(Error::NoRows { path: rows.path });
-        }
-        let finish = |mut builder: ColumnBuilder| {
-            builder.recognise_numbers();
-            builder.finish()
+        let quote = settings.quote.unwrap_or(self.quotes.then_some(b'"'));
+        let delimiter = settings.delimiter.unwrap_or(self.delimiter);
+        let core = csv_core::ReaderBuilder::new()
+            .delimiter(delimiter)
+            .quoting(quote.is_some())
+            .quote(quote.unwrap_or(b'"'))
+            .build();
+        let mut rows = DelimitedRows {
+            path,
+            splitter: Splitter::new(text, core),
+            delimiter,
+            quote,
+            null: match &settings.null {
+                Some(null) => null.clone(),
+                None => Some(self.null.to_owned()),
+            },
+            columns: Vec::new(),
+            aliases: self.aliases,
+            is_quoted: Vec::new(),
+            is_first_pending: false,
         };
-        Ok(Table {
-            columns: selected.into_iter().map(|(name, _)| name).collect(),
-            rows: count,
-            values: builders.into_iter().map(finish).collect(),
-        })
-    }
-
-    /// The columns to keep, each with the field it is read from.
-    fn select(
-        &self,
-        path: &Path,
-        header: &StringRecord,
-        columns: Option<&[String]>,
-    ) -> Result<Vec<(String, usize)>, Error> {
-        let mut present: Vec<(&str, usize)> = header.iter().zip(0..).collect();
-        for (alias, name) in self.aliases {
-            let field = header.iter().position(|column| column == *name);
-            present.extend(field.map(|field| (*alias, field)));
-        }
-        let Some(columns) = columns else {
-            let all = present.into_iter();
-            return Ok(all.map(|(name, field)| (name.to_owned(), field)).collect());
-        };
-        columns
-            .iter()
-            .map(|column| {
-                let found = present.iter().find(|(name, _)| name == column);
-                let names = || present.iter().map(|(name, _)| *name);
-                let &(_, field) = found.ok_or_else(|| no_such_column(path, column, names()))?;
-                Ok((column.clone(), field))
-            })
-            .collect()
+        rows.name_columns(settings.has_header)?;
+        Ok(Box::new(rows))
     }
 }
 
-/// The rows of an open file.
-struct Rows {
+struct DelimitedRows {
     path: PathBuf,
-    reader: Reader<Box<dyn BufRead>>,
+    splitter: Splitter,
+    delimiter: u8,
+    quote: Option<u8>,
+    null: Option<String>,
+    columns: Vec<String>,
+    aliases: &'static [(&'static str, &'static str)],
+    /// Of each field of the last record, where it has any quote at all.
+    is_quoted: Vec<bool>,
+    /// The first record is a row: there is no header.
+    is_first_pending: bool,
 }
 
-impl Rows {
-    /// The names of the columns: at least one, none of them twice.
-    fn header(&mut self) -> Result<StringRecord, Error> {
-        let header = match self.reader.headers() {
-            Ok(header) => header.clone(),
-            Err(error) => return Err(self.error(error, &StringRecord::new())),
-        };
-        if header.is_empty() {
+impl DelimitedRows {
+    /// Names the columns by the first record, or by their numbers where that is a row.
+    fn name_columns(&mut self, has_header: bool) -> Result<(), Error> {
+        if !self.split()? {
             return Err(Error::NoRows {
                 path: self.path.clone(),
             });
         }
-        for (i, name) in header.iter().enumerate() {
-            if header.iter().take(i).any(|before| before == name) {
+        let text = |field: &[u8]| String::from_utf8_lossy(field).into_owned();
+        self.columns = match has_header {
+            true => self.splitter.fields().map(text).collect(),
+            false => (1..=self.splitter.len())
+                .map(|number| format!("c{number}"))
+                .collect(),
+        };
+        self.is_first_pending = !has_header;
+        for (i, name) in self.columns.iter().enumerate() {
+            if self.columns[..i].contains(name) {
                 return Err(Error::Malformed {
                     path: self.path.clone(),
-                    line: 1,
+                    line: self.splitter.line(),
                     at: format!(", field {}", i + 1),
                     what: format!("there is a column `{name}` already"),
                     remedy: "give each column a name of its own in the first line",
                 });
             }
         }
-        Ok(header)
+        Ok(())
     }
 
-    /// Reads the next row; false where there is none.
-    fn next(&mut self, record: &mut StringRecord, header: &StringRecord) -> Result<bool, Error> {
-        let read = self.reader.read_record(record);
-        read.map_err(|error| self.error(error, header))
-    }
-
-    fn error(&self, error: csv::Error, header: &StringRecord) -> Error {
-        let here = self.reader.position().line();
-        let line = |position: &Option<Position>| position.as_ref().map_or(here, Position::line);
-        let path = self.path.clone();
-        match error.into_kind() {
-            ErrorKind::Io(source) => Error::Read {
-                path,
-                line: here,
-                source,
-            },
-            ErrorKind::Utf8 { pos, err } => Error::Malformed {
-                path,
-                line: line(&pos),
-                at: match header.get(err.field()) {
-                    Some(name) => format!(", column `{name}`"),
-                    None => format!(", field {}", err.field() + 1),
-                },
-                what: format!("byte {} of the field is not UTF-8", err.valid_up_to() + 1),
-                remedy: "convert the file to UTF-8, as iconv does",
-            },
-            ErrorKind::UnequalLengths {
-                pos,
-                expected_len,
-                len,
-            } => Error::Malformed {
-                path,
-                line: line(&pos),
-                at: String::new(),
-                what: format!(
-                    "the line has {len} field{}, the first line {expected_len}",
-                    if len == 1 { "" } else { "s" }
-                ),
-                remedy: "write a field for each column, in double quotes if it holds the delimiter, \
-                         a quote or a line end",
-            },
-            other => Error::Malformed {
-                path,
-                line: here,
-                at: String::new(),
-                what: format!("{other:?}"),
-                remedy: "compare the line with the ones before it",
-            },
+    /// Splits off a record whose quotes are whole and whose text is UTF-8.
+    fn split(&mut self) -> Result<bool, Error> {
+        let is_there = self.splitter.next().map_err(|source| Error::Read {
+            path: self.path.clone(),
+            line: self.splitter.next_line(),
+            source,
+        })?;
+        if !is_there {
+            return Ok(false);
         }
+        let record = self.splitter.record();
+        self.is_quoted.clear();
+        if let Some(quote) = self.quote
+            && memchr::memchr(quote, record).is_some()
+        {
+            quoting::look(record, self.delimiter, quote, &mut self.is_quoted)
+                .map_err(|broken| self.broken(&broken))?;
+        }
+        if std::str::from_utf8(record).is_err() {
+            return Err(self.not_utf8());
+        }
+        Ok(true)
+    }
+
+    fn broken(&self, broken: &quoting::Broken) -> Error {
+        let before = &self.splitter.record()[..broken.at];
+        let lines = memchr::memchr_iter(b'\n', before).count() as u64;
+        let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+        let column = String::from_utf8_lossy(&before[line_start..])
+            .chars()
+            .count()
+            + 1;
+        self.malformed(
+            self.splitter.line() + lines,
+            format!(", column {column}{}", self.in_field(broken.field)),
+            broken.what.to_owned(),
+            REMEDY_FOR_QUOTES,
+        )
+    }
+
+    fn not_utf8(&self) -> Error {
+        let wrong = self.splitter.fields().enumerate().find_map(|(i, field)| {
+            let error = std::str::from_utf8(field).err()?;
+            Some((i, error.valid_up_to() + 1))
+        });
+        let (field, byte) = wrong.unwrap_or((0, 1));
+        let at = match self.columns.get(field) {
+            Some(name) => format!(", column `{name}`"),
+            None => format!(", field {}", field + 1),
+        };
+        self.malformed(
+            self.splitter.line(),
+            at,
+            format!("byte {byte} of the field is not UTF-8"),
+            "convert the file to UTF-8, as iconv does",
+        )
+    }
+
+    fn in_field(&self, field: usize) -> String {
+        match self.columns.get(field) {
+            Some(name) => format!(" (`{name}`)"),
+            None => format!(" (field {})", field + 1),
+        }
+    }
+
+    fn malformed(&self, line: u64, at: String, what: String, remedy: &'static str) -> Error {
+        Error::Malformed {
+            path: self.path.clone(),
+            line,
+            at,
+            what,
+            remedy,
+        }
+    }
+
+    fn check_length(&self) -> Result<(), Error> {
+        let (wanted, found) = (self.columns.len(), self.splitter.len());
+        if wanted == found {
+            return Ok(());
+        }
+        Err(self.malformed(
+            self.splitter.line(),
+            String::new(),
+            format!(
+                "the line has {found} field{}, the first line {wanted}",
+                if found == 1 { "" } else { "s" }
+            ),
+            "write a field for each column, in double quotes if it holds the delimiter, \
+             a quote or a line end",
+        ))
+    }
+}
+
+impl Rows for DelimitedRows {
+    fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    fn aliases(&self) -> &[(&'static str, &'static str)] {
+        self.aliases
+    }
+
+    fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
+        if !std::mem::take(&mut self.is_first_pending) && !self.split()? {
+            return Ok(false);
+        }
+        self.check_length()?;
+        row.begin(self.splitter.line());
+        for (i, field) in self.splitter.fields().enumerate() {
+            let is_quoted = self.is_quoted.get(i).copied().unwrap_or(false);
+            let is_null = |null: &String| null.as_bytes() == field;
+            let field = match !is_quoted && self.null.as_ref().is_some_and(is_null) {
+                true => Field::Null,
+                false => Field::Text(row.keep(field)),
+            };
+            row.fields.push(field);
+        }
+        Ok(true)
+    }
+
+    fn last(&self) -> &[u8] {
+        self.splitter.record()
+    }
+
+    fn is_typed(&self) -> bool {
+        false
     }
 }

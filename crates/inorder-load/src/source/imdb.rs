@@ -13,7 +13,8 @@ const DIALECT: Dialect = Dialect {
 };
 
 pub(super) const FORMAT: Format = Format {
+    name: "imdb",
     description: "IMDb's title.basics.tsv",
     recognises: |_, head| head.starts_with(b"tconst\ttitleType\t"),
-    read: |input, columns| DIALECT.read(input, columns),
+    open: |input, settings| DIALECT.rows(input, settings),
 };

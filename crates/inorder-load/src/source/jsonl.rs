@@ -1,196 +1,273 @@
 //! JSON with an object a line: <https://jsonlines.org>.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io::BufRead;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use serde_json::{Map, Value};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
 
-use super::column::{ColumnBuilder, TooMuchText};
-use super::input::Input;
-use super::{Format, Table, no_such_column};
+use super::row::{Field, ROW_BYTES_MAX, Row};
+use super::{Format, Rows};
 use crate::Error;
 
 pub(super) const FORMAT: Format = Format {
+    name: "jsonl",
     description: "JSON with an object a line (.jsonl, .ndjson, or any file that begins with `{`)",
     // An array is recognised so that the error can say how to make lines of it.
     recognises: |extension, head| {
         matches!(extension, "jsonl" | "ndjson") || matches!(head.first(), Some(b'{' | b'['))
     },
-    read,
+    open: |input, _| {
+        let (path, text) = input.into_parts();
+        Ok(Box::new(JsonRows {
+            path,
+            text,
+            number: 0,
+            line: Vec::new(),
+            names: Names::default(),
+        }))
+    },
 };
 
 const REMEDY: &str = "write one object a line, as `jq -c .` does (`jq -c '.[]'` for an array)";
 
-fn read(input: Input, columns: Option<&[String]>) -> Result<Table, Error> {
-    let (path, mut text) = input.into_parts();
-    let mut lines = Lines {
-        path,
-        number: 0,
-        bytes: Vec::new(),
-    };
-    let mut fields = Fields::new(columns);
-    while let Some(object) = lines.next(&mut text)? {
-        for (name, value) in object {
-            let pushed = fields.push(&name, value);
-            pushed.map_err(|_| Error::too_much_text(&lines.path, &name))?;
-        }
-        fields.rows += 1;
-    }
-    fields.finish(&lines.path)
-}
-
-/// Where reading is.
-struct Lines {
+struct JsonRows {
     path: PathBuf,
+    text: Box<dyn BufRead + Send>,
     number: u64,
-    bytes: Vec<u8>,
+    line: Vec<u8>,
+    names: Names,
 }
 
-impl Lines {
-    /// The object of the next line that is not blank.
-    fn next(&mut self, text: &mut dyn BufRead) -> Result<Option<Map<String, Value>>, Error> {
+impl Rows for JsonRows {
+    fn columns(&self) -> &[String] {
+        &self.names.names
+    }
+
+    /// Takes the object of the next line that is not blank.
+    fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
         loop {
-            self.bytes.clear();
-            self.number += 1;
-            let read = text.read_until(b'\n', &mut self.bytes);
-            let read = read.map_err(|source| Error::Read {
-                path: self.path.clone(),
-                line: self.number,
-                source,
-            })?;
-            if read == 0 {
-                return Ok(None);
+            if !self.read_line()? {
+                return Ok(false);
             }
-            let line = self.bytes.trim_ascii();
-            if !line.is_empty() {
-                return self.parse(line).map(Some);
+            if !self.line.trim_ascii().is_empty() {
+                row.begin(self.number);
+                self.parse(row)?;
+                return Ok(true);
             }
         }
     }
 
-    fn parse(&self, line: &[u8]) -> Result<Map<String, Value>, Error> {
-        let line = std::str::from_utf8(line).map_err(|error| {
+    fn last(&self) -> &[u8] {
+        &self.line
+    }
+
+    fn are_columns_known(&self) -> bool {
+        false
+    }
+}
+
+impl JsonRows {
+    fn read_line(&mut self) -> Result<bool, Error> {
+        use std::io::{Error as IoError, Read as _};
+        self.line.clear();
+        self.number += 1;
+        let limit = ROW_BYTES_MAX as u64 + 1;
+        let read = (&mut self.text)
+            .take(limit)
+            .read_until(b'\n', &mut self.line);
+        let read = match read {
+            Ok(read) if read as u64 == limit => Err(IoError::other(
+                "the line has more than 1,000,000,000 bytes, SQLite's limit for a row",
+            )),
+            read => read,
+        };
+        let read = read.map_err(|source| Error::Read {
+            path: self.path.clone(),
+            line: self.number,
+            source,
+        })?;
+        Ok(read > 0)
+    }
+
+    fn parse(&mut self, row: &mut Row) -> Result<(), Error> {
+        let line = std::str::from_utf8(&self.line).map_err(|error| {
             let what = "the bytes are not UTF-8".to_owned();
             let remedy = "convert the file to UTF-8, as iconv does";
-            self.malformed(error.valid_up_to() + 1, what, remedy)
+            malformed(
+                &self.path,
+                self.number,
+                error.valid_up_to() + 1,
+                what,
+                remedy,
+            )
         })?;
-        serde_json::from_str(line).map_err(|error| {
+        let mut json = serde_json::Deserializer::from_str(line.trim_end());
+        let object = Object {
+            names: &mut self.names,
+            row,
+        };
+        let parsed = object.deserialize(&mut json).and_then(|()| json.end());
+        parsed.map_err(|error| {
             let what = error.to_string();
             // The parser's own position is one within the line.
             let what = what
                 .rsplit_once(" at line ")
                 .map_or(&*what, |(what, _)| what);
             let what = format!("not a JSON object: {what}");
-            self.malformed(error.column().max(1), what, REMEDY)
+            malformed(&self.path, self.number, error.column().max(1), what, REMEDY)
         })
-    }
-
-    fn malformed(&self, character: usize, what: String, remedy: &'static str) -> Error {
-        Error::Malformed {
-            path: self.path.clone(),
-            line: self.number,
-            at: format!(", column {character}"),
-            what,
-            remedy,
-        }
     }
 }
 
-/// The names met so far, and the columns kept.
-struct Fields {
-    fields: Vec<Field>,
-    /// Where each name is in `fields`.
+fn malformed(
+    path: &std::path::Path,
+    line: u64,
+    character: usize,
+    what: String,
+    remedy: &'static str,
+) -> Error {
+    Error::Malformed {
+        path: path.to_owned(),
+        line,
+        at: format!(", column {character}"),
+        what,
+        remedy,
+    }
+}
+
+/// The names met so far, each with its place.
+#[derive(Default)]
+struct Names {
+    names: Vec<String>,
     places: HashMap<String, usize>,
-    are_all_kept: bool,
-    rows: usize,
 }
 
-struct Field {
-    name: String,
-    column: ColumnBuilder,
-    is_kept: bool,
-    is_met: bool,
+impl Names {
+    /// The place of a name. Objects mostly repeat the order of the ones before: that is tried first.
+    fn place(&mut self, name: &str, likely: usize) -> usize {
+        if self.names.get(likely).is_some_and(|there| there == name) {
+            return likely;
+        }
+        if let Some(place) = self.places.get(name) {
+            return *place;
+        }
+        self.names.push(name.to_owned());
+        self.places.insert(name.to_owned(), self.names.len() - 1);
+        self.names.len() - 1
+    }
 }
 
-impl Fields {
-    fn new(columns: Option<&[String]>) -> Self {
-        let mut fields = Fields {
-            fields: Vec::new(),
-            places: HashMap::new(),
-            are_all_kept: columns.is_none(),
-            rows: 0,
-        };
-        for name in columns.unwrap_or_default() {
-            fields.add(name, true);
-        }
-        fields
+/// Reads an object straight into a row.
+struct Object<'a> {
+    names: &'a mut Names,
+    row: &'a mut Row,
+}
+
+impl<'de> DeserializeSeed<'de> for Object<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Object<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
     }
 
-    fn add(&mut self, name: &str, is_kept: bool) -> usize {
-        let place = self.fields.len();
-        self.places.insert(name.to_owned(), place);
-        self.fields.push(Field {
-            name: name.to_owned(),
-            column: ColumnBuilder::default(),
-            is_kept,
-            is_met: false,
-        });
-        place
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut likely = 0;
+        loop {
+            let name = Name {
+                names: self.names,
+                likely,
+            };
+            let Some(place) = map.next_key_seed(name)? else {
+                return Ok(());
+            };
+            let value: &RawValue = map.next_value()?;
+            let field = field(self.row, value.get()).map_err(A::Error::custom)?;
+            self.row.set(place, field);
+            likely = place + 1;
+        }
+    }
+}
+
+/// Reads a key as its place.
+struct Name<'a> {
+    names: &'a mut Names,
+    likely: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Name<'_> {
+    type Value = usize;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Name<'_> {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
     }
 
-    /// Adds a field of the row that follows the `rows` complete ones.
-    fn push(&mut self, name: &str, value: Value) -> Result<(), TooMuchText> {
-        let place = match self.places.get(name) {
-            Some(place) => *place,
-            None => self.add(name, self.are_all_kept),
-        };
-        let Field {
-            column,
-            is_kept,
-            is_met,
-            ..
-        } = &mut self.fields[place];
-        *is_met = true;
-        if !*is_kept {
-            return Ok(());
-        }
-        column.pad(self.rows);
-        match value {
-            Value::Null => column.push_null(),
-            Value::Bool(bool) => column.push_integer(bool.into()),
-            Value::Number(number) => match number.as_i64() {
-                Some(integer) => column.push_integer(integer),
-                None => column.push_real(number.as_f64().unwrap_or(f64::INFINITY)),
-            },
-            Value::String(text) => column.push_text(&text)?,
-            nested => column.push_text(&nested.to_string())?,
-        }
-        Ok(())
+    fn visit_str<E>(self, name: &str) -> Result<usize, E> {
+        Ok(self.names.place(name, self.likely))
     }
+}
 
-    fn finish(self, path: &Path) -> Result<Table, Error> {
-        if self.rows == 0 {
-            return Err(Error::NoRows {
-                path: path.to_owned(),
-            });
+/// The field that a JSON text stands for: nested values stay JSON.
+fn field(row: &mut Row, json: &str) -> Result<Field, serde_json::Error> {
+    let bytes = json.as_bytes();
+    Ok(match bytes.first() {
+        Some(b'"') if memchr::memchr(b'\\', bytes).is_none() => {
+            Field::Text(row.keep(&bytes[1..bytes.len() - 1]))
         }
-        if let Some(missing) = self.fields.iter().find(|field| !field.is_met) {
-            let met = self.fields.iter().filter(|field| field.is_met);
-            let met = met.map(|field| field.name.as_str());
-            return Err(no_such_column(path, &missing.name, met));
+        Some(b'"') => {
+            let text: String = serde_json::from_str(json)?;
+            Field::Text(row.keep(text.as_bytes()))
         }
-        let kept = self.fields.into_iter().filter(|field| field.is_kept);
-        let (columns, values) = kept
-            .map(|mut field| {
-                field.column.pad(self.rows);
-                (field.name, field.column.finish())
-            })
-            .unzip();
-        Ok(Table {
-            columns,
-            rows: self.rows,
-            values,
-        })
+        Some(b'{' | b'[') => Field::Text(row.keep(&without_spaces(bytes))),
+        Some(b'n') => Field::Null,
+        Some(b't') => Field::Integer(1),
+        Some(b'f') => Field::Integer(0),
+        _ => Field::Number(row.keep(bytes)),
+    })
+}
+
+/// JSON without the spaces and line ends between its parts.
+fn without_spaces(json: &[u8]) -> Vec<u8> {
+    let (mut is_in_string, mut is_escaped) = (false, false);
+    let is_kept = |byte: &u8| {
+        if is_in_string {
+            is_in_string = is_escaped || *byte != b'"';
+            is_escaped = !is_escaped && *byte == b'\\';
+            true
+        } else {
+            is_in_string = *byte == b'"';
+            !byte.is_ascii_whitespace()
+        }
+    };
+    let mut is_kept = is_kept;
+    json.iter().copied().filter(|byte| is_kept(byte)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spaces_go_from_between_the_parts_alone() {
+        let nested = br#"{ "a b" : [ 1.10 , "\" x\\" , { } ] }"#;
+        assert_eq!(without_spaces(nested), br#"{"a b":[1.10,"\" x\\",{}]}"#);
     }
 }

@@ -2,7 +2,7 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use inorder_engine::Value;
+use inorder_engine::{Column, Value};
 use tempfile::TempDir;
 
 use super::*;
@@ -172,7 +172,7 @@ fn missing_columns_name_the_nearest() {
             "{\"a1\":1,\"b\":2}\n{\"a2\":1}",
             Some(&["b", "a3"])
         ),
-        "f.jsonl has no column `a3`; it has `b`, `a1`, `a2`"
+        "f.jsonl has no column `a3`; it has `a1`, `b`, `a2`"
     );
     assert_eq!(
         refusal("basics.tsv", BASICS, Some(&["tittle"])),
@@ -235,7 +235,7 @@ fn files_without_rows_are_refused() {
 fn unknown_formats_are_told_the_known_ones() {
     let message = refusal("films.parquet", "PAR1", None);
     let beginning = "films.parquet: neither name nor content tells what rows it holds; \
-                     bring one of these, plain or compressed with gzip:\n  - IMDb's";
+                     bring one of these, plain or compressed with gzip or zstd:\n  - IMDb's";
     assert!(message.starts_with(beginning), "{message}");
     assert_eq!(message.lines().count(), 1 + FORMATS.len());
 }

@@ -11,7 +11,8 @@ const DIALECT: Dialect = Dialect {
 };
 
 pub(super) const FORMAT: Format = Format {
+    name: "tsv",
     description: "tab-separated values with a header (.tsv, .tab)",
     recognises: |extension, _| matches!(extension, "tsv" | "tab"),
-    read: |input, columns| DIALECT.read(input, columns),
+    open: |input, settings| DIALECT.rows(input, settings),
 };

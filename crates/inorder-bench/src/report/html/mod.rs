@@ -102,6 +102,7 @@ struct Experiment<'a> {
     everything: Option<SummaryTable<'a>>,
     floor: Vec<(&'static str, String)>,
     withheld: Option<&'a str>,
+    layers: Vec<String>,
     failed: Vec<(&'a str, u32, &'a str)>,
     missing: Option<String>,
     plots: Vec<PlotEntry<'a>>,
@@ -299,6 +300,7 @@ impl<'a> Experiment<'a> {
                 .map(|(_, title, ratio)| (*title, format::ratio_with_interval(ratio)))
                 .collect(),
             withheld: noise.withheld.as_deref(),
+            layers: view.layer_notes(),
             failed: view
                 .failed
                 .iter()

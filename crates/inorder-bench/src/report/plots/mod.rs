@@ -6,6 +6,7 @@ mod bars;
 mod facets;
 mod fill;
 mod latency;
+mod layers;
 mod lines;
 mod table;
 
@@ -196,6 +197,7 @@ const BUILDERS: &[fn(&Source) -> Vec<Plot>] = &[
     lines::cpu_by_rows,
     lines::by_factor,
     bars::bytes_by_file,
+    layers::plot,
     bars::cpu_by_phase,
     bars::size,
     fill::map,

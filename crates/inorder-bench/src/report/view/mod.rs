@@ -11,11 +11,12 @@ use super::{
     plots::{self, Plot},
 };
 use crate::{
-    analysis::{self, Ratio},
+    analysis::{self, LayerCheck, Ratio},
     claims::{Claim, Judgement, Verdict},
     metrics::METRICS,
     results::{Experiment, Meta, Run, Status, Trial},
 };
+use inorder_engine::Layer;
 
 /// A whole report.
 #[derive(Clone, Debug)]
@@ -72,6 +73,8 @@ pub struct ExperimentView {
     pub plots: Vec<Plot>,
     /// How far its times can be trusted.
     pub noise: NoiseView,
+    /// How far the engines' counts of bytes are from the kernel's.
+    pub layers: Vec<LayerCheck>,
     /// Trials without a result: failed ones.
     pub failed: Vec<FailedTrial>,
     /// Trials that have not run yet.
@@ -197,6 +200,7 @@ impl ExperimentView {
                 withheld,
                 floor: floor(run, experiment),
             },
+            layers: analysis::layer_checks(run, experiment),
             failed: trials
                 .iter()
                 .filter(|(_, trial)| trial.status == Status::Failed)
@@ -227,8 +231,18 @@ impl ExperimentView {
 }
 
 impl ExperimentView {
+    /// Where the engines' count of bytes and the kernel's part, and why; that they agree, where engines are compared.
+    pub fn layer_notes(&self) -> Vec<String> {
+        let is_compared = self.varied.iter().any(|(factor, _)| factor == "engine");
+        let checks = self.layers.iter();
+        checks
+            .filter(|check| is_compared || !check.agrees())
+            .map(layer_note)
+            .collect()
+    }
+
     /// What to know beside the table, a paragraph each: whether times are withheld, the noise floor,
-    /// trials without a result.
+    /// how the two counts of bytes compare, trials without a result.
     pub fn notes(&self) -> Vec<String> {
         let withheld = self
             .noise
@@ -259,10 +273,31 @@ impl ExperimentView {
         withheld
             .into_iter()
             .chain(floor)
+            .chain(self.layer_notes())
             .chain(failed)
             .chain(missing)
             .collect()
     }
+}
+
+fn layer_note(found: &LayerCheck) -> String {
+    let layer = match found.check.layer {
+        Layer::WriteCalls => "bytes passed to write calls",
+        Layer::Block => "bytes of the block layer",
+    };
+    let ends = [found.low, found.high].map(|share| format!("{:+.2}%", share * 100.0));
+    let apart = match ends[0] == ends[1] {
+        true => ends[0].clone(),
+        false => format!("{} to {}", ends[0], ends[1]),
+    };
+    let why = match found.agrees() {
+        true => "they agree".to_owned(),
+        false => format!("they part: {}", found.check.gap),
+    };
+    format!(
+        "Two counts, {}: {layer} against the engine's own {apart}; {why}.",
+        found.engine
+    )
 }
 
 fn post_title(post: &'static str) -> &'static str {

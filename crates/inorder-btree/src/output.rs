@@ -1,0 +1,167 @@
+//! The pages of a file in the order of their numbers.
+
+use std::fs::File;
+
+use crate::cell::Cell;
+use crate::error::Result;
+use crate::geometry::{Geometry, PageKind};
+use crate::header::{HEADER_BYTES, header};
+use crate::numbers::{Numbers, Place};
+use crate::options::{AutoVacuum, Options};
+use crate::page::Page;
+use crate::pointer_map::{ENTRY_BYTES, PointerMap, Referrer};
+use crate::sink::Sink;
+
+/// The page of the schema's root, which begins with the file's header.
+pub(crate) const SCHEMA_ROOT: u32 = 1;
+
+/// The pages of a file, written one after another. Roots have places at its beginning that are filled last.
+#[derive(Debug)]
+pub(crate) struct Output {
+    sink: Sink,
+    numbers: Numbers,
+    geometry: Geometry,
+    pointer_map: Option<PointerMap>,
+    map_pages: Vec<u32>,
+    /// Pages whose content was not known when their place came, with it.
+    late: Vec<(u32, Vec<u8>)>,
+}
+
+impl Output {
+    pub(crate) fn new(file: File, options: &Options) -> Self {
+        let geometry = Geometry::new(options);
+        let has_pointer_map = options.auto_vacuum != AutoVacuum::None;
+        Output {
+            sink: Sink::new(file, geometry.page, options.is_direct),
+            numbers: Numbers::new(&geometry, has_pointer_map),
+            geometry,
+            pointer_map: has_pointer_map.then(PointerMap::default),
+            map_pages: Vec::new(),
+            late: Vec::new(),
+        }
+    }
+
+    pub(crate) fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// Takes the next page and returns its number; its content is to be overwritten whole.
+    fn next_page(&mut self) -> Result<u32> {
+        loop {
+            let (number, place) = self.numbers.take()?;
+            self.sink.next_page()?;
+            match place {
+                Place::Free => return Ok(number),
+                Place::PointerMap => self.map_pages.push(number),
+                Place::Pending => {}
+            }
+            self.sink.page().fill(0);
+        }
+    }
+
+    /// Takes the next page for a root, which is given later.
+    pub(crate) fn reserve(&mut self) -> Result<u32> {
+        let number = self.next_page()?;
+        self.sink.page().fill(0);
+        Ok(number)
+    }
+
+    /// Writes a page of a tree and returns its number.
+    pub(crate) fn append(&mut self, page: &mut Page, right_child: u32) -> Result<u32> {
+        let number = self.next_page()?;
+        self.sink.page().copy_from_slice(page.seal(right_child));
+        self.note_children(page, right_child, number);
+        Ok(number)
+    }
+
+    /// Gives the content of a page that was reserved for a root.
+    pub(crate) fn put_root(&mut self, root: u32, page: &mut Page, right_child: u32) -> Result<()> {
+        let header_bytes = if root == SCHEMA_ROOT { HEADER_BYTES } else { 0 };
+        if page.used() > self.geometry.usable - header_bytes {
+            // SQLite takes a first page that has one child and no cell, for this very reason.
+            let child = self.append(page, right_child)?;
+            let mut above = Page::new(PageKind::TableInterior, self.geometry);
+            return self.put_root(root, &mut above, child);
+        }
+        self.note_children(page, right_child, root);
+        if root != SCHEMA_ROOT {
+            self.note(root, Referrer::Schema);
+        }
+        let bytes = page.seal_at(header_bytes, right_child).to_vec();
+        self.late.push((root, bytes));
+        Ok(())
+    }
+
+    /// Writes what of a payload doesn't fit into its cell and returns the first page it went to.
+    pub(crate) fn append_overflow(&mut self, mut rest: &[u8]) -> Result<u32> {
+        let first = self.numbers.next_free()?;
+        let mut before = None;
+        while !rest.is_empty() {
+            let (part, after) = rest.split_at(rest.len().min(self.geometry.overflow_bytes()));
+            let number = self.next_page()?;
+            let next = match after {
+                [] => 0,
+                _ => self.numbers.next_free()?,
+            };
+            let page = self.sink.page();
+            page[..4].copy_from_slice(&next.to_be_bytes());
+            page[4..][..part.len()].copy_from_slice(part);
+            page[4 + part.len()..].fill(0);
+            if let Some(before) = before.replace(number) {
+                self.note(number, Referrer::Chain(before));
+            }
+            rest = after;
+        }
+        Ok(first)
+    }
+
+    fn note(&mut self, page: u32, referrer: Referrer) {
+        if let Some(map) = &mut self.pointer_map {
+            map.set(page, referrer);
+        }
+    }
+
+    /// Notes which pages a page of a tree refers to.
+    fn note_children(&mut self, page: &Page, right_child: u32, number: u32) {
+        let Some(map) = &mut self.pointer_map else {
+            return;
+        };
+        for cell in page.iter() {
+            let cell = Cell::read(page.kind(), cell, &self.geometry);
+            if let Some(child) = cell.child {
+                map.set(child, Referrer::Parent(number));
+            }
+            if let Some(overflow) = cell.overflow {
+                map.set(overflow, Referrer::Cell(number));
+            }
+        }
+        if page.kind().is_interior() {
+            map.set(right_child, Referrer::Parent(number));
+        }
+    }
+
+    /// Writes the rest: the roots, the pointer map, and the first page with the file's header last of all.
+    pub(crate) fn finish(self, options: &Options, last_root: u32) -> Result<File> {
+        let pages = self.numbers.last();
+        let file = self.sink.finish()?;
+        if let Some(map) = &self.pointer_map {
+            let entries = self.geometry.usable / ENTRY_BYTES;
+            for &number in &self.map_pages {
+                file.overwrite(number, &map.page(number, entries, self.geometry.page))?;
+            }
+        }
+        let mut first = None;
+        for (number, mut page) in self.late {
+            if number == SCHEMA_ROOT {
+                page[..HEADER_BYTES].copy_from_slice(&header(options, pages, last_root));
+                first = Some(page);
+            } else {
+                file.overwrite(number, &page)?;
+            }
+        }
+        if let Some(page) = first {
+            file.overwrite(SCHEMA_ROOT, &page)?;
+        }
+        Ok(file.into_file())
+    }
+}

@@ -1,0 +1,95 @@
+//! Records made of the values of another, as they are.
+
+use super::read::Values;
+use super::write::{header_bytes, push_body, serial_type};
+use super::{Value, varint};
+
+/// A value of a record that is made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pick {
+    /// The value at this index of the other record; NULL where it has none.
+    Value(usize),
+    /// NULL.
+    Null,
+    /// This integer.
+    Integer(i64),
+}
+
+/// Where the values of a record are: read once, to make several records of them without decoding any.
+///
+/// ```
+/// use inorder_btree::{Value, record::{self, Fields, Pick, Record}};
+///
+/// let (mut row, mut entry, mut fields) = (Vec::new(), Vec::new(), Fields::default());
+/// record::encode(&[Value::Integer(7), Value::Text(b"Alien")], &mut row);
+/// fields.read(&row);
+/// fields.write(&row, [Pick::Value(1), Pick::Integer(7)], &mut entry);
+/// let values: Vec<_> = Record::parse(&entry).unwrap().values().collect();
+/// assert_eq!(values, [Value::Text(b"Alien"), Value::Integer(7)]);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Fields(Vec<Field>);
+
+#[derive(Debug, Clone, Copy)]
+struct Field {
+    serial_type: u64,
+    start: usize,
+    end: usize,
+}
+
+impl Fields {
+    /// Notes where the values of a record are, in place of those of another.
+    #[inline]
+    pub fn read(&mut self, record: &[u8]) {
+        self.0.clear();
+        let mut values = Values::new(record);
+        let mut start = record.len() - values.body_bytes();
+        while let Some((serial_type, bytes)) = values.next_raw() {
+            let end = start + bytes.len();
+            self.0.push(Field {
+                serial_type,
+                start,
+                end,
+            });
+            start = end;
+        }
+    }
+
+    /// Appends a record of values of the one that was read last, which is given again.
+    #[inline]
+    pub fn write<P>(&self, record: &[u8], picks: P, out: &mut Vec<u8>)
+    where
+        P: IntoIterator<Item = Pick, IntoIter: Clone>,
+    {
+        let picks = picks.into_iter();
+        let types_bytes = picks
+            .clone()
+            .map(|pick| varint::len(self.serial_type(pick)));
+        varint::push(header_bytes(types_bytes.sum()) as u64, out);
+        for pick in picks.clone() {
+            varint::push(self.serial_type(pick), out);
+        }
+        for pick in picks {
+            match pick {
+                Pick::Value(index) => {
+                    let bytes = self
+                        .0
+                        .get(index)
+                        .map(|field| &record[field.start..field.end]);
+                    out.extend_from_slice(bytes.unwrap_or_default());
+                }
+                Pick::Null => {}
+                Pick::Integer(integer) => push_body(&Value::Integer(integer), out),
+            }
+        }
+    }
+
+    #[inline]
+    fn serial_type(&self, pick: Pick) -> u64 {
+        match pick {
+            Pick::Value(index) => self.0.get(index).map_or(0, |field| field.serial_type),
+            Pick::Null => 0,
+            Pick::Integer(integer) => serial_type(&Value::Integer(integer)),
+        }
+    }
+}

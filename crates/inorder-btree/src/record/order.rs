@@ -1,0 +1,328 @@
+//! The order in which a B-tree keeps records: SQLite's own, value by value, collation by collation.
+
+use std::cmp::Ordering;
+
+use super::read::{Values, value_of};
+use super::{TextEncoding, Value};
+
+/// How text is compared. Source: <https://www.sqlite.org/datatype3.html#collation>.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Collation {
+    /// By its bytes, in whatever encoding.
+    Binary,
+    /// By its bytes in UTF-8, the 26 letters of ASCII in lower case, up to the first NUL; then by length.
+    NoCase,
+    /// By its bytes in UTF-8 without the spaces at its end.
+    RTrim,
+}
+
+impl Collation {
+    /// Every collation that SQLite brings.
+    pub const ALL: &[Collation] = &[Collation::Binary, Collation::NoCase, Collation::RTrim];
+
+    /// Its name in SQL.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Collation::Binary => "BINARY",
+            Collation::NoCase => "NOCASE",
+            Collation::RTrim => "RTRIM",
+        }
+    }
+
+    /// The collation of this name, whose letters may be of any case.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let is_named = |collation: &&Collation| collation.name().eq_ignore_ascii_case(name);
+        Self::ALL.iter().find(is_named).copied()
+    }
+}
+
+/// One column of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyColumn {
+    /// Which value of the record, from 0.
+    pub index: usize,
+    /// How its text is compared.
+    pub collation: Collation,
+    /// Whether large values come first.
+    pub is_descending: bool,
+}
+
+impl KeyColumn {
+    /// The value at `index`, ascending, text by its bytes.
+    #[must_use]
+    pub fn ascending(index: usize) -> Self {
+        KeyColumn {
+            index,
+            collation: Collation::Binary,
+            is_descending: false,
+        }
+    }
+}
+
+/// The order of records by some of their values, as SQLite's indexes have it.
+///
+/// A value that a record doesn't have counts as NULL. Bytes that are no record are ordered somehow, without
+/// a panic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyOrder {
+    columns: Vec<KeyColumn>,
+    encoding: TextEncoding,
+}
+
+impl KeyOrder {
+    /// An order by these columns, the first decides first, of text in this encoding.
+    #[must_use]
+    pub fn new(columns: Vec<KeyColumn>, encoding: TextEncoding) -> Self {
+        KeyOrder { columns, encoding }
+    }
+
+    /// The columns, the first decides first.
+    #[must_use]
+    pub fn columns(&self) -> &[KeyColumn] {
+        &self.columns
+    }
+
+    /// The encoding of text.
+    #[must_use]
+    pub fn encoding(&self) -> TextEncoding {
+        self.encoding
+    }
+
+    /// Two records as SQLite compares them.
+    #[must_use]
+    pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        self.compare_columns(a, b).0
+    }
+
+    /// The same, and the number of columns in which they are equal before the first that decides.
+    #[must_use]
+    pub fn compare_columns(&self, a: &[u8], b: &[u8]) -> (Ordering, usize) {
+        let (mut a, mut b) = (Reader::new(a), Reader::new(b));
+        for (i, column) in self.columns.iter().enumerate() {
+            let (a, b) = (a.value(column.index), b.value(column.index));
+            let order = values(&a, &b, column.collation, self.encoding);
+            if order.is_ne() {
+                return match column.is_descending {
+                    true => (order.reverse(), i),
+                    false => (order, i),
+                };
+            }
+        }
+        (Ordering::Equal, self.columns.len())
+    }
+
+    /// A number that orders records as far as it goes: where it differs, [`compare`](Self::compare) says the
+    /// same; where it is equal, `compare` decides.
+    #[must_use]
+    pub fn prefix(&self, record: &[u8]) -> u64 {
+        let Some(column) = self.columns.first() else {
+            return 0;
+        };
+        let value = Reader::new(record).value(column.index);
+        let ascending = value_prefix(&value, column.collation, self.encoding);
+        if column.is_descending {
+            !ascending
+        } else {
+            ascending
+        }
+    }
+
+    /// Whether any column of the key is NULL: such records are never duplicates in an index.
+    #[must_use]
+    pub fn has_null(&self, record: &[u8]) -> bool {
+        self.has_null_before(self.columns.len(), record)
+    }
+
+    /// Whether any of the first `columns` columns of the key is NULL.
+    #[must_use]
+    pub fn has_null_before(&self, columns: usize, record: &[u8]) -> bool {
+        let mut reader = Reader::new(record);
+        let mut columns = self.columns.iter().take(columns);
+        columns.any(|column| reader.value(column.index) == Value::Null)
+    }
+}
+
+/// A record's values by index, cheapest where indexes ascend.
+struct Reader<'a> {
+    record: &'a [u8],
+    rest: Values<'a>,
+    next: usize,
+}
+
+impl<'a> Reader<'a> {
+    #[inline]
+    fn new(record: &'a [u8]) -> Self {
+        Reader {
+            record,
+            rest: Values::new(record),
+            next: 0,
+        }
+    }
+
+    #[inline]
+    fn value(&mut self, index: usize) -> Value<'a> {
+        if index < self.next {
+            *self = Reader::new(self.record);
+        }
+        while self.next < index && self.rest.next_raw().is_some() {
+            self.next += 1;
+        }
+        if self.next < index {
+            return Value::Null;
+        }
+        self.next += 1;
+        let raw = self.rest.next_raw();
+        raw.map_or(Value::Null, |(serial_type, bytes)| {
+            value_of(serial_type, bytes)
+        })
+    }
+}
+
+/// NULL, number, text, blob.
+#[inline]
+fn class(value: &Value) -> u64 {
+    match value {
+        Value::Null => 0,
+        Value::Integer(_) | Value::Real(_) => 1,
+        Value::Text(_) => 2,
+        Value::Blob(_) => 3,
+    }
+}
+
+#[inline]
+fn values(a: &Value, b: &Value, collation: Collation, encoding: TextEncoding) -> Ordering {
+    match (a, b) {
+        (Value::Text(a), Value::Text(b)) => texts(a, b, collation, encoding),
+        (Value::Blob(a), Value::Blob(b)) => a.cmp(b),
+        (Value::Integer(a), Value::Integer(b)) => a.cmp(b),
+        (Value::Real(a), Value::Real(b)) => a.partial_cmp(b).unwrap_or(Ordering::Equal),
+        (Value::Integer(a), Value::Real(b)) => integer_with_real(*a, *b),
+        (Value::Real(a), Value::Integer(b)) => integer_with_real(*b, *a).reverse(),
+        _ => class(a).cmp(&class(b)),
+    }
+}
+
+/// Exact beyond 2^53, where an integer as a real is rounded.
+fn integer_with_real(integer: i64, real: f64) -> Ordering {
+    const TWO_63: f64 = 9_223_372_036_854_775_808.0;
+    if real < -TWO_63 {
+        Ordering::Greater
+    } else if real >= TWO_63 {
+        Ordering::Less
+    } else {
+        let fraction = real - real.trunc();
+        integer
+            .cmp(&(real as i64))
+            .then_with(|| 0.0f64.partial_cmp(&fraction).unwrap_or(Ordering::Equal))
+    }
+}
+
+/// NOCASE and RTRIM exist for UTF-8 alone, SQLite converts for them; BINARY takes the bytes there are.
+#[inline]
+fn texts(a: &[u8], b: &[u8], collation: Collation, encoding: TextEncoding) -> Ordering {
+    if a == b {
+        return Ordering::Equal;
+    }
+    match (collation, encoding) {
+        (Collation::Binary, _) => a.cmp(b),
+        (Collation::RTrim, TextEncoding::Utf8) => trimmed(a).cmp(trimmed(b)),
+        (Collation::RTrim, _) => {
+            let (a, b) = (encoding.utf8(a), encoding.utf8(b));
+            without_spaces(a).cmp(without_spaces(b))
+        }
+        (Collation::NoCase, TextEncoding::Utf8) => {
+            let (folded_a, folded_b) = (folded(a.iter().copied()), folded(b.iter().copied()));
+            folded_a.cmp(folded_b).then_with(|| a.len().cmp(&b.len()))
+        }
+        (Collation::NoCase, _) => {
+            let utf8 = |text| encoding.utf8(text);
+            let bytes = |text| utf8(text).count();
+            folded(utf8(a))
+                .cmp(folded(utf8(b)))
+                .then_with(|| bytes(a).cmp(&bytes(b)))
+        }
+    }
+}
+
+/// Without the spaces at the end.
+fn trimmed(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|&byte| byte != b' ');
+    &text[..end.map_or(0, |last| last + 1)]
+}
+
+/// Bytes one after another without the spaces at the end.
+fn without_spaces(mut bytes: impl Iterator<Item = u8>) -> impl Iterator<Item = u8> {
+    let (mut spaces, mut after) = (0usize, None);
+    std::iter::from_fn(move || {
+        if spaces == 0
+            && let Some(byte) = after.take()
+        {
+            return Some(byte);
+        }
+        while spaces == 0 || after.is_none() {
+            match bytes.next()? {
+                b' ' => spaces += 1,
+                byte if spaces == 0 => return Some(byte),
+                byte => after = Some(byte),
+            }
+        }
+        spaces -= 1;
+        Some(b' ')
+    })
+}
+
+/// In lower case, up to the first NUL.
+fn folded(bytes: impl Iterator<Item = u8>) -> impl Iterator<Item = u8> {
+    bytes
+        .take_while(|&byte| byte != 0)
+        .map(|byte| byte.to_ascii_lowercase())
+}
+
+/// Two bits of the class, then the first 62 of the value: of a number's nearest real, or of 8 bytes.
+#[inline]
+fn value_prefix(value: &Value, collation: Collation, encoding: TextEncoding) -> u64 {
+    let number = match value {
+        Value::Null => 0,
+        Value::Integer(integer) => of_real(*integer as f64),
+        Value::Real(real) => of_real(*real),
+        Value::Text(text) => text_prefix(text, collation, encoding),
+        Value::Blob(blob) => of_bytes(blob),
+    };
+    class(value) << 62 | number >> 2
+}
+
+#[inline]
+fn text_prefix(text: &[u8], collation: Collation, encoding: TextEncoding) -> u64 {
+    match (collation, encoding) {
+        (Collation::Binary, _) => of_bytes(text),
+        (Collation::RTrim, TextEncoding::Utf8) => of_bytes(trimmed(text)),
+        (Collation::RTrim, _) => first_8(without_spaces(encoding.utf8(text))),
+        (Collation::NoCase, _) => first_8(folded(encoding.utf8(text))),
+    }
+}
+
+/// The number that orders reals: -0.0 equal to 0.0.
+#[inline]
+fn of_real(real: f64) -> u64 {
+    let bits = (real + 0.0).to_bits();
+    bits ^ (((bits as i64 >> 63) as u64) | 1 << 63)
+}
+
+/// The first 8 bytes as a big-endian number, padded with zeros.
+#[inline]
+fn of_bytes(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk::<8>() {
+        Some(chunk) => u64::from_be_bytes(*chunk),
+        None => first_8(bytes.iter().copied()),
+    }
+}
+
+fn first_8(bytes: impl Iterator<Item = u8>) -> u64 {
+    let mut chunk = [0; 8];
+    for (slot, byte) in chunk.iter_mut().zip(bytes) {
+        *slot = byte;
+    }
+    u64::from_be_bytes(chunk)
+}

@@ -1,0 +1,119 @@
+//! Numbers of 1 to 9 bytes, the first 8 with 7 bits each, most significant first.
+
+/// Bytes that the longest varint takes.
+pub const BYTES_MAX: usize = 9;
+
+/// Bytes that a number takes: 1 to 9.
+#[must_use]
+pub fn len(value: u64) -> usize {
+    let bits = 64 - (value | 1).leading_zeros() as usize;
+    bits.div_ceil(7).min(BYTES_MAX)
+}
+
+/// Writes a number at the beginning of a buffer and returns the bytes it took.
+///
+/// # Panics
+///
+/// Where the buffer is shorter than [`len`] of the number.
+#[inline]
+pub fn write(value: u64, out: &mut [u8]) -> usize {
+    if value < 0x80 {
+        out[0] = value as u8;
+        return 1;
+    }
+    write_long(value, out)
+}
+
+fn write_long(mut value: u64, out: &mut [u8]) -> usize {
+    let len = len(value);
+    if len == BYTES_MAX {
+        out[8] = value as u8;
+        value >>= 8;
+    } else {
+        out[len - 1] = value as u8 & 0x7f;
+        value >>= 7;
+    }
+    for byte in out[..len - 1].iter_mut().rev() {
+        *byte = value as u8 | 0x80;
+        value >>= 7;
+    }
+    len
+}
+
+/// Appends a number.
+#[inline]
+pub fn push(value: u64, out: &mut Vec<u8>) {
+    if value < 0x80 {
+        out.push(value as u8);
+        return;
+    }
+    let mut bytes = [0; BYTES_MAX];
+    let len = write_long(value, &mut bytes);
+    out.extend_from_slice(&bytes[..len]);
+}
+
+/// The number at the beginning of `bytes` and the bytes it takes; `None` where they end before it does.
+#[inline]
+#[must_use]
+pub fn read(bytes: &[u8]) -> Option<(u64, usize)> {
+    match *bytes.first()? {
+        byte @ 0..0x80 => Some((u64::from(byte), 1)),
+        _ => read_long(bytes),
+    }
+}
+
+fn read_long(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut value = 0;
+    for (i, &byte) in bytes.iter().take(BYTES_MAX - 1).enumerate() {
+        value = value << 7 | u64::from(byte & 0x7f);
+        if byte < 0x80 {
+            return Some((value, i + 1));
+        }
+    }
+    let last = bytes.get(BYTES_MAX - 1)?;
+    Some((value << 8 | u64::from(*last), BYTES_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lengths_change_where_sqlite_says() {
+        for (value, bytes) in [
+            (0, 1),
+            (0x7f, 1),
+            (0x80, 2),
+            (0x3fff, 2),
+            (0x4000, 3),
+            ((1 << 56) - 1, 8),
+            (1 << 56, 9),
+            (u64::MAX, 9),
+        ] {
+            assert_eq!(len(value), bytes, "{value:#x}");
+        }
+    }
+
+    #[test]
+    fn an_unfinished_number_is_none() {
+        assert_eq!(read(&[]), None);
+        assert_eq!(read(&[0x80]), None);
+        assert_eq!(read(&[0xff; 8]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_pushed_is_read(shift in 0..64u32, bits: u64, tail: Vec<u8>) {
+            let value = bits >> shift;
+            let mut bytes = Vec::new();
+            push(value, &mut bytes);
+            prop_assert_eq!(bytes.len(), len(value));
+            let mut written = [0; BYTES_MAX];
+            let n = write(value, &mut written);
+            prop_assert_eq!(&written[..n], &bytes[..]);
+            bytes.extend(&tail);
+            prop_assert_eq!(read(&bytes), Some((value, len(value))));
+        }
+    }
+}

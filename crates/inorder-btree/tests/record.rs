@@ -1,0 +1,208 @@
+//! Records and their order against SQLite itself.
+
+mod common;
+
+use std::cmp::Ordering;
+
+use common::{Owned, bind, encoding, value};
+use inorder_btree::record::{
+    self, Collation, Fields, KeyColumn, KeyOrder, Pick, Record, TextEncoding, Value,
+};
+use proptest::prelude::*;
+use rusqlite::Connection;
+
+/// A database in memory with this encoding.
+fn database(encoding: TextEncoding) -> Connection {
+    let connection = Connection::open_in_memory().unwrap();
+    let pragma = format!("PRAGMA encoding = '{}'", encoding.name());
+    connection.execute_batch(&pragma).unwrap();
+    connection
+}
+
+fn encoded(row: &[Owned]) -> Vec<u8> {
+    let values: Vec<Value> = row.iter().map(Owned::as_value).collect();
+    let mut bytes = Vec::new();
+    record::encode(&values, &mut bytes);
+    bytes
+}
+
+/// SQLite's order of rows with three columns, as the rows' numbers.
+fn sqlite_order(rows: &[Vec<Owned>], key: &KeyOrder) -> Vec<usize> {
+    let connection = database(key.encoding());
+    connection
+        .execute_batch("CREATE TABLE t(n INTEGER PRIMARY KEY, c0, c1, c2)")
+        .unwrap();
+    for (n, row) in rows.iter().enumerate() {
+        let places: Vec<String> = row.iter().map(Owned::placeholder).collect();
+        let sql = format!("INSERT INTO t VALUES({n}, {})", places.join(", "));
+        let mut statement = connection.prepare_cached(&sql).unwrap();
+        statement
+            .execute(rusqlite::params_from_iter(bind(row)))
+            .unwrap();
+    }
+    let terms = key.columns().iter().map(|column| {
+        let direction = if column.is_descending { "DESC" } else { "ASC" };
+        format!(
+            "c{} COLLATE {} {direction}",
+            column.index,
+            column.collation.name()
+        )
+    });
+    let terms: Vec<String> = terms.chain(["n".into()]).collect();
+    let sql = format!("SELECT n FROM t ORDER BY {}", terms.join(", "));
+    let mut statement = connection.prepare(&sql).unwrap();
+    let rows = statement.query_map([], |row| row.get::<_, u32>(0)).unwrap();
+    rows.map(|n| n.unwrap() as usize).collect()
+}
+
+fn column() -> impl Strategy<Value = KeyColumn> {
+    (
+        0..3usize,
+        prop::sample::select(Collation::ALL),
+        any::<bool>(),
+    )
+        .prop_map(|(index, collation, is_descending)| KeyColumn {
+            index,
+            collation,
+            is_descending,
+        })
+}
+
+fn pick() -> impl Strategy<Value = Pick> {
+    prop_oneof![
+        4 => (0..160usize).prop_map(Pick::Value),
+        1 => Just(Pick::Null),
+        1 => any::<i64>().prop_map(Pick::Integer),
+    ]
+}
+
+/// Rows of three values and a key over them.
+fn keyed_rows() -> impl Strategy<Value = (Vec<Vec<Owned>>, KeyOrder)> {
+    encoding().prop_flat_map(|encoding| {
+        let row = prop::collection::vec(value(encoding), 3);
+        (
+            prop::collection::vec(row, 1..40),
+            prop::collection::vec(column(), 1..4)
+                .prop_map(move |columns| KeyOrder::new(columns, encoding)),
+        )
+    })
+}
+
+proptest! {
+    #[test]
+    fn records_sort_as_sqlite_sorts_rows((rows, key) in keyed_rows()) {
+        let records: Vec<Vec<u8>> = rows.iter().map(|row| encoded(row)).collect();
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by(|&a, &b| key.compare(&records[a], &records[b]).then(a.cmp(&b)));
+        prop_assert_eq!(order, sqlite_order(&rows, &key));
+    }
+
+    #[test]
+    fn prefixes_agree_with_comparing((rows, key) in keyed_rows()) {
+        let records: Vec<Vec<u8>> = rows.iter().map(|row| encoded(row)).collect();
+        for a in &records {
+            for b in &records {
+                let by_prefix = key.prefix(a).cmp(&key.prefix(b));
+                if by_prefix != Ordering::Equal {
+                    prop_assert_eq!(by_prefix, key.compare(a, b));
+                }
+                prop_assert_eq!(key.compare(a, b), key.compare(b, a).reverse());
+            }
+        }
+    }
+
+    #[test]
+    fn records_are_read_back(row in prop::collection::vec(value(TextEncoding::Utf8), 0..200)) {
+        let bytes = encoded(&row);
+        let record = Record::parse(&bytes).unwrap();
+        let values: Vec<Value> = row.iter().map(Owned::as_value).collect();
+        prop_assert_eq!(record.values().collect::<Vec<_>>(), values.clone());
+        for (i, expected) in values.iter().enumerate() {
+            prop_assert_eq!(record.value(i), Some(*expected));
+        }
+        prop_assert_eq!(record.value(row.len()), None);
+    }
+
+    #[test]
+    fn picked_values_are_encoded_as_they_would_be_by_themselves(
+        row in prop::collection::vec(value(TextEncoding::Utf8), 0..150),
+        picks in prop::collection::vec(pick(), 0..150),
+    ) {
+        let bytes = encoded(&row);
+        let mut fields = Fields::default();
+        fields.read(&encoded(&[Owned::Null]));
+        fields.read(&bytes);
+        let mut picked = Vec::new();
+        fields.write(&bytes, picks.iter().copied(), &mut picked);
+        let expected = picks.iter().map(|pick| match *pick {
+            Pick::Value(index) => row.get(index).cloned().unwrap_or(Owned::Null),
+            Pick::Null => Owned::Null,
+            Pick::Integer(integer) => Owned::Integer(integer),
+        });
+        prop_assert_eq!(picked, encoded(&expected.collect::<Vec<_>>()));
+    }
+
+    #[test]
+    fn bytes_that_are_no_record_never_panic(a: Vec<u8>, b: Vec<u8>, key in keyed_rows()) {
+        let _ = Record::parse(&a).map(|record| record.values().count());
+        let _ = key.1.compare(&a, &b);
+        let _ = key.1.prefix(&a);
+        Fields::default().read(&a);
+        let _ = key.1.has_null_before(2, &b);
+    }
+
+    #[test]
+    fn records_are_byte_for_byte_those_of_sqlite(
+        (encoding, row) in encoding().prop_flat_map(|encoding| {
+            (Just(encoding), prop::collection::vec(value(encoding), 1..140))
+        })
+    ) {
+        prop_assert_eq!(encoded(&row), common::record_of_sqlite(encoding, &row));
+    }
+}
+
+#[test]
+fn a_whole_number_in_a_real_column_is_stored_as_sqlite_stores_it() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    for real in [
+        0.0,
+        -0.0,
+        1.0,
+        2.5,
+        -128.0,
+        140_737_488_355_327.0,
+        140_737_488_355_328.0,
+        -140_737_488_355_328.0,
+        -140_737_488_355_329.0,
+        1e18,
+        9.3e18,
+        -9_223_372_036_854_775_808.0,
+        f64::INFINITY,
+        f64::MIN_POSITIVE,
+    ] {
+        let connection = Connection::open(file.path()).unwrap();
+        connection
+            .execute_batch("DROP TABLE IF EXISTS t; CREATE TABLE t(a REAL)")
+            .unwrap();
+        connection
+            .execute("INSERT INTO t VALUES(?)", [real])
+            .unwrap();
+        drop(connection);
+        let mut bytes = Vec::new();
+        record::encode(&[Value::in_real_column(real)], &mut bytes);
+        assert_eq!(bytes, common::only_record(file.path()), "{real}");
+    }
+}
+
+#[test]
+fn malformed_records_are_named() {
+    use record::Malformed;
+    let parse = |bytes: &[u8]| Record::parse(bytes).unwrap_err();
+    assert_eq!(parse(&[]), Malformed::Header);
+    assert_eq!(parse(&[0]), Malformed::Header);
+    assert_eq!(parse(&[3, 1]), Malformed::Header);
+    assert_eq!(parse(&[2, 10]), Malformed::SerialType(10));
+    let body = |needed, present| Malformed::Body { needed, present };
+    assert_eq!(parse(&[2, 2, 0]), body(2, 1));
+    assert_eq!(parse(&[2, 8, 0]), body(0, 1));
+}

@@ -1,0 +1,320 @@
+//! The flags of `inorder load`.
+
+use std::path::{Path, PathBuf};
+
+use inorder_bench::nearest;
+use inorder_load::destination::{Create, KeySpec};
+use inorder_load::encode::Decode;
+use inorder_load::load::{DecodeAs, Job, OnDuplicate, Order, memory_bytes_default};
+use inorder_load::source::{FORMATS, Location, STDIN, Settings, expand};
+use inorder_load::target::WriterChoice;
+
+/// Loads rows from files into a table, in the order of its key: many times faster than as they come.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  inorder load films.csv app.db                               into the table films, which is there
+  inorder load films.jsonl.gz app.db --table films --create --key id=uuid7
+  inorder load 'part-*.csv.zst' app.db --table events --memory 1G --spill /fast/disk
+  inorder load old.db:users new.db --on-duplicate report --rejects twice.jsonl
+  zcat users.gz | inorder load - app.db --table users --format csv")]
+pub struct Arguments {
+    /// What is read: CSV, TSV, JSONL, Parquet, IMDb's title.basics.tsv, each also .gz or .zst; patterns;
+    /// file.db:table; - for stdin
+    #[arg(required = true)]
+    input: Vec<String>,
+    /// The database that is written to
+    database: String,
+    /// The table; without it the one named like the first input
+    #[arg(long, short, value_name = "NAME")]
+    table: Option<String>,
+    /// Make the table, and the database where there is none; types are found in the first rows
+    #[arg(long)]
+    create: bool,
+    /// Columns of the key of a created table: one of the input, or one that is made, as id=uuid7,
+    /// id=ulid:text, id=serial
+    #[arg(
+        long,
+        value_name = "COLUMN[=KIND]",
+        value_delimiter = ',',
+        requires = "create"
+    )]
+    key: Vec<String>,
+    /// Types of columns of a created table, in place of those found
+    #[arg(
+        long = "type",
+        value_name = "COLUMN=TYPE",
+        value_delimiter = ',',
+        requires = "create"
+    )]
+    types: Vec<String>,
+    /// rowid or without-rowid: how a created table with a key is stored
+    #[arg(long, default_value = "without-rowid", requires = "create")]
+    layout: String,
+    /// csv, tsv, jsonl, parquet, imdb or sqlite; found by name and content where it isn't said
+    #[arg(long)]
+    format: Option<String>,
+    /// The character between two fields; \t for a tab
+    #[arg(long, value_name = "CHAR")]
+    delimiter: Option<String>,
+    /// The character that fields may stand between, or none
+    #[arg(long, value_name = "CHAR")]
+    quote: Option<String>,
+    /// The first line is a row: columns are those of the table one after another, or c1, c2, …
+    #[arg(long)]
+    no_header: bool,
+    /// The field that means NULL, unless it stands in quotes; without it the empty one
+    #[arg(long, value_name = "TEXT", conflicts_with = "empty_text")]
+    null: Option<String>,
+    /// Empty fields are empty text, not NULL
+    #[arg(long)]
+    empty_text: bool,
+    /// Names of the input's columns in place of its own; - leaves one out
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    columns: Option<Vec<String>>,
+    /// Leave out columns that the table doesn't have
+    #[arg(long)]
+    skip_unknown: bool,
+    /// How text stands for bytes in BLOB columns: uuid, ulid, hex, base64 or none; found in the first
+    /// rows where it isn't said
+    #[arg(long, value_name = "COLUMN=HOW", value_delimiter = ',')]
+    decode: Vec<String>,
+    /// In which order rows are written: full (all sorted), batch (sorted within batches) or input
+    #[arg(long, default_value = "full")]
+    order: String,
+    /// Rows of a batch
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    batch_rows: u64,
+    /// The most memory for rows, such as 500M or 2G; a quarter of the machine's where it isn't said
+    #[arg(long, value_name = "BYTES")]
+    memory: Option<String>,
+    /// The folder for what exceeds the memory; beside the database where it isn't said
+    #[arg(long, value_name = "FOLDER")]
+    spill: Option<PathBuf>,
+    /// What happens to a row whose key another has: error, ignore, replace or report
+    #[arg(long, value_name = "HOW", default_value = "error")]
+    on_duplicate: String,
+    /// Rows left out are written to this file, as JSON lines with file, line and error
+    #[arg(long, value_name = "FILE")]
+    rejects: Option<PathBuf>,
+    /// Bad rows that are left out before the load is given up
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    max_errors: u64,
+    /// How full the direct writer makes pages, in percent: 100 for data at rest, about 90 for a table
+    /// that keeps growing; 100 where it isn't said
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(10..=100))]
+    fill: Option<u8>,
+    /// auto, direct (pages without SQLite, or nothing) or statements
+    #[arg(long, default_value = "auto")]
+    writer: String,
+    /// Do everything but the writing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl Arguments {
+    pub fn is_json(&self) -> bool {
+        self.json
+    }
+
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// The load that is asked for; what is wrong with it, in words.
+    pub fn job(&self) -> Result<Job, String> {
+        let inputs = expand(&self.input).map_err(|error| error.to_string())?;
+        let table = match &self.table {
+            Some(table) => table.clone(),
+            None => inputs
+                .first()
+                .and_then(table_of)
+                .ok_or("--table: say which table, stdin has no name that it could be named by")?,
+        };
+        Ok(Job {
+            inputs,
+            settings: self.settings()?,
+            columns: self.columns.clone(),
+            skips_unknown: self.skip_unknown,
+            to: self.database.clone(),
+            table,
+            create: self.create.then(|| self.created()).transpose()?,
+            decode: self.decoded()?,
+            order: self.ordered()?,
+            memory_bytes: match &self.memory {
+                Some(memory) => bytes(memory)?,
+                None => memory_bytes_default(),
+            },
+            spill_folder: self.spill.clone(),
+            on_duplicate: one_of("--on-duplicate", &self.on_duplicate, OnDuplicate::ALL)?,
+            rejects: self.rejects.clone(),
+            errors_max: self.max_errors,
+            fill_percent: self.fill,
+            writer: one_of("--writer", &self.writer, WriterChoice::ALL)?,
+            is_dry: self.dry_run,
+        })
+    }
+
+    fn settings(&self) -> Result<Settings, String> {
+        let format = self.format.as_deref().map(|name| {
+            let names = || FORMATS.iter().map(|format| format.name);
+            match names().any(|known| known == name) {
+                true => Ok(name.to_owned()),
+                false => Err(format!(
+                    "--format: unknown format `{name}`: {}",
+                    nearest(name, names())
+                )),
+            }
+        });
+        let quote = self.quote.as_deref().map(|quote| match quote {
+            "none" => Ok(None),
+            quote => byte("--quote", quote).map(Some),
+        });
+        Ok(Settings {
+            format: format.transpose()?,
+            delimiter: self
+                .delimiter
+                .as_deref()
+                .map(|d| byte("--delimiter", d))
+                .transpose()?,
+            quote: quote.transpose()?,
+            has_header: !self.no_header,
+            null: match self.empty_text {
+                true => Some(None),
+                false => self.null.clone().map(Some),
+            },
+            table: None,
+        })
+    }
+
+    fn created(&self) -> Result<Create, String> {
+        let key = self
+            .key
+            .iter()
+            .map(|key| KeySpec::parse(key))
+            .collect::<Result<_, _>>();
+        let types = self.types.iter().map(|given| {
+            let (column, declared_type) = given
+                .split_once('=')
+                .ok_or_else(|| format!("--type: write {given} as COLUMN=TYPE"))?;
+            Ok((column.to_owned(), declared_type.to_owned()))
+        });
+        Ok(Create {
+            key: key.map_err(|what| format!("--key: {what}"))?,
+            types: types.collect::<Result<_, String>>()?,
+            has_rowid: one_of(
+                "--layout",
+                &self.layout,
+                &[("rowid", true), ("without-rowid", false)],
+            )?,
+        })
+    }
+
+    fn decoded(&self) -> Result<Vec<DecodeAs>, String> {
+        let one = |given: &String| {
+            let (column, how) = given
+                .split_once('=')
+                .ok_or_else(|| format!("--decode: write {given} as COLUMN=HOW"))?;
+            let ways = Decode::ALL.iter().map(|way| (way.name(), Some(*way)));
+            let ways: Vec<(&str, Option<Decode>)> = ways.chain([("none", None)]).collect();
+            Ok((column.to_owned(), one_of("--decode", how, &ways)?))
+        };
+        self.decode.iter().map(one).collect()
+    }
+
+    fn ordered(&self) -> Result<Order, String> {
+        let rows = self.batch_rows;
+        let orders = [
+            ("full", Order::Full),
+            ("batch", Order::Batch { rows }),
+            ("input", Order::Input),
+        ];
+        one_of("--order", &self.order, &orders)
+    }
+}
+
+/// The table that an input is for: its own, or its file's name up to the first dot.
+fn table_of(input: &Location) -> Option<String> {
+    if let Some(table) = &input.table {
+        return Some(table.clone());
+    }
+    let name = input.path.file_name()?.to_string_lossy().into_owned();
+    let is_file = input.path != Path::new(STDIN);
+    let stem = name.split('.').next().unwrap_or(&name).to_owned();
+    (is_file && !stem.is_empty()).then_some(stem)
+}
+
+fn one_of<T: Copy>(flag: &str, name: &str, known: &[(&str, T)]) -> Result<T, String> {
+    let found = known.iter().find(|(known, _)| *known == name);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let names = known.iter().map(|(name, _)| *name);
+        format!("{flag}: unknown `{name}`: {}", nearest(name, names))
+    })
+}
+
+/// A character that is one byte.
+fn byte(flag: &str, text: &str) -> Result<u8, String> {
+    match text {
+        "\\t" => Ok(b'\t'),
+        _ => match text.as_bytes() {
+            [byte] if byte.is_ascii() => Ok(*byte),
+            _ => Err(format!(
+                "{flag}: write one character of ASCII, not `{text}`"
+            )),
+        },
+    }
+}
+
+/// Bytes as people write them: `500M`, `2G`, `65536`.
+fn bytes(text: &str) -> Result<usize, String> {
+    const MIN: usize = 1 << 20;
+    let wrong = || format!("--memory: write bytes as 500M or 2G, not `{text}`");
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 0,
+        "K" | "KB" | "KIB" => 10,
+        "M" | "MB" | "MIB" => 20,
+        "G" | "GB" | "GIB" => 30,
+        "T" | "TB" | "TIB" => 40,
+        _ => return Err(wrong()),
+    };
+    let number: f64 = digits.parse().map_err(|_| wrong())?;
+    let bytes = number * (1u64 << shift) as f64;
+    match bytes as usize {
+        bytes if bytes >= MIN => Ok(bytes),
+        _ => Err(format!("--memory: at least 1M, not `{text}`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_read_as_people_write_them() {
+        assert_eq!(bytes("500M"), Ok(500 << 20));
+        assert_eq!(bytes("1.5g"), Ok(3 << 29));
+        assert_eq!(bytes("2097152"), Ok(2 << 20));
+        for wrong in ["", "M", "1X", "-5G", "many", "1K", "NaNG"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn tables_are_named_like_their_files() {
+        let table = |path: &str, table: Option<&str>| {
+            table_of(&Location {
+                path: path.into(),
+                table: table.map(str::to_owned),
+            })
+        };
+        assert_eq!(table("a/films.jsonl.gz", None).as_deref(), Some("films"));
+        assert_eq!(table("a/old.db", Some("users")).as_deref(), Some("users"));
+        assert_eq!(table("-", None), None);
+    }
+}

@@ -1,0 +1,41 @@
+//! `inorder load`: rows from files into a table, in the order of its key.
+
+mod arguments;
+mod report;
+mod watch;
+
+use anyhow::Result;
+use inorder_bench::Error as Wrong;
+use inorder_load::load::{Progress, run as load};
+use std::process::ExitCode;
+
+use crate::terminal;
+pub use arguments::Arguments;
+
+/// What a load that was stopped ends with: 128 and the number of SIGINT.
+const STOPPED: u8 = 130;
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let job = arguments.job().map_err(Wrong::Usage)?;
+    let progress = Progress::default();
+    let stop = progress.clone();
+    ctrlc::set_handler(move || stop.stop())?;
+    let watch = watch::Watch::start(&progress, arguments.is_quiet());
+    let loaded = load(&job, &progress);
+    watch.finish();
+    match loaded {
+        Ok(summary) => {
+            let text = match arguments.is_json() {
+                true => format!("{}\n", serde_json::to_string_pretty(&summary)?),
+                false => report::text(&summary),
+            };
+            terminal::print(&text)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(inorder_load::Error::Stopped) => {
+            eprintln!("inorder: {}", inorder_load::Error::Stopped);
+            Ok(ExitCode::from(STOPPED))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

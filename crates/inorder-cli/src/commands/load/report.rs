@@ -1,0 +1,94 @@
+//! The summary of a load in words.
+
+use std::fmt::Write as _;
+
+use indicatif::{HumanBytes, HumanCount};
+use inorder_load::load::Summary;
+
+/// The summary as text.
+pub fn text(summary: &Summary) -> String {
+    let mut text = String::new();
+    if let Some(created) = &summary.created {
+        _ = writeln!(text, "{created};\n");
+    }
+    let verb = match summary.is_dry {
+        true => "would load",
+        false => "loaded",
+    };
+    _ = writeln!(
+        text,
+        "{verb} {} of {} rows into {}",
+        HumanCount(summary.rows_written),
+        HumanCount(summary.rows_read),
+        summary.table
+    );
+    for (name, value) in rows_left_out(summary)
+        .into_iter()
+        .chain(way(summary))
+        .chain(costs(summary))
+    {
+        _ = writeln!(text, "  {name:<10} {value}");
+    }
+    for note in &summary.notes {
+        _ = writeln!(text, "  {:<10} {note}", "note");
+    }
+    text
+}
+
+type Line = (&'static str, String);
+
+fn rows_left_out(summary: &Summary) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if summary.rows_duplicate > 0 {
+        let duplicates = HumanCount(summary.rows_duplicate);
+        lines.push(("duplicates", format!("{duplicates} left out")));
+    }
+    if summary.rows_refused > 0 {
+        lines.push(("refused", format!("{}:", HumanCount(summary.rows_refused))));
+        let because = summary.refused_because.iter().cloned();
+        lines.extend(because.map(|because| ("", because)));
+    }
+    lines
+}
+
+/// How rows were written.
+fn way(summary: &Summary) -> Vec<Line> {
+    let order = match summary.sorted_by.is_empty() {
+        true => "as read".to_owned(),
+        false => format!("by {}", summary.sorted_by.join(", ")),
+    };
+    let mut lines = vec![("order", order)];
+    if !summary.is_dry {
+        lines.push(("writer", summary.writer.clone()));
+    }
+    if let Some(why_not) = &summary.why_not_direct {
+        lines.push(("", format!("not direct: {why_not}")));
+    }
+    lines
+}
+
+fn costs(summary: &Summary) -> Vec<Line> {
+    let seconds = summary.seconds;
+    let seconds = format!(
+        "{:.2} read, {:.2} sort, {:.2} write; {:.2} of CPU",
+        seconds.read, seconds.sort, seconds.write, summary.cpu_seconds
+    );
+    let mut lines = vec![
+        ("seconds", seconds),
+        ("read", HumanBytes(summary.bytes_read).to_string()),
+    ];
+    if summary.bytes_spilled > 0 {
+        lines.push(("spilled", HumanBytes(summary.bytes_spilled).to_string()));
+    }
+    if let Some(written) = summary.bytes_written.filter(|_| !summary.is_dry) {
+        let a_row = written as f64 / summary.rows_written.max(1) as f64;
+        let bytes = HumanBytes(written);
+        lines.push(("written", format!("{bytes}, {a_row:.0} bytes a row")));
+        let naive = summary.bytes_naive.map(|naive| {
+            let bytes = HumanBytes(naive);
+            format!("as they come, about {bytes} (METHODOLOGY.md has the model)")
+        });
+        lines.extend(naive.map(|naive| ("", naive)));
+    }
+    lines
+}

@@ -1,0 +1,167 @@
+//! A PostgreSQL that runs already, and what speaks its protocol.
+
+use super::{NAME, Postgres, database::PostgresDatabase, session::Address};
+use crate::{
+    Database, Error, Settings,
+    remote::{
+        Protocol, Remote, ServerUrl,
+        dialect::Facts,
+        guest::{self, Guest, Standing},
+        host::Running,
+    },
+    server::{Failure, owner::parent_of},
+};
+use postgres::{Client, Config, NoTls, config::SslMode};
+use std::{fs, str::FromStr as _, sync::Arc, time::Duration};
+
+/// How long a connection may take to be made.
+const CONNECT_MAX: Duration = Duration::from_secs(10);
+
+/// How it is reached by URL.
+pub static PROTOCOL: Protocol = Protocol {
+    schemes: &["postgres", "postgresql"],
+    engine: &Postgres,
+    facts,
+    open,
+    clean_up,
+};
+
+fn config(url: &ServerUrl) -> Result<Config, Error> {
+    let mut config = Config::from_str(url.reveal())
+        // Its own message may repeat a part of the URL.
+        .map_err(|_| url.error("this isn't a URL of PostgreSQL's: postgres://user:password@host:port/database?connect_timeout=10"))?;
+    if matches!(config.get_ssl_mode(), SslMode::Require) {
+        return Err(url.error(NO_TLS));
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT_MAX);
+    }
+    config.application_name("inorder");
+    Ok(config)
+}
+
+const NO_TLS: &str = "connections are made without TLS: leave out sslmode, and go through a tunnel \
+     (ssh -L 5432:localhost:5432 HOST) where the network isn't trusted";
+
+fn connect(url: &ServerUrl) -> Result<Client, Error> {
+    config(url)?.connect(NoTls).map_err(|error| {
+        let is_refused = error
+            .as_db_error()
+            .is_some_and(|told| told.code().code().starts_with("28"));
+        let is_no_database = error
+            .as_db_error()
+            .is_some_and(|told| told.code().code() == "3D000");
+        let Failure { message, .. } = error.into();
+        let advice = match (is_refused, is_no_database) {
+            (true, _) if message.contains("no encryption") => NO_TLS,
+            (true, _) => "see the user and the password of the URL",
+            (_, true) => "name a database that is there: a schema is made in it",
+            _ => "see the host and the port of the URL, and that the server runs",
+        };
+        url.error(format!("connecting: {message}; {advice}"))
+    })
+}
+
+fn facts(url: &ServerUrl) -> Result<Facts, Error> {
+    let mut client = connect(url)?;
+    let mut ask = || -> Result<Facts, postgres::Error> {
+        let rows = client.query(
+            "SELECT 'extension ' || extname::text FROM pg_extension
+             UNION SELECT 'function ' || proname::text FROM pg_proc WHERE proname = 'aurora_version'",
+            &[],
+        )?;
+        Ok(Facts {
+            version: client.query_one("SELECT version()", &[])?.try_get(0)?,
+            has: rows
+                .iter()
+                .map(|row| row.try_get(0))
+                .collect::<Result<_, _>>()?,
+        })
+    };
+    ask().map_err(|error| {
+        url.error(format!(
+            "asking what it is: {}",
+            Failure::from(error).message
+        ))
+    })
+}
+
+fn open(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error> {
+    let url = remote.url.clone();
+    let mut client = connect(&url)?;
+    let schema = guest::new_name();
+    client
+        .batch_execute(&format!("CREATE SCHEMA {schema}"))
+        .map_err(|error| {
+            let Failure { message, .. } = error.into();
+            url.error(format!("making the schema {schema}: {message}; where the right is missing: GRANT CREATE ON DATABASE … TO the user of the URL"))
+        })?;
+    let (of_guest, name) = (url.clone(), schema.clone());
+    let keeper = Guest {
+        remove: move || _ = connect(&of_guest).map(|mut client| drop_schema(&mut client, &name)),
+    };
+    let address = Address {
+        config: config(&url)?,
+        schema: Some(schema),
+    };
+    let database = PostgresDatabase::open_remote(remote, address, settings, Arc::new(keeper))?;
+    Ok(Box::new(database))
+}
+
+/// Removes a schema of inorder's. One that can't be is left to the next start.
+fn drop_schema(client: &mut Client, schema: &str) {
+    // A session that was killed may hold its locks yet.
+    let _ = client.batch_execute("SET client_min_messages = warning; SET lock_timeout = '10s'");
+    let _ = client.batch_execute(&format!("DROP SCHEMA IF EXISTS {schema} CASCADE"));
+}
+
+fn clean_up(url: &ServerUrl) -> Result<Vec<String>, Error> {
+    let mut client = connect(url)?;
+    let rows = client
+        .query("SELECT nspname::text FROM pg_namespace", &[])
+        .map_err(|error| url.error(Failure::from(error).message))?;
+    let mut in_use = Vec::new();
+    for row in &rows {
+        let schema: String = row.get(0);
+        match guest::standing(&schema) {
+            Standing::Foreign => {}
+            Standing::Abandoned => drop_schema(&mut client, &schema),
+            Standing::InUse => in_use.push(schema),
+        }
+    }
+    Ok(in_use)
+}
+
+/// What a session finds out of the server.
+pub fn ask(remote: &Remote, client: &mut Client) -> Running {
+    let may_flush = client.query_one(
+        "SELECT current_setting('is_superuser') = 'on' OR EXISTS(SELECT FROM pg_roles
+             WHERE rolname = 'pg_checkpoint' AND pg_has_role(oid, 'usage'))",
+        &[],
+    );
+    Running {
+        remote: remote.clone(),
+        process: postmaster(client),
+        may_flush: may_flush.and_then(|row| row.try_get(0)).unwrap_or(false),
+    }
+}
+
+/// The server's first process, where it runs on this machine and can be seen: the one that started
+/// this session's own. Its id may be another machine's: the process has to call itself this session.
+fn postmaster(client: &mut Client) -> Option<u32> {
+    let sql = "SELECT pg_backend_pid(), coalesce(inet_client_port(), -1), current_user::text";
+    let row = client.query_one(sql, &[]).ok()?;
+    let (pid, port, user): (i32, i32, String) = (
+        row.try_get(0).ok()?,
+        row.try_get(1).ok()?,
+        row.try_get(2).ok()?,
+    );
+    let came = match port {
+        -1 => "[local]".to_owned(),
+        _ => format!("({port})"),
+    };
+    let title = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let title = String::from_utf8_lossy(&title);
+    let is_own = [NAME, &user, &came].iter().all(|word| title.contains(word));
+    parent_of(pid.unsigned_abs()).filter(|_| is_own)
+}

@@ -1,0 +1,317 @@
+//! What answers at a URL: the products that speak PostgreSQL's or MySQL's protocol, how each is known,
+//! and what differs. One line a product; what is said of those that can't be started here is from
+//! their documentation.
+
+use Feature::{Bulk, Counters, Flush, Sizes, Uuid, Vacuum};
+
+/// What a server said of itself.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// What `version()` answered.
+    pub version: String,
+    /// Names of what is there and matters: extensions, functions, variables as `name=value`.
+    pub has: Vec<String>,
+}
+
+impl Facts {
+    fn has(&self, name: &str) -> bool {
+        self.has.iter().any(|known| known == name)
+    }
+
+    fn says(&self, word: &str) -> bool {
+        self.version.contains(word)
+    }
+}
+
+/// What a server may lack of what the workbench asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feature {
+    /// Rows by COPY or LOAD DATA LOCAL.
+    Bulk,
+    /// A statement that writes what is in memory to the disk.
+    Flush,
+    /// Counters of bytes written that are those of its storage.
+    Counters,
+    /// Sizes of tables and indexes.
+    Sizes,
+    /// A statement that rewrites a table without free space.
+    Vacuum,
+    /// A type of UUIDs.
+    Uuid,
+}
+
+impl Feature {
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Bulk => "rows by COPY or LOAD DATA LOCAL",
+            Flush => "writing memory to the disk on request",
+            Counters => "counters of bytes written",
+            Sizes => "sizes of tables and indexes",
+            Vacuum => "rewriting a table without free space",
+            Uuid => "a type of UUIDs",
+        }
+    }
+}
+
+/// A product.
+pub struct Dialect {
+    /// Its name.
+    pub name: &'static str,
+    /// The engine whose protocol and SQL it speaks.
+    pub engine: &'static str,
+    /// How it is known.
+    is_it: fn(&Facts) -> bool,
+    /// What it lacks.
+    pub lacks: &'static [Feature],
+    /// What its documentation says of keys; empty where that is what is measured.
+    pub advice: &'static str,
+}
+
+/// Every product, those that are known by a mark of their own before the ones they derive from.
+pub const DIALECTS: &[Dialect] = &[
+    Dialect {
+        name: "CockroachDB",
+        engine: "postgres",
+        is_it: |facts| facts.version.starts_with("CockroachDB"),
+        lacks: &[Flush, Counters, Sizes, Vacuum],
+        advice: "random UUIDs, or sequential keys in a hash-sharded index",
+    },
+    Dialect {
+        name: "YugabyteDB",
+        engine: "postgres",
+        is_it: |facts| facts.says("-YB-"),
+        lacks: &[Flush, Counters, Vacuum],
+        advice: "no sequence, timestamp or UUIDv7 as leading range key: a bucket before it",
+    },
+    Dialect {
+        name: "Citus",
+        engine: "postgres",
+        is_it: |facts| facts.has("extension citus"),
+        lacks: &[],
+        advice: "tables are local until they are distributed; a key has the distribution column",
+    },
+    Dialect {
+        name: "Aurora PostgreSQL",
+        engine: "postgres",
+        is_it: |facts| facts.has("function aurora_version"),
+        // Its storage writes the pages from the log.
+        lacks: &[Flush, Counters],
+        advice: "",
+    },
+    Dialect {
+        name: "PostgreSQL",
+        engine: "postgres",
+        is_it: |facts| facts.version.starts_with("PostgreSQL"),
+        lacks: &[],
+        advice: "",
+    },
+    Dialect {
+        name: "TiDB",
+        engine: "mariadb",
+        is_it: |facts| facts.says("-TiDB-"),
+        lacks: &[Flush, Counters, Vacuum, Uuid],
+        advice: "AUTO_RANDOM in place of AUTO_INCREMENT; UUIDs as BINARY(16) without swapped time",
+    },
+    Dialect {
+        name: "Vitess",
+        engine: "mariadb",
+        is_it: |facts| facts.says("-Vitess") || facts.says("-vitess"),
+        lacks: &[Bulk, Flush, Counters, Vacuum, Uuid],
+        advice: "a sequence in place of AUTO_INCREMENT where a table is sharded, or UUIDs",
+    },
+    Dialect {
+        name: "Aurora MySQL",
+        engine: "mariadb",
+        is_it: |facts| facts.has("function aurora_version"),
+        lacks: &[Flush, Counters, Uuid],
+        advice: "",
+    },
+    Dialect {
+        name: "Galera",
+        engine: "mariadb",
+        is_it: |facts| facts.has("wsrep_on=ON"),
+        lacks: &[],
+        advice: "sequences INCREMENT BY 0; AUTO_INCREMENT is interleaved by node",
+    },
+    Dialect {
+        name: "MariaDB",
+        engine: "mariadb",
+        is_it: |facts| facts.says("MariaDB"),
+        lacks: &[],
+        advice: "",
+    },
+    Dialect {
+        name: "MySQL",
+        engine: "mariadb",
+        is_it: |facts| {
+            facts
+                .version
+                .starts_with(|digit: char| digit.is_ascii_digit())
+        },
+        lacks: &[Uuid],
+        advice: "",
+    },
+];
+
+/// The product that says this over the protocol of an engine.
+pub fn recognise(engine: &str, facts: &Facts) -> Option<&'static Dialect> {
+    let of_engine = |dialect: &&Dialect| dialect.engine == engine;
+    DIALECTS
+        .iter()
+        .filter(of_engine)
+        .find(|dialect| (dialect.is_it)(facts))
+}
+
+impl Dialect {
+    /// What of its version tells it from others of its name: TiDB's own behind MySQL's.
+    pub fn version(&self, facts: &Facts) -> String {
+        let of_name =
+            |word: &&str| word.starts_with(|char: char| char.is_ascii_digit() || char == 'v');
+        let first = facts.version.split_whitespace().find(of_name);
+        format!("{} {}", self.name, first.unwrap_or(&facts.version))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(version: &str, has: &[&str]) -> Facts {
+        Facts {
+            version: version.to_owned(),
+            has: has.iter().map(|&name| name.to_owned()).collect(),
+        }
+    }
+
+    /// What each product says of itself, from its documentation and from reports of its users.
+    const SAID: &[(&str, &str, &str, &[&str], &str)] = &[
+        (
+            "postgres",
+            "PostgreSQL",
+            "PostgreSQL 15.18 (Debian 15.18-0+deb12u1) on x86_64-pc-linux-gnu, compiled by gcc (Debian 12.2.0-14+deb12u1) 12.2.0, 64-bit",
+            &["extension plpgsql"],
+            "15.18",
+        ),
+        (
+            "postgres",
+            "CockroachDB",
+            "CockroachDB CCL v24.3.5 (x86_64-pc-linux-gnu, built 2025/02/03 17:28:15, go1.22.8)",
+            &[],
+            "v24.3.5",
+        ),
+        (
+            "postgres",
+            "YugabyteDB",
+            "PostgreSQL 11.2-YB-2.20.0.0-b0 on x86_64-pc-linux-gnu, compiled by clang version 16.0.6, 64-bit",
+            &[],
+            "11.2-YB-2.20.0.0-b0",
+        ),
+        (
+            "postgres",
+            "YugabyteDB",
+            "PostgreSQL 15.2-YB-2.25.0.0-b0 on x86_64-pc-linux-gnu, 64-bit",
+            &[],
+            "15.2-YB-2.25.0.0-b0",
+        ),
+        (
+            "postgres",
+            "Citus",
+            "PostgreSQL 16.2 (Debian 16.2-1.pgdg120+2) on x86_64-pc-linux-gnu, compiled by gcc (Debian 12.2.0-14) 12.2.0, 64-bit",
+            &["extension plpgsql", "extension citus"],
+            "16.2",
+        ),
+        (
+            "postgres",
+            "Aurora PostgreSQL",
+            "PostgreSQL 15.4 on aarch64-unknown-linux-gnu, compiled by aarch64-unknown-linux-gnu-gcc (GCC) 9.5.0, 64-bit",
+            &["function aurora_version"],
+            "15.4",
+        ),
+        (
+            "mariadb",
+            "MariaDB",
+            "10.11.19-MariaDB-0+deb12u1",
+            &["wsrep_on=OFF"],
+            "10.11.19-MariaDB-0+deb12u1",
+        ),
+        (
+            "mariadb",
+            "MariaDB",
+            "5.5.5-10.6.12-MariaDB-1:10.6.12+maria~ubu2004",
+            &[],
+            "5.5.5-10.6.12-MariaDB-1:10.6.12+maria~ubu2004",
+        ),
+        (
+            "mariadb",
+            "Galera",
+            "10.11.19-MariaDB-0+deb12u1-log",
+            &["wsrep_on=ON"],
+            "10.11.19-MariaDB-0+deb12u1-log",
+        ),
+        (
+            "mariadb",
+            "MySQL",
+            "8.0.36-0ubuntu0.22.04.1",
+            &[],
+            "8.0.36-0ubuntu0.22.04.1",
+        ),
+        ("mariadb", "MySQL", "9.1.0", &[], "9.1.0"),
+        (
+            "mariadb",
+            "TiDB",
+            "8.0.11-TiDB-v7.5.1",
+            &[],
+            "8.0.11-TiDB-v7.5.1",
+        ),
+        (
+            "mariadb",
+            "TiDB",
+            "5.7.25-TiDB-v6.1.0",
+            &[],
+            "5.7.25-TiDB-v6.1.0",
+        ),
+        (
+            "mariadb",
+            "Aurora MySQL",
+            "8.0.34",
+            &["function aurora_version"],
+            "8.0.34",
+        ),
+        ("mariadb", "Vitess", "8.0.30-Vitess", &[], "8.0.30-Vitess"),
+        (
+            "mariadb",
+            "Vitess",
+            "5.7.9-vitess-10.0.2",
+            &[],
+            "5.7.9-vitess-10.0.2",
+        ),
+    ];
+
+    #[test]
+    fn each_product_is_known_by_what_it_says() {
+        for (engine, name, version, has, own) in SAID {
+            let facts = facts(version, has);
+            let dialect = recognise(engine, &facts).expect(version);
+            assert_eq!(dialect.name, *name, "{version}");
+            assert_eq!(dialect.version(&facts), format!("{name} {own}"));
+        }
+        let all_seen = |dialect: &Dialect| SAID.iter().any(|said| said.1 == dialect.name);
+        assert!(DIALECTS.iter().all(all_seen));
+    }
+
+    #[test]
+    fn what_is_no_database_is_not_taken_for_one() {
+        for engine in ["postgres", "mariadb"] {
+            assert!(recognise(engine, &facts("Oracle 23ai", &[])).is_none());
+        }
+        assert!(recognise("postgres", &facts("8.0.36", &[])).is_none());
+    }
+
+    #[test]
+    fn every_dialect_is_of_an_engine() {
+        for dialect in DIALECTS {
+            assert!(crate::engine(dialect.engine).is_some(), "{}", dialect.name);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What inorder makes on a server that isn't its own: a schema, removed when its last user is gone.
+//!
+//! The schema's name says which process of which machine made it, and ends with a checksum: no other
+//! name is ever taken for one of inorder's, and one whose process still runs, or ran on a machine
+//! that can't be asked, is left alone.
+
+use crate::server::owner::Owner;
+use std::{
+    collections::hash_map::RandomState,
+    fs,
+    hash::{BuildHasher as _, Hasher as _},
+};
+
+/// Begins the names of schemas.
+pub const PREFIX: &str = "inorder_";
+
+/// A new name: `inorder_PID_BEGAN_PLACE_RANDOM_CHECK`, of at most 63 characters, all of them lower-case
+/// letters, digits and underscores.
+pub fn new_name() -> String {
+    let owner = Owner::own();
+    let random = RandomState::new().build_hasher().finish() as u32;
+    let place = place();
+    let name = format!(
+        "{PREFIX}{}_{}_{place:08x}_{random:08x}",
+        owner.pid, owner.began
+    );
+    format!("{name}_{:08x}", check(&name))
+}
+
+/// What a schema's name says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// None of inorder's.
+    Foreign,
+    /// Made by a process that is gone.
+    Abandoned,
+    /// Made by a process that runs, or of another machine.
+    InUse,
+}
+
+/// What this name says.
+pub fn standing(name: &str) -> Standing {
+    let Some((owner, made_at)) = read(name) else {
+        return Standing::Foreign;
+    };
+    match made_at == place() && owner.is_gone() {
+        true => Standing::Abandoned,
+        false => Standing::InUse,
+    }
+}
+
+fn read(name: &str) -> Option<(Owner, u32)> {
+    let (body, sum) = name.rsplit_once('_')?;
+    if u32::from_str_radix(sum, 16).ok()? != check(body) {
+        return None;
+    }
+    let mut fields = body.strip_prefix(PREFIX)?.split('_');
+    let owner = Owner {
+        pid: fields.next()?.parse().ok()?,
+        began: fields.next()?.parse().ok()?,
+    };
+    Some((owner, u32::from_str_radix(fields.next()?, 16).ok()?))
+}
+
+/// Where process ids mean what they mean here: this start of this machine, and its space of ids
+/// (a container has its own).
+fn place() -> u32 {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    check(&format!("{boot}{}", space.display()))
+}
+
+/// FNV-1a, 32 bits (<https://www.rfc-editor.org/rfc/rfc9923>).
+fn check(text: &str) -> u32 {
+    let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    text.bytes().fold(0x811c_9dc5, step)
+}
+
+/// A schema; `remove` is called when it is dropped.
+pub struct Guest<R: FnMut() + Send> {
+    /// How it is removed.
+    pub remove: R,
+}
+
+impl<R: FnMut() + Send> Drop for Guest<R> {
+    fn drop(&mut self) {
+        (self.remove)();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made_by(owner: Owner, place: u32) -> String {
+        let name = format!("{PREFIX}{}_{}_{place:08x}_0000002a", owner.pid, owner.began);
+        format!("{name}_{:08x}", check(&name))
+    }
+
+    #[test]
+    fn only_what_a_gone_process_of_this_machine_made_is_abandoned() {
+        let own = new_name();
+        assert!(own.len() <= 63, "{own}");
+        assert_eq!(standing(&own), Standing::InUse);
+        let gone = Owner {
+            pid: 999_999_999,
+            began: 5,
+        };
+        assert_eq!(standing(&made_by(gone, place())), Standing::Abandoned);
+        assert_eq!(standing(&made_by(gone, place() ^ 1)), Standing::InUse);
+    }
+
+    #[test]
+    fn other_names_are_foreign() {
+        let gone = made_by(
+            Owner {
+                pid: 999_999_999,
+                began: 5,
+            },
+            place(),
+        );
+        for name in [
+            "",
+            "public",
+            "inorder",
+            "inorder_",
+            "inorder_backup",
+            "inorder_1_2_3_4_5",
+            &gone[1..],
+            &gone.replace('9', "8"),
+        ] {
+            assert_eq!(standing(name), Standing::Foreign, "{name}");
+        }
+        assert_ne!(new_name(), new_name());
+    }
+}

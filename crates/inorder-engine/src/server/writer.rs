@@ -1,0 +1,156 @@
+//! Rows to and from a server.
+
+use super::{
+    session::{Connection, Session},
+    sql,
+};
+use crate::{Batch, Error, Reader, Write, Writer};
+use std::ops::Range;
+
+/// Inserts into one table.
+pub struct ServerWriter<C: Connection> {
+    session: Session<C>,
+    insert: C::Statement,
+    /// The statement for many rows, and how many; nothing where rows go one by one.
+    many: Option<(C::Statement, usize)>,
+    /// The statement for all rows at once, where that is how they go.
+    bulk: Option<String>,
+    columns: usize,
+    table: String,
+    is_open: bool,
+}
+
+impl<C: Connection> ServerWriter<C> {
+    /// Prepares the insert. Writers wait for each other's rows alone: there is nothing to retry.
+    pub fn open(
+        mut session: Session<C>,
+        table: &str,
+        columns: &[&str],
+        write: Write,
+    ) -> Result<Self, Error> {
+        let into = C::quoted(table);
+        let names: Vec<String> = columns.iter().map(|name| C::quoted(name)).collect();
+        let together = sql::rows_together(columns.len());
+        // Rows that the engine fills alone go one by one.
+        let write = if columns.is_empty() {
+            Write::Insert
+        } else {
+            write
+        };
+        let one = match columns {
+            [] => C::insert_of_defaults(&into),
+            _ => sql::insert_into(&into, &names, 1),
+        };
+        Ok(ServerWriter {
+            insert: session.prepare(&one)?,
+            many: match write {
+                Write::Multi => {
+                    let many = session.prepare(&sql::insert_into(&into, &names, together))?;
+                    Some((many, together))
+                }
+                _ => None,
+            },
+            bulk: (write == Write::Bulk).then(|| C::bulk_statement(&into, &names.join(","))),
+            session,
+            columns: columns.len(),
+            table: table.to_owned(),
+            is_open: false,
+        })
+    }
+}
+
+impl<C: Connection> Writer for ServerWriter<C> {
+    fn begin(&mut self) -> Result<(), Error> {
+        self.session.run("BEGIN")?;
+        self.is_open = true;
+        Ok(())
+    }
+
+    fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
+        let doing = || format!("inserting into {}", self.table);
+        sql::fits(self.columns, batch, rows.end).map_err(|message| Error::Database {
+            doing: doing(),
+            message,
+        })?;
+        let connection = &mut self.session.connection;
+        if let Some(bulk) = &self.bulk {
+            let sent = connection.bulk(bulk, &self.insert, batch, rows);
+            return sent.map_err(|failure| failure.doing(bulk));
+        }
+        let mut rows = rows;
+        if let Some((many, together)) = &self.many {
+            while rows.len() >= *together {
+                let next = rows.start..rows.start + together;
+                rows.start = next.end;
+                let inserted = connection.execute(many, batch, next);
+                inserted.map_err(|failure| failure.doing(doing()))?;
+            }
+        }
+        for row in rows {
+            let inserted = connection.execute(&self.insert, batch, row..row + 1);
+            inserted.map_err(|failure| match failure.is_of_the_row {
+                true => Error::Row {
+                    table: self.table.clone(),
+                    row,
+                    message: failure.message,
+                },
+                false => failure.doing(doing()),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), Error> {
+        self.session.run("COMMIT")?;
+        self.is_open = false;
+        Ok(())
+    }
+
+    fn rollback(&mut self) -> Result<(), Error> {
+        if std::mem::take(&mut self.is_open) {
+            self.session.run("ROLLBACK")?;
+        }
+        Ok(())
+    }
+
+    /// The server runs checkpoints by itself.
+    fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    fn retries(&self) -> u64 {
+        0
+    }
+}
+
+/// Runs one query again and again.
+pub struct ServerReader<C: Connection> {
+    session: Session<C>,
+    query: C::Statement,
+    sql: String,
+}
+
+impl<C: Connection> ServerReader<C> {
+    /// Prepares the query.
+    pub fn open(mut session: Session<C>, sql: &str) -> Result<Self, Error> {
+        Ok(ServerReader {
+            query: session.prepare(sql)?,
+            session,
+            sql: sql.to_owned(),
+        })
+    }
+}
+
+impl<C: Connection> Reader for ServerReader<C> {
+    fn query(&mut self, batch: &Batch, row: usize) -> Result<u64, Error> {
+        let places = C::parameters(&self.query);
+        sql::fits(places, batch, row + usize::from(places > 0)).map_err(|message| {
+            Error::Database {
+                doing: self.sql.clone(),
+                message,
+            }
+        })?;
+        let rows = self.session.connection.query(&self.query, batch, row);
+        rows.map_err(|failure| failure.doing(&self.sql))
+    }
+}

@@ -1,0 +1,218 @@
+//! Servers that run already: what is made on them is removed, and nothing else is touched.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::{
+    integers,
+    running::{PASSWORD, Running},
+    typed, write,
+};
+use inorder_engine::{
+    Batch, Database, Engine, Error, Retry, Settings, Write,
+    remote::{Remote, ServerUrl},
+};
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+};
+
+fn remote(url: &str) -> Result<Remote, Error> {
+    Remote::at(&ServerUrl::parse(url)?)
+}
+
+fn create(remote: &Remote, settings: &Settings) -> Box<dyn Database> {
+    let database = remote.create(Path::new("unused"), settings).unwrap();
+    let ddl = "CREATE TABLE t(x {int} PRIMARY KEY, y {text})";
+    database.execute(&typed(remote.name(), ddl)).unwrap();
+    database
+}
+
+#[test]
+fn trials_work_in_a_schema_of_their_own_that_is_removed() {
+    for running in Running::all() {
+        // What was there before stays as it is, whatever it is called.
+        let precious = match running.engine.name() {
+            "postgres" => "public",
+            _ => "precious",
+        };
+        running
+            .sql(&format!("CREATE SCHEMA IF NOT EXISTS {precious}"))
+            .unwrap();
+        running.sql("CREATE SCHEMA inorder_backup").unwrap();
+        running
+            .sql(&format!("CREATE TABLE {precious}.t AS SELECT 42 AS x"))
+            .unwrap();
+
+        let remote = remote(&running.admin()).unwrap();
+        for &how in Write::ALL {
+            let settings = Settings {
+                write: how,
+                ..Settings::default()
+            };
+            let database = create(&remote, &settings);
+            assert_eq!(running.guests().len(), 2);
+            let before = database.io();
+            write(&*database, "t", &["x"], &integers(0..2000));
+            database.quiesce().unwrap();
+            let written = (database.io() - before).total().written_bytes;
+            assert!(written > Some(2000 * 8), "{written:?}");
+            assert_eq!(database.count("t").unwrap(), 2000);
+            assert!(database.finds_by_index("t", &["x".to_owned()]).unwrap());
+            assert_eq!(database.columns("t").unwrap().len(), 2);
+            assert!(database.size_bytes().unwrap() > 2000 * 8);
+            let trees = database.structure().unwrap();
+            assert!(trees.iter().any(|tree| tree.name == "t"), "{trees:?}");
+            assert!(trees.iter().all(|tree| tree.table == "t"), "{trees:?}");
+            database.vacuum().unwrap();
+            let mut reader = database.reader("SELECT * FROM t WHERE x = ?").unwrap();
+            drop(database);
+            // It lives as long as the last that uses it.
+            assert_eq!(reader.query(&integers([1999]), 0).unwrap(), 1);
+        }
+        assert_eq!(running.guests(), ["inorder_backup"]);
+        assert_eq!(
+            running.sql(&format!("SELECT x FROM {precious}.t")).unwrap(),
+            ["42"]
+        );
+    }
+}
+
+#[test]
+fn what_answers_is_known_and_its_settings_are_its_own() {
+    for running in Running::all() {
+        let remote = remote(&running.admin()).unwrap();
+        let info = remote.info().unwrap();
+        let wanted = match running.engine.name() {
+            "postgres" => "PostgreSQL ",
+            _ => "MariaDB ",
+        };
+        assert!(info.version.starts_with(wanted), "{}", info.version);
+        assert!(remote.ignores().contains(&"cache_kib"));
+        let database = create(&remote, &Settings::default());
+        let told = format!("{info:?}{:?}", database.settings().unwrap());
+        assert!(told.contains("127.0.0.1"), "{told}");
+        assert!(!told.contains(PASSWORD), "{told}");
+        // Its user lets its processes be seen, as it runs on this machine.
+        assert!(database.is_in_sight());
+        assert!(database.processes().contains(&running.pid));
+    }
+}
+
+#[test]
+fn what_can_not_be_used_says_why_and_what_to_do() {
+    let refused = |url: &str, words: &[&str]| {
+        let made = remote(url).and_then(|remote| {
+            remote
+                .create(Path::new("unused"), &Settings::default())
+                .map(drop)
+        });
+        let error = made.unwrap_err().to_string();
+        for word in words {
+            assert!(error.contains(word), "{error}");
+        }
+        assert!(
+            !error.contains(PASSWORD) && !error.contains("wr0ng"),
+            "{error}"
+        );
+    };
+    for running in Running::all() {
+        let grant = match running.engine.name() {
+            "postgres" => {
+                running
+                    .sql(&format!("CREATE ROLE poor LOGIN PASSWORD '{PASSWORD}'"))
+                    .unwrap();
+                refused(
+                    &format!("{}?sslmode=require", running.admin()),
+                    &["without TLS", "tunnel"],
+                );
+                refused(
+                    &running.admin().replace("/postgres", "/absent"),
+                    &["absent", "name a database"],
+                );
+                "GRANT CREATE"
+            }
+            _ => {
+                running
+                    .sql(&format!("CREATE USER poor@'%' IDENTIFIED BY '{PASSWORD}'"))
+                    .unwrap();
+                refused(
+                    &format!("{}?require_ssl=true", running.admin()),
+                    &["without TLS", "tunnel"],
+                );
+                "GRANT ALL"
+            }
+        };
+        refused(
+            &running.url("poor", PASSWORD),
+            &["inorder_", grant, "poor@127.0.0.1"],
+        );
+        refused(
+            &running.url("poor", "wr0ng"),
+            &["poor", "the password of the URL"],
+        );
+        assert_eq!(running.guests(), [""; 0]);
+        let nowhere = running.admin().replace("127.0.0.1", "nowhere.invalid");
+        refused(&nowhere, &["nowhere.invalid", "the host and the port"]);
+    }
+}
+
+#[test]
+fn a_server_that_dies_is_named_as_the_reason() {
+    for mut running in Running::all() {
+        let remote = remote(&running.admin()).unwrap();
+        let database = create(&remote, &Settings::default());
+        let mut writer = database.writer("t", &["x"], Retry::default()).unwrap();
+        writer.begin().unwrap();
+        writer.insert(&integers(0..10), 0..10).unwrap();
+        running.kill();
+        let error = writer
+            .insert(&integers(10..20), 0..10)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("inserting into t: the connection was lost"),
+            "{error}"
+        );
+        assert!(database.count("t").is_err());
+    }
+}
+
+/// The URL of a server for a child of this test.
+const CHILD_URL: &str = "INORDER_TEST_URL";
+
+/// Does nothing but in a child of the test below: makes a schema, says so, and waits.
+#[test]
+fn child() {
+    let Ok(url) = std::env::var(CHILD_URL) else {
+        return;
+    };
+    let database = create(&remote(&url).unwrap(), &Settings::default());
+    println!("\nmade");
+    std::thread::sleep(std::time::Duration::from_secs(60));
+    drop(database);
+}
+
+#[test]
+fn the_next_start_removes_what_a_killed_process_left_and_nothing_in_use() {
+    for running in Running::all() {
+        let url = running.admin();
+        let in_use = create(&remote(&url).unwrap(), &Settings::default());
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child", "--nocapture"])
+            .env(CHILD_URL, &url)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        while common::running::read_line(&mut child) != "made" {}
+        assert_eq!(running.guests().len(), 2);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let kept = remote(&url).unwrap().clean_up().unwrap();
+        assert_eq!(running.guests(), kept);
+        let mut reader = in_use.reader("SELECT count(*) FROM t").unwrap();
+        assert_eq!(reader.query(&Batch::default(), 0).unwrap(), 1);
+        drop((in_use, reader));
+        assert_eq!(running.guests(), [""; 0]);
+    }
+}

@@ -1,0 +1,39 @@
+//! Memory for the values of one row that are not in it as they are stored.
+
+/// Bytes that conversions carve their results off: no allocation a row.
+pub(super) struct Carver<'a>(&'a mut [u8]);
+
+impl<'a> Carver<'a> {
+    /// Carves off `scratch`, made `bytes` long.
+    pub(super) fn new(scratch: &'a mut Vec<u8>, bytes: usize) -> Self {
+        if scratch.len() < bytes {
+            scratch.resize(bytes, 0);
+        }
+        Carver(scratch)
+    }
+
+    /// Lets `write` fill the beginning of what is left and say how much of it; that much is carved off.
+    pub(super) fn carve(
+        &mut self,
+        write: impl FnOnce(&mut [u8]) -> Option<usize>,
+    ) -> Option<&'a [u8]> {
+        let free = std::mem::take(&mut self.0);
+        let Some(bytes) = write(free) else {
+            self.0 = free;
+            return None;
+        };
+        let (carved, rest) = free.split_at_mut(bytes);
+        self.0 = rest;
+        Some(carved)
+    }
+}
+
+/// An empty vector with the allocation of another, whatever the lifetime of its elements.
+pub(super) fn recycled<'a, 'b>(
+    mut values: Vec<inorder_btree::Value<'a>>,
+) -> Vec<inorder_btree::Value<'b>> {
+    values.clear();
+    // Collecting in place keeps the allocation: nothing is left to be mapped.
+    let none = values.into_iter().map(|_| inorder_btree::Value::Null);
+    none.collect()
+}

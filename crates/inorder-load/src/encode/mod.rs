@@ -1,0 +1,356 @@
+//! Rows as files hold them to records as SQLite stores them.
+
+mod affinity;
+mod cells;
+mod decode;
+mod maker;
+mod oracle;
+
+use inorder_btree::{TextEncoding, Value, record};
+
+use crate::source::{Plain, Raw, Row, plain_number};
+use affinity::number;
+use cells::{Carver, recycled};
+use oracle::Oracle;
+
+pub use affinity::Affinity;
+pub use decode::Decode;
+pub use maker::Maker;
+
+/// Where a value of a record comes from.
+pub enum From {
+    /// The field at this place of the row.
+    Field(usize),
+    /// Nowhere: an id is made.
+    Made(Box<Maker>),
+    /// The column's default, the same in each row.
+    Constant(rusqlite::types::Value),
+}
+
+/// One value of a record.
+pub struct Slot {
+    /// The column's name, for messages.
+    pub name: String,
+    /// Where the value comes from.
+    pub from: From,
+    /// How text stands for bytes in this column, if it does.
+    pub decode: Option<Decode>,
+    /// What the column makes of a value, and which it refuses.
+    pub rules: Rules,
+}
+
+/// What a column makes of a value, and which it refuses.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// What SQLite makes of it.
+    pub affinity: Affinity,
+    /// Whether NULL is refused.
+    pub is_not_null: bool,
+    /// The type that a STRICT table insists on; `None` where any is taken.
+    pub strict: Option<Strict>,
+    /// Whether the column's type was guessed from the first rows: a text that it would change is refused.
+    pub is_guessed: bool,
+}
+
+/// A type of a STRICT table. Source: <https://www.sqlite.org/stricttables.html>.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strict {
+    /// INT and INTEGER.
+    Integer,
+    /// REAL.
+    Real,
+    /// TEXT.
+    Text,
+    /// BLOB.
+    Blob,
+}
+
+impl Strict {
+    /// The type of this name; `None` for ANY.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name.to_ascii_uppercase().as_str() {
+            "INT" | "INTEGER" => Some(Strict::Integer),
+            "REAL" => Some(Strict::Real),
+            "TEXT" => Some(Strict::Text),
+            "BLOB" => Some(Strict::Blob),
+            _ => None,
+        }
+    }
+
+    fn takes(self, value: &Value<'_>) -> bool {
+        matches!(
+            (self, value),
+            (_, Value::Null)
+                | (Strict::Integer | Strict::Real, Value::Integer(_))
+                | (Strict::Real, Value::Real(_))
+                | (Strict::Text, Value::Text(_))
+                | (Strict::Blob, Value::Blob(_))
+        )
+    }
+}
+
+impl Rules {
+    #[inline]
+    fn check(self, name: &str, raw: Raw<'_>, value: &Value<'_>) -> Result<(), Refusal> {
+        if self.is_guessed && !is_kept_whole(raw, self.affinity) {
+            let what = format!(
+                "{} would not be kept as it is in the type that fits the first rows",
+                shown(raw)
+            );
+            return Err(refusal(name, what, REMEDY_FOR_GUESS));
+        }
+        if self.is_not_null && *value == Value::Null {
+            let what = "there is no value, and the column is NOT NULL".to_owned();
+            return Err(refusal(name, what, REMEDY_FOR_NULL));
+        }
+        match self.strict {
+            Some(strict) if !strict.takes(value) => {
+                let what = format!("{} doesn't fit the column's type", kind(value));
+                Err(refusal(name, what, REMEDY_FOR_TYPE))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+const REMEDY_FOR_DECODING: &str = "correct it, or say how the column is to be read (--decode)";
+const REMEDY_FOR_GUESS: &str = "say what the column holds, as in --type COLUMN=TEXT";
+const REMEDY_FOR_NULL: &str = "give it one, or say that empty fields are text (--empty-text)";
+const REMEDY_FOR_TYPE: &str =
+    "correct it; the column takes nothing else (it is of a STRICT table, or the rowid)";
+
+#[cold]
+fn refusal(column: &str, what: String, remedy: &'static str) -> Refusal {
+    Refusal {
+        column: column.to_owned(),
+        what,
+        remedy,
+    }
+}
+
+/// Why a row can't be stored.
+#[derive(Debug, PartialEq)]
+pub struct Refusal {
+    /// The column.
+    pub column: String,
+    /// What is wrong with its value.
+    pub what: String,
+    /// What to do.
+    pub remedy: &'static str,
+}
+
+/// Encodes rows, one after another, without an allocation a row.
+pub struct Encoder {
+    slots: Vec<Slot>,
+    encoding: TextEncoding,
+    /// Bytes of all defaults.
+    constant_bytes: usize,
+    oracle: Oracle,
+    scratch: Vec<u8>,
+    values: Vec<Value<'static>>,
+    record: Vec<u8>,
+}
+
+impl Encoder {
+    /// Says for each value that comes from a field which one that is from here on; `None`: none.
+    pub fn bind(&mut self, places: &[Option<usize>]) {
+        for (slot, place) in self.slots.iter_mut().zip(places) {
+            if let From::Field(field) = &mut slot.from {
+                *field = place.unwrap_or(usize::MAX);
+            }
+        }
+    }
+
+    /// An encoder of records with these values, their text in this encoding.
+    ///
+    /// # Errors
+    /// Where SQLite can't be had for its conversions: memory is short.
+    pub fn new(slots: Vec<Slot>, encoding: TextEncoding) -> rusqlite::Result<Self> {
+        let constant_bytes = slots.iter().map(|slot| match &slot.from {
+            From::Constant(rusqlite::types::Value::Text(text)) => text.len(),
+            _ => 0,
+        });
+        Ok(Encoder {
+            constant_bytes: constant_bytes.sum(),
+            slots,
+            encoding,
+            oracle: Oracle::new()?,
+            scratch: Vec::new(),
+            values: Vec::new(),
+            record: Vec::new(),
+        })
+    }
+
+    /// The record of a row.
+    ///
+    /// # Errors
+    /// [`Refusal`] where a value can't be stored in its column.
+    #[inline]
+    pub fn encode(&mut self, row: &Row) -> Result<&[u8], Refusal> {
+        // Text of UTF-16 takes up to twice its bytes, and what is made of a number is short.
+        let bytes = 2 * (row.bytes_len() + self.constant_bytes) + 80 * self.slots.len();
+        let mut convert = Convert {
+            carver: Carver::new(&mut self.scratch, bytes),
+            encoding: self.encoding,
+            oracle: &mut self.oracle,
+        };
+        let mut values = recycled(std::mem::take(&mut self.values));
+        for slot in &mut self.slots {
+            let raw = match &mut slot.from {
+                From::Field(place) => row.field(*place),
+                From::Made(maker) => maker.next(),
+                From::Constant(value) => constant(value),
+            };
+            let value = match (raw, slot.rules.affinity, slot.decode, self.encoding) {
+                // Most of most files.
+                (Raw::Text(text), Affinity::Text, None, TextEncoding::Utf8) => Value::Text(text),
+                _ => convert
+                    .value(raw, slot.rules.affinity, slot.decode)
+                    .map_err(|what| refusal(&slot.name, what, REMEDY_FOR_DECODING))?,
+            };
+            slot.rules.check(&slot.name, raw, &value)?;
+            values.push(value);
+        }
+        self.record.clear();
+        record::encode(&values, &mut self.record);
+        self.values = recycled(values);
+        Ok(&self.record)
+    }
+}
+
+/// Whether a value keeps all that it says in a column whose type was guessed.
+fn is_kept_whole(raw: Raw<'_>, affinity: Affinity) -> bool {
+    const EXACT_MAX: u64 = 1 << 53;
+    match (raw, affinity) {
+        (Raw::Text(text), Affinity::Integer | Affinity::Real | Affinity::Numeric) => {
+            match (plain_number(text), affinity) {
+                (Some(Plain::Integer(integer)), Affinity::Real) => {
+                    integer.unsigned_abs() <= EXACT_MAX
+                }
+                (number, _) => number.is_some(),
+            }
+        }
+        (Raw::Integer(integer), Affinity::Real) => integer.unsigned_abs() <= EXACT_MAX,
+        _ => true,
+    }
+}
+
+fn shown(raw: Raw<'_>) -> String {
+    match raw {
+        Raw::Text(text) | Raw::Number(text) => format!("`{}`", excerpt(text)),
+        Raw::Integer(integer) => integer.to_string(),
+        Raw::Real(real) => real.to_string(),
+        Raw::Blob(_) => "a blob".to_owned(),
+        Raw::Missing | Raw::Null => "NULL".to_owned(),
+    }
+}
+
+fn constant(value: &rusqlite::types::Value) -> Raw<'_> {
+    use rusqlite::types::Value as Sql;
+    match value {
+        Sql::Null => Raw::Null,
+        Sql::Integer(integer) => Raw::Integer(*integer),
+        Sql::Real(real) => Raw::Real(*real),
+        Sql::Text(text) => Raw::Text(text.as_bytes()),
+        Sql::Blob(blob) => Raw::Blob(blob),
+    }
+}
+
+fn kind(value: &Value<'_>) -> &'static str {
+    match value {
+        Value::Null => "NULL",
+        Value::Integer(_) => "an integer",
+        Value::Real(_) => "a real",
+        Value::Text(_) => "text",
+        Value::Blob(_) => "a blob",
+    }
+}
+
+/// Conversions of the values of one row.
+struct Convert<'a, 'o> {
+    carver: Carver<'a>,
+    encoding: TextEncoding,
+    oracle: &'o mut Oracle,
+}
+
+impl<'a> Convert<'a, '_> {
+    /// The value that a column of this affinity stores.
+    fn value(
+        &mut self,
+        raw: Raw<'a>,
+        affinity: Affinity,
+        decode: Option<Decode>,
+    ) -> Result<Value<'a>, String> {
+        Ok(match (raw, affinity) {
+            (Raw::Missing | Raw::Null, _) => Value::Null,
+            (Raw::Blob(blob), _) => Value::Blob(blob),
+            (Raw::Integer(integer), Affinity::Text) => self.text(integer.to_string().as_bytes()),
+            (Raw::Integer(integer), Affinity::Real) => Value::in_real_column(integer as f64),
+            (Raw::Integer(integer), _) => Value::Integer(integer),
+            (Raw::Real(real), _) if real.is_nan() => Value::Null,
+            (Raw::Real(real), Affinity::Text) => {
+                let text = self.oracle.text(real);
+                self.text(text.as_bytes())
+            }
+            (Raw::Real(real), _) => affinity::Number::Real(real).stored(affinity),
+            (Raw::Number(digits), Affinity::Text) => self.text(digits),
+            (Raw::Number(text), _)
+            | (Raw::Text(text), Affinity::Numeric | Affinity::Integer | Affinity::Real) => {
+                match number(text, self.oracle) {
+                    Some(number) => number.stored(affinity),
+                    None => self.text(text),
+                }
+            }
+            (Raw::Text(text), _) => match decode {
+                Some(decode) => self.bytes(text, decode)?,
+                None => self.text(text),
+            },
+        })
+    }
+
+    fn bytes(&mut self, text: &[u8], decode: Decode) -> Result<Value<'a>, String> {
+        match self.carver.carve(|out| decode.decode(text, out)) {
+            Some(bytes) => Ok(Value::Blob(bytes)),
+            None => Err(format!(
+                "`{}` is not {} as the column's first values were",
+                excerpt(text),
+                decode.name()
+            )),
+        }
+    }
+
+    /// Text in the database's encoding.
+    fn text(&mut self, text: &[u8]) -> Value<'a> {
+        let encoding = self.encoding;
+        let carved = self.carver.carve(|out| {
+            let mut at = 0;
+            let mut put = |bytes: &[u8]| {
+                out[at..at + bytes.len()].copy_from_slice(bytes);
+                at += bytes.len();
+            };
+            match (encoding, std::str::from_utf8(text)) {
+                (TextEncoding::Utf16Le, Ok(text)) => {
+                    text.encode_utf16()
+                        .for_each(|unit| put(&unit.to_le_bytes()));
+                }
+                (TextEncoding::Utf16Be, Ok(text)) => {
+                    text.encode_utf16()
+                        .for_each(|unit| put(&unit.to_be_bytes()));
+                }
+                _ => put(text),
+            }
+            Some(at)
+        });
+        Value::Text(carved.unwrap_or_default())
+    }
+}
+
+/// Enough of a text to find it by.
+fn excerpt(text: &[u8]) -> String {
+    const CHARS_MAX: usize = 40;
+    let text = String::from_utf8_lossy(text);
+    match text.char_indices().nth(CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}

@@ -1,0 +1,230 @@
+//! Rows on their way to a writer: in order, duplicates settled.
+
+use inorder_btree::KeyOrder;
+
+use super::inputs::Origins;
+use super::progress::Progress;
+use super::rejects::Rejects;
+use crate::Error;
+use crate::order::{Origin, Sorted};
+
+/// What happens to a row whose key another row has already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnDuplicate {
+    /// Nothing is loaded.
+    #[default]
+    Error,
+    /// The row that came first stays.
+    Ignore,
+    /// The row that came last stays.
+    Replace,
+    /// The row that came first stays, the others are written down.
+    Report,
+}
+
+impl OnDuplicate {
+    /// Every value with its name.
+    pub const ALL: &[(&str, OnDuplicate)] = &[
+        ("error", OnDuplicate::Error),
+        ("ignore", OnDuplicate::Ignore),
+        ("replace", OnDuplicate::Replace),
+        ("report", OnDuplicate::Report),
+    ];
+}
+
+/// Rows between two looks at whether somebody wants it to stop.
+const ROWS_A_LOOK: u64 = 1024;
+
+/// Sorted rows, of which no two have the same key.
+pub struct Batch<'a> {
+    sorted: Sorted,
+    /// The key, where rows are sorted by one that has to be unique.
+    key: Option<&'a KeyOrder>,
+    on_duplicate: OnDuplicate,
+    rejects: &'a mut Rejects,
+    origins: &'a Origins,
+    table: &'a str,
+    progress: &'a Progress,
+    current: Vec<u8>,
+    last: Vec<u8>,
+    last_prefix: Option<u64>,
+    last_origin: Origin,
+    /// A row that was read already: the first that isn't a duplicate of the one that stays.
+    next: Option<Origin>,
+    given: u64,
+    duplicates: u64,
+}
+
+/// What a load says about its rows.
+pub(super) struct Context<'a> {
+    pub(super) on_duplicate: OnDuplicate,
+    pub(super) origins: &'a Origins,
+    pub(super) table: &'a str,
+    pub(super) progress: &'a Progress,
+    /// Rows written before this batch.
+    pub(super) written: u64,
+}
+
+impl<'a> Batch<'a> {
+    pub(super) fn new(
+        sorted: Sorted,
+        key: Option<&'a KeyOrder>,
+        rejects: &'a mut Rejects,
+        context: &Context<'a>,
+    ) -> Self {
+        Batch {
+            sorted,
+            key,
+            on_duplicate: context.on_duplicate,
+            rejects,
+            origins: context.origins,
+            table: context.table,
+            progress: context.progress,
+            current: Vec::new(),
+            last: Vec::new(),
+            last_prefix: None,
+            last_origin: 0,
+            next: None,
+            given: context.written,
+            duplicates: 0,
+        }
+    }
+
+    /// The next row and where it came from.
+    ///
+    /// # Errors
+    /// [`Error::Duplicate`] where that is what duplicates are, [`Error::Stopped`], and what reading spilled
+    /// rows back brings.
+    #[allow(clippy::should_implement_trait)]
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<(&[u8], Origin)>, Error> {
+        if self.given.is_multiple_of(ROWS_A_LOOK) {
+            self.look()?;
+        }
+        self.given += 1;
+        match (self.key, self.on_duplicate) {
+            (None, _) => self.sorted.next().map_err(spilled),
+            (Some(key), OnDuplicate::Replace) => self.last_of_equals(key),
+            (Some(key), _) => self.first_of_equals(key),
+        }
+    }
+
+    /// Rows that are left out because another has their key.
+    pub fn duplicates(&self) -> u64 {
+        self.duplicates
+    }
+
+    /// How many rows there are, duplicates counted.
+    pub fn rows(&self) -> u64 {
+        self.sorted.rows()
+    }
+
+    /// Where rows come from.
+    pub fn origins(&self) -> &'a Origins {
+        self.origins
+    }
+
+    /// What bad rows are told to.
+    pub fn rejects(&mut self) -> &mut Rejects {
+        self.rejects
+    }
+
+    fn look(&self) -> Result<(), Error> {
+        self.progress.set_rows_written(self.given);
+        match self.progress.is_stopped() {
+            true => Err(Error::Stopped),
+            false => Ok(()),
+        }
+    }
+
+    fn first_of_equals(&mut self, key: &KeyOrder) -> Result<Option<(&[u8], Origin)>, Error> {
+        loop {
+            let Some((record, origin)) = self.sorted.next().map_err(spilled)? else {
+                return Ok(None);
+            };
+            let prefix = Some(key.prefix(record));
+            let is_duplicate = prefix == self.last_prefix && is_same(key, &self.last, record);
+            if is_duplicate {
+                self.settle(self.last_origin, origin)?;
+                continue;
+            }
+            self.last.clear();
+            self.last.extend_from_slice(record);
+            self.last_prefix = prefix;
+            self.last_origin = origin;
+            return Ok(Some((&self.last, origin)));
+        }
+    }
+
+    fn last_of_equals(&mut self, key: &KeyOrder) -> Result<Option<(&[u8], Origin)>, Error> {
+        let mut origin = match self.next.take() {
+            Some(origin) => {
+                std::mem::swap(&mut self.current, &mut self.last);
+                origin
+            }
+            None => match self.sorted.next().map_err(spilled)? {
+                Some((record, origin)) => {
+                    copy(record, &mut self.current);
+                    origin
+                }
+                None => return Ok(None),
+            },
+        };
+        while let Some((record, next)) = self.sorted.next().map_err(spilled)? {
+            if is_same(key, &self.current, record) {
+                copy(record, &mut self.current);
+                origin = next;
+                self.duplicates += 1;
+            } else {
+                copy(record, &mut self.last);
+                self.next = Some(next);
+                break;
+            }
+        }
+        Ok(Some((&self.current, origin)))
+    }
+
+    /// Deals with a row whose key another has.
+    #[cold]
+    pub(crate) fn settle(&mut self, first: Origin, second: Origin) -> Result<(), Error> {
+        let first = self.origins.words(first);
+        self.settle_with(first, second)
+    }
+
+    /// Deals with a row whose key a row of the table has.
+    #[cold]
+    pub(crate) fn settle_with(&mut self, first: String, second: Origin) -> Result<(), Error> {
+        self.duplicates += 1;
+        let (file, line) = self.origins.file_and_line(second);
+        match self.on_duplicate {
+            OnDuplicate::Error => Err(Error::Duplicate {
+                first,
+                second: self.origins.words(second),
+                table: self.table.to_owned(),
+            }),
+            OnDuplicate::Report => {
+                let error = format!("{first} has the same key");
+                self.rejects.write(&file, line, b"", &error)
+            }
+            OnDuplicate::Ignore | OnDuplicate::Replace => Ok(()),
+        }
+    }
+}
+
+/// Keys with a NULL are never the same: SQLite's UNIQUE has it so.
+#[inline]
+fn is_same(key: &KeyOrder, a: &[u8], b: &[u8]) -> bool {
+    key.compare(a, b).is_eq() && !key.has_null(b)
+}
+
+fn copy(record: &[u8], to: &mut Vec<u8>) {
+    to.clear();
+    to.extend_from_slice(record);
+}
+
+pub(super) fn spilled(source: std::io::Error) -> Error {
+    Error::Work {
+        path: "the spilled rows".into(),
+        source,
+    }
+}

@@ -1,0 +1,201 @@
+//! Which field goes into which column.
+
+use std::path::Path;
+
+use inorder_btree::KeyOrder;
+use inorder_key::Encoding;
+
+use super::inputs::Header;
+use crate::Error;
+use crate::destination::{Create, Destination, Sample};
+use crate::encode::{Decode, Encoder, From, Maker, Rules, Slot, Strict};
+use crate::nearest::nearest;
+
+/// How text stands for bytes in a column, where that is said and not found.
+pub type DecodeAs = (String, Option<Decode>);
+
+/// The columns of a record and where their values come from.
+pub(super) struct Plan {
+    /// The columns, by their places in the destination.
+    pub(super) record: Vec<usize>,
+    /// What rows are sorted by.
+    pub(super) order: Option<KeyOrder>,
+    /// Whether columns that the table doesn't have are left out.
+    is_lenient: bool,
+}
+
+impl Plan {
+    /// The columns that the inputs give, as far as the header of the first says.
+    pub(super) fn given(
+        destination: &Destination,
+        create: Option<&Create>,
+        header: &Header,
+    ) -> Vec<usize> {
+        let named: Vec<usize> = header
+            .columns
+            .iter()
+            .filter_map(|(name, place)| column(destination, header, name, *place))
+            .collect();
+        let is_given = |column: &usize| {
+            let info = &destination.columns[*column];
+            // A row to come may name it, and no default would be lost.
+            let may_come =
+                !header.is_complete && info.default.is_none() && destination.rowid != Some(*column);
+            named.contains(column) || made(create, &info.name).is_some() || may_come
+        };
+        destination
+            .physical
+            .iter()
+            .copied()
+            .filter(is_given)
+            .collect()
+    }
+
+    pub(super) fn new(destination: &Destination, record: Vec<usize>, is_lenient: bool) -> Self {
+        Plan {
+            order: destination.order(&record),
+            record,
+            is_lenient,
+        }
+    }
+
+    /// The encoder of the plan's records.
+    pub(super) fn encoder(
+        &self,
+        destination: &Destination,
+        create: Option<&Create>,
+        sample: &Sample,
+        header: &Header,
+        decode_as: &[DecodeAs],
+        constants: &[(usize, rusqlite::types::Value)],
+    ) -> Result<Encoder, Error> {
+        for (name, _) in decode_as {
+            if destination.column(name).is_none() {
+                let names = destination
+                    .columns
+                    .iter()
+                    .map(|column| column.name.as_str());
+                let (_, names) = nearest(name, names);
+                return Err(Error::Refused {
+                    what: format!(
+                        "--decode: there is no column `{name}`: {}",
+                        names.join(", ")
+                    ),
+                });
+            }
+        }
+        let places = self.places(destination, header)?;
+        let mut slots = Vec::with_capacity(self.record.len());
+        for (&column, place) in self.record.iter().zip(places) {
+            let info = &destination.columns[column];
+            let said = decode_as
+                .iter()
+                .find(|(name, _)| name.eq_ignore_ascii_case(&info.name));
+            let decode = match said {
+                Some((_, decode)) => *decode,
+                None if info.is_blob() => place.and_then(|place| sample.decode(place)),
+                None => None,
+            };
+            let constant = constants.iter().find(|(of, _)| *of == column);
+            let from = match (made(create, &info.name), constant) {
+                (Some((kind, encoding)), _) => {
+                    let maker = Maker::new(kind, encoding);
+                    let maker = maker.map_err(|error| Error::Refused {
+                        what: error.to_string(),
+                    })?;
+                    From::Made(Box::new(maker))
+                }
+                (None, Some((_, value))) => From::Constant(value.clone()),
+                (None, None) => From::Field(usize::MAX),
+            };
+            slots.push(Slot {
+                name: info.name.clone(),
+                from,
+                decode,
+                rules: Rules {
+                    affinity: info.affinity,
+                    is_not_null: info.is_not_null,
+                    strict: match destination.rowid {
+                        Some(rowid) if rowid == column => Some(Strict::Integer),
+                        _ => info.strict,
+                    },
+                    is_guessed: info.is_guessed,
+                },
+            });
+        }
+        Encoder::new(slots, destination.encoding).map_err(|source| Error::Database {
+            path: "SQLite".into(),
+            source,
+        })
+    }
+
+    /// Where the open file has the value of each column of a record.
+    ///
+    /// # Errors
+    /// Where the file has a column that the table or the record doesn't.
+    pub(super) fn places(
+        &self,
+        destination: &Destination,
+        header: &Header,
+    ) -> Result<Vec<Option<usize>>, Error> {
+        let mut places = vec![None; self.record.len()];
+        for &(ref name, place) in &header.columns {
+            match column(destination, header, name, place)
+                .map(|column| self.record.iter().position(|of| *of == column))
+            {
+                Some(Some(at)) => places[at] = Some(place),
+                _ if self.is_lenient => {}
+                Some(None) => return Err(late(&header.path, name)),
+                None => return Err(unknown(&header.path, name, destination)),
+            }
+        }
+        Ok(places)
+    }
+}
+
+/// The column that a field of the input is for.
+fn column(destination: &Destination, header: &Header, name: &str, place: usize) -> Option<usize> {
+    if header.is_by_place {
+        return (place < destination.columns.len()).then_some(place);
+    }
+    let alias = header.aliases.iter().find(|(_, of)| *of == name);
+    destination
+        .column(name)
+        .or_else(|| destination.column(alias?.0))
+}
+
+fn made(create: Option<&Create>, name: &str) -> Option<(inorder_key::KeyKind, Encoding)> {
+    let key = create?.key.iter().find(|key| key.column == name)?;
+    key.made
+        .filter(|(kind, _)| *kind != inorder_key::KeyKind::Serial)
+}
+
+fn late(path: &Path, name: &str) -> Error {
+    Error::Refused {
+        what: format!(
+            "{}: column `{name}` wasn't in the rows read first, whose default is used: put a row that has it first",
+            path.display()
+        ),
+    }
+}
+
+fn unknown(path: &Path, name: &str, destination: &Destination) -> Error {
+    let (are_alike, names) = nearest(
+        name,
+        destination
+            .columns
+            .iter()
+            .map(|column| column.name.as_str()),
+    );
+    let known = match are_alike {
+        true => format!("did you mean `{}`?", names.join("`, `")),
+        false => format!("it has `{}`", names.join("`, `")),
+    };
+    Error::Refused {
+        what: format!(
+            "{}: the table {} has no column `{name}`; {known} (--columns renames columns, --skip-unknown leaves them out)",
+            path.display(),
+            destination.table
+        ),
+    }
+}

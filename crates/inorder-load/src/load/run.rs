@@ -1,0 +1,367 @@
+//! A load from its first row to its last.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::batch::{Batch, Context, spilled};
+use super::inputs::{Header, Inputs, Origins};
+use super::job::{Job, Order};
+use super::plan::Plan;
+use super::progress::{Phase, Progress};
+use super::rejects::Rejects;
+use super::summary::{Summary, usage};
+use crate::Error;
+use crate::destination::{Destination, Sample};
+use crate::encode::{Encoder, Refusal};
+use crate::order::{Limits, Origin, Sorter};
+use crate::source::{Row, STDIN};
+use crate::target::{self, RowWriter, Target, Wanted, WritePlan};
+
+/// Rows that types are guessed from.
+const SAMPLE_ROWS: usize = 10_000;
+
+/// Bytes of them at most.
+const SAMPLE_BYTES: usize = 1 << 24;
+
+/// Rows between two looks at whether somebody wants it to stop.
+const ROWS_A_LOOK: u64 = 1024;
+
+/// The memory of rows that are not sorted.
+const UNSORTED_BYTES: usize = 1 << 24;
+
+/// Loads.
+///
+/// # Errors
+/// Where the input, the table or a row is wrong, or something can't be read or written. The database is then
+/// as it was.
+pub fn run(job: &Job, progress: &Progress) -> Result<Summary, Error> {
+    let (cpu_before, io_before) = usage();
+    progress.set_bytes_total(bytes_of(job));
+    let mut rejects = Rejects::new(job.rejects.as_deref(), job.errors_max)?;
+    let mut inputs = Inputs::new(
+        &job.inputs,
+        &job.settings,
+        job.columns.as_deref(),
+        progress.meter.clone(),
+    );
+    let started = Instant::now();
+    let (sample, header) = take_sample(&mut inputs, &mut rejects)?;
+    let target = target::open(&Wanted {
+        to: &job.to,
+        table: &job.table,
+        create: job.create.as_ref(),
+        sample: &sample,
+    })?;
+    let mut load = Load::plan(job, progress, target, &sample, &header)?;
+    load.summary.seconds.read += started.elapsed().as_secs_f64();
+    load.rows(&mut inputs, sample, &header, &mut rejects)?;
+    rejects.finish()?;
+    let mut summary = load.finish(&rejects)?;
+    let (cpu_after, io_after) = usage();
+    summary.cpu_seconds = cpu_after - cpu_before;
+    summary.bytes_read = progress.bytes_read();
+    summary.bytes_written = io_after
+        .zip(io_before)
+        .map(|(after, before)| (after - before).saturating_sub(summary.bytes_spilled));
+    Ok(summary)
+}
+
+/// Bytes of all inputs; 0 where one of them is a pipe.
+fn bytes_of(job: &Job) -> u64 {
+    let bytes = |path: &PathBuf| match path.as_path() == Path::new(STDIN) {
+        true => None,
+        false => path.metadata().ok().map(|metadata| metadata.len()),
+    };
+    let all: Option<u64> = job.inputs.iter().map(|input| bytes(&input.path)).sum();
+    all.unwrap_or(0)
+}
+
+/// The first rows of the first input, and its columns.
+fn take_sample(inputs: &mut Inputs<'_>, rejects: &mut Rejects) -> Result<(Sample, Header), Error> {
+    let mut sample = Sample::default();
+    let mut header = Header::default();
+    if inputs.is_open()? {
+        header = inputs.header();
+        let mut bytes = 0;
+        while sample.rows.len() < SAMPLE_ROWS && bytes < SAMPLE_BYTES {
+            let mut row = Row::default();
+            match inputs.read(&mut row) {
+                Ok(true) => {
+                    bytes += row.bytes_len();
+                    sample.rows.push(row);
+                }
+                Ok(false) => break,
+                Err(error) => reject(inputs, rejects, error)?,
+            }
+            header = inputs.header();
+        }
+    }
+    sample.names = header.columns.clone();
+    sample.is_typed = header.is_typed;
+    Ok((sample, header))
+}
+
+/// Puts up with a row that breaks the rules of its format, as far as that is wanted.
+fn reject(inputs: &Inputs<'_>, rejects: &mut Rejects, error: Error) -> Result<(), Error> {
+    match error {
+        Error::Malformed { line, .. } => rejects.bad(inputs.path(), line, inputs.last(), error),
+        fatal => Err(fatal),
+    }
+}
+
+/// A load under way.
+struct Load<'a> {
+    job: &'a Job,
+    progress: &'a Progress,
+    origins: Origins,
+    /// What will write; taken when the first row is to be written.
+    target: Option<Box<dyn Target>>,
+    destination: Destination,
+    is_direct: bool,
+    plan: Plan,
+    encoder: Encoder,
+    sorter: Sorter,
+    limits: Limits,
+    batch_rows: u64,
+    writer: Option<Box<dyn RowWriter>>,
+    summary: Summary,
+}
+
+impl<'a> Load<'a> {
+    fn plan(
+        job: &'a Job,
+        progress: &'a Progress,
+        target: Box<dyn Target>,
+        sample: &Sample,
+        header: &Header,
+    ) -> Result<Self, Error> {
+        let destination = target.destination().clone();
+        let create = job.create.as_ref();
+        let given = Plan::given(&destination, create, header);
+        if given.is_empty() {
+            return Err(no_columns(header, &destination));
+        }
+        let choice = target.choose(&given, job)?;
+        let record = match choice.is_direct {
+            true => destination.physical.clone(),
+            false => given,
+        };
+        let plan = Plan::new(&destination, record, job.skips_unknown);
+        let encoder = plan.encoder(
+            &destination,
+            create,
+            sample,
+            header,
+            &job.decode,
+            &choice.constants,
+        )?;
+        let is_sorted = job.order != Order::Input && plan.order.is_some();
+        let limits = Limits {
+            memory_bytes: match is_sorted {
+                true => job.memory_bytes,
+                false => job.memory_bytes.min(UNSORTED_BYTES),
+            },
+            spill_folder: match &job.spill_folder {
+                Some(folder) => folder.clone(),
+                None => target.spill_folder(),
+            },
+        };
+        let summary = Summary {
+            table: destination.table.clone(),
+            created: target.created().map(str::to_owned),
+            sorted_by: match is_sorted {
+                true => names(&destination, destination.key.iter().map(|part| part.column)),
+                false => Vec::new(),
+            },
+            why_not_direct: choice.why_not,
+            is_dry: job.is_dry,
+            ..Summary::default()
+        };
+        Ok(Load {
+            sorter: new_sorter(&plan, is_sorted, &limits),
+            origins: Origins::new(&job.inputs),
+            target: Some(target),
+            is_direct: choice.is_direct,
+            batch_rows: match job.order {
+                Order::Batch { rows } => rows,
+                _ => u64::MAX,
+            },
+            writer: None,
+            job,
+            progress,
+            destination,
+            plan,
+            encoder,
+            limits,
+            summary,
+        })
+    }
+
+    /// Whether rows are sorted, and not only kept.
+    fn is_sorted(&self) -> bool {
+        self.job.order != Order::Input && self.plan.order.is_some()
+    }
+
+    /// Takes all rows.
+    fn rows(
+        &mut self,
+        inputs: &mut Inputs<'_>,
+        sample: Sample,
+        header: &Header,
+        rejects: &mut Rejects,
+    ) -> Result<(), Error> {
+        let mut read = Instant::now();
+        self.encoder
+            .bind(&self.plan.places(&self.destination, header)?);
+        let mut version = inputs.columns_version();
+        for row in &sample.rows {
+            // They are of the first input, which may be closed by now.
+            self.row(row, row.line(), rejects, &mut read)?;
+        }
+        drop(sample);
+        let mut row = Row::default();
+        while inputs.is_open()? {
+            match inputs.read(&mut row) {
+                Ok(true) => {
+                    if inputs.columns_version() != version {
+                        version = inputs.columns_version();
+                        let places = self.plan.places(&self.destination, &inputs.header())?;
+                        self.encoder.bind(&places);
+                    }
+                    self.row(&row, inputs.origin(&row), rejects, &mut read)?;
+                }
+                Ok(false) => {}
+                Err(error) => reject(inputs, rejects, error)?,
+            }
+        }
+        self.progress.set_rows_read(self.summary.rows_read);
+        self.summary.seconds.read += read.elapsed().as_secs_f64();
+        if self.sorter.rows() > 0 || self.writer.is_none() {
+            self.write(rejects)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn row(
+        &mut self,
+        row: &Row,
+        origin: Origin,
+        rejects: &mut Rejects,
+        read: &mut Instant,
+    ) -> Result<(), Error> {
+        if self.summary.rows_read.is_multiple_of(ROWS_A_LOOK) {
+            self.progress.set_rows_read(self.summary.rows_read);
+            if self.progress.is_stopped() {
+                return Err(Error::Stopped);
+            }
+        }
+        self.summary.rows_read += 1;
+        match self.encoder.encode(row) {
+            Ok(record) => self.sorter.push(record, origin).map_err(spilled)?,
+            Err(refusal) => return self.refuse(refusal, origin, rejects),
+        }
+        let is_full = self.sorter.rows() >= self.batch_rows
+            || (!self.is_sorted() && self.sorter.memory_bytes() >= UNSORTED_BYTES / 2);
+        if is_full {
+            self.summary.seconds.read += read.elapsed().as_secs_f64();
+            self.write(rejects)?;
+            self.progress.enter(Phase::Read);
+            *read = Instant::now();
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refuse(&self, refusal: Refusal, origin: Origin, rejects: &mut Rejects) -> Result<(), Error> {
+        let (path, line) = self.origins.file_and_line(origin);
+        let error = Error::Malformed {
+            path: path.clone(),
+            line,
+            at: format!(", column `{}`", refusal.column),
+            what: refusal.what,
+            remedy: refusal.remedy,
+        };
+        rejects.bad(&path, line, b"", error)
+    }
+
+    /// Writes the rows that were taken since the last time.
+    fn write(&mut self, rejects: &mut Rejects) -> Result<(), Error> {
+        let next = new_sorter(&self.plan, self.is_sorted(), &self.limits);
+        let sorter = std::mem::replace(&mut self.sorter, next);
+        self.progress.enter(Phase::Sort);
+        let started = Instant::now();
+        let sorted = sorter.finish().map_err(spilled)?;
+        self.summary.seconds.sort += started.elapsed().as_secs_f64();
+        self.summary.bytes_spilled += sorted.spilled_bytes();
+        let started = Instant::now();
+        self.progress.enter(Phase::Write);
+        if self.job.is_dry {
+            self.summary.rows_written += sorted.rows();
+            return Ok(());
+        }
+        let is_unique = self.is_sorted() && self.destination.is_key_unique;
+        let context = Context {
+            on_duplicate: self.job.on_duplicate,
+            origins: &self.origins,
+            table: &self.destination.table,
+            progress: self.progress,
+            written: self.summary.rows_written,
+        };
+        let key = self.plan.order.as_ref().filter(|_| is_unique);
+        let mut batch = Batch::new(sorted, key, rejects, &context);
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            none => {
+                let target = self.target.take().expect("one writer is made of a target");
+                none.insert(target.writer(&WritePlan {
+                    job: self.job,
+                    destination: &self.destination,
+                    record: &self.plan.record,
+                    is_direct: self.is_direct,
+                    limits: &self.limits,
+                })?)
+            }
+        };
+        self.summary.rows_written += writer.write(&mut batch)?;
+        self.summary.rows_duplicate += batch.duplicates();
+        self.summary.seconds.write += started.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Commits.
+    fn finish(mut self, rejects: &Rejects) -> Result<Summary, Error> {
+        let started = Instant::now();
+        if let Some(writer) = self.writer {
+            self.summary.writer = writer.name().to_owned();
+            writer.finish(&mut self.summary)?;
+        }
+        self.summary.seconds.write += started.elapsed().as_secs_f64();
+        self.summary.rows_refused = rejects.errors();
+        self.summary.refused_because = rejects.told().to_vec();
+        Ok(self.summary)
+    }
+}
+
+fn new_sorter(plan: &Plan, is_sorted: bool, limits: &Limits) -> Sorter {
+    let order = plan.order.clone().filter(|_| is_sorted);
+    Sorter::new(order, limits.clone())
+}
+
+fn names(destination: &Destination, columns: impl Iterator<Item = usize>) -> Vec<String> {
+    columns
+        .map(|column| destination.columns[column].name.clone())
+        .collect()
+}
+
+fn no_columns(header: &Header, destination: &Destination) -> Error {
+    let all = names(destination, 0..destination.columns.len());
+    Error::Refused {
+        what: format!(
+            "{}: no column of it is one of the table {}, which has {}",
+            header.path.display(),
+            destination.table,
+            all.join(", ")
+        ),
+    }
+}

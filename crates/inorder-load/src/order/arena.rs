@@ -1,0 +1,129 @@
+//! Rows kept end to end in large chunks: no allocation a row, and none that is copied to grow.
+
+/// The largest chunk: offsets in it take 32 bits with room to spare.
+const CHUNK_BYTES_MAX: usize = 1 << 25;
+
+/// Length and origin before each record.
+pub(super) const FRAME_BYTES: usize = 12;
+
+/// Where a row came from, for messages: a number that means something to whoever gave it.
+pub type Origin = u64;
+
+/// Where a row is in an arena. Places ascend in the order of the rows.
+pub(super) type Place = u64;
+
+pub(super) struct Arena {
+    chunks: Vec<Vec<u8>>,
+    /// The chunk that is filled now; those after it are empty.
+    current: usize,
+    chunk_bytes: usize,
+    used_bytes: usize,
+}
+
+impl Arena {
+    /// An empty arena that will hold up to about `memory_bytes`.
+    pub(super) fn new(memory_bytes: usize) -> Self {
+        Arena {
+            chunks: Vec::new(),
+            current: 0,
+            chunk_bytes: (memory_bytes / 8).clamp(1 << 16, CHUNK_BYTES_MAX),
+            used_bytes: 0,
+        }
+    }
+
+    /// Keeps a record.
+    #[inline]
+    pub(super) fn push(&mut self, record: &[u8], origin: Origin) -> Place {
+        let bytes = FRAME_BYTES + record.len();
+        let chunk = self.chunk_with(bytes);
+        let place = (self.current as u64) << 32 | self.chunks[chunk].len() as u64;
+        frame(record, origin, &mut self.chunks[chunk]);
+        self.used_bytes += bytes;
+        place
+    }
+
+    #[inline]
+    fn chunk_with(&mut self, bytes: usize) -> usize {
+        let has_room = |chunk: &Vec<u8>| chunk.capacity() - chunk.len() >= bytes;
+        if !self.chunks.get(self.current).is_some_and(has_room) {
+            self.begin_chunk(bytes);
+        }
+        self.current
+    }
+
+    #[cold]
+    fn begin_chunk(&mut self, bytes: usize) {
+        let wanted = bytes.max(self.chunk_bytes);
+        self.current = match self.chunks.get(self.current) {
+            Some(chunk) if !chunk.is_empty() => self.current + 1,
+            _ => self.current,
+        };
+        match self.chunks.get_mut(self.current) {
+            Some(chunk) if chunk.capacity() < bytes => *chunk = Vec::with_capacity(wanted),
+            Some(_) => {}
+            None => self.chunks.push(Vec::with_capacity(wanted)),
+        }
+    }
+
+    /// The record and origin at a place.
+    #[inline]
+    pub(super) fn get(&self, place: Place) -> (&[u8], Origin) {
+        let chunk = &self.chunks[(place >> 32) as usize];
+        unframe(&chunk[place as u32 as usize..]).expect("a place that was given out")
+    }
+
+    /// Bytes of the rows kept.
+    pub(super) fn used_bytes(&self) -> usize {
+        self.used_bytes
+    }
+
+    /// Forgets the rows and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.chunks.iter_mut().for_each(Vec::clear);
+        self.current = 0;
+        self.used_bytes = 0;
+    }
+}
+
+/// Appends a record with its frame.
+#[inline]
+pub(super) fn frame(record: &[u8], origin: Origin, out: &mut Vec<u8>) {
+    let length = u32::try_from(record.len()).expect("a record of less than 4 GiB");
+    out.extend_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(&origin.to_le_bytes());
+    out.extend_from_slice(record);
+}
+
+/// The record that these bytes begin with, and its origin; `None` where they end before it does.
+#[inline]
+pub(super) fn unframe(bytes: &[u8]) -> Option<(&[u8], Origin)> {
+    let (length, rest) = bytes.split_first_chunk::<4>()?;
+    let (origin, rest) = rest.split_first_chunk::<8>()?;
+    let record = rest.get(..u32::from_le_bytes(*length) as usize)?;
+    Some((record, u64::from_le_bytes(*origin)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_any_size_come_back_and_places_ascend() {
+        let mut arena = Arena::new(0);
+        for round in 0..3u8 {
+            let sizes = [0, 1, 1 << 15, (1 << 16) - FRAME_BYTES, 1 << 17, 5, 1 << 16];
+            let rows: Vec<Vec<u8>> = sizes.iter().map(|&size| vec![round; size]).collect();
+            let places: Vec<Place> = (0..)
+                .zip(&rows)
+                .map(|(i, row)| arena.push(row, i))
+                .collect();
+            assert!(places.is_sorted_by(|a, b| a < b), "{places:?}");
+            for (i, (place, row)) in (0..).zip(places.iter().zip(&rows)) {
+                assert_eq!(arena.get(*place), (&row[..], i));
+            }
+            let bytes: usize = sizes.iter().map(|size| size + FRAME_BYTES).sum();
+            assert_eq!(arena.used_bytes(), bytes);
+            arena.clear();
+        }
+    }
+}

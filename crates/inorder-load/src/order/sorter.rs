@@ -1,0 +1,259 @@
+//! The full sort: in memory as long as it is enough, else in runs that are spilled and merged.
+
+use std::io;
+use std::path::PathBuf;
+
+use inorder_btree::{KeyOrder, TextEncoding};
+
+use super::arena::{Arena, Origin, Place};
+use super::merge::Merge;
+use super::pairs;
+use super::spill::Spill;
+
+/// The least memory of a run that is merged.
+const RUN_BYTES_MIN: usize = 1 << 16;
+
+/// More memory than this makes no run faster.
+const RUN_BYTES_MAX: usize = 1 << 20;
+
+/// Rows whose memory is asked for before they are needed.
+const ROWS_AHEAD: usize = 16;
+
+/// What a sort may use.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The most memory, in bytes: rows, their places, and buffers.
+    pub memory_bytes: usize,
+    /// The folder that runs are spilled to.
+    pub spill_folder: PathBuf,
+}
+
+/// Takes records in any order and gives them back in the order of their keys, equal ones as they came.
+///
+/// A record is SQLite's (see [`inorder_btree::record`]); the order is SQLite's too. What is sorted are
+/// pairs of 16 bytes, a prefix of the key and the record's place; the rest of a key is looked at only
+/// where prefixes are equal. What exceeds the memory goes in sorted runs to one file without a name,
+/// which is gone when the process is, however it ends; the result is the same to the byte.
+pub struct Sorter {
+    order: KeyOrder,
+    limits: Limits,
+    arena: Arena,
+    pairs: Vec<(u64, Place)>,
+    spill: Option<Spill>,
+    rows: u64,
+}
+
+impl Sorter {
+    /// A sorter without rows; without an order it gives rows back as they came.
+    pub fn new(order: Option<KeyOrder>, limits: Limits) -> Self {
+        let order = order.unwrap_or_else(|| KeyOrder::new(Vec::new(), TextEncoding::Utf8));
+        Sorter {
+            arena: Arena::new(limits.memory_bytes),
+            order,
+            limits,
+            pairs: Vec::new(),
+            spill: None,
+            rows: 0,
+        }
+    }
+
+    /// Takes a record, with a number that tells where it came from.
+    ///
+    /// # Errors
+    /// Where a run can't be spilled.
+    #[inline]
+    pub fn push(&mut self, record: &[u8], origin: Origin) -> io::Result<()> {
+        let place = self.arena.push(record, origin);
+        self.pairs.push((self.order.prefix(record), place));
+        self.rows += 1;
+        if self.memory_bytes() > self.limits.memory_bytes {
+            self.spill_run()?;
+        }
+        Ok(())
+    }
+
+    /// Rows taken.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Bytes of memory that the rows take.
+    #[inline]
+    pub fn memory_bytes(&self) -> usize {
+        self.arena.used_bytes() + self.pairs.len() * size_of::<(u64, Place)>()
+    }
+
+    fn sort(&mut self) {
+        if self.order.columns().is_empty() {
+            return;
+        }
+        let (arena, order) = (&self.arena, &self.order);
+        pairs::sort(&mut self.pairs, |tied| {
+            tied.sort_unstable_by(|&(_, a), &(_, b)| {
+                order
+                    .compare(arena.get(a).0, arena.get(b).0)
+                    .then_with(|| a.cmp(&b))
+            });
+        });
+    }
+
+    #[cold]
+    fn spill_run(&mut self) -> io::Result<()> {
+        self.sort();
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            none => none.insert(Spill::create(&self.limits.spill_folder)?),
+        };
+        let mut in_memory = InMemory {
+            arena: std::mem::replace(&mut self.arena, Arena::new(0)),
+            pairs: std::mem::take(&mut self.pairs),
+            next: 0,
+        };
+        while let Some((record, origin)) = in_memory.next() {
+            spill.push(record, origin)?;
+        }
+        spill.end_run()?;
+        self.arena = in_memory.arena;
+        self.arena.clear();
+        self.pairs = in_memory.pairs;
+        self.pairs.clear();
+        Ok(())
+    }
+
+    /// The rows in order.
+    ///
+    /// # Errors
+    /// Where a run can't be spilled or read back.
+    pub fn finish(mut self) -> io::Result<Sorted> {
+        if self.spill.is_none() {
+            self.sort();
+            let in_memory = InMemory {
+                arena: self.arena,
+                pairs: self.pairs,
+                next: 0,
+            };
+            return Ok(Sorted {
+                rows: self.rows,
+                spilled_bytes: 0,
+                from: From::Memory(in_memory),
+            });
+        }
+        if !self.pairs.is_empty() {
+            self.spill_run()?;
+        }
+        let Sorter {
+            order,
+            limits,
+            arena,
+            pairs,
+            spill,
+            rows,
+        } = self;
+        // Their memory is the runs' now.
+        drop((arena, pairs));
+        let mut spill = spill.expect("something was spilled");
+        let mut spilled_bytes = spill.bytes();
+        let runs_max = (limits.memory_bytes / RUN_BYTES_MIN).max(2);
+        while spill.runs() > runs_max {
+            spill = merge_some(&order, &limits, &spill, runs_max)?;
+            spilled_bytes += spill.bytes();
+        }
+        let readers = spill.readers(buffer_bytes(&limits, spill.runs()));
+        Ok(Sorted {
+            rows,
+            spilled_bytes,
+            from: From::Runs(Merge::new(order, readers)?),
+        })
+    }
+}
+
+fn buffer_bytes(limits: &Limits, runs: usize) -> usize {
+    (limits.memory_bytes / runs.max(1)).clamp(RUN_BYTES_MIN, RUN_BYTES_MAX)
+}
+
+/// Merges neighbouring runs so that there are fewer, each still in the order of the input.
+fn merge_some(
+    order: &KeyOrder,
+    limits: &Limits,
+    from: &Spill,
+    runs_max: usize,
+) -> io::Result<Spill> {
+    let mut to = Spill::create(&limits.spill_folder)?;
+    let mut readers = from.readers(buffer_bytes(limits, runs_max)).into_iter();
+    loop {
+        let group: Vec<_> = readers.by_ref().take(runs_max).collect();
+        if group.is_empty() {
+            return Ok(to);
+        }
+        let mut merge = Merge::new(order.clone(), group)?;
+        while let Some((record, origin)) = merge.next()? {
+            to.push(record, origin)?;
+        }
+        to.end_run()?;
+    }
+}
+
+/// Records in the order of their keys.
+pub struct Sorted {
+    rows: u64,
+    spilled_bytes: u64,
+    from: From,
+}
+
+enum From {
+    Memory(InMemory),
+    Runs(Merge),
+}
+
+impl Sorted {
+    /// How many rows there are in all.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Bytes that were written to the spill folder.
+    pub fn spilled_bytes(&self) -> u64 {
+        self.spilled_bytes
+    }
+
+    /// The next record, with the number that was given with it.
+    ///
+    /// # Errors
+    /// Where a run can't be read back.
+    #[allow(clippy::should_implement_trait)]
+    #[inline]
+    pub fn next(&mut self) -> io::Result<Option<(&[u8], Origin)>> {
+        match &mut self.from {
+            From::Memory(in_memory) => Ok(in_memory.next()),
+            From::Runs(merge) => merge.next(),
+        }
+    }
+}
+
+struct InMemory {
+    arena: Arena,
+    pairs: Vec<(u64, Place)>,
+    next: usize,
+}
+
+impl InMemory {
+    #[inline]
+    fn next(&mut self) -> Option<(&[u8], Origin)> {
+        if self.next.is_multiple_of(ROWS_AHEAD) {
+            self.look_ahead();
+        }
+        let (_, place) = *self.pairs.get(self.next)?;
+        self.next += 1;
+        Some(self.arena.get(place))
+    }
+
+    /// Reads a little of some rows to come: the memory of all is fetched at once, not one by one.
+    fn look_ahead(&self) {
+        let ahead = self.pairs.iter().skip(self.next + ROWS_AHEAD / 2);
+        let lengths = ahead.take(ROWS_AHEAD).map(|(_, place)| {
+            let (record, _) = self.arena.get(*place);
+            record.len() + usize::from(record.last().copied().unwrap_or(0))
+        });
+        std::hint::black_box(lengths.sum::<usize>());
+    }
+}

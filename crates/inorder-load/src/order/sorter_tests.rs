@@ -1,0 +1,104 @@
+use inorder_btree::{KeyColumn, KeyOrder, TextEncoding, Value, record};
+use proptest::prelude::*;
+
+use super::*;
+
+/// Few different keys, so that there are ties.
+fn rows() -> impl Strategy<Value = Vec<(Option<i64>, String)>> {
+    proptest::collection::vec((proptest::option::of(-3i64..3), "[ab]{0,12}"), 0..300)
+}
+
+fn encoded(rows: &[(Option<i64>, String)]) -> Vec<Vec<u8>> {
+    rows.iter()
+        .map(|(number, text)| {
+            let number = number.map_or(Value::Null, Value::Integer);
+            let mut out = Vec::new();
+            record::encode(&[number, Value::Text(text.as_bytes())], &mut out);
+            out
+        })
+        .collect()
+}
+
+fn sorted(
+    records: &[Vec<u8>],
+    order: &KeyOrder,
+    memory_bytes: usize,
+) -> (Vec<(Vec<u8>, u64)>, u64) {
+    let limits = Limits {
+        memory_bytes,
+        spill_folder: std::env::temp_dir(),
+    };
+    let mut sorter = Sorter::new(Some(order.clone()), limits);
+    for (origin, record) in (0..).zip(records) {
+        sorter.push(record, origin).expect("a spill folder");
+    }
+    let mut sorted = sorter.finish().expect("a spill folder");
+    assert_eq!(sorted.rows(), records.len() as u64);
+    let mut all = Vec::new();
+    while let Some((record, origin)) = sorted.next().expect("runs that can be read") {
+        all.push((record.to_vec(), origin));
+    }
+    (all, sorted.spilled_bytes())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_amount_of_memory_gives_the_stable_order(
+        rows in rows(),
+        memory_bytes in prop_oneof![Just(1usize), 60..4000usize],
+        is_descending: bool,
+    ) {
+        let records = encoded(&rows);
+        let mut columns = vec![KeyColumn::ascending(1), KeyColumn::ascending(0)];
+        columns[0].is_descending = is_descending;
+        let order = KeyOrder::new(columns, TextEncoding::Utf8);
+        let mut expected: Vec<(Vec<u8>, u64)> = records.iter().cloned().zip(0..).collect();
+        expected.sort_by(|a, b| order.compare(&a.0, &b.0));
+        let (in_memory, spilled_bytes) = sorted(&records, &order, usize::MAX);
+        prop_assert_eq!(spilled_bytes, 0);
+        prop_assert_eq!(&in_memory, &expected);
+        let (merged, spilled_bytes) = sorted(&records, &order, memory_bytes);
+        prop_assert_eq!(&merged, &expected);
+        prop_assert!(spilled_bytes > 0 || memory_bytes > 60 || records.is_empty());
+    }
+}
+
+#[test]
+fn more_runs_than_can_be_merged_at_once_are_merged_in_steps() {
+    // A run a row, and memory for two runs at a time.
+    let rows: Vec<(Option<i64>, String)> = (0..100i64)
+        .map(|i| (Some(i * 37 % 10), format!("{i:03}")))
+        .collect();
+    let records = encoded(&rows);
+    let order = KeyOrder::new(vec![KeyColumn::ascending(0)], TextEncoding::Utf8);
+    let (merged, spilled_bytes) = sorted(&records, &order, 1);
+    assert_eq!(merged, sorted(&records, &order, usize::MAX).0);
+    let once: usize = records.iter().map(|record| record.len() + 12).sum();
+    assert!(spilled_bytes > 3 * once as u64, "{spilled_bytes}");
+}
+
+#[test]
+fn rows_larger_than_any_buffer_are_merged() {
+    let records: Vec<Vec<u8>> = (0..4u8)
+        .map(|i| {
+            let mut out = Vec::new();
+            let payload = vec![i; 3 << 20];
+            record::encode(
+                &[Value::Integer(i64::from(3 - i)), Value::Blob(&payload)],
+                &mut out,
+            );
+            out
+        })
+        .collect();
+    let order = KeyOrder::new(vec![KeyColumn::ascending(0)], TextEncoding::Utf8);
+    let (merged, _) = sorted(&records, &order, 1 << 20);
+    let origins: Vec<u64> = merged.iter().map(|(_, origin)| *origin).collect();
+    assert_eq!(origins, [3, 2, 1, 0]);
+    assert!(
+        merged
+            .iter()
+            .all(|(record, origin)| *record == records[*origin as usize])
+    );
+}

@@ -1,0 +1,120 @@
+//! One row as its file holds it, before a table's types are known.
+
+/// A row that is read into again and again: no allocation a row.
+#[derive(Debug, Default)]
+pub struct Row {
+    /// What the fields point into.
+    pub(super) bytes: Vec<u8>,
+    pub(super) fields: Vec<Field>,
+    pub(super) line: u64,
+}
+
+/// One field of a [`Row`], in the order of the names of its source.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Field {
+    Missing,
+    Null,
+    Integer(i64),
+    Real(f64),
+    Number(Span),
+    Text(Span),
+    Blob(Span),
+}
+
+/// Where a field is in the bytes of its row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Span {
+    start: u32,
+    end: u32,
+}
+
+/// The value of one field, borrowed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Raw<'a> {
+    /// The row doesn't name this field.
+    Missing,
+    /// NULL, as the source spells it.
+    Null,
+    /// An integer of a typed source.
+    Integer(i64),
+    /// A floating-point number of a typed source.
+    Real(f64),
+    /// A number with the digits it was written in: a JSON number.
+    Number(&'a [u8]),
+    /// Text, valid UTF-8; in a delimited file also whatever else stands there.
+    Text(&'a [u8]),
+    /// A blob of a typed source.
+    Blob(&'a [u8]),
+}
+
+/// The most bytes of a row: SQLite's own default limit (`SQLITE_MAX_LENGTH`).
+pub(super) const ROW_BYTES_MAX: usize = 1_000_000_000;
+
+impl Row {
+    /// The row's line (or ordinal, where the source has no lines), from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// How many fields the row has; the last ones may be missing.
+    pub fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// Whether the row has no fields.
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// Bytes of all fields.
+    pub(crate) fn bytes_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The field at this place; missing where the row ends before it.
+    #[inline]
+    pub fn field(&self, place: usize) -> Raw<'_> {
+        match self.fields.get(place).copied().unwrap_or(Field::Missing) {
+            Field::Missing => Raw::Missing,
+            Field::Null => Raw::Null,
+            Field::Integer(integer) => Raw::Integer(integer),
+            Field::Real(real) => Raw::Real(real),
+            Field::Number(span) => Raw::Number(self.slice(span)),
+            Field::Text(span) => Raw::Text(self.slice(span)),
+            Field::Blob(span) => Raw::Blob(self.slice(span)),
+        }
+    }
+
+    fn slice(&self, span: Span) -> &[u8] {
+        &self.bytes[span.start as usize..span.end as usize]
+    }
+
+    /// Empties the row for another.
+    pub(super) fn begin(&mut self, line: u64) {
+        self.bytes.clear();
+        self.fields.clear();
+        self.line = line;
+    }
+
+    /// Appends bytes that a field will point to.
+    ///
+    /// # Panics
+    /// Where the row outgrows 4 GiB; sources refuse rows above [`ROW_BYTES_MAX`].
+    pub(super) fn keep(&mut self, bytes: &[u8]) -> Span {
+        let place = |at: usize| u32::try_from(at).expect("a row of less than 4 GiB");
+        let start = place(self.bytes.len());
+        self.bytes.extend_from_slice(bytes);
+        Span {
+            start,
+            end: place(self.bytes.len()),
+        }
+    }
+
+    /// Sets a field, with those before it missing if they aren't there yet.
+    pub(super) fn set(&mut self, place: usize, field: Field) {
+        if self.fields.len() <= place {
+            self.fields.resize(place + 1, Field::Missing);
+        }
+        self.fields[place] = field;
+    }
+}
