@@ -36,7 +36,7 @@ fn seeded(db: &Path, users: usize) -> Vec<String> {
     let lines = fs::read_to_string(credentials).unwrap();
     lines
         .lines()
-        .map(|line| line.rsplit(' ').next().unwrap().to_owned())
+        .map(|line| line.split(' ').nth(2).unwrap().to_owned())
         .collect()
 }
 

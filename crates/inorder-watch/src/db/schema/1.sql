@@ -57,7 +57,7 @@ CREATE TABLE entry(
   watched INTEGER NOT NULL DEFAULT 0 CHECK (watched IN (0, 1)),
   added_ms INTEGER NOT NULL, -- there is no id to hold it
   place REAL, -- within the priority; where it was not moved, it is the time at which it was added
-  watched_on TEXT CHECK (watched_on IS date(watched_on)),
+  watched_on TEXT CHECK (watched_on IS NULL OR watched_on = date(watched_on)),
   rating INTEGER CHECK (rating BETWEEN 1 AND 10),
   note TEXT,
   PRIMARY KEY (user, film)

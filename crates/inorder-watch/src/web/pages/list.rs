@@ -207,6 +207,7 @@ async fn show(
     Query(Done { done }): Query<Done>,
 ) -> Answer {
     let (user, filter) = (member.user.number, view.filter(false));
+    let shared = app.clone();
     let (page, counts, genres, last) = app
         .db()
         .read(move |db| {
@@ -215,7 +216,7 @@ async fn show(
             Ok((
                 page,
                 entries::counts(db, user, false)?,
-                entries::genres(db, user, false)?,
+                shared.genres(db)?,
                 last,
             ))
         })
