@@ -322,13 +322,13 @@ mod tests {
 
     #[test]
     fn strayed_dependencies_are_found() {
-        let manifest = "[dependencies]\nclap.workspace = true";
+        let manifest = "[dependencies]\nclap_complete.workspace = true";
         let cli = ("crates/inorder-cli/Cargo.toml", manifest);
         assert!(offences(strayed_dependencies, &[cli]).is_empty());
         let bench = ("crates/inorder-bench/Cargo.toml", manifest);
         assert_eq!(
             offences(strayed_dependencies, &[bench]),
-            ["crates/inorder-bench: depends on clap, which is for inorder-cli"]
+            ["crates/inorder-bench: depends on clap_complete, which is for inorder-cli"]
         );
     }
 

@@ -6,6 +6,7 @@ use crate::{
     web::{App, Config},
 };
 use anyhow::Context;
+use axum::serve::ListenerExt;
 use clap::Args;
 use std::{
     future::IntoFuture,
@@ -80,6 +81,10 @@ impl Serve {
             );
         }
         let (stop, stopped) = watch::channel(false);
+        // A page is several packets: none waits for the last one's receipt.
+        let listener = listener.tap_io(|connection| {
+            let _ = connection.set_nodelay(true);
+        });
         let service = app
             .router()
             .into_make_service_with_connect_info::<SocketAddr>();
