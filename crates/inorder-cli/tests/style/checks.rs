@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn strayed_dependencies_are_found() {
-        let manifest = "[dependencies]\nclap.workspace = true";
+        let manifest = "[dependencies]\nclap_complete.workspace = true";
         let cli = ("crates/inorder-cli/Cargo.toml", manifest);
         assert!(offences(strayed_dependencies, &[cli]).is_empty());
         let bench = ("crates/inorder-bench/Cargo.toml", manifest);

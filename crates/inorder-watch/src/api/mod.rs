@@ -13,6 +13,7 @@ mod tonight;
 use crate::web::{App, IMPORT_BYTES_MAX};
 use axum::{Json, Router, extract::DefaultBodyLimit, routing::get};
 
+pub use answer::ApiError;
 pub use routes::{ROUTES, Route};
 
 /// What is before every route.
@@ -30,7 +31,8 @@ pub fn router() -> Router<App> {
         router.route(route.path, handler)
     });
     Router::new()
-        .nest("/v1", routes.fallback(answer::no_route))
+        .nest("/v1", routes)
         .route("/", get(page::show))
         .route("/openapi.json", get(|| async { Json(openapi::document()) }))
+        .fallback(answer::no_route)
 }

@@ -34,7 +34,7 @@ fn route(route: &Route) -> Markup {
     };
     html! {
         section.route {
-            h3 { span.verb { (route.method) } (route.path) }
+            h2 { span.verb { (route.method) } (route.path) }
             p { (route.what) "." }
             @if !route.query.is_empty() {
                 dl { @for (name, what) in route.query { dt { (name) } dd { (what) } } }

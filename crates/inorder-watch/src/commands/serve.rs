@@ -6,8 +6,15 @@ use crate::{
     web::{App, Config},
 };
 use anyhow::Context;
+use axum::serve::ListenerExt;
 use clap::Args;
-use std::{future::IntoFuture, net::SocketAddr, path::Path, time::Duration};
+use std::{
+    future::IntoFuture,
+    io::{IsTerminal, stderr},
+    net::SocketAddr,
+    path::Path,
+    time::Duration,
+};
 use tokio::{net::TcpListener, runtime, signal, sync::watch};
 use tracing_subscriber::EnvFilter;
 
@@ -37,9 +44,12 @@ impl Serve {
     pub fn run(&self, db: &Path) -> anyhow::Result<()> {
         let filter =
             EnvFilter::try_from_env("INORDER_WATCH_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+        let has_colours = stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
         tracing_subscriber::fmt()
             .with_env_filter(filter)
-            .with_writer(std::io::stderr)
+            .with_writer(stderr)
+            .with_ansi(has_colours)
+            .with_target(false)
             .init();
         let database = Database::open(db).with_context(|| format!("{}", db.display()))?;
         if demo::add_to_empty(&database)? {
@@ -71,6 +81,10 @@ impl Serve {
             );
         }
         let (stop, stopped) = watch::channel(false);
+        // A page is several packets: none waits for the last one's receipt.
+        let listener = listener.tap_io(|connection| {
+            let _ = connection.set_nodelay(true);
+        });
         let service = app
             .router()
             .into_make_service_with_connect_info::<SocketAddr>();

@@ -3,7 +3,7 @@
 mod filter;
 mod order;
 
-pub use filter::{Filter, PAGE_ENTRIES, Page, Sort, counts, genres, page};
+pub use filter::{Filter, PAGE_ENTRIES, Page, Sort, counts, page};
 pub use order::{Direction, shift};
 
 use super::{films::Film, now_ms, undo};

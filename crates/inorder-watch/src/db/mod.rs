@@ -39,8 +39,9 @@ const STATEMENTS_MAX: usize = 128;
 /// The open file. Dropping it writes what still waits.
 #[derive(Clone)]
 pub struct Database {
-    writer: Arc<WriteQueue>,
+    // Closed first: only a connection that writes can bring the log into the file when it is the last.
     readers: Arc<Readers>,
+    writer: Arc<WriteQueue>,
     path: PathBuf,
 }
 
@@ -51,8 +52,8 @@ impl Database {
     /// [`Error::Foreign`] and [`Error::Newer`] leave the file as it is.
     pub fn open(path: &Path) -> Result<Self> {
         let mut connection = Connection::open(path)?;
-        set_up(&connection)?;
         schema::check(&connection, path)?;
+        set_up(&connection)?;
         connection.pragma_update(None, "journal_mode", "wal")?;
         migrate(&mut connection, MIGRATIONS)?;
         Ok(Database {

@@ -1,7 +1,7 @@
 //! The schema: which there have been, and the way from one to the next.
 
 use crate::{Error, Result};
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use std::path::Path;
 
 /// What makes each schema of the one before, the first of an empty file. Once released, one is never changed.
@@ -12,7 +12,10 @@ const APPLICATION_ID: i32 = 0x7774_6368;
 
 /// Whether the file is empty, or one of ours that this program can use.
 pub fn check(connection: &Connection, path: &Path) -> Result<()> {
-    let foreign = |_| Error::Foreign(path.to_owned());
+    let foreign = |error: rusqlite::Error| match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => Error::Foreign(path.to_owned()),
+        _ => error.into(),
+    };
     let tables: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .map_err(foreign)?;

@@ -1,10 +1,10 @@
 //! Headers of every answer, and where requests may come from.
 
 use super::{App, answer::PageError};
-use crate::Error;
+use crate::{Error, api::ApiError};
 use axum::{
     extract::{Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -14,11 +14,10 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; scr
      connect-src 'self'; manifest-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /// On every answer.
-const ALWAYS: [(HeaderName, &str); 6] = [
+const ALWAYS: [(HeaderName, &str); 5] = [
     (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
-    (header::REFERRER_POLICY, "same-origin"),
     (
         HeaderName::from_static("cross-origin-opener-policy"),
         "same-origin",
@@ -39,7 +38,7 @@ pub async fn add(State(app): State<App>, request: Request, next: Next) -> Respon
         ))
         .into_response()
     } else {
-        next.run(request).await
+        in_words(next.run(request).await, is_api)
     };
     let headers = response.headers_mut();
     for (name, value) in ALWAYS {
@@ -51,11 +50,41 @@ pub async fn add(State(app): State<App>, request: Request, next: Next) -> Respon
         let year = HeaderValue::from_static("max-age=31536000");
         headers.insert(header::STRICT_TRANSPORT_SECURITY, year);
     }
+    // A page whose address is a secret is stricter.
+    headers
+        .entry(header::REFERRER_POLICY)
+        .or_insert(HeaderValue::from_static("same-origin"));
     // Pages are somebody's own; what is everybody's says so itself.
     headers
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
     response
+}
+
+/// What was refused before it came to a page or a route, in the words of one.
+fn in_words(response: Response, is_api: bool) -> Response {
+    let status = response.status();
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if !status.is_client_error()
+        || kind.starts_with("text/html")
+        || kind.starts_with("application/json")
+    {
+        return response;
+    }
+    let words = match status {
+        StatusCode::METHOD_NOT_ALLOWED => "this can't be done with this address",
+        StatusCode::PAYLOAD_TOO_LARGE => "this is too large",
+        StatusCode::REQUEST_TIMEOUT => "this took too long",
+        _ => "the address or what was sent with it isn't as it should be",
+    };
+    let error = Error::invalid(words);
+    let mut told = match is_api {
+        true => ApiError(error).into_response(),
+        false => PageError(error).into_response(),
+    };
+    *told.status_mut() = status;
+    told
 }
 
 /// Whether a browser says that another site's page sent this.

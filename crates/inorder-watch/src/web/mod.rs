@@ -14,7 +14,7 @@ pub(crate) mod visitor;
 
 use crate::{
     Error, Result, api,
-    db::{Database, users},
+    db::{Database, films, users},
     limits::{Limit, household},
     password,
     secret::Secret,
@@ -25,6 +25,7 @@ use axum::{
     http::request::Parts,
     middleware,
 };
+use rusqlite::Connection;
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
     sync::{Arc, Mutex, PoisonError},
@@ -174,9 +175,9 @@ impl App {
         done.map_err(|error| std::io::Error::other(error).into())
     }
 
-    /// The genres there are, by name.
-    async fn genres(&self) -> Result<Arc<[String]>> {
-        let newest = self.db().read(crate::db::films::newest).await?;
+    /// The genres there are, by name. All films are only read when there is a new one.
+    fn genres(&self, db: &Connection) -> Result<Arc<[String]>> {
+        let newest = films::newest(db)?;
         let known = self
             .0
             .genres
@@ -186,7 +187,7 @@ impl App {
         if known.0 == newest {
             return Ok(known.1);
         }
-        let genres: Arc<[String]> = self.db().read(crate::db::films::genres).await?.into();
+        let genres: Arc<[String]> = films::genres(db)?.into();
         *self.0.genres.lock().unwrap_or_else(PoisonError::into_inner) =
             (newest, Arc::clone(&genres));
         Ok(genres)

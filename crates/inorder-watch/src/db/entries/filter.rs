@@ -80,7 +80,7 @@ pub fn page(db: &Connection, user: i64, filter: &Filter) -> Result<Page> {
     let (order, order_needs_film) = filter.sort.order(filter.watched);
     let (conditions, bound, filter_needs_film) = conditions(user, filter);
     let film = "JOIN film ON film.number = entry.film";
-    // Without need of them, the films of other pages are not looked up.
+    // Without need of them, the films of other pages are not looked up; and sorted is only what tells one from another.
     let inner = if order_needs_film || filter_needs_film {
         film
     } else {
@@ -88,7 +88,8 @@ pub fn page(db: &Connection, user: i64, filter: &Filter) -> Result<Page> {
     };
     let sql = format!(
         "SELECT {columns} FROM
-           (SELECT entry.* FROM entry {inner} WHERE {conditions} ORDER BY {order} LIMIT ? OFFSET ?) entry
+           (SELECT entry.user, entry.film FROM entry {inner} WHERE {conditions} ORDER BY {order} LIMIT ? OFFSET ?) found
+         CROSS JOIN entry ON entry.user = found.user AND entry.film = found.film
          {film} ORDER BY {order}",
         columns = Entry::columns()
     );
@@ -146,16 +147,4 @@ pub fn counts(db: &Connection, user: i64, public_only: bool) -> Result<(i64, i64
                FROM entry WHERE user = ?1 AND public >= ?2";
     let mut statement = db.prepare_cached(sql)?;
     Ok(statement.query_row((user, public_only), |row| Ok((row.get(0)?, row.get(1)?)))?)
-}
-
-/// The genres of the films on a list, by name.
-///
-/// # Errors
-/// What SQLite says.
-pub fn genres(db: &Connection, user: i64, public_only: bool) -> Result<Vec<String>> {
-    let sql = "SELECT DISTINCT value FROM entry JOIN film ON film.number = entry.film, json_each(film.genres)
-               WHERE entry.user = ?1 AND entry.public >= ?2 ORDER BY 1";
-    let mut statement = db.prepare_cached(sql)?;
-    let genres = statement.query_map((user, public_only), |row| row.get(0))?;
-    Ok(genres.collect::<rusqlite::Result<_>>()?)
 }

@@ -30,7 +30,7 @@ CREATE INDEX film_added_by ON film(added_by) WHERE added_by IS NOT NULL;
 
 CREATE VIRTUAL TABLE film_search USING fts5(
   title, people, genres, year,
-  content = 'film', content_rowid = 'number', prefix = '2 3', tokenize = "unicode61 remove_diacritics 2"
+  content = 'film', content_rowid = 'number', tokenize = "unicode61 remove_diacritics 2"
 );
 CREATE VIRTUAL TABLE film_word USING fts5vocab(film_search, row);
 CREATE TRIGGER film_inserted AFTER INSERT ON film BEGIN
@@ -57,7 +57,7 @@ CREATE TABLE entry(
   watched INTEGER NOT NULL DEFAULT 0 CHECK (watched IN (0, 1)),
   added_ms INTEGER NOT NULL, -- there is no id to hold it
   place REAL, -- within the priority; where it was not moved, it is the time at which it was added
-  watched_on TEXT CHECK (watched_on IS date(watched_on)),
+  watched_on TEXT CHECK (watched_on IS NULL OR watched_on = date(watched_on)),
   rating INTEGER CHECK (rating BETWEEN 1 AND 10),
   note TEXT,
   PRIMARY KEY (user, film)

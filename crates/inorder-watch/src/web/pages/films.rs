@@ -52,14 +52,14 @@ async fn show(
     member: Member,
     Query(search): Query<Search>,
 ) -> Answer<Response> {
-    let genres = app.genres().await?;
+    let shared = app.clone();
     let user = member.user.number;
     let wanted = Wanted {
         text: search.q.clone(),
         genre: search.genre.clone(),
         decade: search.decade,
     };
-    let (hits, is_guess, last) = app
+    let (hits, is_guess, last, genres) = app
         .db()
         .read(move |db| {
             let Found { films, is_guess } = find::find(db, &wanted)?;
@@ -69,7 +69,7 @@ async fn show(
                 .into_iter()
                 .map(|(state, film)| (film, state))
                 .collect();
-            Ok((hits, is_guess, undo::last(db, user)?))
+            Ok((hits, is_guess, undo::last(db, user)?, shared.genres(db)?))
         })
         .await?;
     let token = member.form_token();

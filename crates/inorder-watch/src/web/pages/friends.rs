@@ -149,7 +149,7 @@ fn friend_row(friend: &User, token: &str) -> Markup {
     html! {
         li.person {
             a.who href={ "/people/" (friend.name) } { (friend.name) }
-            a.button.small href={ "/tonight?with=" (friend.name) } aria-label={ "Watch together with " (friend.name) } { "Tonight" }
+            a.button.small href={ "/tonight?with=" (friend.name) } aria-label={ "Tonight with " (friend.name) } { "Tonight" }
             (button("/friends/unfriend", "Unfriend", &friend.name, token, ""))
         }
     }

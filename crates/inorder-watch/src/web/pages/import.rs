@@ -138,10 +138,7 @@ fn done(member: &Member, change: inorder_key::Ulid, imported: &lists::Imported) 
     } = imported;
     html! {
         div.notice role="status" {
-            p {
-                (added) @if *added == 1 { " film is" } @else { " films are" } " new on your list, " (present) " were on it, "
-                (missing.len()) " not found."
-            }
+            p { "New on your list: " (added) ". There already: " (present) ". Not found: " (missing.len()) "." }
             @if *added > 0 {
                 form method="post" action={ "/undo/" (change) } {
                     (parts::hidden(&member.form_token(), "/"))

@@ -140,14 +140,18 @@ impl Shown<'_> {
             .iter()
             .find(|(sort, ..)| *sort == view.sort)
             .map(|(_, value, _)| *value);
+        let is_used = view.is_filtered() || view.sort != Sort::default();
         html! {
-            form.filter action=(self.path) data-live {
-                @if view.watched { input type="hidden" name="watched" value="1"; }
-                (parts::genre_choice(self.genres, view.genre.as_ref()))
-                (parts::decade_choice(view.decade))
-                (parts::choice("priority", "Priority", "Any", priorities, view.priority.as_ref()))
-                (parts::choice("sort", "Order", "", sorts, sort.as_ref()))
-                button { "Show" }
+            details.choose open[is_used] {
+                summary { "Filter and order" }
+                form.filter action=(self.path) data-live {
+                    @if view.watched { input type="hidden" name="watched" value="1"; }
+                    (parts::genre_choice(self.genres, view.genre.as_ref()))
+                    (parts::decade_choice(view.decade))
+                    (parts::choice("priority", "Priority", "Any", priorities, view.priority.as_ref()))
+                    (parts::choice("sort", "Order", "", sorts, sort.as_ref()))
+                    button { "Show" }
+                }
             }
         }
     }
@@ -203,6 +207,7 @@ async fn show(
     Query(Done { done }): Query<Done>,
 ) -> Answer {
     let (user, filter) = (member.user.number, view.filter(false));
+    let shared = app.clone();
     let (page, counts, genres, last) = app
         .db()
         .read(move |db| {
@@ -211,7 +216,7 @@ async fn show(
             Ok((
                 page,
                 entries::counts(db, user, false)?,
-                entries::genres(db, user, false)?,
+                shared.genres(db)?,
                 last,
             ))
         })

@@ -32,14 +32,14 @@ async fn show(
     Query(view): Query<View>,
 ) -> Answer<Response> {
     let (user, filter) = (member.user.number, view.filter(true));
+    let shared = app.clone();
     let (friend, page, counts, genres) = app
         .db()
         .read(move |db| {
             let friend = friends::friend(db, user, &name)?;
             let page = entries::page(db, friend.number, &filter)?;
             let counts = entries::counts(db, friend.number, true)?;
-            let genres = entries::genres(db, friend.number, true)?;
-            Ok((friend, page, counts, genres))
+            Ok((friend, page, counts, shared.genres(db)?))
         })
         .await?;
     let path = format!("/people/{}", friend.name);

@@ -119,7 +119,7 @@ fn result(candidates: &[Candidate], user: &User, chosen: &[User]) -> Markup {
                 p {
                     "Ranked by everybody’s priorities. The pick is fair: each of you has the same say, spread over these films by your own priorities."
                 }
-                div.scroll tabindex="0" role="region" aria-labelledby="all" {
+                div.scroll tabindex="0" role="group" aria-label="Table" {
                     table {
                         thead {
                             tr {

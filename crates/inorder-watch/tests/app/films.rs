@@ -1,0 +1,177 @@
+//! Finding films, and bringing them in.
+
+use crate::client::Site;
+use inorder_watch::{
+    db::films,
+    films::{
+        find::{self, Query},
+        import,
+        source::Source,
+    },
+};
+use std::io::Write;
+
+fn find(site: &Site, text: &str, genre: Option<&str>, decade: Option<i64>) -> (Vec<String>, bool) {
+    let query = Query {
+        text: text.to_owned(),
+        genre: genre.map(str::to_owned),
+        decade,
+    };
+    let found = site.app.db().read_now(|db| find::find(db, &query)).unwrap();
+    (
+        found
+            .films
+            .into_iter()
+            .map(|film| film.facts.title)
+            .collect(),
+        found.is_guess,
+    )
+}
+
+#[test]
+fn films_are_found_by_what_is_typed() {
+    let site = Site::new(Default::default());
+    for (text, first) in [
+        ("ali", "Alien"),
+        ("alien", "Alien"),
+        ("the godf", "The Godfather"),
+        ("m", "M"),
+        ("amelie", "Amélie"),
+        ("1979 horror", "Alien"),
+        ("weaver ghost", "Ghostbusters"),
+        ("dr strangelove", "Dr. Strangelove"),
+        ("2001 space", "2001: A Space Odyssey"),
+        ("psycho", "Psycho"),
+        ("casablnca", "Casablanca"),
+        ("gladys casablanka", ""),
+        ("hitchhiker zzz", ""),
+        ("shindler list", "Schindler's List"),
+        ("princess monnoke", "Princess Mononoke"),
+        ("humphry bogart casab", "Casablanca"),
+    ] {
+        let (titles, _) = find(&site, text, None, None);
+        assert_eq!(
+            titles.first().map_or("", |title| title),
+            first,
+            "{text}: {titles:?}"
+        );
+    }
+    assert!(find(&site, "casablnca", None, None).1 && !find(&site, "casablanca", None, None).1);
+}
+
+#[test]
+fn films_are_found_within_a_genre_and_a_decade() {
+    let site = Site::new(Default::default());
+    let (titles, _) = find(&site, "", Some("Science Fiction"), Some(1980));
+    assert_eq!(titles.len(), 4, "{titles:?}");
+    assert_eq!(
+        find(&site, "ford", Some("science fiction"), Some(1980)).0,
+        ["Blade Runner"]
+    );
+    assert_eq!(find(&site, "", None, None).0[0], "Parasite");
+    assert_eq!(find(&site, "", None, Some(1600)).0, Vec::<String>::new());
+}
+
+#[test]
+fn a_title_is_found_whatever_its_signs() {
+    let site = Site::new(Default::default());
+    site.app
+        .db()
+        .read_now(|db| {
+            for (title, year, is_there) in [
+                ("amelie", Some(2001), true),
+                ("when harry met sally", Some(1989), true),
+                ("Airplane", Some(1980), true),
+                ("Alien", Some(1980), false),
+                ("Alien", None, false),
+                ("Ali", Some(1979), false),
+                ("???", None, false),
+                ("The Lord of the Rings", Some(2001), false),
+            ] {
+                let found = find::by_title(db, title, year)?;
+                assert_eq!(found.is_some(), is_there, "{title} {year:?}");
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn the_same_file_again_adds_nothing_and_imdb_numbers_find_their_films() {
+    let site = Site::new(Default::default());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("films");
+    let import = |text: &str| {
+        std::fs::File::create(&path)
+            .unwrap()
+            .write_all(text.as_bytes())
+            .unwrap();
+        import::import(site.app.db(), Source::open(&path).unwrap(), |_| ()).unwrap()
+    };
+    let lines = "{\"title\":\"Alien\",\"year\":1979,\"cast\":[\"Sigourney Weaver\"]}\n\
+        {\"title\":\"Alien\",\"year\":1979,\"cast\":[\"Somebody Else\"]}\nnonsense\n{\"title\":\"Dune\",\"year\":2021}\n{\"title\":\"Dune\",\"year\":2021}\n";
+    let done = import(lines);
+    assert_eq!(
+        (done.added, done.known, done.skipped),
+        (2, 2, 1),
+        "{done:?}"
+    );
+    assert!(done.first_skipped.unwrap().contains("line 3"));
+    let again = import(lines);
+    assert_eq!((again.added, again.known), (0, 4));
+    let header = "tconst\ttitleType\tprimaryTitle\toriginalTitle\tisAdult\tstartYear\tendYear\truntimeMinutes\tgenres\n";
+    let tsv = format!(
+        "{header}tt1160419\tmovie\tDune\tDune\t0\t2021\t\\N\t155\tAdventure\ntt0087182\tmovie\tDune\tDune\t0\t1984\t\\N\t137\tAdventure\n"
+    );
+    let done = import(&tsv);
+    assert_eq!(
+        (done.added, done.matched, done.known),
+        (1, 1, 0),
+        "{done:?}"
+    );
+    assert_eq!(import(&tsv).known, 2);
+    let dune = site
+        .app
+        .db()
+        .read_now(|db| films::by_imdb(db, 1_160_419))
+        .unwrap();
+    assert_eq!(dune.unwrap().facts.year, Some(2021));
+}
+
+#[tokio::test]
+async fn a_missing_film_is_added_and_corrected_by_who_added_it() {
+    let (_site, mut people) = Site::with_people(&["Anna", "Ben", "Cleo"]).await;
+    let fields = [
+        ("title", "Home video"),
+        ("year", "2024"),
+        ("people", "Anna, Ben"),
+        ("genres", "Family"),
+    ];
+    let answer = people[1].post("/films/new", "/films/new", &fields).await;
+    let film = answer.header("location").to_owned();
+    assert!(people[2].get(&film).await.text.contains("Home video"));
+    let change = format!("{film}/change");
+    assert_eq!(people[2].get(&change).await.status, 404);
+    people[1]
+        .post(&change, &change, &[("title", "Home movie"), ("year", "")])
+        .await;
+    assert!(
+        people[2]
+            .get("/films?q=home+movie")
+            .await
+            .text
+            .contains("Home movie")
+    );
+    assert!(
+        people[0].get(&change).await.text.contains("Home movie"),
+        "the owner may too"
+    );
+    let bad = people[1]
+        .post("/films/new", "/films/new", &[("title", " "), ("year", "1")])
+        .await;
+    assert!(
+        bad.status == 422 && bad.text.contains("A film needs a title"),
+        "{}",
+        bad.text
+    );
+}

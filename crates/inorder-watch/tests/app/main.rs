@@ -1,0 +1,11 @@
+//! The app: without a socket where that will do, and as a program where a process has to die or to end.
+
+mod api;
+mod client;
+#[path = "../common/mod.rs"]
+mod common;
+mod films;
+mod lists;
+mod program;
+mod schema;
+mod security;

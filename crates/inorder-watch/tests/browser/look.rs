@@ -1,0 +1,164 @@
+//! Every page, on a phone and on a desk, by day and by night.
+
+use crate::{Person, common, common::Server, driver::Options};
+use serde_json::Value;
+use std::{fs, path::Path, process::Command};
+
+/// Pixels: a small phone, a phone, a desk.
+const WIDTHS: [u32; 3] = [320, 390, 1280];
+
+/// Every page, with the name of its picture.
+const PAGES: [(&str, &str); 13] = [
+    ("list", "/"),
+    ("watched", "/?watched=1"),
+    ("films", "/films"),
+    ("search", "/films?q=star"),
+    ("film", "/films?q=alien"),
+    ("new-film", "/films/new"),
+    ("friends", "/friends"),
+    ("person", "/people/Ben"),
+    ("tonight", "/tonight?with=Ben&pick=1"),
+    ("import", "/import"),
+    ("account", "/account"),
+    ("api", "/api"),
+    ("nothing", "/no/such/page"),
+];
+
+/// What is wrong with how a page lies on the screen.
+const LAYOUT: &str = "
+    const wrong = [];
+    const root = document.documentElement;
+    if (root.scrollWidth > root.clientWidth) wrong.push(`the page is ${root.scrollWidth} wide`);
+    for (const element of document.querySelectorAll('button, a.button, select, input, .title, h1, h2')) {
+      const box = element.getBoundingClientRect();
+      if (box.width === 0 || element.closest('.scroll')) continue;
+      const name = (element.getAttribute('aria-label') || element.textContent || element.name).slice(0, 40);
+      if (box.left < -1 || box.right > root.clientWidth + 1) wrong.push(`cut: ${name}`);
+      const isControl = element.matches('button, a.button, select') && box.height < 40;
+      if (isControl) wrong.push(`too small to touch: ${name} ${box.height}`);
+    }
+    return wrong;";
+
+const AXE: &str = "
+    const told = arguments[arguments.length - 1];
+    axe.run(document, {resultTypes: ['violations']}).then(
+      results => told(results.violations.map(v => `${v.impact} ${v.id}: ${v.nodes.map(n => n.target.join(' ') + ' ' + (n.any[0]?.message ?? '')).join('; ')}`)),
+      error => told([String(error)]));";
+
+/// The text of axe-core, from npm.
+fn axe() -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("axe");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser");
+    fs::create_dir_all(&folder).unwrap();
+    for name in ["package.json", "package-lock.json"] {
+        fs::copy(source.join(name), folder.join(name)).unwrap();
+    }
+    let script = folder.join("node_modules/axe-core/axe.min.js");
+    if !script.exists() {
+        let installed = Command::new("npm")
+            .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"])
+            .current_dir(&folder)
+            .status()
+            .expect("npm is installed");
+        assert!(installed.success(), "npm could not install axe-core");
+    }
+    fs::read_to_string(script).unwrap()
+}
+
+/// A server with two friends and lists.
+async fn prepare(db: &Path) -> Server {
+    let server = Server::start(db);
+    let anna = Person::new(&server, Options::default()).await;
+    anna.set_up("Anna").await;
+    anna.go("/import").await;
+    let list = db.with_file_name("list.csv");
+    fs::write(&list, include_str!("list.csv")).unwrap();
+    anna.browser.fill("#file", list.to_str().unwrap()).await;
+    anna.browser.click("main button.primary").await;
+    anna.browser.wait_for("New on your list: 13.").await;
+    anna.go("/friends").await;
+    anna.browser
+        .click("form[action='/friends/invite'] button")
+        .await;
+    let link = anna.browser.attribute("#link", "value").await;
+    let ben = Person::new(&server, Options::default()).await;
+    ben.sign_up(&link, "Ben").await;
+    ben.go("/import").await;
+    ben.browser.fill("#file", list.to_str().unwrap()).await;
+    ben.browser.click("main button.primary").await;
+    ben.browser.wait_for("New on your list: 13.").await;
+    anna.browser.end().await;
+    ben.browser.end().await;
+    server
+}
+
+pub async fn run() {
+    let (_folder, db) = common::new_file();
+    let server = prepare(&db).await;
+    let axe = axe();
+    let mut wrong = Vec::new();
+    for width in WIDTHS {
+        for is_dark in [false, true] {
+            let height = if width < 600 { 844 } else { 900 };
+            let options = Options {
+                width,
+                height,
+                is_dark,
+                has_script: true,
+            };
+            let anna = Person::new(&server, options).await;
+            wrong.extend(look(&anna, "sign-in", "/sign-in", &axe, options).await);
+            anna.go("/sign-in").await;
+            anna.browser.fill("#name", "Anna").await;
+            anna.browser.fill("#password", crate::PASSWORD).await;
+            anna.browser.click("main button.primary").await;
+            anna.browser.wait_for("Your list").await;
+            for (name, path) in PAGES {
+                wrong.extend(look(&anna, name, path, &axe, options).await);
+            }
+            anna.browser.end().await;
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+async fn look(
+    person: &Person<'_>,
+    name: &str,
+    path: &str,
+    axe: &str,
+    options: Options,
+) -> Vec<String> {
+    let browser = &person.browser;
+    person.go(path).await;
+    if name == "film" {
+        browser.click("ul.films li:first-child .title").await;
+        browser.wait_for("On your list").await;
+    }
+    let scheme = if options.is_dark { "dark" } else { "light" };
+    let seen = browser
+        .run("return matchMedia('(prefers-color-scheme: dark)').matches")
+        .await;
+    assert_eq!(
+        seen,
+        Value::Bool(options.is_dark),
+        "the browser isn't {scheme}"
+    );
+    let at = format!("{name}, {} px, {scheme}", options.width);
+    if let Ok(folder) = std::env::var("INORDER_WATCH_PICTURES") {
+        let file = format!("{folder}/{name}-{}-{scheme}.png.base64", options.width);
+        fs::write(file, browser.picture().await).unwrap();
+    }
+    let mut wrong: Vec<String> = serde_json::from_value(browser.run(LAYOUT).await).unwrap();
+    browser.run(&format!("{axe}; return null")).await;
+    let found: Vec<String> = serde_json::from_value(browser.run_until_told(AXE).await).unwrap();
+    wrong.extend(
+        found
+            .into_iter()
+            .filter(|violation| !violation.starts_with("minor ")),
+    );
+    wrong
+        .into_iter()
+        .map(|what| format!("{at}: {what}"))
+        .collect()
+}

@@ -1,0 +1,129 @@
+//! The program itself, serving a file of its own.
+
+#![allow(dead_code)] // the browser tests use a part
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_inorder-watch");
+
+/// A running server. It ends with this.
+pub struct Server {
+    child: Child,
+    /// `http://127.0.0.1:PORT`
+    pub address: String,
+    /// The code to set it up, while it has no owner.
+    pub setup_code: Option<String>,
+}
+
+impl Server {
+    /// Starts the program on a file, on a free port.
+    pub fn start(db: &Path) -> Self {
+        let mut child = Command::new(PROGRAM)
+            .args(["serve", "--listen", "127.0.0.1:0", "--db"])
+            .arg(db)
+            .env_remove("INORDER_WATCH_LOG")
+            .env("NO_COLOR", "1")
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut lines = BufReader::new(child.stderr.take().unwrap());
+        let address = line_with(&mut lines, "listening on ").expect("it says where it listens");
+        let is_new = query(db, "SELECT count(*) FROM user") == "0";
+        let setup_code = is_new.then(|| {
+            line_with(&mut lines, "the code").expect("it prints a code");
+            line_with(&mut lines, "    ").expect("it prints the code itself")
+        });
+        // Nobody reads the rest: a full pipe would stop it.
+        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+        Server {
+            child,
+            address,
+            setup_code,
+        }
+    }
+
+    /// Kills it, as a power cut would.
+    pub fn kill(mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("it ends");
+    }
+
+    /// Asks it to stop, and gives whether it ended well.
+    pub fn stop(mut self) -> bool {
+        let id = self.child.id().to_string();
+        let told = Command::new("kill").args(["-TERM", &id]).status();
+        assert!(told.expect("kill is there").success());
+        self.child.wait().expect("it ends").success()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What follows these words on the first line that has them.
+fn line_with(lines: &mut impl BufRead, words: &str) -> Option<String> {
+    let mut line = String::new();
+    while lines.read_line(&mut line).ok()? > 0 {
+        if let Some((_, rest)) = line.split_once(words) {
+            return Some(rest.trim().to_owned());
+        }
+        line.clear();
+    }
+    None
+}
+
+/// The first column of the first row, as text.
+pub fn query(db: &Path, sql: &str) -> String {
+    let db = rusqlite::Connection::open(db).unwrap();
+    inorder_sqlite::register(&db).unwrap();
+    db.query_row(sql, [], |row| row.get::<_, rusqlite::types::Value>(0))
+        .map(|value| match value {
+            rusqlite::types::Value::Integer(number) => number.to_string(),
+            rusqlite::types::Value::Text(text) => text,
+            other => format!("{other:?}"),
+        })
+        .unwrap()
+}
+
+/// Runs the program, and gives whether it worked, what it said on stdout and on stderr.
+pub fn run(db: &Path, arguments: &[&str], input: &str) -> (bool, String, String) {
+    let mut child = Command::new(PROGRAM)
+        .args(arguments)
+        .arg("--db")
+        .arg(db)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes()).unwrap();
+    let (mut out, mut err) = (String::new(), String::new());
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut out)
+        .unwrap();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut err)
+        .unwrap();
+    (child.wait().unwrap().success(), out, err)
+}
+
+/// A file in a new folder, which is removed with the first part.
+pub fn new_file() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("watch.db");
+    (folder, path)
+}
