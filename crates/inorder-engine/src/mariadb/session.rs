@@ -114,6 +114,8 @@ impl From<mysql::Error> for Failure {
                 message: error.message,
             },
             mysql::Error::IoError(error) if is_end(&error) => told(LOST.to_owned()),
+            // A packet that can't be read to its end: whatever the reason, the conversation is over.
+            mysql::Error::CodecError(error) => told(format!("{LOST} ({error})")),
             mysql::Error::DriverError(error) => told(error.to_string()),
             other => told(other.to_string()),
         }

@@ -118,7 +118,7 @@ impl From<postgres::Error> for Failure {
                 format!("{LOST} ({})", told.message())
             }
             Some(told) => told.message().to_owned(),
-            None if error.is_closed() || is_lost(&error) => LOST.to_owned(),
+            None if is_lost(&error) => LOST.to_owned(),
             None => match std::error::Error::source(&error) {
                 Some(source) => format!("{error}: {source}"),
                 None => error.to_string(),
@@ -132,12 +132,11 @@ impl From<postgres::Error> for Failure {
     }
 }
 
-/// Whether the other side was gone when something was to be sent to it.
+/// Whether the other side is gone.
 fn is_lost(error: &postgres::Error) -> bool {
     let source = std::error::Error::source(error);
-    source
-        .and_then(|source| source.downcast_ref())
-        .is_some_and(is_end)
+    let io = source.and_then(|source| source.downcast_ref());
+    error.is_closed() || io.is_some_and(is_end)
 }
 
 /// What is wrong with the row, where that is it: the classes 22 (data) and 23 (constraints) of
@@ -145,7 +144,7 @@ fn is_lost(error: &postgres::Error) -> bool {
 fn of_the_row(error: &postgres::Error) -> Option<String> {
     let Some(told) = error.as_db_error() else {
         return std::error::Error::source(error)
-            .filter(|_| !error.is_closed())
+            .filter(|_| !is_lost(error))
             .map(ToString::to_string);
     };
     let is_of_the_row = ["22", "23"].contains(&&told.code().code()[..2]);
