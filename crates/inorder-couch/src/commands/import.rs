@@ -4,7 +4,7 @@ use super::{location, location::Dir, progress};
 use anyhow::{Context, bail};
 use clap::Args;
 use inorder_couch::replicate::{Ask, Peer};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -27,7 +27,7 @@ pub struct Import {
 /// A line, of either kind.
 #[derive(Deserialize)]
 struct Line<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "even_null")]
     doc: Option<&'a RawValue>,
     _rev: Option<String>,
     /// Of a row of `_all_docs`, whose line this may be.
@@ -143,6 +143,11 @@ impl<'a> Batches<'a> {
         }
         Ok(())
     }
+}
+
+/// A member that is there, `null` (a row whose document is deleted) as well.
+fn even_null<'de, D: Deserializer<'de>>(member: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(member).map(Some)
 }
 
 /// The document in a line, and whether it has a revision; none in what stands around the rows of a dump.

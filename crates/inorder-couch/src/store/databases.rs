@@ -7,6 +7,8 @@ use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 use tokio::sync::broadcast;
 
 /// Bytes of the longest name, as CouchDB has it.
@@ -57,6 +59,10 @@ struct Folder {
     _lock: File,
 }
 
+/// How long a folder's lock is waited for, and the pause between two attempts.
+const LOCK_WAIT_MAX: Duration = Duration::from_secs(1);
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
+
 #[derive(Default)]
 struct Open {
     databases: HashMap<String, Entry>,
@@ -67,6 +73,18 @@ struct Open {
 struct Entry {
     database: Database,
     used: u64,
+}
+
+/// Takes the lock, waiting a moment for it: a process that has just ended may be about to let go of it, or a child that was
+/// just forked about to become another program.
+fn take(lock: &File) -> std::result::Result<(), TryLockError> {
+    let until = Instant::now() + LOCK_WAIT_MAX;
+    loop {
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(LOCK_PAUSE),
+            ended => return ended,
+        }
+    }
 }
 
 impl Databases {
@@ -84,7 +102,7 @@ impl Databases {
             .write(true)
             .open(&lock_path)
             .map_err(|error| Error::io(&lock_path, error))?;
-        lock.try_lock().map_err(|error| match error {
+        take(&lock).map_err(|error| match error {
             TryLockError::WouldBlock => Error::InUse(path.clone()),
             TryLockError::Error(error) => Error::io(&lock_path, error),
         })?;
