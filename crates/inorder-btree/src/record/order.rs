@@ -115,6 +115,7 @@ impl KeyOrder {
 
     /// A number that orders records as far as it goes: where it differs, [`compare`](Self::compare) says the
     /// same; where it is equal, `compare` decides.
+    #[inline]
     #[must_use]
     pub fn prefix(&self, record: &[u8]) -> u64 {
         let Some(column) = self.columns.first() else {

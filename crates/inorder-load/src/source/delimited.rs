@@ -29,14 +29,9 @@ impl Dialect {
         let (path, text) = input.into_parts();
         let quote = settings.quote.unwrap_or(self.quotes.then_some(b'"'));
         let delimiter = settings.delimiter.unwrap_or(self.delimiter);
-        let core = csv_core::ReaderBuilder::new()
-            .delimiter(delimiter)
-            .quoting(quote.is_some())
-            .quote(quote.unwrap_or(b'"'))
-            .build();
         let mut rows = DelimitedRows {
             path,
-            splitter: Splitter::new(text, core),
+            splitter: Splitter::new(text, delimiter, quote),
             delimiter,
             quote,
             null: match &settings.null {
@@ -110,6 +105,7 @@ impl DelimitedRows {
         let record = self.splitter.record();
         self.is_quoted.clear();
         if let Some(quote) = self.quote
+            && !self.splitter.is_plain()
             && memchr::memchr(quote, record).is_some()
         {
             quoting::look(record, self.delimiter, quote, &mut self.is_quoted)

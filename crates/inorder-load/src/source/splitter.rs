@@ -1,4 +1,5 @@
-//! Records of delimited text, split by `csv-core` out of large reads.
+//! Records of delimited text, split out of large reads: by `csv-core` where there are quotes, by searching
+//! for delimiters where there are none. Both split the same.
 
 use std::io::{self, Read};
 
@@ -12,24 +13,39 @@ const BUFFER_BYTES: usize = 1 << 18;
 pub(super) struct Splitter {
     text: Box<dyn Read + Send>,
     core: csv_core::Reader,
+    delimiter: u8,
+    /// The byte that fields may stand between.
+    quote: Option<u8>,
     /// Read but not split, from `at` to `filled`; the last record begins at `start`.
     buffer: Vec<u8>,
     start: usize,
     at: usize,
     filled: usize,
     is_at_end: bool,
-    /// The last record's fields, end to end without quotes and delimiters, and where each ends.
+    /// The last record has no quotes: its fields are those of `record`, a delimiter between two.
+    is_plain: bool,
+    /// The last record's fields, end to end without quotes and delimiters, unless it is plain.
     fields: Vec<u8>,
+    /// Where each field of the last record ends.
     ends: Vec<usize>,
     ends_used: usize,
     line: u64,
 }
 
 impl Splitter {
-    pub(super) fn new(text: Box<dyn Read + Send>, core: csv_core::Reader) -> Self {
+    /// Begins to split. Fields may stand between quotes where there is one.
+    pub(super) fn new(text: Box<dyn Read + Send>, delimiter: u8, quote: Option<u8>) -> Self {
+        let core = csv_core::ReaderBuilder::new()
+            .delimiter(delimiter)
+            .quoting(quote.is_some())
+            .quote(quote.unwrap_or(b'"'))
+            .build();
         Splitter {
             text,
             core,
+            delimiter,
+            quote,
+            is_plain: false,
             buffer: vec![0; BUFFER_BYTES],
             start: 0,
             at: 0,
@@ -43,8 +59,48 @@ impl Splitter {
     }
 
     /// Splits the next record off; false where there is none.
+    #[inline]
     pub(super) fn next(&mut self) -> io::Result<bool> {
         self.start = self.at;
+        // csv-core sees the first record: it alone may begin with a byte order mark.
+        self.is_plain = self.ends_used > 0 && self.split_plain();
+        Ok(self.is_plain || self.split_any()?)
+    }
+
+    /// Splits the next record off if it has no quotes and is read to its end.
+    fn split_plain(&mut self) -> bool {
+        if is_line_end(self.delimiter) {
+            return false;
+        }
+        let unsplit = &self.buffer[self.at..self.filled];
+        let line_ends = unsplit.iter().take_while(|byte| is_line_end(**byte));
+        let (before, rest) = unsplit.split_at(line_ends.count());
+        let mut ends = 0;
+        for end in memchr::memchr3_iter(self.delimiter, b'\n', b'\r', rest) {
+            if ends == self.ends.len() {
+                self.ends.resize(ends * 2, 0);
+            }
+            self.ends[ends] = end;
+            ends += 1;
+            if !is_line_end(rest[end]) {
+                continue;
+            }
+            let has_quotes = |quote| memchr::memchr(quote, &rest[..end]).is_some();
+            if self.quote.is_some_and(has_quotes) {
+                return false;
+            }
+            self.ends_used = ends;
+            self.line = self.core.line() + newlines(before);
+            self.core.set_line(self.line + newlines(&rest[end..=end]));
+            self.start += before.len();
+            self.at = self.start + end + 1;
+            return true;
+        }
+        false
+    }
+
+    /// Splits the next record off, whatever it is.
+    fn split_any(&mut self) -> io::Result<bool> {
         let line_before = self.core.line();
         let (mut bytes, mut ends) = (0, 0);
         loop {
@@ -74,11 +130,11 @@ impl Splitter {
 
     /// Blank lines, and the second half of the last record's line end, are no part of this record.
     fn skip_line_ends(&mut self) -> u64 {
-        let mut lines = 0;
-        while let Some(byte @ (b'\r' | b'\n')) = self.buffer[self.start..self.at].first() {
-            lines += u64::from(*byte == b'\n');
-            self.start += 1;
-        }
+        let record = self.record();
+        let line_ends = record.iter().take_while(|byte| is_line_end(**byte));
+        let before = &record[..line_ends.count()];
+        let (lines, bytes) = (newlines(before), before.len());
+        self.start += bytes;
         lines
     }
 
@@ -127,12 +183,109 @@ impl Splitter {
         self.ends_used
     }
 
+    /// Whether the last record is known to have no quotes.
+    pub(super) fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
     /// The last record's fields, unquoted.
+    #[inline]
     pub(super) fn fields(&self) -> impl Iterator<Item = &[u8]> {
+        let (fields, gap_bytes) = match self.is_plain {
+            true => (self.record(), 1),
+            false => (&self.fields[..], 0),
+        };
         let ends = &self.ends[..self.ends_used];
-        let starts = std::iter::once(0).chain(ends.iter().copied());
-        starts
-            .zip(ends)
-            .map(|(start, end)| &self.fields[start..*end])
+        let starts = std::iter::once(0).chain(ends.iter().map(move |end| end + gap_bytes));
+        starts.zip(ends).map(|(start, end)| &fields[start..*end])
+    }
+}
+
+fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
+
+fn newlines(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A reader that gives a few bytes at a time.
+    struct Slow(Cursor<Vec<u8>>, usize);
+
+    impl Read for Slow {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let bytes = out.len().min(self.1);
+            self.0.read(&mut out[..bytes])
+        }
+    }
+
+    /// Each record's line, bytes and fields.
+    type Split = Vec<(u64, Vec<u8>, Vec<Vec<u8>>)>;
+
+    fn split(text: &[u8], delimiter: u8, quote: Option<u8>, step: usize, plain: bool) -> Split {
+        let slow = Slow(Cursor::new(text.to_vec()), step);
+        let mut splitter = Splitter::new(Box::new(slow), delimiter, quote);
+        let mut records = Vec::new();
+        loop {
+            let is_there = match plain {
+                true => splitter.next(),
+                false => {
+                    splitter.start = splitter.at;
+                    splitter.split_any()
+                }
+            };
+            if !is_there.expect("memory is read") {
+                return records;
+            }
+            assert_eq!(splitter.fields().count(), splitter.len());
+            let fields = splitter.fields().map(<[u8]>::to_vec).collect();
+            records.push((splitter.line(), splitter.record().to_vec(), fields));
+        }
+    }
+
+    #[test]
+    fn a_record_without_quotes_is_split_by_searching() {
+        let text = Box::new(&b"a,b\r\n1,2\r\n\n,\n\"x\",3\n4,5"[..]);
+        let mut splitter = Splitter::new(text, b',', Some(b'"'));
+        let mut plain = Vec::new();
+        while splitter.next().expect("memory is read") {
+            plain.push(splitter.is_plain());
+        }
+        assert_eq!(plain, [false, true, true, false, false]);
+    }
+
+    proptest! {
+        #[test]
+        fn searching_splits_any_bytes_as_csv_core_does(
+            text in prop::collection::vec(prop::sample::select(&b"ab,;\t\"'\r\n\xef\xbb\xbf\0"[..]), 0..200),
+            delimiter in prop::sample::select(&b",;\t\n"[..]),
+            quote in prop::sample::select(&[None, Some(b'"'), Some(b'\'')][..]),
+            step in prop::sample::select(&[1usize, 2, 7, 64, 1 << 16][..]),
+        ) {
+            prop_assert_eq!(
+                split(&text, delimiter, quote, step, true),
+                split(&text, delimiter, quote, step, false)
+            );
+        }
+
+        #[test]
+        fn searching_splits_records_of_many_fields_as_csv_core_does(
+            fields in prop::collection::vec(0usize..300, 1..20),
+        ) {
+            let record = |fields: &usize| format!("{}\n", vec!["x"; *fields].join(","));
+            let text: String = fields.iter().map(record).collect();
+            prop_assert_eq!(
+                split(text.as_bytes(), b',', Some(b'"'), 1 << 16, true),
+                split(text.as_bytes(), b',', Some(b'"'), 1 << 16, false)
+            );
+        }
     }
 }
