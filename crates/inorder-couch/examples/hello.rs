@@ -1,4 +1,4 @@
-//! The floor of `benches/http.py`: the same HTTP stack, and nothing behind it.
+//! The floor of `benches/server.py`: the same HTTP stack, and nothing behind it.
 
 use axum::{Router, routing::get};
 use std::net::Ipv4Addr;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the server by what a request costs it, beside others in the same run.
 
-    benches/http.py target/release/inorder-couch [--peer NAME=COMMAND]... [--documents 10000] [--seconds 5]
+    benches/server.py target/release/inorder-couch [--peer NAME=COMMAND]... [--documents 10000] [--seconds 5]
 
 COMMAND starts another server of CouchDB's protocol; {port} and {dir} in it are filled in, such as
 `--peer pouchdb-server='node_modules/.bin/pouchdb-server --port {port} --dir {dir} --no-stdout-logs'`.
