@@ -64,9 +64,14 @@ fn run(mut command: Command) {
 }
 
 impl Running {
-    /// Starts one of each server that is there.
+    /// Starts one of each server that is there and is a single one.
     pub fn all() -> Vec<Self> {
-        servers().into_iter().map(Running::start).collect()
+        let single = |engine: &&dyn Engine| ["postgres", "mariadb"].contains(&engine.name());
+        servers()
+            .into_iter()
+            .filter(single)
+            .map(Running::start)
+            .collect()
     }
 
     /// Starts one.
