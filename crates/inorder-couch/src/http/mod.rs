@@ -1,6 +1,6 @@
 //! The server: CouchDB's protocol over a folder of databases.
 //!
-//! [`routes`] is the list of everything it answers; a file below `server/`, `database/` or `document/` answers each.
+//! `routes` is the list of everything it answers; a file below `server/`, `database/` or `document/` answers each.
 
 mod body;
 mod convert;
