@@ -17,7 +17,7 @@ const HEADER: [&str; 11] = [
     "Genres",
 ];
 
-/// A list as CSV, which [`import`](super::import) and Letterboxd read.
+/// A list as CSV, which the import and Letterboxd read.
 ///
 /// # Errors
 /// None but for a lack of memory.
