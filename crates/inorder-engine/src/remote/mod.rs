@@ -1,6 +1,6 @@
 //! Servers that run already, reached by URL.
 //!
-//! A trial works in a schema of its own making ([`guest`]); nothing else of the server is changed, and
+//! A trial works in a schema of its own making (`guest`); nothing else of the server is changed, and
 //! none of its settings: they are read back. What answers at a URL, and what that lacks, is in the list
 //! of [`dialect`]s.
 
