@@ -11,6 +11,7 @@ mod error;
 pub mod galera;
 mod gather;
 mod layout;
+mod load;
 
 pub mod mariadb;
 pub mod postgres;
@@ -28,6 +29,7 @@ pub use engine::{
 };
 pub use error::Error;
 pub use layout::{LAYOUTS, TableShape};
+pub use load::{DatabaseTable, Load, LoadTable};
 pub use server::template::TEMPLATES;
 pub use settings::{AutoVacuum, Journal, Partition, Settings, Synchronous, Write};
 pub use structure::{PageFill, Tree};

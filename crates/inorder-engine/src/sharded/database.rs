@@ -117,8 +117,10 @@ impl Database for ShardedDatabase {
                     doing: format!("writing to {table}"),
                     message: format!("there is no table {table}"),
                 })?;
-                let opened = RoutedWriter::open(&self.cluster, table, columns, rule, retry)?;
-                Box::new(opened)
+                let shards = self.cluster.shards.iter();
+                let writers = shards.map(|shard| shard.writer(table, columns, retry));
+                let writers = writers.collect::<Result<_, Error>>()?;
+                Box::new(RoutedWriter::new(writers, false, table, columns, rule)?)
             }
             _ => self.cluster.coordinator.writer(table, columns, retry)?,
         };

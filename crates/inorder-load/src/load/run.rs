@@ -361,6 +361,7 @@ impl<'a> Load<'a> {
         let started = Instant::now();
         if let Some(writer) = self.writer {
             self.summary.writer = writer.name().to_owned();
+            self.progress.enter(Phase::Finish);
             writer.finish(&mut self.summary)?;
         }
         self.summary.seconds.write += started.elapsed().as_secs_f64();
