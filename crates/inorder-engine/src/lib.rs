@@ -15,6 +15,7 @@ mod load;
 
 pub mod mariadb;
 pub mod postgres;
+mod processes;
 pub mod remote;
 mod server;
 mod settings;
@@ -30,6 +31,7 @@ pub use engine::{
 pub use error::Error;
 pub use layout::{LAYOUTS, TableShape};
 pub use load::{DatabaseTable, Load, LoadTable};
+pub use processes::cpu_s;
 pub use server::template::TEMPLATES;
 pub use settings::{AutoVacuum, Journal, Partition, Settings, Synchronous, Write};
 pub use structure::{PageFill, Tree};

@@ -239,7 +239,7 @@ fn rows_of_a_spread_table_go_straight_to_their_servers() {
 
     let told = load(&*open(), &columns, &uuids(0..2000)).unwrap();
     assert!(
-        told[0].contains("routed by the hash of id to 2 servers"),
+        told[0].contains("routed by hash(id) to 2 servers"),
         "{told:?}"
     );
     assert!(told[1].contains("made after the rows"), "{told:?}");

@@ -2,9 +2,8 @@
 //! into it are routed here and go straight to the servers that keep them.
 
 use super::{
-    cluster::joined,
     route::{KeyType, Rule},
-    routed::RoutedWriter,
+    routed,
 };
 use crate::{
     ColumnInfo, Database as _, DatabaseTable, Error, Load, LoadTable, Partition, Settings,
@@ -16,7 +15,7 @@ use crate::{
     server::Connection as _,
 };
 use postgres::{Client, Row};
-use std::{collections::BTreeMap, sync::Arc, thread};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// How the table is partitioned, where it is: the column, its type, and whether all is as it is by default.
 const RULE: &str = "
@@ -361,33 +360,7 @@ impl LoadTable for RoutedTable {
             );
             return self.through_coordinator(columns, &why_not);
         }
-        let loads: Result<Vec<Load>, Error> = thread::scope(|scope| {
-            let begin = |shard| scope.spawn(move || DatabaseTable::load(shard, columns));
-            let threads: Vec<_> = self.shards.iter().map(begin).collect();
-            let loads: Vec<_> = threads.into_iter().map(joined).collect();
-            loads.into_iter().collect()
-        });
-        let mut told = vec![format!(
-            "rows are routed by the hash of {} to {} servers, which commit one by one",
-            self.rule.column,
-            self.shards.len()
-        )];
-        let mut writers = Vec::new();
-        for load in loads? {
-            // What all say is said once.
-            told.extend(
-                load.told
-                    .into_iter()
-                    .filter(|word| !told.contains(word))
-                    .collect::<Vec<_>>(),
-            );
-            writers.push(load.writer);
-        }
-        let writer = RoutedWriter::new(writers, true, &self.name, columns, &self.rule)?;
-        Ok(Load {
-            writer: Box::new(writer),
-            told,
-        })
+        routed::load(&self.shards, &self.name, columns, &self.rule)
     }
 }
 

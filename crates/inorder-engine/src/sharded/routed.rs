@@ -5,8 +5,49 @@ use super::{
     cluster::joined,
     route::{Router, Rule},
 };
-use crate::{Batch, Error, Writer};
+use crate::{Batch, DatabaseTable, Error, Load, LoadTable as _, Writer};
 use std::{ops::Range, thread};
+
+/// Begins to load rows into a table that lies on these shards, in the order of the rule.
+///
+/// # Errors
+/// As [`RoutedWriter::new`], and when a shard refuses.
+pub fn load(
+    shards: &[DatabaseTable],
+    table: &str,
+    columns: &[&str],
+    rule: &Rule,
+) -> Result<Load, Error> {
+    let loads: Result<Vec<Load>, Error> = thread::scope(|scope| {
+        let begin = |shard: &'_ DatabaseTable| shard.load(columns);
+        let threads: Vec<_> = shards
+            .iter()
+            .map(|shard| scope.spawn(move || begin(shard)))
+            .collect();
+        let loads: Vec<_> = threads.into_iter().map(joined).collect();
+        loads.into_iter().collect()
+    });
+    let mut told = vec![format!(
+        "rows are routed by {}({}) to {} servers, which commit one by one",
+        rule.partition.name(),
+        rule.column,
+        shards.len()
+    )];
+    let mut writers = Vec::new();
+    for load in loads? {
+        writers.push(load.writer);
+        for word in load.told {
+            // What all say is said once.
+            if !told.contains(&word) {
+                told.push(word);
+            }
+        }
+    }
+    Ok(Load {
+        writer: Box::new(RoutedWriter::new(writers, true, table, columns, rule)?),
+        told,
+    })
+}
 
 /// A connection to each shard.
 pub struct RoutedWriter {

@@ -1,6 +1,7 @@
 //! The load: rows from files, in the order of their key, into a table.
 
 mod batch;
+mod clash;
 mod inputs;
 mod job;
 mod naive;

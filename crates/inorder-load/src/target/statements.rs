@@ -2,16 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use inorder_btree::{Record, TextEncoding, Value};
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, Statement};
+use rusqlite::{Connection, Statement};
 
 use super::sqlite::{check_schema, failed, orphans};
 use super::{RowWriter, WritePlan};
 use crate::Error;
+use crate::destination::{Destination, unique_key};
 use crate::load::{Batch, OnDuplicate, Summary};
 use crate::order::Origin;
-use crate::sql::{decoded, quoted};
+use crate::sql::{bind, is_of_a_row, quoted};
 
 /// Rows of one statement: 50 take a quarter less time than 50 times one.
 const ROWS_TOGETHER: usize = 50;
@@ -22,15 +21,17 @@ const PARAMETERS_MAX: usize = 32_766;
 /// Page cache while rows are written, in KiB: rows in order need little, indexes beside them more.
 const CACHE_KIB: i64 = 1 << 16;
 
+/// Whoever has a row's key: in the table before, or of this load by another of its unique keys.
+const SOMEBODY: &str = "a row that is there already";
+
 /// A transaction that rows are inserted in.
 pub(super) struct Statements {
     /// `None` once it is finished.
     connection: Option<Connection>,
     path: PathBuf,
     is_new: bool,
-    table: String,
+    destination: Destination,
     columns: usize,
-    encoding: TextEncoding,
     on_duplicate: OnDuplicate,
     one: String,
     many: String,
@@ -61,9 +62,8 @@ impl Statements {
         let writer = Statements {
             path: path.to_owned(),
             is_new,
-            table: plan.destination.table.clone(),
+            destination: plan.destination.clone(),
             columns,
-            encoding: plan.destination.encoding,
             on_duplicate,
             one: insert(1),
             many: insert(rows_together),
@@ -104,34 +104,34 @@ impl Statements {
     ) -> Result<u64, Error> {
         if rows.len() == self.rows_together && self.rows_together > 1 {
             for (i, (record, _)) in rows.iter().enumerate() {
-                self.bind(many, i * self.columns, record)?;
+                bind(many, i * self.columns, record, self.destination.encoding)
+                    .map_err(failed(&self.path))?;
             }
             match many.raw_execute() {
-                Ok(inserted) => return Ok(inserted as u64),
+                Ok(inserted) => {
+                    batch.add_duplicates((rows.len() - inserted) as u64);
+                    return Ok(inserted as u64);
+                }
                 Err(error) if is_of_a_row(&error) => {}
                 Err(error) => return Err(failed(&self.path)(error)),
             }
         }
         let mut inserted = 0;
         for (record, origin) in rows.iter() {
-            self.bind(one, 0, record)?;
+            bind(one, 0, record, self.destination.encoding).map_err(failed(&self.path))?;
             match one.raw_execute() {
-                Ok(0) => batch.settle_with(self.somebody(), origin)?,
+                Ok(0) => batch.settle_with(SOMEBODY.to_owned(), origin)?,
                 Ok(_) => inserted += 1,
-                Err(error) => self.refused(error, origin, batch)?,
+                Err(error) => self.refused(error, record, origin, batch)?,
             }
         }
         Ok(inserted)
     }
 
-    /// A row that was there, or that has the same value in another unique column.
-    fn somebody(&self) -> String {
-        "a row that is there already".to_owned()
-    }
-
     fn refused(
         &self,
         error: rusqlite::Error,
+        record: &[u8],
         origin: Origin,
         batch: &mut Batch<'_>,
     ) -> Result<(), Error> {
@@ -139,7 +139,11 @@ impl Statements {
             return Err(failed(&self.path)(error));
         }
         if is_duplicate(&error) && self.on_duplicate == OnDuplicate::Error {
-            return batch.settle_with(format!("a row that is there already ({error})"), origin);
+            if let Some(key) = unique_key(self.connection(), &self.destination, &error.to_string())
+            {
+                batch.clashes(key, record, origin);
+            }
+            return batch.settle_with(format!("{SOMEBODY} ({error})"), origin);
         }
         let (file, line) = batch.origins().file_and_line(origin);
         let error = Error::Row {
@@ -147,33 +151,6 @@ impl Statements {
             what: error.to_string(),
         };
         batch.rejects().bad(&file, line, b"", error)
-    }
-
-    fn bind(
-        &self,
-        statement: &mut Statement<'_>,
-        before: usize,
-        record: &[u8],
-    ) -> Result<(), Error> {
-        let values = Record::parse(record).expect("an encoded record").values();
-        for (value, parameter) in values.zip(before + 1..) {
-            let utf8;
-            let value = match value {
-                Value::Null => ValueRef::Null,
-                Value::Integer(integer) => ValueRef::Integer(integer),
-                Value::Real(real) => ValueRef::Real(real),
-                Value::Blob(blob) => ValueRef::Blob(blob),
-                Value::Text(text) if self.encoding == TextEncoding::Utf8 => ValueRef::Text(text),
-                Value::Text(text) => {
-                    utf8 = decoded(self.encoding, text);
-                    ValueRef::Text(utf8.as_bytes())
-                }
-            };
-            statement
-                .raw_bind_parameter(parameter, ToSqlOutput::Borrowed(value))
-                .map_err(failed(&self.path))?;
-        }
-        Ok(())
     }
 }
 
@@ -201,7 +178,7 @@ impl RowWriter for Statements {
 
     fn finish(mut self: Box<Self>, _summary: &mut Summary) -> Result<(), Error> {
         if let Err(error) = self.run("COMMIT") {
-            let orphans = orphans(self.connection(), &self.table).unwrap_or_default();
+            let orphans = orphans(self.connection(), &self.destination.table).unwrap_or_default();
             return Err(match orphans.is_empty() {
                 true => error,
                 false => Error::Refused {
@@ -270,14 +247,6 @@ fn insert(table: &str, columns: &[String], rows: usize, on_duplicate: OnDuplicat
         quoted(table),
         columns.join(","),
         vec![places; rows].join(",")
-    )
-}
-
-/// Whether it is the row that isn't taken: another may be.
-fn is_of_a_row(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig)
     )
 }
 

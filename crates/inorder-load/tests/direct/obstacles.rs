@@ -3,17 +3,14 @@
 use inorder_load::load::{Job, OnDuplicate, Order};
 use inorder_load::target::WriterChoice;
 
-use super::{job, load, made, open, rows};
+use super::{job, load, open, pair, rows};
+
+/// Two rows.
+const SOURCE: &str = "CREATE TABLE s(a, b); INSERT INTO s VALUES (3, 'x'), (2, 'y')";
 
 /// Why a table made by these statements is not written directly; its rows are written all the same.
 fn why_not(schema: &str, change: impl Fn(&mut Job)) -> Option<String> {
-    let folder = tempfile::tempdir().expect("folder");
-    let (from, to) = (folder.path().join("from.db"), folder.path().join("to.db"));
-    made(
-        &from,
-        "CREATE TABLE s(a, b); INSERT INTO s VALUES (3, 'x'), (2, 'y')",
-    );
-    made(&to, schema);
+    let (_folder, from, to) = pair(SOURCE, schema);
     let mut job = job(&from, &to, WriterChoice::Auto);
     change(&mut job);
     let before = rows(&open(&to), "SELECT count(*) FROM t");
@@ -133,14 +130,8 @@ fn an_order_or_duplicates_may_stand_in_the_way() {
 
 #[test]
 fn a_foreign_key_that_leads_nowhere_leaves_the_database_as_it_was() {
-    let folder = tempfile::tempdir().expect("folder");
-    let (from, to) = (folder.path().join("from.db"), folder.path().join("to.db"));
-    made(
-        &from,
-        "CREATE TABLE s(a, b); INSERT INTO s VALUES (3, 'x'), (2, 'y')",
-    );
-    made(
-        &to,
+    let (_folder, from, to) = pair(
+        SOURCE,
         "CREATE TABLE p(x PRIMARY KEY); INSERT INTO p VALUES (3); CREATE TABLE t(a REFERENCES p, b)",
     );
     let orphan = load(&job(&from, &to, WriterChoice::Direct)).expect_err("no parent");
