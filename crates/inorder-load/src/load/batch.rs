@@ -151,11 +151,6 @@ impl<'a> Batch<'a> {
         self.origins
     }
 
-    /// What bad rows are told to.
-    pub fn rejects(&mut self) -> &mut Rejects {
-        self.rejects
-    }
-
     fn look(&self) -> Result<(), Error> {
         self.progress.set_rows_written(self.given);
         match self.progress.is_stopped() {
@@ -211,6 +206,17 @@ impl<'a> Batch<'a> {
         Ok(Some((&self.current, origin)))
     }
 
+    /// Deals with a row that the database, or what stands for it, doesn't take.
+    ///
+    /// # Errors
+    /// As [`Rejects::bad`].
+    #[cold]
+    pub(crate) fn refuse(&mut self, what: String, origin: Origin) -> Result<(), Error> {
+        let (file, line) = self.origins.file_and_line(origin);
+        let at = self.origins.words(origin);
+        self.rejects.bad(&file, line, b"", Error::Row { at, what })
+    }
+
     /// Deals with a row whose key another has.
     #[cold]
     pub(crate) fn settle(&mut self, first: Origin, second: Origin) -> Result<(), Error> {
@@ -259,7 +265,7 @@ fn copy(record: &[u8], to: &mut Vec<u8>) {
     to.extend_from_slice(record);
 }
 
-pub(super) fn spilled(source: std::io::Error) -> Error {
+pub(crate) fn spilled(source: std::io::Error) -> Error {
     Error::Work {
         path: "the spilled rows".into(),
         source,

@@ -11,6 +11,7 @@ mod rejects;
 mod run;
 mod summary;
 
+pub(crate) use batch::spilled;
 pub use batch::{Batch, OnDuplicate};
 pub use inputs::Origins;
 pub use job::{Job, Order, memory_bytes_default};

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use inorder_btree::{Record, Value};
 use rusqlite::{Connection, Statement};
 
 use super::sqlite::{check_schema, failed, orphans};
 use super::{RowWriter, WritePlan};
 use crate::Error;
 use crate::destination::{Destination, unique_key};
-use crate::load::{Batch, OnDuplicate, Summary};
-use crate::order::Origin;
+use crate::load::{Batch, OnDuplicate, Order, Summary, spilled};
+use crate::order::{Limits, Origin, Sorter};
 use crate::sql::{bind, is_of_a_row, quoted};
 
 /// Rows of one statement: 50 take a quarter less time than 50 times one.
@@ -36,6 +37,10 @@ pub(super) struct Statements {
     one: String,
     many: String,
     rows_together: usize,
+    /// The place of the rowid in records that come in its order.
+    sorted_rowid: Option<usize>,
+    /// Of rows that wait.
+    limits: Limits,
 }
 
 impl Statements {
@@ -68,6 +73,10 @@ impl Statements {
             one: insert(1),
             many: insert(rows_together),
             rows_together,
+            sorted_rowid: plan.record.iter().position(|column| {
+                plan.job.order != Order::Input && plan.destination.rowid == Some(*column)
+            }),
+            limits: plan.limits.clone(),
             connection: Some(connection),
         };
         writer.run(&format!(
@@ -94,38 +103,13 @@ impl Statements {
             .map_err(failed(&self.path))
     }
 
-    /// Inserts rows that are in one buffer, end to end; where they are not taken together, one by one.
-    fn insert(
+    fn bind(
         &self,
-        rows: &Pending,
-        many: &mut Statement<'_>,
-        one: &mut Statement<'_>,
-        batch: &mut Batch<'_>,
-    ) -> Result<u64, Error> {
-        if rows.len() == self.rows_together && self.rows_together > 1 {
-            for (i, (record, _)) in rows.iter().enumerate() {
-                bind(many, i * self.columns, record, self.destination.encoding)
-                    .map_err(failed(&self.path))?;
-            }
-            match many.raw_execute() {
-                Ok(inserted) => {
-                    batch.add_duplicates((rows.len() - inserted) as u64);
-                    return Ok(inserted as u64);
-                }
-                Err(error) if is_of_a_row(&error) => {}
-                Err(error) => return Err(failed(&self.path)(error)),
-            }
-        }
-        let mut inserted = 0;
-        for (record, origin) in rows.iter() {
-            bind(one, 0, record, self.destination.encoding).map_err(failed(&self.path))?;
-            match one.raw_execute() {
-                Ok(0) => batch.settle_with(SOMEBODY.to_owned(), origin)?,
-                Ok(_) => inserted += 1,
-                Err(error) => self.refused(error, record, origin, batch)?,
-            }
-        }
-        Ok(inserted)
+        statement: &mut Statement<'_>,
+        before: usize,
+        record: &[u8],
+    ) -> Result<(), Error> {
+        bind(statement, before, record, self.destination.encoding).map_err(failed(&self.path))
     }
 
     fn refused(
@@ -145,12 +129,7 @@ impl Statements {
             }
             return batch.settle_with(format!("{SOMEBODY} ({error})"), origin);
         }
-        let (file, line) = batch.origins().file_and_line(origin);
-        let error = Error::Row {
-            at: batch.origins().words(origin),
-            what: error.to_string(),
-        };
-        batch.rejects().bad(&file, line, b"", error)
+        batch.refuse(error.to_string(), origin)
     }
 }
 
@@ -160,20 +139,25 @@ impl RowWriter for Statements {
     }
 
     fn write(&mut self, batch: &mut Batch<'_>) -> Result<u64, Error> {
-        let failed = failed(&self.path);
-        let connection = self.connection();
-        let mut one = connection.prepare(&self.one).map_err(&failed)?;
-        let mut many = connection.prepare(&self.many).map_err(&failed)?;
-        let mut pending = Pending::default();
-        let mut inserted = 0;
+        let mut inserts = Inserts::new(self)?;
+        // NULL comes first; rows that SQLite is to count go after those that have their rowid.
+        let mut rowid = self.sorted_rowid;
+        let mut late = Sorter::new(None, self.limits.clone());
         while let Some((record, origin)) = batch.next()? {
-            pending.push(record, origin);
-            if pending.len() == self.rows_together {
-                inserted += self.insert(&pending, &mut many, &mut one, batch)?;
-                pending.clear();
+            rowid = rowid.filter(|place| is_null(record, *place));
+            match rowid {
+                Some(_) => late.push(record, origin).map_err(spilled)?,
+                None if inserts.is_full_with(record, origin) => inserts.send(batch)?,
+                None => {}
             }
         }
-        Ok(inserted + self.insert(&pending, &mut many, &mut one, batch)?)
+        let mut late = late.finish().map_err(spilled)?;
+        while let Some((record, origin)) = late.next().map_err(spilled)? {
+            if inserts.is_full_with(record, origin) {
+                inserts.send(batch)?;
+            }
+        }
+        inserts.finish(batch)
     }
 
     fn finish(mut self: Box<Self>, _summary: &mut Summary) -> Result<(), Error> {
@@ -205,7 +189,82 @@ impl Drop for Statements {
     }
 }
 
-/// Rows that wait for the statement that takes many.
+/// The statements of a batch, and the rows that wait for the one that takes many.
+struct Inserts<'a> {
+    writer: &'a Statements,
+    one: Statement<'a>,
+    many: Statement<'a>,
+    pending: Pending,
+    inserted: u64,
+}
+
+impl<'a> Inserts<'a> {
+    fn new(writer: &'a Statements) -> Result<Self, Error> {
+        let prepare = |sql: &str| {
+            let prepared = writer.connection().prepare(sql);
+            prepared.map_err(failed(&writer.path))
+        };
+        Ok(Inserts {
+            one: prepare(&writer.one)?,
+            many: prepare(&writer.many)?,
+            writer,
+            pending: Pending::default(),
+            inserted: 0,
+        })
+    }
+
+    /// Takes a row, and says whether those that wait are to be sent.
+    fn is_full_with(&mut self, record: &[u8], origin: Origin) -> bool {
+        self.pending.push(record, origin);
+        self.pending.len() == self.writer.rows_together
+    }
+
+    /// Inserts the rows that wait, together where they are taken so.
+    fn send(&mut self, batch: &mut Batch<'_>) -> Result<(), Error> {
+        if self.pending.len() == 1 || !self.insert_together(batch)? {
+            self.insert_each(batch)?;
+        }
+        self.pending.clear();
+        Ok(())
+    }
+
+    /// Inserts what is left, and says how many rows were inserted in all.
+    fn finish(mut self, batch: &mut Batch<'_>) -> Result<u64, Error> {
+        self.insert_each(batch)?;
+        Ok(self.inserted)
+    }
+
+    /// Says whether the rows are taken together; none of them is otherwise.
+    fn insert_together(&mut self, batch: &mut Batch<'_>) -> Result<bool, Error> {
+        let (writer, rows) = (self.writer, self.pending.len());
+        for (i, (record, _)) in self.pending.iter().enumerate() {
+            writer.bind(&mut self.many, i * writer.columns, record)?;
+        }
+        match self.many.raw_execute() {
+            Ok(inserted) => {
+                batch.add_duplicates((rows - inserted) as u64);
+                self.inserted += inserted as u64;
+                Ok(true)
+            }
+            Err(error) if is_of_a_row(&error) => Ok(false),
+            Err(error) => Err(failed(&writer.path)(error)),
+        }
+    }
+
+    fn insert_each(&mut self, batch: &mut Batch<'_>) -> Result<(), Error> {
+        for (record, origin) in self.pending.iter() {
+            self.writer.bind(&mut self.one, 0, record)?;
+            match self.one.raw_execute() {
+                Ok(0) => batch.settle_with(SOMEBODY.to_owned(), origin)?,
+                Ok(_) => self.inserted += 1,
+                Err(error) => self.writer.refused(error, record, origin, batch)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Rows, one after another.
 #[derive(Default)]
 struct Pending {
     bytes: Vec<u8>,
@@ -233,6 +292,11 @@ impl Pending {
             .zip(&self.rows)
             .map(|(start, (end, origin))| (&self.bytes[start..*end], *origin))
     }
+}
+
+fn is_null(record: &[u8], place: usize) -> bool {
+    let mut values = Record::parse(record).expect("an encoded record").values();
+    values.nth(place) == Some(Value::Null)
 }
 
 fn insert(table: &str, columns: &[String], rows: usize, on_duplicate: OnDuplicate) -> String {

@@ -1,5 +1,6 @@
 //! The direct writer against SQLite itself.
 
+mod checks;
 mod equal;
 mod kill;
 mod new;
