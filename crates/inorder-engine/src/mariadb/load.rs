@@ -42,17 +42,18 @@ impl Definition {
         })
     }
 
-    /// Indexes beside the key, each as its definition; not that of a column which counts: it can't be without.
+    /// Indexes beside the key, each as its definition.
     fn indexes(&self) -> Vec<String> {
         const KINDS: [&str; 4] = ["KEY `", "UNIQUE KEY `", "FULLTEXT KEY `", "SPATIAL KEY `"];
-        let is_counted = |line: &String| line.starts_with('`') && line.contains(" AUTO_INCREMENT");
-        let counted = self.lines().find(is_counted);
-        let counted = counted.and_then(|line| Some(format!("` ({}`", line.split_once("` ")?.0)));
-        let is_index = |line: &String| {
-            KINDS.iter().any(|kind| line.starts_with(kind))
-                && !counted.as_ref().is_some_and(|column| line.contains(column))
-        };
+        let is_index = |line: &String| KINDS.iter().any(|kind| line.starts_with(kind));
         self.lines().filter(is_index).collect()
+    }
+
+    /// What an index of the column that counts has in its definition: the column can't be without.
+    fn counted(&self) -> Option<String> {
+        let is_counted = |line: &String| line.starts_with('`') && line.contains(" AUTO_INCREMENT");
+        let line = self.lines().find(is_counted)?;
+        Some(format!("` ({}`", line.split_once("` ")?.0))
     }
 
     fn has_foreign_keys(&self) -> bool {
@@ -103,11 +104,18 @@ impl Beside {
     /// Makes the table beside, or says why not.
     fn make(conn: &mut Conn, table: &str) -> Result<Result<Self, String>, mysql::Error> {
         let definition = Definition::read(conn, table)?;
+        let counted = definition.counted();
+        let mut indexes = definition.indexes();
+        indexes.retain(|index| {
+            !counted
+                .as_ref()
+                .is_some_and(|column| index.contains(column))
+        });
         let beside = Beside {
             name: format!("{BESIDE}{table}"),
             before: format!("{BEFORE}{table}"),
             table: table.to_owned(),
-            indexes: definition.indexes(),
+            indexes,
         };
         let why_not = |what: &str| Ok(Err(what.to_owned()));
         if beside.indexes.is_empty() {
@@ -304,7 +312,7 @@ mod tests {
     fn indexes_are_read_off_a_definition() {
         let definition = Definition(
             "CREATE TABLE `t` (\n  `id` uuid NOT NULL,\n  `KEY` int(11) DEFAULT NULL COMMENT 'KEY `x` (',\n  \
-             `m` bigint(20) NOT NULL AUTO_INCREMENT,\n  KEY `m` (`m`,`id`),\n  PRIMARY KEY (`id`),\n  UNIQUE KEY `a b` (`KEY`,`id`) USING BTREE,\n  KEY `c``d` (`KEY` DESC),\n  \
+             `m` bigint(20) NOT NULL AUTO_INCREMENT,\n  PRIMARY KEY (`id`),\n  UNIQUE KEY `a b` (`KEY`,`id`) USING BTREE,\n  KEY `c``d` (`KEY` DESC),\n  \
              FULLTEXT KEY `f` (`note`)\n) ENGINE=InnoDB AUTO_INCREMENT=7 DEFAULT CHARSET=utf8mb4"
                 .to_owned(),
         );
@@ -319,6 +327,7 @@ mod tests {
         );
         let names: Vec<&str> = indexes.iter().map(|index| index_name(index)).collect();
         assert_eq!(names, ["`a b`", "`c``d`", "`f`"]);
+        assert_eq!(definition.counted().as_deref(), Some("` (`m`"));
         assert!(!definition.has_foreign_keys());
         assert_eq!(
             definition.lines().last().as_deref(),

@@ -263,7 +263,7 @@ impl<'a> Load<'a> {
         let bytes = self.progress.bytes_total();
         let is_spilled = self.is_sorted() && bytes > self.limits.memory_bytes as u64;
         match is_spilled {
-            true => space::check(&self.limits.spill_folder, bytes),
+            true => space::check_spill(&self.limits.spill_folder, bytes),
             false => Ok(()),
         }
     }
