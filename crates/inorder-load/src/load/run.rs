@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::batch::{Batch, Context, spilled};
+use super::batch::{Batch, Clash, Context, spilled};
+use super::clash;
 use super::inputs::{Header, Inputs, Origins};
 use super::job::{Job, Order};
 use super::naive;
@@ -262,7 +263,7 @@ impl<'a> Load<'a> {
         let bytes = self.progress.bytes_total();
         let is_spilled = self.is_sorted() && bytes > self.limits.memory_bytes as u64;
         match is_spilled {
-            true => space::check(&self.limits.spill_folder, bytes),
+            true => space::check_spill(&self.limits.spill_folder, bytes),
             false => Ok(()),
         }
     }
@@ -350,10 +351,40 @@ impl<'a> Load<'a> {
                 })?)
             }
         };
-        self.summary.rows_written += writer.write(&mut batch)?;
+        match writer.write(&mut batch) {
+            Ok(rows) => self.summary.rows_written += rows,
+            Err(error) => {
+                let clash = batch.into_clash();
+                return Err(match clash {
+                    Some(clash) => self.with_first(error, &clash),
+                    None => error,
+                });
+            }
+        }
         self.summary.rows_duplicate += batch.duplicates();
         self.summary.seconds.write += started.elapsed().as_secs_f64();
         Ok(())
+    }
+
+    /// The error of a duplicate with both lines: rows that are written are kept nowhere, so the input is read
+    /// once more. Without the other line where that can't be, or where the other row isn't of the input.
+    #[cold]
+    fn with_first(&mut self, error: Error, clash: &Clash) -> Error {
+        let first = clash::other(
+            self.job,
+            &self.destination,
+            &self.plan,
+            &mut self.encoder,
+            clash,
+        );
+        match (error, first) {
+            (Error::Duplicate { table, .. }, Some(other)) => Error::Duplicate {
+                first: self.origins.words(other.min(clash.origin)),
+                second: self.origins.words(other.max(clash.origin)),
+                table,
+            },
+            (error, _) => error,
+        }
     }
 
     /// Commits.
@@ -361,6 +392,7 @@ impl<'a> Load<'a> {
         let started = Instant::now();
         if let Some(writer) = self.writer {
             self.summary.writer = writer.name().to_owned();
+            self.progress.enter(Phase::Finish);
             writer.finish(&mut self.summary)?;
         }
         self.summary.seconds.write += started.elapsed().as_secs_f64();

@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 
 use super::aside::Aside;
+use super::space;
 use crate::Error;
 use crate::load::Progress;
 use crate::sql::quoted;
@@ -65,13 +66,18 @@ impl Takeover<'_> {
         let failed = failed(self.path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let connection = open_database(self.path, flags).map_err(&failed)?;
+        let bytes = aside.path().metadata().map_or(0, |metadata| metadata.len());
+        space::check(aside.folder(), bytes)?;
         let other = aside.path().to_string_lossy();
         connection
             .execute("ATTACH ?1 AS inorder_load", [&*other])
             .map_err(&failed)?;
-        // They are checked all at once in the end.
+        // Foreign keys are checked all at once in the end. With two journals, SQLite would tie them together by
+        // a third file, which a kill leaves behind (<https://www.sqlite.org/atomiccommit.html#multi_file_commit>).
         connection
-            .execute_batch("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
+            .execute_batch(
+                "PRAGMA foreign_keys = OFF; PRAGMA inorder_load.journal_mode = OFF; BEGIN IMMEDIATE",
+            )
             .map_err(&failed)?;
         self.copy(&connection, progress)?;
         // Whatever ends this before the commit is undone when the connection is closed.

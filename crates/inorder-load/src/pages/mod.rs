@@ -6,6 +6,7 @@
 
 mod aside;
 mod build;
+mod checks;
 mod defaults;
 mod install;
 mod layout;
