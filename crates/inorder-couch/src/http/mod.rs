@@ -5,8 +5,10 @@
 mod body;
 mod convert;
 mod database;
+mod detached;
 mod document;
 mod error;
+mod feed;
 mod gate;
 mod later;
 mod listen;

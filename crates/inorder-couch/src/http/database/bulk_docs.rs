@@ -1,7 +1,7 @@
 //! `_bulk_docs`: many edits in one request.
 
 use crate::auth::User;
-use crate::http::body::{JsonBody, Received, in_its_place};
+use crate::http::body::{Bounded, JsonBody, Received, in_its_place};
 use crate::http::target::Db;
 use crate::http::{HttpError, HttpResult, Server, reply};
 use crate::store::{Edit, Limits, Outcome, Refusal};
@@ -15,9 +15,12 @@ use std::sync::Arc;
 #[derive(Deserialize)]
 struct Body<'a> {
     #[serde(borrow)]
-    docs: Vec<&'a RawValue>,
+    docs: Bounded<&'a RawValue, DOCS_MAX>,
     new_edits: Option<bool>,
 }
+
+/// More are written in several requests: each takes some hundred bytes here, however short it is in the request.
+const DOCS_MAX: usize = 100_000;
 
 /// `POST /db/_bulk_docs`.
 pub async fn bulk_docs(
@@ -60,8 +63,8 @@ fn read(body: &Received, limits: &Limits) -> HttpResult<(Vec<Edit>, bool)> {
             HttpError::BadJson(error.to_string())
         }
     })?;
-    let edits = docs.iter().map(|doc| Edit::from_json(doc.get(), limits));
-    let edits: Result<Vec<Edit>, _> = edits.collect();
+    let docs = docs.items()?.into_iter();
+    let edits: Result<Vec<Edit>, _> = docs.map(|doc| Edit::from_json(doc.get(), limits)).collect();
     Ok((edits?, new_edits.unwrap_or(true)))
 }
 

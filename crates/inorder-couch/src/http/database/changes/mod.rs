@@ -4,11 +4,14 @@ mod feed;
 mod filter;
 mod question;
 
+use self::feed::Feed;
 use crate::auth::User;
 use crate::http::body::JsonBody;
+use crate::http::detached::Detachable;
 use crate::http::params::Params;
 use crate::http::target::Db;
 use crate::http::{HttpResult, Server};
+use crate::store::Database;
 use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -20,12 +23,12 @@ pub async fn changes(
     State(server): State<Arc<Server>>,
     Extension(user): Extension<User>,
     Db(db): Db,
+    detachable: Option<Extension<Detachable>>,
     params: Params,
     headers: HeaderMap,
 ) -> HttpResult {
-    let asked = question::Asked::read(&db, &params, &Map::new(), &headers)?;
-    let filter = filter::Filter::read(&server, &db, &user, &params, &Map::new()).await?;
-    feed::Feed::new(server, db, asked, filter).answer().await
+    let feed = feed(server, &user, db, &params, &headers, &Map::new()).await?;
+    feed.answer(detachable).await
 }
 
 /// `POST /db/_changes`: the same, with what a filter needs in the body.
@@ -33,6 +36,7 @@ pub async fn changes_of(
     State(server): State<Arc<Server>>,
     Extension(user): Extension<User>,
     Db(db): Db,
+    detachable: Option<Extension<Detachable>>,
     params: Params,
     headers: HeaderMap,
     JsonBody(body): JsonBody,
@@ -42,7 +46,19 @@ pub async fn changes_of(
     } else {
         body.json()?
     };
-    let asked = question::Asked::read(&db, &params, &body, &headers)?;
-    let filter = filter::Filter::read(&server, &db, &user, &params, &body).await?;
-    feed::Feed::new(server, db, asked, filter).answer().await
+    let feed = feed(server, &user, db, &params, &headers, &body).await?;
+    feed.answer(detachable).await
+}
+
+async fn feed(
+    server: Arc<Server>,
+    user: &User,
+    db: Database,
+    params: &Params,
+    headers: &HeaderMap,
+    body: &Map<String, Value>,
+) -> HttpResult<Box<Feed>> {
+    let asked = question::Asked::read(&db, params, body, headers)?;
+    let filter = filter::Filter::read(&server, &db, user, params, body).await?;
+    Ok(Feed::new(server, db, asked, filter))
 }
