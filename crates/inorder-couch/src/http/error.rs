@@ -133,7 +133,8 @@ impl HttpError {
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let (status, error) = self.kind();
-        if status.is_server_error() {
+        // What is not here yet is no fault.
+        if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED {
             tracing::error!(%status, error, reason = %self, "request failed");
         }
         let mut body = serde_json::Value::Object(self.json()).to_string();

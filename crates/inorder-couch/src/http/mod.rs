@@ -3,6 +3,7 @@
 //! `routes` is the list of everything it answers; a file below `server/`, `database/` or `document/` answers each.
 
 mod body;
+mod caller;
 mod convert;
 mod database;
 mod detached;

@@ -1,16 +1,13 @@
 //! `_bulk_docs`: many edits in one request.
 
-use crate::auth::User;
 use crate::http::body::{Bounded, JsonBody, Received, in_its_place};
+use crate::http::caller::Caller;
 use crate::http::target::Db;
-use crate::http::{HttpError, HttpResult, Server, reply};
+use crate::http::{HttpError, HttpResult, reply};
 use crate::store::{Edit, Limits, Outcome, Refusal};
-use axum::Extension;
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::sync::Arc;
 
 #[derive(Deserialize)]
 struct Body<'a> {
@@ -23,17 +20,12 @@ struct Body<'a> {
 const DOCS_MAX: usize = 100_000;
 
 /// `POST /db/_bulk_docs`.
-pub async fn bulk_docs(
-    State(server): State<Arc<Server>>,
-    Extension(user): Extension<User>,
-    Db(db): Db,
-    JsonBody(body): JsonBody,
-) -> HttpResult {
+pub async fn bulk_docs(caller: Caller, Db(db): Db, JsonBody(body): JsonBody) -> HttpResult {
     let (limits, bytes) = (db.limits(), body.len());
     let read = move || read(&body, &limits);
     let (edits, new_edits) = in_its_place(bytes, read).await?;
     let ids: Vec<Option<String>> = edits.iter().map(|edit| edit.id.clone()).collect();
-    let validate = server.validations.validate(&server, &db, &user).await?;
+    let validate = caller.validate(&db).await?;
     let outcomes = if new_edits {
         db.bulk(edits, validate).await?
     } else {
