@@ -2,7 +2,7 @@
 
 use super::detached::{self, Detachable, Rest};
 use super::{Server, routes};
-use axum::http::Version;
+use axum::http::{Version, header};
 use hyper::Request;
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
@@ -139,9 +139,9 @@ async fn exchange(
     stream: TcpStream,
     service: &TowerToHyperService<axum::Router>,
 ) -> Option<Left> {
-    let (detachable, has_body) = (Detachable::default(), AtomicBool::new(false));
+    let (detachable, is_last) = (Detachable::default(), AtomicBool::new(false));
     let service = service_fn(|mut request: Request<Incoming>| {
-        has_body.store(!request.body().is_end_stream(), Ordering::Relaxed);
+        is_last.store(is_last_on_connection(&request), Ordering::Relaxed);
         // Before that there are no chunks.
         if request.version() == Version::HTTP_11 {
             request.extensions_mut().insert(detachable.clone());
@@ -171,7 +171,7 @@ async fn exchange(
     match ended {
         Ok(rest) => {
             let parts = connection.into_parts();
-            let is_reusable = !has_body.load(Ordering::Relaxed) && parts.read_buf.is_empty();
+            let is_reusable = !is_last.load(Ordering::Relaxed) && parts.read_buf.is_empty();
             Some(Left {
                 stream: parts.io.into_inner().into_inner(),
                 rest,
@@ -185,6 +185,17 @@ async fn exchange(
             None
         }
     }
+}
+
+/// Whether nothing but an end may follow an answer that went on without the HTTP library: the client wants that, or there may
+/// be more of the request's body, which only the library tells from another request.
+fn is_last_on_connection(request: &Request<Incoming>) -> bool {
+    let connection = request.headers().get_all(header::CONNECTION).iter();
+    let mut options = connection
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','));
+    !request.body().is_end_stream()
+        || options.any(|option| option.trim().eq_ignore_ascii_case("close"))
 }
 
 /// A connection in the metrics, however it ends.

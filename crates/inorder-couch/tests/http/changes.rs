@@ -367,6 +367,17 @@ async fn a_connection_is_used_again_after_its_feed() {
     let (answer, ()) = tokio::join!(read_chunks(&mut stream), edit);
     assert!(answer.contains("\"id\":\"d\""), "{answer}");
     assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
+    let closing = format!(
+        "GET /db/_changes?feed=longpoll&since=now&timeout=100 {head}Connection: close\r\n\r\n"
+    );
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(closing.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    assert!(
+        text.contains("connection: close") && text.ends_with("\r\n0\r\n\r\n"),
+        "{text}"
+    );
     // An older client gets the same without chunks, until the connection ends.
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream
