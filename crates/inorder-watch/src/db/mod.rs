@@ -20,7 +20,7 @@ pub mod users;
 use crate::{Error, Result};
 use inorder_sqlite::queue::{Limits, WriteQueue};
 use reads::Readers;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -68,15 +68,23 @@ impl Database {
         &self.path
     }
 
-    /// Reads, all of it from one moment's state.
+    /// Reads, all of it from one moment's state. Some microseconds are too few to hand it to another thread.
     ///
     /// # Errors
     /// That of `work`.
-    pub async fn read<T: Send + 'static>(
+    pub fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        self.readers.read(work)
+    }
+
+    /// Like [`Database::read`], for what may look at many rows: a server's threads answer others meanwhile.
+    ///
+    /// # Errors
+    /// That of `work`.
+    pub async fn read_long<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.readers.read(work).await
+        self.readers.read_long(work).await
     }
 
     /// Writes; returns when it is committed. When `work` gives an error nothing of it is kept.
@@ -94,14 +102,6 @@ impl Database {
         })?;
         let ended = |_| Err(Error::Queue(inorder_sqlite::queue::Error::Ended));
         given.await.unwrap_or_else(ended)
-    }
-
-    /// Like [`Database::read`], for commands: waits on this thread.
-    ///
-    /// # Errors
-    /// That of `work`.
-    pub fn read_now<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        self.readers.read_now(work)
     }
 
     /// Like [`Database::write`], for commands: waits on this thread, also while the queue is full.
@@ -139,6 +139,8 @@ fn set_up(connection: &Connection) -> Result<()> {
     inorder_sqlite::register(connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    // Otherwise a statement is planned anew whenever a LIMIT is bound to another number.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "synchronous", "full")?;

@@ -17,7 +17,7 @@ fn find(site: &Site, text: &str, genre: Option<&str>, decade: Option<i64>) -> (V
         genre: genre.map(str::to_owned),
         decade,
     };
-    let found = site.app.db().read_now(|db| find::find(db, &query)).unwrap();
+    let found = site.app.db().read(|db| find::find(db, &query)).unwrap();
     (
         found
             .films
@@ -77,7 +77,7 @@ fn a_title_is_found_whatever_its_signs() {
     let site = Site::new(Default::default());
     site.app
         .db()
-        .read_now(|db| {
+        .read(|db| {
             for (title, year, is_there) in [
                 ("amelie", Some(2001), true),
                 ("when harry met sally", Some(1989), true),
@@ -133,7 +133,7 @@ fn the_same_file_again_adds_nothing_and_imdb_numbers_find_their_films() {
     let dune = site
         .app
         .db()
-        .read_now(|db| films::by_imdb(db, 1_160_419))
+        .read(|db| films::by_imdb(db, 1_160_419))
         .unwrap();
     assert_eq!(dune.unwrap().facts.year, Some(2021));
 }

@@ -471,19 +471,9 @@ async fn links_end_by_the_time_in_their_ids() {
             .await
             .unwrap();
     }
-    assert!(db.read(move |db| links::reset_user(db, old)).await.is_err());
-    assert!(
-        db.read(move |db| links::host(db, old))
-            .await
-            .unwrap()
-            .is_none()
-    );
-    assert!(
-        db.read(move |db| links::host(db, new))
-            .await
-            .unwrap()
-            .is_some()
-    );
+    assert!(db.read(move |db| links::reset_user(db, old)).is_err());
+    assert!(db.read(move |db| links::host(db, old)).unwrap().is_none());
+    assert!(db.read(move |db| links::host(db, new)).unwrap().is_some());
 }
 
 #[tokio::test]

@@ -5,9 +5,42 @@ use crate::{Error, Result};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension};
 
-/// What to order by. A film that was never moved is at the time at which it was added.
-pub(super) const ORDER: &str =
-    "entry.priority DESC, coalesce(entry.place, entry.added_ms), entry.film";
+/// Where a film to watch stands: the most wanted first, then by place. One that was never moved is at the time at which it was
+/// added.
+pub(super) struct Rank {
+    film: i64,
+    priority: i64,
+    place: f64,
+}
+
+impl Rank {
+    /// The columns it is read from, of a table `entry`.
+    pub(super) const COLUMNS: &str =
+        "entry.film, entry.priority, coalesce(entry.place, CAST(entry.added_ms AS REAL))";
+
+    /// The films that a query for [`Rank::COLUMNS`] gives, in order. Hundreds are sorted here in less time than SQLite takes
+    /// to make its own records of them.
+    pub(super) fn sorted(
+        db: &Connection,
+        sql: &str,
+        bound: impl rusqlite::Params,
+    ) -> Result<Vec<i64>> {
+        let mut statement = db.prepare_cached(sql)?;
+        let ranks = statement.query_map(bound, |row| {
+            Ok(Rank {
+                film: row.get(0)?,
+                priority: row.get(1)?,
+                place: row.get(2)?,
+            })
+        })?;
+        let mut ranks = ranks.collect::<rusqlite::Result<Vec<Rank>>>()?;
+        ranks.sort_unstable_by(|a, b| {
+            let by_place = || a.place.total_cmp(&b.place).then(a.film.cmp(&b.film));
+            b.priority.cmp(&a.priority).then_with(by_place)
+        });
+        Ok(ranks.into_iter().map(|rank| rank.film).collect())
+    }
+}
 
 /// Where to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -60,11 +93,10 @@ pub fn shift(db: &Connection, user: i64, film: i64, direction: Direction) -> Res
 /// The films to watch of this priority, in order.
 fn films_of(db: &Connection, user: i64, priority: i64) -> Result<Vec<i64>> {
     let sql = format!(
-        "SELECT film FROM entry WHERE user = ?1 AND priority = ?2 AND NOT watched ORDER BY {ORDER}"
+        "SELECT {} FROM entry WHERE user = ?1 AND priority = ?2 AND NOT watched",
+        Rank::COLUMNS
     );
-    let mut statement = db.prepare_cached(&sql)?;
-    let films = statement.query_map((user, priority), |row| row.get(0))?;
-    Ok(films.collect::<rusqlite::Result<_>>()?)
+    Rank::sorted(db, &sql, (user, priority))
 }
 
 /// Gives these films this order; only what has another place than before is written.

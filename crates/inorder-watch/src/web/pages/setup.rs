@@ -1,8 +1,8 @@
 //! Setting the server up: the first to come with the code from its terminal owns it.
 
-use super::Answer;
+use super::{Answer, again};
 use crate::{
-    Error,
+    Error, Result,
     db::{sessions, settings, settings::SignUp, users},
     secret::{Secret, is_same},
     web::{
@@ -15,7 +15,6 @@ use crate::{
 use axum::{
     Router,
     extract::State as Shared,
-    http::StatusCode,
     response::{IntoResponse, Redirect},
     routing::get,
 };
@@ -35,15 +34,15 @@ struct Setup {
 }
 
 async fn show(Shared(app): Shared<App>, guest: Guest) -> Answer {
-    if !is_open(&app).await? {
+    if !is_open(&app)? {
         return Ok(Redirect::to("/").into_response());
     }
     Ok(guest.show(page(&guest, "", None)))
 }
 
 /// Whether nobody owns the server yet; somebody may have been added from the command line since it started.
-async fn is_open(app: &App) -> crate::Result<bool> {
-    if app.setup_code().is_some() && !app.db().read(users::are_none).await? {
+fn is_open(app: &App) -> Result<bool> {
+    if app.setup_code().is_some() && !app.db().read(users::are_none)? {
         app.end_setup();
     }
     Ok(app.setup_code().is_some())
@@ -80,7 +79,7 @@ async fn set_up(
     Caller(address): Caller,
     Posted(form): Posted<Setup>,
 ) -> Answer {
-    if !is_open(&app).await? {
+    if !is_open(&app)? {
         return Ok(Redirect::to("/sign-in").into_response());
     }
     match try_set_up(&app, address, &form).await {
@@ -89,15 +88,11 @@ async fn set_up(
             "/films",
             app.config().behind_tls,
         )),
-        Err(error) => {
-            let words = super::problem(error)?;
-            let page = page(&guest, &form.name, Some(&words));
-            Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
-        }
+        Err(error) => again(error, |words| page(&guest, &form.name, Some(words))),
     }
 }
 
-async fn try_set_up(app: &App, address: std::net::IpAddr, form: &Setup) -> crate::Result<Secret> {
+async fn try_set_up(app: &App, address: std::net::IpAddr, form: &Setup) -> Result<Secret> {
     app.count_sign_in(address, "")?;
     let code = app.setup_code().unwrap_or_default();
     if code.is_empty() || !is_same(&code, form.code.trim()) {
