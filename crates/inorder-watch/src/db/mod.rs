@@ -33,6 +33,9 @@ pub use schema::{MIGRATIONS, migrate};
 /// How long to wait for another process that writes, such as an import of films beside a server.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Bytes of the file that readers map into memory; what is beyond they read.
+const MAPPED_BYTES_MAX: i64 = 1 << 30;
+
 /// Statements that stay prepared on each connection.
 const STATEMENTS_MAX: usize = 128;
 
@@ -132,6 +135,8 @@ fn open_reader(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     set_up(&connection)?;
+    // Each commit empties the page cache of everybody else; pages of the system's cache stay.
+    connection.pragma_update(None, "mmap_size", MAPPED_BYTES_MAX)?;
     Ok(connection)
 }
 

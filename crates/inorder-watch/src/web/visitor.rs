@@ -93,7 +93,7 @@ impl FromRequestParts<App> for Guest {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
         let behind_tls = app.config().behind_tls;
-        let known = secret(&parts.headers, GUEST, behind_tls);
+        let known = form_secret(&parts.headers, behind_tls);
         Ok(Guest {
             secret: known.unwrap_or_else(Secret::new),
             is_new: known.is_none(),
@@ -102,12 +102,16 @@ impl FromRequestParts<App> for Guest {
     }
 }
 
-/// Whether the form's token belongs to the sender's cookie. A signed-in person's forms are those of their session, whatever
-/// other cookie somebody planted.
+/// Whether the form's token belongs to the sender's cookie.
 pub fn is_own_form(headers: &HeaderMap, behind_tls: bool, token: &str) -> bool {
-    let secret =
-        secret(headers, SESSION, behind_tls).or_else(|| secret(headers, GUEST, behind_tls));
+    let secret = form_secret(headers, behind_tls);
     secret.is_some_and(|secret| crate::secret::is_same(&secret.form_token(), token))
+}
+
+/// What a sender's forms are made with. A signed-in person's are those of their session, whatever other cookie somebody
+/// planted; and so are those that sign them in again after the session has ended.
+fn form_secret(headers: &HeaderMap, behind_tls: bool) -> Option<Secret> {
+    secret(headers, SESSION, behind_tls).or_else(|| secret(headers, GUEST, behind_tls))
 }
 
 /// The answer to somebody who has signed in.

@@ -1,9 +1,13 @@
 //! A page of a list.
 
-use super::{Entry, order::Rank};
+use super::{
+    Entry,
+    order::{RANK, in_order},
+};
 use crate::Result;
 use rusqlite::{Connection, types::Value};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 /// Films on a page of a list.
 pub const PAGE_ENTRIES: i64 = 25;
@@ -81,13 +85,16 @@ pub struct Page {
 pub fn page(db: &Connection, user: i64, filter: &Filter) -> Result<Page> {
     let films = films(db, user, filter)?;
     let first = usize::try_from(filter.page.saturating_mul(PAGE_ENTRIES)).unwrap_or(usize::MAX);
+    let on_page = films.iter().skip(first).take(PAGE_ENTRIES as usize);
+    let on_page: Vec<i64> = on_page.copied().collect();
     let sql = format!(
-        "SELECT {} FROM entry CROSS JOIN film ON film.number = entry.film WHERE entry.user = ?1 AND entry.film = ?2",
+        "SELECT {} FROM json_each(?2) place
+         CROSS JOIN entry ON entry.user = ?1 AND entry.film = place.value
+         CROSS JOIN film ON film.number = entry.film ORDER BY place.key",
         Entry::columns()
     );
     let mut statement = db.prepare_cached(&sql)?;
-    let on_page = films.iter().skip(first).take(PAGE_ENTRIES as usize);
-    let entries = on_page.map(|film| statement.query_row((user, film), Entry::of));
+    let entries = statement.query_map((user, json!(on_page).to_string()), Entry::of)?;
     Ok(Page {
         entries: entries.collect::<rusqlite::Result<_>>()?,
         total: films.len() as i64,
@@ -105,11 +112,8 @@ fn films(db: &Connection, user: i64, filter: &Filter) -> Result<Vec<i64>> {
     };
     let bound = rusqlite::params_from_iter(bound);
     let Some((order, _)) = order else {
-        let sql = format!(
-            "SELECT {} FROM entry {join} WHERE {conditions}",
-            Rank::COLUMNS
-        );
-        return Rank::sorted(db, &sql, bound);
+        let sql = format!("SELECT {RANK} FROM entry {join} WHERE {conditions}");
+        return in_order(db, &sql, bound);
     };
     let sql = format!("SELECT entry.film FROM entry {join} WHERE {conditions} ORDER BY {order}");
     let mut statement = db.prepare_cached(&sql)?;

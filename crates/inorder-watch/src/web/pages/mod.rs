@@ -17,7 +17,7 @@ mod tonight;
 pub use list::View;
 pub use tonight::with;
 
-use super::{App, PageError, assets, error_status, with_wait};
+use super::{App, PageError, assets, error_status, layout, with_wait};
 use crate::Error;
 use axum::{
     Router,
@@ -49,12 +49,26 @@ pub fn router() -> Router<App> {
         .route("/assets/{version}/{name}", get(assets::get))
         .route("/favicon.ico", get(assets::favicon))
         .route("/manifest.webmanifest", get(assets::manifest))
+        .route("/worker.js", get(assets::worker))
+        .route("/offline", get(offline))
         .route(
             "/robots.txt",
             get(|| async { "User-agent: *\nDisallow: /\n" }),
         )
         .route("/health", get(health))
         .fallback(|| async { PageError(Error::NotFound("page")).into_response() })
+}
+
+/// What the worker shows without a connection.
+async fn offline() -> Markup {
+    let body = html! {
+        section.narrow {
+            h1 { "No connection" }
+            p { "Your list is on the server, and the server can’t be reached just now." }
+            p { a.button href="/" { "Try again" } }
+        }
+    };
+    layout::Page::new("No connection").show(body)
 }
 
 /// Says that the server answers, and can read its file.

@@ -14,7 +14,7 @@ use crate::{
 };
 use axum::{
     Router,
-    extract::State as Shared,
+    extract::{Query, State as Shared},
     response::{IntoResponse, Redirect},
     routing::get,
 };
@@ -33,11 +33,17 @@ struct Setup {
     sign_up: SignUp,
 }
 
-async fn show(Shared(app): Shared<App>, guest: Guest) -> Answer {
+#[derive(Deserialize)]
+struct Code {
+    #[serde(default)]
+    code: String,
+}
+
+async fn show(Shared(app): Shared<App>, guest: Guest, Query(Code { code }): Query<Code>) -> Answer {
     if !is_open(&app)? {
         return Ok(Redirect::to("/").into_response());
     }
-    Ok(guest.show(page(&guest, "", None)))
+    Ok(guest.show(page(&guest, &code, "", None)))
 }
 
 /// Whether nobody owns the server yet; somebody may have been added from the command line since it started.
@@ -48,7 +54,7 @@ fn is_open(app: &App) -> Result<bool> {
     Ok(app.setup_code().is_some())
 }
 
-fn page(guest: &Guest, name: &str, problem: Option<&str>) -> Markup {
+fn page(guest: &Guest, code: &str, name: &str, problem: Option<&str>) -> Markup {
     let body = html! {
         section.narrow.card {
             h1 { "Welcome" }
@@ -57,8 +63,8 @@ fn page(guest: &Guest, name: &str, problem: Option<&str>) -> Markup {
             form method="post" action="/setup" {
                 (parts::hidden(&guest.form_token(), ""))
                 label.field for="code" { "Set-up code" }
-                input id="code" name="code" required autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="code-hint";
-                p.hint id="code-hint" { "It stands on the terminal, or in the log, of the program that serves this page." }
+                input id="code" name="code" value=(code) required autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="code-hint";
+                p.hint id="code-hint" { "It stands at the end of the address that the program printed on its terminal, or in its log." }
                 (parts::user_name(name))
                 (parts::password("password", "Password", true))
                 fieldset {
@@ -88,7 +94,9 @@ async fn set_up(
             "/films",
             app.config().behind_tls,
         )),
-        Err(error) => again(error, |words| page(&guest, &form.name, Some(words))),
+        Err(error) => again(error, |words| {
+            page(&guest, &form.code, &form.name, Some(words))
+        }),
     }
 }
 
