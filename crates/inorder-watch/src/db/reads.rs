@@ -1,7 +1,7 @@
 //! A pool of connections that only read.
 
 use super::open_reader;
-use crate::{Error, Result};
+use crate::Result;
 use rusqlite::Connection;
 use std::{
     io,
@@ -37,18 +37,11 @@ impl Readers {
     pub fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         let idle = self.idle().pop();
         let connection = idle.map_or_else(|| open_reader(&self.path), Ok)?;
-        let result = connection
-            .prepare_cached("BEGIN")
-            .and_then(|mut begin| begin.execute([]))
-            .map_err(Error::from)
-            .and_then(|_| work(&connection));
-        let ended = connection
-            .prepare_cached("COMMIT")
-            .and_then(|mut commit| commit.execute([]));
-        // One whose transaction didn't end would see the same state for ever.
-        if ended.is_ok() {
-            self.idle().push(connection);
-        }
+        run(&connection, "BEGIN")?;
+        let result = work(&connection);
+        // One whose transaction didn't end would show this moment for ever.
+        run(&connection, "COMMIT")?;
+        self.idle().push(connection);
         result
     }
 
@@ -62,11 +55,25 @@ impl Readers {
     ) -> Result<T> {
         let _permit = self.long.acquire().await.map_err(io::Error::other)?;
         let readers = Arc::clone(self);
-        let read = task::spawn_blocking(move || readers.read(work));
+        let read = task::spawn_blocking(move || {
+            step_back();
+            readers.read(work)
+        });
         read.await.map_err(io::Error::other)?
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn run(connection: &Connection, sql: &str) -> Result<()> {
+    connection.prepare_cached(sql)?.execute([])?;
+    Ok(())
+}
+
+/// Lets others go before this thread: pages are answered while somebody's search goes on.
+fn step_back() {
+    #[cfg(target_os = "linux")] // elsewhere it would be the whole process
+    let _ = rustix::process::setpriority_process(None, 10);
 }

@@ -7,7 +7,8 @@ mod rows;
 use std::borrow::Cow;
 
 pub use export::csv;
-pub use import::{Imported, Plan, apply, plan};
+pub use import::{Imported, Plan, apply};
+pub use rows::{ListRow, rows};
 
 /// Whether a spreadsheet would take the text for a formula, however many apostrophes guard it.
 fn is_formula(text: &str) -> bool {

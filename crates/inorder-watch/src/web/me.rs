@@ -1,10 +1,18 @@
 //! In whose name something is done.
 
 use super::App;
-use crate::{Result, db::users::User, lists};
+use crate::{
+    Result,
+    db::users::User,
+    lists::{self, ListRow},
+};
 use axum::body::Bytes;
 use inorder_key::Ulid;
 use rusqlite::Connection;
+use std::sync::Arc;
+
+/// Rows of a list that are looked for before others have their turn.
+const ROWS_AT_ONCE: usize = 100;
 
 /// Somebody who is signed in, or whose token a program sent.
 pub struct Me {
@@ -50,9 +58,19 @@ impl Me {
     /// Puts the films of a file on their list, as one change.
     ///
     /// # Errors
-    /// As [`lists::plan`] and [`lists::apply`].
+    /// As [`lists::rows`] and [`lists::apply`].
     pub async fn import(&self, text: Bytes, add_missing: bool) -> Result<(Ulid, lists::Imported)> {
-        let plan = self.read_long(move |db, _| lists::plan(db, &text)).await?;
+        let rows: Arc<[ListRow]> = self.read_long(move |_, _| lists::rows(&text)).await?.into();
+        let mut plan = lists::Plan::default();
+        for first in (0..rows.len()).step_by(ROWS_AT_ONCE) {
+            let rows = Arc::clone(&rows);
+            let find = move |db: &Connection, _: &User| {
+                let last = rows.len().min(first + ROWS_AT_ONCE);
+                plan.find(db, &rows[first..last])?;
+                Ok(plan)
+            };
+            plan = self.read_long(find).await?;
+        }
         self.write(move |db, user| lists::apply(db, user, plan, add_missing))
             .await
     }

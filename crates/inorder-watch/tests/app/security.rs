@@ -20,6 +20,9 @@ async fn every_answer_has_the_headers() {
         "/no/page",
         "/api/v1/nothing",
         "/health",
+        "/offline",
+        "/reset/x",
+        "/export.json",
     ];
     let page = people[0].get("/").await.text;
     let asset = page

@@ -95,7 +95,7 @@ fn page(member: &Member, circle: &Circle, notice: Option<Markup>, problem: Optio
             @if circle.friends.is_empty() {
                 p.empty { "None yet. Friends see what is public on each other’s lists, and find out what to watch together." }
             } @else {
-                ul.plain { @for friend in &circle.friends { (friend_row(friend, &token)) } }
+                ul.plain { @for friend in &circle.friends { (friend_row(friend)) } }
             }
         }
         (ask(circle, &token, problem))
@@ -128,12 +128,11 @@ fn received(request: &Request, token: &str) -> Markup {
     }
 }
 
-fn friend_row(friend: &User, token: &str) -> Markup {
+fn friend_row(friend: &User) -> Markup {
     html! {
         li.person {
             a.who href={ "/people/" (friend.name) } { (friend.name) }
             a.button.small href={ "/tonight?with=" (friend.name) } aria-label={ "Tonight with " (friend.name) } { "Tonight" }
-            (button("/friends/unfriend", "Unfriend", &friend.name, token, ""))
         }
     }
 }

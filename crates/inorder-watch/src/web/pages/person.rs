@@ -25,7 +25,7 @@ pub fn router() -> Router<App> {
 }
 
 async fn show(
-    Member { me, .. }: Member,
+    Member { me, secret }: Member,
     Path(name): Path<String>,
     Query(view): Query<View>,
 ) -> Answer<Markup> {
@@ -64,6 +64,15 @@ async fn show(
                 }
             }
             (shown.pager())
+        }
+        details {
+            summary { "End the friendship" }
+            form method="post" action="/friends/unfriend" {
+                (parts::hidden(&secret.form_token(), ""))
+                input type="hidden" name="name" value=(friend.name);
+                p { "Neither of you sees the other’s list any more." }
+                p.buttons { button.danger { "Unfriend " (friend.name) } }
+            }
         }
     };
     Ok(layout::Page::new(&title)
