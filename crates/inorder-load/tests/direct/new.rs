@@ -143,11 +143,8 @@ fn a_value_twice_in_a_unique_index_names_both_rows() {
 
 #[test]
 fn no_rows_leave_no_trace_in_sqlite_sequence() {
-    let folder = tempfile::tempdir().expect("folder");
-    let (from, to) = (folder.path().join("from.db"), folder.path().join("to.db"));
-    made(&from, "CREATE TABLE s(n)");
-    made(
-        &to,
+    let (_folder, from, to) = pair(
+        "CREATE TABLE s(n)",
         "CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, n); CREATE TABLE beside(x)",
     );
     load(&job(&from, &to, WriterChoice::Direct)).expect("a load");
