@@ -70,9 +70,12 @@ impl Serve {
 
     async fn serve(&self, app: App) -> anyhow::Result<()> {
         let listener = TcpListener::bind(self.listen);
-        let listener = listener
-            .await
-            .with_context(|| format!("can't listen on {}", self.listen))?;
+        let listener = listener.await.with_context(|| {
+            format!(
+                "can't listen on {}: give another with --listen",
+                self.listen
+            )
+        })?;
         let address = listener.local_addr()?;
         tracing::info!("listening on http://{address}");
         if let Some(code) = app.setup_code() {

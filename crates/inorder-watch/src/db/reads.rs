@@ -55,10 +55,7 @@ impl Readers {
     ) -> Result<T> {
         let _permit = self.long.acquire().await.map_err(io::Error::other)?;
         let readers = Arc::clone(self);
-        let read = task::spawn_blocking(move || {
-            step_back();
-            readers.read(work)
-        });
+        let read = task::spawn_blocking(move || readers.read(work));
         read.await.map_err(io::Error::other)?
     }
 
@@ -70,10 +67,4 @@ impl Readers {
 fn run(connection: &Connection, sql: &str) -> Result<()> {
     connection.prepare_cached(sql)?.execute([])?;
     Ok(())
-}
-
-/// Lets others go before this thread: pages are answered while somebody's search goes on.
-fn step_back() {
-    #[cfg(target_os = "linux")] // elsewhere it would be the whole process
-    let _ = rustix::process::setpriority_process(None, 10);
 }

@@ -63,12 +63,17 @@ pub struct View {
         skip_serializing_if = "Option::is_none"
     )]
     priority: Option<i64>,
+    #[serde(skip_serializing_if = "is_usual")]
     sort: Sort,
     #[serde(
         deserialize_with = "form::optional",
         skip_serializing_if = "Option::is_none"
     )]
     page: Option<i64>,
+}
+
+fn is_usual(sort: &Sort) -> bool {
+    *sort == Sort::default()
 }
 
 impl View {
@@ -88,7 +93,7 @@ impl View {
     /// The address of this view of the list at `path`.
     fn address(&self, path: &str) -> String {
         match serde_urlencoded::to_string(self) {
-            Ok(query) if *self != View::default() && !query.is_empty() => format!("{path}?{query}"),
+            Ok(query) if !query.is_empty() => format!("{path}?{query}"),
             _ => path.to_owned(),
         }
     }
@@ -140,7 +145,7 @@ impl Shown<'_> {
             .iter()
             .find(|(sort, ..)| *sort == view.sort)
             .map(|(_, value, _)| *value);
-        let is_used = view.is_filtered() || view.sort != Sort::default();
+        let is_used = view.is_filtered() || !is_usual(&view.sort);
         html! {
             details.choose open[is_used] {
                 summary { "Filter and order" }
