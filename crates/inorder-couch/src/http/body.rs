@@ -159,8 +159,13 @@ impl FromRequest<Arc<Server>> for Received {
     type Rejection = HttpError;
 
     async fn from_request(request: Request, server: &Arc<Server>) -> HttpResult<Self> {
+        Received::of(request, server, server.settings.body_bytes_max).await
+    }
+}
+
+impl Received {
+    async fn of(request: Request, server: &Server, bytes_max: usize) -> HttpResult<Self> {
         let (head, body) = request.into_parts();
-        let bytes_max = server.settings.body_bytes_max;
         let length = content_length(&head.headers);
         if length.is_some_and(|length| length > bytes_max as u64) {
             return Err(HttpError::BodyTooLarge);
@@ -221,6 +226,23 @@ impl FromRequest<Arc<Server>> for JsonBody {
     async fn from_request(request: Request, server: &Arc<Server>) -> HttpResult<Self> {
         require_json(request.headers())?;
         Received::from_request(request, server).await.map(JsonBody)
+    }
+}
+
+/// Bytes of a question. As a tree of values, JSON takes up to a hundred times the memory it has as text.
+const QUESTION_BYTES_MAX: usize = 4 << 20;
+
+/// A body that asks for something; declared as JSON, too.
+#[derive(Debug)]
+pub struct Question(pub Received);
+
+impl FromRequest<Arc<Server>> for Question {
+    type Rejection = HttpError;
+
+    async fn from_request(request: Request, server: &Arc<Server>) -> HttpResult<Self> {
+        require_json(request.headers())?;
+        let bytes_max = server.settings.body_bytes_max.min(QUESTION_BYTES_MAX);
+        Received::of(request, server, bytes_max).await.map(Question)
     }
 }
 

@@ -4,7 +4,7 @@ use super::params::Params;
 use super::{HttpError, HttpResult};
 use std::time::Duration;
 
-/// How news are told.
+/// How news is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Those there are.

@@ -314,78 +314,87 @@ async fn read_chunks(stream: &mut TcpStream) -> String {
     String::from_utf8(text).unwrap()
 }
 
+const HEAD: &str = "HTTP/1.1\r\nHost: localhost\r\n";
+
+async fn ask(server: &Running, request: &str) -> TcpStream {
+    let address = server.url.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    stream
+}
+
+async fn rest_of(stream: &mut TcpStream) -> String {
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    text
+}
+
+/// Writes a document while a feed waits.
+async fn put_soon(server: &Running, id: &str) {
+    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    server.put(&format!("/db/{id}"), &json!({})).await;
+}
+
 #[tokio::test]
 async fn a_connection_is_used_again_after_its_feed() {
     let server = Running::start().await;
-    server.database("db", &json!([{ "_id": "a" }])).await;
-    let address = server.url.trim_start_matches("http://");
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    let head = "HTTP/1.1\r\nHost: localhost\r\n";
-    let feed = format!("GET /db/_changes?feed=continuous&since=now&limit=1 {head}\r\n");
-    for id in ["b", "c"] {
-        stream.write_all(feed.as_bytes()).await.unwrap();
-        let edit = async {
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-            server.put(&format!("/db/{id}"), &json!({})).await;
-        };
-        let (answer, ()) = tokio::join!(read_chunks(&mut stream), edit);
-        assert!(
-            answer.starts_with("HTTP/1.1 200") && answer.contains("last_seq"),
-            "{answer}"
-        );
-    }
-    // A request that comes while the feed waits is answered after it.
-    let since = server.get("/db").await.json()["update_seq"].clone();
-    let longpoll = format!(
-        "GET /db/_changes?feed=longpoll&timeout=100&since={} {head}\r\n",
-        since.as_str().unwrap()
+    server.database("db", &json!([])).await;
+    let feed = format!("GET /db/_changes?feed=continuous&since=now&limit=1 {HEAD}\r\n");
+    let mut stream = ask(&server, &feed).await;
+    let (answer, ()) = tokio::join!(read_chunks(&mut stream), put_soon(&server, "a"));
+    assert!(
+        answer.starts_with("HTTP/1.1 200") && answer.contains("last_seq"),
+        "{answer}"
     );
+    stream.write_all(feed.as_bytes()).await.unwrap();
+    let (answer, ()) = tokio::join!(read_chunks(&mut stream), put_soon(&server, "b"));
+    assert!(answer.contains("\"id\":\"b\""), "{answer}");
+    // A request that comes while the feed waits is answered after it.
+    let longpoll = format!("GET /db/_changes?feed=longpoll&since=now&timeout=100 {HEAD}\r\n");
     stream.write_all(longpoll.as_bytes()).await.unwrap();
     tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    stream
-        .write_all(format!("GET /db/c {head}Connection: close\r\n\r\n").as_bytes())
-        .await
-        .unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).await.unwrap();
+    let last = format!("GET /db/b {HEAD}Connection: close\r\n\r\n");
+    stream.write_all(last.as_bytes()).await.unwrap();
+    let text = rest_of(&mut stream).await;
     assert!(
-        text.contains("last_seq") && text.contains("\"_id\":\"c\""),
+        text.contains("last_seq") && text.contains("\"_id\":\"b\""),
         "{text}"
     );
-    // One with a body is answered, too, but what follows it is no request.
-    let body = r#"{"doc_ids":["d"]}"#;
-    let post = format!(
-        "POST /db/_changes?feed=longpoll&since=now&filter=_doc_ids {head}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
+}
+
+#[tokio::test]
+async fn a_connection_ends_after_its_feed_where_it_must() {
+    let server = Running::start().await;
+    server.database("db", &json!([])).await;
+    // What follows a body might be more of it.
+    let body = r#"{"doc_ids":["a"]}"#;
+    let path = "/db/_changes?feed=longpoll&since=now&filter=_doc_ids";
+    let length = body.len();
+    let mut stream = ask(
+        &server,
+        &format!("POST {path} {HEAD}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"),
+    )
+    .await;
+    let (answer, ()) = tokio::join!(rest_of(&mut stream), put_soon(&server, "a"));
+    assert!(
+        answer.contains("\"id\":\"a\"") && answer.ends_with("\r\n0\r\n\r\n"),
+        "{answer}"
     );
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(post.as_bytes()).await.unwrap();
-    let edit = async {
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        server.put("/db/d", &json!({})).await;
-    };
-    let (answer, ()) = tokio::join!(read_chunks(&mut stream), edit);
-    assert!(answer.contains("\"id\":\"d\""), "{answer}");
-    assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
-    let closing = format!(
-        "GET /db/_changes?feed=longpoll&since=now&timeout=100 {head}Connection: close\r\n\r\n"
-    );
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(closing.as_bytes()).await.unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).await.unwrap();
+    let path = "/db/_changes?feed=longpoll&since=now&timeout=100";
+    let mut stream = ask(
+        &server,
+        &format!("GET {path} {HEAD}Connection: close\r\n\r\n"),
+    )
+    .await;
+    let text = rest_of(&mut stream).await;
     assert!(
         text.contains("connection: close") && text.ends_with("\r\n0\r\n\r\n"),
         "{text}"
     );
-    // An older client gets the same without chunks, until the connection ends.
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    stream
-        .write_all(b"GET /db/_changes?feed=continuous&timeout=50 HTTP/1.0\r\n\r\n")
-        .await
-        .unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).await.unwrap();
+    // Before HTTP/1.1 there are no chunks.
+    let path = "/db/_changes?feed=continuous&timeout=50";
+    let mut stream = ask(&server, &format!("GET {path} HTTP/1.0\r\n\r\n")).await;
+    let text = rest_of(&mut stream).await;
     assert!(
         text.contains("last_seq") && !text.contains("chunked"),
         "{text}"

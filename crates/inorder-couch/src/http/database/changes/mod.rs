@@ -6,7 +6,7 @@ mod question;
 
 use self::feed::Feed;
 use crate::http::HttpResult;
-use crate::http::body::JsonBody;
+use crate::http::body::Question;
 use crate::http::caller::Caller;
 use crate::http::detached::Detachable;
 use crate::http::params::Params;
@@ -35,7 +35,7 @@ pub async fn changes_of(
     detachable: Option<Extension<Detachable>>,
     params: Params,
     headers: HeaderMap,
-    JsonBody(body): JsonBody,
+    Question(body): Question,
 ) -> HttpResult {
     let body: Map<String, Value> = if body.is_empty() {
         Map::new()
