@@ -9,7 +9,7 @@ mod feed;
 mod imdb;
 mod input;
 mod jsonl;
-#[cfg(feature = "parquet")]
+#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 mod paths;
 mod quoting;
@@ -34,7 +34,6 @@ pub use table::{Table, read};
 pub const FORMATS: &[Format] = &[
     imdb::FORMAT,
     sqlite::FORMAT,
-    #[cfg(feature = "parquet")]
     parquet::FORMAT,
     csv::FORMAT,
     tsv::FORMAT,

@@ -118,7 +118,12 @@ fn what_can_be_written_directly_is() {
 #[test]
 fn an_order_or_duplicates_may_stand_in_the_way() {
     let by_input = |job: &mut Job| job.order = Order::Input;
-    let by_batches = |job: &mut Job| job.order = Order::Batch { rows: 10 };
+    let by_batches = |job: &mut Job| {
+        job.order = Order::Batch {
+            rows: 10,
+            is_by_prefix: false,
+        }
+    };
     let ignoring = |job: &mut Job| job.on_duplicate = OnDuplicate::Ignore;
     let keyed = "CREATE TABLE t(a PRIMARY KEY, b) WITHOUT ROWID";
     assert!(why_not(keyed, by_input).is_some());
