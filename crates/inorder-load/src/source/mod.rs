@@ -9,7 +9,9 @@ mod feed;
 mod imdb;
 mod input;
 mod jsonl;
-#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
+#[cfg(not(feature = "parquet"))]
+mod no_parquet;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod paths;
 mod quoting;
@@ -34,6 +36,9 @@ pub use table::{Table, read};
 pub const FORMATS: &[Format] = &[
     imdb::FORMAT,
     sqlite::FORMAT,
+    #[cfg(not(feature = "parquet"))]
+    no_parquet::FORMAT,
+    #[cfg(feature = "parquet")]
     parquet::FORMAT,
     csv::FORMAT,
     tsv::FORMAT,
