@@ -3,6 +3,8 @@
 use crate::client::Running;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 /// Lines of a feed as they come.
 struct Lines {
@@ -262,4 +264,130 @@ async fn databases_tell_what_happens_to_them() {
     let after = format!("/_db_updates?feed=longpoll&since={seq}");
     let after = server.get(&after).await.json();
     assert_eq!(after["results"][0]["type"], "updated");
+}
+
+#[tokio::test]
+async fn what_happened_to_databases_is_known_after_a_restart() {
+    let server = Running::start().await;
+    for name in ["kept", "gone", "anew"] {
+        server.put(&format!("/{name}"), &Value::Null).await;
+    }
+    for name in ["gone", "anew"] {
+        server.delete(&format!("/{name}")).await;
+    }
+    server.put("/anew", &Value::Null).await;
+    let before = server.get("/_db_updates?feed=longpoll").await.json();
+    let since = before["last_seq"].as_str().unwrap();
+    let server = server.restarted(Default::default()).await;
+    let after = server.get(&format!("/_db_updates?since={since}")).await;
+    let mut events: Vec<_> = after.json()["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| {
+            let text = |name: &str| event[name].as_str().unwrap().to_owned();
+            (text("db_name"), text("type"))
+        })
+        .collect();
+    events.sort();
+    let expected = [
+        ("anew", "updated"),
+        ("gone", "deleted"),
+        ("kept", "updated"),
+    ];
+    assert_eq!(
+        events,
+        expected.map(|(name, kind)| (name.to_owned(), kind.to_owned()))
+    );
+}
+
+/// Reads an answer in chunks to its end.
+async fn read_chunks(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    while !text.ends_with(b"\r\n0\r\n\r\n") {
+        assert!(
+            stream.read_buf(&mut text).await.unwrap() > 0,
+            "{}",
+            text.escape_ascii()
+        );
+    }
+    String::from_utf8(text).unwrap()
+}
+
+#[tokio::test]
+async fn a_connection_is_used_again_after_its_feed() {
+    let server = Running::start().await;
+    server.database("db", &json!([{ "_id": "a" }])).await;
+    let address = server.url.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = "HTTP/1.1\r\nHost: localhost\r\n";
+    let feed = format!("GET /db/_changes?feed=continuous&since=now&limit=1 {head}\r\n");
+    for id in ["b", "c"] {
+        stream.write_all(feed.as_bytes()).await.unwrap();
+        let edit = async {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            server.put(&format!("/db/{id}"), &json!({})).await;
+        };
+        let (answer, ()) = tokio::join!(read_chunks(&mut stream), edit);
+        assert!(
+            answer.starts_with("HTTP/1.1 200") && answer.contains("last_seq"),
+            "{answer}"
+        );
+    }
+    // A request that comes while the feed waits is answered after it.
+    let since = server.get("/db").await.json()["update_seq"].clone();
+    let longpoll = format!(
+        "GET /db/_changes?feed=longpoll&timeout=100&since={} {head}\r\n",
+        since.as_str().unwrap()
+    );
+    stream.write_all(longpoll.as_bytes()).await.unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    stream
+        .write_all(format!("GET /db/c {head}Connection: close\r\n\r\n").as_bytes())
+        .await
+        .unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    assert!(
+        text.contains("last_seq") && text.contains("\"_id\":\"c\""),
+        "{text}"
+    );
+    // One with a body is answered, too, but what follows it is no request.
+    let body = r#"{"doc_ids":["d"]}"#;
+    let post = format!(
+        "POST /db/_changes?feed=longpoll&since=now&filter=_doc_ids {head}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(post.as_bytes()).await.unwrap();
+    let edit = async {
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        server.put("/db/d", &json!({})).await;
+    };
+    let (answer, ()) = tokio::join!(read_chunks(&mut stream), edit);
+    assert!(answer.contains("\"id\":\"d\""), "{answer}");
+    assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
+    let closing = format!(
+        "GET /db/_changes?feed=longpoll&since=now&timeout=100 {head}Connection: close\r\n\r\n"
+    );
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(closing.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    assert!(
+        text.contains("connection: close") && text.ends_with("\r\n0\r\n\r\n"),
+        "{text}"
+    );
+    // An older client gets the same without chunks, until the connection ends.
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream
+        .write_all(b"GET /db/_changes?feed=continuous&timeout=50 HTTP/1.0\r\n\r\n")
+        .await
+        .unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    assert!(
+        text.contains("last_seq") && !text.contains("chunked"),
+        "{text}"
+    );
 }

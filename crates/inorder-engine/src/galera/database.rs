@@ -175,10 +175,6 @@ impl Database for GaleraDatabase {
         self.first()?.vacuum()
     }
 
-    fn forget_cached_pages(&self) -> Result<bool, Error> {
-        self.nodes[0].forget_cached_pages()
-    }
-
     fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error> {
         self.first()?.query_plan(sql)
     }

@@ -266,11 +266,6 @@ impl Database for MariaDatabase {
         })
     }
 
-    /// Its own cache is filled from the start: only a restart empties it.
-    fn forget_cached_pages(&self) -> Result<bool, Error> {
-        Ok(false)
-    }
-
     /// One line a table: type of access, index, estimated rows. Parameters are NULL.
     fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error> {
         self.control(sql, |conn| {

@@ -212,11 +212,6 @@ impl Database for PostgresDatabase {
         })
     }
 
-    /// Its own cache is filled from the start: only a restart empties it.
-    fn forget_cached_pages(&self) -> Result<bool, Error> {
-        Ok(false)
-    }
-
     /// The plan for any values of the parameters.
     fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error> {
         self.control(sql, |client| {

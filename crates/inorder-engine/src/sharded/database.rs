@@ -206,11 +206,6 @@ impl Database for ShardedDatabase {
         self.cluster.on_shards(|shard| shard.vacuum()).map(drop)
     }
 
-    /// As one server's.
-    fn forget_cached_pages(&self) -> Result<bool, Error> {
-        self.first().forget_cached_pages()
-    }
-
     fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error> {
         self.cluster.coordinator.query_plan(sql)
     }

@@ -91,11 +91,13 @@ impl Takeover<'_> {
         if let Some(created) = self.created {
             connection.execute_batch(created).map_err(&failed)?;
         }
-        let any = format!("SELECT EXISTS (SELECT 1 FROM main.{table})");
-        let has_rows: bool = connection
-            .query_row(&any, [], |row| row.get(0))
-            .map_err(&failed)?;
-        if has_rows {
+        let has_rows = |schema: &str| -> Result<bool, Error> {
+            let any = format!("SELECT EXISTS (SELECT 1 FROM {schema}.{table})");
+            connection
+                .query_row(&any, [], |row| row.get(0))
+                .map_err(&failed)
+        };
+        if has_rows("main")? {
             return Err(Error::Refused {
                 what: format!(
                     "{}: {} got rows while others were read; run it again",
@@ -103,6 +105,10 @@ impl Takeover<'_> {
                     self.table
                 ),
             });
+        }
+        if !has_rows("inorder_load")? {
+            // To copy none would still note an AUTOINCREMENT table in sqlite_sequence.
+            return Ok(());
         }
         let copy = format!("INSERT INTO main.{table} SELECT * FROM inorder_load.{table}");
         interruptible(connection, progress, || connection.execute_batch(&copy))

@@ -142,6 +142,16 @@ fn a_value_twice_in_a_unique_index_names_both_rows() {
 }
 
 #[test]
+fn no_rows_leave_no_trace_in_sqlite_sequence() {
+    let (_folder, from, to) = pair(
+        "CREATE TABLE s(n)",
+        "CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, n); CREATE TABLE beside(x)",
+    );
+    load(&job(&from, &to, WriterChoice::Direct)).expect("a load");
+    assert!(rows(&open(&to), "SELECT * FROM sqlite_sequence").is_empty());
+}
+
+#[test]
 fn rows_without_a_rowid_come_after_those_with_one() {
     let (_folder, from, to) = pair(
         "CREATE TABLE s(id, n); INSERT INTO s VALUES (NULL, 'x'), (7, 'a'), (-3, 'b'), (NULL, 'y')",

@@ -77,7 +77,7 @@ impl Serve {
         tracing::info!("listening on http://{address}");
         if let Some(code) = app.setup_code() {
             eprintln!(
-                "\nNobody uses this server yet. Open http://{address}/setup and give the code\n\n    {code}\n"
+                "\nNobody uses this server yet. Whoever opens this address owns it:\n\n    http://{address}/setup?code={code}\n"
             );
         }
         let (stop, stopped) = watch::channel(false);
