@@ -20,8 +20,10 @@ use rusqlite::Connection;
 
 use crate::Error;
 use crate::destination::Destination;
-use crate::load::Job;
+use crate::load::{Job, Order};
 use crate::target::{Choice, WriterChoice};
+use inorder_btree::KeyOrder;
+use layout::Layout;
 use scratch::Scratch;
 
 pub(crate) use writer::Direct;
@@ -66,7 +68,7 @@ pub(crate) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
         Ok(constants) => Ok(Choice {
             is_direct: true,
             why_not: None,
-            sorts_beside: layout::sorted_beside(&scratch).map_err(failed)?,
+            sorts_beside: sorted_beside(&scratch, goal.destination, job).map_err(failed)?,
             constants,
         }),
         Err(why) if job.writer == WriterChoice::Direct => Err(Error::Refused {
@@ -80,4 +82,25 @@ pub(crate) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
             ..Choice::default()
         }),
     }
+}
+
+/// The order that all rows come in, whose records have these columns; `None` where it is none.
+fn rows_order(job: &Job, destination: &Destination, record: &[usize]) -> Option<KeyOrder> {
+    match job.order {
+        Order::Full => destination.order(record),
+        Order::Input | Order::Batch { .. } => None,
+    }
+}
+
+/// How many indexes are built from entries that are sorted on their own.
+fn sorted_beside(
+    scratch: &Scratch,
+    destination: &Destination,
+    job: &Job,
+) -> rusqlite::Result<usize> {
+    let record = &destination.physical;
+    let order = rows_order(job, destination, record);
+    Ok(Layout::new(scratch, destination, record, order.as_ref())?
+        .indexes
+        .len())
 }
