@@ -107,7 +107,7 @@ fn what_can_be_written_directly_is() {
         "CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT, b NOT NULL UNIQUE)",
         "CREATE TABLE t(a PRIMARY KEY NOT NULL, b, c DEFAULT (1 + 1), d DEFAULT x'00') WITHOUT ROWID",
         "CREATE TABLE t(a, b); CREATE INDEX i ON t(a + 1); CREATE INDEX j ON t(b) WHERE a > 1",
-        "CREATE TABLE t(a UNIQUE CHECK (a > 1), b, CHECK (b <> a))",
+        "CREATE TABLE t(a PRIMARY KEY CHECK (a > 1), b, CHECK (b <> a)); CREATE INDEX i ON t(b)",
         "CREATE TABLE t(a INTEGER, b TEXT) STRICT; CREATE VIEW v AS SELECT * FROM t",
         "CREATE TABLE p(x PRIMARY KEY); INSERT INTO p VALUES (3), (2); CREATE TABLE t(a REFERENCES p, b)",
     ] {
