@@ -3,9 +3,10 @@
 use std::fs::File;
 
 use crate::error::{Error, Result};
-use crate::index::IndexBuilder;
+use crate::index::{IndexBuilder, IndexTree};
 use crate::options::Options;
 use crate::output::Output;
+use crate::pair::PairBuilder;
 use crate::record::{KeyOrder, TextEncoding};
 use crate::schema::{self, SchemaEntry};
 use crate::table::TableBuilder;
@@ -94,8 +95,29 @@ impl Builder {
     ///
     /// [`Error::Trees`] where there are no more trees than this in the options.
     pub fn index(mut self, order: KeyOrder, unique_columns: Option<usize>) -> Result<IndexBuilder> {
+        let tree = self.index_tree(order, unique_columns)?;
+        Ok(IndexBuilder::new(self, tree))
+    }
+
+    /// Begins the trees of a table with rowids and of one of its indexes whose entries come in the order of
+    /// the rows: both are built in one pass, their pages by turns. The index is as [`index`](Self::index) says.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Trees`] where there are no more trees than these in the options.
+    pub fn table_with_index(
+        mut self,
+        order: KeyOrder,
+        unique_columns: Option<usize>,
+    ) -> Result<PairBuilder> {
         let root = self.next_root()?;
-        Ok(IndexBuilder::new(self, root, order, unique_columns))
+        let index = self.index_tree(order, unique_columns)?;
+        Ok(PairBuilder::new(TableBuilder::new(self, root), index))
+    }
+
+    fn index_tree(&mut self, order: KeyOrder, unique_columns: Option<usize>) -> Result<IndexTree> {
+        let (root, geometry) = (self.next_root()?, self.output.geometry());
+        Ok(IndexTree::new(root, geometry, order, unique_columns))
     }
 
     pub(crate) fn encoding(&self) -> TextEncoding {

@@ -1,5 +1,7 @@
 //! The cells of pages: how payloads and children are put into them, and found again.
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::geometry::{Geometry, PageKind};
 use crate::output::Output;
@@ -50,6 +52,12 @@ impl Shape {
             0
         };
         self.prefix_bytes + self.local_bytes + overflow
+    }
+
+    /// Where in the cell the payload's bytes are that it keeps; they reach to its end if these are all.
+    #[inline]
+    pub(crate) fn local(&self) -> Range<usize> {
+        self.prefix_bytes..self.prefix_bytes + self.local_bytes
     }
 
     /// Writes the payload into a cell of that many bytes, what it doesn't hold to pages of its own.

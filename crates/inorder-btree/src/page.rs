@@ -73,6 +73,11 @@ impl Page {
         cell
     }
 
+    /// The cell that was added last.
+    pub(crate) fn last(&self) -> &[u8] {
+        &self.bytes[self.content..][..self.last_cell_bytes]
+    }
+
     /// Takes the cell that was added last out of the page, just after it was added.
     pub(crate) fn remove_last(&mut self) -> &[u8] {
         let at = self.content;

@@ -11,7 +11,7 @@ use crate::spine::Spine;
 /// The tree of a table with rowids, while its rows come in.
 #[derive(Debug)]
 pub struct TableBuilder {
-    builder: Builder,
+    pub(crate) builder: Builder,
     root: u32,
     leaf: Page,
     spine: Spine,

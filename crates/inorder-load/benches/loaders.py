@@ -1,14 +1,24 @@
 #!/usr/bin/env python3
 """Loaders of a CSV into an SQLite table, side by side: CPU, time, memory and bytes written of each.
 
-    cargo build --release
+    cargo build --release && cargo build --release -p inorder-load --example rusqlite
     python3 crates/inorder-load/benches/loaders.py                    # 5,000,000 rows, 530 MB, all loaders
-    python3 crates/inorder-load/benches/loaders.py --rows 1000000 --only inorder,import
+    python3 crates/inorder-load/benches/loaders.py --rows 1000000 --only inorder,import --repeat 5
+    python3 crates/inorder-load/benches/loaders.py --skip sqlite-utils,python --json loaders.json
+    python3 crates/inorder-load/benches/loaders.py --list
 
 The same file for all: an id of 40 hex digits in no order and a payload of 64. Two tables: WITHOUT ROWID with the id
-as its key, and one with rowids and the id as its PRIMARY KEY. What a loader wrote is counted and checked by SQLite
-after it has ended. A loader that is not there is said so and left out. CPU is user and system time of the process
-and all it started; bytes are `wchar` of /proc/PID/io, which counts every write, to a pipe too (Linux).
+as its key, and one with rowids and the id as its PRIMARY KEY; loaders that take minutes go into the first alone
+unless --everywhere is given. Nothing is ended early unless --seconds-max says so. `inorder` runs --repeat times, the
+others once; of several runs the table has the one of median CPU.
+
+Whatever was loaded is checked after the loader has ended: the number of rows, that a walk along the key meets every id
+once and in order, a thousand rows by their keys, and what `inorder` wrote by PRAGMA integrity_check. A load that
+fails or is wrong makes the exit code 1. A loader that is not there is said so and left out.
+
+CPU is user and system time of the process and all it started; bytes are `wchar` of /proc/PID/io, which counts every
+write, to a pipe too (Linux); memory is the largest process's, 20 MB at least. --json writes every figure of every
+run, as soon as it is known.
 """
 
 import argparse
@@ -17,11 +27,13 @@ import os
 import random
 import shutil
 import sqlite3
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 import venv
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,67 +53,92 @@ with open(sys.argv[1], newline="") as file:
 db.commit()
 """
 
+# Its extension comes as a package of PyPI: DuckDB's own host of extensions isn't needed.
 DUCKDB = """
-import duckdb, sys
+import duckdb, duckdb_extension_sqlite_scanner, pathlib, sys
+folder = pathlib.Path(duckdb_extension_sqlite_scanner.__file__).parent
 db = duckdb.connect()
-db.execute("INSTALL sqlite; LOAD sqlite")
+db.execute(f"LOAD '{next(folder.rglob('*.duckdb_extension'))}'")
 db.execute(f"ATTACH '{sys.argv[2]}' AS app (TYPE sqlite)")
 db.execute(f"INSERT INTO app.t SELECT * FROM read_csv('{sys.argv[1]}', all_varchar = true) {sys.argv[3]}")
 """
 
+PACKAGES = {"sqlite-utils": ["sqlite-utils"], "duckdb": ["duckdb", "duckdb-extension-sqlite-scanner"]}
 
-def generate(path, rows):
-    """Writes the input; the same for the same number of rows."""
-    dice = random.Random(1)
-    with open(path, "w") as file:
-        file.write("id,payload\n")
-        for _ in range(rows):
-            file.write("%040x,%064x\n" % (dice.getrandbits(160), dice.getrandbits(256)))
+
+@dataclass
+class Loader:
+    name: str
+    command: list
+    # What has to be there: a program, or one of PACKAGES.
+    needs: str = ""
+    # Whether it makes the table itself, in a database that isn't there yet.
+    is_new: bool = False
+    # Whether it takes so long that one table is enough.
+    is_slow: bool = False
+
+    @property
+    def is_ours(self):
+        return self.name.startswith("inorder")
 
 
 def shell(text):
     return ["sh", "-e", "-c", text]
 
 
-def loaders(args, table, csv, db, python, tools):
-    """Every loader: its name, and its command or why it can't run. Those named "new file" find no database."""
-    inorder = [args.inorder, "load", csv, db, "--table", "t", "--quiet"]
-    create = inorder + ["--create", "--key", "id", "--layout", table]
+def loaders(args, table, csv, db, python):
+    """Every loader. The first is what the others are compared with."""
     sqlite = args.sqlite3
-    plain = f"tail -n +2 {csv} | {sqlite} -csv {db} '.import /dev/stdin t'"
-    cached = f"{sqlite} -csv {db} 'PRAGMA cache_size=-1048576' 'PRAGMA journal_mode=OFF' '.import --skip 1 {csv} t'"
-    # The shell's -csv output of the PRAGMA goes to the terminal otherwise.
-    cached += " >/dev/null"
-    ordered = f"tail -n +2 {csv} | LC_ALL=C sort -t, -k1,1 -T {Path(db).parent} | {sqlite} -csv {db} '.import /dev/stdin t'"
-    yield "inorder, new file", create
-    yield "inorder, new file, --memory 128M", create + ["--memory", "128M"]
-    yield "inorder, into a database", inorder
-    yield "inorder --writer statements", inorder + ["--writer", "statements"]
-    yield "inorder --order input", inorder + ["--order", "input", "--writer", "statements"]
-    yield "import", shell(plain) if shutil.which(sqlite) else f"{sqlite} is not there"
-    yield "import, 1 GB cache, no journal", shell(cached) if shutil.which(sqlite) else f"{sqlite} is not there"
-    yield "sort, import", shell(ordered) if shutil.which(sqlite) else f"{sqlite} is not there"
-    yield "python executemany", [sys.executable, "-c", EXECUTEMANY, csv, db]
-    missing = tools.get("sqlite-utils")
-    yield "sqlite-utils", missing or [python, "-m", "sqlite_utils", "insert", db, "t", csv, "--csv", "--silent"]
-    missing = tools.get("duckdb")
-    yield "duckdb", missing or [python, "-c", DUCKDB, csv, db, ""]
-    yield "duckdb ORDER BY", missing or [python, "-c", DUCKDB, csv, db, "ORDER BY id"]
+    load = [args.inorder, "load", csv, db, "--table", "t", "--quiet"]
+    create = load + ["--create", "--key", "id", "--layout", table]
+    body = f"tail -n +2 {csv}"
+    sort = f"LC_ALL=C sort -t, -k1,1 -T {Path(db).parent}"
+    # The shell's output of the PRAGMA goes to stdout.
+    cached = f"{sqlite} -csv {db} 'PRAGMA cache_size=-1048576' 'PRAGMA journal_mode=OFF' '.import --skip 1 {csv} t' >/dev/null"
+    duckdb = [python, "-c", DUCKDB, csv, db]
+    return [
+        Loader("inorder", create, args.inorder, is_new=True),
+        Loader("inorder --memory 128M", create + ["--memory", "128M"], args.inorder, is_new=True),
+        Loader("inorder, a database with other tables", load, args.inorder),
+        Loader("inorder --writer statements", load + ["--writer", "statements"], args.inorder),
+        Loader("inorder --order input", load + ["--order", "input", "--writer", "statements"], args.inorder, is_slow=True),
+        Loader("rusqlite, sorted, 50 rows a statement", [args.rusqlite, csv, db], args.rusqlite),
+        Loader("import", shell(f"{body} | {sqlite} -csv {db} '.import /dev/stdin t'"), sqlite),
+        Loader("import, 1 GB cache, no journal", shell(cached), sqlite),
+        Loader("import after sort", shell(f"{body} | {sort} | {sqlite} -csv {db} '.import /dev/stdin t'"), sqlite),
+        Loader("python executemany", [sys.executable, "-c", EXECUTEMANY, csv, db], is_slow=True),
+        Loader("sqlite-utils", [python, "-m", "sqlite_utils", "insert", db, "t", csv, "--csv", "--silent"], "sqlite-utils", is_slow=True),
+        Loader("duckdb", duckdb + [""], "duckdb"),
+        Loader("duckdb ORDER BY", duckdb + ["ORDER BY id"], "duckdb"),
+    ]
 
 
-def install(folder):
-    """A Python with the tools that come from PyPI, and why each that is missing is."""
+def generate(path, rows):
+    """Writes the input; the same for the same number of rows. Returns a thousand of its rows."""
+    dice = random.Random(1)
+    every = max(1, rows // 1000)
+    known = []
+    with open(path, "w") as file:
+        file.write("id,payload\n")
+        for row in range(rows):
+            id, payload = "%040x" % dice.getrandbits(160), "%064x" % dice.getrandbits(256)
+            file.write(f"{id},{payload}\n")
+            if row % every == 0:
+                known.append((id, payload))
+    return known
+
+
+def install(folder, wanted):
+    """A Python with the packages that are wanted, and why each that is missing is."""
     python = folder / "bin" / "python"
-    missing = {}
     try:
-        if not python.exists():
+        if wanted and not python.exists():
             venv.create(folder, with_pip=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        why = f"no venv: {error}"
-        return str(python), {"sqlite-utils": why, "duckdb": why}
-    packages = {"sqlite-utils": ["sqlite-utils"], "duckdb": ["duckdb", "duckdb-extension-sqlite-scanner"]}
-    for tool, names in packages.items():
-        said = subprocess.run([python, "-m", "pip", "install", "-q", *names], capture_output=True, text=True)
+        return str(python), {tool: f"no venv: {error}" for tool in wanted}
+    missing = {}
+    for tool in sorted(wanted):
+        said = subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES[tool]], capture_output=True, text=True)
         if said.returncode != 0:
             missing[tool] = "pip: " + (said.stderr.strip().splitlines() or ["failed"])[-1]
     return str(python), missing
@@ -112,12 +149,9 @@ def measure(command, seconds_max):
     began = time.monotonic()
     with tempfile.TemporaryFile() as said:
         child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said)
-        while True:
-            # Its counters are there as long as nobody has asked for its end.
-            ended = os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
-            if ended is not None:
-                break
-            if time.monotonic() - began > seconds_max:
+        # Its counters are there as long as nobody has asked for its end.
+        while os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+            if seconds_max and time.monotonic() - began > seconds_max:
                 child.kill()
             time.sleep(0.01)
         wall = time.monotonic() - began
@@ -128,92 +162,149 @@ def measure(command, seconds_max):
         text = said.read().decode(errors="replace").strip()
     if child.returncode != 0:
         return {"failed": (text.splitlines() or [f"exit code {child.returncode}"])[-1]}
-    written = next(int(line.split()[1]) for line in io.splitlines() if line.startswith("wchar"))
     return {
+        "cpu": usage.ru_utime + usage.ru_stime,
         "user": usage.ru_utime,
         "system": usage.ru_stime,
         "wall": wall,
         "memory_bytes": usage.ru_maxrss * 1024,
-        "written_bytes": written,
+        "written_bytes": next(int(line.split()[1]) for line in io.splitlines() if line.startswith("wchar")),
     }
 
 
-def check(db, rows):
+def check(db, rows, known, is_ours):
     """What is wrong with what was loaded, if anything is."""
     connection = sqlite3.connect(db)
     try:
-        (count,) = connection.execute("SELECT count(*) FROM t").fetchone()
-        (health,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if is_ours:
+            (health,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if health != "ok":
+                return health
+        count, before = 0, ""
+        for (id,) in connection.execute("SELECT id FROM t ORDER BY id"):
+            if not before < id:
+                return f"{id} comes after {before}"
+            before = id
+            count += 1
+        (stored,) = connection.execute("SELECT count(*) FROM t NOT INDEXED").fetchone()
+        if not count == stored == rows:
+            return f"{stored} rows, {count} along the key"
+        for id, payload in known:
+            if connection.execute("SELECT payload FROM t WHERE id = ?", [id]).fetchall() != [(payload,)]:
+                return f"{id} has another payload"
+    except sqlite3.Error as error:
+        return str(error)
     finally:
         connection.close()
-    if count != rows:
-        return f"{count} rows"
-    return None if health == "ok" else health
+    return None
+
+
+def run_once(loader, table, db, rows, known, seconds_max):
+    """One load, from an empty folder to an empty folder."""
+    if not loader.is_new:
+        connection = sqlite3.connect(db)
+        connection.executescript(f"CREATE TABLE other(a); INSERT INTO other VALUES (1); {TABLES[table]}")
+        connection.close()
+    result = measure(loader.command, seconds_max)
+    if "failed" not in result:
+        result["file_bytes"] = Path(db).stat().st_size
+        wrong = check(db, rows, known, loader.is_ours)
+        if wrong:
+            result = {"failed": f"WRONG: {wrong}"}
+    for file in Path(db).parent.glob("app.db*"):
+        file.unlink()
+    return result
+
+
+def run(loader, table, db, known, args):
+    """All runs of a loader, and that of median CPU."""
+    runs = []
+    for _ in range(args.repeat if loader.is_ours else 1):
+        result = run_once(loader, table, db, args.rows, known, args.seconds_max)
+        print(f"{table}, {loader.name}: {json.dumps(result)}", file=sys.stderr)
+        if "failed" in result:
+            return result
+        runs.append(result)
+    runs.sort(key=lambda run: run["cpu"])
+    return {**runs[(len(runs) - 1) // 2], "cpu_best": runs[0]["cpu"], "runs": runs}
 
 
 def show(table, rows, results, csv_bytes):
     print(f"\n{table}: {rows:,} rows, {csv_bytes / 1e6:.0f} MB of CSV")
-    print("| loader | CPU s | user | system | wall s | MB of memory | MB written | file MB | CPU, times inorder |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    first = next((r for r in results.values() if "user" in r), None)
-    for name, r in results.items():
-        if "user" not in r:
-            print(f"| {name} | {r.get('skipped') or r.get('failed')} | | | | | | | |")
+    print("| loader | CPU s | best | user | system | wall s | MB of memory | MB written | file MB | CPU, times the first |")
+    print("| --- |" + " ---: |" * 9)
+    measured = [result for result in results.values() if "cpu" in result]
+    for name, result in results.items():
+        if "cpu" not in result:
+            print(f"| {name} | {result.get('skipped') or result.get('failed')} |" + " |" * 8)
             continue
-        cpu = r["user"] + r["system"]
-        times = cpu / (first["user"] + first["system"])
-        cells = [f"{cpu:.2f}", f"{r['user']:.2f}", f"{r['system']:.2f}", f"{r['wall']:.1f}"]
-        cells += [f"{r[key] / 1e6:.0f}" for key in ("memory_bytes", "written_bytes", "file_bytes")]
-        print(f"| {name} | " + " | ".join(cells) + f" | {times:.1f} |")
+        cells = [f"{result[key]:.2f}" for key in ("cpu", "cpu_best", "user", "system")] + [f"{result['wall']:.1f}"]
+        cells += [f"{result[key] / 1e6:.0f}" for key in ("memory_bytes", "written_bytes", "file_bytes")]
+        print(f"| {name} | " + " | ".join(cells) + f" | {result['cpu'] / measured[0]['cpu']:.1f} |", flush=True)
 
 
-def main():
+def machine():
+    """What the figures depend on."""
+    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "")
+    return {"cpu": model, "cores": os.cpu_count(), "system": " ".join(os.uname()[i] for i in (0, 2)), "load": os.getloadavg()}
+
+
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--dir", type=Path, help="folder for input and databases; a temporary one where it isn't said")
     parser.add_argument("--only", default="", help="loaders whose names begin with one of these, by commas")
+    parser.add_argument("--skip", default="", help="loaders that are left out, likewise")
+    parser.add_argument("--list", action="store_true", help="name the loaders and end")
     parser.add_argument("--table", choices=TABLES, action="append", help="one table in place of both")
+    parser.add_argument("--everywhere", action="store_true", help="slow loaders into both tables too")
+    parser.add_argument("--repeat", type=int, default=3, help="runs of each loader that is inorder's")
     parser.add_argument("--inorder", default=str(ROOT / "target/release/inorder"))
+    parser.add_argument("--rusqlite", default=str(ROOT / "target/release/examples/rusqlite"))
     parser.add_argument("--sqlite3", default="sqlite3")
     parser.add_argument("--venv", type=Path, help="a folder for Python packages, kept for the next time")
-    parser.add_argument("--seconds-max", type=float, default=1800, help="a loader that takes longer is ended")
+    parser.add_argument("--seconds-max", type=float, help="a loader that takes longer is ended, and has failed")
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
-    args = parser.parse_args()
-    if not Path(args.inorder).exists():
-        sys.exit(f"{args.inorder} is not there: cargo build --release")
+    return parser.parse_args()
+
+
+def chosen(args, table, csv, db, python):
+    """The loaders that are wanted for a table."""
+    only, skip = (tuple(filter(None, names.split(","))) for names in (args.only, args.skip))
+    for loader in loaders(args, table, csv, db, python):
+        is_wanted = not only or loader.name.startswith(only)
+        is_worth_it = table == "without-rowid" or args.everywhere or only or not loader.is_slow
+        if is_wanted and is_worth_it and not loader.name.startswith(skip or ("\n",)):
+            yield loader
+
+
+def main():
+    args = arguments()
+    tables = args.table or list(TABLES)
+    if args.list:
+        print("\n".join(loader.name for loader in loaders(args, tables[0], "", "", "")))
+        return 0
     with tempfile.TemporaryDirectory(dir=args.dir) as folder:
         folder = Path(folder)
-        wanted = [name for name in args.only.split(",") if name]
-        needs_python = not wanted or any(name.startswith(("sqlite-utils", "duckdb")) for name in wanted)
-        python, missing = install(args.venv or folder / "venv") if needs_python else (sys.executable, {})
         csv, db = str(folder / "rows.csv"), str(folder / "app.db")
-        generate(csv, args.rows)
-        all_results = {}
-        for table in args.table or TABLES:
-            results = all_results[table] = {}
-            for name, command in loaders(args, table, csv, db, python, missing):
-                if wanted and not name.startswith(tuple(wanted)):
-                    continue
-                if isinstance(command, str):
-                    results[name] = {"skipped": f"SKIPPED: {command}"}
-                    continue
-                if "new file" not in name:
-                    connection = sqlite3.connect(db)
-                    connection.execute(TABLES[table])
-                    connection.close()
-                result = results[name] = measure(command, args.seconds_max)
-                if "user" in result:
-                    result["file_bytes"] = Path(db).stat().st_size
-                    wrong = check(db, args.rows)
-                    if wrong:
-                        results[name] = {"failed": f"WRONG: {wrong}"}
-                print(f"{table}, {name}: {json.dumps(results[name])}", file=sys.stderr)
-                for file in folder.glob("app.db*"):
-                    file.unlink()
-            show(table, args.rows, results, Path(csv).stat().st_size)
-        if args.json:
-            args.json.write_text(json.dumps({"rows": args.rows, "results": all_results}, indent=2))
+        packages = {l.needs for t in tables for l in chosen(args, t, csv, db, "")} & PACKAGES.keys()
+        python, missing = install(args.venv or folder / "venv", packages)
+        known = generate(csv, args.rows)
+        jobs = [(table, loader) for table in tables for loader in chosen(args, table, csv, db, python)]
+        results = {table: {loader.name: {} for of, loader in jobs if of == table} for table in tables}
+        told = {"rows": args.rows, "machine": machine(), "results": results}
+        # Those that take minutes come last: what there is by then is written down.
+        for table, loader in sorted(jobs, key=lambda job: job[1].is_slow):
+            why = missing.get(loader.needs)
+            if loader.needs and loader.needs not in PACKAGES and not shutil.which(loader.needs):
+                why = f"{loader.needs} is not there"
+            results[table][loader.name] = {"skipped": f"SKIPPED: {why}"} if why else run(loader, table, db, known, args)
+            if args.json:
+                args.json.write_text(json.dumps(told, indent=2))
+        for table in tables:
+            show(table, args.rows, results[table], Path(csv).stat().st_size)
+    return int(any("failed" in result for table in results.values() for result in table.values()))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

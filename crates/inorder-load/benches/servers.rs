@@ -25,18 +25,43 @@ use inorder_load::target::{ServerTarget, Target, WriterChoice};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// An engine, its page cache in KiB, its type of ids.
-const SUBJECTS: [(&str, u64, &str); 3] = [
-    ("postgres", 128 << 10, "uuid"),
-    ("mariadb", 32 << 10, "BINARY(16)"),
-    ("postgres-sharded", 64 << 10, "uuid"),
+/// A server; its log is as long as it is by default: 1 GiB of 8 KiB pages, 96 MiB of 16 KiB.
+#[derive(Clone, Copy)]
+struct Subject {
+    engine: &'static str,
+    cache_mib: u64,
+    log_pages: u32,
+    /// The type of ids.
+    id: &'static str,
+}
+
+const SUBJECTS: [Subject; 3] = [
+    Subject {
+        engine: "postgres",
+        cache_mib: 128,
+        log_pages: 1 << 17,
+        id: "uuid",
+    },
+    Subject {
+        engine: "mariadb",
+        cache_mib: 32,
+        log_pages: 6 << 10,
+        id: "BINARY(16)",
+    },
+    Subject {
+        engine: "postgres-sharded",
+        cache_mib: 64,
+        log_pages: 1 << 17,
+        id: "uuid",
+    },
 ];
+
+/// Bytes of a page where a server lets one choose: its default.
+const PAGE_BYTES: u32 = 16_384;
 
 /// What is loaded, and into what.
 struct Case {
-    engine: &'static str,
-    cache_kib: u64,
-    id: &'static str,
+    subject: Subject,
     csv: PathBuf,
     is_indexed: bool,
 }
@@ -60,16 +85,14 @@ fn main() -> Result<()> {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let csv = folder.path().join("rows.csv");
     make(&csv, rows, payload_bytes)?;
-    for (name, cache_kib, id) in SUBJECTS {
-        if given.iter().all(|word| engine(word).is_none()) || is_given(name) {
+    for subject in SUBJECTS {
+        if given.iter().all(|word| engine(word).is_none()) || is_given(subject.engine) {
             println!(
-                "{name}, cache of {} MiB, {rows} rows, payload of {payload_bytes}",
-                cache_kib >> 10
+                "{}, cache of {} MiB, {rows} rows, payload of {payload_bytes}",
+                subject.engine, subject.cache_mib
             );
             compare(&Case {
-                engine: name,
-                cache_kib,
-                id,
+                subject,
                 csv: csv.clone(),
                 is_indexed: is_given("indexed"),
             })?;
@@ -102,16 +125,17 @@ impl Case {
         let settings = Settings {
             write,
             shards: 3,
-            cache_kib: self.cache_kib,
-            checkpoint_pages: 1 << 17,
+            page_size_bytes: PAGE_BYTES,
+            cache_kib: self.subject.cache_mib << 10,
+            checkpoint_pages: self.subject.log_pages,
             ..Settings::default()
         };
-        let engine = engine(self.engine).ok_or("no such engine")?;
+        let engine = engine(self.subject.engine).ok_or("no such engine")?;
         let database: Arc<dyn Database> = Arc::from(engine.create(folder, &settings)?);
         let index = if self.is_indexed { ", UNIQUE (n)" } else { "" };
         database.execute(&format!(
             "CREATE TABLE t(id {} PRIMARY KEY, payload VARCHAR(1000), n BIGINT{index})",
-            self.id
+            self.subject.id
         ))?;
         Ok(database)
     }
@@ -119,7 +143,7 @@ impl Case {
     /// Loads as the loader does, or rows as they come with keys in place.
     fn measure(&self, is_own: bool) -> Result<Cost> {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
-        let is_routed = is_own && self.engine == "postgres-sharded";
+        let is_routed = is_own && self.subject.engine == "postgres-sharded";
         let write = if is_routed {
             Write::Routed
         } else {

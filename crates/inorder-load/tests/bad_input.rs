@@ -118,6 +118,16 @@ fn binary_garbage_is_no_table() {
 }
 
 #[test]
+#[cfg(not(feature = "parquet"))]
+fn parquet_without_its_library_is_told_so() {
+    refused_as(&[(
+        "f.parquet",
+        b"PAR1 and so on",
+        "f.parquet is a Parquet file, and this was built without",
+    )]);
+}
+
+#[test]
 fn values_that_do_not_fit_are_named_by_column() {
     refused_as(&[
         (
@@ -167,7 +177,14 @@ fn a_value_twice_in_a_unique_column_names_both_lines_by_statements_too() {
     };
     let both = "f.csv, line 2 and f.csv, line 5 have the same key in t;";
     let twice = "id,name,size\n9,a,1\n8,a,2\n7,b,1\n1,A,1\n";
-    for order in [Order::Full, Order::Input, Order::Batch { rows: 2 }] {
+    for order in [
+        Order::Full,
+        Order::Input,
+        Order::Batch {
+            rows: 2,
+            is_by_prefix: false,
+        },
+    ] {
         begins(&said(twice, order), both);
     }
     begins(

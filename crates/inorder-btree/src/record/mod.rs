@@ -13,7 +13,7 @@ pub mod varint;
 mod write;
 
 pub use fields::{Fields, Pick};
-pub use order::{Collation, KeyColumn, KeyOrder};
+pub use order::{Collation, KeyColumn, KeyOrder, of_bytes, of_real};
 pub use read::{Malformed, Record, Values};
 pub use text::TextEncoding;
 pub use write::encode;

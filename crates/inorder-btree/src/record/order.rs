@@ -145,6 +145,23 @@ impl KeyOrder {
     }
 }
 
+impl Value<'_> {
+    /// Two values as SQLite compares them, text by its bytes.
+    ///
+    /// Source: <https://www.sqlite.org/datatype3.html>, sections 4.1 and 7.
+    #[must_use]
+    pub fn compare(&self, other: &Self) -> Ordering {
+        values(self, other, Collation::Binary, TextEncoding::Utf8)
+    }
+
+    /// A number that orders values as far as it goes: where it differs, [`compare`](Self::compare) says the
+    /// same; where it is equal, `compare` decides.
+    #[must_use]
+    pub fn prefix(&self) -> u64 {
+        value_prefix(self, Collation::Binary, TextEncoding::Utf8)
+    }
+}
+
 /// A record's values by index, cheapest where indexes ascend.
 struct Reader<'a> {
     record: &'a [u8],
@@ -304,16 +321,21 @@ fn text_prefix(text: &[u8], collation: Collation, encoding: TextEncoding) -> u64
     }
 }
 
-/// The number that orders reals: -0.0 equal to 0.0.
+/// The number that orders reals: NaN, which SQLite stores as NULL, first; -0.0 equal to 0.0.
 #[inline]
-fn of_real(real: f64) -> u64 {
+#[must_use]
+pub fn of_real(real: f64) -> u64 {
+    if real.is_nan() {
+        return 0;
+    }
     let bits = (real + 0.0).to_bits();
     bits ^ (((bits as i64 >> 63) as u64) | 1 << 63)
 }
 
 /// The first 8 bytes as a big-endian number, padded with zeros.
 #[inline]
-fn of_bytes(bytes: &[u8]) -> u64 {
+#[must_use]
+pub fn of_bytes(bytes: &[u8]) -> u64 {
     match bytes.first_chunk::<8>() {
         Some(chunk) => u64::from_be_bytes(*chunk),
         None => first_8(bytes.iter().copied()),

@@ -48,7 +48,6 @@ pub struct Batch<'a> {
     progress: &'a Progress,
     current: Vec<u8>,
     last: Vec<u8>,
-    last_prefix: Option<u64>,
     last_origin: Origin,
     /// A row that was read already: the first that isn't a duplicate of the one that stays.
     next: Option<Origin>,
@@ -93,7 +92,6 @@ impl<'a> Batch<'a> {
             progress: context.progress,
             current: Vec::new(),
             last: Vec::new(),
-            last_prefix: None,
             last_origin: 0,
             next: None,
             given: context.written,
@@ -159,22 +157,22 @@ impl<'a> Batch<'a> {
         }
     }
 
+    #[inline]
     fn first_of_equals(&mut self, key: &KeyOrder) -> Result<Option<(&[u8], Origin)>, Error> {
         loop {
-            let Some((record, origin)) = self.sorted.next().map_err(spilled)? else {
+            if !self.sorted.advance().map_err(spilled)? {
                 return Ok(None);
-            };
-            let prefix = Some(key.prefix(record));
-            let is_duplicate = prefix == self.last_prefix && is_same(key, &self.last, record);
-            if is_duplicate {
+            }
+            let (record, origin) = self.sorted.row();
+            if self.sorted.is_tied() && is_same(key, &self.last, record) {
                 self.settle(self.last_origin, origin)?;
                 continue;
             }
-            self.last.clear();
-            self.last.extend_from_slice(record);
-            self.last_prefix = prefix;
+            if self.sorted.may_tie_next() {
+                copy(record, &mut self.last);
+            }
             self.last_origin = origin;
-            return Ok(Some((&self.last, origin)));
+            return Ok(Some(self.sorted.row()));
         }
     }
 

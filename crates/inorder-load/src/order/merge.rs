@@ -19,6 +19,8 @@ pub(super) struct Merge {
     /// The run that lost at each inner node; at 0 the winner of all.
     losers: Vec<usize>,
     is_begun: bool,
+    /// The prefix of the row before.
+    last_prefix: Option<u64>,
 }
 
 impl Merge {
@@ -37,6 +39,7 @@ impl Merge {
             runs,
             prefixes,
             is_begun: false,
+            last_prefix: None,
         };
         if !merge.runs.is_empty() {
             merge.losers[0] = merge.play(1);
@@ -76,16 +79,27 @@ impl Merge {
         }
     }
 
-    /// Goes to the next row, if there is one.
-    pub(super) fn next(&mut self) -> io::Result<Option<(&[u8], Origin)>> {
+    /// Goes to the next row; false where there is none.
+    pub(super) fn advance(&mut self) -> io::Result<bool> {
         if self.runs.is_empty() {
-            return Ok(None);
+            return Ok(false);
         }
         if std::mem::replace(&mut self.is_begun, true) {
+            self.last_prefix = self.prefixes[self.losers[0]];
             self.replay()?;
         }
-        let winner = self.losers[0];
-        Ok(self.prefixes[winner].map(|_| self.runs[winner].row()))
+        Ok(self.prefixes[self.losers[0]].is_some())
+    }
+
+    /// The row that was advanced to.
+    #[inline]
+    pub(super) fn row(&self) -> (&[u8], Origin) {
+        self.runs[self.losers[0]].row()
+    }
+
+    /// Whether it has the prefix of the row before.
+    pub(super) fn is_tied(&self) -> bool {
+        self.last_prefix.is_some() && self.last_prefix == self.prefixes[self.losers[0]]
     }
 
     /// Takes the winner's next row up the tree.

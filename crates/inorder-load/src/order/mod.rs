@@ -5,8 +5,11 @@
 //! the rest of a key is looked at only where the first 8 bytes are equal. The rows themselves move
 //! once, at the end.
 
+mod aligned;
 mod arena;
+mod buckets;
 mod compare;
+mod in_memory;
 mod merge;
 mod pairs;
 mod permute;

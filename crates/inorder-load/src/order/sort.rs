@@ -1,5 +1,6 @@
 //! The order of a batch's rows: prefixes first, then the rows whose prefixes are equal.
 
+use inorder_btree::record::{of_bytes, of_real};
 use inorder_engine::Column;
 
 use super::{compare, pairs};
@@ -155,11 +156,11 @@ fn load_prefixes(column: &Column, part: Part, entries: &mut [Entry]) {
     }
     match (column, part) {
         (Column::Integers(values), _) => load(entries, |i| compare::of_integer(values[i])),
-        (Column::Reals(values), _) => load(entries, |i| compare::of_real(values[i])),
+        (Column::Reals(values), _) => load(entries, |i| of_real(values[i])),
         (Column::Any(values), _) => load(entries, |i| compare::of_value(&values[i])),
         (Column::Spans { spans, .. }, Part::Rest) => load(entries, |i| u64::from(spans[i].1)),
         (Column::Spans { pool, spans, .. }, Part::Bytes(offset)) => load(entries, |i| {
-            compare::of_bytes(compare::span(pool, spans[i]), offset)
+            of_bytes(rest(compare::span(pool, spans[i]), offset))
         }),
         (
             Column::Fixed {
@@ -169,8 +170,14 @@ fn load_prefixes(column: &Column, part: Part, entries: &mut [Entry]) {
             },
             Part::Bytes(offset),
         ) => load(entries, |i| {
-            compare::of_bytes(&bytes[i * width..][..*width], offset)
+            of_bytes(rest(&bytes[i * width..][..*width], offset))
         }),
         (Column::Fixed { .. }, Part::Rest) => load(entries, |_| 0),
     }
+}
+
+/// The bytes from an offset on, which may be past the last.
+#[inline]
+fn rest(bytes: &[u8], offset: usize) -> &[u8] {
+    bytes.get(offset..).unwrap_or_default()
 }

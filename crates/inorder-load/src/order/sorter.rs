@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use inorder_btree::{KeyOrder, TextEncoding};
 
-use super::arena::{Arena, Origin, Place};
+use super::arena::{Arena, CHUNK_BYTES, Origin};
+use super::buckets::{BUCKETS, Buckets, Pair};
+use super::in_memory::InMemory;
 use super::merge::Merge;
-use super::pairs;
 use super::spill::Spill;
 
 /// The least memory of a run that is merged.
@@ -16,8 +17,8 @@ const RUN_BYTES_MIN: usize = 1 << 16;
 /// More memory than this makes no run faster.
 const RUN_BYTES_MAX: usize = 1 << 20;
 
-/// Rows whose memory is asked for before they are needed.
-const ROWS_AHEAD: usize = 16;
+/// What open chunks of all buckets take. Buckets are made where it is an eighth of the memory at most.
+const BUCKETS_BYTES: usize = BUCKETS * CHUNK_BYTES;
 
 /// What a sort may use.
 #[derive(Clone, Debug)]
@@ -37,9 +38,14 @@ pub struct Limits {
 pub struct Sorter {
     order: KeyOrder,
     limits: Limits,
+    /// Whether rows are dealt into buckets once there are some.
+    has_buckets: bool,
+    /// The most that rows may take: what open chunks have left over is not for them.
+    memory_bytes_max: usize,
     arena: Arena,
-    pairs: Vec<(u64, Place)>,
+    buckets: Buckets,
     spill: Option<Spill>,
+    is_by_prefix: bool,
     rows: u64,
     bytes: u64,
 }
@@ -48,14 +54,28 @@ impl Sorter {
     /// A sorter without rows; without an order it gives rows back as they came.
     pub fn new(order: Option<KeyOrder>, limits: Limits) -> Self {
         let order = order.unwrap_or_else(|| KeyOrder::new(Vec::new(), TextEncoding::Utf8));
+        let has_buckets = limits.memory_bytes / 8 >= BUCKETS_BYTES && !order.columns().is_empty();
+        let open_bytes = if has_buckets { BUCKETS_BYTES } else { 0 };
         Sorter {
-            arena: Arena::new(limits.memory_bytes),
+            has_buckets,
+            memory_bytes_max: limits.memory_bytes - open_bytes,
+            arena: Arena::default(),
             order,
             limits,
-            pairs: Vec::new(),
+            buckets: Buckets::new(),
             spill: None,
+            is_by_prefix: false,
             rows: 0,
             bytes: 0,
+        }
+    }
+
+    /// A sorter by the keys' prefixes alone; rows with the same one stay as they came, as long as nothing is
+    /// spilled.
+    pub fn by_prefix(order: KeyOrder, limits: Limits) -> Self {
+        Sorter {
+            is_by_prefix: true,
+            ..Sorter::new(Some(order), limits)
         }
     }
 
@@ -65,11 +85,16 @@ impl Sorter {
     /// Where a run can't be spilled.
     #[inline]
     pub fn push(&mut self, record: &[u8], origin: Origin) -> io::Result<()> {
-        let place = self.arena.push(record, origin);
-        self.pairs.push((self.order.prefix(record), place));
+        let prefix = self.order.prefix(record);
+        let bucket = self.buckets.bucket(prefix);
+        let place = self.arena.push(self.buckets.stream(bucket), record, origin);
+        self.buckets.push(bucket, (prefix, place));
         self.rows += 1;
         self.bytes += record.len() as u64;
-        if self.memory_bytes() > self.limits.memory_bytes {
+        if self.has_buckets && self.buckets.is_due() {
+            self.buckets.deal();
+        }
+        if self.memory_bytes() > self.memory_bytes_max {
             self.spill_run()?;
         }
         Ok(())
@@ -88,7 +113,7 @@ impl Sorter {
     /// Bytes of memory that the rows take.
     #[inline]
     pub fn memory_bytes(&self) -> usize {
-        self.arena.used_bytes() + self.pairs.len() * size_of::<(u64, Place)>()
+        self.arena.used_bytes() + self.buckets.len() * size_of::<Pair>()
     }
 
     fn sort(&mut self) {
@@ -96,7 +121,11 @@ impl Sorter {
             return;
         }
         let (arena, order) = (&self.arena, &self.order);
-        pairs::sort(&mut self.pairs, |tied| {
+        if self.is_by_prefix {
+            self.buckets.sort(|tied| tied.sort_unstable());
+            return;
+        }
+        self.buckets.sort(|tied| {
             tied.sort_unstable_by(|&(_, a), &(_, b)| {
                 order
                     .compare(arena.get(a).0, arena.get(b).0)
@@ -112,19 +141,17 @@ impl Sorter {
             Some(spill) => spill,
             none => none.insert(Spill::create(&self.limits.spill_folder)?),
         };
-        let mut in_memory = InMemory {
-            arena: std::mem::replace(&mut self.arena, Arena::new(0)),
-            pairs: std::mem::take(&mut self.pairs),
-            next: 0,
-        };
-        while let Some((record, origin)) = in_memory.next() {
+        let arena = std::mem::take(&mut self.arena);
+        let mut in_memory =
+            InMemory::kept(arena, std::mem::replace(&mut self.buckets, Buckets::new()));
+        while in_memory.advance() {
+            let (record, origin) = in_memory.row();
             spill.push(record, origin)?;
         }
         spill.end_run()?;
-        self.arena = in_memory.arena;
+        (self.arena, self.buckets) = in_memory.into_parts();
         self.arena.clear();
-        self.pairs = in_memory.pairs;
-        self.pairs.clear();
+        self.buckets.clear();
         Ok(())
     }
 
@@ -135,32 +162,28 @@ impl Sorter {
     pub fn finish(mut self) -> io::Result<Sorted> {
         if self.spill.is_none() {
             self.sort();
-            let in_memory = InMemory {
-                arena: self.arena,
-                pairs: self.pairs,
-                next: 0,
-            };
             return Ok(Sorted {
                 rows: self.rows,
                 bytes: self.bytes,
                 spilled_bytes: 0,
-                from: From::Memory(in_memory),
+                from: From::Memory(InMemory::new(self.arena, self.buckets)),
             });
         }
-        if !self.pairs.is_empty() {
+        if self.buckets.len() > 0 {
             self.spill_run()?;
         }
         let Sorter {
             order,
             limits,
             arena,
-            pairs,
+            buckets,
             spill,
             rows,
             bytes,
+            ..
         } = self;
         // Their memory is the runs' now.
-        drop((arena, pairs));
+        drop((arena, buckets));
         let mut spill = spill.expect("something was spilled");
         let mut spilled_bytes = spill.bytes();
         let runs_max = (limits.memory_bytes / RUN_BYTES_MIN).max(2);
@@ -197,7 +220,8 @@ fn merge_some(
             return Ok(to);
         }
         let mut merge = Merge::new(order.clone(), group)?;
-        while let Some((record, origin)) = merge.next()? {
+        while merge.advance()? {
+            let (record, origin) = merge.row();
             to.push(record, origin)?;
         }
         to.end_run()?;
@@ -240,37 +264,45 @@ impl Sorted {
     #[allow(clippy::should_implement_trait)]
     #[inline]
     pub fn next(&mut self) -> io::Result<Option<(&[u8], Origin)>> {
-        match &mut self.from {
-            From::Memory(in_memory) => Ok(in_memory.next()),
-            From::Runs(merge) => merge.next(),
-        }
+        Ok(self.advance()?.then(|| self.row()))
     }
-}
 
-struct InMemory {
-    arena: Arena,
-    pairs: Vec<(u64, Place)>,
-    next: usize,
-}
-
-impl InMemory {
+    /// Goes to the next record; false where there is none.
+    ///
+    /// # Errors
+    /// Where a run can't be read back.
     #[inline]
-    fn next(&mut self) -> Option<(&[u8], Origin)> {
-        if self.next.is_multiple_of(ROWS_AHEAD) {
-            self.look_ahead();
+    pub(crate) fn advance(&mut self) -> io::Result<bool> {
+        match &mut self.from {
+            From::Memory(in_memory) => Ok(in_memory.advance()),
+            From::Runs(merge) => merge.advance(),
         }
-        let (_, place) = *self.pairs.get(self.next)?;
-        self.next += 1;
-        Some(self.arena.get(place))
     }
 
-    /// Reads a little of some rows to come: the memory of all is fetched at once, not one by one.
-    fn look_ahead(&self) {
-        let ahead = self.pairs.iter().skip(self.next + ROWS_AHEAD / 2);
-        let lengths = ahead.take(ROWS_AHEAD).map(|(_, place)| {
-            let (record, _) = self.arena.get(*place);
-            record.len() + usize::from(record.last().copied().unwrap_or(0))
-        });
-        std::hint::black_box(lengths.sum::<usize>());
+    /// The record that was advanced to, with the number that was given with it.
+    #[inline]
+    pub(crate) fn row(&self) -> (&[u8], Origin) {
+        match &self.from {
+            From::Memory(in_memory) => in_memory.row(),
+            From::Runs(merge) => merge.row(),
+        }
+    }
+
+    /// Whether the prefix of its key is that of the record before: where it isn't, the keys differ.
+    #[inline]
+    pub(crate) fn is_tied(&self) -> bool {
+        match &self.from {
+            From::Memory(in_memory) => in_memory.is_tied(0),
+            From::Runs(merge) => merge.is_tied(),
+        }
+    }
+
+    /// Whether the next record may be tied with it.
+    #[inline]
+    pub(crate) fn may_tie_next(&self) -> bool {
+        match &self.from {
+            From::Memory(in_memory) => in_memory.is_tied(1),
+            From::Runs(_) => true,
+        }
     }
 }

@@ -1,31 +1,44 @@
 //! Sorted runs of rows in a file that has no name: whatever ends the process removes it.
+//!
+//! The page cache is passed by where the file system can: what is spilled is read once, from front to back.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::arena::{Origin, frame, unframe};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+use super::aligned::{ALIGNMENT_BYTES, Aligned};
+use super::arena::{FRAME_BYTES, Origin, frame, unframe};
 
 const WRITE_BYTES: usize = 1 << 20;
 
-/// Runs of rows, one after another.
+/// Runs of rows, one after another, each from a multiple of the alignment on.
 pub(super) struct Spill {
     file: Arc<File>,
-    /// The end of each run: the next one begins there.
-    ends: Vec<u64>,
-    buffer: Vec<u8>,
+    is_direct: bool,
+    runs: Vec<std::ops::Range<u64>>,
+    /// Where the run that is written begins.
+    run_start: u64,
+    block: Aligned,
+    /// Bytes of the block that are in use.
+    used: usize,
     written_bytes: u64,
 }
 
 impl Spill {
     /// A file without a name in this folder.
     pub(super) fn create(folder: &Path) -> io::Result<Self> {
+        let file = tempfile::tempfile_in(folder)?;
         Ok(Spill {
-            file: Arc::new(tempfile::tempfile_in(folder)?),
-            ends: Vec::new(),
-            buffer: Vec::with_capacity(WRITE_BYTES + (1 << 16)),
+            is_direct: set_direct(&file, true).is_ok(),
+            file: Arc::new(file),
+            runs: Vec::new(),
+            run_start: 0,
+            block: Aligned::new(WRITE_BYTES),
+            used: 0,
             written_bytes: 0,
         })
     }
@@ -33,29 +46,55 @@ impl Spill {
     /// Adds a row to the run that is written.
     #[inline]
     pub(super) fn push(&mut self, record: &[u8], origin: Origin) -> io::Result<()> {
-        frame(record, origin, &mut self.buffer);
-        if self.buffer.len() >= WRITE_BYTES {
+        self.put(&frame(record, origin))?;
+        self.put(record)
+    }
+
+    #[inline]
+    fn put(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while bytes.len() >= WRITE_BYTES - self.used {
+            let (part, rest) = bytes.split_at(WRITE_BYTES - self.used);
+            self.block[self.used..].copy_from_slice(part);
+            self.used = WRITE_BYTES;
             self.flush()?;
+            bytes = rest;
         }
+        self.block[self.used..][..bytes.len()].copy_from_slice(bytes);
+        self.used += bytes.len();
         Ok(())
     }
 
     /// Ends the run that is written.
     pub(super) fn end_run(&mut self) -> io::Result<()> {
+        let end = self.written_bytes + self.used as u64;
+        let padded = self.used.next_multiple_of(ALIGNMENT_BYTES);
+        self.block[self.used..padded].fill(0);
+        self.used = padded;
         self.flush()?;
-        self.ends.push(self.written_bytes);
+        self.runs.push(self.run_start..end);
+        self.run_start = self.written_bytes;
         Ok(())
     }
 
+    /// Writes what of the block is in use: whole multiples of the alignment.
     fn flush(&mut self) -> io::Result<()> {
-        (&*self.file).write_all(&self.buffer)?;
-        self.written_bytes += self.buffer.len() as u64;
-        self.buffer.clear();
+        let block = &self.block[..self.used];
+        match self.file.write_all_at(block, self.written_bytes) {
+            // Some file systems take the flag and then refuse to write.
+            Err(error) if self.is_direct && error.kind() == io::ErrorKind::InvalidInput => {
+                set_direct(&self.file, false)?;
+                self.is_direct = false;
+                self.file.write_all_at(block, self.written_bytes)?;
+            }
+            result => result?,
+        }
+        self.written_bytes += self.used as u64;
+        self.used = 0;
         Ok(())
     }
 
     pub(super) fn runs(&self) -> usize {
-        self.ends.len()
+        self.runs.len()
     }
 
     /// Bytes written.
@@ -65,21 +104,25 @@ impl Spill {
 
     /// A reader of each run, each with this much memory.
     pub(super) fn readers(&self, buffer_bytes: usize) -> Vec<RunReader> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts
-            .zip(&self.ends)
-            .map(|(start, end)| RunReader {
-                file: Arc::clone(&self.file),
-                at: start,
-                end: *end,
-                buffer: vec![0; buffer_bytes],
-                next: 0,
-                filled: 0,
-                row: 0..0,
-                origin: 0,
-            })
-            .collect()
+        let reader = |run: &std::ops::Range<u64>| RunReader {
+            file: Arc::clone(&self.file),
+            at: run.start,
+            end: run.end,
+            buffer: Aligned::new(ALIGNMENT_BYTES + buffer_bytes),
+            read_from: ALIGNMENT_BYTES,
+            next: 0,
+            filled: 0,
+            row: 0..0,
+            origin: 0,
+        };
+        self.runs.iter().map(reader).collect()
     }
+}
+
+fn set_direct(file: &File, is_direct: bool) -> io::Result<()> {
+    let mut flags = fcntl_getfl(file)?;
+    flags.set(OFlags::DIRECT, is_direct);
+    Ok(fcntl_setfl(file, flags)?)
 }
 
 /// Reads the rows of a run in their order.
@@ -88,7 +131,9 @@ pub(super) struct RunReader {
     /// What is left of the run in the file.
     at: u64,
     end: u64,
-    buffer: Vec<u8>,
+    buffer: Aligned,
+    /// Where in the buffer is read to; what was left before is moved in front of it.
+    read_from: usize,
     /// Where the next row begins in the buffer, and where the buffer's content ends.
     next: usize,
     filled: usize,
@@ -102,13 +147,13 @@ impl RunReader {
     pub(super) fn advance(&mut self) -> io::Result<bool> {
         loop {
             if let Some((record, origin)) = unframe(&self.buffer[self.next..self.filled]) {
-                let end = self.next + super::arena::FRAME_BYTES + record.len();
+                let end = self.next + FRAME_BYTES + record.len();
                 self.row = end - record.len()..end;
                 self.origin = origin;
                 self.next = end;
                 return Ok(true);
             }
-            if self.at == self.end {
+            if self.at >= self.end {
                 return Ok(false);
             }
             self.refill()?;
@@ -116,24 +161,72 @@ impl RunReader {
     }
 
     fn refill(&mut self) -> io::Result<()> {
-        self.buffer.copy_within(self.next..self.filled, 0);
-        self.filled -= self.next;
-        self.next = 0;
-        if self.filled == self.buffer.len() {
-            self.buffer.resize((self.buffer.len() * 2).max(1 << 12), 0);
+        let left = self.filled - self.next;
+        if left > self.read_from {
+            self.grow(left);
         }
-        let room = (self.buffer.len() - self.filled) as u64;
-        let wanted = room.min(self.end - self.at) as usize;
-        let into = &mut self.buffer[self.filled..][..wanted];
+        self.buffer
+            .copy_within(self.next..self.filled, self.read_from - left);
+        self.next = self.read_from - left;
+        let missing = self.end - self.at;
+        let room = self.buffer.len() - self.read_from;
+        let wanted = room.min(missing.next_multiple_of(ALIGNMENT_BYTES as u64) as usize);
+        let into = &mut self.buffer[self.read_from..][..wanted];
         self.file.read_exact_at(into, self.at)?;
         self.at += wanted as u64;
-        self.filled += wanted;
+        self.filled = self.read_from + missing.min(wanted as u64) as usize;
         Ok(())
+    }
+
+    /// Makes room for a row of more than these bytes, twice as much each time.
+    fn grow(&mut self, bytes: usize) {
+        let room = bytes.next_multiple_of(ALIGNMENT_BYTES);
+        let mut buffer = Aligned::new(2 * room.max(self.buffer.len()));
+        buffer[self.next..self.filled].copy_from_slice(&self.buffer[self.next..self.filled]);
+        self.buffer = buffer;
+        self.read_from = room;
     }
 
     /// The row that was advanced to.
     #[inline]
     pub(super) fn row(&self) -> (&[u8], Origin) {
         (&self.buffer[self.row.clone()], self.origin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn runs_of_rows_of_any_size_come_back(
+            runs in prop::collection::vec(
+                prop::collection::vec(prop_oneof![0usize..300, 3000..5000usize, 0..3_000_000usize], 0..9),
+                0..5,
+            ),
+            buffer_blocks in 1usize..40,
+        ) {
+            let row = |bytes: &usize, at: usize| vec![at as u8 ^ *bytes as u8; *bytes];
+            let mut spill = Spill::create(&std::env::temp_dir()).expect("a file");
+            for rows in &runs {
+                for (at, bytes) in rows.iter().enumerate() {
+                    spill.push(&row(bytes, at), at as u64).expect("written");
+                }
+                spill.end_run().expect("written");
+            }
+            let readers = spill.readers(buffer_blocks * ALIGNMENT_BYTES);
+            prop_assert_eq!(readers.len(), runs.len());
+            for (mut reader, rows) in readers.into_iter().zip(&runs) {
+                for (at, bytes) in rows.iter().enumerate() {
+                    prop_assert!(reader.advance().expect("read"));
+                    prop_assert!(reader.row() == (&row(bytes, at)[..], at as u64));
+                }
+                prop_assert!(!reader.advance().expect("read"));
+            }
+        }
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use inorder_btree::record::Fields;
 use inorder_btree::{
-    Builder, Error as TreeError, IndexBuilder, Options, SchemaEntry, TableBuilder, TextEncoding,
-    Value, record,
+    Builder, Error as TreeError, IndexBuilder, Options, PairBuilder, SchemaEntry, TableBuilder,
+    TextEncoding, Value, record,
 };
 
 use super::checks::Checks;
@@ -69,6 +69,7 @@ pub(super) struct Build {
 
 enum Tree {
     Table(TableBuilder),
+    Pair(PairBuilder),
     Index(IndexBuilder),
 }
 
@@ -89,9 +90,14 @@ impl Build {
                 ..options
             },
         )?;
-        let tree = match &layout.table {
-            TableLayout::Rowid { .. } => Tree::Table(builder.table()?),
-            TableLayout::WithoutRowid(order) => Tree::Index(builder.index(order.clone(), None)?),
+        let tree = match (&layout.table, &layout.beside) {
+            (TableLayout::WithoutRowid(order), _) => {
+                Tree::Index(builder.index(order.clone(), None)?)
+            }
+            (TableLayout::Rowid { .. }, None) => Tree::Table(builder.table()?),
+            (TableLayout::Rowid { .. }, Some(index)) => {
+                Tree::Pair(builder.table_with_index(index.order.clone(), index.unique_columns)?)
+            }
         };
         let sorter =
             |index: &IndexLayout| (Sorter::new(Some(index.order.clone()), limits.clone()), 0);
@@ -140,6 +146,7 @@ impl Build {
         self.rows += 1;
         let result = match (&mut self.tree, self.layout.picks()) {
             (Tree::Index(tree), _) => tree.push(row),
+            (Tree::Pair(tree), _) => tree.push(rowid, row),
             (Tree::Table(tree), None) => tree.push(rowid, row),
             (Tree::Table(tree), Some(picks)) => {
                 self.stored.clear();
@@ -148,6 +155,12 @@ impl Build {
             }
         };
         result.map_err(|error| clash(error, &self.layout.name, self.last_origin, origin))?;
+        if let (Tree::Pair(tree), Some(index)) = (&mut self.tree, &self.layout.beside) {
+            self.stored.clear();
+            self.fields.write(row, index.picks(rowid), &mut self.stored);
+            tree.push_entry(&self.stored)
+                .map_err(|error| clash(error, &index.name, self.last_origin, origin))?;
+        }
         self.last_rowid = Some(rowid);
         self.last_origin = origin;
         for (index, (entries, bytes)) in self.layout.indexes.iter().zip(&mut self.entries) {
@@ -167,11 +180,18 @@ impl Build {
         mut look: impl FnMut() -> Result<(), crate::Error>,
     ) -> Result<(File, u64), Failure> {
         let mut spilled_bytes = 0;
+        let mut roots = Vec::new();
         let (mut builder, root) = match self.tree {
             Tree::Table(tree) => tree.finish()?,
             Tree::Index(tree) => tree.finish()?,
+            Tree::Pair(tree) => {
+                let (builder, [root, index_root]) = tree.finish()?;
+                let index = self.layout.beside.as_ref();
+                roots.extend(index.map(|index| (index.name.clone(), index_root)));
+                (builder, root)
+            }
         };
-        let mut roots = vec![(self.layout.name.clone(), root)];
+        roots.push((self.layout.name.clone(), root));
         for (index, (entries, bytes)) in self.layout.indexes.iter().zip(self.entries) {
             space::check(folder, space::tree_bytes(entries.rows(), bytes))?;
             let tree = builder.index(index.order.clone(), index.unique_columns)?;

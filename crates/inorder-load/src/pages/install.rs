@@ -14,6 +14,9 @@ use crate::target::{check_schema, failed, open_database, orphans};
 /// Page cache while SQLite makes an index of a built table, in KiB.
 const CACHE_KIB: i64 = 1 << 18;
 
+/// How much of a built file is mapped while it is copied from: the most that SQLite maps.
+const MAPPED_BYTES: i64 = 0x7fff_0000;
+
 /// How often it is looked whether somebody wants SQLite to stop.
 const LOOKS_EVERY: std::time::Duration = std::time::Duration::from_millis(100);
 
@@ -71,6 +74,10 @@ impl Takeover<'_> {
         let other = aside.path().to_string_lossy();
         connection
             .execute("ATTACH ?1 AS inorder_load", [&*other])
+            .map_err(&failed)?;
+        // Nobody else has the file: it is read where the system keeps it, without a call and a copy a page.
+        connection
+            .pragma_update(Some("inorder_load"), "mmap_size", MAPPED_BYTES)
             .map_err(&failed)?;
         // Foreign keys are checked all at once in the end. With two journals, SQLite would tie them together by
         // a third file, which a kill leaves behind (<https://www.sqlite.org/atomiccommit.html#multi_file_commit>).

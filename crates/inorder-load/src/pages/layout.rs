@@ -76,12 +76,6 @@ pub(super) fn indexes(scratch: &Scratch) -> rusqlite::Result<Vec<IndexInfo>> {
     Ok(found)
 }
 
-/// How many indexes are built from entries that are sorted on their own.
-pub(super) fn sorted_beside(scratch: &Scratch) -> rusqlite::Result<usize> {
-    let is_sorted = |index: &&IndexInfo| !index.is_left_to_sqlite() && !index.is_table();
-    Ok(indexes(scratch)?.iter().filter(is_sorted).count())
-}
-
 /// A table as trees.
 pub(super) struct Layout {
     /// The table's name.
@@ -89,6 +83,9 @@ pub(super) struct Layout {
     /// How many columns its rows have.
     columns: usize,
     pub(super) table: TableLayout,
+    /// The index whose entries come in the order of the rows: it is built beside the table.
+    pub(super) beside: Option<IndexLayout>,
+    /// The others.
     pub(super) indexes: Vec<IndexLayout>,
     /// The schema's rows, without those of the indexes that SQLite makes.
     pub(super) schema: Vec<SchemaRow>,
@@ -131,11 +128,12 @@ pub(super) struct SchemaRow {
 pub(super) const SEQUENCE: &str = "sqlite_sequence";
 
 impl Layout {
-    /// The trees of a table without obstacles, whose rows have these columns.
+    /// The trees of a table without obstacles, whose rows have these columns and come in this order, if in any.
     pub(super) fn new(
         scratch: &Scratch,
         destination: &Destination,
         record: &[usize],
+        rows_order: Option<&KeyOrder>,
     ) -> rusqlite::Result<Self> {
         let all =
             "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE ?1 <> '' ORDER BY rowid";
@@ -152,7 +150,9 @@ impl Layout {
             alias: destination.rowid.map(|rowid| place(record, rowid)),
             is_counted,
         };
-        let (mut layouts, mut statements_after) = (Vec::new(), Vec::new());
+        // Rows without a rowid of their own get one after another.
+        let rows_order = rows_order.filter(|_| destination.rowid.is_none());
+        let (mut beside, mut layouts, mut statements_after) = (None, Vec::new(), Vec::new());
         for index in indexes(scratch)? {
             if index.is_left_to_sqlite() {
                 let at = schema.iter().position(|row| row.name == index.name);
@@ -163,18 +163,29 @@ impl Layout {
                 table = TableLayout::WithoutRowid(order);
             } else {
                 let (places, order) = entries(&index, destination, record, index.terms.len());
-                layouts.push(IndexLayout {
+                let index = IndexLayout {
                     places,
                     order,
                     unique_columns: index.is_unique.then(|| index.key_terms()),
                     name: index.name,
-                });
+                };
+                match rows_order {
+                    Some(order) if beside.is_none() && index.is_in_order_of(order) => {
+                        beside = Some(index);
+                    }
+                    _ => layouts.push(index),
+                }
             }
+        }
+        if let TableLayout::WithoutRowid(_) = table {
+            // Two trees at once are those of a table with rowids alone.
+            layouts.extend(beside.take());
         }
         Ok(Layout {
             name: scratch.table.clone(),
             columns: record.len(),
             table,
+            beside,
             indexes: layouts,
             schema,
             statements_after,
@@ -183,7 +194,8 @@ impl Layout {
 
     /// How many trees there are.
     pub(super) fn trees(&self) -> u32 {
-        1 + self.indexes.len() as u32 + u32::from(self.is_counted())
+        let indexes = self.indexes.len() + usize::from(self.beside.is_some());
+        1 + indexes as u32 + u32::from(self.is_counted())
     }
 
     /// Whether the largest rowid is written down.
@@ -201,7 +213,7 @@ impl Layout {
     #[inline]
     pub(super) fn is_taken_apart(&self) -> bool {
         let has_alias = matches!(self.table, TableLayout::Rowid { alias: Some(_), .. });
-        has_alias || !self.indexes.is_empty()
+        has_alias || self.beside.is_some() || !self.indexes.is_empty()
     }
 
     /// What is stored of a row; `None` where it is the row as it is. The rowid isn't stored twice.
@@ -230,6 +242,23 @@ impl IndexLayout {
     pub(super) fn picks(&self, rowid: i64) -> impl Iterator<Item = Pick> + Clone {
         let pick = move |place: &Option<usize>| place.map_or(Pick::Integer(rowid), Pick::Value);
         self.places.iter().map(pick)
+    }
+
+    /// Whether rows in this order bring their entries in the order of the index: all but the last of its
+    /// values, the rowid, are the first that rows are ordered by.
+    fn is_in_order_of(&self, rows: &KeyOrder) -> bool {
+        let Some((_, values)) = self.order.columns().split_last() else {
+            return false;
+        };
+        let as_in_row = |column: &KeyColumn| {
+            let index = self.places[column.index]?;
+            Some(KeyColumn { index, ..*column })
+        };
+        values.len() <= rows.columns().len()
+            && values
+                .iter()
+                .map(as_in_row)
+                .eq(rows.columns()[..values.len()].iter().copied().map(Some))
     }
 }
 

@@ -21,8 +21,10 @@ use rusqlite::Connection;
 
 use crate::Error;
 use crate::destination::Destination;
-use crate::load::Job;
+use crate::load::{Job, Order};
 use crate::target::{Choice, WriterChoice};
+use inorder_btree::KeyOrder;
+use layout::Layout;
 use scratch::Scratch;
 
 pub(crate) use writer::Direct;
@@ -58,7 +60,19 @@ pub(crate) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
         scratch: &scratch,
         job,
     };
-    let obstacle = obstacles::first(&case).map_err(failed)?;
+    let sorts_beside = sorted_beside(&scratch, goal.destination, job).map_err(failed)?;
+    let obstacle = match obstacles::first(&case).map_err(failed)? {
+        // Looking at a row is an insert of it: where no index is to be sorted, statements are done with that.
+        None if job.writer == WriterChoice::Auto
+            && sorts_beside == 0
+            && obstacles::has_checks(&scratch).map_err(failed)? =>
+        {
+            Some(
+                "it has CHECKs and no index in another order, so that inserts cost less".to_owned(),
+            )
+        }
+        obstacle => obstacle,
+    };
     let constants = match obstacle {
         Some(why) => Err(why),
         None => defaults::constants(&scratch, goal.destination, given),
@@ -67,7 +81,7 @@ pub(crate) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
         Ok(constants) => Ok(Choice {
             is_direct: true,
             why_not: None,
-            sorts_beside: layout::sorted_beside(&scratch).map_err(failed)?,
+            sorts_beside,
             constants,
         }),
         Err(why) if job.writer == WriterChoice::Direct => Err(Error::Refused {
@@ -81,4 +95,25 @@ pub(crate) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
             ..Choice::default()
         }),
     }
+}
+
+/// The order that all rows come in, whose records have these columns; `None` where it is none.
+fn rows_order(job: &Job, destination: &Destination, record: &[usize]) -> Option<KeyOrder> {
+    match job.order {
+        Order::Full => destination.order(record),
+        Order::Input | Order::Batch { .. } => None,
+    }
+}
+
+/// How many indexes are built from entries that are sorted on their own.
+fn sorted_beside(
+    scratch: &Scratch,
+    destination: &Destination,
+    job: &Job,
+) -> rusqlite::Result<usize> {
+    let record = &destination.physical;
+    let order = rows_order(job, destination, record);
+    Ok(Layout::new(scratch, destination, record, order.as_ref())?
+        .indexes
+        .len())
 }

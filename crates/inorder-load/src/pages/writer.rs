@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use inorder_btree::{Error as TreeError, Options};
 use rusqlite::Connection;
 
-use super::Goal;
 use super::aside::{Aside, refuse_stale};
 use super::build::{Build, Failure};
 use super::checks::Checks;
@@ -13,7 +12,7 @@ use super::install::{Takeover, run_after};
 use super::layout::Layout;
 use super::obstacles::has_checks;
 use super::scratch::Scratch;
-use super::space;
+use super::{Goal, rows_order, space};
 use crate::Error;
 use crate::load::{Batch, Origins, Progress, Summary};
 use crate::target::{RowWriter, WritePlan, failed};
@@ -52,7 +51,9 @@ impl Direct {
             refuse_stale(goal.path)?;
         }
         let scratch = Scratch::new(goal).map_err(&failed)?;
-        let layout = Layout::new(&scratch, plan.destination, plan.record).map_err(&failed)?;
+        let order = rows_order(plan.job, plan.destination, plan.record);
+        let layout = Layout::new(&scratch, plan.destination, plan.record, order.as_ref())
+            .map_err(&failed)?;
         let usual = Options::default();
         let options = Options {
             page_bytes: match goal.database {

@@ -111,7 +111,7 @@ impl DelimitedRows {
             quoting::look(record, self.delimiter, quote, &mut self.is_quoted)
                 .map_err(|broken| self.broken(&broken))?;
         }
-        if std::str::from_utf8(record).is_err() {
+        if !self.splitter.is_ascii() && std::str::from_utf8(record).is_err() {
             return Err(self.not_utf8());
         }
         Ok(true)
@@ -201,12 +201,14 @@ impl Rows for DelimitedRows {
         }
         self.check_length()?;
         row.begin(self.splitter.line());
-        for (i, field) in self.splitter.fields().enumerate() {
+        let text = self.splitter.text();
+        let kept = row.keep(text);
+        for (i, range) in self.splitter.ranges().enumerate() {
             let is_quoted = self.is_quoted.get(i).copied().unwrap_or(false);
-            let is_null = |null: &String| null.as_bytes() == field;
+            let is_null = |null: &String| null.as_bytes() == &text[range.clone()];
             let field = match !is_quoted && self.null.as_ref().is_some_and(is_null) {
                 true => Field::Null,
-                false => Field::Text(row.keep(field)),
+                false => Field::Text(kept.part(range)),
             };
             row.fields.push(field);
         }

@@ -14,7 +14,8 @@ use crate::Error;
 /// Enough to recognise a format by.
 const HEAD_BYTES: u64 = 64;
 
-const BUFFER_BYTES: usize = 1 << 18;
+/// Less than formats ask for at a time, so that what they read goes to them past the buffer.
+const BUFFER_BYTES: usize = 1 << 16;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 

@@ -1,5 +1,7 @@
 //! One row as its file holds it, before a table's types are known.
 
+use std::ops::Range;
+
 /// A row that is read into again and again: no allocation a row.
 #[derive(Debug, Default)]
 pub struct Row {
@@ -26,6 +28,18 @@ pub(super) enum Field {
 pub(super) struct Span {
     start: u32,
     end: u32,
+}
+
+impl Span {
+    /// A part of it, counted from its start.
+    #[inline]
+    pub(super) fn part(self, range: Range<usize>) -> Span {
+        debug_assert!(range.end <= (self.end - self.start) as usize);
+        Span {
+            start: self.start + range.start as u32,
+            end: self.start + range.end as u32,
+        }
+    }
 }
 
 /// The value of one field, borrowed.
@@ -100,6 +114,7 @@ impl Row {
     ///
     /// # Panics
     /// Where the row outgrows 4 GiB; sources refuse rows above [`ROW_BYTES_MAX`].
+    #[inline]
     pub(super) fn keep(&mut self, bytes: &[u8]) -> Span {
         let place = |at: usize| u32::try_from(at).expect("a row of less than 4 GiB");
         let start = place(self.bytes.len());

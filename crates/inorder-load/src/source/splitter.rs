@@ -2,6 +2,7 @@
 //! for delimiters where there are none. Both split the same.
 
 use std::io::{self, Read};
+use std::ops::Range;
 
 use csv_core::ReadRecordResult;
 
@@ -11,7 +12,7 @@ const BUFFER_BYTES: usize = 1 << 18;
 
 /// Splits text into records and keeps the bytes each was read from.
 pub(super) struct Splitter {
-    text: Box<dyn Read + Send>,
+    input: Box<dyn Read + Send>,
     core: csv_core::Reader,
     delimiter: u8,
     /// The byte that fields may stand between.
@@ -22,6 +23,9 @@ pub(super) struct Splitter {
     at: usize,
     filled: usize,
     is_at_end: bool,
+    /// From here on to `filled` there is no quote, and nothing but ASCII: looked up once a read.
+    unquoted_from: usize,
+    ascii_from: usize,
     /// The last record has no quotes: its fields are those of `record`, a delimiter between two.
     is_plain: bool,
     /// The last record's fields, end to end without quotes and delimiters, unless it is plain.
@@ -34,14 +38,14 @@ pub(super) struct Splitter {
 
 impl Splitter {
     /// Begins to split. Fields may stand between quotes where there is one.
-    pub(super) fn new(text: Box<dyn Read + Send>, delimiter: u8, quote: Option<u8>) -> Self {
+    pub(super) fn new(input: Box<dyn Read + Send>, delimiter: u8, quote: Option<u8>) -> Self {
         let core = csv_core::ReaderBuilder::new()
             .delimiter(delimiter)
             .quoting(quote.is_some())
             .quote(quote.unwrap_or(b'"'))
             .build();
         Splitter {
-            text,
+            input,
             core,
             delimiter,
             quote,
@@ -51,6 +55,8 @@ impl Splitter {
             at: 0,
             filled: 0,
             is_at_end: false,
+            unquoted_from: 0,
+            ascii_from: 0,
             fields: vec![0; 1 << 12],
             ends: vec![0; 64],
             ends_used: 0,
@@ -75,6 +81,7 @@ impl Splitter {
         let unsplit = &self.buffer[self.at..self.filled];
         let line_ends = unsplit.iter().take_while(|byte| is_line_end(**byte));
         let (before, rest) = unsplit.split_at(line_ends.count());
+        let start = self.at + before.len();
         let mut ends = 0;
         for end in memchr::memchr3_iter(self.delimiter, b'\n', b'\r', rest) {
             if ends == self.ends.len() {
@@ -86,14 +93,14 @@ impl Splitter {
                 continue;
             }
             let has_quotes = |quote| memchr::memchr(quote, &rest[..end]).is_some();
-            if self.quote.is_some_and(has_quotes) {
+            if start < self.unquoted_from && self.quote.is_some_and(has_quotes) {
                 return false;
             }
             self.ends_used = ends;
             self.line = self.core.line() + newlines(before);
             self.core.set_line(self.line + newlines(&rest[end..=end]));
-            self.start += before.len();
-            self.at = self.start + end + 1;
+            self.start = start;
+            self.at = start + end + 1;
             return true;
         }
         false
@@ -143,6 +150,8 @@ impl Splitter {
         self.buffer.copy_within(self.start..self.filled, 0);
         self.at -= self.start;
         self.filled -= self.start;
+        self.unquoted_from = self.unquoted_from.saturating_sub(self.start);
+        self.ascii_from = self.ascii_from.saturating_sub(self.start);
         self.start = 0;
         if self.filled == self.buffer.len() {
             if self.filled > ROW_BYTES_MAX {
@@ -153,13 +162,20 @@ impl Splitter {
             self.buffer.resize(self.buffer.len() * 2, 0);
         }
         let read = loop {
-            match self.text.read(&mut self.buffer[self.filled..]) {
+            match self.input.read(&mut self.buffer[self.filled..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 read => break read?,
             }
         };
+        let new = &self.buffer[self.filled..][..read];
         self.filled += read;
         self.is_at_end = read == 0;
+        if (self.quote).is_some_and(|quote| memchr::memchr(quote, new).is_some()) {
+            self.unquoted_from = self.filled;
+        }
+        if !new.is_ascii() {
+            self.ascii_from = self.filled;
+        }
         Ok(())
     }
 
@@ -188,16 +204,34 @@ impl Splitter {
         self.is_plain
     }
 
+    /// Whether the last record is known to be ASCII.
+    pub(super) fn is_ascii(&self) -> bool {
+        self.start >= self.ascii_from
+    }
+
     /// The last record's fields, unquoted.
-    #[inline]
     pub(super) fn fields(&self) -> impl Iterator<Item = &[u8]> {
-        let (fields, gap_bytes) = match self.is_plain {
-            true => (self.record(), 1),
-            false => (&self.fields[..], 0),
-        };
+        let text = self.text();
+        self.ranges().map(|range| &text[range])
+    }
+
+    /// What the last record's fields are parts of.
+    #[inline]
+    pub(super) fn text(&self) -> &[u8] {
+        match (self.is_plain, self.ends[..self.ends_used].last()) {
+            (true, Some(end)) => &self.record()[..*end],
+            (false, Some(end)) => &self.fields[..*end],
+            (_, None) => &[],
+        }
+    }
+
+    /// Which parts of [`text`](Self::text) they are.
+    #[inline]
+    pub(super) fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        let gap_bytes = usize::from(self.is_plain);
         let ends = &self.ends[..self.ends_used];
         let starts = std::iter::once(0).chain(ends.iter().map(move |end| end + gap_bytes));
-        starts.zip(ends).map(|(start, end)| &fields[start..*end])
+        starts.zip(ends).map(|(start, end)| start..*end)
     }
 }
 
@@ -246,6 +280,7 @@ mod tests {
                 return records;
             }
             assert_eq!(splitter.fields().count(), splitter.len());
+            assert!(!splitter.is_ascii() || splitter.record().is_ascii());
             let fields = splitter.fields().map(<[u8]>::to_vec).collect();
             records.push((splitter.line(), splitter.record().to_vec(), fields));
         }

@@ -107,7 +107,7 @@ fn what_can_be_written_directly_is() {
         "CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT, b NOT NULL UNIQUE)",
         "CREATE TABLE t(a PRIMARY KEY NOT NULL, b, c DEFAULT (1 + 1), d DEFAULT x'00') WITHOUT ROWID",
         "CREATE TABLE t(a, b); CREATE INDEX i ON t(a + 1); CREATE INDEX j ON t(b) WHERE a > 1",
-        "CREATE TABLE t(a CHECK (a > 1), b, CHECK (b <> a))",
+        "CREATE TABLE t(a PRIMARY KEY CHECK (a > 1), b, CHECK (b <> a)); CREATE INDEX i ON t(b)",
         "CREATE TABLE t(a INTEGER, b TEXT) STRICT; CREATE VIEW v AS SELECT * FROM t",
         "CREATE TABLE p(x PRIMARY KEY); INSERT INTO p VALUES (3), (2); CREATE TABLE t(a REFERENCES p, b)",
     ] {
@@ -116,9 +116,28 @@ fn what_can_be_written_directly_is() {
 }
 
 #[test]
+fn checks_without_an_index_are_left_to_inserts_unless_the_way_is_asked_for() {
+    let schema = "CREATE TABLE t(a CHECK (a > 1), b)";
+    for (writer, expected) in [
+        (WriterChoice::Auto, "statements"),
+        (WriterChoice::Direct, "direct"),
+    ] {
+        let (_folder, from, to) = pair(SOURCE, schema);
+        let summary = load(&job(&from, &to, writer)).expect("a load");
+        assert_eq!(summary.writer, expected);
+        assert_eq!(summary.why_not_direct.is_some(), expected == "statements");
+    }
+}
+
+#[test]
 fn an_order_or_duplicates_may_stand_in_the_way() {
     let by_input = |job: &mut Job| job.order = Order::Input;
-    let by_batches = |job: &mut Job| job.order = Order::Batch { rows: 10 };
+    let by_batches = |job: &mut Job| {
+        job.order = Order::Batch {
+            rows: 10,
+            is_by_prefix: false,
+        }
+    };
     let ignoring = |job: &mut Job| job.on_duplicate = OnDuplicate::Ignore;
     let keyed = "CREATE TABLE t(a PRIMARY KEY, b) WITHOUT ROWID";
     assert!(why_not(keyed, by_input).is_some());
