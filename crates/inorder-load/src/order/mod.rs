@@ -7,7 +7,6 @@
 
 mod aligned;
 mod arena;
-mod buckets;
 mod compare;
 mod in_memory;
 mod merge;

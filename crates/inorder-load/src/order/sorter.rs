@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use inorder_btree::{KeyOrder, TextEncoding};
 
-use super::arena::{Arena, CHUNK_BYTES, Origin};
-use super::buckets::{BUCKETS, Buckets, Pair};
-use super::in_memory::InMemory;
+use super::arena::{Arena, Origin};
+use super::in_memory::{InMemory, Pair};
 use super::merge::Merge;
+use super::pairs;
 use super::spill::Spill;
 
 /// The least memory of a run that is merged.
@@ -16,9 +16,6 @@ const RUN_BYTES_MIN: usize = 1 << 16;
 
 /// More memory than this makes no run faster.
 const RUN_BYTES_MAX: usize = 1 << 20;
-
-/// What open chunks of all buckets take. Buckets are made where it is an eighth of the memory at most.
-const BUCKETS_BYTES: usize = BUCKETS * CHUNK_BYTES;
 
 /// What a sort may use.
 #[derive(Clone, Debug)]
@@ -38,12 +35,8 @@ pub struct Limits {
 pub struct Sorter {
     order: KeyOrder,
     limits: Limits,
-    /// Whether rows are dealt into buckets once there are some.
-    has_buckets: bool,
-    /// The most that rows may take: what open chunks have left over is not for them.
-    memory_bytes_max: usize,
     arena: Arena,
-    buckets: Buckets,
+    pairs: Vec<Pair>,
     spill: Option<Spill>,
     is_by_prefix: bool,
     rows: u64,
@@ -54,15 +47,11 @@ impl Sorter {
     /// A sorter without rows; without an order it gives rows back as they came.
     pub fn new(order: Option<KeyOrder>, limits: Limits) -> Self {
         let order = order.unwrap_or_else(|| KeyOrder::new(Vec::new(), TextEncoding::Utf8));
-        let has_buckets = limits.memory_bytes / 8 >= BUCKETS_BYTES && !order.columns().is_empty();
-        let open_bytes = if has_buckets { BUCKETS_BYTES } else { 0 };
         Sorter {
-            has_buckets,
-            memory_bytes_max: limits.memory_bytes - open_bytes,
-            arena: Arena::default(),
+            arena: Arena::new(limits.memory_bytes),
             order,
             limits,
-            buckets: Buckets::new(),
+            pairs: Vec::new(),
             spill: None,
             is_by_prefix: false,
             rows: 0,
@@ -85,16 +74,11 @@ impl Sorter {
     /// Where a run can't be spilled.
     #[inline]
     pub fn push(&mut self, record: &[u8], origin: Origin) -> io::Result<()> {
-        let prefix = self.order.prefix(record);
-        let bucket = self.buckets.bucket(prefix);
-        let place = self.arena.push(self.buckets.stream(bucket), record, origin);
-        self.buckets.push(bucket, (prefix, place));
+        let place = self.arena.push(record, origin);
+        self.pairs.push((self.order.prefix(record), place));
         self.rows += 1;
         self.bytes += record.len() as u64;
-        if self.has_buckets && self.buckets.is_due() {
-            self.buckets.deal();
-        }
-        if self.memory_bytes() > self.memory_bytes_max {
+        if self.memory_bytes() > self.limits.memory_bytes {
             self.spill_run()?;
         }
         Ok(())
@@ -113,7 +97,7 @@ impl Sorter {
     /// Bytes of memory that the rows take.
     #[inline]
     pub fn memory_bytes(&self) -> usize {
-        self.arena.used_bytes() + self.buckets.len() * size_of::<Pair>()
+        self.arena.used_bytes() + self.pairs.len() * size_of::<Pair>()
     }
 
     fn sort(&mut self) {
@@ -122,10 +106,10 @@ impl Sorter {
         }
         let (arena, order) = (&self.arena, &self.order);
         if self.is_by_prefix {
-            self.buckets.sort(|tied| tied.sort_unstable());
+            pairs::sort(&mut self.pairs, |tied| tied.sort_unstable());
             return;
         }
-        self.buckets.sort(|tied| {
+        pairs::sort(&mut self.pairs, |tied| {
             tied.sort_unstable_by(|&(_, a), &(_, b)| {
                 order
                     .compare(arena.get(a).0, arena.get(b).0)
@@ -141,17 +125,16 @@ impl Sorter {
             Some(spill) => spill,
             none => none.insert(Spill::create(&self.limits.spill_folder)?),
         };
-        let arena = std::mem::take(&mut self.arena);
-        let mut in_memory =
-            InMemory::kept(arena, std::mem::replace(&mut self.buckets, Buckets::new()));
+        let arena = std::mem::replace(&mut self.arena, Arena::new(0));
+        let mut in_memory = InMemory::new(arena, std::mem::take(&mut self.pairs));
         while in_memory.advance() {
             let (record, origin) = in_memory.row();
             spill.push(record, origin)?;
         }
         spill.end_run()?;
-        (self.arena, self.buckets) = in_memory.into_parts();
+        (self.arena, self.pairs) = in_memory.into_parts();
         self.arena.clear();
-        self.buckets.clear();
+        self.pairs.clear();
         Ok(())
     }
 
@@ -166,24 +149,24 @@ impl Sorter {
                 rows: self.rows,
                 bytes: self.bytes,
                 spilled_bytes: 0,
-                from: From::Memory(InMemory::new(self.arena, self.buckets)),
+                from: From::Memory(InMemory::new(self.arena, self.pairs)),
             });
         }
-        if self.buckets.len() > 0 {
+        if !self.pairs.is_empty() {
             self.spill_run()?;
         }
         let Sorter {
             order,
             limits,
             arena,
-            buckets,
+            pairs,
             spill,
             rows,
             bytes,
-            ..
+            is_by_prefix: _,
         } = self;
         // Their memory is the runs' now.
-        drop((arena, buckets));
+        drop((arena, pairs));
         let mut spill = spill.expect("something was spilled");
         let mut spilled_bytes = spill.bytes();
         let runs_max = (limits.memory_bytes / RUN_BYTES_MIN).max(2);

@@ -134,9 +134,9 @@ fn by_prefix_rows_with_the_same_one_stay_as_they_came() {
     assert_eq!(origins, [3, 0, 1, 2]);
 }
 
-/// Enough rows, and memory, that they are dealt into buckets; with a spill, into the same buckets run after run.
+/// Enough rows for several chunks and for runs of several blocks.
 #[test]
-fn rows_in_buckets_come_in_the_stable_order() {
+fn many_rows_come_in_the_stable_order() {
     const MEMORY_BYTES: usize = 16 << 20;
     let mut number = 1u64;
     let mut random = || {
