@@ -8,6 +8,7 @@ target/.
 
 import os
 import pathlib
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -163,15 +164,18 @@ class Python(unittest.TestCase):
 class Node(unittest.TestCase):
     def test_better_sqlite3_loads_it(self):
         folder = TARGET / "node"
-        if not (folder / "node_modules" / "better-sqlite3").exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            run("npm", "install", "--prefix", folder, "better-sqlite3")
+        environment = {**os.environ, "NODE_PATH": str(folder / "node_modules")}
+        probe = ["node", "-e", "new (require('better-sqlite3'))(':memory:')"]
+        if subprocess.run(probe, env=environment, capture_output=True).returncode != 0:
+            # Not there, or built for another Node. Later ones than this need Node 20; Debian 12 has 18.
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            run("npm", "install", "--prefix", folder, "better-sqlite3@11.10.0")
         script = (
             "const db = new (require('better-sqlite3'))(':memory:'); db.loadExtension(process.argv[1]);"
             f"db.exec(`PRAGMA trusted_schema=off; {TABLE}; INSERT INTO t(n) VALUES (1), (2)`);"
             "console.log(db.prepare('SELECT group_concat(n) AS n FROM (SELECT n FROM t ORDER BY id)').get().n)"
         )
-        environment = {**os.environ, "NODE_PATH": str(folder / "node_modules")}
         self.assertEqual(run("node", "-e", script, EXTENSION, env=environment), "1,2\n")
 
 

@@ -2,6 +2,7 @@
 //! `/proc`; what can't be read is unobservable, not zero.
 
 use crate::results::Noise;
+pub use inorder_engine::cpu_s;
 use std::{fs, io::Write as _, path::Path, time::Instant};
 
 /// Bytes of processes so far (`/proc/PID/io`).
@@ -33,22 +34,6 @@ pub fn process_io(processes: &[u32]) -> ProcessIo {
 
 fn is_there(pid: u32) -> bool {
     Path::new("/proc").join(pid.to_string()).exists()
-}
-
-/// CPU seconds of processes so far, user and system, with those of their children that ended
-/// (proc_pid_stat(5), fields 14 to 17), counted in clock ticks.
-pub fn cpu_s(processes: &[u32]) -> Option<f64> {
-    let mut ticks = 0;
-    for pid in processes.iter().filter(|pid| is_there(**pid)) {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        let fields = stat.rsplit_once(')')?.1.split_whitespace();
-        ticks += fields
-            .skip(11)
-            .take(4)
-            .map(|field| field.parse::<u64>().ok())
-            .sum::<Option<u64>>()?;
-    }
-    Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
 /// Peak resident memory of the process in bytes.

@@ -143,6 +143,84 @@ fn killed_direct_writers_leave_the_old_state_or_the_new() {
     kill_at_any_moment("direct", "64M");
 }
 
+/// A load in a file system of its own that has so many bytes, or whose files may have: its exit code, what it
+/// says, and the names that are left there. The database comes back from there.
+fn in_small_space(load: &Load, writer: &str, space: &str) -> Option<(i32, String, String)> {
+    let unshare = ["-U", "-r", "-m"];
+    let can = Command::new("unshare").args(unshare).arg("true").status();
+    if !can.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: no file system can be mounted here");
+        return None;
+    }
+    let script = format!(
+        "mkdir -p small; mount -t tmpfs -o size=32M none small; cp before.db small/app.db; \
+         trap '' XFSZ; ({space}; \
+         exec \"$INORDER\" load rows.csv small/app.db --quiet --writer {writer} --memory 64M); code=$?; \
+         rm -f small/filler; ls small >&2; cp small/app.db app.db; exit $code"
+    );
+    let ended = Command::new("unshare")
+        .args(unshare)
+        .args(["sh", "-c", &script])
+        .env("INORDER", env!("CARGO_BIN_EXE_inorder"))
+        .current_dir(load.folder.path())
+        .output()
+        .expect("a shell");
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    let (said, left) = said.trim_end().rsplit_once('\n')?;
+    Some((ended.status.code()?, said.to_owned(), left.to_owned()))
+}
+
+#[test]
+fn a_full_disk_leaves_the_old_state() {
+    let load = Load::new("auto", "64M");
+    load.reset();
+    load.finish();
+    let whole = load.path("app.db").metadata().expect("a database").len();
+    // All but so many bytes are taken; or none are, and no file may have more than so many blocks of 512.
+    let free = |kib| {
+        format!(
+            "head -c $((32 * 1024 * 1024 - {kib} * 1024 - $(stat -c %s before.db))) /dev/zero > small/filler"
+        )
+    };
+    for (writer, space, words) in [
+        // Foreseen, before anything is written.
+        (
+            "direct",
+            free(2000),
+            "MB are needed there and 1 MB are free",
+        ),
+        // Not foreseen: the file beside is complete, but the database can't get as long as it would.
+        (
+            "direct",
+            format!("ulimit -f {}", (whole - 48 * 1024) / 512),
+            "small/app.db: disk I/O error",
+        ),
+        (
+            "direct",
+            "ulimit -f 600".to_owned(),
+            "small/app.db.inorder-load: File too large",
+        ),
+        (
+            "statements",
+            free(900),
+            "no room is left on the disk; the database is as it was",
+        ),
+        (
+            "statements",
+            "ulimit -f 600".to_owned(),
+            "small/app.db: disk I/O error",
+        ),
+    ] {
+        load.reset();
+        let Some((code, said, left)) = in_small_space(&load, writer, &space) else {
+            return;
+        };
+        assert_eq!((code, &*left), (1, "app.db"), "{writer}, {space}: {said}");
+        assert!(said.contains(words), "{writer}, {space}: {said}");
+        assert_eq!(look(&load.path("app.db")), (500, 0), "{writer}, {space}");
+    }
+}
+
 #[test]
 fn ctrl_c_leaves_the_old_state_and_says_so() {
     let load = Load::new("statements", "64M");

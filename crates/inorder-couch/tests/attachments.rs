@@ -75,7 +75,7 @@ fn a_large_attachment_goes_in_and_comes_out_in_pieces() {
     let bytes = noise(2_200_001);
     let content = upload(&store.db, "image/png", &bytes).unwrap();
     assert_eq!(
-        (content.length, content.encoding),
+        (content.facts.length, content.facts.encoding),
         (2_200_001, Encoding::Identity)
     );
     attach(&store.db, edit(r#"{"_id":"a"}"#), "big.png", content);

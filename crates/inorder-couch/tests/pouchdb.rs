@@ -1,4 +1,5 @@
-//! Stock PouchDB, in Node and in a real browser: the tests in `pouchdb/`, which need `npm ci` there.
+//! Stock clients: PouchDB, in Node and in a real browser, and CouchDB's own nano. The tests are in `pouchdb/` and need `npm ci`
+//! there.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,8 +7,8 @@ use std::process::Command;
 fn run(file: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pouchdb");
     assert!(
-        folder.join("node_modules/pouchdb").exists(),
-        "PouchDB is missing: npm ci --prefix {}",
+        folder.join("node_modules/nano").exists(),
+        "the clients are missing: npm ci --prefix {}",
         folder.display()
     );
     let status = Command::new("node")
@@ -22,6 +23,12 @@ fn run(file: &str) {
 #[ignore = "needs PouchDB"]
 fn pouchdb_syncs_and_reads() {
     run("sync.test.mjs");
+}
+
+#[test]
+#[ignore = "needs nano"]
+fn nano_writes_reads_and_follows() {
+    run("nano.test.mjs");
 }
 
 #[test]

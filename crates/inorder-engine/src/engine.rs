@@ -1,6 +1,6 @@
 //! The traits an engine implements, and the list of engines.
 
-use crate::{Batch, Error, Io, KernelCheck, PageFill, Settings, TableShape, Tree};
+use crate::{Batch, Error, Io, KernelCheck, Load, PageFill, Settings, TableShape, Tree};
 use inorder_key::{Encoding, KeyKind};
 use std::{
     ops::Range,
@@ -198,6 +198,20 @@ pub trait Database: Send + Sync {
     fn writer(&self, table: &str, columns: &[&str], retry: Retry)
     -> Result<Box<dyn Writer>, Error>;
 
+    /// Begins to load rows into `columns` of `table`, as [`Database::writer`] writes them. Where the table is
+    /// empty, keys and indexes may be made after the rows: until then nobody else gets at the table.
+    ///
+    /// # Errors
+    /// When the table or a column isn't there.
+    fn load(&self, table: &str, columns: &[&str]) -> Result<Load, Error> {
+        let mut writer = self.writer(table, columns, Retry::default())?;
+        writer.begin()?;
+        Ok(Load {
+            writer,
+            told: Vec::new(),
+        })
+    }
+
     /// Whether an index (or the table's own order) finds rows by these columns.
     ///
     /// # Errors
@@ -308,6 +322,14 @@ pub trait Writer: Send {
     /// [`Error::Row`] when a row breaks a constraint; the transaction is still open (PostgreSQL's can
     /// only be rolled back).
     fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error>;
+
+    /// Does what takes long, or may fail, before the commit: nothing but in a [`Load`].
+    ///
+    /// # Errors
+    /// When the rows break a constraint that is made after them.
+    fn complete(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// Commits. A checkpoint that becomes due is left to [`Writer::checkpoint_if_due`].
     ///

@@ -11,9 +11,11 @@ mod error;
 pub mod galera;
 mod gather;
 mod layout;
+mod load;
 
 pub mod mariadb;
 pub mod postgres;
+mod processes;
 pub mod remote;
 mod server;
 mod settings;
@@ -28,6 +30,8 @@ pub use engine::{
 };
 pub use error::Error;
 pub use layout::{LAYOUTS, TableShape};
+pub use load::{DatabaseTable, Load, LoadTable};
+pub use processes::cpu_s;
 pub use server::template::TEMPLATES;
 pub use settings::{AutoVacuum, Journal, Partition, Settings, Synchronous, Write};
 pub use structure::{PageFill, Tree};

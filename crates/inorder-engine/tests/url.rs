@@ -218,7 +218,7 @@ fn the_next_start_removes_what_a_killed_process_left_and_nothing_in_use() {
 }
 
 #[test]
-fn a_visit_finds_the_tables_that_are_there_and_leaves_them() {
+fn a_load_finds_the_tables_that_are_there_and_leaves_them() {
     for running in Running::all() {
         let is_postgres = running.engine.name() == "postgres";
         let table = if is_postgres { "t" } else { "app.t" };
@@ -236,14 +236,16 @@ fn a_visit_finds_the_tables_that_are_there_and_leaves_them() {
             write: Write::Bulk,
             ..Settings::default()
         };
-        let database = remote(&url).unwrap().visit(&settings).unwrap();
-        write(&*database, "t", &["x"], &integers(0..2000));
-        drop(database);
+        let opened = remote(&url).unwrap().table(&settings, "t").unwrap();
+        let mut load = opened.load(&["x"]).unwrap();
+        load.writer.insert(&integers(0..2000), 0..2000).unwrap();
+        load.writer.commit().unwrap();
+        drop((opened, load));
         let count = format!("SELECT count(*) FROM {table}");
         assert_eq!(running.sql(&count).unwrap(), ["2000"]);
         assert!(running.guests().is_empty());
         if !is_postgres {
-            let error = remote(&running.admin()).unwrap().visit(&settings);
+            let error = remote(&running.admin()).unwrap().table(&settings, "t");
             let error = error.err().unwrap().to_string();
             assert!(error.contains("it names no database"), "{error}");
         }

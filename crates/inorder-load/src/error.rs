@@ -71,7 +71,7 @@ pub enum Error {
         what: String,
     },
     /// SQLite refuses.
-    #[error("{path}: {source}")]
+    #[error("{path}: {}", reason(source))]
     Database {
         /// The database.
         path: PathBuf,
@@ -141,10 +141,10 @@ pub enum Error {
     },
     /// The disk has no room for what is to be written.
     #[error(
-        "{path}: about {} MB are needed there and {} MB are free; make room, or name another folder \
-         (--spill) for what is spilled",
-        needed_bytes >> 20,
-        free_bytes >> 20
+        "{path}: about {} MB are needed there and {} MB are free; make room{}",
+        needed_bytes.div_ceil(1 << 20),
+        free_bytes >> 20,
+        if *is_spilled { ", or name another folder for what exceeds the memory (--spill)" } else { "" }
     )]
     DiskFull {
         /// The file or folder.
@@ -153,6 +153,16 @@ pub enum Error {
         needed_bytes: u64,
         /// What is free.
         free_bytes: u64,
+        /// Whether it is for what exceeds the memory, and could go elsewhere.
+        is_spilled: bool,
+    },
+    /// SQLite found no room left on the disk.
+    #[error(
+        "{path}: no room is left on the disk; the database is as it was: make room and run it again"
+    )]
+    Full {
+        /// The database, or the file beside it.
+        path: PathBuf,
     },
     /// An engine refuses.
     #[error(transparent)]
@@ -230,6 +240,15 @@ impl Error {
             path: path.to_owned(),
             column: column.to_owned(),
         }
+    }
+}
+
+/// What SQLite says, without the numbers of its errors.
+fn reason(source: &rusqlite::Error) -> String {
+    let said = source.to_string();
+    match said.split_once(": Error code ") {
+        Some((what, _)) => what.to_owned(),
+        None => said,
     }
 }
 

@@ -5,7 +5,7 @@ mod common;
 use std::io::Write as _;
 
 use common::{Folder, integrity, rows};
-use inorder_load::load::{OnDuplicate, Progress, run};
+use inorder_load::load::{OnDuplicate, Order, Progress, run};
 
 const SCHEMA: &str = "CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT NOT NULL, size REAL);
                       INSERT INTO t VALUES (-1, 'there before', 0)";
@@ -26,20 +26,32 @@ fn begins(said: &str, beginning: &str) {
     assert!(said.starts_with(beginning), "{said}");
 }
 
+/// Each file by name and content is refused with a message that begins so.
+fn refused_as(cases: &[(&str, &[u8], &str)]) {
+    for (name, content, beginning) in cases {
+        begins(&refused(name, content), beginning);
+    }
+}
+
 #[test]
 fn broken_quotes_are_named_by_line_and_column() {
-    begins(
-        &refused("f.csv", "id,name,size\n1,a,1\n2,\"b,2\n3,c,3\n"),
-        "f.csv, line 3, column 3 (`name`): a double quote is never closed;",
-    );
-    begins(
-        &refused("f.csv", "id,name,size\r\n1,\"a\nb\",1\r\n2,\"b\"x,2\r\n"),
-        "f.csv, line 4, column 6 (`name`): something follows the closing double quote",
-    );
-    begins(
-        &refused("f.csv", "id,name,size\n1,\"a\n\"b,1\n"),
-        "f.csv, line 3, column 2 (`name`): something follows the closing double quote",
-    );
+    refused_as(&[
+        (
+            "f.csv",
+            b"id,name,size\n1,a,1\n2,\"b,2\n3,c,3\n",
+            "f.csv, line 3, column 3 (`name`): a double quote is never closed;",
+        ),
+        (
+            "f.csv",
+            b"id,name,size\r\n1,\"a\nb\",1\r\n2,\"b\"x,2\r\n",
+            "f.csv, line 4, column 6 (`name`): something follows the closing double quote",
+        ),
+        (
+            "f.csv",
+            b"id,name,size\n1,\"a\n\"b,1\n",
+            "f.csv, line 3, column 2 (`name`): something follows the closing double quote",
+        ),
+    ]);
 }
 
 #[test]
@@ -59,17 +71,18 @@ fn ragged_rows_are_named_by_line() {
 
 #[test]
 fn text_that_is_not_utf8_is_named_by_column() {
-    begins(
-        &refused("f.csv", b"id,name,size\n1,a,1\n2,x\xff,2\n"),
-        "f.csv, line 3, column `name`: byte 2 of the field is not UTF-8;",
-    );
-    begins(
-        &refused(
+    refused_as(&[
+        (
+            "f.csv",
+            b"id,name,size\n1,a,1\n2,x\xff,2\n",
+            "f.csv, line 3, column `name`: byte 2 of the field is not UTF-8;",
+        ),
+        (
             "f.jsonl",
             b"{\"id\":1,\"name\":\"a\"}\n{\"id\":2,\"name\":\"\xff\"}\n",
+            "f.jsonl, line 2, column 17: the bytes are not UTF-8;",
         ),
-        "f.jsonl, line 2, column 17: the bytes are not UTF-8;",
-    );
+    ]);
 }
 
 #[test]
@@ -96,29 +109,43 @@ fn binary_garbage_is_no_table() {
     let garbage: Vec<u8> = (0..4096u32)
         .map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8)
         .collect();
-    begins(
-        &refused("f.bin", &garbage),
-        "f.bin: neither name nor content tells",
-    );
-    begins(&refused("f.csv", &garbage), "f.csv");
-    begins(&refused("f.jsonl", &garbage), "f.jsonl, line 1, column ");
-    begins(&refused("f.csv", ""), "f.csv has no rows");
+    refused_as(&[
+        ("f.bin", &garbage, "f.bin: neither name nor content tells"),
+        ("f.csv", &garbage, "f.csv"),
+        ("f.jsonl", &garbage, "f.jsonl, line 1, column "),
+        ("f.csv", b"", "f.csv has no rows"),
+    ]);
+}
+
+#[test]
+#[cfg(not(feature = "parquet"))]
+fn parquet_without_its_library_is_told_so() {
+    refused_as(&[(
+        "f.parquet",
+        b"PAR1 and so on",
+        "f.parquet is a Parquet file, and this was built without",
+    )]);
 }
 
 #[test]
 fn values_that_do_not_fit_are_named_by_column() {
-    begins(
-        &refused("f.csv", "id,name,size\n1,a,1\nx,b,2\n"),
-        "f.csv, line 3, column `id`: text doesn't fit the column's type;",
-    );
-    begins(
-        &refused("f.csv", "id,name,size\n1,,1\n"),
-        "f.csv, line 2, column `name`: there is no value, and the column is NOT NULL;",
-    );
-    begins(
-        &refused("f.csv", "id,nam,size\n1,a,1\n"),
-        "f.csv: the table t has no column `nam`; did you mean `name`?",
-    );
+    refused_as(&[
+        (
+            "f.csv",
+            b"id,name,size\n1,a,1\nx,b,2\n",
+            "f.csv, line 3, column `id`: text doesn't fit the column's type;",
+        ),
+        (
+            "f.csv",
+            b"id,name,size\n1,,1\n",
+            "f.csv, line 2, column `name`: there is no value, and the column is NOT NULL;",
+        ),
+        (
+            "f.csv",
+            b"id,nam,size\n1,a,1\n",
+            "f.csv: the table t has no column `nam`; did you mean `name`?",
+        ),
+    ]);
 }
 
 #[test]
@@ -132,6 +159,56 @@ fn a_duplicate_key_names_both_lines() {
         said.contains("f.csv, line 2") && said.contains("there already"),
         "{said}"
     );
+}
+
+#[test]
+fn a_value_twice_in_a_unique_column_names_both_lines_by_statements_too() {
+    // Rows that are there keep the direct writer away.
+    let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, size REAL, UNIQUE (size, name));
+                  INSERT INTO t VALUES (-1, 'there before', 0)";
+    let said = |content: &str, order: Order| {
+        let folder = Folder::new(schema);
+        let path = folder.file("f.csv", content);
+        let mut job = folder.job(&path);
+        job.order = order;
+        let said = folder.run(&job).expect_err("a duplicate");
+        assert_eq!(rows(&folder.open(), "t").len(), 1);
+        said
+    };
+    let both = "f.csv, line 2 and f.csv, line 5 have the same key in t;";
+    let twice = "id,name,size\n9,a,1\n8,a,2\n7,b,1\n1,A,1\n";
+    for order in [
+        Order::Full,
+        Order::Input,
+        Order::Batch {
+            rows: 2,
+            is_by_prefix: false,
+        },
+    ] {
+        begins(&said(twice, order), both);
+    }
+    begins(
+        &said("id,name,size\n3,a,1\n2,b,2\n1,c,3\n3,d,4\n", Order::Input),
+        both,
+    );
+    let before = said("id,name,size\n1,There Before,0\n", Order::Full);
+    begins(
+        &before,
+        "a row that is there already (UNIQUE constraint failed: t.size, t.name) and f.csv, line 2 ",
+    );
+}
+
+#[test]
+fn rows_that_statements_leave_out_are_counted() {
+    let folder = Folder::new(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, name UNIQUE); INSERT INTO t VALUES (0, 'a')",
+    );
+    let content: String = (1..=60).map(|id| format!("{id},{}\n", id % 50)).collect();
+    let path = folder.file("f.csv", format!("id,name\n{content}"));
+    let mut job = folder.job(&path);
+    job.on_duplicate = OnDuplicate::Ignore;
+    let summary = folder.run(&job).expect("settled");
+    assert_eq!((summary.rows_written, summary.rows_duplicate), (50, 10));
 }
 
 #[test]

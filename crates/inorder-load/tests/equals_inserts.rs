@@ -192,7 +192,7 @@ proptest! {
         schema in schema(),
         fields in proptest::collection::vec(proptest::collection::vec(field(), 4), 0..60),
         writer in prop::sample::select(&[WriterChoice::Auto, WriterChoice::Statements][..]),
-        order in prop::sample::select(&[Order::Full, Order::Input, Order::Batch { rows: 7 }][..]),
+        order in prop::sample::select(&[Order::Full, Order::Input, Order::Batch { rows: 7, is_by_prefix: false }, Order::Batch { rows: 7, is_by_prefix: true }][..]),
         memory_bytes in prop::sample::select(&[1usize << 26, 2000][..]),
     ) {
         let columns = schema.columns.len();

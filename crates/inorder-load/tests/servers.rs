@@ -5,7 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::Folder;
-use inorder_engine::{Database, ENGINES, Error as EngineError, Settings, Write};
+use inorder_engine::{Database, DatabaseTable, ENGINES, Error as EngineError, Settings, Write};
 use inorder_load::load::{OnDuplicate, Progress, Summary, run_into};
 use inorder_load::target::{ServerTarget, Target};
 use tempfile::TempDir;
@@ -53,7 +53,8 @@ fn load(
     job.memory_bytes = 1 << 19;
     job.spill_folder = path.parent().map(Into::into);
     run_into(&job, &Progress::default(), |wanted| {
-        let target = ServerTarget::new(Arc::clone(database), wanted.table)?;
+        let table = DatabaseTable::new(Arc::clone(database), wanted.table);
+        let target = ServerTarget::new(Box::new(table), wanted.table)?;
         Ok(Box::new(target) as Box<dyn Target>)
     })
 }

@@ -24,6 +24,7 @@ function init()
     table.insert(people, { session = session, token = token })
     table.insert(films, film)
   end
+  only_lists = os.getenv("ONLY") == "list"
   bad, first_bad = 0, ""
 end
 
@@ -33,8 +34,7 @@ function request()
   local person = people[math.random(#people)]
   local page = { ["Cookie"] = "session=" .. person.session }
   local dice = math.random(100)
-  local only = os.getenv("ONLY")
-  if only == "list" or (not only and dice <= 60) then
+  if only_lists or dice <= 60 then
     return wrk.format("GET", "/?page=" .. math.random(10), page)
   elseif dice <= 75 then
     local query = words[math.random(#words)]:gsub(" ", "+")

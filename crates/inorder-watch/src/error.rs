@@ -13,7 +13,7 @@ pub enum Error {
     #[error("the database: {0}")]
     Queue(inorder_sqlite::queue::Error),
     /// A file or a thread could not be had.
-    #[error("{0}")]
+    #[error(transparent)]
     Io(#[from] io::Error),
     /// The file is a database of something else.
     #[error("{} is not a watch list: name another file with --db", .0.display())]

@@ -5,8 +5,11 @@ use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use futures_util::{Stream, StreamExt};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::fmt;
 use std::io::Read;
+use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,13 +93,7 @@ pub async fn collect(
     memory: &Arc<Semaphore>,
 ) -> HttpResult<Received> {
     let mut pieces = pieces(body);
-    let mut gathered = Gathered {
-        memory,
-        bytes: Vec::new(),
-        first: None,
-        permits: Vec::new(),
-        permitted_bytes: 0,
-    };
+    let mut gathered = Gathered::new(memory);
     while let Some(piece) = pieces.next().await {
         gathered.add(piece?, bytes_max)?;
     }
@@ -112,7 +109,17 @@ struct Gathered<'a> {
     permitted_bytes: usize,
 }
 
-impl Gathered<'_> {
+impl<'a> Gathered<'a> {
+    fn new(memory: &'a Arc<Semaphore>) -> Self {
+        Gathered {
+            memory,
+            bytes: Vec::new(),
+            first: None,
+            permits: Vec::new(),
+            permitted_bytes: 0,
+        }
+    }
+
     fn add(&mut self, piece: Bytes, bytes_max: usize) -> HttpResult<()> {
         let first_bytes = self.first.as_ref().map_or(0, Bytes::len);
         let total = first_bytes + self.bytes.len() + piece.len();
@@ -152,8 +159,13 @@ impl FromRequest<Arc<Server>> for Received {
     type Rejection = HttpError;
 
     async fn from_request(request: Request, server: &Arc<Server>) -> HttpResult<Self> {
+        Received::of(request, server, server.settings.body_bytes_max).await
+    }
+}
+
+impl Received {
+    async fn of(request: Request, server: &Server, bytes_max: usize) -> HttpResult<Self> {
         let (head, body) = request.into_parts();
-        let bytes_max = server.settings.body_bytes_max;
         let length = content_length(&head.headers);
         if length.is_some_and(|length| length > bytes_max as u64) {
             return Err(HttpError::BodyTooLarge);
@@ -170,13 +182,7 @@ impl FromRequest<Arc<Server>> for Received {
 
 fn unpack(packed: &[u8], bytes_max: usize, memory: &Arc<Semaphore>) -> HttpResult<Received> {
     let mut decoder = flate2::read::GzDecoder::new(packed);
-    let mut gathered = Gathered {
-        memory,
-        bytes: Vec::new(),
-        first: None,
-        permits: Vec::new(),
-        permitted_bytes: 0,
-    };
+    let mut gathered = Gathered::new(memory);
     let mut piece = vec![0; 64 << 10];
     loop {
         let read = decoder.read(&mut piece);
@@ -223,6 +229,23 @@ impl FromRequest<Arc<Server>> for JsonBody {
     }
 }
 
+/// Bytes of a question. As a tree of values, JSON takes up to a hundred times the memory it has as text.
+const QUESTION_BYTES_MAX: usize = 4 << 20;
+
+/// A body that asks for something; declared as JSON, too.
+#[derive(Debug)]
+pub struct Question(pub Received);
+
+impl FromRequest<Arc<Server>> for Question {
+    type Rejection = HttpError;
+
+    async fn from_request(request: Request, server: &Arc<Server>) -> HttpResult<Self> {
+        require_json(request.headers())?;
+        let bytes_max = server.settings.body_bytes_max.min(QUESTION_BYTES_MAX);
+        Received::of(request, server, bytes_max).await.map(Question)
+    }
+}
+
 /// Refuses what isn't declared as JSON.
 ///
 /// # Errors
@@ -235,6 +258,51 @@ pub fn require_json(headers: &HeaderMap) -> HttpResult<()> {
         Ok(())
     } else {
         Err(HttpError::BadContentType("application/json"))
+    }
+}
+
+/// A list of which no more than `MAX + 1` items are kept: one too many is seen, and a million more take no memory.
+#[derive(Debug)]
+pub struct Bounded<T, const MAX: usize>(Vec<T>);
+
+impl<T, const MAX: usize> Bounded<T, MAX> {
+    /// The items.
+    ///
+    /// # Errors
+    /// When there are more.
+    pub fn items(self) -> HttpResult<Vec<T>> {
+        match self.0.len() > MAX {
+            true => Err(HttpError::TooManyDocuments(MAX)),
+            false => Ok(self.0),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>, const MAX: usize> Deserialize<'de> for Bounded<T, MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(BoundedVisitor(PhantomData))
+    }
+}
+
+struct BoundedVisitor<T, const MAX: usize>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for BoundedVisitor<T, MAX> {
+    type Value = Bounded<T, MAX>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut items = Vec::new();
+        while items.len() <= MAX {
+            match list.next_element()? {
+                Some(item) => items.push(item),
+                None => return Ok(Bounded(items)),
+            }
+        }
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Bounded(items))
     }
 }
 
@@ -277,6 +345,16 @@ mod tests {
             .await
             .unwrap_err();
         assert!(matches!(error, HttpError::RequestTimeout), "{error:?}");
+    }
+
+    #[test]
+    fn a_list_is_kept_as_far_as_it_may_be_long() {
+        let read = |json: &str| serde_json::from_str::<Bounded<u8, 2>>(json);
+        assert_eq!(read("[1,2]").unwrap().items().unwrap(), [1, 2]);
+        let long = read("[1,2,3,4,5]").unwrap();
+        assert_eq!(long.0, [1, 2, 3]);
+        assert!(matches!(long.items(), Err(HttpError::TooManyDocuments(2))));
+        assert!(read("[1,2,3,4").is_err() && read("{}").is_err());
     }
 
     #[test]

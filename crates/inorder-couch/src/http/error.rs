@@ -53,6 +53,8 @@ pub enum HttpError {
     DocumentTooLarge(String),
     #[error("the request entity is too large")]
     BodyTooLarge,
+    #[error("more than {0} documents in one request")]
+    TooManyDocuments(usize),
     #[error("Content-Type must be {0}")]
     BadContentType(&'static str),
     #[error("Requested range not satisfiable")]
@@ -106,6 +108,7 @@ impl HttpError {
             E::PreconditionFailed(_) => (S::PRECONDITION_FAILED, "precondition_failed"),
             E::DocumentTooLarge(_) => (S::PAYLOAD_TOO_LARGE, "document_too_large"),
             E::BodyTooLarge => (S::PAYLOAD_TOO_LARGE, "too_large"),
+            E::TooManyDocuments(_) => (S::PAYLOAD_TOO_LARGE, "too_large"),
             E::BadContentType(_) => (S::UNSUPPORTED_MEDIA_TYPE, "bad_content_type"),
             E::BadRange { .. } => (S::RANGE_NOT_SATISFIABLE, "requested_range_not_satisfiable"),
             E::Script(_) => (S::INTERNAL_SERVER_ERROR, "compilation_error"),
@@ -130,7 +133,8 @@ impl HttpError {
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let (status, error) = self.kind();
-        if status.is_server_error() {
+        // What is not here yet is no fault.
+        if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED {
             tracing::error!(%status, error, reason = %self, "request failed");
         }
         let mut body = serde_json::Value::Object(self.json()).to_string();

@@ -1,14 +1,21 @@
 //! Connections: accepted while there is room, ended when they are idle, slow or vanished, and at the stop.
 
+use super::detached::{self, Detachable, Rest};
 use super::{Server, routes};
+use axum::http::{Version, header};
+use hyper::Request;
+use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -98,28 +105,97 @@ async fn accept(
     Ok((stream, permit))
 }
 
+/// Answers the requests of a connection.
 async fn connection(
     server: Arc<Server>,
-    stream: TcpStream,
+    mut stream: TcpStream,
     service: TowerToHyperService<axum::Router>,
 ) {
     let _counted = Counted::new(&server);
-    let connection = http1::Builder::new()
+    // Boxed, so that a feed that waits doesn't keep room for it.
+    while let Some(mut left) = Box::pin(exchange(&server, stream, &service)).await {
+        if let Err(error) = detached::send(&mut left.stream, &mut left.rest).await {
+            tracing::debug!(%error, "a connection ended early");
+            return;
+        }
+        if !left.is_reusable || server.stop.is_cancelled() {
+            return;
+        }
+        stream = left.stream;
+    }
+}
+
+/// What the HTTP library leaves of a connection when an answer goes on without it.
+struct Left {
+    stream: TcpStream,
+    rest: Rest,
+    /// Whether what the client sends next is a request.
+    is_reusable: bool,
+}
+
+/// Answers requests until the connection ends, or an answer goes on without the HTTP library.
+async fn exchange(
+    server: &Server,
+    stream: TcpStream,
+    service: &TowerToHyperService<axum::Router>,
+) -> Option<Left> {
+    let (detachable, is_last) = (Detachable::default(), AtomicBool::new(false));
+    let service = service_fn(|mut request: Request<Incoming>| {
+        is_last.store(is_last_on_connection(&request), Ordering::Relaxed);
+        // Before that there are no chunks.
+        if request.version() == Version::HTTP_11 {
+            request.extensions_mut().insert(detachable.clone());
+        }
+        service.call(request)
+    });
+    let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(HEAD_BYTES_MAX)
-        .serve_connection(TokioIo::new(stream), service);
-    let mut connection = std::pin::pin!(connection);
-    let ended = tokio::select! {
-        ended = &mut connection => ended,
-        () = server.stop.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+        .serve_connection(detachable.watch(TokioIo::new(stream)), service);
+    let mut is_stopping = false;
+    let ended = loop {
+        let left = std::future::poll_fn(|cx| match Pin::new(&mut connection).poll(cx) {
+            Poll::Ready(ended) => Poll::Ready(Err(ended)),
+            Poll::Pending => detachable
+                .take()
+                .map_or(Poll::Pending, |it| Poll::Ready(Ok(it))),
+        });
+        tokio::select! {
+            left = left => break left,
+            () = server.stop.cancelled(), if !is_stopping => {}
         }
+        is_stopping = true;
+        Pin::new(&mut connection).graceful_shutdown();
     };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended early");
+    match ended {
+        Ok(rest) => {
+            let parts = connection.into_parts();
+            let is_reusable = !is_last.load(Ordering::Relaxed) && parts.read_buf.is_empty();
+            Some(Left {
+                stream: parts.io.into_inner().into_inner(),
+                rest,
+                is_reusable,
+            })
+        }
+        Err(ended) => {
+            if let Err(error) = ended {
+                tracing::debug!(%error, "a connection ended early");
+            }
+            None
+        }
     }
+}
+
+/// Whether nothing but an end may follow an answer that went on without the HTTP library: the client wants that, or there may
+/// be more of the request's body, which only the library tells from another request.
+fn is_last_on_connection(request: &Request<Incoming>) -> bool {
+    let connection = request.headers().get_all(header::CONNECTION).iter();
+    let mut options = connection
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','));
+    !request.body().is_end_stream()
+        || options.any(|option| option.trim().eq_ignore_ascii_case("close"))
 }
 
 /// A connection in the metrics, however it ends.

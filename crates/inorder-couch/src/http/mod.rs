@@ -3,10 +3,13 @@
 //! `routes` is the list of everything it answers; a file below `server/`, `database/` or `document/` answers each.
 
 mod body;
+mod caller;
 mod convert;
 mod database;
+mod detached;
 mod document;
 mod error;
+mod feed;
 mod gate;
 mod later;
 mod listen;

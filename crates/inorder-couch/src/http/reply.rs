@@ -1,11 +1,13 @@
 //! Answers: JSON, whole or in pieces.
 
+use super::detached::Detachable;
 use super::{HttpError, HttpResult};
+use axum::Extension;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
-use futures_util::{Stream, TryStreamExt, stream};
+use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 use std::future::Future;
 
@@ -50,11 +52,29 @@ where
     text(status, body(stream::try_unfold(state, next)))
 }
 
+/// JSON in pieces that come over a long time, the first at once; sent without the HTTP library where the connection can.
+pub fn lasting(
+    detachable: Option<Extension<Detachable>>,
+    first: Bytes,
+    rest: impl Stream<Item = HttpResult<Bytes>> + Send + 'static,
+) -> Response {
+    let rest = logged(rest);
+    let body = match detachable {
+        Some(Extension(detachable)) => detachable.answer(first, Box::pin(rest)),
+        None => Body::from_stream(stream::iter([Ok(first)]).chain(rest)),
+    };
+    text(StatusCode::OK, body)
+}
+
 /// A body from a stream.
 pub fn body(stream: impl Stream<Item = HttpResult<Bytes>> + Send + 'static) -> Body {
-    Body::from_stream(stream.inspect_err(|error| {
-        tracing::error!(%error, "an answer was cut off");
-    }))
+    Body::from_stream(logged(stream))
+}
+
+fn logged(
+    stream: impl Stream<Item = HttpResult<Bytes>> + Send + 'static,
+) -> impl Stream<Item = HttpResult<Bytes>> + Send + 'static {
+    stream.inspect_err(|error| tracing::error!(%error, "an answer was cut off"))
 }
 
 /// Appends a string as JSON.

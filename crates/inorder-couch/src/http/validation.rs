@@ -16,6 +16,9 @@ type Functions = Arc<[Arc<tokio::sync::Mutex<Script>>]>;
 #[derive(Debug, Default)]
 pub struct Validations(Mutex<HashMap<String, (u64, Functions)>>);
 
+/// Databases whose functions are remembered.
+const DATABASES_MAX: usize = 1000;
+
 impl Validations {
     async fn functions(&self, server: &Server, db: &Database) -> HttpResult<Functions> {
         let seq = db.design_seq()?;
@@ -35,7 +38,12 @@ impl Validations {
         }
         let functions = Functions::from(functions);
         let known = (seq, Arc::clone(&functions));
-        self.lock().insert(db.uuid().to_owned(), known);
+        let mut databases = self.lock();
+        if databases.len() >= DATABASES_MAX {
+            // Most of them may be deleted; those that are not are read again.
+            databases.clear();
+        }
+        databases.insert(db.uuid().to_owned(), known);
         Ok(functions)
     }
 
@@ -60,13 +68,21 @@ impl Validations {
         let security = security_of(db)?;
         let user = json!({ "db": db.name(), "name": user.name(), "roles": user.roles() });
         let user = user.to_string();
+        let mut failed = None;
         Ok(Some(Box::new(move |new, old| {
+            // A function that was stopped is not tried with the next of many documents: the database's writer waits for it.
+            if let Some(reason) = &failed {
+                return Err(Refusal::Failed(String::clone(reason)));
+            }
             let (new, old) = (shown(new), old.map(shown));
             let old = old.as_deref().unwrap_or("null");
             for function in functions.iter() {
                 let verdict = function
                     .blocking_lock()
                     .validate(&new, old, &user, &security);
+                if let Err(ScriptError::Timeout(_)) = &verdict {
+                    failed = verdict.as_ref().err().map(ToString::to_string);
+                }
                 refusal(verdict)?;
             }
             Ok(())

@@ -192,16 +192,23 @@ impl Parser {
         }
         let headers = Headers::parse(&self.buffer[..text])?;
         // The line end of the empty line may be the one that begins a delimiter: a part without a body.
-        self.buffer.advance(end - 2);
-        let is_empty_part = {
-            let rest = &self.buffer[..];
-            rest.starts_with(&self.delimiter)
+        let Some(has_no_body) = self.is_delimiter(&self.buffer[end - 2..]) else {
+            return Ok(None);
         };
-        if !is_empty_part {
-            self.buffer.advance(2);
-        }
+        self.buffer.advance(if has_no_body { end - 2 } else { end });
         self.state = State::Body;
         Ok(Some(headers))
+    }
+
+    /// Whether bytes begin with a delimiter; none when there are too few to tell.
+    fn is_delimiter(&self, bytes: &[u8]) -> Option<bool> {
+        let Some(after) = bytes.strip_prefix(&*self.delimiter) else {
+            return (!self.delimiter.starts_with(bytes)).then_some(false);
+        };
+        match delimiter_end(after) {
+            End::Unknown if after.len() <= HEADER_BYTES_MAX => None,
+            end => Some(matches!(end, End::Part(_) | End::Body)),
+        }
     }
 }
 
@@ -267,6 +274,16 @@ mod tests {
             assert_eq!(bodies, [&b"one\r\n--bc"[..], b"", b""], "{piece_bytes}");
             assert_eq!(parts[0].0.get("a"), Some("1"));
             assert_eq!(parts[2].0.get("b"), Some("2"));
+        }
+    }
+
+    #[test]
+    fn what_follows_a_header_is_told_apart_whatever_the_pieces() {
+        let body = b"--b\r\nA: 1\r\n\r\n--b\r\nA: 2\r\n\r\n--bold\r\n--b\r\nA: 3\r\n\r\n--b--";
+        for piece_bytes in 1..body.len() + 1 {
+            let parts = parts(body, "b", piece_bytes).unwrap();
+            let bodies: Vec<&[u8]> = parts.iter().map(|part| &part.1[..]).collect();
+            assert_eq!(bodies, [&b""[..], b"--bold", b""], "{piece_bytes}");
         }
     }
 

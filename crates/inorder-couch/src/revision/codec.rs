@@ -131,6 +131,9 @@ impl<'a> Input<'a> {
             false => self.number().filter(|distance| *distance != 1)?,
         };
         let generation = before.checked_add(distance)?;
+        if generation == 0 {
+            return None;
+        }
         self.parents(tree, index, generation, flags)?;
         let body = match has(BODY) {
             true => self.number().filter(|body| *body != 0)?,

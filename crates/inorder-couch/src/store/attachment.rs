@@ -19,6 +19,19 @@ pub enum Encoding {
     Gzip,
 }
 
+/// What is known of an attachment's bytes once all have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// MD5 of the stored bytes.
+    pub md5: [u8; 16],
+    /// Bytes when decoded.
+    pub length: u64,
+    /// Bytes as stored.
+    pub stored_length: u64,
+    /// How they are stored.
+    pub encoding: Encoding,
+}
+
 /// What of an attachment comes with its document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {

@@ -18,7 +18,7 @@ impl Shared {
 /// # Errors
 /// When there is no such database, or the file exists or cannot be written.
 pub fn backup(folder: &Path, name: &str, path: &Path) -> Result<()> {
-    let file = super::databases::file(folder, name);
+    let file = super::databases::file_of(folder, name);
     if !super::is_database_name(name) || !file.exists() {
         return Err(Error::DatabaseMissing);
     }

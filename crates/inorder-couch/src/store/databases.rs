@@ -17,6 +17,9 @@ const NAME_BYTES_MAX: usize = 238;
 /// How files of databases end.
 const ENDING: &str = ".sqlite";
 
+/// How the empty files end that tell of databases there were.
+const DELETED_ENDING: &str = ".deleted";
+
 /// What SQLite puts beside a file.
 const BESIDE: &[&str] = &["", "-wal", "-shm", "-journal"];
 
@@ -140,6 +143,7 @@ impl Databases {
         self.0.remove_files(&path)?;
         schema::create(&part)?;
         fs::rename(&part, &path).map_err(|error| Error::io(&path, error))?;
+        let _ = fs::remove_file(self.0.tombstone(name));
         self.0.sync()?;
         let database = self.0.open(&mut open, name)?;
         drop(open);
@@ -178,6 +182,8 @@ impl Databases {
         if let Some(entry) = open.databases.remove(name) {
             entry.database.shared().close();
         }
+        // On a full disk this may fail: the deletion must not.
+        let _ = File::create(self.0.tombstone(name));
         self.0.remove_files(&path)?;
         self.0.sync()?;
         drop(open);
@@ -190,13 +196,16 @@ impl Databases {
     /// # Errors
     /// When the folder cannot be read.
     pub fn names(&self) -> Result<Vec<String>> {
-        let failed = |error| Error::io(&self.0.path, error);
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&self.0.path).map_err(failed)? {
-            let file = entry.map_err(failed)?.file_name();
-            names.extend(file.to_str().and_then(name_of_file));
-        }
-        names.sort_unstable();
+        self.0.names(ENDING)
+    }
+
+    /// The names of databases that were deleted and not made anew, in the order of their bytes.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn deleted_names(&self) -> Result<Vec<String>> {
+        let mut names = self.0.names(DELETED_ENDING)?;
+        names.retain(|name| !self.0.file(name).exists());
         Ok(names)
     }
 
@@ -212,7 +221,23 @@ impl Folder {
     }
 
     fn file(&self, name: &str) -> PathBuf {
-        file(&self.path, name)
+        file_of(&self.path, name)
+    }
+
+    fn tombstone(&self, name: &str) -> PathBuf {
+        file(&self.path, name, DELETED_ENDING)
+    }
+
+    /// The names that files with such an ending have.
+    fn names(&self, ending: &str) -> Result<Vec<String>> {
+        let failed = |error| Error::io(&self.path, error);
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(failed)? {
+            let file = entry.map_err(failed)?.file_name();
+            names.extend(file.to_str().and_then(|file| name_of_file(file, ending)));
+        }
+        names.sort_unstable();
+        Ok(names)
     }
 
     fn open(&self, open: &mut Open, name: &str) -> Result<Database> {
@@ -277,9 +302,13 @@ impl fmt::Debug for Databases {
 }
 
 /// The file of a database in a folder.
-pub(super) fn file(folder: &Path, name: &str) -> PathBuf {
+pub(super) fn file_of(folder: &Path, name: &str) -> PathBuf {
+    file(folder, name, ENDING)
+}
+
+fn file(folder: &Path, name: &str, ending: &str) -> PathBuf {
     // The only character of a name that means something in a path; no name has the other.
-    folder.join(name.replace('/', "%") + ENDING)
+    folder.join(name.replace('/', "%") + ending)
 }
 
 /// Whether a database may have that name: CouchDB's rule, and its own `_users`, `_replicator` and `_global_changes`.
@@ -292,8 +321,8 @@ pub fn is_database_name(name: &str) -> bool {
     is_ordinary || SYSTEM.contains(&name)
 }
 
-fn name_of_file(file: &str) -> Option<String> {
-    let name = file.strip_suffix(ENDING)?.replace('%', "/");
+fn name_of_file(file: &str, ending: &str) -> Option<String> {
+    let name = file.strip_suffix(ending)?.replace('%', "/");
     is_database_name(&name).then_some(name)
 }
 
@@ -307,11 +336,11 @@ mod tests {
         for good in ["a", "a0_$()+-/", "a/b", "_users", "_replicator", &long] {
             assert!(is_database_name(good), "{good}");
             let folder = Path::new("/folder");
-            let file = folder.join(good.replace('/', "%") + ENDING);
+            let file = file_of(folder, good);
             let name = file
                 .file_name()
                 .and_then(|name| name.to_str())
-                .and_then(name_of_file);
+                .and_then(|name| name_of_file(name, ENDING));
             assert_eq!(name.as_deref(), Some(good));
             assert_eq!(file.parent(), Some(folder));
         }

@@ -3,7 +3,7 @@
 //! CouchDB compresses what compresses well, with zlib at level 8, and names the revision by the MD5 of what it stored. The
 //! same edit is the same revision here only if the same bytes come out: hence zlib itself and no other deflate.
 
-use super::{Encoding, Error, Result};
+use super::{Encoding, Error, Facts, Result};
 use flate2::{Compression, GzBuilder, write::GzDecoder, write::GzEncoder};
 use md5::{Digest, Md5};
 use sha2::Sha256;
@@ -39,12 +39,9 @@ pub struct Encoded {
     /// Stored bytes that were not taken before.
     pub rest: Vec<u8>,
     pub sha256: [u8; 32],
-    pub md5: [u8; 16],
     /// MD5 of the bytes as they came.
     pub received_md5: [u8; 16],
-    pub length: u64,
-    pub stored_length: u64,
-    pub encoding: Encoding,
+    pub facts: Facts,
 }
 
 /// Takes bytes as they come and gives them as they are stored.
@@ -168,11 +165,13 @@ impl Encoder {
         Ok(Encoded {
             rest,
             sha256: self.sha256.finalize().into(),
-            md5: self.md5.finalize().into(),
             received_md5: self.received_md5.finalize().into(),
-            length,
-            stored_length: self.stored_length,
-            encoding,
+            facts: Facts {
+                md5: self.md5.finalize().into(),
+                length,
+                stored_length: self.stored_length,
+                encoding,
+            },
         })
     }
 
@@ -237,9 +236,9 @@ mod tests {
                 Encoding::Identity,
                 &text(*words),
             );
-            assert_eq!(hex(&encoded.md5), *expected, "{words} words");
+            assert_eq!(hex(&encoded.facts.md5), *expected, "{words} words");
             assert_eq!(decompress(&encoded.rest).unwrap(), text(*words));
-            assert_eq!(encoded.stored_length, encoded.rest.len() as u64);
+            assert_eq!(encoded.facts.stored_length, encoded.rest.len() as u64);
         }
     }
 
@@ -255,8 +254,8 @@ mod tests {
     fn other_types_are_stored_as_they_come() {
         let encoded = encode("image/png", Encoding::Identity, b"hello");
         assert_eq!(encoded.rest, b"hello");
-        assert_eq!(hex(&encoded.md5), "5d41402abc4b2a76b9719d911017c592");
-        assert_eq!(encoded.encoding, Encoding::Identity);
+        assert_eq!(hex(&encoded.facts.md5), "5d41402abc4b2a76b9719d911017c592");
+        assert_eq!(encoded.facts.encoding, Encoding::Identity);
     }
 
     #[test]
@@ -264,7 +263,10 @@ mod tests {
         let compressed = encode("text/plain", Encoding::Identity, b"hello").rest;
         let encoded = encode("image/png", Encoding::Gzip, &compressed);
         assert_eq!(encoded.rest, compressed);
-        assert_eq!((encoded.length, encoded.encoding), (5, Encoding::Gzip));
+        let Facts {
+            length, encoding, ..
+        } = encoded.facts;
+        assert_eq!((length, encoding), (5, Encoding::Gzip));
         let mut encoder = Encoder::new("image/png", Encoding::Gzip);
         let is_refused =
             encoder.write(b"this is not compressed").is_err() || encoder.finish().is_err();

@@ -47,7 +47,7 @@ mod upload;
 mod write;
 
 pub use all_docs::{AllDocs, AllDocsPage, AllDocsRow, RowValue};
-pub use attachment::{Attachment, AttachmentReader, Content, Encoding};
+pub use attachment::{Attachment, AttachmentReader, Content, Encoding, Facts};
 pub use backup::backup;
 pub use bulk::{Outcome, Refusal, Validate, Written};
 pub use changes::{Change, Changes, ChangesPage, Filter, Style};

@@ -1,8 +1,8 @@
 //! Attachments on their way in.
 
 use super::blobs::{self, CHUNK_BYTES, Pin};
-use super::encoder::{Encoded, Encoder};
-use super::{Database, Encoding, Error, Result};
+use super::encoder::Encoder;
+use super::{Database, Encoding, Error, Facts, Result};
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -13,14 +13,8 @@ const WRITTEN_BYTES: usize = 16 * CHUNK_BYTES;
 /// an edit that has them, the space is used again.
 #[derive(Clone, Debug)]
 pub struct StoredContent {
-    /// MD5 of the stored bytes.
-    pub md5: [u8; 16],
-    /// Bytes when decoded.
-    pub length: u64,
-    /// Bytes as stored.
-    pub stored_length: u64,
-    /// How they are stored.
-    pub encoding: Encoding,
+    /// What is known of them.
+    pub facts: Facts,
     pin: Arc<Pin>,
 }
 
@@ -127,13 +121,7 @@ impl Upload {
         }
         let pins = self.database.pins();
         let begun = self.begun.as_ref().map(|begun| (begun.blob, begun.written));
-        let Encoded {
-            md5,
-            length,
-            stored_length,
-            encoding,
-            ..
-        } = encoded;
+        let facts = encoded.facts;
         let stored = self.database.write(move |connection| {
             let blob = match begun {
                 None => blobs::store(connection, &encoded.sha256, &encoded.rest)?,
@@ -149,12 +137,6 @@ impl Upload {
         if let Some(mut begun) = self.begun {
             begun.pin = None;
         }
-        Ok(StoredContent {
-            md5,
-            length,
-            stored_length,
-            encoding,
-            pin,
-        })
+        Ok(StoredContent { facts, pin })
     }
 }

@@ -35,6 +35,13 @@ async fn bodies_that_are_too_large_are_refused() {
         .send()
         .await;
     assert_eq!(chunked.error(), (413, "too_large".into()));
+    let ordinary = Running::start().await;
+    ordinary.database("db", &json!([])).await;
+    let many = json!({ "selector": { "x": { "$in": vec![0; 3_000_000] } } });
+    assert_eq!(
+        ordinary.post("/db/_find", &many).await.error(),
+        (413, "too_large".into())
+    );
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     std::io::Write::write_all(&mut packer, &vec![b' '; 1 << 20]).unwrap();
     let bomb = server

@@ -3,6 +3,8 @@
 use crate::client::Running;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 /// Lines of a feed as they come.
 struct Lines {
@@ -262,4 +264,139 @@ async fn databases_tell_what_happens_to_them() {
     let after = format!("/_db_updates?feed=longpoll&since={seq}");
     let after = server.get(&after).await.json();
     assert_eq!(after["results"][0]["type"], "updated");
+}
+
+#[tokio::test]
+async fn what_happened_to_databases_is_known_after_a_restart() {
+    let server = Running::start().await;
+    for name in ["kept", "gone", "anew"] {
+        server.put(&format!("/{name}"), &Value::Null).await;
+    }
+    for name in ["gone", "anew"] {
+        server.delete(&format!("/{name}")).await;
+    }
+    server.put("/anew", &Value::Null).await;
+    let before = server.get("/_db_updates?feed=longpoll").await.json();
+    let since = before["last_seq"].as_str().unwrap();
+    let server = server.restarted(Default::default()).await;
+    let after = server.get(&format!("/_db_updates?since={since}")).await;
+    let mut events: Vec<_> = after.json()["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| {
+            let text = |name: &str| event[name].as_str().unwrap().to_owned();
+            (text("db_name"), text("type"))
+        })
+        .collect();
+    events.sort();
+    let expected = [
+        ("anew", "updated"),
+        ("gone", "deleted"),
+        ("kept", "updated"),
+    ];
+    assert_eq!(
+        events,
+        expected.map(|(name, kind)| (name.to_owned(), kind.to_owned()))
+    );
+}
+
+/// Reads an answer in chunks to its end.
+async fn read_chunks(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    while !text.ends_with(b"\r\n0\r\n\r\n") {
+        assert!(
+            stream.read_buf(&mut text).await.unwrap() > 0,
+            "{}",
+            text.escape_ascii()
+        );
+    }
+    String::from_utf8(text).unwrap()
+}
+
+const HEAD: &str = "HTTP/1.1\r\nHost: localhost\r\n";
+
+async fn ask(server: &Running, request: &str) -> TcpStream {
+    let address = server.url.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    stream
+}
+
+async fn rest_of(stream: &mut TcpStream) -> String {
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    text
+}
+
+/// Writes a document while a feed waits.
+async fn put_soon(server: &Running, id: &str) {
+    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    server.put(&format!("/db/{id}"), &json!({})).await;
+}
+
+#[tokio::test]
+async fn a_connection_is_used_again_after_its_feed() {
+    let server = Running::start().await;
+    server.database("db", &json!([])).await;
+    let feed = format!("GET /db/_changes?feed=continuous&since=now&limit=1 {HEAD}\r\n");
+    let mut stream = ask(&server, &feed).await;
+    let (answer, ()) = tokio::join!(read_chunks(&mut stream), put_soon(&server, "a"));
+    assert!(
+        answer.starts_with("HTTP/1.1 200") && answer.contains("last_seq"),
+        "{answer}"
+    );
+    stream.write_all(feed.as_bytes()).await.unwrap();
+    let (answer, ()) = tokio::join!(read_chunks(&mut stream), put_soon(&server, "b"));
+    assert!(answer.contains("\"id\":\"b\""), "{answer}");
+    // A request that comes while the feed waits is answered after it.
+    let longpoll = format!("GET /db/_changes?feed=longpoll&since=now&timeout=100 {HEAD}\r\n");
+    stream.write_all(longpoll.as_bytes()).await.unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    let last = format!("GET /db/b {HEAD}Connection: close\r\n\r\n");
+    stream.write_all(last.as_bytes()).await.unwrap();
+    let text = rest_of(&mut stream).await;
+    assert!(
+        text.contains("last_seq") && text.contains("\"_id\":\"b\""),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_connection_ends_after_its_feed_where_it_must() {
+    let server = Running::start().await;
+    server.database("db", &json!([])).await;
+    // What follows a body might be more of it.
+    let body = r#"{"doc_ids":["a"]}"#;
+    let path = "/db/_changes?feed=longpoll&since=now&filter=_doc_ids";
+    let length = body.len();
+    let mut stream = ask(
+        &server,
+        &format!("POST {path} {HEAD}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"),
+    )
+    .await;
+    let (answer, ()) = tokio::join!(rest_of(&mut stream), put_soon(&server, "a"));
+    assert!(
+        answer.contains("\"id\":\"a\"") && answer.ends_with("\r\n0\r\n\r\n"),
+        "{answer}"
+    );
+    let path = "/db/_changes?feed=longpoll&since=now&timeout=100";
+    let mut stream = ask(
+        &server,
+        &format!("GET {path} {HEAD}Connection: close\r\n\r\n"),
+    )
+    .await;
+    let text = rest_of(&mut stream).await;
+    assert!(
+        text.contains("connection: close") && text.ends_with("\r\n0\r\n\r\n"),
+        "{text}"
+    );
+    // Before HTTP/1.1 there are no chunks.
+    let path = "/db/_changes?feed=continuous&timeout=50";
+    let mut stream = ask(&server, &format!("GET {path} HTTP/1.0\r\n\r\n")).await;
+    let text = rest_of(&mut stream).await;
+    assert!(
+        text.contains("last_seq") && !text.contains("chunked"),
+        "{text}"
+    );
 }

@@ -5,6 +5,7 @@ use inorder_couch::http::{Listening, Server, Settings, serve};
 use inorder_couch::store::{self, Databases};
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
+use std::sync::Arc;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -15,7 +16,7 @@ pub struct Running {
     pub stop: CancellationToken,
     pub ended: Option<JoinHandle<()>>,
     client: reqwest::Client,
-    _folder: TempDir,
+    folder: Arc<TempDir>,
 }
 
 /// An answer, read as a whole.
@@ -86,8 +87,30 @@ impl Running {
     }
 
     pub async fn start_with(auth: Auth, settings: Settings) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let databases = Databases::open(folder.path(), store::Settings::default());
+        Running::start_with_store(store::Settings::default(), auth, settings).await
+    }
+
+    pub async fn start_with_store(store: store::Settings, auth: Auth, settings: Settings) -> Self {
+        let folder = Arc::new(tempfile::tempdir().expect("a folder"));
+        Running::start_in(folder, store, auth, settings).await
+    }
+
+    /// Stops the server and starts another one in its folder.
+    pub async fn restarted(mut self, store: store::Settings) -> Self {
+        self.stop.cancel();
+        let ended = self.ended.take().expect("it ends once");
+        ended.await.expect("no panic");
+        let folder = Arc::clone(&self.folder);
+        Running::start_in(folder, store, Auth::new(None, b""), Settings::default()).await
+    }
+
+    async fn start_in(
+        folder: Arc<TempDir>,
+        store: store::Settings,
+        auth: Auth,
+        settings: Settings,
+    ) -> Self {
+        let databases = Databases::open(folder.path(), store);
         let server = Server::new(databases.expect("a new folder"), auth, settings);
         let listening = Listening::bind(([127, 0, 0, 1], 0).into()).await;
         let listening = listening.expect("a free port");
@@ -99,7 +122,7 @@ impl Running {
             stop,
             ended: Some(tokio::spawn(ended)),
             client: client(),
-            _folder: folder,
+            folder,
         }
     }
 

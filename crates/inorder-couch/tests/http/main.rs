@@ -5,6 +5,7 @@ mod bad_input;
 mod changes;
 mod client;
 mod documents;
+mod full_disk;
 mod lists;
 mod multipart;
 mod replication;

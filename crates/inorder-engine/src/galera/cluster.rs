@@ -33,8 +33,28 @@ struct Node {
     ports: [u16; 2],
 }
 
+/// How often a cluster is tried to start: between the moment a port is found free and the one a node
+/// listens on it somebody else may take it, and on a busy machine the nodes may miss each other.
+const STARTS_MAX: usize = 3;
+
 /// Starts a cluster. The first node comes first.
 pub fn start(
+    provider: &Path,
+    folder: &Path,
+    settings: &Settings,
+) -> Result<Vec<Arc<MariaDatabase>>, Error> {
+    let mut left = STARTS_MAX;
+    loop {
+        left -= 1;
+        match start_nodes(provider, folder, settings) {
+            // What a failed start made is gone by now.
+            Err(Error::Database { .. }) if left > 0 => {}
+            result => return result,
+        }
+    }
+}
+
+fn start_nodes(
     provider: &Path,
     folder: &Path,
     settings: &Settings,

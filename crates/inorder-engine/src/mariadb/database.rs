@@ -1,8 +1,8 @@
 //! One open database: its control connection.
 
-use super::{PACKET_BYTES_MAX, SCHEMA, SOCKET, counters, remote, settings, structure};
+use super::{PACKET_BYTES_MAX, SCHEMA, SOCKET, counters, load, remote, settings, structure};
 use crate::{
-    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Writer,
+    ColumnInfo, Database, Error, Io, Load, PageFill, Reader, Retry, Settings, Tree, Writer,
     remote::{Remote, dialect::Feature, host::Host},
     server::{Connection, Failure, Server, Sessions, session::Keeper, sql},
 };
@@ -169,6 +169,14 @@ impl Database for MariaDatabase {
         _retry: Retry,
     ) -> Result<Box<dyn Writer>, Error> {
         self.sessions.writer(table, columns)
+    }
+
+    fn load(&self, table: &str, columns: &[&str]) -> Result<Load, Error> {
+        let session = self.sessions.open()?;
+        let has_later_keys = self.host.has(Feature::LaterKeys);
+        load::begin(session, table, has_later_keys, |session, table| {
+            self.sessions.own_writer(session, table, columns)
+        })
     }
 
     fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {

@@ -8,6 +8,7 @@
 pub(crate) mod counters;
 pub(crate) mod database;
 mod ddl;
+mod load;
 mod remote;
 mod session;
 pub(crate) mod settings;

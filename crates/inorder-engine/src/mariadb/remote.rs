@@ -2,7 +2,7 @@
 
 use super::{MariaDb, NAME, PACKET_BYTES_MAX, database::MariaDatabase, ddl};
 use crate::{
-    Database, Error, Settings,
+    Database, DatabaseTable, Error, LoadTable, Settings,
     remote::{
         Protocol, Remote, ServerUrl,
         dialect::Facts,
@@ -25,7 +25,7 @@ pub static PROTOCOL: Protocol = Protocol {
     engine: &MariaDb,
     facts,
     open,
-    visit,
+    table,
     clean_up,
     key_made: ddl::key_made,
 };
@@ -124,14 +124,14 @@ fn open(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error
     Ok(Box::new(database))
 }
 
-fn visit(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error> {
+fn table(remote: &Remote, settings: &Settings, name: &str) -> Result<Box<dyn LoadTable>, Error> {
     let url = &remote.url;
     let named = Opts::from_url(&url.with_scheme("mysql")).ok();
     let named = named.as_ref().and_then(Opts::get_db_name);
     let schema = named.ok_or_else(|| url.error("it names no database: mysql://host/database"))?;
     let address = options(url, Some(schema))?.into();
     let database = MariaDatabase::open_remote(remote, address, settings, Arc::new(()))?;
-    Ok(Box::new(database))
+    Ok(Box::new(DatabaseTable::new(Arc::new(database), name)))
 }
 
 /// Removes a database of inorder's. One that can't be is left to the next start.

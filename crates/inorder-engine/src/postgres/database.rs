@@ -1,8 +1,8 @@
 //! One open database: its control connection.
 
-use super::{NAME, SUPERUSER, counters, remote, session::Address, settings, structure};
+use super::{NAME, SUPERUSER, counters, load, remote, session::Address, settings, structure};
 use crate::{
-    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Tree, Writer,
+    ColumnInfo, Database, Error, Io, Load, PageFill, Reader, Retry, Settings, Tree, Writer,
     remote::{Remote, dialect::Feature, host::Host},
     server::{Connection, Server, Sessions, session::Keeper, sql},
 };
@@ -127,6 +127,13 @@ impl Database for PostgresDatabase {
         _retry: Retry,
     ) -> Result<Box<dyn Writer>, Error> {
         self.sessions.writer(table, columns)
+    }
+
+    fn load(&self, table: &str, columns: &[&str]) -> Result<Load, Error> {
+        let writer = self
+            .sessions
+            .own_writer(self.sessions.open()?, table, columns)?;
+        load::begin(writer, table, self.host.has(Feature::LaterKeys))
     }
 
     fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {

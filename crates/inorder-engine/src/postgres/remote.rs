@@ -23,7 +23,7 @@ pub static PROTOCOL: Protocol = Protocol {
     engine: &Postgres,
     facts,
     open,
-    visit,
+    table: crate::sharded::foreign::table,
     clean_up,
     key_made: ddl::key_made,
 };
@@ -103,21 +103,29 @@ fn open(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error
         remove: move || _ = connect(&of_guest).map(|mut client| drop_schema(&mut client, &name)),
     };
     let address = Address {
-        config: config(&url)?,
         schema: Some(schema),
+        ..address(&url)?
     };
     let database = PostgresDatabase::open_remote(remote, address, settings, Arc::new(keeper))?;
     Ok(Box::new(database))
 }
 
-fn visit(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error> {
-    connect(&remote.url)?;
-    let address = Address {
-        config: config(&remote.url)?,
+/// The way to the database that a URL names.
+pub fn address(url: &ServerUrl) -> Result<Address, Error> {
+    Ok(Address {
+        config: config(url)?,
         schema: None,
-    };
-    let database = PostgresDatabase::open_remote(remote, address, settings, Arc::new(()))?;
-    Ok(Box::new(database))
+    })
+}
+
+/// Opens the database that the URL names as it is, or one of its schemas.
+pub fn visited(
+    remote: &Remote,
+    address: Address,
+    settings: &Settings,
+) -> Result<PostgresDatabase, Error> {
+    connect(&remote.url)?;
+    PostgresDatabase::open_remote(remote, address, settings, Arc::new(()))
 }
 
 /// Removes a schema of inorder's. One that can't be is left to the next start.

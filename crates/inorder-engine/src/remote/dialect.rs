@@ -2,7 +2,7 @@
 //! and what differs. One line a product; what is said of those that can't be started here is from
 //! their documentation.
 
-use Feature::{Bulk, Counters, Flush, Sizes, Uuid, Vacuum};
+use Feature::{Bulk, Counters, Flush, LaterKeys, Sizes, Uuid, Vacuum};
 
 /// What a server said of itself.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +38,9 @@ pub enum Feature {
     Vacuum,
     /// A type of UUIDs.
     Uuid,
+    /// Keys and indexes that cost less when they are made after the rows, in a way that others don't see
+    /// half of.
+    LaterKeys,
 }
 
 impl Feature {
@@ -50,6 +53,7 @@ impl Feature {
             Sizes => "sizes of tables and indexes",
             Vacuum => "rewriting a table without free space",
             Uuid => "a type of UUIDs",
+            LaterKeys => "keys and indexes made after the rows",
         }
     }
 }
@@ -74,21 +78,21 @@ pub const DIALECTS: &[Dialect] = &[
         name: "CockroachDB",
         engine: "postgres",
         is_it: |facts| facts.version.starts_with("CockroachDB"),
-        lacks: &[Flush, Counters, Sizes, Vacuum],
+        lacks: &[Flush, Counters, Sizes, Vacuum, LaterKeys],
         advice: "random UUIDs, or sequential keys in a hash-sharded index",
     },
     Dialect {
         name: "YugabyteDB",
         engine: "postgres",
         is_it: |facts| facts.says("-YB-"),
-        lacks: &[Flush, Counters, Vacuum],
+        lacks: &[Flush, Counters, Vacuum, LaterKeys],
         advice: "no sequence, timestamp or UUIDv7 as leading range key: a bucket before it",
     },
     Dialect {
         name: "Citus",
         engine: "postgres",
         is_it: |facts| facts.has("extension citus"),
-        lacks: &[],
+        lacks: &[LaterKeys],
         advice: "tables are local until they are distributed; a key has the distribution column",
     },
     Dialect {
@@ -110,14 +114,14 @@ pub const DIALECTS: &[Dialect] = &[
         name: "TiDB",
         engine: "mariadb",
         is_it: |facts| facts.says("-TiDB-"),
-        lacks: &[Flush, Counters, Vacuum, Uuid],
+        lacks: &[Flush, Counters, Vacuum, Uuid, LaterKeys],
         advice: "AUTO_RANDOM in place of AUTO_INCREMENT; UUIDs as BINARY(16) without swapped time",
     },
     Dialect {
         name: "Vitess",
         engine: "mariadb",
         is_it: |facts| facts.says("-Vitess") || facts.says("-vitess"),
-        lacks: &[Bulk, Flush, Counters, Vacuum, Uuid],
+        lacks: &[Bulk, Flush, Counters, Vacuum, Uuid, LaterKeys],
         advice: "a sequence in place of AUTO_INCREMENT where a table is sharded, or UUIDs",
     },
     Dialect {
@@ -131,7 +135,7 @@ pub const DIALECTS: &[Dialect] = &[
         name: "Galera",
         engine: "mariadb",
         is_it: |facts| facts.has("wsrep_on=ON"),
-        lacks: &[],
+        lacks: &[LaterKeys],
         advice: "sequences INCREMENT BY 0; AUTO_INCREMENT is interleaved by node",
     },
     Dialect {

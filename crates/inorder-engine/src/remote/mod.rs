@@ -11,7 +11,9 @@ mod url;
 
 pub use url::ServerUrl;
 
-use crate::{Database, Engine, EngineInfo, Error, Found, KernelCheck, Settings, TableShape, Write};
+use crate::{
+    Database, Engine, EngineInfo, Error, Found, KernelCheck, LoadTable, Settings, TableShape, Write,
+};
 use dialect::{Dialect, Facts, Feature};
 use inorder_key::{Encoding, KeyKind};
 use std::path::Path;
@@ -27,8 +29,8 @@ pub(crate) struct Protocol {
     pub facts: fn(&ServerUrl) -> Result<Facts, Error>,
     /// Makes a schema and opens it.
     pub open: Open,
-    /// Opens the database that the URL names, as it is.
-    pub visit: Open,
+    /// Opens a table of the database that the URL names, as it is.
+    pub table: OpenTable,
     /// Removes the schemas of processes that are gone. Returns the names of those that are in use or
     /// can't be told to be gone.
     pub clean_up: fn(&ServerUrl) -> Result<Vec<String>, Error>,
@@ -37,6 +39,7 @@ pub(crate) struct Protocol {
 }
 
 type Open = fn(&Remote, &Settings) -> Result<Box<dyn Database>, Error>;
+type OpenTable = fn(&Remote, &Settings, &str) -> Result<Box<dyn LoadTable>, Error>;
 
 /// Every protocol.
 static PROTOCOLS: &[&Protocol] = &[&crate::postgres::PROTOCOL, &crate::mariadb::PROTOCOL];
@@ -98,15 +101,15 @@ impl Remote {
         })
     }
 
-    /// Opens the database that the URL names as it is, with the tables that are there: for loading into
-    /// them. Of the settings, `foreign_keys` and `write` count.
+    /// Opens a table of the database that the URL names, which need not be there, for loading into it. Of the
+    /// settings, `foreign_keys` and `write` count.
     ///
     /// # Errors
     /// When it refuses, or can't take rows the way the settings say.
-    pub fn visit(&self, settings: &Settings) -> Result<Box<dyn Database>, Error> {
+    pub fn table(&self, settings: &Settings, name: &str) -> Result<Box<dyn LoadTable>, Error> {
         self.accepts(settings)
             .map_err(|what| self.url.error(what))?;
-        (self.protocol.visit)(self, settings)
+        (self.protocol.table)(self, settings, name)
     }
 
     /// Whether it lacks something.

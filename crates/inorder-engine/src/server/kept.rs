@@ -36,6 +36,10 @@ impl Writer for Kept<dyn Writer> {
         self.inner.insert(batch, rows)
     }
 
+    fn complete(&mut self) -> Result<(), Error> {
+        self.inner.complete()
+    }
+
     fn commit(&mut self) -> Result<(), Error> {
         self.inner.commit()
     }

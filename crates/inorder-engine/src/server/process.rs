@@ -21,7 +21,7 @@ const STOP_MAX: Duration = Duration::from_secs(10);
 /// How often it is looked at meanwhile.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Lines of the log that an error shows.
-const LOG_LINES: usize = 5;
+const LOG_LINES: usize = 12;
 
 /// Reads until the pipe says that the server is stopped, or closes because its owner is gone. Then
 /// it stops the server, if the process is still that server, and removes the run folder.

@@ -161,7 +161,8 @@ impl<C: Connection> Sessions<C> {
         work(&mut session.connection).map_err(|error| error.into().doing(doing))
     }
 
-    fn open(&self) -> Result<Session<C>, Error> {
+    /// A new connection.
+    pub fn open(&self) -> Result<Session<C>, Error> {
         let connection = C::open(&self.address, self.enforces_foreign_keys)
             .map_err(|failure| failure.doing("connecting"))?;
         Ok(Session {
@@ -172,8 +173,18 @@ impl<C: Connection> Sessions<C> {
 
     /// A connection that writes, as the settings say.
     pub fn writer(&self, table: &str, columns: &[&str]) -> Result<Box<dyn Writer>, Error> {
-        let writer = ServerWriter::open(self.open()?, table, columns, self.write)?;
+        let writer = self.own_writer(self.open()?, table, columns)?;
         Ok(Box::new(writer))
+    }
+
+    /// The same through a connection of the caller's, for more than rows.
+    pub fn own_writer(
+        &self,
+        session: Session<C>,
+        table: &str,
+        columns: &[&str],
+    ) -> Result<ServerWriter<C>, Error> {
+        ServerWriter::open(session, table, columns, self.write)
     }
 
     /// A connection that reads.

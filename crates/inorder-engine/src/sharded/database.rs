@@ -5,12 +5,13 @@ use super::{
     distribute,
     limit::CpuLimit,
     route::Rule,
-    routed::RoutedWriter,
+    routed::{self, RoutedWriter},
     trees,
 };
 use crate::{
-    ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Settings, Shard, Tree, Write, Writer,
-    server::Kept,
+    ColumnInfo, Database, DatabaseTable, Error, Io, Load, PageFill, Reader, Retry, Settings, Shard,
+    Tree, Write, Writer,
+    server::{Kept, session::Keeper},
 };
 use std::{
     collections::BTreeMap,
@@ -60,6 +61,11 @@ impl ShardedDatabase {
         });
         *known = Arc::downgrade(&limit);
         Some(limit)
+    }
+
+    /// What a writer keeps. The shard goes on before its server ends: what is left first is dropped first.
+    fn keeper(&self) -> Keeper {
+        Arc::new((self.limit(), Arc::clone(&self.cluster)))
     }
 }
 
@@ -117,14 +123,29 @@ impl Database for ShardedDatabase {
                     doing: format!("writing to {table}"),
                     message: format!("there is no table {table}"),
                 })?;
-                let opened = RoutedWriter::open(&self.cluster, table, columns, rule, retry)?;
-                Box::new(opened)
+                let shards = self.cluster.shards.iter();
+                let writers = shards.map(|shard| shard.writer(table, columns, retry));
+                let writers = writers.collect::<Result<_, Error>>()?;
+                Box::new(RoutedWriter::new(writers, false, table, columns, rule)?)
             }
             _ => self.cluster.coordinator.writer(table, columns, retry)?,
         };
-        // The shard goes on before its server ends: what is left first is dropped first.
-        let keeper = Arc::new((self.limit(), Arc::clone(&self.cluster)));
-        Ok(Box::new(Kept::new(writer, keeper)))
+        Ok(Box::new(Kept::new(writer, self.keeper())))
+    }
+
+    /// Routed where rows are to be written so.
+    fn load(&self, table: &str, columns: &[&str]) -> Result<Load, Error> {
+        let rules = self.rules();
+        let mut load = match (self.settings.write, rules.get(table)) {
+            (Write::Routed, Some(rule)) => {
+                let shards = self.cluster.shards.iter();
+                let own = |shard: &Arc<_>| DatabaseTable::new(Arc::clone(shard) as _, table);
+                routed::load(&shards.map(own).collect::<Vec<_>>(), table, columns, rule)?
+            }
+            _ => self.cluster.coordinator.load(table, columns)?,
+        };
+        load.writer = Box::new(Kept::new(load.writer, self.keeper()));
+        Ok(load)
     }
 
     fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {

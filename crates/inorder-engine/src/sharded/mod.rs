@@ -10,6 +10,7 @@ mod cluster;
 mod database;
 mod ddl;
 mod distribute;
+pub(crate) mod foreign;
 mod hash;
 mod limit;
 mod route;

@@ -2,11 +2,52 @@
 
 use super::{
     NAME,
-    cluster::{Cluster, joined},
+    cluster::joined,
     route::{Router, Rule},
 };
-use crate::{Batch, Database as _, Error, Retry, Writer};
+use crate::{Batch, DatabaseTable, Error, Load, LoadTable as _, Writer};
 use std::{ops::Range, thread};
+
+/// Begins to load rows into a table that lies on these shards, in the order of the rule.
+///
+/// # Errors
+/// As [`RoutedWriter::new`], and when a shard refuses.
+pub fn load(
+    shards: &[DatabaseTable],
+    table: &str,
+    columns: &[&str],
+    rule: &Rule,
+) -> Result<Load, Error> {
+    let loads: Result<Vec<Load>, Error> = thread::scope(|scope| {
+        let begin = |shard: &'_ DatabaseTable| shard.load(columns);
+        let threads: Vec<_> = shards
+            .iter()
+            .map(|shard| scope.spawn(move || begin(shard)))
+            .collect();
+        let loads: Vec<_> = threads.into_iter().map(joined).collect();
+        loads.into_iter().collect()
+    });
+    let mut told = vec![format!(
+        "rows are routed by {}({}) to {} servers, which commit one by one",
+        rule.partition.name(),
+        rule.column,
+        shards.len()
+    )];
+    let mut writers = Vec::new();
+    for load in loads? {
+        writers.push(load.writer);
+        for word in load.told {
+            // What all say is said once.
+            if !told.contains(&word) {
+                told.push(word);
+            }
+        }
+    }
+    Ok(Load {
+        writer: Box::new(RoutedWriter::new(writers, true, table, columns, rule)?),
+        told,
+    })
+}
 
 /// A connection to each shard.
 pub struct RoutedWriter {
@@ -15,7 +56,6 @@ pub struct RoutedWriter {
     /// Which of a batch's columns says where a row goes.
     column: usize,
     table: String,
-    is_open: bool,
 }
 
 struct Shard {
@@ -25,16 +65,16 @@ struct Shard {
 }
 
 impl RoutedWriter {
-    /// Connects to every shard.
+    /// Over the shards' writers, in the order of the rule; `is_begun` where their transactions are open.
     ///
     /// # Errors
     /// When the column that rows are distributed by isn't among those that are written.
-    pub fn open(
-        cluster: &Cluster,
+    pub fn new(
+        writers: Vec<Box<dyn Writer>>,
+        is_begun: bool,
         table: &str,
         columns: &[&str],
         rule: &Rule,
-        retry: Retry,
     ) -> Result<Self, Error> {
         let cannot = |what: String| Error::Unsupported { engine: NAME, what };
         let column = columns.iter().position(|name| *name == rule.column);
@@ -45,18 +85,15 @@ impl RoutedWriter {
                 rule.column
             ))
         })?;
-        let shards = cluster.shards.iter().map(|shard| {
-            Ok(Shard {
-                writer: shard.writer(table, columns, retry)?,
-                is_open: false,
-            })
+        let shards = writers.into_iter().map(|writer| Shard {
+            writer,
+            is_open: is_begun,
         });
         Ok(RoutedWriter {
-            shards: shards.collect::<Result<_, Error>>()?,
+            shards: shards.collect(),
             router: Router::new(rule).map_err(cannot)?,
             column,
             table: table.to_owned(),
-            is_open: false,
         })
     }
 
@@ -79,7 +116,7 @@ impl RoutedWriter {
     /// Does something on every shard that the transaction has reached, on all at once.
     fn on_open(
         &mut self,
-        work: impl Fn(&mut dyn Writer) -> Result<(), Error> + Sync,
+        work: impl Fn(&mut Shard) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
         let work = &work;
         thread::scope(|scope| {
@@ -87,12 +124,7 @@ impl RoutedWriter {
                 .shards
                 .iter_mut()
                 .filter(|shard| shard.is_open)
-                .map(|shard| {
-                    scope.spawn(move || {
-                        shard.is_open = false;
-                        work(shard.writer.as_mut())
-                    })
-                })
+                .map(|shard| scope.spawn(move || work(shard)))
                 .collect();
             let results: Vec<_> = threads.into_iter().map(joined).collect();
             results.into_iter().collect()
@@ -121,7 +153,6 @@ impl Shard {
 impl Writer for RoutedWriter {
     /// A shard's transaction begins with its first row.
     fn begin(&mut self) -> Result<(), Error> {
-        self.is_open = true;
         Ok(())
     }
 
@@ -144,15 +175,23 @@ impl Writer for RoutedWriter {
         })
     }
 
+    fn complete(&mut self) -> Result<(), Error> {
+        self.on_open(|shard| shard.writer.complete())
+    }
+
     /// On one shard after the other as each is ready: there is no commit in two phases.
     fn commit(&mut self) -> Result<(), Error> {
-        self.is_open = false;
-        self.on_open(|writer| writer.commit())
+        self.on_open(|shard| {
+            shard.is_open = false;
+            shard.writer.commit()
+        })
     }
 
     fn rollback(&mut self) -> Result<(), Error> {
-        self.is_open = false;
-        self.on_open(|writer| writer.rollback())
+        self.on_open(|shard| {
+            shard.is_open = false;
+            shard.writer.rollback()
+        })
     }
 
     /// The servers run checkpoints by themselves.

@@ -135,6 +135,11 @@ impl Running {
         )
     }
 
+    /// The port that it listens on.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Its administrator's.
     pub fn admin(&self) -> String {
         self.url(ADMIN, PASSWORD)

@@ -11,6 +11,7 @@ use crate::encode::{Affinity, Strict};
 pub use create::{Create, KeySpec};
 pub use sample::Sample;
 pub use sqlite::describe;
+pub(crate) use sqlite::unique_key;
 
 /// A table.
 #[derive(Clone, Debug)]
@@ -83,10 +84,15 @@ impl Destination {
     /// The order of records that have these columns; `None` where one of the key isn't among them: then
     /// the engine fills it, and the order of the input is the best there is.
     pub fn order(&self, record: &[usize]) -> Option<KeyOrder> {
-        if self.key.is_empty() {
+        self.order_by(&self.key, record)
+    }
+
+    /// The same by other columns than those of the key.
+    pub(crate) fn order_by(&self, key: &[KeyPart], record: &[usize]) -> Option<KeyOrder> {
+        if key.is_empty() {
             return None;
         }
-        let columns = self.key.iter().map(|part| {
+        let columns = key.iter().map(|part| {
             Some(KeyColumn {
                 index: record.iter().position(|column| *column == part.column)?,
                 collation: part.collation,

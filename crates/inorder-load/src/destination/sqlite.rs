@@ -152,6 +152,47 @@ fn places(all: &[Declared]) -> Vec<Option<usize>> {
         .collect()
 }
 
+/// The key of a table that SQLite speaks of when it refuses a row: `UNIQUE constraint failed: t.a, t.b`.
+/// Nothing where it can't be told.
+pub(crate) fn unique_key(
+    connection: &Connection,
+    destination: &Destination,
+    refusal: &str,
+) -> Option<Vec<KeyPart>> {
+    let own = format!("{}.", destination.table);
+    let (_, columns) = refusal.rsplit_once(": ")?;
+    let names: Option<Vec<&str>> = columns
+        .split(", ")
+        .map(|column| column.strip_prefix(&own))
+        .collect();
+    let names = names?;
+    let list = "SELECT list.name, info.name, info.coll \
+                FROM pragma_index_list(?1, 'main') AS list, pragma_index_xinfo(list.name, 'main') AS info \
+                WHERE \"unique\" AND NOT partial AND key ORDER BY list.seq, info.seqno";
+    let mut statement = connection.prepare(list).ok()?;
+    let terms = statement.query_map([&destination.table], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    });
+    let terms: Vec<(String, Option<String>, String)> =
+        terms.ok()?.collect::<Result<_, _>>().ok()?;
+    let is_it = |index: &&[(String, Option<String>, String)]| {
+        let columns = index.iter().map(|(_, column, _)| column.as_deref());
+        columns.eq(names.iter().map(|name| Some(*name)))
+    };
+    let Some(index) = terms.chunk_by(|a, b| a.0 == b.0).find(is_it) else {
+        let rowid = destination.rowid?;
+        let is_rowid = names == [destination.columns[rowid].name.as_str()];
+        return is_rowid.then(|| vec![ascending(rowid)]);
+    };
+    let parts = index.iter().zip(names).map(|((.., collation), name)| {
+        Some(KeyPart {
+            collation: Collation::from_name(collation)?,
+            ..ascending(destination.column(name)?)
+        })
+    });
+    parts.collect()
+}
+
 /// What the rows are kept in order by.
 enum SortedBy {
     /// Rowids that the engine counts.

@@ -6,6 +6,7 @@ use super::inputs::Origins;
 use super::progress::Progress;
 use super::rejects::Rejects;
 use crate::Error;
+use crate::destination::KeyPart;
 use crate::order::{Origin, Sorted};
 
 /// What happens to a row whose key another row has already.
@@ -52,6 +53,16 @@ pub struct Batch<'a> {
     next: Option<Origin>,
     given: u64,
     duplicates: u64,
+    clash: Option<Clash>,
+}
+
+/// A row whose key a row of the table has, as it was refused.
+pub(super) struct Clash {
+    /// The key.
+    pub(super) key: Vec<KeyPart>,
+    /// The row.
+    pub(super) record: Vec<u8>,
+    pub(super) origin: Origin,
 }
 
 /// What a load says about its rows.
@@ -85,6 +96,7 @@ impl<'a> Batch<'a> {
             next: None,
             given: context.written,
             duplicates: 0,
+            clash: None,
         }
     }
 
@@ -112,6 +124,16 @@ impl<'a> Batch<'a> {
         self.duplicates
     }
 
+    /// Counts rows that the database left out because another has their key.
+    pub fn add_duplicates(&mut self, rows: u64) {
+        self.duplicates += rows;
+    }
+
+    /// The row that ended the load, where what it clashes with may be told yet.
+    pub(super) fn into_clash(self) -> Option<Clash> {
+        self.clash
+    }
+
     /// How many rows there are, duplicates counted.
     pub fn rows(&self) -> u64 {
         self.sorted.rows()
@@ -125,11 +147,6 @@ impl<'a> Batch<'a> {
     /// Where rows come from.
     pub fn origins(&self) -> &'a Origins {
         self.origins
-    }
-
-    /// What bad rows are told to.
-    pub fn rejects(&mut self) -> &mut Rejects {
-        self.rejects
     }
 
     fn look(&self) -> Result<(), Error> {
@@ -187,11 +204,32 @@ impl<'a> Batch<'a> {
         Ok(Some((&self.current, origin)))
     }
 
+    /// Deals with a row that the database, or what stands for it, doesn't take.
+    ///
+    /// # Errors
+    /// As [`Rejects::bad`].
+    #[cold]
+    pub(crate) fn refuse(&mut self, what: String, origin: Origin) -> Result<(), Error> {
+        let (file, line) = self.origins.file_and_line(origin);
+        let at = self.origins.words(origin);
+        self.rejects.bad(&file, line, b"", Error::Row { at, what })
+    }
+
     /// Deals with a row whose key another has.
     #[cold]
     pub(crate) fn settle(&mut self, first: Origin, second: Origin) -> Result<(), Error> {
         let first = self.origins.words(first);
         self.settle_with(first, second)
+    }
+
+    /// Keeps what a row that can't be settled had in common with another.
+    #[cold]
+    pub(crate) fn clashes(&mut self, key: Vec<KeyPart>, record: &[u8], origin: Origin) {
+        self.clash = Some(Clash {
+            key,
+            record: record.to_vec(),
+            origin,
+        });
     }
 
     /// Deals with a row whose key a row of the table has.
@@ -225,7 +263,7 @@ fn copy(record: &[u8], to: &mut Vec<u8>) {
     to.extend_from_slice(record);
 }
 
-pub(super) fn spilled(source: std::io::Error) -> Error {
+pub(crate) fn spilled(source: std::io::Error) -> Error {
     Error::Work {
         path: "the spilled rows".into(),
         source,

@@ -17,6 +17,9 @@ pub enum Order {
     Batch {
         /// Rows of a batch.
         rows: u64,
+        /// Whether by the first 8 bytes of the key alone (as [`crate::Presort::Prefix8`]): rows equal in these stay
+        /// as they come.
+        is_by_prefix: bool,
     },
     /// All of them sorted.
     Full,

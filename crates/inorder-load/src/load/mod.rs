@@ -1,6 +1,7 @@
 //! The load: rows from files, in the order of their key, into a table.
 
 mod batch;
+mod clash;
 mod inputs;
 mod job;
 mod naive;
@@ -10,6 +11,7 @@ mod rejects;
 mod run;
 mod summary;
 
+pub(crate) use batch::spilled;
 pub use batch::{Batch, OnDuplicate};
 pub use inputs::Origins;
 pub use job::{Job, Order, memory_bytes_default};

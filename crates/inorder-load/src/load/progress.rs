@@ -14,6 +14,8 @@ pub enum Phase {
     Sort,
     /// Writes them.
     Write,
+    /// Makes what is made after them, such as indexes, and commits.
+    Finish,
 }
 
 /// The state of one load, shared.
@@ -38,7 +40,8 @@ impl Progress {
         match self.state.phase.load(Relaxed) {
             0 => Phase::Read,
             1 => Phase::Sort,
-            _ => Phase::Write,
+            2 => Phase::Write,
+            _ => Phase::Finish,
         }
     }
 

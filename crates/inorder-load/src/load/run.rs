@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::batch::{Batch, Context, spilled};
+use super::batch::{Batch, Clash, Context, spilled};
+use super::clash;
 use super::inputs::{Header, Inputs, Origins};
 use super::job::{Job, Order};
 use super::naive;
@@ -67,6 +68,7 @@ pub fn run_into(
         sample: &sample,
     })?;
     let mut load = Load::plan(job, progress, target, &sample, &header)?;
+    load.summary.rows_read = rejects.errors();
     load.summary.seconds.read += started.elapsed().as_secs_f64();
     load.rows(&mut inputs, sample, &header, &mut rejects)?;
     rejects.finish()?;
@@ -171,7 +173,7 @@ impl<'a> Load<'a> {
             &job.decode,
             &choice.constants,
         )?;
-        let is_sorted = job.order != Order::Input && plan.order.is_some();
+        let is_sorted = is_sorted(job, &plan);
         let limits = Limits {
             memory_bytes: job.memory_bytes / (1 + choice.sorts_beside),
             spill_folder: match &job.spill_folder {
@@ -187,16 +189,20 @@ impl<'a> Load<'a> {
                 false => Vec::new(),
             },
             why_not_direct: choice.why_not,
+            writer: match choice.is_direct {
+                true => "direct".to_owned(),
+                false => String::new(),
+            },
             is_dry: job.is_dry,
             ..Summary::default()
         };
         Ok(Load {
-            sorter: new_sorter(&plan, is_sorted, &limits),
+            sorter: new_sorter(job, &plan, &limits),
             origins: Origins::new(&job.inputs),
             target: Some(target),
             is_direct: choice.is_direct,
             batch_rows: match job.order {
-                Order::Batch { rows } => rows,
+                Order::Batch { rows, .. } => rows,
                 _ => u64::MAX,
             },
             record_bytes: 0,
@@ -213,7 +219,7 @@ impl<'a> Load<'a> {
 
     /// Whether rows are sorted, and not only kept.
     fn is_sorted(&self) -> bool {
-        self.job.order != Order::Input && self.plan.order.is_some()
+        is_sorted(self.job, &self.plan)
     }
 
     /// Takes all rows.
@@ -246,7 +252,10 @@ impl<'a> Load<'a> {
                     self.row(&row, inputs.origin(&row), rejects, &mut read)?;
                 }
                 Ok(false) => {}
-                Err(error) => reject(inputs, rejects, error)?,
+                Err(error) => {
+                    reject(inputs, rejects, error)?;
+                    self.summary.rows_read += 1;
+                }
             }
         }
         self.progress.set_rows_read(self.summary.rows_read);
@@ -262,7 +271,7 @@ impl<'a> Load<'a> {
         let bytes = self.progress.bytes_total();
         let is_spilled = self.is_sorted() && bytes > self.limits.memory_bytes as u64;
         match is_spilled {
-            true => space::check(&self.limits.spill_folder, bytes),
+            true => space::check_spill(&self.limits.spill_folder, bytes),
             false => Ok(()),
         }
     }
@@ -312,7 +321,7 @@ impl<'a> Load<'a> {
 
     /// Writes the rows that were taken since the last time.
     fn write(&mut self, rejects: &mut Rejects) -> Result<(), Error> {
-        let next = new_sorter(&self.plan, self.is_sorted(), &self.limits);
+        let next = new_sorter(self.job, &self.plan, &self.limits);
         let sorter = std::mem::replace(&mut self.sorter, next);
         self.progress.enter(Phase::Sort);
         let started = Instant::now();
@@ -326,7 +335,8 @@ impl<'a> Load<'a> {
             self.summary.rows_written += sorted.rows();
             return Ok(());
         }
-        let is_unique = self.is_sorted() && self.destination.is_key_unique;
+        let is_unique =
+            self.is_sorted() && !is_by_prefix(self.job) && self.destination.is_key_unique;
         let context = Context {
             on_duplicate: self.job.on_duplicate,
             origins: &self.origins,
@@ -350,10 +360,40 @@ impl<'a> Load<'a> {
                 })?)
             }
         };
-        self.summary.rows_written += writer.write(&mut batch)?;
+        match writer.write(&mut batch) {
+            Ok(rows) => self.summary.rows_written += rows,
+            Err(error) => {
+                let clash = batch.into_clash();
+                return Err(match clash {
+                    Some(clash) => self.with_first(error, &clash),
+                    None => error,
+                });
+            }
+        }
         self.summary.rows_duplicate += batch.duplicates();
         self.summary.seconds.write += started.elapsed().as_secs_f64();
         Ok(())
+    }
+
+    /// The error of a duplicate with both lines: rows that are written are kept nowhere, so the input is read
+    /// once more. Without the other line where that can't be, or where the other row isn't of the input.
+    #[cold]
+    fn with_first(&mut self, error: Error, clash: &Clash) -> Error {
+        let first = clash::other(
+            self.job,
+            &self.destination,
+            &self.plan,
+            &mut self.encoder,
+            clash,
+        );
+        match (error, first) {
+            (Error::Duplicate { table, .. }, Some(other)) => Error::Duplicate {
+                first: self.origins.words(other.min(clash.origin)),
+                second: self.origins.words(other.max(clash.origin)),
+                table,
+            },
+            (error, _) => error,
+        }
     }
 
     /// Commits.
@@ -361,6 +401,7 @@ impl<'a> Load<'a> {
         let started = Instant::now();
         if let Some(writer) = self.writer {
             self.summary.writer = writer.name().to_owned();
+            self.progress.enter(Phase::Finish);
             writer.finish(&mut self.summary)?;
         }
         self.summary.seconds.write += started.elapsed().as_secs_f64();
@@ -400,13 +441,30 @@ fn told(mut summary: Summary, rejects: &Rejects) -> Summary {
     summary
 }
 
-fn new_sorter(plan: &Plan, is_sorted: bool, limits: &Limits) -> Sorter {
-    let order = plan.order.clone().filter(|_| is_sorted);
-    let mut limits = limits.clone();
-    if !is_sorted {
-        limits.memory_bytes = limits.memory_bytes.min(UNSORTED_BYTES);
+fn is_sorted(job: &Job, plan: &Plan) -> bool {
+    job.order != Order::Input && plan.order.is_some()
+}
+
+/// Whether rows with the same key need not come one after another.
+fn is_by_prefix(job: &Job) -> bool {
+    let Order::Batch { is_by_prefix, .. } = job.order else {
+        return false;
+    };
+    is_by_prefix
+}
+
+fn new_sorter(job: &Job, plan: &Plan, limits: &Limits) -> Sorter {
+    match plan.order.clone().filter(|_| is_sorted(job, plan)) {
+        Some(order) if is_by_prefix(job) => Sorter::by_prefix(order, limits.clone()),
+        Some(order) => Sorter::new(Some(order), limits.clone()),
+        None => Sorter::new(
+            None,
+            Limits {
+                memory_bytes: limits.memory_bytes.min(UNSORTED_BYTES),
+                ..limits.clone()
+            },
+        ),
     }
-    Sorter::new(order, limits)
 }
 
 fn names(destination: &Destination, columns: impl Iterator<Item = usize>) -> Vec<String> {

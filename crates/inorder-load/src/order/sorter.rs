@@ -38,6 +38,7 @@ pub struct Sorter {
     arena: Arena,
     pairs: Vec<Pair>,
     spill: Option<Spill>,
+    is_by_prefix: bool,
     rows: u64,
     bytes: u64,
 }
@@ -52,8 +53,18 @@ impl Sorter {
             limits,
             pairs: Vec::new(),
             spill: None,
+            is_by_prefix: false,
             rows: 0,
             bytes: 0,
+        }
+    }
+
+    /// A sorter by the keys' prefixes alone; rows with the same one stay as they came, as long as nothing is
+    /// spilled.
+    pub fn by_prefix(order: KeyOrder, limits: Limits) -> Self {
+        Sorter {
+            is_by_prefix: true,
+            ..Sorter::new(Some(order), limits)
         }
     }
 
@@ -94,6 +105,10 @@ impl Sorter {
             return;
         }
         let (arena, order) = (&self.arena, &self.order);
+        if self.is_by_prefix {
+            pairs::sort(&mut self.pairs, |tied| tied.sort_unstable());
+            return;
+        }
         pairs::sort(&mut self.pairs, |tied| {
             tied.sort_unstable_by(|&(_, a), &(_, b)| {
                 order
@@ -148,6 +163,7 @@ impl Sorter {
             spill,
             rows,
             bytes,
+            ..
         } = self;
         // Their memory is the runs' now.
         drop((arena, pairs));

@@ -103,6 +103,37 @@ fn rows_larger_than_any_buffer_are_merged() {
     );
 }
 
+#[test]
+fn by_prefix_rows_with_the_same_one_stay_as_they_came() {
+    let record = |key: &[u8]| {
+        let mut out = Vec::new();
+        record::encode(&[Value::Blob(key)], &mut out);
+        out
+    };
+    let order = KeyOrder::new(vec![KeyColumn::ascending(0)], TextEncoding::Utf8);
+    let limits = Limits {
+        memory_bytes: usize::MAX,
+        spill_folder: std::env::temp_dir(),
+    };
+    let mut sorter = Sorter::by_prefix(order, limits);
+    let keys: [&[u8]; 4] = [
+        b"longer than 8, z",
+        b"longer than 8, a",
+        b"longer thaa",
+        b"a",
+    ];
+    for (key, origin) in keys.iter().zip(0..) {
+        sorter.push(&record(key), origin).expect("memory");
+    }
+    let mut sorted = sorter.finish().expect("memory");
+    let mut origins = Vec::new();
+    while let Some((_, origin)) = sorted.next().expect("memory") {
+        origins.push(origin);
+    }
+    // A value's kind takes part of the 8 bytes.
+    assert_eq!(origins, [3, 0, 1, 2]);
+}
+
 /// Enough rows for several chunks and for runs of several blocks.
 #[test]
 fn many_rows_come_in_the_stable_order() {

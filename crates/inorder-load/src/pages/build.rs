@@ -9,6 +9,7 @@ use inorder_btree::{
     TextEncoding, Value, record,
 };
 
+use super::checks::Checks;
 use super::layout::{IndexLayout, Layout, SEQUENCE, SchemaRow, TableLayout};
 use super::space;
 use crate::order::{Limits, Origin, Sorted, Sorter};
@@ -26,6 +27,15 @@ pub(super) enum Failure {
         /// And the other.
         second: Origin,
     },
+    /// A row breaks a CHECK constraint. What comes after it may be built all the same.
+    #[error("{what}")]
+    Refused {
+        /// What it breaks.
+        what: String,
+    },
+    /// SQLite can't look at CHECK constraints.
+    #[error("looking at CHECK constraints: {0}")]
+    Check(#[from] rusqlite::Error),
     /// No rowid is left above the largest.
     #[error("a row has no rowid, and there is none above 9223372036854775807")]
     RowidsSpent,
@@ -49,6 +59,7 @@ pub(super) struct Build {
     entries: Vec<(Sorter, u64)>,
     /// Rows whose rowid is to be one above the largest.
     without_rowid: Sorter,
+    checks: Option<Checks>,
     last_rowid: Option<i64>,
     last_origin: Origin,
     fields: Fields,
@@ -68,6 +79,7 @@ impl Build {
         file: File,
         options: Options,
         layout: Layout,
+        checks: Option<Checks>,
         limits: &Limits,
     ) -> Result<Self, Failure> {
         let encoding = options.encoding;
@@ -92,6 +104,7 @@ impl Build {
         Ok(Build {
             entries: layout.indexes.iter().map(sorter).collect(),
             without_rowid: Sorter::new(None, limits.clone()),
+            checks,
             layout,
             encoding,
             tree,
@@ -106,13 +119,12 @@ impl Build {
     /// Adds a row, which comes after the one before in the order of the table's key.
     #[inline]
     pub(super) fn push(&mut self, row: &[u8], origin: Origin) -> Result<(), Failure> {
-        self.rows += 1;
         if self.layout.is_taken_apart() {
             self.fields.read(row);
         }
         let rowid = match self.layout.table {
             TableLayout::WithoutRowid(_) => 0,
-            TableLayout::Rowid { alias: None, .. } => self.rows as i64,
+            TableLayout::Rowid { alias: None, .. } => self.rows as i64 + 1,
             TableLayout::Rowid {
                 alias: Some(alias), ..
             } => match self.fields.value(row, alias) {
@@ -126,6 +138,12 @@ impl Build {
     /// Adds a row whose fields were read. The rowid means nothing to a table without any.
     #[inline]
     fn store(&mut self, rowid: i64, row: &[u8], origin: Origin) -> Result<(), Failure> {
+        if let Some(checks) = &self.checks
+            && let Some(what) = checks.refusal(rowid, row)?
+        {
+            return Err(Failure::Refused { what });
+        }
+        self.rows += 1;
         let result = match (&mut self.tree, self.layout.picks()) {
             (Tree::Index(tree), _) => tree.push(row),
             (Tree::Pair(tree), _) => tree.push(rowid, row),
@@ -161,7 +179,6 @@ impl Build {
         folder: &Path,
         mut look: impl FnMut() -> Result<(), crate::Error>,
     ) -> Result<(File, u64), Failure> {
-        self.give_rowids()?;
         let mut spilled_bytes = 0;
         let mut roots = Vec::new();
         let (mut builder, root) = match self.tree {
@@ -214,19 +231,20 @@ impl Build {
         Ok((builder.finish(&schema)?, spilled_bytes))
     }
 
-    /// Stores the rows that brought no rowid after all that did.
-    fn give_rowids(&mut self) -> Result<(), Failure> {
+    /// Takes the rows that brought no rowid, for [`Build::push_next`] after all that did.
+    pub(super) fn take_rows_without_rowid(&mut self) -> Result<Sorted, Failure> {
         let none = Sorter::new(None, self.without_rowid.limits().clone());
-        let mut rows = std::mem::replace(&mut self.without_rowid, none).finish()?;
-        while let Some((row, origin)) = rows.next()? {
-            let rowid = match self.last_rowid {
-                None => 1,
-                Some(last) => last.checked_add(1).ok_or(Failure::RowidsSpent)?,
-            };
-            self.fields.read(row);
-            self.store(rowid, row, origin)?;
-        }
-        Ok(())
+        Ok(std::mem::replace(&mut self.without_rowid, none).finish()?)
+    }
+
+    /// Adds a row under the rowid after the last.
+    pub(super) fn push_next(&mut self, row: &[u8], origin: Origin) -> Result<(), Failure> {
+        let rowid = match self.last_rowid {
+            None => 1,
+            Some(last) => last.checked_add(1).ok_or(Failure::RowidsSpent)?,
+        };
+        self.fields.read(row);
+        self.store(rowid, row, origin)
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 
 use super::aside::Aside;
+use super::space;
 use crate::Error;
 use crate::load::Progress;
 use crate::sql::quoted;
@@ -68,6 +69,8 @@ impl Takeover<'_> {
         let failed = failed(self.path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let connection = open_database(self.path, flags).map_err(&failed)?;
+        let bytes = aside.path().metadata().map_or(0, |metadata| metadata.len());
+        space::check(aside.folder(), bytes)?;
         let other = aside.path().to_string_lossy();
         connection
             .execute("ATTACH ?1 AS inorder_load", [&*other])
@@ -76,9 +79,12 @@ impl Takeover<'_> {
         connection
             .pragma_update(Some("inorder_load"), "mmap_size", MAPPED_BYTES)
             .map_err(&failed)?;
-        // They are checked all at once in the end.
+        // Foreign keys are checked all at once in the end. With two journals, SQLite would tie them together by
+        // a third file, which a kill leaves behind (<https://www.sqlite.org/atomiccommit.html#multi_file_commit>).
         connection
-            .execute_batch("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
+            .execute_batch(
+                "PRAGMA foreign_keys = OFF; PRAGMA inorder_load.journal_mode = OFF; BEGIN IMMEDIATE",
+            )
             .map_err(&failed)?;
         self.copy(&connection, progress)?;
         // Whatever ends this before the commit is undone when the connection is closed.
@@ -92,11 +98,13 @@ impl Takeover<'_> {
         if let Some(created) = self.created {
             connection.execute_batch(created).map_err(&failed)?;
         }
-        let any = format!("SELECT EXISTS (SELECT 1 FROM main.{table})");
-        let has_rows: bool = connection
-            .query_row(&any, [], |row| row.get(0))
-            .map_err(&failed)?;
-        if has_rows {
+        let has_rows = |schema: &str| -> Result<bool, Error> {
+            let any = format!("SELECT EXISTS (SELECT 1 FROM {schema}.{table})");
+            connection
+                .query_row(&any, [], |row| row.get(0))
+                .map_err(&failed)
+        };
+        if has_rows("main")? {
             return Err(Error::Refused {
                 what: format!(
                     "{}: {} got rows while others were read; run it again",
@@ -104,6 +112,10 @@ impl Takeover<'_> {
                     self.table
                 ),
             });
+        }
+        if !has_rows("inorder_load")? {
+            // To copy none would still note an AUTOINCREMENT table in sqlite_sequence.
+            return Ok(());
         }
         let copy = format!("INSERT INTO main.{table} SELECT * FROM inorder_load.{table}");
         interruptible(connection, progress, || connection.execute_batch(&copy))

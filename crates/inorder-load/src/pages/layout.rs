@@ -177,6 +177,10 @@ impl Layout {
                 }
             }
         }
+        if let TableLayout::WithoutRowid(_) = table {
+            // Two trees at once are those of a table with rowids alone.
+            layouts.extend(beside.take());
+        }
         Ok(Layout {
             name: scratch.table.clone(),
             columns: record.len(),

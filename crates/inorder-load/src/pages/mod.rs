@@ -6,6 +6,7 @@
 
 mod aside;
 mod build;
+mod checks;
 mod defaults;
 mod install;
 mod layout;
@@ -59,7 +60,19 @@ pub(crate) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
         scratch: &scratch,
         job,
     };
-    let obstacle = obstacles::first(&case).map_err(failed)?;
+    let sorts_beside = sorted_beside(&scratch, goal.destination, job).map_err(failed)?;
+    let obstacle = match obstacles::first(&case).map_err(failed)? {
+        // Looking at a row is an insert of it: where no index is to be sorted, statements are done with that.
+        None if job.writer == WriterChoice::Auto
+            && sorts_beside == 0
+            && obstacles::has_checks(&scratch).map_err(failed)? =>
+        {
+            Some(
+                "it has CHECKs and no index in another order, so that inserts cost less".to_owned(),
+            )
+        }
+        obstacle => obstacle,
+    };
     let constants = match obstacle {
         Some(why) => Err(why),
         None => defaults::constants(&scratch, goal.destination, given),
@@ -68,7 +81,7 @@ pub(crate) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
         Ok(constants) => Ok(Choice {
             is_direct: true,
             why_not: None,
-            sorts_beside: sorted_beside(&scratch, goal.destination, job).map_err(failed)?,
+            sorts_beside,
             constants,
         }),
         Err(why) if job.writer == WriterChoice::Direct => Err(Error::Refused {

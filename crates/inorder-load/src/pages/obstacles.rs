@@ -27,7 +27,7 @@ const ALL: &[fn(&Case<'_>) -> Reason] = &[
     is_not_sorted,
     has_an_index_nobody_here_can_order,
     has_a_unique_index_of_some_rows,
-    has_checks_or_conflict_clauses,
+    has_conflict_clauses,
     leaves_out_rows_by_another_key,
 ];
 
@@ -128,28 +128,31 @@ const PRIMARY_KEY: i64 = 1555;
 const UNIQUE: i64 = 2067;
 const ABORT: i64 = 2;
 
-/// CHECKs are halts in the program of an insert; a constraint with a conflict clause has another halt than
-/// those without, or none.
-fn has_checks_or_conflict_clauses(case: &Case<'_>) -> Reason {
-    let program = case.scratch.insert_program()?;
-    let halts = |codes: &[i64], conflict: Option<i64>| {
-        let is_counted = |(opcode, code, action): &&(String, i64, i64)| {
-            matches!(opcode.as_str(), "Halt" | "HaltIfNull")
-                && codes.contains(code)
-                && conflict.is_none_or(|conflict| *action == conflict)
-        };
-        program.iter().filter(is_counted).count()
+/// How many halts the program of an insert has for these constraints.
+fn halts(scratch: &Scratch, codes: &[i64], conflict: Option<i64>) -> rusqlite::Result<usize> {
+    let is_counted = |(opcode, code, action): &&(String, i64, i64)| {
+        matches!(opcode.as_str(), "Halt" | "HaltIfNull")
+            && codes.contains(code)
+            && conflict.is_none_or(|conflict| *action == conflict)
     };
-    if halts(&[CHECK], None) > 0 {
-        return Ok(Some("it has CHECK constraints".to_owned()));
-    }
+    Ok(scratch.insert_program()?.iter().filter(is_counted).count())
+}
+
+/// Whether the table has CHECK constraints.
+pub(super) fn has_checks(scratch: &Scratch) -> rusqlite::Result<bool> {
+    Ok(halts(scratch, &[CHECK], None)? > 0)
+}
+
+/// A constraint with a conflict clause has another halt than those without, or none.
+fn has_conflict_clauses(case: &Case<'_>) -> Reason {
+    let halts = |codes: &[i64]| halts(case.scratch, codes, Some(ABORT));
     let destination = case.goal.destination;
     let is_not_null = |column: usize| {
         destination.columns[column].is_not_null && destination.rowid != Some(column)
     };
     let not_null = (0..destination.columns.len()).filter(|column| is_not_null(*column));
-    let is_usual = halts(&[NOT_NULL], Some(ABORT)) == not_null.count()
-        && halts(&[PRIMARY_KEY, UNIQUE], Some(ABORT)) == unique_keys(case)?;
+    let is_usual = halts(&[NOT_NULL])? == not_null.count()
+        && halts(&[PRIMARY_KEY, UNIQUE])? == unique_keys(case)?;
     Ok((!is_usual).then(|| "its constraints say themselves what happens on conflict".to_owned()))
 }
 

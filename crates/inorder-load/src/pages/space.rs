@@ -12,11 +12,23 @@ pub(super) fn tree_bytes(rows: u64, record_bytes: u64) -> u64 {
     record_bytes + record_bytes / 32 + rows * ROW_BYTES
 }
 
-/// Checks that a folder has room.
+/// Checks that a folder has room for a database, or what is built beside it.
 ///
 /// # Errors
 /// [`Error::DiskFull`] where it doesn't. Where the system doesn't tell, writing will.
-pub(crate) fn check(folder: &Path, needed_bytes: u64) -> Result<(), Error> {
+pub(super) fn check(folder: &Path, needed_bytes: u64) -> Result<(), Error> {
+    check_for(folder, needed_bytes, false)
+}
+
+/// The same for rows that are spilled.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn check_spill(folder: &Path, needed_bytes: u64) -> Result<(), Error> {
+    check_for(folder, needed_bytes, true)
+}
+
+fn check_for(folder: &Path, needed_bytes: u64, is_spilled: bool) -> Result<(), Error> {
     let Ok(system) = rustix::fs::statvfs(folder) else {
         return Ok(());
     };
@@ -28,5 +40,6 @@ pub(crate) fn check(folder: &Path, needed_bytes: u64) -> Result<(), Error> {
         path: folder.to_owned(),
         needed_bytes,
         free_bytes,
+        is_spilled,
     })
 }

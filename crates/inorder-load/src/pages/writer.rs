@@ -7,8 +7,10 @@ use rusqlite::Connection;
 
 use super::aside::{Aside, refuse_stale};
 use super::build::{Build, Failure};
+use super::checks::Checks;
 use super::install::{Takeover, run_after};
 use super::layout::Layout;
+use super::obstacles::has_checks;
 use super::scratch::Scratch;
 use super::{Goal, rows_order, space};
 use crate::Error;
@@ -66,7 +68,11 @@ impl Direct {
         };
         let aside = Aside::create(goal.path)?;
         let statements_after = layout.statements_after.clone();
-        let build = Build::begin(aside.writer()?, options, layout, plan.limits);
+        let checks = match has_checks(&scratch).map_err(&failed)? {
+            true => Some(Checks::new(scratch, plan.destination, plan.record).map_err(&failed)?),
+            false => None,
+        };
+        let build = Build::begin(aside.writer()?, options, layout, checks, plan.limits);
         Ok(Direct {
             path: goal.path.to_owned(),
             table: plan.destination.table.clone(),
@@ -101,10 +107,24 @@ impl RowWriter for Direct {
         let origins = self.origins.get_or_insert_with(|| batch.origins().clone());
         let mut rows = 0;
         while let Some((row, origin)) = batch.next()? {
-            self.build
-                .push(row, origin)
-                .map_err(|failure| explained(failure, &self.aside, Some(origins)))?;
-            rows += 1;
+            match self.build.push(row, origin) {
+                Ok(()) => rows += 1,
+                Err(Failure::Refused { what }) => batch.refuse(what, origin)?,
+                Err(failure) => return Err(explained(failure, &self.aside, Some(origins))),
+            }
+        }
+        let explained = |failure| explained(failure, &self.aside, Some(origins));
+        // They come in one batch where rows have rowids: nothing follows that has one.
+        let mut rest = self.build.take_rows_without_rowid().map_err(explained)?;
+        while let Some((row, origin)) = rest.next().map_err(|error| explained(error.into()))? {
+            match self.build.push_next(row, origin) {
+                Ok(()) => {}
+                Err(Failure::Refused { what }) => {
+                    rows -= 1;
+                    batch.refuse(what, origin)?;
+                }
+                Err(failure) => return Err(explained(failure)),
+            }
         }
         Ok(rows)
     }

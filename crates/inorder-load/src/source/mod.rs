@@ -9,6 +9,8 @@ mod feed;
 mod imdb;
 mod input;
 mod jsonl;
+#[cfg(not(feature = "parquet"))]
+mod no_parquet;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod paths;
@@ -34,6 +36,8 @@ pub use table::{Table, read};
 pub const FORMATS: &[Format] = &[
     imdb::FORMAT,
     sqlite::FORMAT,
+    #[cfg(not(feature = "parquet"))]
+    no_parquet::FORMAT,
     #[cfg(feature = "parquet")]
     parquet::FORMAT,
     csv::FORMAT,

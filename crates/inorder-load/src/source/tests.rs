@@ -233,8 +233,8 @@ fn files_without_rows_are_refused() {
 
 #[test]
 fn unknown_formats_are_told_the_known_ones() {
-    let message = refusal("films.parquet", "PAR1", None);
-    let beginning = "films.parquet: neither name nor content tells what rows it holds; \
+    let message = refusal("films.ods", "PK", None);
+    let beginning = "films.ods: neither name nor content tells what rows it holds; \
                      bring one of these, plain or compressed with gzip or zstd:\n  - IMDb's";
     assert!(message.starts_with(beginning), "{message}");
     assert_eq!(message.lines().count(), 1 + FORMATS.len());

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::statements::Statements;
 use super::{Choice, Kind, RowWriter, Target, Wanted, WritePlan};
@@ -94,9 +94,12 @@ fn tried(
 
 pub(crate) fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> Error {
     let path = path.to_owned();
-    move |source| Error::Database {
-        path: path.clone(),
-        source,
+    move |source| {
+        let path = path.clone();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Error::Full { path },
+            _ => Error::Database { path, source },
+        }
     }
 }
 

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use inorder_btree::{Record, TextEncoding, Value};
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, Statement};
+use inorder_btree::{Record, Value};
+use rusqlite::{Connection, Statement};
 
 use super::sqlite::{check_schema, failed, orphans};
 use super::{RowWriter, WritePlan};
 use crate::Error;
-use crate::load::{Batch, OnDuplicate, Summary};
-use crate::order::Origin;
-use crate::sql::{decoded, quoted};
+use crate::destination::{Destination, unique_key};
+use crate::load::{Batch, OnDuplicate, Order, Summary, spilled};
+use crate::order::{Limits, Origin, Sorter};
+use crate::sql::{bind, is_of_a_row, quoted};
 
 /// Rows of one statement: 50 take a quarter less time than 50 times one.
 const ROWS_TOGETHER: usize = 50;
@@ -22,19 +22,25 @@ const PARAMETERS_MAX: usize = 32_766;
 /// Page cache while rows are written, in KiB: rows in order need little, indexes beside them more.
 const CACHE_KIB: i64 = 1 << 16;
 
+/// Whoever has a row's key: in the table before, or of this load by another of its unique keys.
+const SOMEBODY: &str = "a row that is there already";
+
 /// A transaction that rows are inserted in.
 pub(super) struct Statements {
     /// `None` once it is finished.
     connection: Option<Connection>,
     path: PathBuf,
     is_new: bool,
-    table: String,
+    destination: Destination,
     columns: usize,
-    encoding: TextEncoding,
     on_duplicate: OnDuplicate,
     one: String,
     many: String,
     rows_together: usize,
+    /// The place of the rowid in records that come in its order.
+    sorted_rowid: Option<usize>,
+    /// Of rows that wait.
+    limits: Limits,
 }
 
 impl Statements {
@@ -61,13 +67,16 @@ impl Statements {
         let writer = Statements {
             path: path.to_owned(),
             is_new,
-            table: plan.destination.table.clone(),
+            destination: plan.destination.clone(),
             columns,
-            encoding: plan.destination.encoding,
             on_duplicate,
             one: insert(1),
             many: insert(rows_together),
             rows_together,
+            sorted_rowid: plan.record.iter().position(|column| {
+                plan.job.order != Order::Input && plan.destination.rowid == Some(*column)
+            }),
+            limits: plan.limits.clone(),
             connection: Some(connection),
         };
         writer.run(&format!(
@@ -94,44 +103,19 @@ impl Statements {
             .map_err(failed(&self.path))
     }
 
-    /// Inserts rows that are in one buffer, end to end; where they are not taken together, one by one.
-    fn insert(
+    fn bind(
         &self,
-        rows: &Pending,
-        many: &mut Statement<'_>,
-        one: &mut Statement<'_>,
-        batch: &mut Batch<'_>,
-    ) -> Result<u64, Error> {
-        if rows.len() == self.rows_together && self.rows_together > 1 {
-            for (i, (record, _)) in rows.iter().enumerate() {
-                self.bind(many, i * self.columns, record)?;
-            }
-            match many.raw_execute() {
-                Ok(inserted) => return Ok(inserted as u64),
-                Err(error) if is_of_a_row(&error) => {}
-                Err(error) => return Err(failed(&self.path)(error)),
-            }
-        }
-        let mut inserted = 0;
-        for (record, origin) in rows.iter() {
-            self.bind(one, 0, record)?;
-            match one.raw_execute() {
-                Ok(0) => batch.settle_with(self.somebody(), origin)?,
-                Ok(_) => inserted += 1,
-                Err(error) => self.refused(error, origin, batch)?,
-            }
-        }
-        Ok(inserted)
-    }
-
-    /// A row that was there, or that has the same value in another unique column.
-    fn somebody(&self) -> String {
-        "a row that is there already".to_owned()
+        statement: &mut Statement<'_>,
+        before: usize,
+        record: &[u8],
+    ) -> Result<(), Error> {
+        bind(statement, before, record, self.destination.encoding).map_err(failed(&self.path))
     }
 
     fn refused(
         &self,
         error: rusqlite::Error,
+        record: &[u8],
         origin: Origin,
         batch: &mut Batch<'_>,
     ) -> Result<(), Error> {
@@ -139,41 +123,13 @@ impl Statements {
             return Err(failed(&self.path)(error));
         }
         if is_duplicate(&error) && self.on_duplicate == OnDuplicate::Error {
-            return batch.settle_with(format!("a row that is there already ({error})"), origin);
+            if let Some(key) = unique_key(self.connection(), &self.destination, &error.to_string())
+            {
+                batch.clashes(key, record, origin);
+            }
+            return batch.settle_with(format!("{SOMEBODY} ({error})"), origin);
         }
-        let (file, line) = batch.origins().file_and_line(origin);
-        let error = Error::Row {
-            at: batch.origins().words(origin),
-            what: error.to_string(),
-        };
-        batch.rejects().bad(&file, line, b"", error)
-    }
-
-    fn bind(
-        &self,
-        statement: &mut Statement<'_>,
-        before: usize,
-        record: &[u8],
-    ) -> Result<(), Error> {
-        let values = Record::parse(record).expect("an encoded record").values();
-        for (value, parameter) in values.zip(before + 1..) {
-            let utf8;
-            let value = match value {
-                Value::Null => ValueRef::Null,
-                Value::Integer(integer) => ValueRef::Integer(integer),
-                Value::Real(real) => ValueRef::Real(real),
-                Value::Blob(blob) => ValueRef::Blob(blob),
-                Value::Text(text) if self.encoding == TextEncoding::Utf8 => ValueRef::Text(text),
-                Value::Text(text) => {
-                    utf8 = decoded(self.encoding, text);
-                    ValueRef::Text(utf8.as_bytes())
-                }
-            };
-            statement
-                .raw_bind_parameter(parameter, ToSqlOutput::Borrowed(value))
-                .map_err(failed(&self.path))?;
-        }
-        Ok(())
+        batch.refuse(error.to_string(), origin)
     }
 }
 
@@ -183,25 +139,30 @@ impl RowWriter for Statements {
     }
 
     fn write(&mut self, batch: &mut Batch<'_>) -> Result<u64, Error> {
-        let failed = failed(&self.path);
-        let connection = self.connection();
-        let mut one = connection.prepare(&self.one).map_err(&failed)?;
-        let mut many = connection.prepare(&self.many).map_err(&failed)?;
-        let mut pending = Pending::default();
-        let mut inserted = 0;
+        let mut inserts = Inserts::new(self)?;
+        // NULL comes first; rows that SQLite is to count go after those that have their rowid.
+        let mut rowid = self.sorted_rowid;
+        let mut late = Sorter::new(None, self.limits.clone());
         while let Some((record, origin)) = batch.next()? {
-            pending.push(record, origin);
-            if pending.len() == self.rows_together {
-                inserted += self.insert(&pending, &mut many, &mut one, batch)?;
-                pending.clear();
+            rowid = rowid.filter(|place| is_null(record, *place));
+            match rowid {
+                Some(_) => late.push(record, origin).map_err(spilled)?,
+                None if inserts.is_full_with(record, origin) => inserts.send(batch)?,
+                None => {}
             }
         }
-        Ok(inserted + self.insert(&pending, &mut many, &mut one, batch)?)
+        let mut late = late.finish().map_err(spilled)?;
+        while let Some((record, origin)) = late.next().map_err(spilled)? {
+            if inserts.is_full_with(record, origin) {
+                inserts.send(batch)?;
+            }
+        }
+        inserts.finish(batch)
     }
 
     fn finish(mut self: Box<Self>, _summary: &mut Summary) -> Result<(), Error> {
         if let Err(error) = self.run("COMMIT") {
-            let orphans = orphans(self.connection(), &self.table).unwrap_or_default();
+            let orphans = orphans(self.connection(), &self.destination.table).unwrap_or_default();
             return Err(match orphans.is_empty() {
                 true => error,
                 false => Error::Refused {
@@ -228,7 +189,82 @@ impl Drop for Statements {
     }
 }
 
-/// Rows that wait for the statement that takes many.
+/// The statements of a batch, and the rows that wait for the one that takes many.
+struct Inserts<'a> {
+    writer: &'a Statements,
+    one: Statement<'a>,
+    many: Statement<'a>,
+    pending: Pending,
+    inserted: u64,
+}
+
+impl<'a> Inserts<'a> {
+    fn new(writer: &'a Statements) -> Result<Self, Error> {
+        let prepare = |sql: &str| {
+            let prepared = writer.connection().prepare(sql);
+            prepared.map_err(failed(&writer.path))
+        };
+        Ok(Inserts {
+            one: prepare(&writer.one)?,
+            many: prepare(&writer.many)?,
+            writer,
+            pending: Pending::default(),
+            inserted: 0,
+        })
+    }
+
+    /// Takes a row, and says whether those that wait are to be sent.
+    fn is_full_with(&mut self, record: &[u8], origin: Origin) -> bool {
+        self.pending.push(record, origin);
+        self.pending.len() == self.writer.rows_together
+    }
+
+    /// Inserts the rows that wait, together where they are taken so.
+    fn send(&mut self, batch: &mut Batch<'_>) -> Result<(), Error> {
+        if self.pending.len() == 1 || !self.insert_together(batch)? {
+            self.insert_each(batch)?;
+        }
+        self.pending.clear();
+        Ok(())
+    }
+
+    /// Inserts what is left, and says how many rows were inserted in all.
+    fn finish(mut self, batch: &mut Batch<'_>) -> Result<u64, Error> {
+        self.insert_each(batch)?;
+        Ok(self.inserted)
+    }
+
+    /// Says whether the rows are taken together; none of them is otherwise.
+    fn insert_together(&mut self, batch: &mut Batch<'_>) -> Result<bool, Error> {
+        let (writer, rows) = (self.writer, self.pending.len());
+        for (i, (record, _)) in self.pending.iter().enumerate() {
+            writer.bind(&mut self.many, i * writer.columns, record)?;
+        }
+        match self.many.raw_execute() {
+            Ok(inserted) => {
+                batch.add_duplicates((rows - inserted) as u64);
+                self.inserted += inserted as u64;
+                Ok(true)
+            }
+            Err(error) if is_of_a_row(&error) => Ok(false),
+            Err(error) => Err(failed(&writer.path)(error)),
+        }
+    }
+
+    fn insert_each(&mut self, batch: &mut Batch<'_>) -> Result<(), Error> {
+        for (record, origin) in self.pending.iter() {
+            self.writer.bind(&mut self.one, 0, record)?;
+            match self.one.raw_execute() {
+                Ok(0) => batch.settle_with(SOMEBODY.to_owned(), origin)?,
+                Ok(_) => self.inserted += 1,
+                Err(error) => self.writer.refused(error, record, origin, batch)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Rows, one after another.
 #[derive(Default)]
 struct Pending {
     bytes: Vec<u8>,
@@ -258,6 +294,11 @@ impl Pending {
     }
 }
 
+fn is_null(record: &[u8], place: usize) -> bool {
+    let mut values = Record::parse(record).expect("an encoded record").values();
+    values.nth(place) == Some(Value::Null)
+}
+
 fn insert(table: &str, columns: &[String], rows: usize, on_duplicate: OnDuplicate) -> String {
     let places = format!("({})", vec!["?"; columns.len()].join(","));
     let (verb, clause) = match on_duplicate {
@@ -270,14 +311,6 @@ fn insert(table: &str, columns: &[String], rows: usize, on_duplicate: OnDuplicat
         quoted(table),
         columns.join(","),
         vec![places; rows].join(",")
-    )
-}
-
-/// Whether it is the row that isn't taken: another may be.
-fn is_of_a_row(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig)
     )
 }
 

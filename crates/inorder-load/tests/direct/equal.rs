@@ -54,7 +54,11 @@ fn content(case: &Case, database: &Connection) -> Vec<String> {
     );
     let mut found = rows(database, &query);
     if case.table.contains("AUTOINCREMENT") {
-        found.extend(rows(database, "SELECT * FROM sqlite_sequence"));
+        // An INSERT … SELECT of no rows writes down 0, which means the same as nothing.
+        found.extend(rows(
+            database,
+            "SELECT * FROM sqlite_sequence WHERE seq > 0",
+        ));
     }
     found
 }

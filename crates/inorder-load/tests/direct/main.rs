@@ -1,18 +1,20 @@
 //! The direct writer against SQLite itself.
 
+mod checks;
 mod equal;
 mod kill;
 mod new;
 mod obstacles;
 mod schema;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use inorder_load::Error;
 use inorder_load::load::{Job, OnDuplicate, Order, Progress, Summary, run};
 use inorder_load::source::{Location, Settings};
 use inorder_load::target::WriterChoice;
 use rusqlite::Connection;
+use tempfile::TempDir;
 
 /// A load of a table `s` of one database into a table `t` of another, by this writer.
 fn job(from: &Path, to: &Path, writer: WriterChoice) -> Job {
@@ -60,6 +62,18 @@ fn made(path: &Path, statements: &str) -> Connection {
         .execute_batch(statements)
         .unwrap_or_else(|error| panic!("{error}: {statements}"));
     connection
+}
+
+/// A folder, in it a database with a table `s` and one with a table `t`; without the latter where it has no
+/// statements.
+fn pair(source: &str, goal: &str) -> (TempDir, PathBuf, PathBuf) {
+    let folder = tempfile::tempdir().expect("folder");
+    let (from, to) = (folder.path().join("from.db"), folder.path().join("to.db"));
+    made(&from, source);
+    if !goal.is_empty() {
+        made(&to, goal);
+    }
+    (folder, from, to)
 }
 
 /// Everything a query gives, each value with its type, one row a line.

@@ -7,14 +7,11 @@ use inorder_load::destination::{Create, KeySpec};
 use inorder_load::load::{Job, OnDuplicate};
 use inorder_load::target::WriterChoice;
 
-use super::{assert_whole, job, load, made, open, rows};
+use super::{assert_whole, job, load, open, pair, rows};
 
 /// A source with a thousand rows in the order of nothing.
-fn source(path: &Path) {
-    let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) \
-                SELECT hex(randomblob(8)) AS id, i AS n, zeroblob(i % 7 * 700) AS data FROM n";
-    made(path, &format!("CREATE TABLE s AS {rows}"));
-}
+const SOURCE: &str = "CREATE TABLE s AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) \
+                      SELECT hex(randomblob(8)) AS id, i AS n, zeroblob(i % 7 * 700) AS data FROM n";
 
 /// A load that makes its table, with this key.
 fn creating(from: &Path, to: &Path, key: &str, has_rowid: bool) -> Job {
@@ -45,9 +42,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_new_database_is_built_and_nothing_else_is_left() {
-    let folder = tempfile::tempdir().expect("folder");
-    let (from, to) = (folder.path().join("from.db"), folder.path().join("to.db"));
-    source(&from);
+    let (folder, from, to) = pair(SOURCE, "");
     for (key, has_rowid) in [
         ("id", false),
         ("id", true),
@@ -76,9 +71,7 @@ fn a_new_database_is_built_and_nothing_else_is_left() {
 
 #[test]
 fn an_empty_file_is_an_empty_database() {
-    let folder = tempfile::tempdir().expect("folder");
-    let (from, to) = (folder.path().join("from.db"), folder.path().join("to.db"));
-    source(&from);
+    let (_folder, from, to) = pair(SOURCE, "");
     std::fs::write(&to, b"").expect("written");
     let summary = load(&creating(&from, &to, "id", false)).expect("a load");
     assert_eq!(summary.writer, "direct");
@@ -87,9 +80,7 @@ fn an_empty_file_is_an_empty_database() {
 
 #[test]
 fn a_stale_wal_is_not_played_into_a_new_database() {
-    let folder = tempfile::tempdir().expect("folder");
-    let (from, to) = (folder.path().join("from.db"), folder.path().join("to.db"));
-    source(&from);
+    let (folder, from, to) = pair(SOURCE, "");
     let wal = folder.path().join("to.db-wal");
     std::fs::write(&wal, b"something").expect("written");
     let refused = load(&creating(&from, &to, "id", false)).expect_err("a stale -wal");
@@ -99,9 +90,7 @@ fn a_stale_wal_is_not_played_into_a_new_database() {
 
 #[test]
 fn fill_leaves_room_on_every_page() {
-    let folder = tempfile::tempdir().expect("folder");
-    let (from, to) = (folder.path().join("from.db"), folder.path().join("to.db"));
-    source(&from);
+    let (_folder, from, to) = pair(SOURCE, "");
     let bytes = |fill_percent| {
         _ = std::fs::remove_file(&to);
         let job = Job {
@@ -117,11 +106,9 @@ fn fill_leaves_room_on_every_page() {
 
 #[test]
 fn a_duplicate_names_both_rows_and_leaves_nothing() {
-    let folder = tempfile::tempdir().expect("folder");
-    let (from, to) = (folder.path().join("from.db"), folder.path().join("to.db"));
-    made(
-        &from,
+    let (folder, from, to) = pair(
         "CREATE TABLE s(id, n); INSERT INTO s VALUES ('b', 1), ('a', 2), ('c', 1), ('b', 3)",
+        "",
     );
     let twice = load(&creating(&from, &to, "id", false)).expect_err("a key twice");
     assert!(
@@ -141,14 +128,8 @@ fn a_duplicate_names_both_rows_and_leaves_nothing() {
 
 #[test]
 fn a_value_twice_in_a_unique_index_names_both_rows() {
-    let folder = tempfile::tempdir().expect("folder");
-    let (from, to) = (folder.path().join("from.db"), folder.path().join("to.db"));
-    made(
-        &from,
+    let (_folder, from, to) = pair(
         "CREATE TABLE s(id, n); INSERT INTO s VALUES ('b', 1), ('a', 2), ('c', NULL), ('d', NULL), ('e', 1)",
-    );
-    made(
-        &to,
         "CREATE TABLE t(id PRIMARY KEY, n UNIQUE) WITHOUT ROWID",
     );
     let twice = load(&job(&from, &to, WriterChoice::Direct)).expect_err("a value twice");
@@ -161,15 +142,19 @@ fn a_value_twice_in_a_unique_index_names_both_rows() {
 }
 
 #[test]
-fn rows_without_a_rowid_come_after_those_with_one() {
-    let folder = tempfile::tempdir().expect("folder");
-    let (from, to) = (folder.path().join("from.db"), folder.path().join("to.db"));
-    made(
-        &from,
-        "CREATE TABLE s(id, n); INSERT INTO s VALUES (NULL, 'x'), (7, 'a'), (-3, 'b'), (NULL, 'y')",
+fn no_rows_leave_no_trace_in_sqlite_sequence() {
+    let (_folder, from, to) = pair(
+        "CREATE TABLE s(n)",
+        "CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, n); CREATE TABLE beside(x)",
     );
-    made(
-        &to,
+    load(&job(&from, &to, WriterChoice::Direct)).expect("a load");
+    assert!(rows(&open(&to), "SELECT * FROM sqlite_sequence").is_empty());
+}
+
+#[test]
+fn rows_without_a_rowid_come_after_those_with_one() {
+    let (_folder, from, to) = pair(
+        "CREATE TABLE s(id, n); INSERT INTO s VALUES (NULL, 'x'), (7, 'a'), (-3, 'b'), (NULL, 'y')",
         "CREATE TABLE t(id INTEGER PRIMARY KEY NOT NULL, n); CREATE INDEX i ON t(n)",
     );
     load(&job(&from, &to, WriterChoice::Direct)).expect("a load");

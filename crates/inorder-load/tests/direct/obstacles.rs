@@ -3,17 +3,14 @@
 use inorder_load::load::{Job, OnDuplicate, Order};
 use inorder_load::target::WriterChoice;
 
-use super::{job, load, made, open, rows};
+use super::{job, load, open, pair, rows};
+
+/// Two rows.
+const SOURCE: &str = "CREATE TABLE s(a, b); INSERT INTO s VALUES (3, 'x'), (2, 'y')";
 
 /// Why a table made by these statements is not written directly; its rows are written all the same.
 fn why_not(schema: &str, change: impl Fn(&mut Job)) -> Option<String> {
-    let folder = tempfile::tempdir().expect("folder");
-    let (from, to) = (folder.path().join("from.db"), folder.path().join("to.db"));
-    made(
-        &from,
-        "CREATE TABLE s(a, b); INSERT INTO s VALUES (3, 'x'), (2, 'y')",
-    );
-    made(&to, schema);
+    let (_folder, from, to) = pair(SOURCE, schema);
     let mut job = job(&from, &to, WriterChoice::Auto);
     change(&mut job);
     let before = rows(&open(&to), "SELECT count(*) FROM t");
@@ -63,7 +60,6 @@ fn each_obstacle_is_named() {
             "CREATE TABLE t(a, b, c AS (a + 1))",
             "generated columns (c)",
         ),
-        ("CREATE TABLE t(a CHECK (a > 1), b)", "CHECK"),
         (
             "CREATE TABLE t(a UNIQUE ON CONFLICT REPLACE, b)",
             "on conflict",
@@ -111,6 +107,7 @@ fn what_can_be_written_directly_is() {
         "CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT, b NOT NULL UNIQUE)",
         "CREATE TABLE t(a PRIMARY KEY NOT NULL, b, c DEFAULT (1 + 1), d DEFAULT x'00') WITHOUT ROWID",
         "CREATE TABLE t(a, b); CREATE INDEX i ON t(a + 1); CREATE INDEX j ON t(b) WHERE a > 1",
+        "CREATE TABLE t(a PRIMARY KEY CHECK (a > 1), b, CHECK (b <> a)); CREATE INDEX i ON t(b)",
         "CREATE TABLE t(a INTEGER, b TEXT) STRICT; CREATE VIEW v AS SELECT * FROM t",
         "CREATE TABLE p(x PRIMARY KEY); INSERT INTO p VALUES (3), (2); CREATE TABLE t(a REFERENCES p, b)",
     ] {
@@ -119,9 +116,28 @@ fn what_can_be_written_directly_is() {
 }
 
 #[test]
+fn checks_without_an_index_are_left_to_inserts_unless_the_way_is_asked_for() {
+    let schema = "CREATE TABLE t(a CHECK (a > 1), b)";
+    for (writer, expected) in [
+        (WriterChoice::Auto, "statements"),
+        (WriterChoice::Direct, "direct"),
+    ] {
+        let (_folder, from, to) = pair(SOURCE, schema);
+        let summary = load(&job(&from, &to, writer)).expect("a load");
+        assert_eq!(summary.writer, expected);
+        assert_eq!(summary.why_not_direct.is_some(), expected == "statements");
+    }
+}
+
+#[test]
 fn an_order_or_duplicates_may_stand_in_the_way() {
     let by_input = |job: &mut Job| job.order = Order::Input;
-    let by_batches = |job: &mut Job| job.order = Order::Batch { rows: 10 };
+    let by_batches = |job: &mut Job| {
+        job.order = Order::Batch {
+            rows: 10,
+            is_by_prefix: false,
+        }
+    };
     let ignoring = |job: &mut Job| job.on_duplicate = OnDuplicate::Ignore;
     let keyed = "CREATE TABLE t(a PRIMARY KEY, b) WITHOUT ROWID";
     assert!(why_not(keyed, by_input).is_some());
@@ -133,14 +149,8 @@ fn an_order_or_duplicates_may_stand_in_the_way() {
 
 #[test]
 fn a_foreign_key_that_leads_nowhere_leaves_the_database_as_it_was() {
-    let folder = tempfile::tempdir().expect("folder");
-    let (from, to) = (folder.path().join("from.db"), folder.path().join("to.db"));
-    made(
-        &from,
-        "CREATE TABLE s(a, b); INSERT INTO s VALUES (3, 'x'), (2, 'y')",
-    );
-    made(
-        &to,
+    let (_folder, from, to) = pair(
+        SOURCE,
         "CREATE TABLE p(x PRIMARY KEY); INSERT INTO p VALUES (3); CREATE TABLE t(a REFERENCES p, b)",
     );
     let orphan = load(&job(&from, &to, WriterChoice::Direct)).expect_err("no parent");

@@ -2,9 +2,9 @@
 
 use crate::{
     Error,
-    db::{tokens, users::User},
+    db::tokens,
     secret::Secret,
-    web::{App, error_status, with_wait},
+    web::{App, Me, error_status, with_wait},
 };
 use axum::{
     Json,
@@ -39,7 +39,7 @@ fn said(status: StatusCode, words: &str) -> Response {
 }
 
 /// Somebody whose token a program sent.
-pub struct Bearer(pub User);
+pub struct Bearer(pub Me);
 
 impl FromRequestParts<App> for Bearer {
     type Rejection = Response;
@@ -51,9 +51,11 @@ impl FromRequestParts<App> for Bearer {
             (challenge, said(StatusCode::UNAUTHORIZED, words)).into_response()
         };
         let secret = token(&parts.headers).ok_or_else(refused)?;
-        let found = app.db().read(move |db| tokens::find(db, secret)).await;
+        let found = app.db().read(|db| tokens::find(db, secret));
         let user = found.map_err(|error| ApiError(error).into_response())?;
-        user.map(Bearer).ok_or_else(refused)
+        let app = app.clone();
+        let me = |user| Bearer(Me { app, user });
+        user.map(me).ok_or_else(refused)
     }
 }
 
@@ -65,6 +67,11 @@ fn token(headers: &HeaderMap) -> Option<Secret> {
         .parse()
         .ok()
         .filter(|_| scheme.eq_ignore_ascii_case("bearer"))
+}
+
+/// What is said where there is nothing else to say.
+pub fn done() -> Answer {
+    Ok(Json(json!({"done": true})))
 }
 
 /// A body of JSON.

@@ -2,49 +2,27 @@
 
 use super::answer::{Answer, Bearer, Body};
 use crate::{
-    Error,
+    Error, Result,
     db::{
         account,
-        entries::{self, Direction, Filter, PAGE_ENTRIES, PRIORITY},
+        entries::{self, Direction, Filter, PAGE_ENTRIES},
         films, undo,
+        users::User,
     },
     lists,
-    web::{App, View},
+    web::{Me, View},
 };
 use axum::{
     Json,
     body::Bytes,
-    extract::{Path, Query, State},
+    extract::{Path, Query},
     http::header,
     response::IntoResponse,
 };
 use inorder_key::Ulid;
+use rusqlite::Connection;
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct NewState {
-    priority: i64,
-    public: bool,
-    watched: bool,
-    watched_on: Option<String>,
-    rating: Option<i64>,
-    note: Option<String>,
-}
-
-impl Default for NewState {
-    fn default() -> Self {
-        NewState {
-            priority: PRIORITY,
-            public: true,
-            watched: false,
-            watched_on: None,
-            rating: None,
-            note: None,
-        }
-    }
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -64,115 +42,72 @@ pub fn as_json(page: &entries::Page, filter: &Filter) -> Value {
     json!({"total": page.total, "page": filter.page + 1, "pages": pages, "films": films})
 }
 
-pub async fn page(
-    State(app): State<App>,
-    Bearer(user): Bearer,
-    Query(view): Query<View>,
-) -> Answer {
+pub async fn page(Bearer(me): Bearer, Query(view): Query<View>) -> Answer {
     let filter = view.filter(false);
-    let wanted = filter.clone();
-    let page = app
-        .db()
-        .read(move |db| entries::page(db, user.number, &wanted))
-        .await?;
+    let page = me.read(|db, user| entries::page(db, user.number, &filter))?;
     Ok(Json(as_json(&page, &filter)))
 }
 
-pub async fn get(State(app): State<App>, Bearer(user): Bearer, Path(film): Path<Ulid>) -> Answer {
-    let read = move |db: &rusqlite::Connection| {
-        let film = films::by_id(db, film)?;
-        entries::state(db, user.number, film.number)?.ok_or(Error::NotFound("film on the list"))
-    };
-    let state = app.db().read(read).await?;
+pub async fn get(Bearer(me): Bearer, Path(film): Path<Ulid>) -> Answer {
+    let state = me.read(|db, user| entries::state(db, user.number, films::number(db, film)?))?;
+    let state = state.ok_or(Error::NotFound("film on the list"))?;
     Ok(Json(account::state(&state)))
 }
 
-fn changed(change: Ulid) -> Answer {
+/// Changes the list, and gives the change.
+async fn change(
+    me: &Me,
+    film: Ulid,
+    work: impl FnOnce(&Connection, i64, i64) -> Result<Ulid> + Send + 'static,
+) -> Answer {
+    let change =
+        move |db: &Connection, user: &User| work(db, user.number, films::number(db, film)?);
+    let change = me.write(change).await?;
     Ok(Json(json!({"change": change.to_string()})))
 }
 
 pub async fn put(
-    State(app): State<App>,
-    Bearer(user): Bearer,
+    Bearer(me): Bearer,
     Path(film): Path<Ulid>,
-    Body(new): Body<NewState>,
+    Body(state): Body<entries::State>,
 ) -> Answer {
-    let state = entries::State {
-        priority: new.priority,
-        public: new.public,
-        watched: new.watched,
-        watched_on: new.watched_on,
-        rating: new.rating,
-        note: new.note,
-    };
-    let put = move |db: &rusqlite::Connection| {
-        entries::put(db, user.number, films::by_id(db, film)?.number, state)
-    };
-    changed(app.db().write(put).await?)
+    let put = |db: &Connection, user, film| entries::put(db, user, film, state);
+    change(&me, film, put).await
 }
 
-pub async fn remove(
-    State(app): State<App>,
-    Bearer(user): Bearer,
-    Path(film): Path<Ulid>,
-) -> Answer {
-    let remove = move |db: &rusqlite::Connection| {
-        entries::remove(db, user.number, films::by_id(db, film)?.number)
-    };
-    changed(app.db().write(remove).await?)
+pub async fn remove(Bearer(me): Bearer, Path(film): Path<Ulid>) -> Answer {
+    change(&me, film, entries::remove).await
 }
 
 pub async fn shift(
-    State(app): State<App>,
-    Bearer(user): Bearer,
+    Bearer(me): Bearer,
     Path(film): Path<Ulid>,
     Body(Move { direction }): Body<Move>,
 ) -> Answer {
-    let shift = move |db: &rusqlite::Connection| {
-        entries::shift(db, user.number, films::by_id(db, film)?.number, direction)
-    };
-    changed(app.db().write(shift).await?)
+    let shift = move |db: &Connection, user, film| entries::shift(db, user, film, direction);
+    change(&me, film, shift).await
 }
 
-pub async fn undo(
-    State(app): State<App>,
-    Bearer(user): Bearer,
-    Path(change): Path<Ulid>,
-) -> Answer {
-    let films = app
-        .db()
-        .write(move |db| undo::undo(db, user.number, change))
-        .await?;
-    Ok(Json(json!({"done": true, "films": films})))
+pub async fn undo(Bearer(me): Bearer, Path(change): Path<Ulid>) -> Answer {
+    let undo = move |db: &Connection, user: &User| undo::undo(db, user.number, change);
+    Ok(Json(json!({"done": true, "films": me.write(undo).await?})))
 }
 
 pub async fn import(
-    State(app): State<App>,
-    Bearer(user): Bearer,
+    Bearer(me): Bearer,
     Query(Missing { add_missing }): Query<Missing>,
     text: Bytes,
 ) -> Answer {
-    let plan = app.db().read(move |db| lists::plan(db, &text)).await?;
-    let apply =
-        move |db: &rusqlite::Connection| lists::apply(db, &user, plan, add_missing.is_some());
-    let (change, imported) = app.db().write(apply).await?;
-    let lists::Imported {
-        added,
-        present,
-        missing,
-    } = imported;
-    Ok(Json(
-        json!({"change": change.to_string(), "added": added, "present": present, "missing": missing}),
-    ))
+    let (change, imported) = me.import(text, add_missing.is_some()).await?;
+    let mut told = json!(imported);
+    told["change"] = change.to_string().into();
+    Ok(Json(told))
 }
 
-pub async fn csv(State(app): State<App>, Bearer(user): Bearer) -> Answer<impl IntoResponse> {
-    let entries = app
-        .db()
-        .read(move |db| entries::all(db, user.number))
+pub async fn csv(Bearer(me): Bearer) -> Answer<impl IntoResponse> {
+    let entries = me
+        .read_long(|db, user| entries::all(db, user.number))
         .await?;
-    Ok((
-        [(header::CONTENT_TYPE, "text/csv; charset=utf-8")],
-        lists::csv(&entries)?,
-    ))
+    let kind = [(header::CONTENT_TYPE, "text/csv; charset=utf-8")];
+    Ok((kind, lists::csv(&entries)?))
 }

@@ -8,7 +8,7 @@ use crate::web::{
 };
 use maud::{Markup, html};
 
-pub async fn show(member: Member) -> Result<Markup, PageError> {
+pub async fn show(Member { me, .. }: Member) -> Result<Markup, PageError> {
     let body = html! {
         h1 { "The API" }
         p {
@@ -21,7 +21,7 @@ pub async fn show(member: Member) -> Result<Markup, PageError> {
         @for route in ROUTES { (self::route(route)) }
     };
     Ok(layout::Page::new("The API")
-        .of(&member.user)
+        .of(&me.user)
         .at(Place::Account)
         .show(body))
 }

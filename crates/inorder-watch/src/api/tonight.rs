@@ -3,36 +3,25 @@
 use super::answer::{Answer, Bearer};
 use crate::{
     Error,
-    db::{account, friends, tonight, users::User},
-    web::App,
+    db::{account, friends, tonight},
+    web::with,
 };
-use axum::{
-    Json,
-    extract::{Query, State},
-};
+use axum::{Json, extract::Query};
 use serde_json::{Value, json};
 
-pub async fn get(
-    State(app): State<App>,
-    Bearer(user): Bearer,
-    Query(pairs): Query<Vec<(String, String)>>,
-) -> Answer {
-    let names = pairs
-        .into_iter()
-        .filter(|(key, _)| key == "with")
-        .map(|(_, name)| name);
-    let names: Vec<String> = names.collect();
+pub async fn get(Bearer(me): Bearer, Query(pairs): Query<Vec<(String, String)>>) -> Answer {
+    let names = with(pairs);
     if names.is_empty() {
         return Err(Error::invalid("name a friend: ?with=NAME").into());
     }
-    let read = move |db: &rusqlite::Connection| {
+    let look = me.read_long(move |db, user| {
         let friends = friends::named(db, user.number, &names)?;
-        let mut people: Vec<&User> = vec![&user];
-        people.extend(&friends);
-        let names: Vec<String> = people.iter().map(|person| person.name.clone()).collect();
-        Ok((names, tonight::candidates(db, &people)?))
-    };
-    let (people, candidates) = app.db().read(read).await?;
+        let candidates = tonight::candidates(db, user, &friends)?;
+        Ok((friends, candidates))
+    });
+    let (friends, candidates) = look.await?;
+    let people = std::iter::once(&me.user).chain(&friends);
+    let people: Vec<&str> = people.map(|person| person.name.as_str()).collect();
     let film = |candidate: &tonight::Candidate| -> Value {
         let mut film = account::film(&candidate.film);
         film["points"] = candidate.points.into();

@@ -67,14 +67,14 @@ impl Seed {
     pub fn run(&self, db: &Path) -> anyhow::Result<()> {
         let database = Database::open(db).with_context(|| format!("{}", db.display()))?;
         ensure!(
-            database.read_now(users::are_none)?,
+            database.read(users::are_none)?,
             "{} has people in it: seed a new file",
             db.display()
         );
-        if database.read_now(crate::db::films::count)? == 0 {
+        if database.read(crate::db::films::count)? == 0 {
             import::import(&database, draw::films(self.films), |_| ())?;
         }
-        let films = database.read_now(numbers)?;
+        let films = database.read(numbers)?;
         let draw = Draw::new(films, self.movies);
         let synchronous = if self.no_sync { "normal" } else { "full" };
         database

@@ -70,14 +70,17 @@ impl Serve {
 
     async fn serve(&self, app: App) -> anyhow::Result<()> {
         let listener = TcpListener::bind(self.listen);
-        let listener = listener
-            .await
-            .with_context(|| format!("can't listen on {}", self.listen))?;
+        let listener = listener.await.with_context(|| {
+            format!(
+                "can't listen on {}: give another with --listen",
+                self.listen
+            )
+        })?;
         let address = listener.local_addr()?;
         tracing::info!("listening on http://{address}");
         if let Some(code) = app.setup_code() {
             eprintln!(
-                "\nNobody uses this server yet. Open http://{address}/setup and give the code\n\n    {code}\n"
+                "\nNobody uses this server yet. Whoever opens this address owns it:\n\n    http://{address}/setup?code={code}\n"
             );
         }
         let (stop, stopped) = watch::channel(false);

@@ -76,7 +76,7 @@ impl User {
             User::Reset(link) => {
                 let database = super::open(db)?;
                 let user = database
-                    .read_now(|db| users::by_name(db, &link.name))
+                    .read(|db| users::by_name(db, &link.name))
                     .with_context(|| format!("nobody is called {}", link.name))?;
                 link.print(&database, &user)
             }
@@ -115,7 +115,7 @@ fn read_password() -> anyhow::Result<String> {
 }
 
 fn list(database: &Database, json: bool) -> anyhow::Result<()> {
-    let users = database.read_now(users::all)?;
+    let users = database.read(users::all)?;
     for (user, films) in users {
         let signed_up = crate::date::day(user.id.ms());
         if json {

@@ -16,10 +16,6 @@ pub fn export(db: &Connection, user: &User) -> Result<Value> {
         .into_iter()
         .map(|f| f.name)
         .collect();
-    let requests = |requests: Vec<friends::Request>| -> Vec<Value> {
-        let request = |r: &friends::Request| json!({"name": r.name, "sent": day(r.id)});
-        requests.iter().map(request).collect()
-    };
     let tokens: Vec<Value> = tokens::all(db, user.number)?
         .iter()
         .map(|token| json!({"name": token.name, "made": day(token.id)}))
@@ -33,12 +29,18 @@ pub fn export(db: &Connection, user: &User) -> Result<Value> {
         "signed_up": day(user.id),
         "list": list,
         "friends": friends,
-        "requests_sent": requests(friends::sent(db, user.number)?),
-        "requests_received": requests(friends::received(db, user)?),
+        "requests_sent": requests(&friends::sent(db, user.number)?),
+        "requests_received": requests(&friends::received(db, user)?),
         "tokens": tokens,
         "invitations_made": invitations,
         "sessions": sessions::count(db, user.number)?,
     }))
+}
+
+/// Requests as the API and the export have them.
+pub fn requests(requests: &[friends::Request]) -> Value {
+    let request = |r: &friends::Request| json!({"name": r.name, "sent": date::day(r.id.ms())});
+    requests.iter().map(request).collect()
 }
 
 /// An entry as the API and the export have it.

@@ -26,8 +26,9 @@ pub const NOTE_CHARACTERS_MAX: usize = 2000;
 /// Films on one list.
 pub const ENTRIES_MAX: usize = 20_000;
 
-/// What somebody says about a film on their list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What somebody says about a film on their list. As JSON each field may be left out, and none may be there that isn't known.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct State {
     /// One of [`PRIORITIES`].
     pub priority: i64,

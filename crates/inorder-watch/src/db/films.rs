@@ -1,6 +1,6 @@
 //! Films.
 
-use super::users::User;
+use super::{now_ms, users::User};
 use crate::{Error, Result};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -17,6 +17,9 @@ pub const NAMES_MAX: usize = 50;
 
 /// Films one person may add.
 const ADDED_MAX: i64 = 1000;
+
+/// How long who added a film may remove it.
+const REMOVAL_MS: i64 = 60 * 60 * 1000;
 
 /// What is known of a film.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -183,6 +186,18 @@ pub fn by_id(db: &Connection, id: Ulid) -> Result<Film> {
     one(db, "film.id = ?1", id.to_bytes())
 }
 
+/// The number of the film of this id.
+///
+/// # Errors
+/// [`Error::NotFound`].
+pub fn number(db: &Connection, id: Ulid) -> Result<i64> {
+    let sql = "SELECT number FROM film WHERE id = ?1";
+    let number = db
+        .prepare_cached(sql)?
+        .query_row([id.to_bytes()], |row| row.get(0));
+    number.optional()?.ok_or(Error::NotFound("film"))
+}
+
 /// The film of this number.
 ///
 /// # Errors
@@ -222,20 +237,52 @@ pub fn may_change(db: &Connection, film: i64, user: &User) -> Result<bool> {
     Ok(user.is_owner || added == Some(true))
 }
 
+/// The film of this id, if this person [may change](may_change) it.
+///
+/// # Errors
+/// [`Error::NotFound`] when not.
+pub fn own(db: &Connection, id: Ulid, user: &User) -> Result<Film> {
+    let film = by_id(db, id)?;
+    match may_change(db, film.number, user)? {
+        true => Ok(film),
+        false => Err(Error::NotFound("film")),
+    }
+}
+
 /// Corrects a film's facts; its number at IMDb stays.
 ///
 /// # Errors
 /// [`Error::NotFound`] when the film isn't this person's to change, [`Error::Invalid`] as [`Facts::checked`].
 pub fn change(db: &Connection, id: Ulid, facts: Facts, user: &User) -> Result<()> {
-    let film = by_id(db, id)?;
-    if !may_change(db, film.number, user)? {
-        return Err(Error::NotFound("film"));
-    }
+    let film = own(db, id, user)?;
     let facts = facts.checked()?;
     let sql = "UPDATE film SET title = ?2, year = ?3, people = ?4, genres = ?5 WHERE number = ?1";
     let (people, genres) = (json_of(&facts.people), json_of(&facts.genres));
     db.prepare_cached(sql)?
         .execute((film.number, facts.title, facts.year, people, genres))?;
+    Ok(())
+}
+
+/// Whether a person may remove a film: the owner always, who added it for an hour after. Whether others have it on their lists
+/// doesn't count, or the answer would tell of private ones.
+pub fn may_remove(film: &Film, user: &User) -> bool {
+    let age_ms = now_ms().saturating_sub_unsigned(film.id.ms());
+    user.is_owner || age_ms < REMOVAL_MS
+}
+
+/// Removes a film, also from everybody's list.
+///
+/// # Errors
+/// [`Error::NotFound`] when it isn't this person's to change, [`Error::Invalid`] when they [may not](may_remove) remove it.
+pub fn remove(db: &Connection, id: Ulid, user: &User) -> Result<()> {
+    let film = own(db, id, user)?;
+    if !may_remove(&film, user) {
+        return Err(Error::invalid(
+            "A film is removed within an hour after it was added; later the owner of the server does it.",
+        ));
+    }
+    db.prepare_cached("DELETE FROM film WHERE number = ?1")?
+        .execute([film.number])?;
     Ok(())
 }
 

@@ -20,7 +20,7 @@ pub mod users;
 use crate::{Error, Result};
 use inorder_sqlite::queue::{Limits, WriteQueue};
 use reads::Readers;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -32,6 +32,9 @@ pub use schema::{MIGRATIONS, migrate};
 
 /// How long to wait for another process that writes, such as an import of films beside a server.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Bytes of the file that readers map into memory; what is beyond they read.
+const MAPPED_BYTES_MAX: i64 = 1 << 30;
 
 /// Statements that stay prepared on each connection.
 const STATEMENTS_MAX: usize = 128;
@@ -68,15 +71,23 @@ impl Database {
         &self.path
     }
 
-    /// Reads, all of it from one moment's state.
+    /// Reads, all of it from one moment's state. Some microseconds are too few to hand it to another thread.
     ///
     /// # Errors
     /// That of `work`.
-    pub async fn read<T: Send + 'static>(
+    pub fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        self.readers.read(work)
+    }
+
+    /// Like [`Database::read`], for what may look at many rows: a server's threads answer others meanwhile.
+    ///
+    /// # Errors
+    /// That of `work`.
+    pub async fn read_long<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.readers.read(work).await
+        self.readers.read_long(work).await
     }
 
     /// Writes; returns when it is committed. When `work` gives an error nothing of it is kept.
@@ -94,14 +105,6 @@ impl Database {
         })?;
         let ended = |_| Err(Error::Queue(inorder_sqlite::queue::Error::Ended));
         given.await.unwrap_or_else(ended)
-    }
-
-    /// Like [`Database::read`], for commands: waits on this thread.
-    ///
-    /// # Errors
-    /// That of `work`.
-    pub fn read_now<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        self.readers.read_now(work)
     }
 
     /// Like [`Database::write`], for commands: waits on this thread, also while the queue is full.
@@ -132,6 +135,8 @@ fn open_reader(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     set_up(&connection)?;
+    // Each commit empties the page cache of everybody else; pages of the system's cache stay.
+    connection.pragma_update(None, "mmap_size", MAPPED_BYTES_MAX)?;
     Ok(connection)
 }
 
@@ -139,6 +144,8 @@ fn set_up(connection: &Connection) -> Result<()> {
     inorder_sqlite::register(connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    // Otherwise a statement is planned anew whenever a LIMIT is bound to another number.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "synchronous", "full")?;

@@ -1,11 +1,12 @@
 //! A pool of connections that only read.
 
 use super::open_reader;
-use crate::{Error, Result};
+use crate::Result;
 use rusqlite::Connection;
 use std::{
+    io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
 };
 use tokio::{sync::Semaphore, task};
@@ -14,54 +15,56 @@ use tokio::{sync::Semaphore, task};
 pub struct Readers {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
-    permits: Semaphore,
+    /// Of those who read long; some cores stay for everybody else.
+    long: Semaphore,
 }
 
 impl Readers {
-    /// A pool over this file, of twice as many connections as there are cores.
+    /// A pool over this file.
     pub fn new(path: &Path) -> Self {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         Readers {
             path: path.to_owned(),
             idle: Mutex::default(),
-            permits: Semaphore::new(cores * 2),
+            long: Semaphore::new(cores.div_ceil(2)),
         }
     }
 
-    /// Reads on a thread that may wait for the disk.
+    /// Reads on this thread, all of it from one moment's state.
     ///
     /// # Errors
     /// That of `work`.
-    pub async fn read<T: Send + 'static>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        let ended = |_| Error::Io(std::io::Error::other("the server is ending"));
-        let _permit = self.permits.acquire().await.map_err(ended)?;
-        let readers = Arc::clone(self);
-        match task::spawn_blocking(move || readers.read_now(work)).await {
-            Ok(result) => result,
-            Err(panic) => Err(Error::Io(std::io::Error::other(panic))),
-        }
-    }
-
-    /// Reads on this thread.
-    ///
-    /// # Errors
-    /// That of `work`.
-    pub fn read_now<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    pub fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         let idle = self.idle().pop();
         let connection = idle.map_or_else(|| open_reader(&self.path), Ok)?;
-        // A transaction, so that all statements see one state. It ends when it is dropped.
-        let result = {
-            let transaction = connection.unchecked_transaction()?;
-            work(&transaction)
-        };
+        run(&connection, "BEGIN")?;
+        let result = work(&connection);
+        // One whose transaction didn't end would show this moment for ever.
+        run(&connection, "COMMIT")?;
         self.idle().push(connection);
         result
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+    /// Reads on another thread: for what may look at many rows.
+    ///
+    /// # Errors
+    /// That of `work`.
+    pub async fn read_long<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let _permit = self.long.acquire().await.map_err(io::Error::other)?;
+        let readers = Arc::clone(self);
+        let read = task::spawn_blocking(move || readers.read(work));
+        read.await.map_err(io::Error::other)?
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn run(connection: &Connection, sql: &str) -> Result<()> {
+    connection.prepare_cached(sql)?.execute([])?;
+    Ok(())
 }

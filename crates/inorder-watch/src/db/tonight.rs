@@ -20,16 +20,14 @@ pub struct Candidate {
     pub priorities: Vec<i64>,
 }
 
-/// The films that all of these people want to watch, by their priorities, the most wanted first. The first of them asks:
-/// the private part of their own list counts, nobody else's does.
+/// The films that somebody and these friends all want to watch, by their priorities, the most wanted first. The private part
+/// of the list of who asks counts too, nobody else's does.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn candidates(db: &Connection, people: &[&User]) -> Result<Vec<Candidate>> {
-    let Some(asking) = people.first() else {
-        return Ok(Vec::new());
-    };
-    let numbers: Vec<i64> = people.iter().map(|user| user.number).collect();
+pub fn candidates(db: &Connection, asking: &User, friends: &[User]) -> Result<Vec<Candidate>> {
+    let people = std::iter::once(asking).chain(friends);
+    let numbers: Vec<i64> = people.map(|user| user.number).collect();
     let sql = format!(
         "SELECT {}, json_group_array(json_array(entry.user, entry.priority))
          FROM json_each(?1) people JOIN entry ON entry.user = people.value
@@ -42,7 +40,7 @@ pub fn candidates(db: &Connection, people: &[&User]) -> Result<Vec<Candidate>> {
     let bound = (
         serde_json::json!(numbers).to_string(),
         asking.number,
-        people.len() as i64,
+        numbers.len() as i64,
     );
     let rows = statement.query_map(bound, |row| candidate(row, &numbers))?;
     let mut candidates = rows.collect::<rusqlite::Result<Vec<_>>>()?;

@@ -13,7 +13,7 @@ const FILMS: &str = include_str!("demo.jsonl");
 /// # Errors
 /// What SQLite says.
 pub fn add_to_empty(database: &Database) -> Result<bool> {
-    let is_empty = database.read_now(films::count)? == 0;
+    let is_empty = database.read(films::count)? == 0;
     if is_empty {
         import::import(database, Source::of_text(FILMS)?, |_| ())?;
     }

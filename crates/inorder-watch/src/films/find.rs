@@ -52,7 +52,9 @@ pub fn find(db: &Connection, query: &Query) -> Result<Found> {
         });
     }
     let mut films = beginning(db, &words, &within)?;
-    merge(&mut films, matching(db, &all_of(&words), &within)?);
+    if films.len() < FILMS_MAX {
+        merge(&mut films, matching(db, &all_of(&words), &within)?);
+    }
     if !films.is_empty() {
         return Ok(Found {
             films,

@@ -123,7 +123,7 @@ pub fn import(
     source: impl Iterator<Item = Result<Facts>>,
     mut tell: impl FnMut(&Imported),
 ) -> Result<Imported> {
-    let mut known = database.read_now(Known::read)?;
+    let mut known = database.read(Known::read)?;
     let mut done = Imported::default();
     let mut steps = Vec::new();
     for facts in source {

@@ -1,5 +1,6 @@
 //! A list as CSV.
 
+use super::guarded;
 use crate::{Error, Result, date, db::entries::Entry};
 
 /// The columns: those of Letterboxd, so that others can read it, then what only we know.
@@ -38,7 +39,7 @@ fn record(entry: &Entry) -> [String; 11] {
     let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
     [
         date::day(entry.added_ms),
-        facts.title.clone(),
+        guarded(&facts.title).into_owned(),
         facts.year.map_or_else(String::new, |year| year.to_string()),
         facts
             .imdb
@@ -51,7 +52,7 @@ fn record(entry: &Entry) -> [String; 11] {
         state.watched_on.clone().unwrap_or_default(),
         state.priority.to_string(),
         yes(state.public),
-        state.note.clone().unwrap_or_default(),
-        facts.genres.join(", "),
+        guarded(state.note.as_deref().unwrap_or_default()).into_owned(),
+        guarded(&facts.genres.join(", ")).into_owned(),
     ]
 }

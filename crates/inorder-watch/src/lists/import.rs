@@ -1,6 +1,6 @@
 //! Putting the films of a file on a list.
 
-use super::rows::{ListRow, rows};
+use super::rows::ListRow;
 use crate::{
     Result,
     db::{entries, films, undo, users::User},
@@ -11,6 +11,7 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 /// The rows of a file, and which films they are.
+#[derive(Default)]
 pub struct Plan {
     /// Films by their numbers.
     found: Vec<(i64, entries::State)>,
@@ -28,22 +29,20 @@ pub struct Imported {
     pub missing: Vec<String>,
 }
 
-/// Reads a file and finds its films: all the work that needs no writing.
-///
-/// # Errors
-/// [`Error::Invalid`](crate::Error::Invalid), naming the line.
-pub fn plan(db: &Connection, text: &[u8]) -> Result<Plan> {
-    let mut plan = Plan {
-        found: Vec::new(),
-        missing: Vec::new(),
-    };
-    for row in rows(text)? {
-        match film(db, &row)? {
-            Some(film) => plan.found.push((film, row.state)),
-            None => plan.missing.push(row),
+impl Plan {
+    /// Finds the films of these rows too: all the work that needs no writing.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn find(&mut self, db: &Connection, rows: &[ListRow]) -> Result<()> {
+        for row in rows {
+            match film(db, row)? {
+                Some(film) => self.found.push((film, row.state.clone())),
+                None => self.missing.push(row.clone()),
+            }
         }
+        Ok(())
     }
-    Ok(plan)
 }
 
 fn film(db: &Connection, row: &ListRow) -> Result<Option<i64>> {

@@ -1,5 +1,6 @@
 //! The rows of an exported list, whoever exported it.
 
+use super::unguarded;
 use crate::{
     Error, Result, date,
     db::{entries::State, films::Facts},
@@ -101,7 +102,7 @@ fn row(record: &csv::StringRecord, columns: &Columns) -> Result<Option<ListRow>>
     let field = |column: Option<usize>| {
         column
             .and_then(|i| record.get(i))
-            .map(str::trim)
+            .map(|text| unguarded(text.trim()))
             .filter(|text| !text.is_empty())
     };
     let is_film = |kind: &str| {

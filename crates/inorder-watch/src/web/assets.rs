@@ -31,6 +31,7 @@ pub const ASSETS: &[Asset] = assets! {
     "icon-maskable-512.png": "image/png",
     "logo.svg": "image/svg+xml",
     "style.css": "text/css; charset=utf-8",
+    "worker.js": "text/javascript; charset=utf-8",
 };
 
 /// Part of every address, so that browsers keep a file as long as it doesn't change.
@@ -61,13 +62,19 @@ pub async fn get(Path((version, name)): Path<(String, String)>) -> Result<Respon
 }
 
 /// Answers with the icon that browsers look for by themselves.
-pub async fn favicon() -> Response {
-    let logo = ASSETS.iter().find(|asset| asset.name == "logo.svg");
-    kept(
-        "image/svg+xml",
-        logo.map_or(&[][..], |logo| logo.bytes),
-        "public, max-age=86400",
-    )
+pub async fn favicon() -> Result<Response, PageError> {
+    at_root("logo.svg", "public, max-age=86400")
+}
+
+/// Answers with the worker; from here it works for all pages.
+pub async fn worker() -> Result<Response, PageError> {
+    at_root("worker.js", "no-cache")
+}
+
+fn at_root(name: &str, cache: &'static str) -> Result<Response, PageError> {
+    let found = ASSETS.iter().find(|asset| asset.name == name);
+    let asset = found.ok_or(Error::NotFound("file"))?;
+    Ok(kept(asset.content_type, asset.bytes, cache))
 }
 
 /// Answers with what makes the site installable.

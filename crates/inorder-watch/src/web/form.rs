@@ -13,6 +13,20 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 /// A form that the sender was shown by us.
 pub struct Posted<T>(pub T);
 
+/// A form that is only a button.
+#[derive(Deserialize)]
+pub struct Nothing {}
+
+/// A form of a page that is shown again afterwards.
+#[derive(Deserialize)]
+pub struct Sent<T> {
+    /// The address of that page.
+    #[serde(default)]
+    pub back: String,
+    #[serde(flatten)]
+    pub form: T,
+}
+
 #[derive(Deserialize)]
 struct Token {
     #[serde(default)]

@@ -8,6 +8,7 @@ mod assets;
 mod form;
 mod headers;
 pub(crate) mod layout;
+mod me;
 pub mod pages;
 mod parts;
 pub(crate) mod visitor;
@@ -28,7 +29,7 @@ use axum::{
 use rusqlite::Connection;
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 use tokio::sync::Semaphore;
@@ -37,7 +38,8 @@ use tower_http::timeout::TimeoutLayer;
 pub use answer::PageError;
 pub(crate) use answer::{status as error_status, with_wait};
 pub use assets::Asset;
-pub(crate) use pages::View;
+pub use me::Me;
+pub(crate) use pages::{View, with};
 
 /// Bytes of a request, but for a list that is imported.
 const BODY_BYTES_MAX: usize = 64 * 1024;
@@ -48,8 +50,8 @@ pub const IMPORT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How long a request may take, its body included.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Passwords that are hashed at once: each takes 19 MiB and a core.
-const HASHES_MAX: usize = 2;
+/// Passwords that are hashed at once: each takes 19 MiB and a core for some 50 ms, and the other cores are for the pages.
+const HASHES_MAX: usize = 1;
 
 /// What the server was told when it was started.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,6 +74,7 @@ struct Shared {
     sign_ins_by_name: Limit<String>,
     sign_ins_by_address: Limit<IpAddr>,
     sign_ups: Limit<IpAddr>,
+    /// The film that was the newest, and the genres there were.
     genres: Mutex<(i64, Arc<[String]>)>,
 }
 
@@ -81,7 +84,7 @@ impl App {
     /// # Errors
     /// What SQLite says.
     pub fn new(db: Database, config: Config) -> Result<Self> {
-        let is_new = db.read_now(users::are_none)?;
+        let is_new = db.read(users::are_none)?;
         let code = is_new.then(|| Secret::new().to_string()[..12].to_owned());
         let minute = Duration::from_secs(60);
         Ok(App(Arc::new(Shared {
@@ -92,7 +95,7 @@ impl App {
             sign_ins_by_name: Limit::new(10, minute),
             sign_ins_by_address: Limit::new(30, minute / 3),
             sign_ups: Limit::new(10, 6 * minute),
-            genres: Mutex::new((0, Arc::default())),
+            genres: Mutex::default(),
         })))
     }
 
@@ -152,15 +155,9 @@ impl App {
         password: String,
     ) -> Result<()> {
         self.count_sign_in(address, name)?;
-        let name = name.to_owned();
-        let found = self
-            .db()
-            .read(move |db| users::with_password(db, &name))
-            .await?;
-        match self
-            .verify(password, found.and_then(|(_, hash)| hash))
-            .await?
-        {
+        let found = self.db().read(|db| users::with_password(db, name))?;
+        let hash = found.and_then(|(_, hash)| hash);
+        match self.verify(password, hash).await? {
             true => Ok(()),
             false => Err(Error::invalid("This is not your password.")),
         }
@@ -178,19 +175,23 @@ impl App {
     /// The genres there are, by name. All films are only read when there is a new one.
     fn genres(&self, db: &Connection) -> Result<Arc<[String]>> {
         let newest = films::newest(db)?;
-        let known = self
-            .0
-            .genres
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        if known.0 == newest {
-            return Ok(known.1);
+        let (known, genres) = self.known_genres().clone();
+        if known == newest {
+            return Ok(genres);
         }
         let genres: Arc<[String]> = films::genres(db)?.into();
-        *self.0.genres.lock().unwrap_or_else(PoisonError::into_inner) =
-            (newest, Arc::clone(&genres));
+        *self.known_genres() = (newest, Arc::clone(&genres));
         Ok(genres)
+    }
+
+    /// Has all films read again, since one was changed or removed.
+    pub(crate) fn forget_genres(&self) {
+        *self.known_genres() = Default::default();
+    }
+
+    fn known_genres(&self) -> MutexGuard<'_, (i64, Arc<[String]>)> {
+        let genres = self.0.genres.lock();
+        genres.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Everything the server answers.

@@ -2,9 +2,9 @@
 
 use crate::db::{
     entries::{PRIORITIES, RATINGS},
-    films::Film,
+    films::{Facts, Film},
 };
-use maud::{Markup, Render, html};
+use maud::{Markup, PreEscaped, Render, html};
 
 /// What each priority is called, from 1.
 const PRIORITY_NAMES: [&str; 5] = ["maybe", "some day", "would like to", "soon", "can't wait"];
@@ -51,26 +51,35 @@ pub fn film_address(film: &Film) -> String {
     format!("/films/{}", film.id)
 }
 
+/// A film's id, in which nothing has to be escaped.
+pub fn film_id(film: &Film) -> PreEscaped<String> {
+    PreEscaped(film.id.to_string())
+}
+
 /// Title and year, with a link.
 pub fn title(film: &Film) -> Markup {
     html! {
-        a.title href=(film_address(film)) { (film.facts.title) }
+        a.title href={ "/films/" (film_id(film)) } { (film.facts.title) }
         @if let Some(year) = film.facts.year { " " span.year { (year) } }
     }
 }
 
 /// Genres and the first of the people, in a line.
 pub fn line(film: &Film) -> Markup {
-    let people: Vec<&str> = film
-        .facts
-        .people
-        .iter()
-        .take(3)
-        .map(String::as_str)
-        .collect();
+    let Facts { genres, people, .. } = &film.facts;
     html! {
-        @if !film.facts.genres.is_empty() { span.genres { (film.facts.genres.join(", ")) } }
-        @if !people.is_empty() { span.people { (people.join(", ")) } }
+        @if !genres.is_empty() { span.genres { (names(genres)) } }
+        @if !people.is_empty() { span.people { (names(people.get(..3).unwrap_or(people))) } }
+    }
+}
+
+/// Names with commas between them.
+fn names(names: &[String]) -> Markup {
+    html! {
+        @for (i, name) in names.iter().enumerate() {
+            @if i > 0 { ", " }
+            (name)
+        }
     }
 }
 
@@ -105,14 +114,16 @@ pub fn choice<V: Render + PartialEq, N: Render>(
 
 /// A field to choose one of the genres.
 pub fn genre_choice(genres: &[String], chosen: Option<&String>) -> Markup {
-    let values = genres.iter().map(|genre| (genre.as_str(), genre.as_str()));
-    choice(
-        "genre",
-        "Genre",
-        "Any",
-        values,
-        chosen.map(String::as_str).as_ref(),
-    )
+    html! {
+        label.field {
+            span { "Genre" }
+            select name="genre" {
+                option value="" { "Any" }
+                // Without a value its text is sent.
+                @for genre in genres { option selected[Some(genre) == chosen] { (genre) } }
+            }
+        }
+    }
 }
 
 /// A field to choose one of the decades since films have been made.

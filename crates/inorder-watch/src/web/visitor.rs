@@ -1,9 +1,9 @@
 //! Who looks at a page, by their cookie.
 
-use super::{App, answer::PageError};
+use super::{App, Me, answer::PageError};
 use crate::{
     Error,
-    db::{sessions, users, users::User},
+    db::{sessions, users},
     secret::Secret,
 };
 use axum::{
@@ -21,16 +21,9 @@ const GUEST: &str = "guest";
 /// Somebody who is signed in.
 pub struct Member {
     /// Who.
-    pub user: User,
+    pub me: Me,
     /// What is in their cookie.
     pub secret: Secret,
-}
-
-impl Member {
-    /// What the forms they are shown have to send back.
-    pub fn form_token(&self) -> String {
-        self.secret.form_token()
-    }
 }
 
 /// Somebody who need not be signed in.
@@ -65,19 +58,20 @@ impl FromRequestParts<App> for Member {
         let behind_tls = app.config().behind_tls;
         let page = |error: Error| PageError(error).into_response();
         if let Some(secret) = secret(&parts.headers, SESSION, behind_tls) {
-            let found = app.db().read(move |db| sessions::find(db, secret)).await;
+            let found = app.db().read(move |db| sessions::find(db, secret));
             if let Some(signed_in) = found.map_err(page)? {
                 if signed_in.wants_renewal {
                     let renewed = app.db().write(move |db| sessions::renew(db, secret)).await;
                     renewed.map_err(page)?;
                 }
+                let (app, user) = (app.clone(), signed_in.user);
                 return Ok(Member {
-                    user: signed_in.user,
+                    me: Me { app, user },
                     secret,
                 });
             }
         }
-        if app.setup_code().is_some() && app.db().read(users::are_none).await.map_err(page)? {
+        if app.setup_code().is_some() && app.db().read(users::are_none).map_err(page)? {
             return Err(Redirect::to("/setup").into_response());
         }
         let wanted = match parts.method {
@@ -99,7 +93,7 @@ impl FromRequestParts<App> for Guest {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
         let behind_tls = app.config().behind_tls;
-        let known = secret(&parts.headers, GUEST, behind_tls);
+        let known = form_secret(&parts.headers, behind_tls);
         Ok(Guest {
             secret: known.unwrap_or_else(Secret::new),
             is_new: known.is_none(),
@@ -108,12 +102,16 @@ impl FromRequestParts<App> for Guest {
     }
 }
 
-/// Whether the form's token belongs to the sender's cookie. A signed-in person's forms are those of their session, whatever
-/// other cookie somebody planted.
+/// Whether the form's token belongs to the sender's cookie.
 pub fn is_own_form(headers: &HeaderMap, behind_tls: bool, token: &str) -> bool {
-    let secret =
-        secret(headers, SESSION, behind_tls).or_else(|| secret(headers, GUEST, behind_tls));
+    let secret = form_secret(headers, behind_tls);
     secret.is_some_and(|secret| crate::secret::is_same(&secret.form_token(), token))
+}
+
+/// What a sender's forms are made with. A signed-in person's are those of their session, whatever other cookie somebody
+/// planted; and so are those that sign them in again after the session has ended.
+fn form_secret(headers: &HeaderMap, behind_tls: bool) -> Option<Secret> {
+    secret(headers, SESSION, behind_tls).or_else(|| secret(headers, GUEST, behind_tls))
 }
 
 /// The answer to somebody who has signed in.

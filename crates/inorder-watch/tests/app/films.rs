@@ -9,6 +9,7 @@ use inorder_watch::{
         source::Source,
     },
 };
+use serde_json::json;
 use std::io::Write;
 
 fn find(site: &Site, text: &str, genre: Option<&str>, decade: Option<i64>) -> (Vec<String>, bool) {
@@ -17,7 +18,7 @@ fn find(site: &Site, text: &str, genre: Option<&str>, decade: Option<i64>) -> (V
         genre: genre.map(str::to_owned),
         decade,
     };
-    let found = site.app.db().read_now(|db| find::find(db, &query)).unwrap();
+    let found = site.app.db().read(|db| find::find(db, &query)).unwrap();
     (
         found
             .films
@@ -77,7 +78,7 @@ fn a_title_is_found_whatever_its_signs() {
     let site = Site::new(Default::default());
     site.app
         .db()
-        .read_now(|db| {
+        .read(|db| {
             for (title, year, is_there) in [
                 ("amelie", Some(2001), true),
                 ("when harry met sally", Some(1989), true),
@@ -133,7 +134,7 @@ fn the_same_file_again_adds_nothing_and_imdb_numbers_find_their_films() {
     let dune = site
         .app
         .db()
-        .read_now(|db| films::by_imdb(db, 1_160_419))
+        .read(|db| films::by_imdb(db, 1_160_419))
         .unwrap();
     assert_eq!(dune.unwrap().facts.year, Some(2021));
 }
@@ -174,4 +175,77 @@ async fn a_missing_film_is_added_and_corrected_by_who_added_it() {
         "{}",
         bad.text
     );
+}
+
+#[tokio::test]
+async fn a_film_is_removed_by_who_added_it_within_an_hour_or_by_the_owner() {
+    let (site, mut people) = Site::with_people(&["Anna", "Ben", "Cleo"]).await;
+    let mut films = Vec::new();
+    for title in ["Home video", "Another", "A third"] {
+        let fields = [("title", title), ("genres", "Homemade")];
+        let answer = people[1].post("/films/new", "/films/new", &fields).await;
+        films.push(answer.header("location").to_owned());
+    }
+    let [first, second, third] = [&films[0], &films[1], &films[2]];
+    let save = first.replace("/films/", "/list/") + "/save";
+    people[2].post(first, &save, &[]).await;
+    let remove = |film: &str| format!("{film}/remove");
+
+    let not_hers = people[2].post(first, &remove(first), &[]).await;
+    assert_eq!(not_hers.status, 404);
+    let change = format!("{first}/change");
+    assert!(
+        people[1]
+            .get(&change)
+            .await
+            .text
+            .contains("Remove the film")
+    );
+    let removed = people[1].post(first, &remove(first), &[]).await;
+    assert_eq!(removed.header("location"), "/films?done=gone");
+    assert_eq!(people[1].get(first).await.status, 404);
+    assert!(!people[2].get("/").await.text.contains("Home video"));
+
+    // An id holds its time: these were added more than an hour ago.
+    let age = "UPDATE film SET id = ulid_at(?1) WHERE added_by = 2";
+    let then = inorder_watch::db::now_ms() - 3_601_000;
+    for (film, title) in [(second, "Another"), (third, "A third")] {
+        let sql = format!("{age} AND title = '{title}' RETURNING ulid_text(id)");
+        let id = site.app.db().write(move |db| {
+            let id: String = db.query_row(&sql, [then], |row| row.get(0))?;
+            Ok(id)
+        });
+        let film = film.replace(film.rsplit('/').next().unwrap(), &id.await.unwrap());
+        assert!(
+            !people[1]
+                .get(&format!("{film}/change"))
+                .await
+                .text
+                .contains("Remove")
+        );
+        let late = people[1].post(&film, &remove(&film), &[]).await;
+        assert!(late.text.contains("within an hour"), "{}", late.text);
+        let owner = people[0].post(&film, &remove(&film), &[]).await;
+        assert_eq!(owner.status, 303, "{}", owner.text);
+    }
+    assert!(!people[0].get("/films").await.text.contains("Homemade"));
+}
+
+#[tokio::test]
+async fn a_program_corrects_and_removes_its_film() {
+    let (_site, mut people) = Site::with_people(&["Anna"]).await;
+    people[0].make_token().await;
+    let added = people[0]
+        .api("POST", "/films", json!({"title": "Home video"}))
+        .await;
+    let film = format!("/films/{}", added.json()["film"].as_str().unwrap());
+    let changed = people[0]
+        .api("PUT", &film, json!({"title": "Home movie", "year": 2024}))
+        .await;
+    assert_eq!(changed.json()["year"], 2024, "{}", changed.text);
+    assert_eq!(
+        people[0].api("DELETE", &film, json!(null)).await.status,
+        200
+    );
+    assert_eq!(people[0].api("GET", &film, json!(null)).await.status, 404);
 }

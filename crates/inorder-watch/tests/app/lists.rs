@@ -35,6 +35,20 @@ fn film(db: &Connection, title: &str) -> i64 {
     film.unwrap_or_else(|| panic!("no {title}")).number
 }
 
+/// What is said about a film that was put on the list with this priority.
+fn wanted(priority: i64) -> State {
+    State {
+        priority,
+        ..State::default()
+    }
+}
+
+fn plan(db: &Connection, text: &[u8]) -> inorder_watch::Result<lists::Plan> {
+    let mut plan = lists::Plan::default();
+    plan.find(db, &lists::rows(text)?)?;
+    Ok(plan)
+}
+
 #[test]
 fn a_list_is_filtered_and_ordered() {
     let (_folder, db) = database();
@@ -78,15 +92,7 @@ fn films_move_past_their_neighbours_and_priorities() {
     let (_folder, db) = database();
     db.write_now(|db| {
         for (title, priority) in [("Alien", 3), ("Jaws", 3), ("Fargo", 3), ("Psycho", 2)] {
-            entries::put(
-                db,
-                1,
-                film(db, title),
-                State {
-                    priority,
-                    ..State::default()
-                },
-            )?;
+            entries::put(db, 1, film(db, title), wanted(priority))?;
         }
         let shift = |title: &str, direction| {
             entries::shift(db, 1, film(db, title), direction).unwrap();
@@ -200,7 +206,7 @@ proptest! {
             let before: Vec<_> = entries::all(db, 1)?;
             let csv = lists::csv(&before)?;
             let ben = users::add(db, "Ben", None)?;
-            let plan = lists::plan(db, &csv)?;
+            let plan = plan(db, &csv)?;
             let (_, imported) = lists::apply(db, &ben, plan, false)?;
             assert_eq!((imported.added, imported.missing.len()), (before.len(), 0));
             let mut after = entries::all(db, ben.number)?;
@@ -223,15 +229,7 @@ fn changes_that_can_be_undone_are_the_last_ones() {
         let first = entries::put(db, 1, 1, State::default())?;
         let mut last = first;
         for priority in (1..=5).cycle().take(25) {
-            last = entries::put(
-                db,
-                1,
-                1,
-                State {
-                    priority,
-                    ..State::default()
-                },
-            )?;
+            last = entries::put(db, 1, 1, wanted(priority))?;
         }
         assert!(undo::undo(db, 1, first).is_err());
         assert_eq!(undo::undo(db, 1, last)?, 1);
@@ -248,22 +246,14 @@ fn an_import_is_one_change_and_all_or_nothing() {
     let (_folder, db) = database();
     db.write_now(|db| {
         let anna = users::by_name(db, "Anna")?;
-        entries::put(
-            db,
-            1,
-            film(db, "Jaws"),
-            State {
-                priority: 5,
-                ..State::default()
-            },
-        )?;
+        entries::put(db, 1, film(db, "Jaws"), wanted(5))?;
         let csv = b"Name,Year\nAlien,1979\nJaws,1975\nAlien,1979\nNo such film,1999\n";
-        let (change, imported) = lists::apply(db, &anna, lists::plan(db, csv)?, true)?;
+        let (change, imported) = lists::apply(db, &anna, plan(db, csv)?, true)?;
         assert_eq!((imported.added, imported.present), (2, 2));
         assert_eq!(titles(db, &Filter::default())[0], "Jaws");
         assert_eq!(undo::undo(db, 1, change)?, 2);
         assert_eq!(titles(db, &Filter::default()), ["Jaws"]);
-        assert!(lists::plan(db, b"Name,Year\nAlien,1979\nJaws,soon\n").is_err());
+        assert!(plan(db, b"Name,Year\nAlien,1979\nJaws,soon\n").is_err());
         Ok(())
     })
     .unwrap();

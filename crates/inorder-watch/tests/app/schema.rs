@@ -53,7 +53,7 @@ fn every_released_schema_becomes_the_newest_with_its_rows() {
         drop(old);
         let db = Database::open(&path).unwrap();
         assert_eq!(shape(&path), shape(&new), "from schema {version}");
-        db.read_now(|db| {
+        db.read(|db| {
             let anna = users::by_name(db, "anna")?;
             let list = entries::all(db, anna.number)?;
             assert_eq!(list[0].film.facts.title, "Alien");

@@ -2,7 +2,11 @@
 
 use crate::client::{PASSWORD, Site};
 use axum::{body::Body, http::StatusCode};
-use inorder_watch::{db::links, secret::Secret, web::Config};
+use inorder_watch::{
+    db::{links, sessions, tokens, undo},
+    secret::Secret,
+    web::Config,
+};
 
 #[tokio::test]
 async fn every_answer_has_the_headers() {
@@ -16,6 +20,9 @@ async fn every_answer_has_the_headers() {
         "/no/page",
         "/api/v1/nothing",
         "/health",
+        "/offline",
+        "/reset/x",
+        "/export.json",
     ];
     let page = people[0].get("/").await.text;
     let asset = page
@@ -374,6 +381,64 @@ async fn private_films_are_nowhere_to_be_seen() {
 }
 
 #[tokio::test]
+async fn what_is_somebody_elses_is_not_there() {
+    let (site, mut people) = Site::with_people(&["Anna", "Ben"]).await;
+    people[0].add("alien", &[("note", "mine")]).await;
+    people[0].make_token().await;
+    people[1].make_token().await;
+    people[0].invitation().await;
+    let ids = site.app.db().read(|db| {
+        let invitation = links::invitations(db, 1)?[0];
+        Ok([
+            undo::last(db, 1)?.unwrap().0,
+            tokens::all(db, 1)?[0].id,
+            invitation,
+        ])
+    });
+    let [change, token, invitation] = ids.unwrap().map(|id| id.to_string());
+    for path in [
+        format!("/undo/{change}"),
+        format!("/account/tokens/{token}/revoke"),
+        format!("/friends/uninvite/{invitation}"),
+    ] {
+        let answer = people[1].post("/account", &path, &[]).await;
+        assert_eq!(answer.status, 404, "{path}: {}", answer.text);
+    }
+    for (verb, path) in [
+        ("POST", format!("/undo/{change}")),
+        ("DELETE", format!("/tokens/{token}")),
+    ] {
+        let answer = people[1].api(verb, &path, serde_json::Value::Null).await;
+        assert_eq!(answer.status, 404, "{path}: {}", answer.text);
+    }
+    let only_owner = people[1]
+        .post("/account", "/account/sign-up", &[("sign_up", "open")])
+        .await;
+    assert_eq!(only_owner.status, 404);
+    assert!(people[0].get("/").await.text.contains(">Alien<"));
+    assert_eq!(
+        people[0]
+            .api("GET", "/me", serde_json::Value::Null)
+            .await
+            .status,
+        StatusCode::OK
+    );
+}
+
+#[tokio::test]
+async fn a_planted_session_is_not_taken_over_by_signing_in() {
+    let (site, _people) = Site::with_people(&["Anna"]).await;
+    let mut visitor = site.visitor();
+    let planted = Secret::new().to_string();
+    visitor
+        .cookies
+        .insert("session".to_owned(), planted.clone());
+    let answer = visitor.sign_in("Anna", PASSWORD).await;
+    assert_eq!(answer.header("location"), "/", "{}", answer.text);
+    assert_ne!(visitor.cookies["session"], planted);
+}
+
+#[tokio::test]
 async fn a_stranger_is_not_told_from_nobody() {
     let (_site, mut people) = Site::with_people(&["Anna", "Ben", "Cleo"]).await;
     people[1].make_token().await;
@@ -471,19 +536,9 @@ async fn links_end_by_the_time_in_their_ids() {
             .await
             .unwrap();
     }
-    assert!(db.read(move |db| links::reset_user(db, old)).await.is_err());
-    assert!(
-        db.read(move |db| links::host(db, old))
-            .await
-            .unwrap()
-            .is_none()
-    );
-    assert!(
-        db.read(move |db| links::host(db, new))
-            .await
-            .unwrap()
-            .is_some()
-    );
+    assert!(db.read(move |db| links::reset_user(db, old)).is_err());
+    assert!(db.read(move |db| links::host(db, old)).unwrap().is_none());
+    assert!(db.read(move |db| links::host(db, new)).unwrap().is_some());
 }
 
 #[tokio::test]
@@ -557,7 +612,9 @@ async fn what_people_write_stays_text() {
             "{path}: {page}"
         );
     }
+    let endless = "a".repeat(20_000);
     for words in [
+        endless.as_str(),
         "'",
         "\"",
         "a\" OR title:x",
@@ -577,4 +634,16 @@ async fn what_people_write_stays_text() {
             "{words:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn who_was_signed_out_from_elsewhere_can_sign_in_again() {
+    let (site, mut people) = Site::with_people(&["Anna"]).await;
+    let ended = site.app.db().write(|db| sessions::end_all(db, 1, None));
+    ended.await.unwrap();
+    // The cookie of the ended session is still there.
+    assert_eq!(people[0].get("/").await.header("location"), "/sign-in");
+    let answer = people[0].sign_in("Anna", PASSWORD).await;
+    assert_eq!(answer.header("location"), "/", "{}", answer.text);
+    assert_eq!(people[0].get("/").await.status, StatusCode::OK);
 }

@@ -119,7 +119,8 @@ async fn befriend(anna: &Person<'_>, ben: &Person<'_>) {
         .await;
     let link = anna.browser.attribute("#link", "value").await;
     ben.sign_up(&link, "Ben").await;
-    anna.go("/friends").await;
+    anna.go("/people/Ben").await;
+    anna.browser.click("main > details summary").await;
     anna.browser
         .click("form[action='/friends/unfriend'] button")
         .await;

@@ -70,3 +70,20 @@ async fn browser_the_whole_journey_without_a_script() {
 async fn browser_every_page_is_for_everybody_and_nothing_is_cut() {
     look::run().await;
 }
+
+#[tokio::test]
+#[ignore = "needs a browser"]
+async fn browser_without_a_connection_the_app_says_so() {
+    let (_folder, db) = common::new_file();
+    let server = Server::start(&db);
+    let Person { browser, .. } = Person::new(&server, Options::default()).await;
+    browser.go(&format!("{}/sign-in", server.address)).await;
+    let ready = "const told = arguments[arguments.length - 1]; navigator.serviceWorker.ready.then(() => told(true))";
+    browser.run_until_told(ready).await;
+    let list = format!("{}/?sort=title", server.address);
+    server.kill();
+    browser.go(&list).await;
+    browser.wait_for("No connection").await;
+    assert_eq!(browser.count("link[rel=stylesheet]").await, 1);
+    browser.end().await;
+}

@@ -33,10 +33,8 @@ impl Server {
         let mut lines = BufReader::new(child.stderr.take().unwrap());
         let address = line_with(&mut lines, "listening on ").expect("it says where it listens");
         let is_new = query(db, "SELECT count(*) FROM user") == "0";
-        let setup_code = is_new.then(|| {
-            line_with(&mut lines, "the code").expect("it prints a code");
-            line_with(&mut lines, "    ").expect("it prints the code itself")
-        });
+        let setup_code =
+            is_new.then(|| line_with(&mut lines, "/setup?code=").expect("it prints a code"));
         // Nobody reads the rest: a full pipe would stop it.
         std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
         Server {

@@ -78,7 +78,8 @@ pub struct Arguments {
     /// rows where it isn't said
     #[arg(long, value_name = "COLUMN=HOW", value_delimiter = ',')]
     decode: Vec<String>,
-    /// In which order rows are written: full (all sorted), batch (sorted within batches) or input
+    /// In which order rows are written: full (all sorted), batch (sorted within batches), prefix8 (the
+    /// same by the first 8 bytes of the key alone) or input
     #[arg(long, default_value = "full")]
     order: String,
     /// Rows of a batch
@@ -228,10 +229,14 @@ impl Arguments {
     }
 
     fn ordered(&self) -> Result<Order, String> {
-        let rows = self.batch_rows;
+        let batch = |is_by_prefix| Order::Batch {
+            rows: self.batch_rows,
+            is_by_prefix,
+        };
         let orders = [
             ("full", Order::Full),
-            ("batch", Order::Batch { rows }),
+            ("batch", batch(false)),
+            ("prefix8", batch(true)),
             ("input", Order::Input),
         ];
         one_of("--order", &self.order, &orders)

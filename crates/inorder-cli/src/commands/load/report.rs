@@ -58,7 +58,7 @@ fn way(summary: &Summary) -> Vec<Line> {
         false => format!("by {}", summary.sorted_by.join(", ")),
     };
     let mut lines = vec![("order", order)];
-    if !summary.is_dry {
+    if !summary.writer.is_empty() {
         lines.push(("writer", summary.writer.clone()));
     }
     if let Some(why_not) = &summary.why_not_direct {
@@ -84,7 +84,8 @@ fn costs(summary: &Summary) -> Vec<Line> {
         let a_row = written as f64 / summary.rows_written.max(1) as f64;
         let bytes = HumanBytes(written);
         lines.push(("written", format!("{bytes}, {a_row:.0} bytes a row")));
-        let naive = summary.bytes_naive.map(|naive| {
+        let naive = summary.bytes_naive.filter(|naive| *naive > written);
+        let naive = naive.map(|naive| {
             let bytes = HumanBytes(naive);
             format!("as they come, about {bytes} (METHODOLOGY.md has the model)")
         });

@@ -84,6 +84,10 @@ fn show(bar: &ProgressBar, progress: &Progress, elapsed: Duration) {
                 HumanCount(rows)
             )
         }
+        Phase::Finish => {
+            bar.set_position(1000);
+            "making what is made after the rows, such as indexes".to_owned()
+        }
     };
     bar.set_message(message);
 }

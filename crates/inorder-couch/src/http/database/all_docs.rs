@@ -1,6 +1,6 @@
 //! `_all_docs` and `_design_docs`: documents in the order of their ids, page by page.
 
-use crate::http::body::JsonBody;
+use crate::http::body::Question;
 use crate::http::document::shown_options;
 use crate::http::params::Params;
 use crate::http::seq::SeqFormat;
@@ -154,7 +154,7 @@ pub async fn all_docs(Db(db): Db, params: Params) -> HttpResult {
 }
 
 /// `POST /db/_all_docs`.
-pub async fn all_docs_of(Db(db): Db, params: Params, body: JsonBody) -> HttpResult {
+pub async fn all_docs_of(Db(db): Db, params: Params, body: Question) -> HttpResult {
     Listing::one(db, posted(&params, &body)?)
 }
 
@@ -164,25 +164,25 @@ pub async fn design_docs(Db(db): Db, params: Params) -> HttpResult {
 }
 
 /// `POST /db/_design_docs`.
-pub async fn design_docs_of(Db(db): Db, params: Params, body: JsonBody) -> HttpResult {
+pub async fn design_docs_of(Db(db): Db, params: Params, body: Question) -> HttpResult {
     Listing::designs(db, [posted(&params, &body)?].into())?.answer()
 }
 
-fn posted(params: &Params, body: &JsonBody) -> HttpResult<Query> {
+fn posted(params: &Params, body: &Question) -> HttpResult<Query> {
     let mut query = Query::from_params(params)?;
     query.read(&body.0.json()?)?;
     Ok(query)
 }
 
 /// `POST /db/_all_docs/queries`: several questions at once.
-pub async fn all_docs_queries(Db(db): Db, params: Params, body: JsonBody) -> HttpResult {
+pub async fn all_docs_queries(Db(db): Db, params: Params, body: Question) -> HttpResult {
     Listing::new(db, queries(&params, &body)?)
         .wrapped()
         .answer()
 }
 
 /// `POST /db/_design_docs/queries`.
-pub async fn design_docs_queries(Db(db): Db, params: Params, body: JsonBody) -> HttpResult {
+pub async fn design_docs_queries(Db(db): Db, params: Params, body: Question) -> HttpResult {
     Listing::designs(db, queries(&params, &body)?)?
         .wrapped()
         .answer()
@@ -193,7 +193,7 @@ struct Queries {
     queries: Vec<Map<String, Value>>,
 }
 
-fn queries(params: &Params, body: &JsonBody) -> HttpResult<VecDeque<Query>> {
+fn queries(params: &Params, body: &Question) -> HttpResult<VecDeque<Query>> {
     let Queries { queries } = body.0.json()?;
     let common = Query::from_params(params)?;
     let query = |fields: &Map<String, Value>| {

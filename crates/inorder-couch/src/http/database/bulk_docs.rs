@@ -1,36 +1,31 @@
 //! `_bulk_docs`: many edits in one request.
 
-use crate::auth::User;
-use crate::http::body::{JsonBody, Received, in_its_place};
+use crate::http::body::{Bounded, JsonBody, Received, in_its_place};
+use crate::http::caller::Caller;
 use crate::http::target::Db;
-use crate::http::{HttpError, HttpResult, Server, reply};
+use crate::http::{HttpError, HttpResult, reply};
 use crate::store::{Edit, Limits, Outcome, Refusal};
-use axum::Extension;
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::sync::Arc;
 
 #[derive(Deserialize)]
 struct Body<'a> {
     #[serde(borrow)]
-    docs: Vec<&'a RawValue>,
+    docs: Bounded<&'a RawValue, DOCS_MAX>,
     new_edits: Option<bool>,
 }
 
+/// More are written in several requests: each takes some hundred bytes here, however short it is in the request.
+const DOCS_MAX: usize = 100_000;
+
 /// `POST /db/_bulk_docs`.
-pub async fn bulk_docs(
-    State(server): State<Arc<Server>>,
-    Extension(user): Extension<User>,
-    Db(db): Db,
-    JsonBody(body): JsonBody,
-) -> HttpResult {
+pub async fn bulk_docs(caller: Caller, Db(db): Db, JsonBody(body): JsonBody) -> HttpResult {
     let (limits, bytes) = (db.limits(), body.len());
     let read = move || read(&body, &limits);
     let (edits, new_edits) = in_its_place(bytes, read).await?;
     let ids: Vec<Option<String>> = edits.iter().map(|edit| edit.id.clone()).collect();
-    let validate = server.validations.validate(&server, &db, &user).await?;
+    let validate = caller.validate(&db).await?;
     let outcomes = if new_edits {
         db.bulk(edits, validate).await?
     } else {
@@ -60,8 +55,8 @@ fn read(body: &Received, limits: &Limits) -> HttpResult<(Vec<Edit>, bool)> {
             HttpError::BadJson(error.to_string())
         }
     })?;
-    let edits = docs.iter().map(|doc| Edit::from_json(doc.get(), limits));
-    let edits: Result<Vec<Edit>, _> = edits.collect();
+    let docs = docs.items()?.into_iter();
+    let edits: Result<Vec<Edit>, _> = docs.map(|doc| Edit::from_json(doc.get(), limits)).collect();
     Ok((edits?, new_edits.unwrap_or(true)))
 }
 

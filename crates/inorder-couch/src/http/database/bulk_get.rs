@@ -1,6 +1,6 @@
 //! `_bulk_get`: many revisions in one request, as JSON or as a multipart body.
 
-use crate::http::body::JsonBody;
+use crate::http::body::{Bounded, JsonBody};
 use crate::http::document::parts::{self, Piece};
 use crate::http::document::{Accepts, get_options};
 use crate::http::params::Params;
@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 #[derive(Deserialize)]
 struct Body {
-    docs: Vec<Wanted>,
+    docs: Bounded<Wanted, DOCS_MAX>,
 }
 
 /// One of the documents asked for.
@@ -40,16 +40,13 @@ pub async fn bulk_get(
     body: JsonBody,
 ) -> HttpResult {
     let Body { docs } = body.0.json()?;
-    if docs.len() > DOCS_MAX {
-        return Err(HttpError::BodyTooLarge);
-    }
     let accepts = Accepts::of(&headers);
     let multipart = ["mixed", "related"]
         .into_iter()
         .find(|kind| accepts.lists(&format!("multipart/{kind}")));
     let multipart = multipart.filter(|_| !accepts.allows("application/json"));
     let mut options = get_options(&params)?;
-    let docs = docs.into_iter();
+    let docs = docs.items()?.into_iter();
     if let Some(kind) = multipart {
         if options.attachments == AttachmentOption::Inline {
             options.attachments = AttachmentOption::Follow;

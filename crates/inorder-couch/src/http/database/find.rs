@@ -1,7 +1,7 @@
 //! Mango: `_find`, `_explain` and `_index`.
 
 use super::blocking;
-use crate::http::body::JsonBody;
+use crate::http::body::Question;
 use crate::http::target::Db;
 use crate::http::{HttpError, HttpResult, reply};
 use crate::mango::{FindQuery, IndexDefinition};
@@ -11,12 +11,12 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-fn query(body: &JsonBody) -> HttpResult<FindQuery> {
+fn query(body: &Question) -> HttpResult<FindQuery> {
     FindQuery::from_json(&body.0.json()?).map_err(|error| Error::from(error).into())
 }
 
 /// `POST /db/_find`: a page of the documents that a selector means.
-pub async fn find(Db(db): Db, body: JsonBody) -> HttpResult {
+pub async fn find(Db(db): Db, body: Question) -> HttpResult {
     let query = query(&body)?;
     // A selector that no index serves looks at many documents.
     let page = blocking(move || db.find(&query)).await??;
@@ -24,7 +24,7 @@ pub async fn find(Db(db): Db, body: JsonBody) -> HttpResult {
 }
 
 /// `POST /db/_explain`: how it would be found.
-pub async fn explain(Db(db): Db, body: JsonBody) -> HttpResult {
+pub async fn explain(Db(db): Db, body: Question) -> HttpResult {
     reply::json(StatusCode::OK, &db.explain(&query(&body)?)?)
 }
 
@@ -37,7 +37,7 @@ pub async fn indexes(Db(db): Db) -> HttpResult {
 }
 
 /// `POST /db/_index`: makes one.
-pub async fn create_index(Db(db): Db, body: JsonBody) -> HttpResult {
+pub async fn create_index(Db(db): Db, body: Question) -> HttpResult {
     let definition = IndexDefinition::from_json(&body.0.json()?).map_err(Error::from)?;
     let written = db.create_index(definition).await?;
     let result = if written.created { "created" } else { "exists" };
@@ -68,7 +68,7 @@ struct DesignDocuments {
 }
 
 /// `POST /db/_index/_bulk_delete`: all indexes of some design documents.
-pub async fn delete_indexes(Db(db): Db, body: JsonBody) -> HttpResult {
+pub async fn delete_indexes(Db(db): Db, body: Question) -> HttpResult {
     let DesignDocuments { docids } = body.0.json()?;
     let (mut success, mut fail) = (Vec::new(), Vec::new());
     for id in docids {

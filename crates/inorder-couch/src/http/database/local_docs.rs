@@ -1,7 +1,7 @@
 //! `_local_docs`: the documents that are not replicated.
 
 use super::all_docs::Query;
-use crate::http::body::JsonBody;
+use crate::http::body::Question;
 use crate::http::params::Params;
 use crate::http::target::Db;
 use crate::http::{HttpError, HttpResult, reply};
@@ -16,7 +16,7 @@ pub async fn local_docs(Db(db): Db, params: Params) -> HttpResult {
 }
 
 /// `POST /db/_local_docs`.
-pub async fn local_docs_of(Db(db): Db, params: Params, body: JsonBody) -> HttpResult {
+pub async fn local_docs_of(Db(db): Db, params: Params, body: Question) -> HttpResult {
     let mut query = Query::from_params(&params)?;
     query.read(&body.0.json()?)?;
     answer(&db, &query)

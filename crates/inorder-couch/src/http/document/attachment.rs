@@ -1,23 +1,21 @@
 //! Attachments by themselves.
 
 use super::content::{Content, Form};
-use super::write::{is_absent, parent, write};
+use super::write::{is_absent, parent};
 use super::{is_known, not_modified, written};
-use crate::auth::User;
 use crate::http::body;
+use crate::http::caller::Caller;
 use crate::http::params::Params;
 use crate::http::target::Att;
-use crate::http::{HttpError, HttpResult, Server, reply};
+use crate::http::{HttpError, HttpResult, reply};
 use crate::revision::Revision;
 use crate::store::{Attachment, Database, Edit, Encoding, GetOptions, NewAttachment, NewContent};
-use axum::Extension;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::Response;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use futures_util::StreamExt;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// `GET /db/id/attachment`, also a range of it.
 pub async fn get_attachment(
@@ -166,8 +164,7 @@ fn range(headers: &HeaderMap, length_bytes: u64) -> HttpResult<Option<Range<u64>
 
 /// `PUT /db/id/attachment`.
 pub async fn put_attachment(
-    State(server): State<Arc<Server>>,
-    Extension(user): Extension<User>,
+    caller: Caller,
     Att { db, id, name }: Att,
     params: Params,
     request: Request,
@@ -183,14 +180,13 @@ pub async fn put_attachment(
         Some(same) => *same = attachment,
         None => edit.attachments.push(attachment),
     }
-    let done = write(&server, &db, &user, edit).await?;
+    let done = caller.write(&db, edit).await?;
     written(StatusCode::CREATED, db.name(), &done)
 }
 
 /// `DELETE /db/id/attachment`.
 pub async fn delete_attachment(
-    State(server): State<Arc<Server>>,
-    Extension(user): Extension<User>,
+    caller: Caller,
     Att { db, id, name }: Att,
     params: Params,
     headers: HeaderMap,
@@ -201,7 +197,7 @@ pub async fn delete_attachment(
     let mut edit = edited(&db, id, Some(parent))?;
     edit.attachments
         .retain(|attachment| attachment.name != name);
-    let done = write(&server, &db, &user, edit).await?;
+    let done = caller.write(&db, edit).await?;
     written(StatusCode::OK, db.name(), &done)
 }
 

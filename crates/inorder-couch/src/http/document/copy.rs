@@ -2,22 +2,18 @@
 
 use super::content::{Content, Form};
 use super::written;
-use crate::auth::User;
+use crate::http::caller::Caller;
 use crate::http::params::Params;
 use crate::http::target::Doc;
-use crate::http::{HttpError, HttpResult, Server};
+use crate::http::{HttpError, HttpResult};
 use crate::revision::{History, Revision};
 use crate::store::{Database, Document, Edit, GetOptions, NewContent};
-use axum::Extension;
-use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode};
 use percent_encoding::percent_decode_str;
-use std::sync::Arc;
 
 /// Copies a document to the id in the `Destination` header. Comes by every method that the route has no handler for.
 pub async fn copy(
-    State(server): State<Arc<Server>>,
-    Extension(user): Extension<User>,
+    caller: Caller,
     method: Method,
     Doc { db, id }: Doc,
     params: Params,
@@ -37,7 +33,7 @@ pub async fn copy(
     edit.id = Some(to);
     edit.history = parent.map(History::from);
     copy_attachments(&db, &document, &mut edit).await?;
-    let done = super::write::write(&server, &db, &user, edit).await?;
+    let done = caller.write(&db, edit).await?;
     written(StatusCode::CREATED, db.name(), &done)
 }
 

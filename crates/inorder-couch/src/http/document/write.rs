@@ -1,28 +1,25 @@
 //! Edits of one document: `PUT`, `POST` and `DELETE`.
 
 use super::{local, received, written};
-use crate::auth::User;
 use crate::http::body::require_json;
+use crate::http::caller::Caller;
 use crate::http::params::Params;
 use crate::http::target::{Db, Doc};
-use crate::http::{HttpError, HttpResult, Server};
+use crate::http::{HttpError, HttpResult};
 use crate::revision::{History, Revision};
-use crate::store::{Database, Edit, Missing, Written};
-use axum::Extension;
-use axum::extract::{Request, State};
+use crate::store::{Edit, Missing};
+use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode, header};
-use std::sync::Arc;
 
 /// `PUT /db/id`.
 pub async fn put(
-    State(server): State<Arc<Server>>,
-    Extension(user): Extension<User>,
+    caller: Caller,
     Doc { db, id }: Doc,
     params: Params,
     request: Request,
 ) -> HttpResult {
     let parent = parent(&params, request.headers())?;
-    let mut edit = received::edit(&server, &db, request).await?;
+    let mut edit = received::edit(&caller.server, &db, request).await?;
     if id.starts_with("_local/") {
         edit.id = Some(id);
         return local::put(&db, edit).await;
@@ -34,23 +31,17 @@ pub async fn put(
     let status = accepted(&params);
     let is_new = params.parsed("new_edits")?.unwrap_or(true);
     let done = if is_new {
-        write(&server, &db, &user, edit).await?
+        caller.write(&db, edit).await?
     } else {
-        write_replicated(&server, &db, &user, edit).await?
+        caller.write_replicated(&db, edit).await?
     };
     written(status, db.name(), &done)
 }
 
 /// `POST /db`: a document whose id is in it, or made here.
-pub async fn post(
-    State(server): State<Arc<Server>>,
-    Extension(user): Extension<User>,
-    Db(db): Db,
-    params: Params,
-    request: Request,
-) -> HttpResult {
+pub async fn post(caller: Caller, Db(db): Db, params: Params, request: Request) -> HttpResult {
     require_json(request.headers())?;
-    let edit = received::edit(&server, &db, request).await?;
+    let edit = received::edit(&caller.server, &db, request).await?;
     if edit
         .id
         .as_deref()
@@ -58,14 +49,13 @@ pub async fn post(
     {
         return local::put(&db, edit).await;
     }
-    let done = write(&server, &db, &user, edit).await?;
+    let done = caller.write(&db, edit).await?;
     written(accepted(&params), db.name(), &done)
 }
 
 /// `DELETE /db/id`.
 pub async fn delete(
-    State(server): State<Arc<Server>>,
-    Extension(user): Extension<User>,
+    caller: Caller,
     Doc { db, id }: Doc,
     params: Params,
     headers: HeaderMap,
@@ -82,7 +72,7 @@ pub async fn delete(
         });
     };
     db.winner(&id)?;
-    let done = write(&server, &db, &user, Edit::deletion(id, parent)).await?;
+    let done = caller.write(&db, Edit::deletion(id, parent)).await?;
     let status = accepted(&params);
     let status = if status == StatusCode::CREATED {
         StatusCode::OK
@@ -126,25 +116,6 @@ fn set_parent(edit: &mut Edit, parent: Revision) -> HttpResult<()> {
             Ok(())
         }
     }
-}
-
-/// Writes an edit once the database's functions have allowed it.
-pub async fn write(server: &Server, db: &Database, user: &User, edit: Edit) -> HttpResult<Written> {
-    let validate = server.validations.validate(server, db, user).await?;
-    let outcome = db.put_validated(edit, validate).await?;
-    Ok(outcome?)
-}
-
-async fn write_replicated(
-    server: &Server,
-    db: &Database,
-    user: &User,
-    edit: Edit,
-) -> HttpResult<Written> {
-    let validate = server.validations.validate(server, db, user).await?;
-    let outcomes = db.bulk_replicated(vec![edit], validate).await?;
-    let outcome = outcomes.into_iter().next();
-    Ok(outcome.ok_or_else(|| HttpError::Internal("an edit has no outcome".to_owned()))??)
 }
 
 /// Whether a document is not there, or deleted.

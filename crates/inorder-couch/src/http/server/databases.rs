@@ -1,6 +1,6 @@
 //! `/_all_dbs` and `/_dbs_info`.
 
-use crate::http::body::JsonBody;
+use crate::http::body::Question;
 use crate::http::params::Params;
 use crate::http::seq::SeqFormat;
 use crate::http::{HttpError, HttpResult, Server, reply};
@@ -63,7 +63,7 @@ const KEYS_MAX: usize = 100;
 /// `POST /_dbs_info`: the numbers of some databases.
 pub async fn dbs_info_of(
     State(server): State<Arc<Server>>,
-    JsonBody(body): JsonBody,
+    Question(body): Question,
 ) -> HttpResult {
     let Keys { keys } = body.json()?;
     if keys.len() > KEYS_MAX {

@@ -1,6 +1,6 @@
 //! `/_replicate`, and what the scheduler of CouchDB shows of replications.
 
-use crate::http::body::JsonBody;
+use crate::http::body::Question;
 use crate::http::{HttpResult, Server, reply, routes};
 use crate::replicate::{Request, Started};
 use axum::extract::State;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// `POST /_replicate`: runs a replication to its end, begins a continuous one, or cancels one.
-pub async fn replicate(State(server): State<Arc<Server>>, JsonBody(body): JsonBody) -> HttpResult {
+pub async fn replicate(State(server): State<Arc<Server>>, Question(body): Question) -> HttpResult {
     let request = Request::from_json(&body.json::<Value>()?)?;
     let here = routes::within(Arc::clone(&server));
     let uuid = &server.settings.uuid;

@@ -1,19 +1,24 @@
-//! `/_db_updates`: what happens to databases, since the start.
+//! `/_db_updates`: what happens to databases.
 
+use crate::http::detached::Detachable;
+use crate::http::feed::{Kind, Quiet};
 use crate::http::params::Params;
 use crate::http::{HttpError, HttpResult, Server, reply};
-use crate::store::{DatabaseEvent, Databases, Event};
+use crate::store::{self, DatabaseEvent, Databases, Event};
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use futures_util::stream;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
 
-/// The last event of each database, with a sequence that counts from the start of the server.
+/// The last event of each database, with a sequence that counts from the start of the server. It begins with all databases
+/// there are, as updated, and those that were deleted: who asks with a sequence of an earlier start is told all of them, and
+/// so misses nothing.
 #[derive(Debug)]
 pub struct DatabaseUpdates {
     inner: Arc<Inner>,
@@ -23,6 +28,7 @@ pub struct DatabaseUpdates {
 
 #[derive(Debug)]
 struct Inner {
+    databases: Databases,
     events: Mutex<BTreeMap<String, (u64, Event)>>,
     seq: watch::Sender<u64>,
 }
@@ -30,25 +36,24 @@ struct Inner {
 impl DatabaseUpdates {
     /// Listens to the events of a folder of databases.
     pub fn new(databases: &Databases) -> Self {
+        let mut events = databases.events();
         let inner = Arc::new(Inner {
+            databases: databases.clone(),
             events: Mutex::default(),
             seq: watch::Sender::new(0),
         });
-        let (events, listener) = (databases.events(), Arc::downgrade(&inner));
+        inner.add_all();
+        let listener = Arc::downgrade(&inner);
         tokio::spawn(async move {
-            let mut events = events;
             loop {
-                let event = match events.recv().await {
-                    Ok(event) => event,
-                    Err(broadcast::error::RecvError::Lagged(_)) => {
-                        listener.upgrade().iter().for_each(|inner| inner.add_all());
-                        continue;
-                    }
-                    Err(broadcast::error::RecvError::Closed) => return,
+                let event = events.recv().await;
+                let Some(inner) = listener.upgrade() else {
+                    return;
                 };
-                match listener.upgrade() {
-                    Some(inner) => inner.add(event),
-                    None => return,
+                match event {
+                    Ok(event) => inner.add(event),
+                    Err(broadcast::error::RecvError::Lagged(_)) => inner.add_all(),
+                    Err(broadcast::error::RecvError::Closed) => return,
                 }
             }
         });
@@ -67,33 +72,52 @@ impl DatabaseUpdates {
         let number = number.parse().map_err(wrong)?;
         Ok(if start == self.start { number } else { 0 })
     }
+
+    fn seq_text(&self, seq: u64) -> String {
+        format!("{seq}-{}", self.start)
+    }
 }
 
 impl Inner {
+    fn events(&self) -> MutexGuard<'_, BTreeMap<String, (u64, Event)>> {
+        self.events.lock().expect("no panic while held")
+    }
+
     fn add(&self, event: DatabaseEvent) {
-        let mut events = self.events.lock().expect("no panic while held");
+        let mut events = self.events();
         let seq = *self.seq.borrow() + 1;
         events.insert(event.name, (seq, event.event));
         drop(events);
         self.seq.send_replace(seq);
     }
 
-    /// Some events were missed: any database may have changed.
+    /// Some events are not known: any database may have changed, or be gone.
     fn add_all(&self) {
-        let events = self.events.lock().expect("no panic while held");
-        let there = events
-            .iter()
-            .filter(|(_, (_, event))| *event != Event::Deleted);
-        let names: Vec<String> = there.map(|(name, _)| name.clone()).collect();
-        drop(events);
-        for name in names {
-            let event = Event::Updated;
-            self.add(DatabaseEvent { name, event });
+        if let Err(error) = self.try_add_all() {
+            tracing::error!(%error, "cannot list the databases");
         }
     }
 
+    fn try_add_all(&self) -> store::Result<()> {
+        let mut gone = BTreeSet::from_iter(self.databases.deleted_names()?);
+        gone.extend(self.events().keys().cloned());
+        for name in self.databases.names()? {
+            gone.remove(&name);
+            let event = Event::Updated;
+            self.add(DatabaseEvent { name, event });
+        }
+        for name in gone {
+            let known = self.events().get(&name).map(|(_, event)| *event);
+            if known != Some(Event::Deleted) {
+                let event = Event::Deleted;
+                self.add(DatabaseEvent { name, event });
+            }
+        }
+        Ok(())
+    }
+
     fn after(&self, since: u64) -> Vec<(u64, String, Event)> {
-        let events = self.events.lock().expect("no panic while held");
+        let events = self.events();
         let later = events.iter().filter(|(_, (seq, _))| *seq > since);
         let mut later: Vec<_> = later
             .map(|(name, (seq, event))| (*seq, name.clone(), *event))
@@ -103,65 +127,49 @@ impl Inner {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Feed {
-    Normal,
-    Longpoll,
-    Continuous,
-    EventSource,
-}
-
-struct Waiting {
+/// A feed under way.
+struct Feed {
     server: Arc<Server>,
-    feed: Feed,
+    kind: Kind,
+    quiet: Quiet,
     since: u64,
     seqs: watch::Receiver<u64>,
-    beat: Duration,
-    end: Option<Instant>,
+}
+
+/// What a feed waited for.
+enum Woken {
+    Event,
+    Quiet,
+    End,
 }
 
 /// `GET /_db_updates`.
-pub async fn db_updates(State(server): State<Arc<Server>>, params: Params) -> HttpResult {
-    let feed = match params.get("feed").unwrap_or("normal") {
-        "normal" => Feed::Normal,
-        "longpoll" => Feed::Longpoll,
-        "continuous" => Feed::Continuous,
-        "eventsource" => Feed::EventSource,
-        other => return Err(HttpError::BadParameter("feed", other.to_owned())),
-    };
-    let heartbeat = params.get("heartbeat").filter(|text| *text != "false");
-    let beat = heartbeat
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(60_000);
-    let timeout = params.parsed("timeout")?.unwrap_or(60_000);
-    let mut waiting = Waiting {
+pub async fn db_updates(
+    State(server): State<Arc<Server>>,
+    detachable: Option<Extension<Detachable>>,
+    params: Params,
+) -> HttpResult {
+    let mut feed = Feed {
+        kind: Kind::read(&params)?,
+        quiet: Quiet::read(&params)?,
         since: server.updates.since(params.get("since").unwrap_or("0"))?,
         seqs: server.updates.inner.seq.subscribe(),
-        feed,
-        beat: Duration::from_millis(beat.max(1)),
-        end: heartbeat
-            .is_none()
-            .then(|| Instant::now() + Duration::from_millis(timeout)),
         server,
     };
-    if matches!(feed, Feed::Normal | Feed::Longpoll) {
-        if feed == Feed::Longpoll {
-            waiting.wait().await;
+    match feed.kind {
+        Kind::Normal => return feed.answer(),
+        Kind::Longpoll => {
+            feed.wait().await;
+            return feed.answer();
         }
-        return waiting.answer();
+        Kind::Continuous | Kind::EventSource => {}
     }
-    let mut response = reply::pieces(StatusCode::OK, waiting, |mut waiting| async move {
-        let lines = waiting.lines();
-        if !lines.is_empty() {
-            return Ok(Some((lines, waiting)));
-        }
-        Ok(match waiting.wait().await {
-            Woken::End => None,
-            Woken::Event => Some((waiting.lines(), waiting)),
-            Woken::Beat => Some((Bytes::from_static(b"\n"), waiting)),
-        })
+    let (kind, first) = (feed.kind, feed.lines());
+    let rest = stream::try_unfold(feed, |mut feed| async move {
+        Ok(feed.next_piece().await.map(|piece| (piece, feed)))
     });
-    if feed == Feed::EventSource {
+    let mut response = reply::lasting(detachable, first, rest);
+    if kind == Kind::EventSource {
         let content_type = HeaderValue::from_static("text/event-stream");
         response
             .headers_mut()
@@ -170,32 +178,31 @@ pub async fn db_updates(State(server): State<Arc<Server>>, params: Params) -> Ht
     Ok(response)
 }
 
-enum Woken {
-    Event,
-    Beat,
-    End,
-}
-
-impl Waiting {
+impl Feed {
     async fn wait(&mut self) -> Woken {
         if *self.seqs.borrow_and_update() > self.since {
             return Woken::Event;
         }
-        let beat = Instant::now() + self.beat;
-        let until = self.end.map_or(beat, |end| end.min(beat));
+        let until = Instant::now() + self.quiet.after;
         tokio::select! {
             changed = self.seqs.changed() => if changed.is_ok() { Woken::Event } else { Woken::End },
             () = self.server.stop.cancelled() => Woken::End,
-            () = tokio::time::sleep_until(until) => {
-                if self.end.is_some_and(|end| end <= Instant::now()) { Woken::End } else { Woken::Beat }
-            }
+            () = tokio::time::sleep_until(until) => Woken::Quiet,
+        }
+    }
+
+    async fn next_piece(&mut self) -> Option<Bytes> {
+        match self.wait().await {
+            Woken::Event => Some(self.lines()),
+            Woken::Quiet if self.quiet.is_kept => Some(Bytes::from_static(self.kind.sign())),
+            Woken::Quiet | Woken::End => None,
         }
     }
 
     fn rows(&mut self) -> Vec<String> {
-        let events = self.server.updates.inner.after(self.since);
+        let updates = &self.server.updates;
+        let events = updates.inner.after(self.since);
         self.since = events.last().map_or(self.since, |(seq, ..)| *seq);
-        let start = &self.server.updates.start;
         let row = |(seq, name, event): &(u64, String, Event)| {
             let kind = match event {
                 Event::Created => "created",
@@ -203,13 +210,14 @@ impl Waiting {
                 Event::Deleted => "deleted",
             };
             let name = serde_json::Value::from(name.as_str());
-            format!("{{\"db_name\":{name},\"type\":\"{kind}\",\"seq\":\"{seq}-{start}\"}}")
+            let seq = updates.seq_text(*seq);
+            format!("{{\"db_name\":{name},\"type\":\"{kind}\",\"seq\":\"{seq}\"}}")
         };
         events.iter().map(row).collect()
     }
 
     fn lines(&mut self) -> Bytes {
-        let is_event = self.feed == Feed::EventSource;
+        let is_event = self.kind == Kind::EventSource;
         let rows = self.rows();
         let line = |row: &String| {
             if is_event {
@@ -223,8 +231,8 @@ impl Waiting {
 
     fn answer(mut self) -> HttpResult<Response> {
         let rows = self.rows().join(",\n");
-        let (seq, start) = (self.since, &self.server.updates.start);
-        let body = format!("{{\"results\":[\n{rows}\n],\"last_seq\":\"{seq}-{start}\"}}\n");
+        let seq = self.server.updates.seq_text(self.since);
+        let body = format!("{{\"results\":[\n{rows}\n],\"last_seq\":\"{seq}\"}}\n");
         Ok(reply::text(StatusCode::OK, body))
     }
 }

@@ -284,3 +284,10 @@ fn a_long_history_takes_17_bytes_a_revision() {
     tree.merge(&History::new(1000, hashes).unwrap(), false, 0);
     assert_eq!(tree.encode().len(), 17_000);
 }
+
+#[test]
+fn a_stored_revision_before_the_first_is_damage() {
+    let root_of_generation = |generation: u8| [&[1 << 5, generation][..], &[7; 16]].concat();
+    assert!(Tree::decode(&root_of_generation(2)).is_ok());
+    assert!(Tree::decode(&root_of_generation(0)).is_err());
+}

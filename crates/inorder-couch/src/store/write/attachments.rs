@@ -50,40 +50,29 @@ impl Writer<'_> {
         let mut taken = Vec::with_capacity(edit.attachments.len());
         for attachment in std::mem::take(&mut edit.attachments) {
             let (name, content_type) = (attachment.name, attachment.content_type);
-            let (record, bytes) = match attachment.content {
-                ReadyContent::Stub { revpos } => (find_stub(&known, &edit.id, name, revpos)?, None),
-                ReadyContent::Encoded {
-                    encoded,
-                    revpos: given,
-                } => {
-                    let record = Record {
-                        name,
-                        content_type,
-                        revpos: revpos(given),
-                        md5: encoded.md5,
-                        length: encoded.length,
-                        stored_length: encoded.stored_length,
-                        encoding: encoded.encoding,
-                        blob: 0,
-                    };
-                    (record, Some(encoded))
+            let (facts, blob, given, bytes) = match attachment.content {
+                ReadyContent::Stub { revpos } => {
+                    let record = find_stub(&known, &edit.id, name, revpos)?;
+                    let bytes = None;
+                    taken.push(NewAttachment { record, bytes });
+                    continue;
                 }
-                ReadyContent::Stored {
-                    content,
-                    revpos: given,
-                } => {
-                    let record = Record {
-                        name,
-                        content_type,
-                        revpos: revpos(given),
-                        md5: content.md5,
-                        length: content.length,
-                        stored_length: content.stored_length,
-                        encoding: content.encoding,
-                        blob: content.blob(),
-                    };
-                    (record, None)
+                ReadyContent::Encoded { encoded, revpos } => {
+                    (encoded.facts, 0, revpos, Some(encoded))
                 }
+                ReadyContent::Stored { content, revpos } => {
+                    (content.facts, content.blob(), revpos, None)
+                }
+            };
+            let record = Record {
+                name,
+                content_type,
+                revpos: revpos(given),
+                md5: facts.md5,
+                length: facts.length,
+                stored_length: facts.stored_length,
+                encoding: facts.encoding,
+                blob,
             };
             taken.push(NewAttachment { record, bytes });
         }

@@ -61,7 +61,7 @@ impl Baseline {
         let mut db = baseline.open()?;
         db.execute_batch(SCHEMA)?;
         let transaction = db.transaction()?;
-        let facts = database.read_now(|db| {
+        let facts = database.read(|db| {
             let mut statement = db.prepare("SELECT number, title, year FROM film")?;
             let rows = statement.query_map([], |row| {
                 Ok((

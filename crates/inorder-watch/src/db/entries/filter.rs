@@ -1,12 +1,16 @@
 //! A page of a list.
 
-use super::Entry;
+use super::{
+    Entry,
+    order::{RANK, in_order},
+};
 use crate::Result;
-use rusqlite::{Connection, ToSql, types::Value};
+use rusqlite::{Connection, types::Value};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 /// Films on a page of a list.
-pub const PAGE_ENTRIES: i64 = 40;
+pub const PAGE_ENTRIES: i64 = 25;
 
 /// In which order a list is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,14 +36,14 @@ impl Sort {
         (Sort::Year, "year", "Year"),
     ];
 
-    /// What to order by, and whether that needs the film.
-    fn order(self, watched: bool) -> (&'static str, bool) {
+    /// What to order by, and whether that needs the film; nothing to order by where it is quicker to do it here.
+    fn order(self, watched: bool) -> Option<(&'static str, bool)> {
         match (self, watched) {
-            (Sort::Priority, false) => (super::order::ORDER, false),
-            (Sort::Priority, true) => ("entry.watched_on DESC, entry.film", false),
-            (Sort::Added, _) => ("entry.added_ms DESC, entry.film DESC", false),
-            (Sort::Title, _) => ("film.title COLLATE NOCASE, film.number", true),
-            (Sort::Year, _) => ("film.year DESC, film.number", true),
+            (Sort::Priority, false) => None,
+            (Sort::Priority, true) => Some(("entry.watched_on DESC, entry.film", false)),
+            (Sort::Added, _) => Some(("entry.added_ms DESC, entry.film DESC", false)),
+            (Sort::Title, _) => Some(("film.title COLLATE NOCASE, film.number", true)),
+            (Sort::Year, _) => Some(("film.year DESC, film.number", true)),
         }
     }
 }
@@ -70,6 +74,8 @@ pub struct Page {
     pub entries: Vec<Entry>,
     /// How many there are on all pages.
     pub total: i64,
+    /// How many films of the whole list are to be watched, and how many were.
+    pub counts: (i64, i64),
 }
 
 /// A page of a user's list.
@@ -77,35 +83,42 @@ pub struct Page {
 /// # Errors
 /// What SQLite says.
 pub fn page(db: &Connection, user: i64, filter: &Filter) -> Result<Page> {
-    let (order, order_needs_film) = filter.sort.order(filter.watched);
-    let (conditions, bound, filter_needs_film) = conditions(user, filter);
-    let film = "JOIN film ON film.number = entry.film";
-    // Without need of them, the films of other pages are not looked up; and sorted is only what tells one from another.
-    let inner = if order_needs_film || filter_needs_film {
-        film
-    } else {
-        ""
-    };
+    let films = films(db, user, filter)?;
+    let first = usize::try_from(filter.page.saturating_mul(PAGE_ENTRIES)).unwrap_or(usize::MAX);
+    let on_page = films.iter().skip(first).take(PAGE_ENTRIES as usize);
+    let on_page: Vec<i64> = on_page.copied().collect();
     let sql = format!(
-        "SELECT {columns} FROM
-           (SELECT entry.user, entry.film FROM entry {inner} WHERE {conditions} ORDER BY {order} LIMIT ? OFFSET ?) found
-         CROSS JOIN entry ON entry.user = found.user AND entry.film = found.film
-         {film} ORDER BY {order}",
-        columns = Entry::columns()
+        "SELECT {} FROM json_each(?2) place
+         CROSS JOIN entry ON entry.user = ?1 AND entry.film = place.value
+         CROSS JOIN film ON film.number = entry.film ORDER BY place.key",
+        Entry::columns()
     );
-    let count = format!("SELECT count(*) FROM entry {inner} WHERE {conditions}");
-    let total = db
-        .prepare_cached(&count)?
-        .query_row(rusqlite::params_from_iter(&bound), |row| row.get(0))?;
-    let offset = filter.page.saturating_mul(PAGE_ENTRIES);
-    let limits = [Value::from(PAGE_ENTRIES), Value::from(offset)];
-    let bound = bound.iter().chain(&limits).map(|value| value as &dyn ToSql);
     let mut statement = db.prepare_cached(&sql)?;
-    let entries = statement.query_map(rusqlite::params_from_iter(bound), Entry::of)?;
+    let entries = statement.query_map((user, json!(on_page).to_string()), Entry::of)?;
     Ok(Page {
         entries: entries.collect::<rusqlite::Result<_>>()?,
-        total,
+        total: films.len() as i64,
+        counts: counts(db, user, filter.public_only)?,
     })
+}
+
+/// The numbers of the films on all pages, in order. Only what tells one from another is read and sorted.
+fn films(db: &Connection, user: i64, filter: &Filter) -> Result<Vec<i64>> {
+    let order = filter.sort.order(filter.watched);
+    let (conditions, bound, filter_needs_film) = conditions(user, filter);
+    let join = match filter_needs_film || order.is_some_and(|(_, needs_film)| needs_film) {
+        true => "JOIN film ON film.number = entry.film",
+        false => "",
+    };
+    let bound = rusqlite::params_from_iter(bound);
+    let Some((order, _)) = order else {
+        let sql = format!("SELECT {RANK} FROM entry {join} WHERE {conditions}");
+        return in_order(db, &sql, bound);
+    };
+    let sql = format!("SELECT entry.film FROM entry {join} WHERE {conditions} ORDER BY {order}");
+    let mut statement = db.prepare_cached(&sql)?;
+    let films = statement.query_map(bound, |row| row.get(0))?;
+    Ok(films.collect::<rusqlite::Result<_>>()?)
 }
 
 /// The conditions, what is bound in them, and whether they need the film.

@@ -4,6 +4,10 @@
   const root = document.documentElement;
   root.classList.add("scripted");
 
+  // The worker's address says which version of the files it keeps.
+  const [, version] = document.currentScript.src.match(/\/assets\/([^/]+)\//) ?? [];
+  navigator.serviceWorker?.register(`/worker.js?${version}`).catch(() => {});
+
   // Says something to those who don't see the page change.
   const say = words => {
     const live = document.getElementById("live");

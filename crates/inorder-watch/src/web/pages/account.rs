@@ -1,18 +1,18 @@
 //! One's account.
 
-use super::Answer;
+use super::{Answer, Done, again, notice};
 use crate::{
     Error, Result, date,
     db::{
         account, sessions, settings,
         settings::SignUp,
         tokens::{self, Token},
-        users,
+        users::{self, User},
     },
     secret::Secret,
     web::{
         App, Caller,
-        form::Posted,
+        form::{Nothing, Posted},
         layout::{self, Place},
         parts,
         visitor::{self, Member},
@@ -20,13 +20,13 @@ use crate::{
 };
 use axum::{
     Router,
-    extract::{Path, Query, State as Shared},
-    http::StatusCode,
+    extract::{Path, Query},
     response::{IntoResponse, Redirect},
     routing::{get, post},
 };
 use inorder_key::Ulid;
 use maud::{Markup, html};
+use rusqlite::Connection;
 use serde::Deserialize;
 
 pub fn router() -> Router<App> {
@@ -47,31 +47,16 @@ struct Account {
     sign_up: SignUp,
 }
 
-#[derive(Deserialize)]
-struct Done {
-    #[serde(default)]
-    done: String,
+fn account(db: &Connection, user: &User) -> Result<Account> {
+    Ok(Account {
+        tokens: tokens::all(db, user.number)?,
+        sessions: sessions::count(db, user.number)?,
+        sign_up: settings::sign_up(db)?,
+    })
 }
 
-async fn account(app: &App, member: &Member) -> Result<Account> {
-    let user = member.user.number;
-    app.db()
-        .read(move |db| {
-            Ok(Account {
-                tokens: tokens::all(db, user)?,
-                sessions: sessions::count(db, user)?,
-                sign_up: settings::sign_up(db)?,
-            })
-        })
-        .await
-}
-
-async fn show(
-    Shared(app): Shared<App>,
-    member: Member,
-    Query(Done { done }): Query<Done>,
-) -> Answer<Markup> {
-    let account = account(&app, &member).await?;
+async fn show(member: Member, Query(Done { done }): Query<Done>) -> Answer<Markup> {
+    let account = member.me.read(account)?;
     let words = match done.as_str() {
         "password" => Some("Your password is changed; you are signed out everywhere else."),
         "elsewhere" => Some("You are signed out everywhere else."),
@@ -79,20 +64,19 @@ async fn show(
         "saved" => Some("Saved."),
         _ => None,
     };
-    let notice = words.map(|words| html! { div.notice role="status" { p { (words) } } });
-    Ok(page(&member, &account, notice, None))
+    Ok(page(&member, &account, notice(words), None))
 }
 
 fn page(
-    member: &Member,
+    Member { me, secret }: &Member,
     account: &Account,
     notice: Option<Markup>,
     problem: Option<&str>,
 ) -> Markup {
-    let token = member.form_token();
+    let token = secret.form_token();
     let body = html! {
         div.head {
-            h1 { (member.user.name) }
+            h1 { (me.user.name) }
             form method="post" action="/sign-out" { (parts::hidden(&token, "")) button { "Sign out" } }
         }
         @if let Some(notice) = notice { (notice) }
@@ -101,12 +85,12 @@ fn page(
             (data())
             (password_form(account, &token))
             (tokens_form(account, &token))
-            @if member.user.is_owner { (owner_form(account, &token)) }
+            @if me.user.is_owner { (owner_form(account, &token)) }
             (delete_form(&token))
         }
     };
     layout::Page::new("Account")
-        .of(&member.user)
+        .of(&me.user)
         .at(Place::Account)
         .show(body)
 }
@@ -213,16 +197,15 @@ fn delete_form(token: &str) -> Markup {
     }
 }
 
-/// The page once more, with what is wrong.
-async fn again(app: &App, member: &Member, error: Error) -> Answer {
-    let words = super::problem(error)?;
-    let account = account(app, member).await?;
-    let page = page(member, &account, None, Some(&words));
-    Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
-}
-
-fn done(what: &str) -> axum::response::Response {
-    Redirect::to(&format!("/account?done={what}")).into_response()
+/// Back to the page, which says what was done; or the page once more, with what is wrong.
+fn told(member: &Member, done: Result<()>, what: &str) -> Answer {
+    match done {
+        Ok(()) => Ok(Redirect::to(&format!("/account?done={what}")).into_response()),
+        Err(error) => {
+            let account = member.me.read(account)?;
+            again(error, |words| page(member, &account, None, Some(words)))
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -232,39 +215,26 @@ struct Passwords {
 }
 
 async fn set_password(
-    Shared(app): Shared<App>,
     member: Member,
     Caller(address): Caller,
-    Posted(form): Posted<Passwords>,
+    Posted(Passwords { current, password }): Posted<Passwords>,
 ) -> Answer {
+    let Member { me, secret } = &member;
     let changed = async {
-        app.check_password(address, &member.user.name, form.current)
+        me.app
+            .check_password(address, &me.user.name, current)
             .await?;
-        let hash = app.hash(form.password).await?;
-        let (user, session) = (member.user.number, member.secret.hash());
-        app.db()
-            .write(move |db| users::set_password(db, user, &hash, Some(session)))
+        let (hash, session) = (me.app.hash(password).await?, secret.hash());
+        me.write(move |db, user| users::set_password(db, user.number, &hash, Some(session)))
             .await
     };
-    match changed.await {
-        Ok(()) => Ok(done("password")),
-        Err(error) => again(&app, &member, error).await,
-    }
+    told(&member, changed.await, "password")
 }
 
-#[derive(Deserialize)]
-struct Nothing {}
-
-async fn sign_out_elsewhere(
-    Shared(app): Shared<App>,
-    member: Member,
-    Posted(Nothing {}): Posted<Nothing>,
-) -> Answer {
-    let (user, session) = (member.user.number, member.secret.hash());
-    app.db()
-        .write(move |db| sessions::end_all(db, user, Some(session)))
-        .await?;
-    Ok(done("elsewhere"))
+async fn sign_out_elsewhere(member: Member, Posted(Nothing {}): Posted<Nothing>) -> Answer {
+    let session = member.secret.hash();
+    let end = move |db: &Connection, user: &User| sessions::end_all(db, user.number, Some(session));
+    told(&member, member.me.write(end).await, "elsewhere")
 }
 
 #[derive(Deserialize)]
@@ -272,18 +242,11 @@ struct Name {
     name: String,
 }
 
-async fn add_token(
-    Shared(app): Shared<App>,
-    member: Member,
-    Posted(Name { name }): Posted<Name>,
-) -> Answer {
-    let (secret, user) = (Secret::new(), member.user.number);
-    if let Err(error) = app
-        .db()
-        .write(move |db| tokens::add(db, user, &name, secret))
-        .await
-    {
-        return again(&app, &member, error).await;
+async fn add_token(member: Member, Posted(Name { name }): Posted<Name>) -> Answer {
+    let secret = Secret::new();
+    let add = move |db: &Connection, user: &User| tokens::add(db, user.number, &name, secret);
+    if let Err(error) = member.me.write(add).await {
+        return told(&member, Err(error), "");
     }
     let notice = html! {
         div.notice role="status" {
@@ -291,20 +254,17 @@ async fn add_token(
             input.wide id="made" readonly value=(secret) data-select;
         }
     };
-    let account = account(&app, &member).await?;
+    let account = member.me.read(account)?;
     Ok(page(&member, &account, Some(notice), None).into_response())
 }
 
 async fn revoke(
-    Shared(app): Shared<App>,
     member: Member,
     Path(id): Path<Ulid>,
     Posted(Nothing {}): Posted<Nothing>,
 ) -> Answer {
-    app.db()
-        .write(move |db| tokens::revoke(db, member.user.number, id))
-        .await?;
-    Ok(done("revoked"))
+    let revoke = move |db: &Connection, user: &User| tokens::revoke(db, user.number, id);
+    told(&member, member.me.write(revoke).await, "revoked")
 }
 
 #[derive(Deserialize)]
@@ -312,18 +272,12 @@ struct Setting {
     sign_up: SignUp,
 }
 
-async fn set_sign_up(
-    Shared(app): Shared<App>,
-    member: Member,
-    Posted(Setting { sign_up }): Posted<Setting>,
-) -> Answer {
-    if !member.user.is_owner {
+async fn set_sign_up(member: Member, Posted(Setting { sign_up }): Posted<Setting>) -> Answer {
+    if !member.me.user.is_owner {
         return Err(Error::NotFound("page").into());
     }
-    app.db()
-        .write(move |db| settings::set_sign_up(db, sign_up))
-        .await?;
-    Ok(done("saved"))
+    let set = move |db: &Connection, _: &User| settings::set_sign_up(db, sign_up);
+    told(&member, member.me.write(set).await, "saved")
 }
 
 #[derive(Deserialize)]
@@ -332,22 +286,22 @@ struct Confirm {
 }
 
 async fn delete(
-    Shared(app): Shared<App>,
     member: Member,
     Caller(address): Caller,
     Posted(Confirm { confirm }): Posted<Confirm>,
 ) -> Answer {
-    let user = member.user.clone();
+    let me = &member.me;
     let deleted = async {
-        app.check_password(address, &member.user.name, confirm)
+        me.app
+            .check_password(address, &me.user.name, confirm)
             .await?;
-        app.db().write(move |db| account::delete(db, &user)).await
+        me.write(account::delete).await
     };
     match deleted.await {
-        Ok(()) => Ok(visitor::signed_out(
-            "/sign-in?done=deleted",
-            app.config().behind_tls,
-        )),
-        Err(error) => again(&app, &member, error).await,
+        Ok(()) => {
+            let behind_tls = me.app.config().behind_tls;
+            Ok(visitor::signed_out("/sign-in?done=deleted", behind_tls))
+        }
+        Err(error) => told(&member, Err(error), ""),
     }
 }

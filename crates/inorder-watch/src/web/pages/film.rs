@@ -1,6 +1,6 @@
 //! A film, and what one says about it.
 
-use super::{Answer, list::notice};
+use super::{Answer, Done, list::notice};
 use crate::{
     db::{
         entries::{self, PRIORITY, State},
@@ -17,8 +17,7 @@ use crate::{
 };
 use axum::{
     Router,
-    extract::{Path, Query, State as Shared},
-    response::{IntoResponse, Response},
+    extract::{Path, Query},
     routing::get,
 };
 use inorder_key::Ulid;
@@ -32,8 +31,6 @@ pub fn router() -> Router<App> {
 /// The form with what somebody says about a film.
 #[derive(Deserialize)]
 pub struct StateForm {
-    #[serde(default)]
-    pub back: String,
     #[serde(default, deserialize_with = "form::optional")]
     priority: Option<i64>,
     #[serde(default, deserialize_with = "form::ticked")]
@@ -63,36 +60,20 @@ impl StateForm {
     }
 }
 
-#[derive(Deserialize)]
-struct Done {
-    #[serde(default)]
-    done: String,
-}
-
 async fn show(
-    Shared(app): Shared<App>,
-    member: Member,
+    Member { me, secret }: Member,
     Path(id): Path<Ulid>,
     Query(Done { done }): Query<Done>,
-) -> Answer<Response> {
-    let user = member.user.clone();
-    let (film, state, friends, may_change, last) = app
-        .db()
-        .read(move |db| {
-            let film = films::by_id(db, id)?;
-            let state = entries::state(db, user.number, film.number)?;
-            let friends = films::friends_with(db, film.number, user.number)?;
-            let may_change = films::may_change(db, film.number, &user)?;
-            Ok((
-                film,
-                state,
-                friends,
-                may_change,
-                undo::last(db, user.number)?,
-            ))
-        })
-        .await?;
-    let token = member.form_token();
+) -> Answer<Markup> {
+    let (film, state, friends, may_change, last) = me.read(|db, user| {
+        let film = films::by_id(db, id)?;
+        let state = entries::state(db, user.number, film.number)?;
+        let friends = films::friends_with(db, film.number, user.number)?;
+        let may_change = films::may_change(db, film.number, user)?;
+        let last = undo::last(db, user.number)?;
+        Ok((film, state, friends, may_change, last))
+    })?;
+    let token = secret.form_token();
     let back = parts::film_address(&film);
     let body = html! {
         (notice(&done, last.as_ref(), &token, &back))
@@ -105,10 +86,10 @@ async fn show(
             @if !friends.is_empty() { (friends_with(&friends)) }
         }
     };
-    let page = layout::Page::new(&film.facts.title)
-        .of(&member.user)
-        .at(Place::Films);
-    Ok(page.show(body).into_response())
+    Ok(layout::Page::new(&film.facts.title)
+        .of(&me.user)
+        .at(Place::Films)
+        .show(body))
 }
 
 fn heading(film: &Film) -> Markup {

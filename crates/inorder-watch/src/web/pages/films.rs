@@ -2,7 +2,8 @@
 
 use super::{Answer, list::notice};
 use crate::{
-    db::{entries, films::Film, undo},
+    Result,
+    db::{entries, films::Film, undo, users::User},
     films::find::{self, FILMS_MAX, Found, Query as Wanted},
     web::{
         App, form,
@@ -11,13 +12,9 @@ use crate::{
         visitor::Member,
     },
 };
-use axum::{
-    Router,
-    extract::{Query, State as Shared},
-    response::{IntoResponse, Response},
-    routing::get,
-};
+use axum::{Router, extract::Query, routing::get};
 use maud::{Markup, html};
+use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
 pub fn router() -> Router<App> {
@@ -44,35 +41,29 @@ struct Search {
     done: String,
 }
 
-/// A film that was found, and its priority if it is on the list; none once it was watched.
-type Hit = (Film, Option<entries::State>);
+/// What is said about a film, if it is on the list, and the film.
+type Hit = (Option<entries::State>, Film);
 
-async fn show(
-    Shared(app): Shared<App>,
-    member: Member,
-    Query(search): Query<Search>,
-) -> Answer<Response> {
-    let shared = app.clone();
-    let user = member.user.number;
+async fn show(Member { me, secret }: Member, Query(search): Query<Search>) -> Answer<Markup> {
     let wanted = Wanted {
         text: search.q.clone(),
         genre: search.genre.clone(),
         decade: search.decade,
     };
-    let (hits, is_guess, last, genres) = app
-        .db()
-        .read(move |db| {
-            let Found { films, is_guess } = find::find(db, &wanted)?;
-            let hit = |film: Film| Ok((entries::state(db, user, film.number)?, film));
-            let hits: Vec<_> = films.into_iter().map(hit).collect::<crate::Result<_>>()?;
-            let hits: Vec<Hit> = hits
-                .into_iter()
-                .map(|(state, film)| (film, state))
-                .collect();
-            Ok((hits, is_guess, undo::last(db, user)?, shared.genres(db)?))
-        })
-        .await?;
-    let token = member.form_token();
+    let app = me.app.clone();
+    let look = move |db: &Connection, user: &User| {
+        let Found { films, is_guess } = find::find(db, &wanted)?;
+        let hit = |film: Film| Ok((entries::state(db, user.number, film.number)?, film));
+        let hits = films.into_iter().map(hit).collect::<Result<Vec<_>>>()?;
+        Ok((
+            hits,
+            is_guess,
+            undo::last(db, user.number)?,
+            app.genres(db)?,
+        ))
+    };
+    let (hits, is_guess, last, genres) = me.read_long(look).await?;
+    let token = secret.form_token();
     let back = format!(
         "/films?{}",
         serde_urlencoded::to_string(&search).unwrap_or_default()
@@ -99,10 +90,10 @@ async fn show(
             p { "Is a film missing? " a href={ "/films/new?" (serde_urlencoded::to_string([("title", &search.q)]).unwrap_or_default()) } { "Add it" } "." }
         }
     };
-    let page = layout::Page::new("Find a film")
-        .of(&member.user)
-        .at(Place::Films);
-    Ok(page.show(body).into_response())
+    Ok(layout::Page::new("Find a film")
+        .of(&me.user)
+        .at(Place::Films)
+        .show(body))
 }
 
 /// Says what was found.
@@ -121,7 +112,7 @@ fn words(search: &Search, count: usize, is_guess: bool) -> String {
     }
 }
 
-fn row((film, state): &Hit, token: &str, back: &str) -> Markup {
+fn row((state, film): &Hit, token: &str, back: &str) -> Markup {
     let title = &film.facts.title;
     html! {
         li.film id={ "f" (film.id) } {

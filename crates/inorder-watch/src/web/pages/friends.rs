@@ -1,8 +1,8 @@
 //! Friends, requests and invitations.
 
-use super::Answer;
+use super::{Answer, Done, again, notice};
 use crate::{
-    date,
+    Result, date,
     db::{
         friends::{self, Request},
         links::{self, INVITATION_DAYS},
@@ -11,7 +11,7 @@ use crate::{
     secret::Secret,
     web::{
         App,
-        form::Posted,
+        form::{Nothing, Posted},
         layout::{self, Place},
         parts,
         visitor::Member,
@@ -19,13 +19,14 @@ use crate::{
 };
 use axum::{
     Router,
-    extract::{Path, Query, State as Shared},
-    http::{StatusCode, Uri, header},
+    extract::{Path, Query},
+    http::{HeaderMap, Uri, header},
     response::{IntoResponse, Redirect},
     routing::{get, post},
 };
 use inorder_key::Ulid;
 use maud::{Markup, html};
+use rusqlite::Connection;
 use serde::Deserialize;
 
 pub fn router() -> Router<App> {
@@ -48,41 +49,24 @@ struct Circle {
     invitations: Vec<Ulid>,
 }
 
-#[derive(Deserialize, Default)]
-struct Done {
-    #[serde(default)]
-    done: String,
-}
-
 /// A form that names somebody.
 #[derive(Deserialize)]
 struct Name {
     name: String,
 }
 
-#[derive(Deserialize)]
-struct Nothing {}
-
-async fn circle(app: &App, user: User) -> crate::Result<Circle> {
-    app.db()
-        .read(move |db| {
-            Ok(Circle {
-                friends: friends::all(db, user.number)?,
-                received: friends::received(db, &user)?,
-                sent: friends::sent(db, user.number)?,
-                invitations: links::invitations(db, user.number)?,
-            })
-        })
-        .await
+fn circle(db: &Connection, user: &User) -> Result<Circle> {
+    Ok(Circle {
+        friends: friends::all(db, user.number)?,
+        received: friends::received(db, user)?,
+        sent: friends::sent(db, user.number)?,
+        invitations: links::invitations(db, user.number)?,
+    })
 }
 
-async fn show(
-    Shared(app): Shared<App>,
-    member: Member,
-    Query(Done { done }): Query<Done>,
-) -> Answer<Markup> {
-    let circle = circle(&app, member.user.clone()).await?;
-    let notice = match done.as_str() {
+async fn show(member: Member, Query(Done { done }): Query<Done>) -> Answer<Markup> {
+    let circle = member.me.read(circle)?;
+    let words = match done.as_str() {
         "requested" => {
             Some("Asked. If there is somebody of this name here, they see your request.")
         }
@@ -92,12 +76,11 @@ async fn show(
         "unfriended" => Some("You are no longer friends."),
         _ => None,
     };
-    let notice = notice.map(|words| html! { div.notice role="status" { p { (words) } } });
-    Ok(page(&member, &circle, notice, None))
+    Ok(page(&member, &circle, notice(words), None))
 }
 
 fn page(member: &Member, circle: &Circle, notice: Option<Markup>, problem: Option<&str>) -> Markup {
-    let token = member.form_token();
+    let token = member.secret.form_token();
     let body = html! {
         h1 { "Friends" }
         @if let Some(notice) = notice { (notice) }
@@ -112,14 +95,14 @@ fn page(member: &Member, circle: &Circle, notice: Option<Markup>, problem: Optio
             @if circle.friends.is_empty() {
                 p.empty { "None yet. Friends see what is public on each other’s lists, and find out what to watch together." }
             } @else {
-                ul.plain { @for friend in &circle.friends { (friend_row(friend, &token)) } }
+                ul.plain { @for friend in &circle.friends { (friend_row(friend)) } }
             }
         }
         (ask(circle, &token, problem))
         (invitations(circle, &token))
     };
     layout::Page::new("Friends")
-        .of(&member.user)
+        .of(&member.me.user)
         .at(Place::Friends)
         .show(body)
 }
@@ -145,12 +128,11 @@ fn received(request: &Request, token: &str) -> Markup {
     }
 }
 
-fn friend_row(friend: &User, token: &str) -> Markup {
+fn friend_row(friend: &User) -> Markup {
     html! {
         li.person {
             a.who href={ "/people/" (friend.name) } { (friend.name) }
             a.button.small href={ "/tonight?with=" (friend.name) } aria-label={ "Tonight with " (friend.name) } { "Tonight" }
-            (button("/friends/unfriend", "Unfriend", &friend.name, token, ""))
         }
     }
 }
@@ -210,90 +192,76 @@ fn invitations(circle: &Circle, token: &str) -> Markup {
     }
 }
 
-fn done(what: &str) -> axum::response::Response {
-    Redirect::to(&format!("/friends?done={what}")).into_response()
-}
-
-async fn request(
-    Shared(app): Shared<App>,
+/// Does something about somebody, and says what on the page.
+async fn about(
     member: Member,
     Posted(Name { name }): Posted<Name>,
+    done: &str,
+    work: impl FnOnce(&Connection, &User, &str) -> Result<()> + Send + 'static,
 ) -> Answer {
-    let user = member.user.clone();
-    match app
-        .db()
-        .write(move |db| friends::request(db, &user, &name))
-        .await
-    {
-        Ok(()) => Ok(done("requested")),
+    let written = member.me.write(move |db, user| work(db, user, &name));
+    match written.await {
+        Ok(()) => Ok(Redirect::to(&format!("/friends?done={done}")).into_response()),
         Err(error) => {
-            let words = super::problem(error)?;
-            let circle = circle(&app, member.user.clone()).await?;
-            let page = page(&member, &circle, None, Some(&words));
-            Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
+            let circle = member.me.read(circle)?;
+            again(error, |words| page(&member, &circle, None, Some(words)))
         }
     }
 }
 
-async fn accept(
-    Shared(app): Shared<App>,
-    member: Member,
-    Posted(Name { name }): Posted<Name>,
-) -> Answer {
-    app.db()
-        .write(move |db| friends::accept(db, &member.user, &name))
-        .await?;
-    Ok(done("accepted"))
+async fn request(member: Member, form: Posted<Name>) -> Answer {
+    about(member, form, "requested", friends::request).await
 }
 
-async fn decline(
-    Shared(app): Shared<App>,
-    member: Member,
-    Posted(Name { name }): Posted<Name>,
-) -> Answer {
-    app.db()
-        .write(move |db| friends::decline(db, &member.user, &name))
-        .await?;
-    Ok(done("declined"))
+async fn accept(member: Member, form: Posted<Name>) -> Answer {
+    about(member, form, "accepted", friends::accept).await
 }
 
-async fn take_back(
-    Shared(app): Shared<App>,
-    member: Member,
-    Posted(Name { name }): Posted<Name>,
-) -> Answer {
-    app.db()
-        .write(move |db| friends::take_back(db, member.user.number, &name))
-        .await?;
-    Ok(done("taken-back"))
+async fn decline(member: Member, form: Posted<Name>) -> Answer {
+    let decline =
+        |db: &Connection, user: &User, name: &str| friends::decline(db, user, name).map(drop);
+    about(member, form, "declined", decline).await
 }
 
-async fn unfriend(
-    Shared(app): Shared<App>,
-    member: Member,
-    Posted(Name { name }): Posted<Name>,
-) -> Answer {
-    app.db()
-        .write(move |db| friends::unfriend(db, member.user.number, &name))
-        .await?;
-    Ok(done("unfriended"))
+async fn take_back(member: Member, form: Posted<Name>) -> Answer {
+    about(member, form, "taken-back", |db, user, name| {
+        friends::take_back(db, user.number, name)
+    })
+    .await
 }
 
-async fn invite(
-    Shared(app): Shared<App>,
-    member: Member,
-    headers: axum::http::HeaderMap,
-    Posted(Nothing {}): Posted<Nothing>,
-) -> Answer<Markup> {
-    let (secret, user) = (Secret::new(), member.user.number);
-    app.db()
-        .write(move |db| links::invite(db, user, secret))
-        .await?;
-    let circle = circle(&app, member.user.clone()).await?;
+async fn unfriend(member: Member, form: Posted<Name>) -> Answer {
+    about(member, form, "unfriended", |db, user, name| {
+        friends::unfriend(db, user.number, name)
+    })
+    .await
+}
+
+async fn invite(member: Member, headers: HeaderMap, Posted(Nothing {}): Posted<Nothing>) -> Answer {
+    let secret = Secret::new();
+    let invited = member
+        .me
+        .write(move |db, user| links::invite(db, user.number, secret));
+    let invited = invited.await;
+    let circle = member.me.read(circle)?;
+    if let Err(error) = invited {
+        return again(error, |words| page(&member, &circle, None, Some(words)));
+    }
+    let link = own_address(&member.me.app, &headers, &format!("/invitation/{secret}"));
+    let notice = html! {
+        div.notice role="status" {
+            label.field for="link" { "Send this link; it is shown only now" }
+            input.wide id="link" readonly value=(link) data-select;
+        }
+    };
+    Ok(page(&member, &circle, Some(notice), None).into_response())
+}
+
+/// The address of this path, as whoever asks knows the site.
+fn own_address(app: &App, headers: &HeaderMap, path: &str) -> String {
     let host = headers
         .get(header::HOST)
-        .and_then(|host| host.to_str().ok())
-        .unwrap_or_default();
+        .and_then(|host| host.to_str().ok());
     let scheme = if app.config().behind_tls {
         "https"
     } else {
@@ -301,27 +269,18 @@ async fn invite(
     };
     let link = Uri::builder()
         .scheme(scheme)
-        .authority(host)
-        .path_and_query(format!("/invitation/{secret}"))
+        .authority(host.unwrap_or_default())
+        .path_and_query(path)
         .build();
-    let link = link.map_or_else(|_| format!("/invitation/{secret}"), |link| link.to_string());
-    let notice = html! {
-        div.notice role="status" {
-            label.field for="link" { "Send this link; it is shown only now" }
-            input.wide id="link" readonly value=(link) data-select;
-        }
-    };
-    Ok(page(&member, &circle, Some(notice), None))
+    link.map_or_else(|_| path.to_owned(), |link| link.to_string())
 }
 
 async fn uninvite(
-    Shared(app): Shared<App>,
-    member: Member,
+    Member { me, .. }: Member,
     Path(id): Path<Ulid>,
     Posted(Nothing {}): Posted<Nothing>,
-) -> Answer {
-    app.db()
-        .write(move |db| links::uninvite(db, member.user.number, id))
-        .await?;
-    Ok(done("taken-back"))
+) -> Answer<Redirect> {
+    let uninvite = move |db: &Connection, user: &User| links::uninvite(db, user.number, id);
+    me.write(uninvite).await?;
+    Ok(Redirect::to("/friends?done=taken-back"))
 }

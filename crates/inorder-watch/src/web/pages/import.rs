@@ -1,12 +1,12 @@
 //! Bringing a list in, and taking it along.
 
-use super::Answer;
+use super::{Answer, again};
 use crate::{
     Error, Result,
     db::{account, entries},
     lists,
     web::{
-        App,
+        App, Me,
         form::check_token,
         layout::{self, Place},
         parts,
@@ -15,11 +15,13 @@ use crate::{
 };
 use axum::{
     Router,
-    extract::{Multipart, State as Shared},
+    body::Bytes,
+    extract::Multipart,
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
 };
+use inorder_key::Ulid;
 use maud::{Markup, html};
 
 /// The page, which takes long requests.
@@ -34,14 +36,14 @@ async fn show(member: Member) -> Markup {
     page(&member, None, None)
 }
 
-fn page(member: &Member, done: Option<Markup>, problem: Option<&str>) -> Markup {
+fn page(Member { me, secret }: &Member, done: Option<Markup>, problem: Option<&str>) -> Markup {
     let body = html! {
         section.narrow {
             h1 { "Bring a list" }
             @if let Some(done) = done { (done) }
             (parts::problem(problem))
             form.card method="post" action="/import" enctype="multipart/form-data" {
-                (parts::hidden(&member.form_token(), ""))
+                (parts::hidden(&secret.form_token(), ""))
                 label.field for="file" { "CSV file" }
                 input id="file" type="file" name="file" accept=".csv,text/csv" required aria-describedby="file-hint";
                 p.hint id="file-hint" {
@@ -54,33 +56,25 @@ fn page(member: &Member, done: Option<Markup>, problem: Option<&str>) -> Markup 
         }
     };
     layout::Page::new("Bring a list")
-        .of(&member.user)
+        .of(&me.user)
         .at(Place::Account)
         .show(body)
 }
 
 /// What was sent.
 struct Sent {
-    text: Vec<u8>,
+    text: Bytes,
     add_missing: bool,
 }
 
-async fn import(
-    Shared(app): Shared<App>,
-    member: Member,
-    headers: HeaderMap,
-    form: Multipart,
-) -> Answer {
-    let sent = sent(&app, &headers, form).await?;
-    match run(&app, &member, sent).await {
+async fn import(member: Member, headers: HeaderMap, form: Multipart) -> Answer {
+    let sent = sent(&member.me.app, &headers, form).await?;
+    match run(&member.me, sent).await {
         Ok((change, imported)) => {
-            Ok(page(&member, Some(done(&member, change, &imported)), None).into_response())
+            let done = done(&member, change, &imported);
+            Ok(page(&member, Some(done), None).into_response())
         }
-        Err(error) => {
-            let words = super::problem(error)?;
-            let page = page(&member, None, Some(&words));
-            Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
-        }
+        Err(error) => again(error, |words| page(&member, None, Some(words))),
     }
 }
 
@@ -93,7 +87,7 @@ async fn sent(app: &App, headers: &HeaderMap, mut form: Multipart) -> Result<Sen
         })
     };
     let mut sent = Sent {
-        text: Vec::new(),
+        text: Bytes::new(),
         add_missing: false,
     };
     let mut is_own = false;
@@ -104,7 +98,7 @@ async fn sent(app: &App, headers: &HeaderMap, mut form: Multipart) -> Result<Sen
                 is_own = true;
             }
             _ if !is_own => check_token(app, headers, "")?,
-            Some("file") => sent.text = field.bytes().await.map_err(bad)?.into(),
+            Some("file") => sent.text = field.bytes().await.map_err(bad)?,
             Some("add_missing") => sent.add_missing = true,
             _ => {}
         }
@@ -115,22 +109,14 @@ async fn sent(app: &App, headers: &HeaderMap, mut form: Multipart) -> Result<Sen
     }
 }
 
-async fn run(
-    app: &App,
-    member: &Member,
-    sent: Sent,
-) -> Result<(inorder_key::Ulid, lists::Imported)> {
+async fn run(me: &Me, sent: Sent) -> Result<(Ulid, lists::Imported)> {
     if sent.text.is_empty() {
         return Err(Error::invalid("Choose a file first."));
     }
-    let plan = app.db().read(move |db| lists::plan(db, &sent.text)).await?;
-    let user = member.user.clone();
-    app.db()
-        .write(move |db| lists::apply(db, &user, plan, sent.add_missing))
-        .await
+    me.import(sent.text, sent.add_missing).await
 }
 
-fn done(member: &Member, change: inorder_key::Ulid, imported: &lists::Imported) -> Markup {
+fn done(member: &Member, change: Ulid, imported: &lists::Imported) -> Markup {
     let lists::Imported {
         added,
         present,
@@ -141,7 +127,7 @@ fn done(member: &Member, change: inorder_key::Ulid, imported: &lists::Imported) 
             p { "New on your list: " (added) ". There already: " (present) ". Not found: " (missing.len()) "." }
             @if *added > 0 {
                 form method="post" action={ "/undo/" (change) } {
-                    (parts::hidden(&member.form_token(), "/"))
+                    (parts::hidden(&member.secret.form_token(), "/"))
                     button.small { "Undo" }
                 }
             }
@@ -165,24 +151,17 @@ fn file(content_type: &'static str, name: &'static str, bytes: Vec<u8>) -> Respo
     (headers, bytes).into_response()
 }
 
-async fn export_csv(Shared(app): Shared<App>, member: Member) -> Answer {
-    let entries = app
-        .db()
-        .read(move |db| entries::all(db, member.user.number))
+async fn export_csv(Member { me, .. }: Member) -> Answer {
+    let entries = me
+        .read_long(|db, user| entries::all(db, user.number))
         .await?;
     let name = "attachment; filename=\"watch-list.csv\"";
     Ok(file("text/csv; charset=utf-8", name, lists::csv(&entries)?))
 }
 
-async fn export_json(Shared(app): Shared<App>, member: Member) -> Answer {
-    let all = app
-        .db()
-        .read(move |db| account::export(db, &member.user))
-        .await?;
+async fn export_json(Member { me, .. }: Member) -> Answer {
+    let all = me.read_long(account::export).await?;
     let name = "attachment; filename=\"what-to-watch.json\"";
-    Ok(file(
-        "application/json",
-        name,
-        format!("{all:#}\n").into_bytes(),
-    ))
+    let text = format!("{all:#}\n");
+    Ok(file("application/json", name, text.into_bytes()))
 }

@@ -1,15 +1,16 @@
 //! One's own list.
 
-use super::{Answer, film::StateForm};
+use super::{Answer, Done, film::StateForm};
 use crate::{
-    Error, date,
+    Error, Result, date,
     db::{
         entries::{self, Direction, Entry, Filter, PAGE_ENTRIES, Page, Sort, State},
         films, now_ms, undo,
+        users::User,
     },
     web::{
         App,
-        form::{self, Posted, local},
+        form::{self, Nothing, Posted, Sent, local},
         layout::{self, Place},
         parts,
         visitor::Member,
@@ -17,12 +18,13 @@ use crate::{
 };
 use axum::{
     Router,
-    extract::{Path, Query, State as Shared},
+    extract::{Path, Query},
     response::{IntoResponse, Redirect, Response},
     routing::{get, post},
 };
 use inorder_key::Ulid;
 use maud::{Markup, html};
+use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
 pub fn router() -> Router<App> {
@@ -61,12 +63,17 @@ pub struct View {
         skip_serializing_if = "Option::is_none"
     )]
     priority: Option<i64>,
+    #[serde(skip_serializing_if = "is_usual")]
     sort: Sort,
     #[serde(
         deserialize_with = "form::optional",
         skip_serializing_if = "Option::is_none"
     )]
     page: Option<i64>,
+}
+
+fn is_usual(sort: &Sort) -> bool {
+    *sort == Sort::default()
 }
 
 impl View {
@@ -86,7 +93,7 @@ impl View {
     /// The address of this view of the list at `path`.
     fn address(&self, path: &str) -> String {
         match serde_urlencoded::to_string(self) {
-            Ok(query) if *self != View::default() && !query.is_empty() => format!("{path}?{query}"),
+            Ok(query) if !query.is_empty() => format!("{path}?{query}"),
             _ => path.to_owned(),
         }
     }
@@ -101,8 +108,6 @@ pub struct Shown<'a> {
     pub view: &'a View,
     pub path: &'a str,
     pub page: &'a Page,
-    /// To watch, and watched.
-    pub counts: (i64, i64),
     pub genres: &'a [String],
 }
 
@@ -123,10 +128,10 @@ impl Shown<'_> {
         };
         html! {
             nav.tabs aria-label="Parts of the list" {
-                (tab(false, "To watch", self.counts.0))
-                (tab(true, "Watched", self.counts.1))
+                (tab(false, "To watch", self.page.counts.0))
+                (tab(true, "Watched", self.page.counts.1))
             }
-            @if self.counts.0 + self.counts.1 > 0 { (self.filter_form()) }
+            @if self.page.counts.0 + self.page.counts.1 > 0 { (self.filter_form()) }
         }
     }
 
@@ -140,7 +145,7 @@ impl Shown<'_> {
             .iter()
             .find(|(sort, ..)| *sort == view.sort)
             .map(|(_, value, _)| *value);
-        let is_used = view.is_filtered() || view.sort != Sort::default();
+        let is_used = view.is_filtered() || !is_usual(&view.sort);
         html! {
             details.choose open[is_used] {
                 summary { "Filter and order" }
@@ -193,42 +198,22 @@ impl Shown<'_> {
     }
 }
 
-/// What was done to get here.
-#[derive(Deserialize, Default)]
-struct Done {
-    #[serde(default)]
-    done: String,
-}
-
 async fn show(
-    Shared(app): Shared<App>,
-    member: Member,
+    Member { me, secret }: Member,
     Query(view): Query<View>,
     Query(Done { done }): Query<Done>,
-) -> Answer {
-    let (user, filter) = (member.user.number, view.filter(false));
-    let shared = app.clone();
-    let (page, counts, genres, last) = app
-        .db()
-        .read(move |db| {
-            let page = entries::page(db, user, &filter)?;
-            let last = undo::last(db, user)?;
-            Ok((
-                page,
-                entries::counts(db, user, false)?,
-                shared.genres(db)?,
-                last,
-            ))
-        })
-        .await?;
+) -> Answer<Markup> {
+    let (page, genres, last) = me.read(|db, user| {
+        let page = entries::page(db, user.number, &view.filter(false))?;
+        Ok((page, me.app.genres(db)?, undo::last(db, user.number)?))
+    })?;
     let shown = Shown {
         view: &view,
         path: "/",
         page: &page,
-        counts,
         genres: &genres,
     };
-    let (token, back) = (member.form_token(), view.address("/"));
+    let (token, back) = (secret.form_token(), view.address("/"));
     let can_move = view.sort == Sort::Priority && !view.watched && !view.is_filtered();
     let body = html! {
         div.head {
@@ -250,10 +235,10 @@ async fn show(
             (shown.pager())
         }
     };
-    let page = layout::Page::new("Your list")
-        .of(&member.user)
-        .at(Place::List);
-    Ok(page.show(body).into_response())
+    Ok(layout::Page::new("Your list")
+        .of(&me.user)
+        .at(Place::List)
+        .show(body))
 }
 
 fn nothing_yet(watched: bool) -> Markup {
@@ -268,9 +253,8 @@ fn nothing_yet(watched: bool) -> Markup {
 }
 
 fn row(entry: &Entry, can_move: bool) -> Markup {
-    let id = entry.film.id.to_string();
+    let id = &parts::film_id(&entry.film);
     let title = &entry.film.facts.title;
-    let action = |verb: &str| format!("/list/{id}/{verb}");
     html! {
         li.film id={ "f" (id) } {
             (parts::tile(&entry.film))
@@ -282,11 +266,11 @@ fn row(entry: &Entry, can_move: bool) -> Markup {
             }
             div.actions {
                 @if can_move {
-                    button.small id={ "u" (id) } formaction=(action("up")) aria-label={ "Move " (title) " up" } title="Up" { "↑" }
-                    button.small id={ "d" (id) } formaction=(action("down")) aria-label={ "Move " (title) " down" } title="Down" { "↓" }
+                    button.small id={ "u" (id) } formaction={ "/list/" (id) "/up" } aria-label={ "Move " (title) " up" } title="Up" { "↑" }
+                    button.small id={ "d" (id) } formaction={ "/list/" (id) "/down" } aria-label={ "Move " (title) " down" } title="Down" { "↓" }
                 }
                 @if !entry.state.watched {
-                    button.small formaction=(action("watched")) aria-label={ "Mark " (title) " as watched" } { "Watched" }
+                    button.small formaction={ "/list/" (id) "/watched" } aria-label={ "Mark " (title) " as watched" } { "Watched" }
                 }
                 a.button.small href={ "/films/" (id) } aria-label={ "Edit " (title) } { "Edit" }
             }
@@ -328,13 +312,13 @@ pub fn notice(
         "watched" => format!("Marked {} as watched.", of(film)),
         "moved" => "Moved.".to_owned(),
         "undone" => "Undone.".to_owned(),
-        "imported" => "Imported.".to_owned(),
+        "gone" => "The film is removed.".to_owned(),
         _ => return html! {},
     };
     html! {
         div.notice role="status" {
             p { (words) }
-            @if let Some((change, _)) = last && !matches!(done, "undone" | "present") {
+            @if let Some((change, _)) = last && !matches!(done, "undone" | "present" | "gone") {
                 form method="post" action={ "/undo/" (change) } data-enhance {
                     (parts::hidden(token, back))
                     button.small { "Undo" }
@@ -342,13 +326,6 @@ pub fn notice(
             }
         }
     }
-}
-
-/// The forms that only say which film.
-#[derive(Deserialize)]
-struct Back {
-    #[serde(default)]
-    back: String,
 }
 
 /// Goes back to where the form was, saying what was done.
@@ -364,110 +341,81 @@ fn go_back(back: &str, done: &str) -> Response {
     Redirect::to(&format!("{path}?{}", pairs.join("&"))).into_response()
 }
 
-async fn add(
-    Shared(app): Shared<App>,
+/// Changes what a member says about a film, then goes back to where the form was, saying what was done.
+async fn change<T>(
     member: Member,
-    Path(film): Path<Ulid>,
-    Posted(form): Posted<StateForm>,
-) -> Answer {
-    let user = member.user.number;
-    let back = form.back.clone();
-    let done = app
-        .db()
-        .write(move |db| {
-            let film = films::by_id(db, film)?.number;
-            // What is on the list already, perhaps watched, isn't overwritten by adding it once more.
-            if entries::state(db, user, film)?.is_some() {
-                return Ok("present");
-            }
-            entries::put(db, user, film, form.state()).map(|_| "added")
-        })
-        .await?;
+    film: Ulid,
+    Posted(sent): Posted<Sent<T>>,
+    work: impl FnOnce(&Connection, i64, i64, T) -> Result<&'static str> + Send + 'static,
+) -> Answer
+where
+    T: Send + 'static,
+{
+    let Sent { back, form } = sent;
+    let change =
+        move |db: &Connection, user: &User| work(db, user.number, films::number(db, film)?, form);
+    let done = member.me.write(change).await?;
     Ok(go_back(&back, done))
 }
 
-async fn save(
-    Shared(app): Shared<App>,
-    member: Member,
-    Path(film): Path<Ulid>,
-    Posted(form): Posted<StateForm>,
-) -> Answer {
-    let user = member.user.number;
-    let back = form.back.clone();
-    app.db()
-        .write(move |db| entries::put(db, user, films::by_id(db, film)?.number, form.state()))
-        .await?;
-    Ok(go_back(&back, "saved"))
+async fn add(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm>>) -> Answer {
+    change(member, film, form, |db, user, film, form| {
+        // What is on the list already, perhaps watched, isn't overwritten by adding it once more.
+        match entries::state(db, user, film)? {
+            Some(_) => Ok("present"),
+            None => entries::put(db, user, film, form.state()).map(|_| "added"),
+        }
+    })
+    .await
 }
 
-async fn remove(
-    Shared(app): Shared<App>,
-    member: Member,
-    Path(film): Path<Ulid>,
-    Posted(Back { back }): Posted<Back>,
-) -> Answer {
-    let user = member.user.number;
-    app.db()
-        .write(move |db| entries::remove(db, user, films::by_id(db, film)?.number))
-        .await?;
-    Ok(go_back(&back, "removed"))
+async fn save(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm>>) -> Answer {
+    change(member, film, form, |db, user, film, form| {
+        entries::put(db, user, film, form.state()).map(|_| "saved")
+    })
+    .await
 }
 
-async fn watched(
-    Shared(app): Shared<App>,
-    member: Member,
-    Path(film): Path<Ulid>,
-    Posted(Back { back }): Posted<Back>,
-) -> Answer {
-    let user = member.user.number;
-    app.db()
-        .write(move |db| {
-            let film = films::by_id(db, film)?.number;
-            let state = entries::state(db, user, film)?;
-            let state = state.ok_or(Error::NotFound("film on the list"))?;
-            let today = date::day(now_ms().unsigned_abs());
-            let state = State {
-                watched: true,
-                watched_on: Some(today),
-                ..state
-            };
-            entries::put(db, user, film, state)
-        })
-        .await?;
-    Ok(go_back(&back, "watched"))
+async fn remove(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Nothing>>) -> Answer {
+    change(member, film, form, |db, user, film, Nothing {}| {
+        entries::remove(db, user, film).map(|_| "removed")
+    })
+    .await
 }
 
-async fn up(app: Shared<App>, member: Member, film: Path<Ulid>, form: Posted<Back>) -> Answer {
-    shift(app, member, film, form, Direction::Up).await
+async fn watched(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Nothing>>) -> Answer {
+    change(member, film, form, |db, user, film, Nothing {}| {
+        let state = entries::state(db, user, film)?;
+        let state = State {
+            watched: true,
+            watched_on: Some(date::day(now_ms().unsigned_abs())),
+            ..state.ok_or(Error::NotFound("film on the list"))?
+        };
+        entries::put(db, user, film, state).map(|_| "watched")
+    })
+    .await
 }
 
-async fn down(app: Shared<App>, member: Member, film: Path<Ulid>, form: Posted<Back>) -> Answer {
-    shift(app, member, film, form, Direction::Down).await
+async fn up(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Nothing>>) -> Answer {
+    change(member, film, form, |db, user, film, Nothing {}| {
+        entries::shift(db, user, film, Direction::Up).map(|_| "moved")
+    })
+    .await
 }
 
-async fn shift(
-    Shared(app): Shared<App>,
-    member: Member,
-    Path(film): Path<Ulid>,
-    Posted(Back { back }): Posted<Back>,
-    direction: Direction,
-) -> Answer {
-    let user = member.user.number;
-    app.db()
-        .write(move |db| entries::shift(db, user, films::by_id(db, film)?.number, direction))
-        .await?;
-    Ok(go_back(&back, "moved"))
+async fn down(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Nothing>>) -> Answer {
+    change(member, film, form, |db, user, film, Nothing {}| {
+        entries::shift(db, user, film, Direction::Down).map(|_| "moved")
+    })
+    .await
 }
 
 async fn undo(
-    Shared(app): Shared<App>,
     member: Member,
     Path(change): Path<Ulid>,
-    Posted(Back { back }): Posted<Back>,
+    Posted(Sent { back, .. }): Posted<Sent<Nothing>>,
 ) -> Answer {
-    let user = member.user.number;
-    app.db()
-        .write(move |db| undo::undo(db, user, change))
-        .await?;
+    let undo = move |db: &Connection, user: &User| undo::undo(db, user.number, change);
+    member.me.write(undo).await?;
     Ok(go_back(&back, "undone"))
 }

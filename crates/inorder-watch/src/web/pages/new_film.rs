@@ -1,12 +1,14 @@
-//! Adding a film that is missing, and correcting what is said of one.
+//! Adding a film that is missing, correcting what is said of one, and removing it.
 
-use super::Answer;
+use super::{Answer, again};
 use crate::{
-    Error,
-    db::films::{self, Facts},
+    db::{
+        films::{self, Facts, Film},
+        users::User,
+    },
     web::{
         App,
-        form::{self, Posted},
+        form::{self, Nothing, Posted},
         layout::{self, Place},
         parts,
         visitor::Member,
@@ -14,19 +16,20 @@ use crate::{
 };
 use axum::{
     Router,
-    extract::{Path, Query, State as Shared},
-    http::StatusCode,
+    extract::{Path, Query},
     response::{IntoResponse, Redirect},
-    routing::get,
+    routing::{get, post},
 };
 use inorder_key::Ulid;
 use maud::{Markup, html};
+use rusqlite::Connection;
 use serde::Deserialize;
 
 pub fn router() -> Router<App> {
     Router::new()
         .route("/films/new", get(show).post(add))
         .route("/films/{film}/change", get(show_change).post(change))
+        .route("/films/{film}/remove", post(remove))
 }
 
 /// The form; names are a line each, or between commas.
@@ -63,7 +66,15 @@ impl FilmForm {
         }
     }
 
-    fn show(&self, member: &Member, heading: &str, problem: Option<&str>) -> Markup {
+    /// The page with the form, for a new film or this one.
+    fn show(
+        &self,
+        Member { me, secret }: &Member,
+        film: Option<&Film>,
+        problem: Option<&str>,
+    ) -> Markup {
+        let heading = film.map_or("Add a film", |_| "Correct a film");
+        let token = secret.form_token();
         let year = self.year.map_or_else(String::new, |year| year.to_string());
         let body = html! {
             section.narrow {
@@ -71,7 +82,7 @@ impl FilmForm {
                 p { "Everybody here sees the film; who added it is not shown." }
                 (parts::problem(problem))
                 form method="post" {
-                    (parts::hidden(&member.form_token(), ""))
+                    (parts::hidden(&token, ""))
                     (parts::text("title", "Title", &self.title, ""))
                     label.field for="year" { "Year" }
                     input id="year" name="year" value=(year) inputmode="numeric" pattern="[0-9]{4}" title="Four digits";
@@ -79,17 +90,15 @@ impl FilmForm {
                     (parts::text("genres", "Genres", &self.genres, "Such as Drama, Comedy."))
                     p.buttons { button.primary { (heading) } }
                 }
+                @if let Some(film) = film && films::may_remove(film, &me.user) { (removal(film, &token)) }
             }
         };
         layout::Page::new(heading)
-            .of(&member.user)
+            .of(&me.user)
             .at(Place::Films)
             .show(body)
     }
 }
-
-const ADD: &str = "Add a film";
-const CHANGE: &str = "Correct a film";
 
 #[derive(Deserialize)]
 struct Typed {
@@ -102,53 +111,60 @@ async fn show(member: Member, Query(Typed { title }): Query<Typed>) -> Markup {
         title,
         ..FilmForm::default()
     }
-    .show(&member, ADD, None)
+    .show(&member, None, None)
 }
 
-async fn add(Shared(app): Shared<App>, member: Member, Posted(form): Posted<FilmForm>) -> Answer {
-    let (facts, user) = (form.facts(), member.user.clone());
-    let added = app.db().write(move |db| films::add(db, facts, &user)).await;
-    match added {
+async fn add(member: Member, Posted(form): Posted<FilmForm>) -> Answer {
+    let facts = form.facts();
+    let add = move |db: &Connection, user: &User| films::add(db, facts, user);
+    match member.me.write(add).await {
         Ok(film) => Ok(Redirect::to(&parts::film_address(&film)).into_response()),
-        Err(error) => again(&form, &member, ADD, error),
+        Err(error) => again(error, |words| form.show(&member, None, Some(words))),
     }
 }
 
-async fn show_change(Shared(app): Shared<App>, member: Member, Path(id): Path<Ulid>) -> Answer {
-    let user = member.user.clone();
-    let read = move |db: &rusqlite::Connection| {
-        let film = films::by_id(db, id)?;
-        match films::may_change(db, film.number, &user)? {
-            true => Ok(film),
-            false => Err(Error::NotFound("film")),
+async fn show_change(member: Member, Path(id): Path<Ulid>) -> Answer<Markup> {
+    let film = member.me.read(|db, user| films::own(db, id, user))?;
+    let form = FilmForm::of(film.facts.clone());
+    Ok(form.show(&member, Some(&film), None))
+}
+
+async fn change(member: Member, Path(id): Path<Ulid>, Posted(form): Posted<FilmForm>) -> Answer {
+    let facts = form.facts();
+    let change = move |db: &Connection, user: &User| films::change(db, id, facts, user);
+    match member.me.write(change).await {
+        Ok(()) => {
+            member.me.app.forget_genres();
+            Ok(Redirect::to(&format!("/films/{id}")).into_response())
         }
-    };
-    let film = app.db().read(read).await?;
-    Ok(FilmForm::of(film.facts)
-        .show(&member, CHANGE, None)
-        .into_response())
-}
-
-async fn change(
-    Shared(app): Shared<App>,
-    member: Member,
-    Path(id): Path<Ulid>,
-    Posted(form): Posted<FilmForm>,
-) -> Answer {
-    let (facts, user) = (form.facts(), member.user.clone());
-    let changed = app
-        .db()
-        .write(move |db| films::change(db, id, facts, &user))
-        .await;
-    match changed {
-        Ok(()) => Ok(Redirect::to(&format!("/films/{id}")).into_response()),
-        Err(error) => again(&form, &member, CHANGE, error),
+        Err(error) => {
+            let film = member.me.read(|db, user| films::own(db, id, user))?;
+            again(error, |words| form.show(&member, Some(&film), Some(words)))
+        }
     }
 }
 
-/// The form once more, with what is wrong with it.
-fn again(form: &FilmForm, member: &Member, heading: &str, error: Error) -> Answer {
-    let words = super::problem(error)?;
-    let page = form.show(member, heading, Some(&words));
-    Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
+/// The form that removes a film.
+fn removal(film: &Film, token: &str) -> Markup {
+    html! {
+        details {
+            summary { "Remove the film" }
+            p { "It goes from everybody’s list, and can’t be brought back." }
+            form method="post" action={ "/films/" (parts::film_id(film)) "/remove" } {
+                (parts::hidden(token, ""))
+                p.buttons { button.danger { "Remove it" } }
+            }
+        }
+    }
+}
+
+async fn remove(
+    Member { me, .. }: Member,
+    Path(id): Path<Ulid>,
+    Posted(Nothing {}): Posted<Nothing>,
+) -> Answer<Redirect> {
+    me.write(move |db, user| films::remove(db, id, user))
+        .await?;
+    me.app.forget_genres();
+    Ok(Redirect::to("/films?done=gone"))
 }

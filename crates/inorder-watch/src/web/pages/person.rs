@@ -15,39 +15,30 @@ use crate::{
 };
 use axum::{
     Router,
-    extract::{Path, Query, State as Shared},
-    response::{IntoResponse, Response},
+    extract::{Path, Query},
     routing::get,
 };
-use maud::html;
+use maud::{Markup, html};
 
 pub fn router() -> Router<App> {
     Router::new().route("/people/{name}", get(show))
 }
 
 async fn show(
-    Shared(app): Shared<App>,
-    member: Member,
+    Member { me, secret }: Member,
     Path(name): Path<String>,
     Query(view): Query<View>,
-) -> Answer<Response> {
-    let (user, filter) = (member.user.number, view.filter(true));
-    let shared = app.clone();
-    let (friend, page, counts, genres) = app
-        .db()
-        .read(move |db| {
-            let friend = friends::friend(db, user, &name)?;
-            let page = entries::page(db, friend.number, &filter)?;
-            let counts = entries::counts(db, friend.number, true)?;
-            Ok((friend, page, counts, shared.genres(db)?))
-        })
-        .await?;
+) -> Answer<Markup> {
+    let (friend, page, genres) = me.read(|db, user| {
+        let friend = friends::friend(db, user.number, &name)?;
+        let page = entries::page(db, friend.number, &view.filter(true))?;
+        Ok((friend, page, me.app.genres(db)?))
+    })?;
     let path = format!("/people/{}", friend.name);
     let shown = Shown {
         view: &view,
         path: &path,
         page: &page,
-        counts,
         genres: &genres,
     };
     let title = format!("{}’s list", friend.name);
@@ -74,9 +65,18 @@ async fn show(
             }
             (shown.pager())
         }
+        details {
+            summary { "End the friendship" }
+            form method="post" action="/friends/unfriend" {
+                (parts::hidden(&secret.form_token(), ""))
+                input type="hidden" name="name" value=(friend.name);
+                p { "Neither of you sees the other’s list any more." }
+                p.buttons { button.danger { "Unfriend " (friend.name) } }
+            }
+        }
     };
-    let page = layout::Page::new(&title)
-        .of(&member.user)
-        .at(Place::Friends);
-    Ok(page.show(body).into_response())
+    Ok(layout::Page::new(&title)
+        .of(&me.user)
+        .at(Place::Friends)
+        .show(body))
 }

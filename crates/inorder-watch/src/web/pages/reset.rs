@@ -1,8 +1,8 @@
 //! Choosing another password, with a link from the command line.
 
-use super::Answer;
+use super::{Answer, again};
 use crate::{
-    Error,
+    Error, Result,
     db::links,
     secret::Secret,
     web::{App, Caller, form::Posted, layout, parts, visitor::Guest},
@@ -10,8 +10,8 @@ use crate::{
 use axum::{
     Router,
     extract::{Path, State as Shared},
-    http::{StatusCode, header},
-    response::{IntoResponse, Redirect},
+    http::{HeaderValue, header},
+    response::{IntoResponse, Redirect, Response},
     routing::get,
 };
 use maud::{Markup, html};
@@ -30,17 +30,20 @@ fn over(_: Error) -> Error {
     Error::invalid("This link is used up or too old: ask for another.")
 }
 
-async fn show(Shared(app): Shared<App>, guest: Guest, Path(link): Path<String>) -> Answer {
+/// The secret of a link that is still good.
+fn check(app: &App, link: &str) -> Result<Secret> {
     let secret: Secret = link.parse().map_err(over)?;
-    app.db()
-        .read(move |db| links::reset_user(db, secret))
-        .await
-        .map_err(over)?;
-    Ok(guest.show(page(&guest, &link, None)))
+    let user = app.db().read(|db| links::reset_user(db, secret));
+    user.map(|_| secret).map_err(over)
 }
 
-fn page(guest: &Guest, link: &str, problem: Option<&str>) -> impl IntoResponse + use<> {
-    let body: Markup = html! {
+async fn show(Shared(app): Shared<App>, guest: Guest, Path(link): Path<String>) -> Answer {
+    check(&app, &link)?;
+    Ok(secretly(guest.show(page(&guest, &link, None))))
+}
+
+fn page(guest: &Guest, link: &str, problem: Option<&str>) -> Markup {
+    let body = html! {
         section.narrow.card {
             h1 { "Choose a password" }
             (parts::problem(problem))
@@ -51,11 +54,14 @@ fn page(guest: &Guest, link: &str, problem: Option<&str>) -> impl IntoResponse +
             }
         }
     };
-    // The address is a secret: it goes to no other page.
-    (
-        [(header::REFERRER_POLICY, "no-referrer")],
-        layout::Page::new("Choose a password").show(body),
-    )
+    layout::Page::new("Choose a password").show(body)
+}
+
+/// The page whose address is a secret: it goes to no other.
+fn secretly(mut page: Response) -> Response {
+    let nowhere = HeaderValue::from_static("no-referrer");
+    page.headers_mut().insert(header::REFERRER_POLICY, nowhere);
+    page
 }
 
 async fn reset(
@@ -66,20 +72,11 @@ async fn reset(
     Posted(form): Posted<NewPassword>,
 ) -> Answer {
     app.count_sign_in(address, "")?;
-    let secret: Secret = link.parse().map_err(over)?;
-    app.db()
-        .read(move |db| links::reset_user(db, secret))
-        .await
-        .map_err(over)?;
+    let secret = check(&app, &link)?;
     let hash = match app.hash(form.password).await {
         Ok(hash) => hash,
         Err(error) => {
-            let words = super::problem(error)?;
-            return Ok((
-                StatusCode::UNPROCESSABLE_ENTITY,
-                page(&guest, &link, Some(&words)),
-            )
-                .into_response());
+            return again(error, |words| page(&guest, &link, Some(words))).map(secretly);
         }
     };
     app.db()

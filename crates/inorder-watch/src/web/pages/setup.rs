@@ -1,8 +1,8 @@
 //! Setting the server up: the first to come with the code from its terminal owns it.
 
-use super::Answer;
+use super::{Answer, again};
 use crate::{
-    Error,
+    Error, Result,
     db::{sessions, settings, settings::SignUp, users},
     secret::{Secret, is_same},
     web::{
@@ -14,8 +14,7 @@ use crate::{
 };
 use axum::{
     Router,
-    extract::State as Shared,
-    http::StatusCode,
+    extract::{Query, State as Shared},
     response::{IntoResponse, Redirect},
     routing::get,
 };
@@ -34,22 +33,28 @@ struct Setup {
     sign_up: SignUp,
 }
 
-async fn show(Shared(app): Shared<App>, guest: Guest) -> Answer {
-    if !is_open(&app).await? {
+#[derive(Deserialize)]
+struct Code {
+    #[serde(default)]
+    code: String,
+}
+
+async fn show(Shared(app): Shared<App>, guest: Guest, Query(Code { code }): Query<Code>) -> Answer {
+    if !is_open(&app)? {
         return Ok(Redirect::to("/").into_response());
     }
-    Ok(guest.show(page(&guest, "", None)))
+    Ok(guest.show(page(&guest, &code, "", None)))
 }
 
 /// Whether nobody owns the server yet; somebody may have been added from the command line since it started.
-async fn is_open(app: &App) -> crate::Result<bool> {
-    if app.setup_code().is_some() && !app.db().read(users::are_none).await? {
+fn is_open(app: &App) -> Result<bool> {
+    if app.setup_code().is_some() && !app.db().read(users::are_none)? {
         app.end_setup();
     }
     Ok(app.setup_code().is_some())
 }
 
-fn page(guest: &Guest, name: &str, problem: Option<&str>) -> Markup {
+fn page(guest: &Guest, code: &str, name: &str, problem: Option<&str>) -> Markup {
     let body = html! {
         section.narrow.card {
             h1 { "Welcome" }
@@ -58,8 +63,8 @@ fn page(guest: &Guest, name: &str, problem: Option<&str>) -> Markup {
             form method="post" action="/setup" {
                 (parts::hidden(&guest.form_token(), ""))
                 label.field for="code" { "Set-up code" }
-                input id="code" name="code" required autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="code-hint";
-                p.hint id="code-hint" { "It stands on the terminal, or in the log, of the program that serves this page." }
+                input id="code" name="code" value=(code) required autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="code-hint";
+                p.hint id="code-hint" { "It stands at the end of the address that the program printed on its terminal, or in its log." }
                 (parts::user_name(name))
                 (parts::password("password", "Password", true))
                 fieldset {
@@ -80,7 +85,7 @@ async fn set_up(
     Caller(address): Caller,
     Posted(form): Posted<Setup>,
 ) -> Answer {
-    if !is_open(&app).await? {
+    if !is_open(&app)? {
         return Ok(Redirect::to("/sign-in").into_response());
     }
     match try_set_up(&app, address, &form).await {
@@ -89,15 +94,13 @@ async fn set_up(
             "/films",
             app.config().behind_tls,
         )),
-        Err(error) => {
-            let words = super::problem(error)?;
-            let page = page(&guest, &form.name, Some(&words));
-            Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
-        }
+        Err(error) => again(error, |words| {
+            page(&guest, &form.code, &form.name, Some(words))
+        }),
     }
 }
 
-async fn try_set_up(app: &App, address: std::net::IpAddr, form: &Setup) -> crate::Result<Secret> {
+async fn try_set_up(app: &App, address: std::net::IpAddr, form: &Setup) -> Result<Secret> {
     app.count_sign_in(address, "")?;
     let code = app.setup_code().unwrap_or_default();
     if code.is_empty() || !is_same(&code, form.code.trim()) {

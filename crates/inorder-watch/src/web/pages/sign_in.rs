@@ -1,13 +1,13 @@
 //! Signing in and out.
 
-use super::Answer;
+use super::{Answer, again};
 use crate::{
-    Error,
+    Error, Result,
     db::{sessions, settings, settings::SignUp, users},
     secret::Secret,
     web::{
         App, Caller,
-        form::{Posted, local},
+        form::{Nothing, Posted, local},
         layout, parts,
         visitor::{self, Guest, Member},
     },
@@ -15,8 +15,7 @@ use crate::{
 use axum::{
     Router,
     extract::{Query, State as Shared},
-    http::StatusCode,
-    response::{IntoResponse, Redirect, Response},
+    response::{IntoResponse, Redirect},
     routing::{get, post},
 };
 use maud::{Markup, html};
@@ -52,7 +51,7 @@ async fn show(
     if app.setup_code().is_some() {
         return Ok(Redirect::to("/setup").into_response());
     }
-    let sign_up = app.db().read(settings::sign_up).await?;
+    let sign_up = app.db().read(settings::sign_up)?;
     Ok(guest.show(page(&guest, sign_up, "", &next, &done, None)))
 }
 
@@ -104,29 +103,18 @@ async fn sign_in(
             app.config().behind_tls,
         )),
         Err(error) => {
-            let status = super::super::answer::status(&error).0;
-            let words = super::problem(error)?;
-            let sign_up = app.db().read(settings::sign_up).await?;
-            let page = page(&guest, sign_up, &form.name, &form.next, "", Some(&words));
-            let is_slow = status == StatusCode::TOO_MANY_REQUESTS;
-            let status = if is_slow {
-                status
-            } else {
-                StatusCode::UNPROCESSABLE_ENTITY
-            };
-            Ok((status, page).into_response())
+            let sign_up = app.db().read(settings::sign_up)?;
+            again(error, |words| {
+                page(&guest, sign_up, &form.name, &form.next, "", Some(words))
+            })
         }
     }
 }
 
 /// Signs somebody in. A wrong name takes as long as a wrong password, and is told the same.
-async fn try_in(app: &App, address: std::net::IpAddr, form: &SignIn) -> crate::Result<Secret> {
+async fn try_in(app: &App, address: std::net::IpAddr, form: &SignIn) -> Result<Secret> {
     app.count_sign_in(address, &form.name)?;
-    let name = form.name.clone();
-    let found = app
-        .db()
-        .read(move |db| users::with_password(db, &name))
-        .await?;
+    let found = app.db().read(|db| users::with_password(db, &form.name))?;
     let (user, hash) = found.unzip();
     let is_right = app.verify(form.password.clone(), hash.flatten()).await?;
     let Some(user) = user.filter(|_| is_right) else {
@@ -139,16 +127,7 @@ async fn try_in(app: &App, address: std::net::IpAddr, form: &SignIn) -> crate::R
     Ok(secret)
 }
 
-#[derive(Deserialize)]
-struct Nothing {}
-
-async fn sign_out(
-    Shared(app): Shared<App>,
-    member: Member,
-    Posted(Nothing {}): Posted<Nothing>,
-) -> Answer<Response> {
-    app.db()
-        .write(move |db| sessions::end(db, member.secret))
-        .await?;
-    Ok(visitor::signed_out("/sign-in", app.config().behind_tls))
+async fn sign_out(Member { me, secret }: Member, Posted(Nothing {}): Posted<Nothing>) -> Answer {
+    me.write(move |db, _| sessions::end(db, secret)).await?;
+    Ok(visitor::signed_out("/sign-in", me.app.config().behind_tls))
 }

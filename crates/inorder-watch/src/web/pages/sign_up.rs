@@ -1,8 +1,8 @@
 //! Making an account, with an invitation or, where the owner lets everybody in, without.
 
-use super::Answer;
+use super::{Answer, again};
 use crate::{
-    Error,
+    Error, Result,
     db::{links, sessions, settings, settings::SignUp, users},
     secret::Secret,
     web::{
@@ -15,7 +15,6 @@ use crate::{
 use axum::{
     Router,
     extract::{Path, State as Shared},
-    http::StatusCode,
     response::{IntoResponse, Redirect},
     routing::get,
 };
@@ -40,12 +39,9 @@ async fn show(Shared(app): Shared<App>, guest: Guest) -> Answer {
     if app.setup_code().is_some() {
         return Ok(Redirect::to("/setup").into_response());
     }
-    match app.db().read(settings::sign_up).await? {
+    match app.db().read(settings::sign_up)? {
         SignUp::Open => Ok(guest.show(page(&guest, "", None, "", None))),
-        SignUp::Invitation => Err(Error::invalid(
-            "Here one signs up with an invitation: ask a friend for one.",
-        )
-        .into()),
+        SignUp::Invitation => Err(uninvited().into()),
     }
 }
 
@@ -54,9 +50,13 @@ async fn show_invited(
     guest: Guest,
     Path(invitation): Path<String>,
 ) -> Answer {
-    let host = host(&app, &invitation).await?;
+    let host = host(&app, &invitation)?;
     let host = host.ok_or_else(over)?;
     Ok(guest.show(page(&guest, &invitation, Some(&host.name), "", None)))
+}
+
+fn uninvited() -> Error {
+    Error::invalid("Here one signs up with an invitation: ask a friend for one.")
 }
 
 fn over() -> Error {
@@ -64,9 +64,9 @@ fn over() -> Error {
 }
 
 /// Who invites with this link, if it is still good.
-async fn host(app: &App, invitation: &str) -> crate::Result<Option<users::User>> {
+fn host(app: &App, invitation: &str) -> Result<Option<users::User>> {
     match invitation.parse::<Secret>() {
-        Ok(secret) => app.db().read(move |db| links::host(db, secret)).await,
+        Ok(secret) => app.db().read(move |db| links::host(db, secret)),
         Err(_) => Ok(None),
     }
 }
@@ -106,32 +106,27 @@ async fn sign_up(
     match try_up(&app, address, &form).await {
         Ok(secret) => Ok(visitor::signed_in(secret, "/", app.config().behind_tls)),
         Err(error) => {
-            let words = super::problem(error)?;
-            let host = host(&app, &form.invitation).await?.map(|host| host.name);
-            let page = page(
-                &guest,
-                &form.invitation,
-                host.as_deref(),
-                &form.name,
-                Some(&words),
-            );
-            Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
+            let host = host(&app, &form.invitation)?.map(|host| host.name);
+            again(error, |words| {
+                let Account {
+                    name, invitation, ..
+                } = &form;
+                page(&guest, invitation, host.as_deref(), name, Some(words))
+            })
         }
     }
 }
 
-async fn try_up(app: &App, address: std::net::IpAddr, form: &Account) -> crate::Result<Secret> {
+async fn try_up(app: &App, address: std::net::IpAddr, form: &Account) -> Result<Secret> {
     app.count_sign_up(address)?;
-    let sign_up = app.db().read(settings::sign_up).await?;
+    let sign_up = app.db().read(settings::sign_up)?;
     let invitation: Option<Secret> = form.invitation.parse().ok();
     // Only who may sign up learns whether a name is taken.
-    if invitation.is_some() && host(app, &form.invitation).await?.is_none() {
+    if invitation.is_some() && host(app, &form.invitation)?.is_none() {
         return Err(over());
     }
     if sign_up == SignUp::Invitation && invitation.is_none() {
-        return Err(Error::invalid(
-            "Here one signs up with an invitation: ask a friend for one.",
-        ));
+        return Err(uninvited());
     }
     if app.setup_code().is_some() {
         return Err(Error::invalid("The server has no owner yet."));

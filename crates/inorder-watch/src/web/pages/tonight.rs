@@ -14,12 +14,7 @@ use crate::{
         visitor::Member,
     },
 };
-use axum::{
-    Router,
-    extract::{Query, State as Shared},
-    response::{IntoResponse, Response},
-    routing::get,
-};
+use axum::{Router, extract::Query, routing::get};
 use maud::{Markup, html};
 
 /// Films that are shown; the pick is among all.
@@ -30,31 +25,19 @@ pub fn router() -> Router<App> {
 }
 
 async fn show(
-    Shared(app): Shared<App>,
-    member: Member,
+    Member { me, .. }: Member,
     Query(pairs): Query<Vec<(String, String)>>,
-) -> Answer<Response> {
+) -> Answer<Markup> {
     let wants_pick = pairs.iter().any(|(key, _)| key == "pick");
-    let names = pairs
-        .into_iter()
-        .filter(|(key, _)| key == "with")
-        .map(|(_, name)| name);
-    let names: Vec<String> = names.collect();
-    let user = member.user.clone();
-    let (all, chosen, candidates) = app
-        .db()
-        .read(move |db| {
-            let all = friends::all(db, user.number)?;
-            let chosen = friends::named(db, user.number, &names)?;
-            let mut people = vec![&user];
-            people.extend(&chosen);
-            let candidates = match chosen.is_empty() {
-                true => Vec::new(),
-                false => tonight::candidates(db, &people)?,
-            };
-            Ok((all, chosen, candidates))
-        })
-        .await?;
+    let look = me.read_long(move |db, user| {
+        let chosen = friends::named(db, user.number, &with(pairs))?;
+        let candidates = match chosen.is_empty() {
+            true => Vec::new(),
+            false => tonight::candidates(db, user, &chosen)?,
+        };
+        Ok((friends::all(db, user.number)?, chosen, candidates))
+    });
+    let (all, chosen, candidates) = look.await?;
     let pick = wants_pick.then(|| tonight::pick(&candidates)).flatten();
     let body = html! {
         h1 { "What could we watch tonight?" }
@@ -67,12 +50,18 @@ async fn show(
             (who(&all, &chosen))
         }
         @if let Some(pick) = pick { (picked(pick)) }
-        @if !chosen.is_empty() { (result(&candidates, &member.user, &chosen)) }
+        @if !chosen.is_empty() { (result(&candidates, &me.user, &chosen)) }
     };
-    let page = layout::Page::new("Tonight")
-        .of(&member.user)
-        .at(Place::Tonight);
-    Ok(page.show(body).into_response())
+    Ok(layout::Page::new("Tonight")
+        .of(&me.user)
+        .at(Place::Tonight)
+        .show(body))
+}
+
+/// The names of those with whom to choose.
+pub fn with(query: Vec<(String, String)>) -> Vec<String> {
+    let named = query.into_iter().filter(|(key, _)| key == "with");
+    named.map(|(_, name)| name).collect()
 }
 
 /// The form to say who watches.

@@ -1,13 +1,16 @@
 //! A feed: changes as they are read and sent, from the first to the last.
 
 use super::filter::Filter;
-use super::question::{Asked, Kind};
+use super::question::Asked;
+use crate::http::detached::Detachable;
+use crate::http::feed::Kind;
 use crate::http::seq::SeqFormat;
 use crate::http::{HttpResult, Server, reply};
 use crate::store::{Change, Database, Error, GetOptions};
+use axum::Extension;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::Response;
 use bytes::Bytes;
+use futures_util::stream;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -80,7 +83,10 @@ impl Feed {
     }
 
     /// The answer; whole if it needs no waiting and is small.
-    pub async fn answer(mut self: Box<Self>) -> HttpResult {
+    pub async fn answer(
+        mut self: Box<Self>,
+        detachable: Option<Extension<Detachable>>,
+    ) -> HttpResult {
         let content_type = match self.asked.kind {
             Kind::EventSource => Some(HeaderValue::from_static("text/event-stream")),
             _ => None,
@@ -89,7 +95,10 @@ impl Feed {
         let mut response = if self.phase == Phase::Done {
             reply::text(StatusCode::OK, first)
         } else {
-            self.streamed(first)
+            let rest = stream::try_unfold(self, |mut feed| async move {
+                Ok(feed.next_piece().await?.map(|piece| (piece, feed)))
+            });
+            reply::lasting(detachable, first, rest)
         };
         if let Some(content_type) = content_type {
             response
@@ -97,16 +106,6 @@ impl Feed {
                 .insert(header::CONTENT_TYPE, content_type);
         }
         Ok(response)
-    }
-
-    fn streamed(self: Box<Self>, first: Bytes) -> Response {
-        let state = (self, (!first.is_empty()).then_some(first));
-        reply::pieces(StatusCode::OK, state, |(mut feed, first)| async move {
-            if first.is_some() {
-                return Ok(first.map(|piece| (piece, (feed, None))));
-            }
-            Ok(feed.next_piece().await?.map(|piece| (piece, (feed, None))))
-        })
     }
 
     /// The next bytes to send; the first time without waiting for changes.
@@ -137,14 +136,10 @@ impl Feed {
                 Phase::Waiting => match self.wait().await {
                     Woken::Changed => self.phase = Phase::Reading,
                     Woken::End => self.end(&mut out),
-                    Woken::Quiet if self.asked.heartbeat.is_none() => self.end(&mut out),
+                    Woken::Quiet if !self.asked.quiet.is_kept => self.end(&mut out),
                     Woken::Quiet => {
                         self.spoke = Instant::now();
-                        let sign: &[u8] = match self.asked.kind {
-                            Kind::EventSource => b"event: heartbeat\ndata: \n\n",
-                            _ => b"\n",
-                        };
-                        return Ok(Some(Bytes::from_static(sign)));
+                        return Ok(Some(Bytes::from_static(self.asked.kind.sign())));
                     }
                 },
                 Phase::Done => return Ok((!out.is_empty()).then(|| out.into())),
@@ -199,11 +194,10 @@ impl Feed {
     }
 
     async fn wait(&mut self) -> Woken {
-        let quiet = self.asked.heartbeat.unwrap_or(self.asked.timeout);
         tokio::select! {
             changed = self.seqs.changed() => if changed.is_ok() { Woken::Changed } else { Woken::End },
             () = self.server.stop.cancelled() => Woken::End,
-            () = tokio::time::sleep_until(self.spoke + quiet) => Woken::Quiet,
+            () = tokio::time::sleep_until(self.spoke + self.asked.quiet.after) => Woken::Quiet,
         }
     }
 

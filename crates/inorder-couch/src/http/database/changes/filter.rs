@@ -1,9 +1,9 @@
 //! Which changes are told: those of documents that a selector or a function means.
 
-use crate::auth::User;
+use crate::http::caller::Caller;
 use crate::http::database::security_of;
 use crate::http::params::Params;
-use crate::http::{HttpError, HttpResult, Server};
+use crate::http::{HttpError, HttpResult};
 use crate::mango::Selector;
 use crate::script::{Script, ScriptCache};
 use crate::store::{Change, Database, Document, Error, Found, GetOptions};
@@ -27,9 +27,8 @@ pub enum Filter {
 impl Filter {
     /// The one a request names.
     pub async fn read(
-        server: &Server,
+        caller: &Caller,
         db: &Database,
-        user: &User,
         params: &Params,
         body: &Map<String, Value>,
     ) -> HttpResult<Self> {
@@ -39,13 +38,13 @@ impl Filter {
             Some("_view") => {
                 let name = params.get("view").unwrap_or_default();
                 let (design, source) = function(db, name, "view", map_source)?;
-                let script = server.scripts.get(&source, &design.body).await?;
+                let script = caller.server.scripts.get(&source, &design.body).await?;
                 Ok(Filter::Map(script))
             }
             Some(name) => {
                 let (design, source) = function(db, name, "filter", filter_source)?;
-                let script = server.scripts.get(&source, &design.body).await?;
-                let request = request(server, db, user, params, body)?.to_string();
+                let script = caller.server.scripts.get(&source, &design.body).await?;
+                let request = request(caller, db, params, body)?.to_string();
                 Ok(Filter::Function(script, request.into()))
             }
         }
@@ -168,12 +167,12 @@ fn map_source(design: &Value, name: &str) -> Option<String> {
 
 /// What a filter function sees of the request.
 fn request(
-    server: &Server,
+    caller: &Caller,
     db: &Database,
-    user: &User,
     params: &Params,
     body: &Map<String, Value>,
 ) -> HttpResult<Value> {
+    let Caller { server, user } = caller;
     let query: Map<String, Value> = params
         .pairs()
         .map(|(name, value)| (name.to_owned(), value.into()))

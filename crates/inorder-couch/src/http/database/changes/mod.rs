@@ -4,45 +4,56 @@ mod feed;
 mod filter;
 mod question;
 
-use crate::auth::User;
-use crate::http::body::JsonBody;
+use self::feed::Feed;
+use crate::http::HttpResult;
+use crate::http::body::Question;
+use crate::http::caller::Caller;
+use crate::http::detached::Detachable;
 use crate::http::params::Params;
 use crate::http::target::Db;
-use crate::http::{HttpResult, Server};
+use crate::store::Database;
 use axum::Extension;
-use axum::extract::State;
 use axum::http::HeaderMap;
 use serde_json::{Map, Value};
-use std::sync::Arc;
 
 /// `GET /db/_changes`.
 pub async fn changes(
-    State(server): State<Arc<Server>>,
-    Extension(user): Extension<User>,
+    caller: Caller,
     Db(db): Db,
+    detachable: Option<Extension<Detachable>>,
     params: Params,
     headers: HeaderMap,
 ) -> HttpResult {
-    let asked = question::Asked::read(&db, &params, &Map::new(), &headers)?;
-    let filter = filter::Filter::read(&server, &db, &user, &params, &Map::new()).await?;
-    feed::Feed::new(server, db, asked, filter).answer().await
+    let feed = feed(caller, db, &params, &headers, &Map::new()).await?;
+    feed.answer(detachable).await
 }
 
 /// `POST /db/_changes`: the same, with what a filter needs in the body.
 pub async fn changes_of(
-    State(server): State<Arc<Server>>,
-    Extension(user): Extension<User>,
+    caller: Caller,
     Db(db): Db,
+    detachable: Option<Extension<Detachable>>,
     params: Params,
     headers: HeaderMap,
-    JsonBody(body): JsonBody,
+    Question(body): Question,
 ) -> HttpResult {
     let body: Map<String, Value> = if body.is_empty() {
         Map::new()
     } else {
         body.json()?
     };
-    let asked = question::Asked::read(&db, &params, &body, &headers)?;
-    let filter = filter::Filter::read(&server, &db, &user, &params, &body).await?;
-    feed::Feed::new(server, db, asked, filter).answer().await
+    let feed = feed(caller, db, &params, &headers, &body).await?;
+    feed.answer(detachable).await
+}
+
+async fn feed(
+    caller: Caller,
+    db: Database,
+    params: &Params,
+    headers: &HeaderMap,
+    body: &Map<String, Value>,
+) -> HttpResult<Box<Feed>> {
+    let asked = question::Asked::read(&db, params, body, headers)?;
+    let filter = filter::Filter::read(&caller, &db, params, body).await?;
+    Ok(Feed::new(caller.server, db, asked, filter))
 }

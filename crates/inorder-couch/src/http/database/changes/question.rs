@@ -1,32 +1,13 @@
 //! What is asked of `_changes`.
 
 use crate::http::document::shown_options;
+use crate::http::feed::{Kind, Quiet};
 use crate::http::params::Params;
 use crate::http::seq::SeqFormat;
 use crate::http::{HttpError, HttpResult};
 use crate::store::{Changes, Database, Style};
 use axum::http::HeaderMap;
 use serde_json::{Map, Value};
-use std::time::Duration;
-
-/// How the changes are told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Those there are.
-    Normal,
-    /// Those there are, or else the next.
-    Longpoll,
-    /// Those there are and all that follow, a line each.
-    Continuous,
-    /// The same, as a browser's `EventSource` reads them.
-    EventSource,
-}
-
-/// A feed that says nothing for that long ends, or shows that it lives.
-const QUIET_DEFAULT: Duration = Duration::from_secs(60);
-
-/// Nobody needs signs of life more often.
-const HEARTBEAT_MIN: Duration = Duration::from_millis(10);
 
 /// The question, and how its answer is told.
 #[derive(Debug)]
@@ -35,10 +16,8 @@ pub struct Asked {
     pub question: Changes,
     /// At most so many changes in all.
     pub limit: Option<u64>,
-    /// Signs of life, instead of an end.
-    pub heartbeat: Option<Duration>,
-    /// The end of a feed that says nothing.
-    pub timeout: Duration,
+    /// What comes when there are none.
+    pub quiet: Quiet,
 }
 
 impl Asked {
@@ -49,13 +28,6 @@ impl Asked {
         body: &Map<String, Value>,
         headers: &HeaderMap,
     ) -> HttpResult<Self> {
-        let kind = match params.get("feed").unwrap_or("normal") {
-            "normal" => Kind::Normal,
-            "longpoll" => Kind::Longpoll,
-            "continuous" | "live" => Kind::Continuous,
-            "eventsource" => Kind::EventSource,
-            other => return Err(HttpError::BadParameter("feed", other.to_owned())),
-        };
         let resumed = headers
             .get("Last-Event-ID")
             .and_then(|value| value.to_str().ok());
@@ -73,12 +45,10 @@ impl Asked {
         } else {
             None
         };
-        let millis = params.parsed("timeout")?.map(Duration::from_millis);
         Ok(Asked {
-            kind,
+            kind: Kind::read(params)?,
             limit,
-            heartbeat: heartbeat(params)?,
-            timeout: millis.unwrap_or(QUIET_DEFAULT).min(QUIET_DEFAULT),
+            quiet: Quiet::read(params)?,
             question: Changes {
                 since: since_seq(db, since)?,
                 descending: params.flag("descending")?,
@@ -89,17 +59,6 @@ impl Asked {
                 ..Changes::default()
             },
         })
-    }
-}
-
-fn heartbeat(params: &Params) -> HttpResult<Option<Duration>> {
-    match params.get("heartbeat") {
-        None | Some("false") => Ok(None),
-        Some("true") => Ok(Some(QUIET_DEFAULT)),
-        Some(text) => match text.parse() {
-            Ok(0) | Err(_) => Err(HttpError::BadParameter("heartbeat", text.to_owned())),
-            Ok(millis) => Ok(Some(Duration::from_millis(millis).max(HEARTBEAT_MIN))),
-        },
     }
 }
 

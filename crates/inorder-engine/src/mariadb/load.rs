@@ -1,0 +1,337 @@
+//! Rows loaded into a table that is empty and has indexes beside its key: they go to a table beside it, which is
+//! like it but for the indexes, gets these after the rows, and then takes its place. Statements that change a
+//! table commit what was done before: only so is there no moment at which half of it is seen, or left by
+//! whatever ends the load.
+
+use super::database::quoted;
+use crate::{
+    Batch, Error, Load, Writer,
+    server::{Failure, ServerWriter, session::Session},
+};
+use mysql::{Conn, Row, prelude::Queryable as _};
+use std::ops::Range;
+
+/// What the name of the table beside begins with. One that is there is a killed load's.
+const BESIDE: &str = "inorder_load_";
+/// What the name of the empty table begins with, for the moment until it is dropped.
+const BEFORE: &str = "inorder_before_";
+/// Characters of a table's name.
+const NAME_MAX: usize = 64;
+/// How long another load into the same table is waited for, in seconds.
+const LOCK_SECONDS_MAX: u8 = 10;
+
+/// A table as the server would make it.
+struct Definition(String);
+
+impl Definition {
+    fn read(conn: &mut Conn, table: &str) -> Result<Self, mysql::Error> {
+        let show = format!("SHOW CREATE TABLE {}", quoted(table));
+        let row: Option<Row> = conn.query_first(show)?;
+        let text = row.and_then(|row| row.get::<String, _>(1));
+        Ok(Definition(text.unwrap_or_default()))
+    }
+
+    /// Its lines, without the first, which has the name, and without what it counts.
+    fn lines(&self) -> impl Iterator<Item = String> {
+        self.0.lines().skip(1).map(|line| {
+            let words = line.trim().trim_end_matches(',').split(' ');
+            let words: Vec<&str> = words
+                .filter(|word| !word.starts_with("AUTO_INCREMENT="))
+                .collect();
+            words.join(" ")
+        })
+    }
+
+    /// Indexes beside the key, each as its definition.
+    fn indexes(&self) -> Vec<String> {
+        const KINDS: [&str; 4] = ["KEY `", "UNIQUE KEY `", "FULLTEXT KEY `", "SPATIAL KEY `"];
+        let is_index = |line: &String| KINDS.iter().any(|kind| line.starts_with(kind));
+        self.lines().filter(is_index).collect()
+    }
+
+    /// What an index of the column that counts has in its definition: the column can't be without.
+    fn counted(&self) -> Option<String> {
+        let is_counted = |line: &String| line.starts_with('`') && line.contains(" AUTO_INCREMENT");
+        let line = self.lines().find(is_counted)?;
+        Some(format!("` ({}`", line.split_once("` ")?.0))
+    }
+
+    fn has_foreign_keys(&self) -> bool {
+        self.lines().any(|line| line.contains("` FOREIGN KEY ("))
+    }
+}
+
+/// The name in an index's definition, in its quotes.
+fn index_name(definition: &str) -> &str {
+    let from = definition.find('`').unwrap_or_default();
+    let end = definition.find("` (").unwrap_or(definition.len() - 1);
+    &definition[from..=end]
+}
+
+/// The table beside.
+struct Beside {
+    table: String,
+    name: String,
+    before: String,
+    indexes: Vec<String>,
+}
+
+/// Whether a table has rows; nothing where it isn't there.
+fn has_rows(conn: &mut Conn, table: &str) -> Result<Option<bool>, mysql::Error> {
+    let there: Option<u8> = conn.exec_first(
+        "SELECT 1 FROM information_schema.tables WHERE table_schema = database() AND table_name = ?",
+        (table,),
+    )?;
+    match there {
+        None => Ok(None),
+        Some(_) => conn.query_first(format!("SELECT EXISTS (SELECT 1 FROM {})", quoted(table))),
+    }
+}
+
+/// Whether something hangs on the table that wouldn't hang on one in its place.
+fn is_held(conn: &mut Conn, table: &str) -> Result<bool, mysql::Error> {
+    let held: Option<bool> = conn.exec_first(
+        "SELECT EXISTS (SELECT 1 FROM information_schema.key_column_usage
+                 WHERE referenced_table_schema = database() AND referenced_table_name = ?)
+             OR EXISTS (SELECT 1 FROM information_schema.triggers
+                 WHERE event_object_schema = database() AND event_object_table = ?)",
+        (table, table),
+    )?;
+    Ok(held.unwrap_or(true))
+}
+
+impl Beside {
+    /// Makes the table beside, or says why not.
+    fn make(conn: &mut Conn, table: &str) -> Result<Result<Self, String>, mysql::Error> {
+        let definition = Definition::read(conn, table)?;
+        let counted = definition.counted();
+        let mut indexes = definition.indexes();
+        indexes.retain(|index| {
+            !counted
+                .as_ref()
+                .is_some_and(|column| index.contains(column))
+        });
+        let beside = Beside {
+            name: format!("{BESIDE}{table}"),
+            before: format!("{BEFORE}{table}"),
+            table: table.to_owned(),
+            indexes,
+        };
+        let why_not = |what: &str| Ok(Err(what.to_owned()));
+        if beside.indexes.is_empty() {
+            return why_not("");
+        }
+        if has_rows(conn, table)? != Some(false) {
+            return why_not("the table has rows");
+        }
+        if definition.has_foreign_keys() || is_held(conn, table)? {
+            return why_not("the table has foreign keys, is led to by some, or has triggers");
+        }
+        if beside.before.chars().count() > NAME_MAX {
+            return why_not("the table's name is too long for one beside it");
+        }
+        // The connection has it until it is closed.
+        let lock: Option<Option<bool>> = conn.exec_first(
+            "SELECT GET_LOCK(md5(concat(database(), '.', ?)), ?)",
+            (&beside.name, LOCK_SECONDS_MAX),
+        )?;
+        if lock != Some(Some(true)) {
+            return why_not("another load into it is under way");
+        }
+        if has_rows(conn, &beside.before)? == Some(true) {
+            return Ok(Err(format!("{} is there, with rows", beside.before)));
+        }
+        for left in [&beside.name, &beside.before] {
+            conn.query_drop(format!("DROP TABLE IF EXISTS {}", quoted(left)))?;
+        }
+        let (own, other) = (quoted(&beside.name), quoted(table));
+        conn.query_drop(format!("CREATE TABLE {own} LIKE {other}"))?;
+        let made = Definition::read(conn, &beside.name)?;
+        if !made.lines().eq(definition.lines()) {
+            beside.remove(conn)?;
+            return why_not("the server makes no table that is just like it");
+        }
+        let drops = beside.indexes.iter();
+        let drops = drops.map(|index| format!("DROP INDEX {}", index_name(index)));
+        let drops = drops.collect::<Vec<_>>().join(", ");
+        if let Err(error) = conn.query_drop(format!("ALTER TABLE {own} {drops}")) {
+            beside.remove(conn)?;
+            return Err(error);
+        }
+        Ok(Ok(beside))
+    }
+
+    fn remove(&self, conn: &mut Conn) -> Result<(), mysql::Error> {
+        conn.query_drop(format!("DROP TABLE IF EXISTS {}", quoted(&self.name)))
+    }
+
+    fn make_indexes(&self, conn: &mut Conn) -> Result<(), mysql::Error> {
+        let adds = self.indexes.iter().map(|index| format!("ADD {index}"));
+        let adds = adds.collect::<Vec<_>>().join(", ");
+        conn.query_drop(format!("ALTER TABLE {} {adds}", quoted(&self.name)))
+    }
+
+    /// Puts it into the table's place at once. Rows that somebody else wrote meanwhile are kept.
+    fn put_in_place(&self, conn: &mut Conn) -> Result<(), Failure> {
+        let names = [&self.table, &self.before, &self.name].map(|name| quoted(name));
+        let [table, before, name] = names;
+        if has_rows(conn, &self.table)? == Some(true) {
+            return Err(told(format!(
+                "{table} got rows while others were loaded; run it again"
+            )));
+        }
+        conn.query_drop(format!(
+            "RENAME TABLE {table} TO {before}, {name} TO {table}"
+        ))?;
+        if has_rows(conn, &self.before)? == Some(true) {
+            return Err(told(format!(
+                "the rows are in {table}, and those that others wrote at the same moment in {before}"
+            )));
+        }
+        Ok(conn.query_drop(format!("DROP TABLE {before}"))?)
+    }
+}
+
+fn told(message: String) -> Failure {
+    Failure {
+        message,
+        is_of_the_row: false,
+        is_conflict: false,
+    }
+}
+
+/// Writes rows to the table beside.
+struct Loader {
+    writer: ServerWriter<Conn>,
+    beside: Beside,
+    is_complete: bool,
+}
+
+/// Begins a load, through a writer that `open` makes of the session for a table.
+///
+/// # Errors
+/// When the table can't be asked about, or `open` fails.
+pub fn begin(
+    mut session: Session<Conn>,
+    table: &str,
+    has_later_keys: bool,
+    open: impl FnOnce(Session<Conn>, &str) -> Result<ServerWriter<Conn>, Error>,
+) -> Result<Load, Error> {
+    let made = match has_later_keys {
+        true => Beside::make(&mut session.connection, table)
+            .unwrap_or_else(|error| Err(Failure::from(error).message)),
+        false => Err(String::new()),
+    };
+    match made {
+        Ok(beside) => {
+            let names: Vec<&str> = beside
+                .indexes
+                .iter()
+                .map(|index| index_name(index))
+                .collect();
+            let told = vec![format!("made after the rows: {}", names.join(", "))];
+            let mut writer = open(session, &beside.name)?;
+            writer.begin()?;
+            let writer = Box::new(Loader {
+                writer,
+                beside,
+                is_complete: false,
+            });
+            Ok(Load { writer, told })
+        }
+        Err(why_not) => {
+            let mut writer = open(session, table)?;
+            writer.begin()?;
+            let told = (!why_not.is_empty())
+                .then(|| format!("the indexes of {table} stay in place: {why_not}"));
+            Ok(Load {
+                writer: Box::new(writer),
+                told: told.into_iter().collect(),
+            })
+        }
+    }
+}
+
+impl Loader {
+    fn control(
+        &mut self,
+        doing: &str,
+        work: impl FnOnce(&Beside, &mut Conn) -> Result<(), Failure>,
+    ) -> Result<(), Error> {
+        work(&self.beside, &mut self.writer.session().connection)
+            .map_err(|failure| failure.doing(format!("{doing} {}", self.beside.table)))
+    }
+}
+
+impl Writer for Loader {
+    fn begin(&mut self) -> Result<(), Error> {
+        self.writer.begin()
+    }
+
+    fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
+        self.writer.insert(batch, rows)
+    }
+
+    fn complete(&mut self) -> Result<(), Error> {
+        if std::mem::replace(&mut self.is_complete, true) {
+            return Ok(());
+        }
+        self.writer.commit()?;
+        self.control("making the indexes of", |beside, conn| {
+            Ok(beside.make_indexes(conn)?)
+        })
+    }
+
+    fn commit(&mut self) -> Result<(), Error> {
+        self.complete()?;
+        self.control("putting rows in place in", Beside::put_in_place)
+    }
+
+    fn rollback(&mut self) -> Result<(), Error> {
+        self.writer.rollback()?;
+        self.control(
+            "clearing up beside",
+            |beside, conn| Ok(beside.remove(conn)?),
+        )
+    }
+
+    fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
+        self.writer.checkpoint_if_due()
+    }
+
+    fn retries(&self) -> u64 {
+        self.writer.retries()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indexes_are_read_off_a_definition() {
+        let definition = Definition(
+            "CREATE TABLE `t` (\n  `id` uuid NOT NULL,\n  `KEY` int(11) DEFAULT NULL COMMENT 'KEY `x` (',\n  \
+             `m` bigint(20) NOT NULL AUTO_INCREMENT,\n  PRIMARY KEY (`id`),\n  UNIQUE KEY `a b` (`KEY`,`id`) USING BTREE,\n  KEY `c``d` (`KEY` DESC),\n  \
+             FULLTEXT KEY `f` (`note`)\n) ENGINE=InnoDB AUTO_INCREMENT=7 DEFAULT CHARSET=utf8mb4"
+                .to_owned(),
+        );
+        let indexes = definition.indexes();
+        assert_eq!(
+            indexes,
+            [
+                "UNIQUE KEY `a b` (`KEY`,`id`) USING BTREE",
+                "KEY `c``d` (`KEY` DESC)",
+                "FULLTEXT KEY `f` (`note`)"
+            ]
+        );
+        let names: Vec<&str> = indexes.iter().map(|index| index_name(index)).collect();
+        assert_eq!(names, ["`a b`", "`c``d`", "`f`"]);
+        assert_eq!(definition.counted().as_deref(), Some("` (`m`"));
+        assert!(!definition.has_foreign_keys());
+        assert_eq!(
+            definition.lines().last().as_deref(),
+            Some(") ENGINE=InnoDB DEFAULT CHARSET=utf8mb4")
+        );
+    }
+}

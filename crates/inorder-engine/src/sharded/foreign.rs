@@ -1,0 +1,374 @@
+//! A table of a PostgreSQL that runs already, whose hash partitions are `postgres_fdw`'s: rows that are loaded
+//! into it are routed here and go straight to the servers that keep them.
+
+use super::{
+    route::{KeyType, Rule},
+    routed,
+};
+use crate::{
+    ColumnInfo, Database as _, DatabaseTable, Error, Load, LoadTable, Partition, Settings,
+    postgres::{
+        database::PostgresDatabase,
+        remote::{address, visited},
+    },
+    remote::{Remote, ServerUrl, guest},
+    server::Connection as _,
+};
+use postgres::{Client, Row};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// How the table is partitioned, where it is: the column, its type, and whether all is as it is by default.
+const RULE: &str = "
+    SELECT partstrat::text, partnatts::int4, attname::text, format_type(atttypid, atttypmod),
+        (SELECT opcdefault FROM pg_opclass WHERE oid = partclass[0])
+            AND coalesce((SELECT collisdeterministic FROM pg_collation WHERE oid = partcollation[0]), true),
+        EXISTS (SELECT FROM pg_trigger WHERE tgrelid = partrelid AND NOT tgisinternal)
+    FROM pg_partitioned_table
+    LEFT JOIN pg_attribute ON attrelid = partrelid AND attnum = partattrs[0]
+    WHERE partrelid = to_regclass(quote_ident($1))";
+
+/// Its partitions and where they lie.
+const PARTITIONS: &str = "
+    SELECT c.relname::text, pg_get_expr(c.relpartbound, c.oid), fdwname::text, srvname::text,
+        srvoptions, ftoptions, (SELECT umoptions FROM pg_user_mappings
+            WHERE srvid = s.oid AND umuser IN (0, (SELECT oid FROM pg_roles WHERE rolname = current_user))
+            ORDER BY umuser = 0 LIMIT 1),
+        EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attfdwoptions IS NOT NULL)
+    FROM pg_inherits JOIN pg_class AS c ON c.oid = inhrelid
+    LEFT JOIN pg_foreign_table ON ftrelid = c.oid
+    LEFT JOIN pg_foreign_server AS s ON s.oid = ftserver
+    LEFT JOIN pg_foreign_data_wrapper AS w ON w.oid = srvfdw
+    WHERE inhparent = to_regclass(quote_ident($1)) ORDER BY c.oid";
+
+/// Columns that the coordinator fills in where they are left out.
+const FILLED: &str = "
+    SELECT attname::text FROM pg_attribute
+    WHERE attrelid = to_regclass(quote_ident($1)) AND (atthasdef OR attidentity <> '')
+        AND NOT attisdropped";
+
+/// Options by their names.
+type Options = BTreeMap<String, String>;
+
+/// One partition.
+struct Part {
+    name: String,
+    /// Its bound as SQL writes it.
+    bound: String,
+    /// The wrapper, and the server's name; nothing of one that lies on the coordinator.
+    server: Option<(String, String)>,
+    of_server: Options,
+    of_table: Options,
+    of_user: Options,
+    has_renamed_columns: bool,
+}
+
+fn options(row: &Row, column: usize) -> Result<Options, postgres::Error> {
+    let all: Option<Vec<String>> = row.try_get(column)?;
+    let pair = |option: String| {
+        let (name, value) = option.split_once('=')?;
+        Some((name.to_owned(), value.to_owned()))
+    };
+    Ok(all
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(pair)
+        .collect())
+}
+
+impl Part {
+    fn read(row: &Row) -> Result<Self, postgres::Error> {
+        let wrapper: Option<String> = row.try_get(2)?;
+        let server: Option<String> = row.try_get(3)?;
+        Ok(Part {
+            name: row.try_get(0)?,
+            bound: row.try_get(1)?,
+            server: wrapper.zip(server),
+            of_server: options(row, 4)?,
+            of_table: options(row, 5)?,
+            of_user: options(row, 6)?,
+            has_renamed_columns: row.try_get(7)?,
+        })
+    }
+
+    /// Modulus and remainder.
+    fn place(&self) -> Option<(usize, usize)> {
+        let numbers = self.bound.split(|char: char| !char.is_ascii_digit());
+        let numbers: Vec<usize> = numbers.filter_map(|word| word.parse().ok()).collect();
+        match numbers[..] {
+            [modulus, remainder] => Some((modulus, remainder)),
+            _ => None,
+        }
+    }
+
+    /// Where its server is, as the coordinator is told.
+    fn url(&self) -> Result<ServerUrl, Error> {
+        let user = match self.of_user.get("user") {
+            Some(user) => {
+                let password = self.of_user.get("password");
+                let password = password.map_or(String::new(), |word| format!(":{}", escaped(word)));
+                format!("{}{password}@", escaped(user))
+            }
+            None => String::new(),
+        };
+        let of = |name: &str| self.of_server.get(name).map(String::as_str);
+        let host = escaped(of("hostaddr").or(of("host")).unwrap_or("localhost"));
+        let port = of("port").map_or(String::new(), |port| format!(":{port}"));
+        let database = escaped(of("dbname").unwrap_or_default());
+        let ssl = of("sslmode").map_or(String::new(), |mode| format!("?sslmode={mode}"));
+        ServerUrl::parse(&format!("postgres://{user}{host}{port}/{database}{ssl}"))
+    }
+
+    /// The table's name there, and its schema.
+    fn remote_table(&self) -> (&str, Option<&String>) {
+        let name = self.of_table.get("table_name").unwrap_or(&self.name);
+        (name, self.of_table.get("schema_name"))
+    }
+}
+
+/// A part of a URL, whatever is in it.
+fn escaped(text: &str) -> String {
+    let byte = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => {
+            char::from(byte).to_string()
+        }
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(byte).collect()
+}
+
+/// The partitions of a table, each with its place, where rows can be routed to all of them.
+struct Spread {
+    rule: Rule,
+    /// In the order of their remainders.
+    parts: Vec<Part>,
+}
+
+/// How the table is spread; nothing where it lies on the coordinator alone.
+///
+/// # Errors
+/// Why rows can't be routed from here, in words.
+fn spread(client: &mut Client, table: &str) -> Result<Option<Spread>, String> {
+    let failed = |error: postgres::Error| error.to_string();
+    let Some(row) = client.query_opt(RULE, &[&table]).map_err(failed)? else {
+        return Ok(None);
+    };
+    let parts = client.query(PARTITIONS, &[&table]).map_err(failed)?;
+    let parts: Result<Vec<Part>, postgres::Error> = parts.iter().map(Part::read).collect();
+    let mut parts = parts.map_err(failed)?;
+    if parts.iter().all(|part| part.server.is_none()) {
+        return Ok(None);
+    }
+    let strategy: String = row.get(0);
+    let columns: i32 = row.get(1);
+    let (column, type_name): (Option<String>, Option<String>) = (row.get(2), row.get(3));
+    let key = type_name.as_deref().and_then(KeyType::named);
+    let (is_plain, has_triggers): (Option<bool>, bool) = (row.get(4), row.get(5));
+    let (Some(column), Some(key), "h", 1, Some(true)) =
+        (column, key, strategy.as_str(), columns, is_plain)
+    else {
+        return Err(
+            "it isn't partitioned by the usual hash of one column of a type whose hash is known"
+                .to_owned(),
+        );
+    };
+    if has_triggers {
+        return Err("it has triggers, which the coordinator runs".to_owned());
+    }
+    for part in &parts {
+        part.check()?;
+    }
+    parts.sort_by_key(Part::place);
+    let shards = parts.len();
+    let places = parts.iter().map(|part| part.place());
+    if !places.eq((0..shards).map(|remainder| Some((shards, remainder)))) {
+        return Err("its partitions aren't one a remainder of the same modulus".to_owned());
+    }
+    Ok(Some(Spread {
+        rule: Rule {
+            column,
+            key,
+            partition: Partition::Hash,
+            bounds: Vec::new(),
+            shards,
+        },
+        parts,
+    }))
+}
+
+impl Part {
+    /// Whether rows can go there without the coordinator; if not, why.
+    fn check(&self) -> Result<(), String> {
+        let name = &self.name;
+        match &self.server {
+            None => return Err(format!("its partition {name} lies on the coordinator")),
+            Some((wrapper, server)) if wrapper != "postgres_fdw" => {
+                return Err(format!("{server} is reached by {wrapper}"));
+            }
+            Some((_, server)) if self.of_server.contains_key("service") => {
+                return Err(format!(
+                    "{server} is named by the coordinator's own service file"
+                ));
+            }
+            Some(_) => {}
+        }
+        match self.has_renamed_columns {
+            true => Err(format!(
+                "columns of its partition {name} have other names there"
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Opens the table where it lies.
+    fn open(
+        &self,
+        coordinator: &PostgresDatabase,
+        settings: &Settings,
+    ) -> Result<DatabaseTable, String> {
+        let (_, server) = self.server.as_ref().expect("it was checked");
+        let words = |error: Error| format!("{server}, as the coordinator reaches it: {error}");
+        let remote = Remote::at(&self.url().map_err(words)?).map_err(words)?;
+        let (table, schema) = self.remote_table();
+        let mut address = address(&remote.url).map_err(words)?;
+        address.schema = schema.map(|schema| Client::quoted(schema));
+        let database = visited(&remote, address, settings).map_err(words)?;
+        if !is_the_same(coordinator, server, &database).map_err(words)? {
+            return Err(format!(
+                "{} answers, but it isn't what the coordinator means by {server}",
+                remote.url
+            ));
+        }
+        Ok(DatabaseTable::new(Arc::new(database), table))
+    }
+}
+
+/// Whether a connection made from here leads to what the coordinator reaches as this server: it looks there for
+/// a session with a name that nobody else has.
+fn is_the_same(
+    coordinator: &PostgresDatabase,
+    server: &str,
+    database: &PostgresDatabase,
+) -> Result<bool, Error> {
+    let session = guest::new_name();
+    database.execute(&format!("SET application_name = '{session}'"))?;
+    let server = coordinator.quoted(server);
+    coordinator.control("asking a foreign server who is there", |client| {
+        let mut transaction = client.transaction()?;
+        transaction.batch_execute(&format!(
+            "CREATE FOREIGN TABLE {session}(application_name text) SERVER {server}
+                 OPTIONS (schema_name 'pg_catalog', table_name 'pg_stat_activity')"
+        ))?;
+        let find = format!("SELECT FROM {session} WHERE application_name = $1");
+        let found = transaction.query(&find, &[&session])?;
+        transaction.rollback()?;
+        Ok(!found.is_empty())
+    })
+}
+
+/// A table whose rows are routed.
+struct RoutedTable {
+    name: String,
+    coordinator: Arc<PostgresDatabase>,
+    shards: Vec<DatabaseTable>,
+    rule: Rule,
+    filled: Vec<String>,
+}
+
+/// A table that is loaded through the coordinator, and why.
+struct ThroughCoordinator {
+    table: DatabaseTable,
+    why_not: String,
+}
+
+/// The table of this name in the database of a URL: routed where it can be.
+///
+/// # Errors
+/// When the server refuses.
+pub fn table(
+    remote: &Remote,
+    settings: &Settings,
+    name: &str,
+) -> Result<Box<dyn LoadTable>, Error> {
+    let coordinator = Arc::new(visited(remote, address(&remote.url)?, settings)?);
+    let whole = DatabaseTable::new(Arc::clone(&coordinator) as _, name);
+    let spread = coordinator.control("asking how the table is spread", |client| {
+        let filled = client.query(FILLED, &[&name])?;
+        let filled: Vec<String> = filled.iter().map(|row| row.get(0)).collect();
+        Ok((spread(client, name), filled))
+    })?;
+    let opened = match spread {
+        (Ok(None), _) => return Ok(Box::new(whole)),
+        (Ok(Some(Spread { rule, parts })), filled) => {
+            let shards = parts.iter().map(|part| part.open(&coordinator, settings));
+            shards.collect::<Result<_, _>>().map(|shards| RoutedTable {
+                name: name.to_owned(),
+                coordinator,
+                shards,
+                rule,
+                filled,
+            })
+        }
+        (Err(why_not), _) => Err(why_not),
+    };
+    Ok(match opened {
+        Ok(routed) => Box::new(routed),
+        Err(why_not) => Box::new(ThroughCoordinator {
+            table: whole,
+            why_not,
+        }),
+    })
+}
+
+impl LoadTable for ThroughCoordinator {
+    fn columns(&self) -> Result<Vec<ColumnInfo>, Error> {
+        self.table.columns()
+    }
+
+    fn load(&self, columns: &[&str]) -> Result<Load, Error> {
+        let mut load = self.table.load(columns)?;
+        load.told.push(format!(
+            "rows go through the coordinator, one by one: {}",
+            self.why_not
+        ));
+        Ok(load)
+    }
+}
+
+impl LoadTable for RoutedTable {
+    /// The coordinator's columns; keys are the shards'.
+    fn columns(&self) -> Result<Vec<ColumnInfo>, Error> {
+        let columns = self.coordinator.columns(&self.name)?;
+        let on_shard = self.shards[0].columns()?;
+        let key_of = |name: &str| on_shard.iter().find(|column| column.name == name);
+        let columns = columns.into_iter().map(|column| ColumnInfo {
+            primary_key: key_of(&column.name).map_or(0, |own| own.primary_key),
+            ..column
+        });
+        Ok(columns.collect())
+    }
+
+    fn load(&self, columns: &[&str]) -> Result<Load, Error> {
+        let is_filled = |name: &&String| !columns.contains(&name.as_str());
+        let is_routable = columns.contains(&self.rule.column.as_str());
+        if let Some(name) = self.filled.iter().find(is_filled) {
+            return self.through_coordinator(columns, &format!("it fills in {name}"));
+        }
+        if !is_routable {
+            let why_not = format!(
+                "the input has no {}, which rows are spread by",
+                self.rule.column
+            );
+            return self.through_coordinator(columns, &why_not);
+        }
+        routed::load(&self.shards, &self.name, columns, &self.rule)
+    }
+}
+
+impl RoutedTable {
+    fn through_coordinator(&self, columns: &[&str], why_not: &str) -> Result<Load, Error> {
+        let mut load = self.coordinator.load(&self.name, columns)?;
+        load.told
+            .push(format!("rows go through the coordinator: {why_not}"));
+        Ok(load)
+    }
+}

@@ -1,0 +1,242 @@
+//! What a load costs a server: rows as they come, the key in place, beside what the loader does.
+//!
+//! `cargo bench -p inorder-load --bench servers -- postgres 5000000`
+//! `cargo bench -p inorder-load --bench servers -- mariadb 1000000 200`
+//! `cargo bench -p inorder-load --bench servers -- postgres-sharded 1000000`
+//!
+//! The numbers are rows and letters of a payload, 64 where they aren't given. Both ways read the same CSV (a UUID in no
+//! order, the payload, a random integer; `indexed` adds a unique index of that) and send it by COPY or LOAD DATA LOCAL
+//! to a private server of the workbench. CPU is that of the server's processes up to the commit, bytes are those it
+//! writes until all of it is in its tables: asking a server every moment whether it is would take CPU of its own.
+
+use std::error::Error;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use inorder_engine::{
+    ColumnInfo, Database, DatabaseTable, Load, LoadTable, Retry, Settings, Write, cpu_s, engine,
+};
+use inorder_load::load::{Job, OnDuplicate, Order, Progress, memory_bytes_default, run_into};
+use inorder_load::source::{self, Location};
+use inorder_load::target::{ServerTarget, Target, WriterChoice};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// A server; its log is as long as it is by default: 1 GiB of 8 KiB pages, 96 MiB of 16 KiB.
+#[derive(Clone, Copy)]
+struct Subject {
+    engine: &'static str,
+    cache_mib: u64,
+    log_pages: u32,
+    /// The type of ids.
+    id: &'static str,
+}
+
+const SUBJECTS: [Subject; 3] = [
+    Subject {
+        engine: "postgres",
+        cache_mib: 128,
+        log_pages: 1 << 17,
+        id: "uuid",
+    },
+    Subject {
+        engine: "mariadb",
+        cache_mib: 32,
+        log_pages: 6 << 10,
+        id: "BINARY(16)",
+    },
+    Subject {
+        engine: "postgres-sharded",
+        cache_mib: 64,
+        log_pages: 1 << 17,
+        id: "uuid",
+    },
+];
+
+/// Bytes of a page where a server lets one choose: its default.
+const PAGE_BYTES: u32 = 16_384;
+
+/// What is loaded, and into what.
+struct Case {
+    subject: Subject,
+    csv: PathBuf,
+    is_indexed: bool,
+}
+
+/// What it costs.
+struct Cost {
+    cpu_seconds: f64,
+    megabytes: f64,
+    seconds: f64,
+}
+
+fn main() -> Result<()> {
+    let given: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| word != "--bench")
+        .collect();
+    let is_given = |word: &str| given.iter().any(|other| other == word);
+    let mut numbers = given.iter().filter_map(|word| word.parse().ok());
+    let rows = numbers.next().unwrap_or(200_000);
+    let payload_bytes = numbers.next().unwrap_or(64);
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let csv = folder.path().join("rows.csv");
+    make(&csv, rows, payload_bytes)?;
+    for subject in SUBJECTS {
+        if given.iter().all(|word| engine(word).is_none()) || is_given(subject.engine) {
+            println!(
+                "{}, cache of {} MiB, {rows} rows, payload of {payload_bytes}",
+                subject.engine, subject.cache_mib
+            );
+            compare(&Case {
+                subject,
+                csv: csv.clone(),
+                is_indexed: is_given("indexed"),
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn compare(case: &Case) -> Result<()> {
+    let before = case.measure(false)?;
+    for (way, cost) in [
+        ("as they come", &before),
+        ("the loader", &case.measure(true)?),
+    ] {
+        println!(
+            "  {way:<12} {:8.1} s CPU ({:4.1}), {:8.0} MB ({:4.1}), {:6.1} s in all",
+            cost.cpu_seconds,
+            before.cpu_seconds / cost.cpu_seconds,
+            cost.megabytes,
+            before.megabytes / cost.megabytes,
+            cost.seconds
+        );
+    }
+    Ok(())
+}
+
+impl Case {
+    /// A server, and in it the table `t`.
+    fn database(&self, folder: &Path, write: Write) -> Result<Arc<dyn Database>> {
+        let settings = Settings {
+            write,
+            shards: 3,
+            page_size_bytes: PAGE_BYTES,
+            cache_kib: self.subject.cache_mib << 10,
+            checkpoint_pages: self.subject.log_pages,
+            ..Settings::default()
+        };
+        let engine = engine(self.subject.engine).ok_or("no such engine")?;
+        let database: Arc<dyn Database> = Arc::from(engine.create(folder, &settings)?);
+        let index = if self.is_indexed { ", UNIQUE (n)" } else { "" };
+        database.execute(&format!(
+            "CREATE TABLE t(id {} PRIMARY KEY, payload VARCHAR(1000), n BIGINT{index})",
+            self.subject.id
+        ))?;
+        Ok(database)
+    }
+
+    /// Loads as the loader does, or rows as they come with keys in place.
+    fn measure(&self, is_own: bool) -> Result<Cost> {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+        let is_routed = is_own && self.subject.engine == "postgres-sharded";
+        let write = if is_routed {
+            Write::Routed
+        } else {
+            Write::Bulk
+        };
+        let database = self.database(folder.path(), write)?;
+        let (cpu_before, io_before) = (cpu_s(&database.processes()), database.io());
+        let began = Instant::now();
+        let job = job(&self.csv, if is_own { Order::Full } else { Order::Input });
+        run_into(&job, &Progress::default(), |wanted| {
+            let table: Box<dyn LoadTable> = match is_own {
+                true => Box::new(DatabaseTable::new(Arc::clone(&database), wanted.table)),
+                false => Box::new(AsItIs(Arc::clone(&database))),
+            };
+            Ok(Box::new(ServerTarget::new(table, wanted.table)?) as Box<dyn Target>)
+        })?;
+        let seconds = began.elapsed().as_secs_f64();
+        let cpu = cpu_s(&database.processes()).zip(cpu_before);
+        let (after, before) = cpu.ok_or("the server's CPU time can't be read")?;
+        database.quiesce()?;
+        let written = (database.io() - io_before).total().written_bytes;
+        let written = written.ok_or("the server doesn't count its bytes")?;
+        Ok(Cost {
+            cpu_seconds: after - before,
+            megabytes: written as f64 / 1e6,
+            seconds,
+        })
+    }
+}
+
+/// The table `t`, whose keys and indexes stay in place.
+struct AsItIs(Arc<dyn Database>);
+
+impl LoadTable for AsItIs {
+    fn columns(&self) -> std::result::Result<Vec<ColumnInfo>, inorder_engine::Error> {
+        self.0.columns("t")
+    }
+
+    fn load(&self, columns: &[&str]) -> std::result::Result<Load, inorder_engine::Error> {
+        let mut writer = self.0.writer("t", columns, Retry::default())?;
+        writer.begin()?;
+        Ok(Load {
+            writer,
+            told: Vec::new(),
+        })
+    }
+}
+
+fn job(csv: &Path, order: Order) -> Job {
+    Job {
+        inputs: vec![Location {
+            path: csv.to_owned(),
+            table: None,
+        }],
+        settings: source::Settings::default(),
+        columns: None,
+        skips_unknown: false,
+        to: String::new(),
+        table: "t".to_owned(),
+        create: None,
+        decode: Vec::new(),
+        order,
+        memory_bytes: memory_bytes_default(),
+        spill_folder: csv.parent().map(PathBuf::from),
+        on_duplicate: OnDuplicate::Error,
+        rejects: None,
+        errors_max: 0,
+        fill_percent: None,
+        writer: WriterChoice::Auto,
+        is_dry: false,
+    }
+}
+
+/// Marsaglia's xorshift.
+fn random(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+fn make(path: &Path, rows: u64, payload_bytes: u64) -> Result<()> {
+    let mut state = 0x9e37_79b9_7f4a_7c15;
+    let mut file = BufWriter::new(File::create(path)?);
+    writeln!(file, "id,payload,n")?;
+    for _ in 0..rows {
+        let mut word = || random(&mut state);
+        let id = inorder_key::Uuid::from_u128(u128::from(word()) << 64 | u128::from(word()));
+        write!(file, "{id},")?;
+        for _ in 0..payload_bytes {
+            file.write_all(&[b'a' + (word() % 26) as u8])?;
+        }
+        writeln!(file, ",{}", word() >> 1)?;
+    }
+    Ok(file.flush()?)
+}
