@@ -10,11 +10,11 @@
 The same file for all: an id of 40 hex digits in no order and a payload of 64. Two tables: WITHOUT ROWID with the id
 as its key, and one with rowids and the id as its PRIMARY KEY; loaders that take minutes go into the first alone
 unless --everywhere is given. Nothing is ended early unless --seconds-max says so. `inorder` runs --repeat times, the
-others once; of several runs the table has the one of median CPU.
+others and what is slow once; of several runs the table has the one of median CPU.
 
 Whatever was loaded is checked after the loader has ended: the number of rows, that a walk along the key meets every id
-once and in order, a thousand rows by their keys, and what `inorder` wrote by PRAGMA integrity_check. A load that
-fails or is wrong makes the exit code 1. A loader that is not there is said so and left out.
+once and in order, a thousand rows by their keys, and what `inorder` wrote by PRAGMA integrity_check; of further runs
+the number of rows. A load that fails or is wrong makes the exit code 1. A loader that is not there is said so and left out.
 
 CPU is user and system time of the process and all it started; bytes are `wchar` of /proc/PID/io, which counts every
 write, to a pipe too (Linux); memory is the largest process's, 20 MB at least. --json writes every figure of every
@@ -173,9 +173,12 @@ def measure(command, seconds_max):
 
 
 def check(db, rows, known, is_ours):
-    """What is wrong with what was loaded, if anything is."""
+    """What is wrong with what was loaded, if anything is; without known rows only whether all are there."""
     connection = sqlite3.connect(db)
     try:
+        (stored,) = connection.execute("SELECT count(*) FROM t NOT INDEXED").fetchone()
+        if stored != rows or not known:
+            return None if stored == rows else f"{stored} rows"
         if is_ours:
             (health,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if health != "ok":
@@ -186,9 +189,8 @@ def check(db, rows, known, is_ours):
                 return f"{id} comes after {before}"
             before = id
             count += 1
-        (stored,) = connection.execute("SELECT count(*) FROM t NOT INDEXED").fetchone()
-        if not count == stored == rows:
-            return f"{stored} rows, {count} along the key"
+        if count != rows:
+            return f"{count} rows along the key"
         for id, payload in known:
             if connection.execute("SELECT payload FROM t WHERE id = ?", [id]).fetchall() != [(payload,)]:
                 return f"{id} has another payload"
@@ -219,8 +221,8 @@ def run_once(loader, table, db, rows, known, seconds_max):
 def run(loader, table, db, known, args):
     """All runs of a loader, and that of median CPU."""
     runs = []
-    for _ in range(args.repeat if loader.is_ours else 1):
-        result = run_once(loader, table, db, args.rows, known, args.seconds_max)
+    for turn in range(args.repeat if loader.is_ours and not loader.is_slow else 1):
+        result = run_once(loader, table, db, args.rows, known if turn == 0 else [], args.seconds_max)
         print(f"{table}, {loader.name}: {json.dumps(result)}", file=sys.stderr)
         if "failed" in result:
             return result

@@ -163,7 +163,7 @@ impl Sorter {
             spill,
             rows,
             bytes,
-            is_by_prefix: _,
+            ..
         } = self;
         // Their memory is the runs' now.
         drop((arena, pairs));
