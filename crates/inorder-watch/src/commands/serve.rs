@@ -3,23 +3,20 @@
 use crate::{
     db::Database,
     films::demo,
-    web::{App, Config},
+    web::{
+        App, Config,
+        listen::{self, Limits, STOP_TIMEOUT},
+    },
 };
 use anyhow::Context;
-use axum::serve::ListenerExt;
 use clap::Args;
 use std::{
-    future::IntoFuture,
     io::{IsTerminal, stderr},
     net::SocketAddr,
     path::Path,
-    time::Duration,
 };
-use tokio::{net::TcpListener, runtime, signal, sync::watch};
+use tokio::{net::TcpListener, runtime, signal};
 use tracing_subscriber::EnvFilter;
-
-/// How long requests that are being answered may go on once the server is told to stop.
-const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Serve the pages and the API
 ///
@@ -83,31 +80,15 @@ impl Serve {
                 "\nNobody uses this server yet. Whoever opens this address owns it:\n\n    http://{address}/setup?code={code}\n"
             );
         }
-        let (stop, stopped) = watch::channel(false);
-        // A page is several packets: none waits for the last one's receipt.
-        let listener = listener.tap_io(|connection| {
-            let _ = connection.set_nodelay(true);
-        });
-        let service = app
-            .router()
-            .into_make_service_with_connect_info::<SocketAddr>();
-        let server = axum::serve(listener, service).with_graceful_shutdown(async move {
-            until_told_to_stop().await;
-            tracing::info!("stopping");
-            let _ = stop.send(true);
-        });
-        tokio::select! {
-            served = server.into_future() => served?,
-            () = late(stopped) => tracing::warn!("some requests took too long and were cut off"),
-        }
+        listen::serve(
+            listener,
+            app.router(),
+            Limits::default(),
+            until_told_to_stop(),
+        )
+        .await;
         Ok(())
     }
-}
-
-/// Ends some time after the server was told to stop.
-async fn late(mut stopped: watch::Receiver<bool>) {
-    let _ = stopped.wait_for(|stopped| *stopped).await;
-    tokio::time::sleep(STOP_TIMEOUT).await;
 }
 
 /// Ends with Ctrl-C or SIGTERM.

@@ -8,6 +8,7 @@ mod assets;
 mod form;
 mod headers;
 pub(crate) mod layout;
+pub mod listen;
 mod me;
 pub mod pages;
 mod parts;
