@@ -116,7 +116,7 @@ fn keys_of_an_empty_postgres_table_are_made_after_the_rows() {
 fn indexes_of_an_empty_mariadb_table_are_made_after_the_rows() {
     if let Some([running]) = start("mariadb") {
         let make = "CREATE DATABASE app; CREATE TABLE app.t(id BIGINT PRIMARY KEY, n BIGINT COMMENT 'KEY `x` (',
-            m BIGINT AUTO_INCREMENT, UNIQUE KEY `a ``b` (n DESC), KEY (m), KEY (n, id) COMMENT ', KEY `z` (n)');
+            m BIGINT AUTO_INCREMENT, UNIQUE KEY `a ``b` (n DESC), KEY (m), KEY (n, id) COMMENT ', KEY `z` (n)') AUTO_INCREMENT = 1000;
             CREATE TABLE app.parent(id BIGINT PRIMARY KEY, n BIGINT, KEY (n));
             CREATE TABLE app.child(id BIGINT PRIMARY KEY, n BIGINT, KEY (n), FOREIGN KEY (id) REFERENCES parent(id))";
         for statement in make.split(";\n").flat_map(|part| part.split("; ")) {
@@ -169,6 +169,8 @@ fn indexes_of_an_empty_mariadb_table_are_made_after_the_rows() {
         );
         let count = "SELECT count(*) FROM app.t WHERE n = id * 7919 % 3001";
         assert_eq!(running.sql(count).unwrap(), ["3000"]);
+        let counted = "SELECT concat(min(m), ' ', max(m)) FROM app.t";
+        assert_eq!(running.sql(counted).unwrap(), ["1000 3999"]);
 
         let told = load(&*own, &columns, &rows([(-1, -1)])).unwrap();
         assert_eq!(told, ["the indexes of t stay in place: the table has rows"]);

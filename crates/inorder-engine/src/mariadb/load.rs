@@ -56,6 +56,14 @@ impl Definition {
         Some(format!("` ({}`", line.split_once("` ")?.0))
     }
 
+    /// The number that comes next, where it isn't the first: those before it may be in use elsewhere.
+    fn counter(&self) -> Option<u64> {
+        let options = self.0.lines().rfind(|line| line.starts_with(')'))?;
+        let mut words = options.split(' ');
+        let next = words.find_map(|word| word.strip_prefix("AUTO_INCREMENT="))?;
+        next.parse().ok()
+    }
+
     fn has_foreign_keys(&self) -> bool {
         self.lines().any(|line| line.contains("` FOREIGN KEY ("))
     }
@@ -153,8 +161,10 @@ impl Beside {
         }
         let drops = beside.indexes.iter();
         let drops = drops.map(|index| format!("DROP INDEX {}", index_name(index)));
-        let drops = drops.collect::<Vec<_>>().join(", ");
-        if let Err(error) = conn.query_drop(format!("ALTER TABLE {own} {drops}")) {
+        let counter = definition.counter();
+        let counter = counter.map(|next| format!("AUTO_INCREMENT = {next}"));
+        let changes = drops.chain(counter).collect::<Vec<_>>().join(", ");
+        if let Err(error) = conn.query_drop(format!("ALTER TABLE {own} {changes}")) {
             beside.remove(conn)?;
             return Err(error);
         }
@@ -328,6 +338,7 @@ mod tests {
         let names: Vec<&str> = indexes.iter().map(|index| index_name(index)).collect();
         assert_eq!(names, ["`a b`", "`c``d`", "`f`"]);
         assert_eq!(definition.counted().as_deref(), Some("` (`m`"));
+        assert_eq!(definition.counter(), Some(7));
         assert!(!definition.has_foreign_keys());
         assert_eq!(
             definition.lines().last().as_deref(),
