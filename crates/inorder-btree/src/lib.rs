@@ -10,6 +10,7 @@
 
 mod builder;
 mod cell;
+pub mod direct;
 mod error;
 mod geometry;
 mod header;

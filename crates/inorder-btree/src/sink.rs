@@ -4,42 +4,33 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use crate::direct::{Aligned, DirectIo};
 
 /// Bytes written at a time: a multiple of every size of a page.
 const BLOCK_BYTES: usize = 1 << 20;
-
-/// What memory and offsets are multiples of where the page cache is passed by.
-const ALIGNMENT_BYTES: usize = 4096;
 
 /// A file that grows page by page.
 #[derive(Debug)]
 pub(crate) struct Sink {
     file: File,
     page_bytes: usize,
-    memory: Vec<u8>,
-    /// Where in `memory` the block begins.
-    start: usize,
+    block: Aligned,
     /// Bytes of the block that are in use.
     used: usize,
     /// Bytes of the file that are written.
     written: u64,
-    is_direct: bool,
+    direct: DirectIo,
 }
 
 impl Sink {
     pub(crate) fn new(file: File, page_bytes: usize, is_direct: bool) -> Self {
-        let memory = vec![0; BLOCK_BYTES + ALIGNMENT_BYTES];
-        let start = memory.as_ptr().align_offset(ALIGNMENT_BYTES);
-        let is_direct = is_direct && set_direct(&file, true).is_ok();
         Sink {
+            direct: DirectIo::begin(&file, is_direct),
             file,
             page_bytes,
-            memory,
-            start,
+            block: Aligned::new(BLOCK_BYTES),
             used: 0,
             written: 0,
-            is_direct,
         }
     }
 
@@ -56,22 +47,12 @@ impl Sink {
     /// The page that was begun last.
     #[inline]
     pub(crate) fn page(&mut self) -> &mut [u8] {
-        let end = self.start + self.used;
-        &mut self.memory[end - self.page_bytes..end]
+        &mut self.block[self.used - self.page_bytes..self.used]
     }
 
     fn write_block(&mut self) -> io::Result<()> {
-        let block = &self.memory[self.start..][..self.used];
-        let result = self.file.write_all_at(block, self.written);
-        match result {
-            // Some file systems take the flag and then refuse to write.
-            Err(error) if self.is_direct && error.kind() == io::ErrorKind::InvalidInput => {
-                set_direct(&self.file, false)?;
-                self.is_direct = false;
-                self.file.write_all_at(block, self.written)?;
-            }
-            result => result?,
-        }
+        let block = &self.block[..self.used];
+        self.direct.write_all_at(&self.file, block, self.written)?;
         self.written += self.used as u64;
         self.used = 0;
         Ok(())
@@ -79,10 +60,7 @@ impl Sink {
 
     /// Writes what is left, which may be less than a block.
     pub(crate) fn finish(mut self) -> io::Result<Finished> {
-        if self.is_direct {
-            set_direct(&self.file, false)?;
-            self.is_direct = false;
-        }
+        self.direct.end(&self.file)?;
         self.write_block()?;
         Ok(Finished {
             file: self.file,
@@ -108,10 +86,4 @@ impl Finished {
     pub(crate) fn into_file(self) -> File {
         self.file
     }
-}
-
-fn set_direct(file: &File, is_direct: bool) -> io::Result<()> {
-    let mut flags = fcntl_getfl(file)?;
-    flags.set(OFlags::DIRECT, is_direct);
-    Ok(fcntl_setfl(file, flags)?)
 }

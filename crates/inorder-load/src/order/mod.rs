@@ -5,7 +5,6 @@
 //! the rest of a key is looked at only where the first 8 bytes are equal. The rows themselves move
 //! once, at the end.
 
-mod aligned;
 mod arena;
 mod compare;
 mod in_memory;

@@ -8,9 +8,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use inorder_btree::direct::{ALIGNMENT_BYTES, Aligned, DirectIo};
 
-use super::aligned::{ALIGNMENT_BYTES, Aligned};
 use super::arena::{FRAME_BYTES, Origin, frame, unframe};
 
 const WRITE_BYTES: usize = 1 << 20;
@@ -18,7 +17,7 @@ const WRITE_BYTES: usize = 1 << 20;
 /// Runs of rows, one after another, each from a multiple of the alignment on.
 pub(super) struct Spill {
     file: Arc<File>,
-    is_direct: bool,
+    direct: DirectIo,
     runs: Vec<std::ops::Range<u64>>,
     /// Where the run that is written begins.
     run_start: u64,
@@ -33,7 +32,7 @@ impl Spill {
     pub(super) fn create(folder: &Path) -> io::Result<Self> {
         let file = tempfile::tempfile_in(folder)?;
         Ok(Spill {
-            is_direct: set_direct(&file, true).is_ok(),
+            direct: DirectIo::begin(&file, true),
             file: Arc::new(file),
             runs: Vec::new(),
             run_start: 0,
@@ -79,15 +78,8 @@ impl Spill {
     /// Writes what of the block is in use: whole multiples of the alignment.
     fn flush(&mut self) -> io::Result<()> {
         let block = &self.block[..self.used];
-        match self.file.write_all_at(block, self.written_bytes) {
-            // Some file systems take the flag and then refuse to write.
-            Err(error) if self.is_direct && error.kind() == io::ErrorKind::InvalidInput => {
-                set_direct(&self.file, false)?;
-                self.is_direct = false;
-                self.file.write_all_at(block, self.written_bytes)?;
-            }
-            result => result?,
-        }
+        self.direct
+            .write_all_at(&self.file, block, self.written_bytes)?;
         self.written_bytes += self.used as u64;
         self.used = 0;
         Ok(())
@@ -117,12 +109,6 @@ impl Spill {
         };
         self.runs.iter().map(reader).collect()
     }
-}
-
-fn set_direct(file: &File, is_direct: bool) -> io::Result<()> {
-    let mut flags = fcntl_getfl(file)?;
-    flags.set(OFlags::DIRECT, is_direct);
-    Ok(fcntl_setfl(file, flags)?)
 }
 
 /// Reads the rows of a run in their order.
