@@ -19,9 +19,9 @@ use std::time::Instant;
 use inorder_engine::{
     ColumnInfo, Database, DatabaseTable, Load, LoadTable, Retry, Settings, Write, cpu_s, engine,
 };
-use inorder_load::load::{Job, OnDuplicate, Order, Progress, memory_bytes_default, run_into};
-use inorder_load::source::{self, Location};
-use inorder_load::target::{ServerTarget, Target, WriterChoice};
+use inorder_load::load::{Job, Order, Progress, run_into};
+use inorder_load::source::Location;
+use inorder_load::target::{ServerTarget, Target};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -193,27 +193,14 @@ impl LoadTable for AsItIs {
 }
 
 fn job(csv: &Path, order: Order) -> Job {
+    let source = Location {
+        path: csv.to_owned(),
+        table: None,
+    };
     Job {
-        inputs: vec![Location {
-            path: csv.to_owned(),
-            table: None,
-        }],
-        settings: source::Settings::default(),
-        columns: None,
-        skips_unknown: false,
-        to: String::new(),
-        table: "t".to_owned(),
-        create: None,
-        decode: Vec::new(),
         order,
-        memory_bytes: memory_bytes_default(),
         spill_folder: csv.parent().map(PathBuf::from),
-        on_duplicate: OnDuplicate::Error,
-        rejects: None,
-        errors_max: 0,
-        fill_percent: None,
-        writer: WriterChoice::Auto,
-        is_dry: false,
+        ..Job::new(vec![source], String::new(), "t".to_owned())
     }
 }
 

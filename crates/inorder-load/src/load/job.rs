@@ -64,6 +64,32 @@ pub struct Job {
     pub is_dry: bool,
 }
 
+impl Job {
+    /// A load as usual: into a table that is there, all rows sorted, none left out.
+    #[must_use]
+    pub fn new(inputs: Vec<Location>, to: String, table: String) -> Self {
+        Job {
+            inputs,
+            settings: Settings::default(),
+            columns: None,
+            skips_unknown: false,
+            to,
+            table,
+            create: None,
+            decode: Vec::new(),
+            order: Order::Full,
+            memory_bytes: memory_bytes_default(),
+            spill_folder: None,
+            on_duplicate: OnDuplicate::Error,
+            rejects: None,
+            errors_max: 0,
+            fill_percent: None,
+            writer: WriterChoice::Auto,
+            is_dry: false,
+        }
+    }
+}
+
 /// The memory that rows may take where nobody says how much: a quarter of what the machine has.
 pub fn memory_bytes_default() -> usize {
     let info = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();

@@ -5,9 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use inorder_load::load::{Job, OnDuplicate, Order, Progress, Summary, run};
-use inorder_load::source::{Location, Settings};
-use inorder_load::target::WriterChoice;
+use inorder_load::load::{Job, Progress, Summary, run};
+use inorder_load::source::Location;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -47,27 +46,14 @@ impl Folder {
 
     /// A load of this file into the table `t`.
     pub fn job(&self, input: &Path) -> Job {
+        let source = Location {
+            path: input.to_owned(),
+            table: None,
+        };
+        let to = self.database().display().to_string();
         Job {
-            inputs: vec![Location {
-                path: input.to_owned(),
-                table: None,
-            }],
-            settings: Settings::default(),
-            columns: None,
-            skips_unknown: false,
-            to: self.database().display().to_string(),
-            table: "t".to_owned(),
-            create: None,
-            decode: Vec::new(),
-            order: Order::Full,
             memory_bytes: 1 << 26,
-            spill_folder: None,
-            on_duplicate: OnDuplicate::Error,
-            rejects: None,
-            errors_max: 0,
-            fill_percent: None,
-            writer: WriterChoice::Auto,
-            is_dry: false,
+            ..Job::new(vec![source], to, "t".to_owned())
         }
     }
 

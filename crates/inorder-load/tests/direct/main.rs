@@ -10,35 +10,23 @@ mod schema;
 use std::path::{Path, PathBuf};
 
 use inorder_load::Error;
-use inorder_load::load::{Job, OnDuplicate, Order, Progress, Summary, run};
-use inorder_load::source::{Location, Settings};
+use inorder_load::load::{Job, Progress, Summary, run};
+use inorder_load::source::Location;
 use inorder_load::target::WriterChoice;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 /// A load of a table `s` of one database into a table `t` of another, by this writer.
 fn job(from: &Path, to: &Path, writer: WriterChoice) -> Job {
+    let source = Location {
+        path: from.to_owned(),
+        table: Some("s".to_owned()),
+    };
+    let to = to.to_string_lossy().into_owned();
     Job {
-        inputs: vec![Location {
-            path: from.to_owned(),
-            table: Some("s".to_owned()),
-        }],
-        settings: Settings::default(),
-        columns: None,
-        skips_unknown: false,
-        to: to.to_string_lossy().into_owned(),
-        table: "t".to_owned(),
-        create: None,
-        decode: Vec::new(),
-        order: Order::Full,
         memory_bytes: 1 << 22,
-        spill_folder: None,
-        on_duplicate: OnDuplicate::Error,
-        rejects: None,
-        errors_max: 0,
-        fill_percent: None,
         writer,
-        is_dry: false,
+        ..Job::new(vec![source], to, "t".to_owned())
     }
 }
 
