@@ -40,7 +40,9 @@ fn rows(pairs: impl IntoIterator<Item = (i64, i64)>) -> Batch {
 
 /// Loads rows and says what was told.
 fn load(table: &dyn LoadTable, columns: &[&str], batch: &Batch) -> Result<Vec<String>, Error> {
-    let Load { mut writer, told } = table.load(columns)?;
+    let Load {
+        mut writer, told, ..
+    } = table.load(columns, false)?;
     let mut write = || {
         writer.insert(batch, 0..batch.rows())?;
         writer.complete()?;
@@ -83,7 +85,7 @@ fn keys_of_an_empty_postgres_table_are_made_after_the_rows() {
             assert!(error.contains("duplicate"), "{error}");
             assert_eq!(running.sql(SHAPE).unwrap(), shape);
         }
-        drop(table.load(&columns).unwrap());
+        drop(table.load(&columns, false).unwrap());
         assert_eq!(running.sql("SELECT count(*) FROM t").unwrap(), ["0"]);
 
         let told = load(
@@ -236,7 +238,7 @@ fn rows_of_a_spread_table_go_straight_to_their_servers() {
     };
     let open = || table(&coordinator.admin(), "t");
     let columns = ["id", "n"];
-    let key = |table: &dyn LoadTable| table.columns().unwrap()[0].primary_key;
+    let key = |table: &dyn LoadTable| table.shape().unwrap().columns[0].info.primary_key;
     assert_eq!(key(&*open()), 1, "the key is that of the shards");
 
     let told = load(&*open(), &columns, &uuids(0..2000)).unwrap();
@@ -274,7 +276,7 @@ fn rows_of_a_spread_table_go_straight_to_their_servers() {
         ),
     ] {
         coordinator.sql(change).unwrap();
-        let told = open().load(&columns[..1]).unwrap().told;
+        let told = open().load(&columns[..1], false).unwrap().told;
         assert!(
             told.iter().any(|word| word.contains(why)),
             "{told:?}, not {why}"

@@ -171,7 +171,7 @@ impl Database for MariaDatabase {
         self.sessions.writer(table, columns)
     }
 
-    fn load(&self, table: &str, columns: &[&str]) -> Result<Load, Error> {
+    fn load(&self, table: &str, columns: &[&str], _survives_refusals: bool) -> Result<Load, Error> {
         let session = self.sessions.open()?;
         let has_later_keys = self.host.has(Feature::LaterKeys);
         load::begin(session, table, has_later_keys, |session, table| {

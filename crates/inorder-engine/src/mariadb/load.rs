@@ -247,7 +247,12 @@ pub fn begin(
                 beside,
                 is_complete: false,
             });
-            Ok(Load { writer, told })
+            Ok(Load {
+                writer,
+                told,
+                survives_refusals: false,
+                is_one_statement: false,
+            })
         }
         Err(why_not) => {
             let mut writer = open(session, table)?;
@@ -257,6 +262,8 @@ pub fn begin(
             Ok(Load {
                 writer: Box::new(writer),
                 told: told.into_iter().collect(),
+                survives_refusals: false,
+                is_one_statement: false,
             })
         }
     }

@@ -51,9 +51,14 @@ impl Plan {
             .collect()
     }
 
-    pub(super) fn new(destination: &Destination, record: Vec<usize>, is_lenient: bool) -> Self {
+    pub(super) fn new(
+        destination: &Destination,
+        record: Vec<usize>,
+        is_lenient: bool,
+        is_in_order: bool,
+    ) -> Self {
         Plan {
-            order: destination.order(&record),
+            order: destination.order(&record).filter(|_| !is_in_order),
             record,
             is_lenient,
         }
@@ -122,6 +127,7 @@ impl Plan {
                     },
                     is_guessed: info.is_guessed,
                 },
+                intake: info.intake.clone(),
             });
         }
         Encoder::new(slots, destination.encoding).map_err(|source| Error::Database {

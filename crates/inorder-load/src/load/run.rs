@@ -164,7 +164,8 @@ impl<'a> Load<'a> {
             true => destination.physical.clone(),
             false => given,
         };
-        let plan = Plan::new(&destination, record, job.skips_unknown);
+        let is_in_order = choice.in_order_because.is_some();
+        let plan = Plan::new(&destination, record, job.skips_unknown, is_in_order);
         let encoder = plan.encoder(
             &destination,
             create,
@@ -194,6 +195,11 @@ impl<'a> Load<'a> {
                 false => String::new(),
             },
             is_dry: job.is_dry,
+            notes: choice
+                .in_order_because
+                .map(|why| format!("rows go in the order of the input: {why}"))
+                .into_iter()
+                .collect(),
             ..Summary::default()
         };
         Ok(Load {
