@@ -97,8 +97,9 @@ pub struct LoadColumn {
     pub info: ColumnInfo,
     /// How it takes values.
     pub intake: Arc<dyn Intake>,
-    /// Whether text of one shape (UUID, hex, …) in all of the first rows is turned into bytes without being asked.
-    pub guesses_bytes: bool,
+    /// Where text of one shape (UUID, hex, …) in all of the first rows is turned into bytes without being asked: how
+    /// many bytes text has at most that the column takes as it is. Only longer text is turned into bytes.
+    pub guesses_bytes: Option<usize>,
     /// Whether the server takes two values for the same only where its intake makes the same of them. Otherwise who
     /// is a duplicate is the server's to say.
     pub is_exact: bool,
@@ -113,7 +114,7 @@ impl LoadColumn {
         let is_any = |words: &[&str]| words.iter().any(|word| declared_type.contains(word));
         LoadColumn {
             intake: Arc::new(AsGiven),
-            guesses_bytes: is_any(&["bytea", "blob", "binary", "uuid"]),
+            guesses_bytes: is_any(&["bytea", "blob", "binary", "uuid"]).then_some(0),
             is_exact: true,
             is_counted: false,
             info,

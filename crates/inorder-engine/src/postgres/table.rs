@@ -168,7 +168,7 @@ impl From<TableColumn> for LoadColumn {
         LoadColumn {
             info: column.info,
             intake: Arc::new(intake),
-            guesses_bytes: false,
+            guesses_bytes: None,
             is_exact: column.is_exact,
             is_counted: column.is_counted,
         }

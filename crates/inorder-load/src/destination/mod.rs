@@ -54,6 +54,8 @@ pub struct ColumnInfo {
     pub default: Option<String>,
     /// Whether its type was guessed from a sample.
     pub is_guessed: bool,
+    /// Bytes of text that a column of bytes takes as it is: only longer text may stand for bytes without being said.
+    pub text_bytes_max: usize,
     /// How a column of a server takes values, in place of the affinity.
     pub intake: Option<Arc<dyn Intake>>,
 }

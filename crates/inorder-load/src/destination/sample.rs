@@ -74,7 +74,7 @@ impl Sample {
     }
 
     /// How text at this place stands for bytes, if all of it does in one way.
-    pub(crate) fn decode(&self, place: usize) -> Option<Decode> {
+    pub(crate) fn decode(&self, place: usize, text_bytes_max: usize) -> Option<Decode> {
         let texts = || {
             self.rows.iter().filter_map(|row| match row.field(place) {
                 Raw::Text(text) => Some(text),
@@ -83,7 +83,9 @@ impl Sample {
         };
         texts().next()?;
         let mut scratch = Vec::new();
-        let fits_all = |way: &&Decode| texts().all(|text| way.fits(text, &mut scratch));
+        let fits_all = |way: &&Decode| {
+            texts().all(|text| text.len() > text_bytes_max && way.fits(text, &mut scratch))
+        };
         let mut fits_all = fits_all;
         Decode::ALL.iter().find(|way| fits_all(way)).copied()
     }

@@ -119,6 +119,7 @@ fn all_columns(
         let declared_type: String = row.get(1)?;
         let info = ColumnInfo {
             intake: None,
+            text_bytes_max: 0,
             name: row.get(0)?,
             affinity: match is_strict {
                 true => Affinity::of_strict(&declared_type),

@@ -98,7 +98,9 @@ impl Plan {
                 .find(|(name, _)| name.eq_ignore_ascii_case(&info.name));
             let decode = match said {
                 Some((_, decode)) => *decode,
-                None if info.is_blob() => place.and_then(|place| sample.decode(place)),
+                None if info.is_blob() => {
+                    place.and_then(|place| sample.decode(place, info.text_bytes_max))
+                }
                 None => None,
             };
             let constant = constants.iter().find(|(of, _)| *of == column);

@@ -117,9 +117,10 @@ impl ServerTarget {
 fn column(column: LoadColumn) -> ColumnInfo {
     ColumnInfo {
         affinity: match column.guesses_bytes {
-            true => Affinity::Blob,
-            false => Affinity::Text,
+            Some(_) => Affinity::Blob,
+            None => Affinity::Text,
         },
+        text_bytes_max: column.guesses_bytes.unwrap_or_default(),
         strict: None,
         is_not_null: false,
         default: column.info.is_optional.then(String::new),
