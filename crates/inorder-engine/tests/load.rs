@@ -184,6 +184,64 @@ fn indexes_of_an_empty_mariadb_table_are_made_after_the_rows() {
     }
 }
 
+#[test]
+fn what_a_user_of_mariadb_is_not_shown_is_kept() {
+    if let Some([running]) = start("mariadb") {
+        for statement in [
+            "CREATE DATABASE app",
+            "CREATE DATABASE other",
+            "CREATE TABLE app.t(id BIGINT PRIMARY KEY, n BIGINT, KEY (n))",
+            "CREATE TABLE app.log(id BIGINT)",
+            "CREATE TRIGGER app.fired AFTER INSERT ON app.t FOR EACH ROW INSERT INTO app.log VALUES (NEW.id)",
+            "CREATE TABLE app.parent(id BIGINT PRIMARY KEY, n BIGINT, KEY (n))",
+            "CREATE TABLE other.child(id BIGINT PRIMARY KEY, FOREIGN KEY (id) REFERENCES app.parent(id))",
+        ] {
+            running.sql(statement).unwrap();
+        }
+        // One who may not see the trigger, one who may not see the foreign key, one who may insert alone.
+        for (user, rights) in [
+            ("maker", "SELECT, INSERT, CREATE, DROP, ALTER, INDEX"),
+            ("owner", "ALL"),
+            ("writer", "INSERT"),
+        ] {
+            for statement in [
+                format!("CREATE USER {user}@'%' IDENTIFIED BY '{PASSWORD}'"),
+                format!("GRANT {rights} ON app.* TO {user}@'%'"),
+            ] {
+                running.sql(&statement).unwrap();
+            }
+        }
+        let url = |user| format!("{}app", running.url(user, PASSWORD));
+        let columns = ["id", "n"];
+        for (user, id) in [("maker", 1), ("writer", 2)] {
+            let told = load(&*table(&url(user), "t"), &columns, &rows([(id, 5)])).unwrap();
+            assert!(told[0].contains("stay in place"), "{told:?}");
+        }
+        let logged = running.sql("SELECT id FROM app.log ORDER BY 1").unwrap();
+        assert_eq!(logged, ["1", "2"]);
+
+        let error = load(
+            &*table(&url("owner"), "parent"),
+            &columns,
+            &rows([(1, 5), (2, 6)]),
+        )
+        .unwrap_err();
+        assert!(error.to_string().contains("foreign key"), "{error}");
+        let left =
+            "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'inorder%'";
+        assert_eq!(running.sql(left).unwrap(), ["0"]);
+        assert_eq!(
+            running.sql("SELECT count(*) FROM app.parent").unwrap(),
+            ["0"]
+        );
+        running.sql("INSERT INTO app.parent VALUES (7, 7)").unwrap();
+        running.sql("INSERT INTO other.child VALUES (7)").unwrap();
+        running
+            .sql("INSERT INTO other.child VALUES (8)")
+            .unwrap_err();
+    }
+}
+
 /// What makes servers of other ports known to a coordinator, as shards of the table `t`.
 fn spread(ports: &[u16]) -> String {
     let mut sql = "CREATE EXTENSION postgres_fdw;
