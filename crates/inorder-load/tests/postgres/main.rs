@@ -2,5 +2,6 @@
 //! prints SKIPPED.
 
 mod server;
+mod tables;
 mod types;
 mod values;

@@ -63,6 +63,11 @@ impl Server {
         })
     }
 
+    /// The folder of its socket.
+    pub fn socket(&self) -> &str {
+        &self.socket
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
