@@ -2,6 +2,7 @@
 //! prints SKIPPED.
 
 mod server;
+mod sources;
 mod tables;
 mod types;
 mod values;
