@@ -32,6 +32,23 @@ impl Out for BytesMut {
     }
 }
 
+/// Types whose binary form is known here: any other has its values sent as text, NULL too, since it may be without one.
+const BINARY: &[Type] = &[
+    Type::INT2,
+    Type::INT4,
+    Type::INT8,
+    Type::FLOAT8,
+    Type::TEXT,
+    Type::VARCHAR,
+    Type::BYTEA,
+    Type::UUID,
+];
+
+/// Whether the binary form of a type is known here.
+pub fn has_binary(ty: &Type) -> bool {
+    BINARY.contains(ty)
+}
+
 /// Appends the binary form of a value; false where it has none in this type.
 pub fn binary(cell: Cell<'_>, ty: &Type, out: &mut impl Out) -> bool {
     match (cell, ty) {

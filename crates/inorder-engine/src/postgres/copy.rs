@@ -44,10 +44,11 @@ pub fn send(
 
 /// Rows in binary; false where a value has no such form.
 fn binary(types: &[Type], batch: &Batch, rows: Range<usize>, out: &mut Vec<u8>) -> bool {
-    out.extend_from_slice(HEADER);
-    let Ok(columns) = i16::try_from(types.len()) else {
+    let is_known = types.iter().all(bind::has_binary);
+    let Some(columns) = i16::try_from(types.len()).ok().filter(|_| is_known) else {
         return false;
     };
+    out.extend_from_slice(HEADER);
     for row in rows {
         out.extend_from_slice(&columns.to_be_bytes());
         for (column, ty) in batch.columns.iter().zip(types) {

@@ -173,10 +173,10 @@ impl Intake for Form {
                 serde_json::to_writer(&mut *out, value).map_err(|error| error.to_string())?;
                 Taken::Text
             }
-            (Given::Json(value), Form::Array(element, delimiter))
-                if value.first() == Some(&b'[') =>
-            {
-                put_array(value, element, *delimiter, out).map_err(|error| error.to_string())?;
+            (Given::Json(value), Form::Array(element, delimiter)) => {
+                dimensions(value)
+                    .and_then(|dimensions| put_array(value, dimensions, (element, *delimiter), out))
+                    .map_err(|_| "an object of JSON is no value of an array".to_owned())?;
                 Taken::Text
             }
             (Given::Number(value) | Given::Text(value) | Given::JsonString(value), _) => {
@@ -205,15 +205,25 @@ impl Intake for Form {
     }
 }
 
-/// An array as the server writes it, its elements as `json_populate_record` has them. Every element but NULL and arrays
-/// stands in quotes: no word of an element is taken for a NULL then.
+/// The dimensions of an array: as many as its first elements are in one another, as `json_populate_record` counts them.
+fn dimensions(json: &[u8]) -> Result<usize, serde_json::Error> {
+    let values: Vec<&RawValue> = serde_json::from_slice(json)?;
+    match values.first().map(|value| value.get()) {
+        Some(first) if first.starts_with('[') => Ok(1 + dimensions(first.as_bytes())?),
+        _ => Ok(1),
+    }
+}
+
+/// An array of so many dimensions as the server writes it. Every element but NULL and arrays stands in quotes: no word of an
+/// element is taken for a NULL then.
 fn put_array(
     json: &[u8],
-    element: &Form,
-    delimiter: u8,
+    dimensions: usize,
+    array: (&Form, u8),
     out: &mut Vec<u8>,
 ) -> Result<(), serde_json::Error> {
     let values: Vec<&RawValue> = serde_json::from_slice(json)?;
+    let (element, delimiter) = array;
     out.push(b'{');
     for (at, value) in values.iter().enumerate() {
         if at > 0 {
@@ -222,7 +232,9 @@ fn put_array(
         let text = value.get();
         match text.as_bytes().first() {
             Some(b'n') => out.extend_from_slice(b"NULL"),
-            Some(b'[') => put_array(text.as_bytes(), element, delimiter, out)?,
+            Some(b'[') if dimensions > 1 => {
+                put_array(text.as_bytes(), dimensions - 1, array, out)?;
+            }
             Some(b'"') if *element != Form::Json => {
                 put_quoted(&serde_json::from_str::<String>(text)?, out);
             }

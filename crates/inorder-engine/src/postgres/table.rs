@@ -44,26 +44,32 @@ const TABLE: &str = "
     FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
     WHERE pg_class.oid = to_regclass(";
 
-/// Its columns. `base` has what domains are made of.
+/// Its columns. `base` and `elements` have what domains are made of.
 const COLUMNS: &str = "
-    WITH RECURSIVE base(of, ty) AS (
-        SELECT oid, oid FROM pg_type
-        UNION SELECT of, typbasetype FROM base JOIN pg_type ON oid = ty WHERE typtype = 'd'
-    ), resolved AS (SELECT of, pg_type.* FROM base JOIN pg_type ON pg_type.oid = ty WHERE typtype <> 'd')
+    WITH RECURSIVE own(of, ty) AS (
+        SELECT DISTINCT atttypid, atttypid FROM pg_attribute
+            WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped
+        UNION ALL SELECT of, typbasetype FROM own JOIN pg_type ON oid = ty WHERE typtype = 'd'
+    ), base AS (SELECT of, pg_type.* FROM own JOIN pg_type ON pg_type.oid = ty WHERE typtype <> 'd'),
+    element(of, ty) AS (
+        SELECT DISTINCT typelem, typelem FROM base WHERE typcategory = 'A'
+        UNION ALL SELECT of, typbasetype FROM element JOIN pg_type ON oid = ty WHERE typtype = 'd'
+    ), elements AS (
+        SELECT of, pg_type.oid FROM element JOIN pg_type ON pg_type.oid = ty WHERE typtype <> 'd')
     SELECT attname::text, format_type(atttypid, atttypmod),
         NOT attnotnull OR atthasdef OR attidentity <> '',
         coalesce(array_position(indkey::int2[], attnum) + 1, 0),
-        own.oid, element.oid, own.typdelim::text,
-        own.oid = atttypid AND (own.typname IN ('int2', 'int4', 'int8', 'uuid')
-            OR own.typname IN ('text', 'varchar') AND atttypmod = -1
+        base.oid, elements.oid, base.typdelim::text,
+        base.oid = atttypid AND (base.typname IN ('int2', 'int4', 'int8', 'uuid')
+            OR base.typname IN ('text', 'varchar') AND atttypmod = -1
                 AND (SELECT collisdeterministic FROM pg_collation WHERE oid = attcollation)),
         attidentity <> '' OR EXISTS (SELECT FROM pg_attrdef
             JOIN pg_depend ON classid = 'pg_attrdef'::regclass AND objid = pg_attrdef.oid
             JOIN pg_class ON refclassid = 'pg_class'::regclass AND refobjid = pg_class.oid
             WHERE adrelid = attrelid AND adnum = attnum AND relkind = 'S')
     FROM pg_attribute
-    JOIN resolved AS own ON own.of = atttypid
-    LEFT JOIN resolved AS element ON element.of = own.typelem AND own.typcategory = 'A'
+    JOIN base ON base.of = atttypid
+    LEFT JOIN elements ON elements.of = base.typelem AND base.typcategory = 'A'
     LEFT JOIN pg_index ON indrelid = attrelid AND indisprimary
     WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped
     ORDER BY attnum";

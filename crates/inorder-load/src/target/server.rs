@@ -273,11 +273,18 @@ impl ServerWriter {
         batch: &mut Batch<'_>,
     ) -> Result<u64, Error> {
         let mut taken = 0;
+        // Where one row is refused others may be near: fewer are sent together then, and sent again.
+        let mut together = rows.len();
         while !rows.is_empty() {
-            let Err(error) = self.load.writer.insert(&chunk.rows, rows.clone()) else {
-                taken += rows.len() as u64;
-                break;
+            let end = rows.start.saturating_add(together).min(rows.end);
+            let sent = rows.start..end;
+            let Err(error) = self.load.writer.insert(&chunk.rows, sent.clone()) else {
+                taken += sent.len() as u64;
+                rows.start = end;
+                together = together.saturating_mul(4);
+                continue;
             };
+            together = (together / 4).max(1);
             let EngineError::Refused {
                 row,
                 message,
@@ -291,14 +298,11 @@ impl ServerWriter {
                 return Err(self.told(error, &chunk.origins, batch.origins()));
             }
             match row {
-                None if rows.len() > 1 => {
-                    let middle = rows.start + rows.len() / 2;
-                    taken += self.send(chunk, rows.start..middle, batch)?;
-                    rows.start = middle;
-                }
+                // It is said to be one of them: fewer are sent.
+                None if sent.len() > 1 => together = together.min(sent.len() / 2),
                 row => {
-                    let row = row.unwrap_or(rows.start);
-                    taken += self.send(chunk, rows.start..row, batch)?;
+                    let row = row.unwrap_or(sent.start);
+                    taken += self.send(chunk, sent.start..row, batch)?;
                     batch.refuse(message.clone(), chunk.origins[row])?;
                     rows.start = row + 1;
                 }
