@@ -204,6 +204,53 @@ impl Beside {
         conn.query_drop(format!("ALTER TABLE {} {adds}", quoted(&self.name)))
     }
 
+    /// The keys of two rows that have the same in a unique index, as the message of the server names it.
+    fn equal_rows(&self, conn: &mut Conn, message: &str) -> Result<Option<String>, mysql::Error> {
+        let index = message.rsplit_once("for key '").and_then(|(_, name)| {
+            let name = name.trim_end_matches('\'');
+            // MySQL puts the table before it.
+            name.strip_prefix(&format!("{}.", self.name)).or(Some(name))
+        });
+        let unique = self.columns_of(conn, index.unwrap_or_default())?;
+        let primary = self.columns_of(conn, "PRIMARY")?;
+        if unique.is_empty() || primary.is_empty() {
+            return Ok(None);
+        }
+        let list = unique.join(", ");
+        let are_given: Vec<String> = unique
+            .iter()
+            .map(|of| format!("{of} IS NOT NULL"))
+            .collect();
+        let (own, are_given) = (quoted(&self.name), are_given.join(" AND "));
+        let rows: Vec<String> = conn.query(format!(
+            "SELECT concat_ws(', ', {}) FROM {own} WHERE ({list}) = (SELECT {list} FROM {own}
+                 WHERE {are_given} GROUP BY {list} HAVING count(*) > 1 LIMIT 1) LIMIT 2",
+            primary.join(", ")
+        ))?;
+        Ok((rows.len() == 2).then(|| rows.join(" and ")))
+    }
+
+    /// The columns of one of the table's indexes, as an expression has them.
+    fn columns_of(&self, conn: &mut Conn, index: &str) -> Result<Vec<String>, mysql::Error> {
+        let parts: Vec<(String, Option<u32>, bool)> = conn.exec(
+            "SELECT s.column_name, sub_part, data_type LIKE '%binary' FROM information_schema.statistics AS s
+             JOIN information_schema.columns AS c
+                 ON c.table_schema = s.table_schema AND c.table_name = s.table_name
+                 AND c.column_name = s.column_name
+             WHERE s.table_schema = database() AND s.table_name = ? AND index_name = ? ORDER BY seq_in_index",
+            (&self.table, index),
+        )?;
+        let part = |(name, characters, is_binary): (String, Option<u32>, bool)| {
+            let name = quoted(&name);
+            match (characters, is_binary) {
+                (Some(characters), _) => format!("left({name}, {characters})"),
+                (None, true) => format!("hex({name})"),
+                (None, false) => name,
+            }
+        };
+        Ok(parts.into_iter().map(part).collect())
+    }
+
     /// Puts it into the table's place at once. Rows that somebody else wrote meanwhile are kept.
     fn put_in_place(&self, conn: &mut Conn) -> Result<(), Failure> {
         let names = [&self.table, &self.before, &self.name].map(|name| quoted(name));
@@ -332,7 +379,25 @@ impl Writer for Loader {
         self.writer.commit()?;
         let Loader { writer, beside, .. } = self;
         let made = beside.make_indexes(&mut writer.session().connection);
-        made.map_err(|error| writer.refusal(error, None))
+        made.map_err(|error| match writer.refusal(error, None) {
+            Error::Refused {
+                table,
+                row,
+                message,
+                is_duplicate,
+            } => {
+                let rows = beside.equal_rows(&mut writer.session().connection, &message);
+                let rows = rows.ok().flatten();
+                let rows = rows.map(|rows| format!(", in the rows whose primary keys are {rows}"));
+                Error::Refused {
+                    table,
+                    row,
+                    message: message + &rows.unwrap_or_default(),
+                    is_duplicate,
+                }
+            }
+            error => error,
+        })
     }
 
     fn commit(&mut self) -> Result<(), Error> {

@@ -98,9 +98,7 @@ impl Plan {
                 .find(|(name, _)| name.eq_ignore_ascii_case(&info.name));
             let decode = match said {
                 Some((_, decode)) => *decode,
-                None if info.is_blob() => {
-                    place.and_then(|place| sample.decode(place, info.text_bytes_max))
-                }
+                None if info.is_blob() => place.and_then(|place| sample.decode(place, info)),
                 None => None,
             };
             let constant = constants.iter().find(|(of, _)| *of == column);

@@ -33,7 +33,7 @@ const MODES: &[(&str, &str)] = &[
     ),
 ];
 
-/// How many values of a type are each tried in a load that ends with them.
+/// How many of a type's refused values each end a load of their own.
 const LAST: usize = 1;
 
 fn is_thorough() -> bool {
@@ -204,7 +204,7 @@ impl Case<'_> {
             // Where every row is refused, its columns can't be given at all.
             return self.differ(0, &format!("nothing is loaded: {error}"));
         }
-        // A timestamp that is NOT NULL takes NULL for now, and now differs.
+        // A timestamp that is NOT NULL takes NULL for the current time, which differs.
         let is_same = match self.declared.starts_with("TIMESTAMP NOT NULL") {
             true => "i = 0 OR wanted.c = loaded.c",
             false => "HEX(wanted.c) <=> HEX(loaded.c) AND CONCAT(wanted.c) <=> CONCAT(loaded.c)",
@@ -285,8 +285,8 @@ impl Case<'_> {
             .filter(|i| !refused.contains(i) && !self.source.literals[*i].contains('\n'))
             .take(20)
             .collect();
-        let last = if is_thorough() { usize::MAX } else { LAST };
-        // The first is refused for its own reasons in most types.
+        let is_all = is_thorough() && self.mode == MODES[0];
+        let last = if is_all { usize::MAX } else { LAST };
         for &i in refused.iter().rev().take(last) {
             self.load_refused(i, &taken);
             counts.loads_refused += 1;

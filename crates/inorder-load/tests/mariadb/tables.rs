@@ -353,7 +353,10 @@ fn the_table_that_takes_an_empty_ones_place_is_like_it() {
     // A row that a key made after the rows refuses: nothing stays, not even the table beside.
     server.run("CREATE TABLE u(id int PRIMARY KEY, n int, UNIQUE (n))");
     let why = server.refused("u", "id,n\n1,5\n2,6\n3,5\n");
-    assert!(why.contains("Duplicate entry '5' for key 'n'"), "{why}");
+    assert!(
+        why.contains("Duplicate entry '5' for key 'n', in the rows whose primary keys are 1 and 3"),
+        "{why}"
+    );
 }
 
 #[test]
