@@ -315,6 +315,10 @@ mod tests {
             taken(&Form::Real, Given::Text(b"-0.25")).0,
             Taken::Real(-0.25)
         );
+    }
+
+    #[test]
+    fn bytes_and_uuids_are_read_in_one_form_alone() {
         let id = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f";
         assert_eq!(
             taken(&Form::Uuid, Given::Text(id.as_bytes())).0,

@@ -189,53 +189,14 @@ fn every_type_is_loaded_as_psql_loads_it() {
     let expected = stored(server, &names("p", &types));
     let accepted: Vec<Vec<usize>> = expected.iter().map(|stored| numbers(stored)).collect();
 
-    // What psql took is taken, all in one; what it refused is refused, all of it, with column, file and line.
     let refusals = AtomicUsize::new(0);
     on_all(&types, |at, ty| {
-        let (number, name) = (ty.number, &ty.name);
-        let table = format!("i_{number}");
-        let (good, bad) = (format!("good{number}.csv"), format!("bad{number}.csv"));
-        server.file(&good, rows(&fields, accepted[at].iter().copied()));
         let is_refused = |value: &usize| !accepted[at].contains(value);
-        let is_due = |value: &usize| is_large() || value % SHARE == number % SHARE;
+        let is_due = |value: &usize| is_large() || value % SHARE == ty.number % SHARE;
         let refused = all.iter().copied().filter(is_refused);
         let refused: Vec<usize> = refused.filter(is_due).collect();
         refusals.fetch_add(refused.len(), Relaxed);
-        server.file(&bad, rows(&fields, refused.iter().copied()));
-        if !accepted[at].is_empty() {
-            let loaded = server
-                .load(&table, &good)
-                .unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert_eq!(loaded.rows_written, accepted[at].len() as u64, "{name}");
-        }
-        if !refused.is_empty() {
-            let job = inorder_load::load::Job {
-                errors_max: u64::MAX,
-                ..server.job(&table, &bad)
-            };
-            let loaded = server
-                .run(&job)
-                .unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert_eq!(
-                (loaded.rows_written, loaded.rows_refused),
-                (0, refused.len() as u64),
-                "{name}: a value that psql refuses is taken"
-            );
-        }
-        let alone = if is_large() { refused.len() } else { 1 };
-        for value in refused
-            .iter()
-            .cycle()
-            .skip(number)
-            .take(alone.min(refused.len()))
-        {
-            let file = format!("v{value}.csv");
-            let error = server.load(&table, &file).expect_err(name);
-            assert!(
-                error.contains(&format!("{file}, line 2")),
-                "{name}: {error}"
-            );
-        }
+        check_type(server, ty, &fields, &accepted[at], &refused);
     });
     let found = stored(server, &names("i", &types));
     for (at, ty) in types.iter().enumerate() {
@@ -251,6 +212,55 @@ fn every_type_is_loaded_as_psql_loads_it() {
 
     check_keys(server, &types, &fields, &accepted);
     check_exports(server, types.into_iter().filter(Type::is_due).collect());
+}
+
+/// What psql took is taken, all in one; what it refused is refused, all of it, with file and line.
+fn check_type(
+    server: &Server,
+    ty: &Type,
+    fields: &[String],
+    accepted: &[usize],
+    refused: &[usize],
+) {
+    let (number, name) = (ty.number, &ty.name);
+    let table = format!("i_{number}");
+    let (good, bad) = (format!("good{number}.csv"), format!("bad{number}.csv"));
+    server.file(&good, rows(fields, accepted.iter().copied()));
+    server.file(&bad, rows(fields, refused.iter().copied()));
+    if !accepted.is_empty() {
+        let loaded = server
+            .load(&table, &good)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(loaded.rows_written, accepted.len() as u64, "{name}");
+    }
+    if !refused.is_empty() {
+        let job = inorder_load::load::Job {
+            errors_max: u64::MAX,
+            ..server.job(&table, &bad)
+        };
+        let loaded = server
+            .run(&job)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(
+            (loaded.rows_written, loaded.rows_refused),
+            (0, refused.len() as u64),
+            "{name}: a value that psql refuses is taken"
+        );
+    }
+    let alone = if is_large() { refused.len() } else { 1 };
+    for value in refused
+        .iter()
+        .cycle()
+        .skip(number)
+        .take(alone.min(refused.len()))
+    {
+        let file = format!("v{value}.csv");
+        let error = server.load(&table, &file).expect_err(name);
+        assert!(
+            error.contains(&format!("{file}, line 2")),
+            "{name}: {error}"
+        );
+    }
 }
 
 /// As keys: of equal values psql takes the first, and the loader refuses all of them.
