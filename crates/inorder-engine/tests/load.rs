@@ -5,7 +5,7 @@ mod common;
 
 use common::running::{PASSWORD, Running};
 use inorder_engine::{
-    Batch, Column, Error, Load, LoadTable, Settings, Value, Write,
+    Batch, Column, Engine as _, Error, Load, LoadTable, Settings, Value, Write,
     remote::{Remote, ServerUrl},
 };
 use std::{
@@ -217,8 +217,19 @@ fn what_a_user_of_mariadb_is_not_shown_is_kept() {
             let told = load(&*table(&url(user), "t"), &columns, &rows([(id, 5)])).unwrap();
             assert!(told[0].contains("stay in place"), "{told:?}");
         }
+        // A server that takes no files takes INSERTs.
+        running.sql("SET GLOBAL local_infile = OFF").unwrap();
+        let remote = Remote::at(&ServerUrl::parse(&url("writer")).unwrap()).unwrap();
+        let settings = |write| Settings {
+            write,
+            ..Settings::default()
+        };
+        remote.accepts(&settings(Write::Bulk)).unwrap_err();
+        let by_inserts = remote.table(&settings(Write::Multi), "t").unwrap();
+        load(&*by_inserts, &columns, &rows([(3, 5)])).unwrap();
+        running.sql("SET GLOBAL local_infile = ON").unwrap();
         let logged = running.sql("SELECT id FROM app.log ORDER BY 1").unwrap();
-        assert_eq!(logged, ["1", "2"]);
+        assert_eq!(logged, ["1", "2", "3"]);
 
         let error = load(
             &*table(&url("owner"), "parent"),

@@ -8,11 +8,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use inorder_btree::{Collation, Record, TextEncoding, Value};
-use inorder_engine::remote::dialect::Feature;
 use inorder_engine::remote::{Remote, ServerUrl};
 use inorder_engine::{
-    Batch as Columns, Column, Error as EngineError, Load, LoadColumn, LoadTable, Settings,
-    Value as Cell, Write,
+    Batch as Columns, Column, Engine as _, Error as EngineError, Load, LoadColumn, LoadTable,
+    Settings, Value as Cell, Write,
 };
 
 use super::{Choice, Kind, RowWriter, Target, WritePlan, WriterChoice};
@@ -37,12 +36,12 @@ pub(super) const TARGET: Kind = Kind {
             ..Settings::default()
         };
         // What takes no bulk of rows takes many to an INSERT.
-        let settings = match remote.lacks(Feature::Bulk) {
-            true => Settings {
+        let settings = match remote.accepts(&settings) {
+            Ok(()) => settings,
+            Err(_) => Settings {
                 write: Write::Multi,
                 ..settings
             },
-            false => settings,
         };
         let table = remote.table(&settings, wanted.table)?;
         Ok(Box::new(ServerTarget::new(table, wanted.table)?))
