@@ -1,6 +1,9 @@
 //! The traits an engine implements, and the list of engines.
 
-use crate::{Batch, Error, Io, KernelCheck, Load, PageFill, Settings, TableShape, Tree};
+use crate::{
+    Batch, Error, Io, KernelCheck, Load, LoadColumn, LoadShape, PageFill, Settings, TableShape,
+    Tree,
+};
 use inorder_key::{Encoding, KeyKind};
 use std::{
     ops::Range,
@@ -198,17 +201,32 @@ pub trait Database: Send + Sync {
     fn writer(&self, table: &str, columns: &[&str], retry: Retry)
     -> Result<Box<dyn Writer>, Error>;
 
+    /// A table as a load has to know it.
+    ///
+    /// # Errors
+    /// When the engine doesn't answer.
+    fn load_shape(&self, table: &str) -> Result<LoadShape, Error> {
+        let columns = self.columns(table)?;
+        Ok(LoadShape {
+            columns: columns.into_iter().map(LoadColumn::as_given).collect(),
+            in_order_because: None,
+        })
+    }
+
     /// Begins to load rows into `columns` of `table`, as [`Database::writer`] writes them. Where the table is
-    /// empty, keys and indexes may be made after the rows: until then nobody else gets at the table.
+    /// empty, keys and indexes may be made after the rows: until then nobody else gets at the table. With
+    /// `survives_refusals` the load is to go on after rows that the server doesn't take, where it can.
     ///
     /// # Errors
     /// When the table or a column isn't there.
-    fn load(&self, table: &str, columns: &[&str]) -> Result<Load, Error> {
+    fn load(&self, table: &str, columns: &[&str], _survives_refusals: bool) -> Result<Load, Error> {
         let mut writer = self.writer(table, columns, Retry::default())?;
         writer.begin()?;
         Ok(Load {
             writer,
             told: Vec::new(),
+            survives_refusals: false,
+            is_one_statement: false,
         })
     }
 
@@ -329,6 +347,12 @@ pub trait Writer: Send {
     /// When the rows break a constraint that is made after them.
     fn complete(&mut self) -> Result<(), Error> {
         Ok(())
+    }
+
+    /// Rows that the engine says it stored since the transaction began, where that may be others than it was given
+    /// (triggers), once all is complete.
+    fn stored(&self) -> Option<u64> {
+        None
     }
 
     /// Commits. A checkpoint that becomes due is left to [`Writer::checkpoint_if_due`].

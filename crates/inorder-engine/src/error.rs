@@ -24,6 +24,19 @@ pub enum Error {
         /// The engine's message, which names the column or constraint.
         message: String,
     },
+    /// The server doesn't take rows of a load.
+    #[error("a row of table {table} is refused: {message}")]
+    Refused {
+        /// The table.
+        table: String,
+        /// Zero-based index of the row, where it is known: from [`crate::Writer::insert`] in the batch that was handed to
+        /// it, from [`crate::Writer::complete`] among all rows that were handed over.
+        row: Option<usize>,
+        /// The server's message, which names column or constraint.
+        message: String,
+        /// Whether the reason is another row with the same key.
+        is_duplicate: bool,
+    },
     /// The disk has no room left.
     #[error("no room left on the disk that holds {path}: free some space or choose another folder")]
     DiskFull {

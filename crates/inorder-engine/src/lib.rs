@@ -30,7 +30,9 @@ pub use engine::{
 };
 pub use error::Error;
 pub use layout::{LAYOUTS, TableShape};
-pub use load::{DatabaseTable, Load, LoadTable};
+pub use load::{
+    AsGiven, DatabaseTable, Given, Intake, Load, LoadColumn, LoadShape, LoadTable, Taken,
+};
 pub use processes::cpu_s;
 pub use server::template::TEMPLATES;
 pub use settings::{AutoVacuum, Journal, Partition, Settings, Synchronous, Write};

@@ -5,7 +5,7 @@ mod common;
 
 use common::running::{PASSWORD, Running};
 use inorder_engine::{
-    Batch, Column, Error, Load, LoadTable, Settings, Value, Write,
+    Batch, Column, Engine as _, Error, Load, LoadTable, Settings, Value, Write,
     remote::{Remote, ServerUrl},
 };
 use std::{
@@ -40,7 +40,9 @@ fn rows(pairs: impl IntoIterator<Item = (i64, i64)>) -> Batch {
 
 /// Loads rows and says what was told.
 fn load(table: &dyn LoadTable, columns: &[&str], batch: &Batch) -> Result<Vec<String>, Error> {
-    let Load { mut writer, told } = table.load(columns)?;
+    let Load {
+        mut writer, told, ..
+    } = table.load(columns, false)?;
     let mut write = || {
         writer.insert(batch, 0..batch.rows())?;
         writer.complete()?;
@@ -83,7 +85,7 @@ fn keys_of_an_empty_postgres_table_are_made_after_the_rows() {
             assert!(error.contains("duplicate"), "{error}");
             assert_eq!(running.sql(SHAPE).unwrap(), shape);
         }
-        drop(table.load(&columns).unwrap());
+        drop(table.load(&columns, false).unwrap());
         assert_eq!(running.sql("SELECT count(*) FROM t").unwrap(), ["0"]);
 
         let told = load(
@@ -182,6 +184,75 @@ fn indexes_of_an_empty_mariadb_table_are_made_after_the_rows() {
     }
 }
 
+#[test]
+fn what_a_user_of_mariadb_is_not_shown_is_kept() {
+    if let Some([running]) = start("mariadb") {
+        for statement in [
+            "CREATE DATABASE app",
+            "CREATE DATABASE other",
+            "CREATE TABLE app.t(id BIGINT PRIMARY KEY, n BIGINT, KEY (n))",
+            "CREATE TABLE app.log(id BIGINT)",
+            "CREATE TRIGGER app.fired AFTER INSERT ON app.t FOR EACH ROW INSERT INTO app.log VALUES (NEW.id)",
+            "CREATE TABLE app.parent(id BIGINT PRIMARY KEY, n BIGINT, KEY (n))",
+            "CREATE TABLE other.child(id BIGINT PRIMARY KEY, FOREIGN KEY (id) REFERENCES app.parent(id))",
+        ] {
+            running.sql(statement).unwrap();
+        }
+        // One who may not see the trigger, one who may not see the foreign key, one who may insert alone.
+        for (user, rights) in [
+            ("maker", "SELECT, INSERT, CREATE, DROP, ALTER, INDEX"),
+            ("owner", "ALL"),
+            ("writer", "INSERT"),
+        ] {
+            for statement in [
+                format!("CREATE USER {user}@'%' IDENTIFIED BY '{PASSWORD}'"),
+                format!("GRANT {rights} ON app.* TO {user}@'%'"),
+            ] {
+                running.sql(&statement).unwrap();
+            }
+        }
+        let url = |user| format!("{}app", running.url(user, PASSWORD));
+        let columns = ["id", "n"];
+        for (user, id) in [("maker", 1), ("writer", 2)] {
+            let told = load(&*table(&url(user), "t"), &columns, &rows([(id, 5)])).unwrap();
+            assert!(told[0].contains("stay in place"), "{told:?}");
+        }
+        // A server that takes no files takes INSERTs.
+        running.sql("SET GLOBAL local_infile = OFF").unwrap();
+        let remote = Remote::at(&ServerUrl::parse(&url("writer")).unwrap()).unwrap();
+        let settings = |write| Settings {
+            write,
+            ..Settings::default()
+        };
+        remote.accepts(&settings(Write::Bulk)).unwrap_err();
+        let by_inserts = remote.table(&settings(Write::Multi), "t").unwrap();
+        load(&*by_inserts, &columns, &rows([(3, 5)])).unwrap();
+        running.sql("SET GLOBAL local_infile = ON").unwrap();
+        let logged = running.sql("SELECT id FROM app.log ORDER BY 1").unwrap();
+        assert_eq!(logged, ["1", "2", "3"]);
+
+        let error = load(
+            &*table(&url("owner"), "parent"),
+            &columns,
+            &rows([(1, 5), (2, 6)]),
+        )
+        .unwrap_err();
+        assert!(error.to_string().contains("foreign key"), "{error}");
+        let left =
+            "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'inorder%'";
+        assert_eq!(running.sql(left).unwrap(), ["0"]);
+        assert_eq!(
+            running.sql("SELECT count(*) FROM app.parent").unwrap(),
+            ["0"]
+        );
+        running.sql("INSERT INTO app.parent VALUES (7, 7)").unwrap();
+        running.sql("INSERT INTO other.child VALUES (7)").unwrap();
+        running
+            .sql("INSERT INTO other.child VALUES (8)")
+            .unwrap_err();
+    }
+}
+
 /// What makes servers of other ports known to a coordinator, as shards of the table `t`.
 fn spread(ports: &[u16]) -> String {
     let mut sql = "CREATE EXTENSION postgres_fdw;
@@ -236,7 +307,7 @@ fn rows_of_a_spread_table_go_straight_to_their_servers() {
     };
     let open = || table(&coordinator.admin(), "t");
     let columns = ["id", "n"];
-    let key = |table: &dyn LoadTable| table.columns().unwrap()[0].primary_key;
+    let key = |table: &dyn LoadTable| table.shape().unwrap().columns[0].info.primary_key;
     assert_eq!(key(&*open()), 1, "the key is that of the shards");
 
     let told = load(&*open(), &columns, &uuids(0..2000)).unwrap();
@@ -274,7 +345,7 @@ fn rows_of_a_spread_table_go_straight_to_their_servers() {
         ),
     ] {
         coordinator.sql(change).unwrap();
-        let told = open().load(&columns[..1]).unwrap().told;
+        let told = open().load(&columns[..1], false).unwrap().told;
         assert!(
             told.iter().any(|word| word.contains(why)),
             "{told:?}, not {why}"

@@ -237,7 +237,7 @@ fn a_load_finds_the_tables_that_are_there_and_leaves_them() {
             ..Settings::default()
         };
         let opened = remote(&url).unwrap().table(&settings, "t").unwrap();
-        let mut load = opened.load(&["x"]).unwrap();
+        let mut load = opened.load(&["x"], false).unwrap();
         load.writer.insert(&integers(0..2000), 0..2000).unwrap();
         load.writer.commit().unwrap();
         drop((opened, load));

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use inorder_engine::{
-    ColumnInfo, Database, DatabaseTable, Load, LoadTable, Retry, Settings, Write, cpu_s, engine,
+    Database, DatabaseTable, Load, LoadShape, LoadTable, Retry, Settings, Write, cpu_s, engine,
 };
 use inorder_load::load::{Job, Order, Progress, run_into};
 use inorder_load::source::Location;
@@ -178,16 +178,22 @@ impl Case {
 struct AsItIs(Arc<dyn Database>);
 
 impl LoadTable for AsItIs {
-    fn columns(&self) -> std::result::Result<Vec<ColumnInfo>, inorder_engine::Error> {
-        self.0.columns("t")
+    fn shape(&self) -> std::result::Result<LoadShape, inorder_engine::Error> {
+        self.0.load_shape("t")
     }
 
-    fn load(&self, columns: &[&str]) -> std::result::Result<Load, inorder_engine::Error> {
+    fn load(
+        &self,
+        columns: &[&str],
+        _survives_refusals: bool,
+    ) -> std::result::Result<Load, inorder_engine::Error> {
         let mut writer = self.0.writer("t", columns, Retry::default())?;
         writer.begin()?;
         Ok(Load {
             writer,
             told: Vec::new(),
+            survives_refusals: false,
+            is_one_statement: false,
         })
     }
 }

@@ -1,8 +1,11 @@
 //! One open database: its control connection.
 
-use super::{PACKET_BYTES_MAX, SCHEMA, SOCKET, counters, load, remote, settings, structure};
+use super::{
+    PACKET_BYTES_MAX, SCHEMA, SOCKET, counters, load, remote, settings, structure, table::Table,
+};
 use crate::{
-    ColumnInfo, Database, Error, Io, Load, PageFill, Reader, Retry, Settings, Tree, Writer,
+    ColumnInfo, Database, Error, Io, Load, LoadShape, PageFill, Reader, Retry, Settings, Tree,
+    Write, Writer,
     remote::{Remote, dialect::Feature, host::Host},
     server::{Connection, Failure, Server, Sessions, session::Keeper, sql},
 };
@@ -171,12 +174,18 @@ impl Database for MariaDatabase {
         self.sessions.writer(table, columns)
     }
 
-    fn load(&self, table: &str, columns: &[&str]) -> Result<Load, Error> {
+    fn load_shape(&self, table: &str) -> Result<LoadShape, Error> {
+        let found = self.control(&format!("describing {table}"), |conn| {
+            Table::find(conn, table)
+        })?;
+        Ok(found.map(Table::shape).unwrap_or_default())
+    }
+
+    fn load(&self, table: &str, columns: &[&str], _survives_refusals: bool) -> Result<Load, Error> {
         let session = self.sessions.open()?;
         let has_later_keys = self.host.has(Feature::LaterKeys);
-        load::begin(session, table, has_later_keys, |session, table| {
-            self.sessions.own_writer(session, table, columns)
-        })
+        let goes_by_file = self.sessions.write() == Write::Bulk;
+        load::begin(session, table, columns, has_later_keys, goes_by_file)
     }
 
     fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {

@@ -3,10 +3,14 @@
 //! table commit what was done before: only so is there no moment at which half of it is seen, or left by
 //! whatever ends the load.
 
-use super::database::quoted;
+use super::{
+    database::quoted,
+    strict::{self, StrictWriter},
+    table::Table,
+};
 use crate::{
     Batch, Error, Load, Writer,
-    server::{Failure, ServerWriter, session::Session},
+    server::{Failure, session::Session},
 };
 use mysql::{Conn, Row, prelude::Queryable as _};
 use std::ops::Range;
@@ -66,6 +70,11 @@ impl Definition {
 
     fn has_foreign_keys(&self) -> bool {
         self.lines().any(|line| line.contains("` FOREIGN KEY ("))
+    }
+
+    /// Whether it keeps rows that are no longer current: an empty table may have some.
+    fn has_history(&self) -> bool {
+        self.0.contains("WITH SYSTEM VERSIONING")
     }
 }
 
@@ -132,6 +141,9 @@ impl Beside {
         if has_rows(conn, table)? != Some(false) {
             return why_not("the table has rows");
         }
+        if definition.has_history() {
+            return why_not("the table keeps its history");
+        }
         if definition.has_foreign_keys() || is_held(conn, table)? {
             return why_not("the table has foreign keys, is led to by some, or has triggers");
         }
@@ -164,11 +176,22 @@ impl Beside {
         let counter = definition.counter();
         let counter = counter.map(|next| format!("AUTO_INCREMENT = {next}"));
         let changes = drops.chain(counter).collect::<Vec<_>>().join(", ");
-        if let Err(error) = conn.query_drop(format!("ALTER TABLE {own} {changes}")) {
+        let changed = conn.query_drop(format!("ALTER TABLE {own} {changes}"));
+        if let Err(error) = changed.and_then(|()| beside.try_trigger(conn)) {
             beside.remove(conn)?;
             return Err(error);
         }
         Ok(Ok(beside))
+    }
+
+    /// Makes a trigger and drops it: only who may make one is shown those that are there. A trigger that
+    /// nobody sees would be lost with the empty table.
+    fn try_trigger(&self, conn: &mut Conn) -> Result<(), mysql::Error> {
+        let name = quoted(&self.name);
+        conn.query_drop(format!(
+            "CREATE TRIGGER {name} BEFORE INSERT ON {name} FOR EACH ROW SET @inorder = 1"
+        ))?;
+        conn.query_drop(format!("DROP TRIGGER {name}"))
     }
 
     fn remove(&self, conn: &mut Conn) -> Result<(), mysql::Error> {
@@ -179,6 +202,53 @@ impl Beside {
         let adds = self.indexes.iter().map(|index| format!("ADD {index}"));
         let adds = adds.collect::<Vec<_>>().join(", ");
         conn.query_drop(format!("ALTER TABLE {} {adds}", quoted(&self.name)))
+    }
+
+    /// The keys of two rows that have the same in a unique index, as the message of the server names it.
+    fn equal_rows(&self, conn: &mut Conn, message: &str) -> Result<Option<String>, mysql::Error> {
+        let index = message.rsplit_once("for key '").and_then(|(_, name)| {
+            let name = name.trim_end_matches('\'');
+            // MySQL puts the table before it.
+            name.strip_prefix(&format!("{}.", self.name)).or(Some(name))
+        });
+        let unique = self.columns_of(conn, index.unwrap_or_default())?;
+        let primary = self.columns_of(conn, "PRIMARY")?;
+        if unique.is_empty() || primary.is_empty() {
+            return Ok(None);
+        }
+        let list = unique.join(", ");
+        let are_given: Vec<String> = unique
+            .iter()
+            .map(|of| format!("{of} IS NOT NULL"))
+            .collect();
+        let (own, are_given) = (quoted(&self.name), are_given.join(" AND "));
+        let rows: Vec<String> = conn.query(format!(
+            "SELECT concat_ws(', ', {}) FROM {own} WHERE ({list}) = (SELECT {list} FROM {own}
+                 WHERE {are_given} GROUP BY {list} HAVING count(*) > 1 LIMIT 1) LIMIT 2",
+            primary.join(", ")
+        ))?;
+        Ok((rows.len() == 2).then(|| rows.join(" and ")))
+    }
+
+    /// The columns of one of the table's indexes, as an expression has them.
+    fn columns_of(&self, conn: &mut Conn, index: &str) -> Result<Vec<String>, mysql::Error> {
+        let parts: Vec<(String, Option<u32>, bool)> = conn.exec(
+            "SELECT s.column_name, sub_part, data_type LIKE '%binary' FROM information_schema.statistics AS s
+             JOIN information_schema.columns AS c
+                 ON c.table_schema = s.table_schema AND c.table_name = s.table_name
+                 AND c.column_name = s.column_name
+             WHERE s.table_schema = database() AND s.table_name = ? AND index_name = ? ORDER BY seq_in_index",
+            (&self.table, index),
+        )?;
+        let part = |(name, characters, is_binary): (String, Option<u32>, bool)| {
+            let name = quoted(&name);
+            match (characters, is_binary) {
+                (Some(characters), _) => format!("left({name}, {characters})"),
+                (None, true) => format!("hex({name})"),
+                (None, false) => name,
+            }
+        };
+        Ok(parts.into_iter().map(part).collect())
     }
 
     /// Puts it into the table's place at once. Rows that somebody else wrote meanwhile are kept.
@@ -198,7 +268,15 @@ impl Beside {
                 "the rows are in {table}, and those that others wrote at the same moment in {before}"
             )));
         }
-        Ok(conn.query_drop(format!("DROP TABLE {before}"))?)
+        let Err(error) = conn.query_drop(format!("DROP TABLE {before}")) else {
+            return Ok(());
+        };
+        // A foreign key that this user isn't shown leads to it.
+        conn.query_drop(format!(
+            "RENAME TABLE {table} TO {name}, {before} TO {table}"
+        ))?;
+        self.remove(conn)?;
+        Err(error.into())
     }
 }
 
@@ -212,54 +290,66 @@ fn told(message: String) -> Failure {
 
 /// Writes rows to the table beside.
 struct Loader {
-    writer: ServerWriter<Conn>,
+    writer: StrictWriter,
     beside: Beside,
     is_complete: bool,
 }
 
-/// Begins a load, through a writer that `open` makes of the session for a table.
+/// Begins a load of these columns. `has_later_keys` permits a table beside, `goes_by_file` LOAD DATA.
 ///
 /// # Errors
-/// When the table can't be asked about, or `open` fails.
+/// When the table can't be asked about, or could not be as it was before after a row is refused.
 pub fn begin(
     mut session: Session<Conn>,
     table: &str,
+    columns: &[&str],
     has_later_keys: bool,
-    open: impl FnOnce(Session<Conn>, &str) -> Result<ServerWriter<Conn>, Error>,
+    goes_by_file: bool,
 ) -> Result<Load, Error> {
+    let conn = &mut session.connection;
+    let found = strict::prepare(conn).and_then(|()| Table::find(conn, table));
+    let found = found.map_err(|error| Failure::from(error).doing(format!("describing {table}")))?;
+    let refused = |what| told(what).doing(format!("loading into {table}"));
+    let found = found.ok_or_else(|| refused("there is no such table".to_owned()))?;
+    if let Some(obstacle) = found.obstacle() {
+        return Err(refused(obstacle));
+    }
     let made = match has_later_keys {
-        true => Beside::make(&mut session.connection, table)
-            .unwrap_or_else(|error| Err(Failure::from(error).message)),
+        true => Beside::make(conn, table).unwrap_or_else(|error| Err(Failure::from(error).message)),
         false => Err(String::new()),
     };
-    match made {
+    let (into, told) = match &made {
         Ok(beside) => {
             let names: Vec<&str> = beside
                 .indexes
                 .iter()
                 .map(|index| index_name(index))
                 .collect();
-            let told = vec![format!("made after the rows: {}", names.join(", "))];
-            let mut writer = open(session, &beside.name)?;
-            writer.begin()?;
-            let writer = Box::new(Loader {
-                writer,
-                beside,
-                is_complete: false,
-            });
-            Ok(Load { writer, told })
+            let told = format!("made after the rows: {}", names.join(", "));
+            (&*beside.name, vec![told])
         }
+        Err(why_not) if why_not.is_empty() => (table, Vec::new()),
         Err(why_not) => {
-            let mut writer = open(session, table)?;
-            writer.begin()?;
-            let told = (!why_not.is_empty())
-                .then(|| format!("the indexes of {table} stay in place: {why_not}"));
-            Ok(Load {
-                writer: Box::new(writer),
-                told: told.into_iter().collect(),
-            })
+            let told = format!("the indexes of {table} stay in place: {why_not}");
+            (table, vec![told])
         }
-    }
+    };
+    let mut writer = StrictWriter::open(session, &found, into, columns, goes_by_file)?;
+    writer.begin()?;
+    let writer: Box<dyn Writer> = match made {
+        Ok(beside) => Box::new(Loader {
+            writer,
+            beside,
+            is_complete: false,
+        }),
+        Err(_) => Box::new(writer),
+    };
+    Ok(Load {
+        writer,
+        told,
+        survives_refusals: true,
+        is_one_statement: false,
+    })
 }
 
 impl Loader {
@@ -287,8 +377,26 @@ impl Writer for Loader {
             return Ok(());
         }
         self.writer.commit()?;
-        self.control("making the indexes of", |beside, conn| {
-            Ok(beside.make_indexes(conn)?)
+        let Loader { writer, beside, .. } = self;
+        let made = beside.make_indexes(&mut writer.session().connection);
+        made.map_err(|error| match writer.refusal(error, None) {
+            Error::Refused {
+                table,
+                row,
+                message,
+                is_duplicate,
+            } => {
+                let rows = beside.equal_rows(&mut writer.session().connection, &message);
+                let rows = rows.ok().flatten();
+                let rows = rows.map(|rows| format!(", in the rows whose primary keys are {rows}"));
+                Error::Refused {
+                    table,
+                    row,
+                    message: message + &rows.unwrap_or_default(),
+                    is_duplicate,
+                }
+            }
+            error => error,
         })
     }
 

@@ -10,9 +10,12 @@ pub(crate) mod database;
 mod ddl;
 mod load;
 mod remote;
+mod rows;
 mod session;
 pub(crate) mod settings;
+mod strict;
 mod structure;
+mod table;
 
 pub(crate) use remote::PROTOCOL;
 

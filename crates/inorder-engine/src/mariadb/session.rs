@@ -1,6 +1,6 @@
 //! A connection to MariaDB.
 
-use super::database::quoted;
+use super::{database::quoted, rows};
 use crate::{
     Batch,
     batch::Cell,
@@ -77,18 +77,18 @@ impl Connection for Conn {
         rows: Range<usize>,
     ) -> Result<(), Failure> {
         let wanted = rows.len() as u64;
-        let lines = lines(batch, rows);
+        let lines = rows::lines(batch, rows, |_| false);
         self.set_local_infile_handler(Some(LocalInfileHandler::new(move |_, file| {
             file.write_all(&lines)
         })));
         let loaded = self.query_drop(sql);
         self.set_local_infile_handler(None);
         loaded?;
-        match self.affected_rows() {
-            stored if stored == wanted => Ok(()),
-            stored => Err(Failure {
+        match (self.affected_rows(), self.warnings()) {
+            (stored, 0) if stored == wanted => Ok(()),
+            (stored, warnings) => Err(Failure {
                 message: format!(
-                    "{stored} of {wanted} rows were stored: the others break a constraint"
+                    "{stored} of {wanted} rows were stored, with {warnings} warnings: the others break a constraint"
                 ),
                 is_of_the_row: false,
                 is_conflict: false,
@@ -125,10 +125,26 @@ impl From<mysql::Error> for Failure {
 /// Errors by which a server that ends takes leave of a session: shutdown, connection killed.
 const ENDED: [u16; 2] = [1053, 1927];
 
-/// Whether a row is at fault: the classes 22 (data) and 23 (constraints) of `SQLSTATE`, or a value
-/// that doesn't fit its type (1366).
+/// Classes of `SQLSTATE` of errors that a row is at fault for: warnings that strict mode makes errors, data,
+/// constraints, and what a trigger signals.
+const CLASSES_OF_ROWS: [&str; 4] = ["01", "22", "23", "45"];
+/// Further ones, in the class of all that has none: no default (1364), a value that doesn't fit its type (1366),
+/// a type that doesn't fit the column's (4078), invalid characters (1300, 3854), a row too large for a page (1118), no partition (1526, 1591), a value for a
+/// generated column (1906, 3105).
+const ERRORS_OF_ROWS: [u16; 10] = [1118, 1300, 1364, 1366, 1526, 1591, 1906, 3105, 3854, 4078];
+
+/// Errors about a key that another row has: 1062 and 1586 (which names the key), 1761 (of a child's row).
+const ERRORS_OF_DUPLICATES: [u16; 3] = [1062, 1586, 1761];
+
+/// Whether another row with the same key is the reason.
+pub fn is_duplicate(error: &mysql::Error) -> bool {
+    matches!(error, mysql::Error::MySqlError(error) if ERRORS_OF_DUPLICATES.contains(&error.code))
+}
+
+/// Whether a row is at fault.
 fn is_of_the_row(error: &mysql::error::MySqlError) -> bool {
-    error.code == 1366 || error.state.starts_with("22") || error.state.starts_with("23")
+    let is_class = |class: &&str| error.state.starts_with(*class);
+    ERRORS_OF_ROWS.contains(&error.code) || CLASSES_OF_ROWS.iter().any(is_class)
 }
 
 /// The values of rows, as parameters.
@@ -143,32 +159,4 @@ fn parameters(batch: &Batch, rows: Range<usize>) -> Params {
         Cell::Text(bytes) | Cell::Blob(bytes) => Value::Bytes(bytes.to_vec()),
     });
     Params::Positional(values.collect())
-}
-
-/// Rows as LOAD DATA reads them: a line each, tabs between values, `\` before what isn't itself.
-fn lines(batch: &Batch, rows: Range<usize>) -> Vec<u8> {
-    let mut out = Vec::new();
-    for row in rows {
-        for (at, cell) in sql::cells(batch, row..row + 1).enumerate() {
-            if at > 0 {
-                out.push(b'\t');
-            }
-            match cell {
-                Cell::Null => out.extend_from_slice(b"\\N"),
-                Cell::Integer(integer) => out.extend_from_slice(integer.to_string().as_bytes()),
-                Cell::Real(real) => out.extend_from_slice(real.to_string().as_bytes()),
-                Cell::Text(bytes) | Cell::Blob(bytes) => {
-                    for &byte in bytes {
-                        match byte {
-                            0 => out.extend_from_slice(b"\\0"),
-                            b'\t' | b'\n' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
-                            _ => out.push(byte),
-                        }
-                    }
-                }
-            }
-        }
-        out.push(b'\n');
-    }
-    out
 }

@@ -1,5 +1,5 @@
-//! Values as PostgreSQL's wire format: binary where the column's type has the value's own form,
-//! else the text that its input function reads.
+//! Values as PostgreSQL's wire format: binary where the value has the type's own form, else the text that its input
+//! function reads.
 
 use crate::batch::Cell;
 use postgres::types::{Format, IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
@@ -7,59 +7,98 @@ use std::{error::Error, io::Write as _};
 
 type Failure = Box<dyn Error + Sync + Send>;
 
-/// The value as the binary form of a type, where it has one.
-fn binary(cell: Cell<'_>, ty: &Type, out: &mut BytesMut) -> Option<Result<(), Failure>> {
-    let mut put = |bytes: &[u8]| out.extend_from_slice(bytes);
+/// What binary values are appended to.
+pub trait Out {
+    /// Appends bytes.
+    fn put(&mut self, bytes: &[u8]);
+}
+
+impl Out for Vec<u8> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
+/// Where values go that nobody wants.
+struct Nowhere;
+
+impl Out for Nowhere {
+    fn put(&mut self, _: &[u8]) {}
+}
+
+impl Out for BytesMut {
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
+/// Types whose binary form is known here: any other has its values sent as text, NULL too, since it may be without one.
+const BINARY: &[Type] = &[
+    Type::INT2,
+    Type::INT4,
+    Type::INT8,
+    Type::FLOAT8,
+    Type::TEXT,
+    Type::VARCHAR,
+    Type::BYTEA,
+    Type::UUID,
+];
+
+/// Whether the binary form of a type is known here.
+pub fn has_binary(ty: &Type) -> bool {
+    BINARY.contains(ty)
+}
+
+/// Appends the binary form of a value; false where it has none in this type.
+pub fn binary(cell: Cell<'_>, ty: &Type, out: &mut impl Out) -> bool {
     match (cell, ty) {
-        (Cell::Integer(value), &Type::INT8) => put(&value.to_be_bytes()),
+        (Cell::Integer(value), &Type::INT8) => out.put(&value.to_be_bytes()),
         (Cell::Integer(value), &Type::INT4) => match i32::try_from(value) {
-            Ok(value) => put(&value.to_be_bytes()),
-            Err(_) => return Some(Err(format!("{value} is out of range for integer").into())),
+            Ok(value) => out.put(&value.to_be_bytes()),
+            Err(_) => return false,
         },
         (Cell::Integer(value), &Type::INT2) => match i16::try_from(value) {
-            Ok(value) => put(&value.to_be_bytes()),
-            Err(_) => return Some(Err(format!("{value} is out of range for smallint").into())),
+            Ok(value) => out.put(&value.to_be_bytes()),
+            Err(_) => return false,
         },
-        (Cell::Integer(value), &Type::FLOAT8) => put(&(value as f64).to_be_bytes()),
-        (Cell::Real(value), &Type::FLOAT8) => put(&value.to_be_bytes()),
-        (Cell::Real(value), &Type::FLOAT4) => put(&(value as f32).to_be_bytes()),
-        (Cell::Text(bytes) | Cell::Blob(bytes), &Type::BYTEA | &Type::TEXT | &Type::VARCHAR) => {
-            put(bytes);
-        }
-        (Cell::Blob(bytes), &Type::UUID) if bytes.len() == 16 => put(bytes),
-        _ => return None,
+        (Cell::Integer(value), &Type::FLOAT8) => out.put(&(value as f64).to_be_bytes()),
+        (Cell::Real(value), &Type::FLOAT8) => out.put(&value.to_be_bytes()),
+        (Cell::Text(bytes), &Type::TEXT | &Type::VARCHAR) => out.put(bytes),
+        (Cell::Blob(bytes), &Type::BYTEA | &Type::TEXT | &Type::VARCHAR) => out.put(bytes),
+        (Cell::Blob(bytes), &Type::UUID) if bytes.len() == 16 => out.put(bytes),
+        _ => return false,
     }
-    Some(Ok(()))
+    true
 }
 
-fn text(cell: Cell<'_>, out: &mut BytesMut) {
-    match cell {
-        Cell::Null => {}
-        Cell::Integer(value) => out.extend_from_slice(value.to_string().as_bytes()),
-        Cell::Real(value) => out.extend_from_slice(value.to_string().as_bytes()),
-        Cell::Text(bytes) => out.extend_from_slice(bytes),
-        Cell::Blob(bytes) => {
-            let mut digits = b"\\x".to_vec();
-            for byte in bytes {
-                let _ = write!(digits, "{byte:02x}");
-            }
-            out.extend_from_slice(&digits);
+/// Appends the text of a value.
+pub fn text(cell: Cell<'_>, ty: &Type, out: &mut Vec<u8>) {
+    let _ = match cell {
+        Cell::Null => Ok(()),
+        Cell::Integer(value) => write!(out, "{value}"),
+        Cell::Real(value) if value.is_infinite() => {
+            write!(out, "{}Infinity", if value < 0.0 { "-" } else { "" })
         }
-    }
-}
-
-/// Whether [`binary`] knows the form.
-fn is_binary(cell: Cell<'_>, ty: &Type) -> bool {
-    match cell {
-        Cell::Null => true,
-        Cell::Integer(_) => matches!(*ty, Type::INT8 | Type::INT4 | Type::INT2 | Type::FLOAT8),
-        Cell::Real(_) => matches!(*ty, Type::FLOAT8 | Type::FLOAT4),
-        Cell::Text(_) => matches!(*ty, Type::BYTEA | Type::TEXT | Type::VARCHAR),
+        Cell::Real(value) => write!(out, "{value}"),
+        Cell::Text(bytes) => out.write_all(bytes),
         Cell::Blob(bytes) => match *ty {
-            Type::UUID => bytes.len() == 16,
-            _ => matches!(*ty, Type::BYTEA | Type::TEXT | Type::VARCHAR),
+            Type::TEXT | Type::VARCHAR => out.write_all(bytes),
+            Type::UUID => put_hex(bytes, out),
+            _ => {
+                out.extend_from_slice(b"\\x");
+                put_hex(bytes, out)
+            }
         },
+    };
+}
+
+fn put_hex(bytes: &[u8], out: &mut Vec<u8>) -> std::io::Result<()> {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for byte in bytes {
+        let digits = [byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]);
+        out.extend_from_slice(&digits);
     }
+    Ok(())
 }
 
 impl ToSql for Cell<'_> {
@@ -67,9 +106,10 @@ impl ToSql for Cell<'_> {
         if *self == Cell::Null {
             return Ok(IsNull::Yes);
         }
-        match binary(*self, ty, out) {
-            Some(done) => done?,
-            None => text(*self, out),
+        if !binary(*self, ty, out) {
+            let mut own = Vec::new();
+            text(*self, ty, &mut own);
+            out.put(&own);
         }
         Ok(IsNull::No)
     }
@@ -79,7 +119,7 @@ impl ToSql for Cell<'_> {
     }
 
     fn encode_format(&self, ty: &Type) -> Format {
-        match is_binary(*self, ty) {
+        match *self == Cell::Null || binary(*self, ty, &mut Nowhere) {
             true => Format::Binary,
             false => Format::Text,
         }

@@ -1,8 +1,11 @@
 //! One open database: its control connection.
 
-use super::{NAME, SUPERUSER, counters, load, remote, session::Address, settings, structure};
+use super::{
+    NAME, SUPERUSER, counters, load, remote, session::Address, settings, structure, table::Table,
+};
 use crate::{
-    ColumnInfo, Database, Error, Io, Load, PageFill, Reader, Retry, Settings, Tree, Writer,
+    ColumnInfo, Database, Error, Io, Load, LoadShape, PageFill, Reader, Retry, Settings, Tree,
+    Writer,
     remote::{Remote, dialect::Feature, host::Host},
     server::{Connection, Server, Sessions, session::Keeper, sql},
 };
@@ -129,11 +132,21 @@ impl Database for PostgresDatabase {
         self.sessions.writer(table, columns)
     }
 
-    fn load(&self, table: &str, columns: &[&str]) -> Result<Load, Error> {
-        let writer = self
-            .sessions
-            .own_writer(self.sessions.open()?, table, columns)?;
-        load::begin(writer, table, self.host.has(Feature::LaterKeys))
+    fn load_shape(&self, table: &str) -> Result<LoadShape, Error> {
+        let found = self.control(&format!("listing the columns of {table}"), |client| {
+            Table::find(client, table)
+        })?;
+        Ok(found.map(Table::shape).unwrap_or_default())
+    }
+
+    fn load(&self, table: &str, columns: &[&str], survives_refusals: bool) -> Result<Load, Error> {
+        load::begin(
+            self.sessions.open()?,
+            table,
+            columns,
+            self.host.has(Feature::LaterKeys),
+            survives_refusals,
+        )
     }
 
     fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {

@@ -2,28 +2,31 @@
 //! in the transaction of the load. From rows in their order that costs the server less than keeping them
 //! row by row, and an index in another order is sorted once.
 
+use super::{copy::Copy, stream::Stream, table::Table};
 use crate::{
     Batch, Error, Load, Writer,
-    server::{Connection as _, Failure, ServerWriter},
+    server::{Connection as _, Failure, session::Session},
 };
-use postgres::{Client, Row};
+use postgres::{Client, Row, types::Type};
 use std::ops::Range;
 
 /// Indexes of a plain table that say no more than their definition does. Excluded are those that others hold on
-/// to by name, and what a definition leaves out: tablespace, comment, statistics.
+/// to by name, and what a definition leaves out: tablespace, comment, statistics, an extension that it goes with.
 const INDEXES: &str = "
     SELECT relname::text, indexrelid::regclass::text, pg_get_indexdef(indexrelid), conname::text,
         contype::text, condeferrable, condeferred
     FROM pg_index
     JOIN pg_class ON pg_class.oid = indexrelid
     LEFT JOIN pg_constraint ON conindid = indexrelid AND conrelid = indrelid
-    WHERE indrelid = to_regclass(quote_ident($1)) AND indisvalid
+    WHERE indrelid = $1 AND indisvalid
         AND NOT indisreplident AND NOT indisclustered AND reltablespace = 0
         AND coalesce(contype IN ('p', 'u'), true)
         AND obj_description(indexrelid, 'pg_class') IS NULL
         AND obj_description(pg_constraint.oid, 'pg_constraint') IS NULL
         AND NOT EXISTS (SELECT FROM pg_attribute
             WHERE attrelid = indexrelid AND coalesce(attstattarget, -1) >= 0)
+        AND NOT EXISTS (SELECT FROM pg_depend
+            WHERE classid = 'pg_class'::regclass AND objid = indexrelid AND deptype = 'x')
         AND EXISTS (SELECT FROM pg_class AS own
             WHERE own.oid = indrelid AND own.relkind = 'r' AND NOT own.relispartition)
     ORDER BY indisprimary DESC, indexrelid";
@@ -120,17 +123,21 @@ fn is_empty(client: &mut Client, table: &str) -> Result<bool, Failure> {
 /// Takes the table's keys and indexes away, as far as they can be. Returns the statements that make them again.
 fn take_away(
     client: &mut Client,
-    name: &str,
+    table: &Table,
     told: &mut Vec<String>,
 ) -> Result<Vec<String>, Failure> {
-    let rows = client.query(INDEXES, &[&name])?;
+    let rows = client.query(INDEXES, &[&table.oid])?;
     let indexes: Result<Vec<Index>, postgres::Error> = rows.iter().map(Index::read).collect();
     let indexes = indexes?;
     if indexes.is_empty() {
         return Ok(Vec::new());
     }
-    let table = Client::quoted(name);
-    if !is_empty(client, &table)? {
+    let Table {
+        name,
+        quoted: table,
+        ..
+    } = table;
+    if !is_empty(client, table)? {
         told.push(format!(
             "{name} has rows: its keys and indexes stay in place"
         ));
@@ -141,7 +148,7 @@ fn take_away(
          SET LOCAL lock_timeout TO DEFAULT"
     );
     let mut why_not = attempt(client, &lock)?;
-    if why_not.is_none() && !is_empty(client, &table)? {
+    if why_not.is_none() && !is_empty(client, table)? {
         why_not = Some("it has rows by now".to_owned());
     }
     if let Some(why_not) = why_not {
@@ -152,9 +159,9 @@ fn take_away(
     }
     let (mut again, mut names) = (Vec::new(), Vec::new());
     for index in &indexes {
-        match attempt(client, &index.drop(&table))? {
+        match attempt(client, &index.drop(table))? {
             None => {
-                again.push(index.make(&table));
+                again.push(index.make(table));
                 names.push(index.name.clone());
             }
             Some(why_not) => told.push(format!("{} stays in place: {why_not}", index.name)),
@@ -166,65 +173,190 @@ fn take_away(
     Ok(again)
 }
 
+/// Statements around each COPY of a load that goes on after rows which are refused.
+const MARK: [&str; 3] = [
+    "SAVEPOINT inorder_rows",
+    "RELEASE SAVEPOINT inorder_rows",
+    "ROLLBACK TO SAVEPOINT inorder_rows; RELEASE SAVEPOINT inorder_rows",
+];
+
+/// How rows go.
+enum Way {
+    /// By a COPY for each batch.
+    Batches(Box<Session<Client>>),
+    /// By one COPY for all.
+    Stream(Stream),
+    /// Nowhere: something failed.
+    Lost,
+}
+
 /// Writes rows, and makes what was taken away before the commit.
 struct Loader {
-    writer: ServerWriter<Client>,
+    way: Way,
+    copy: Copy,
     again: Vec<String>,
+    survives_refusals: bool,
+    stored: u64,
+    is_open: bool,
 }
 
 /// Begins a load.
 ///
 /// # Errors
-/// When the table can't be asked about.
+/// When the table or a column isn't there, or can't be asked about.
 pub fn begin(
-    mut writer: ServerWriter<Client>,
-    table: &str,
+    mut session: Session<Client>,
+    name: &str,
+    columns: &[&str],
     has_later_keys: bool,
+    survives_refusals: bool,
 ) -> Result<Load, Error> {
-    writer.begin()?;
+    let doing = |failure: Failure| failure.doing(format!("preparing {name}"));
+    session.run("BEGIN")?;
+    let client = &mut session.connection;
+    let table = Table::find(client, name).map_err(|error| doing(error.into()))?;
+    let table = table.ok_or_else(|| Table::missing(name))?;
+    let copy = copy(&table, columns);
     let mut told = Vec::new();
-    let again = match has_later_keys {
-        true => take_away(&mut writer.session().connection, table, &mut told)
-            .map_err(|failure| failure.doing(format!("preparing {table}")))?,
+    // Who writes in the middle of a load may count on the indexes, or see a part of the rows.
+    let again = match has_later_keys && !table.has_triggers {
+        true => take_away(client, &table, &mut told).map_err(doing)?,
         false => Vec::new(),
     };
+    // Triggers of statements run once, and foreign keys to the table itself are looked at in the end.
+    let is_one = table.has_triggers || table.leads_to_itself;
+    let way = match is_one {
+        true => Way::Stream(Stream::start(session, &copy)),
+        false => Way::Batches(Box::new(session)),
+    };
+    let survives_refusals = survives_refusals && !is_one;
     Ok(Load {
-        writer: Box::new(Loader { writer, again }),
+        writer: Box::new(Loader {
+            way,
+            copy,
+            again,
+            survives_refusals,
+            stored: 0,
+            is_open: true,
+        }),
         told,
+        survives_refusals,
+        is_one_statement: is_one,
     })
+}
+
+/// The COPY of rows into these columns.
+fn copy(table: &Table, columns: &[&str]) -> Copy {
+    let own = |name: &&str| {
+        table
+            .column(name)
+            .map_or(Type::UNKNOWN, |column| column.ty.clone())
+    };
+    Copy {
+        statement: format!("COPY {}({}) FROM STDIN", table.quoted, Table::list(columns)),
+        table: table.name.clone(),
+        columns: columns.iter().map(|&name| name.to_owned()).collect(),
+        types: columns.iter().map(own).collect(),
+    }
+}
+
+impl Loader {
+    /// The session, once a COPY for all rows has ended.
+    fn session(&mut self) -> Result<&mut Session<Client>, Error> {
+        if let Way::Stream(_) = self.way {
+            self.end(true)?;
+        }
+        match &mut self.way {
+            Way::Batches(session) => Ok(session),
+            _ => Err(Error::Database {
+                doing: self.copy.statement.clone(),
+                message: "the load has failed before".to_owned(),
+            }),
+        }
+    }
+
+    /// Ends a COPY for all rows.
+    fn end(&mut self, is_complete: bool) -> Result<(), Error> {
+        let stream = match std::mem::replace(&mut self.way, Way::Lost) {
+            Way::Stream(stream) => stream,
+            other => {
+                self.way = other;
+                return Ok(());
+            }
+        };
+        let (session, sent) = stream.end(is_complete);
+        self.way = Way::Batches(Box::new(session));
+        match sent {
+            Ok(rows) => self.stored += rows,
+            Err(error) if is_complete => return Err(self.copy.refused(error, 0)),
+            Err(_) => {}
+        }
+        Ok(())
+    }
 }
 
 impl Writer for Loader {
     fn begin(&mut self) -> Result<(), Error> {
-        self.writer.begin()
+        self.session()?.run("BEGIN")?;
+        self.is_open = true;
+        Ok(())
     }
 
     fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
-        self.writer.insert(batch, rows)
-    }
-
-    fn complete(&mut self) -> Result<(), Error> {
-        for sql in std::mem::take(&mut self.again) {
-            self.writer.session().run(&sql)?;
+        match &mut self.way {
+            Way::Stream(stream) => stream.send(&self.copy, batch, rows),
+            Way::Batches(session) if self.survives_refusals => {
+                let [set, release, back] = MARK;
+                session.run(set)?;
+                let sent = self.copy.send(&mut session.connection, batch, rows);
+                session.run(if sent.is_ok() { release } else { back })?;
+                self.stored += sent?;
+            }
+            Way::Batches(session) => {
+                self.stored += self.copy.send(&mut session.connection, batch, rows)?;
+            }
+            Way::Lost => _ = self.session()?,
         }
         Ok(())
     }
 
+    fn complete(&mut self) -> Result<(), Error> {
+        let again = std::mem::take(&mut self.again);
+        let session = self.session()?;
+        // Indexes can't be made as long as a constraint waits for the commit.
+        session.run("SET CONSTRAINTS ALL IMMEDIATE")?;
+        for sql in again {
+            session.run(&sql)?;
+        }
+        Ok(())
+    }
+
+    fn stored(&self) -> Option<u64> {
+        Some(self.stored)
+    }
+
     fn commit(&mut self) -> Result<(), Error> {
         self.complete()?;
-        self.writer.commit()
+        self.session()?.run("COMMIT")?;
+        self.is_open = false;
+        Ok(())
     }
 
     fn rollback(&mut self) -> Result<(), Error> {
         self.again.clear();
-        self.writer.rollback()
+        self.end(false)?;
+        if std::mem::take(&mut self.is_open) {
+            self.session()?.run("ROLLBACK")?;
+        }
+        Ok(())
     }
 
+    /// The server runs checkpoints by itself.
     fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
-        self.writer.checkpoint_if_due()
+        Ok(false)
     }
 
     fn retries(&self) -> u64 {
-        self.writer.retries()
+        0
     }
 }

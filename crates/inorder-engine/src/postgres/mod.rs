@@ -6,14 +6,18 @@
 //! connection.
 
 mod bind;
+mod copy;
 mod counters;
 pub(crate) mod database;
 mod ddl;
+mod intake;
 mod load;
 pub(crate) mod remote;
 mod session;
 pub(crate) mod settings;
+mod stream;
 mod structure;
+mod table;
 
 pub(crate) use remote::PROTOCOL;
 

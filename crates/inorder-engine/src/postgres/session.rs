@@ -1,5 +1,6 @@
 //! A connection to PostgreSQL.
 
+use super::copy;
 use crate::{
     Batch,
     batch::Cell,
@@ -9,7 +10,7 @@ use crate::{
         sql::{self, numbered},
     },
 };
-use postgres::{Client, Config, NoTls, Statement, binary_copy::BinaryCopyInWriter, types::ToSql};
+use postgres::{Client, Config, NoTls, Statement, types::ToSql};
 use std::ops::Range;
 
 /// Where a connection leads to.
@@ -75,10 +76,10 @@ impl Connection for Client {
     }
 
     fn bulk_statement(table: &str, columns: &str) -> String {
-        format!("COPY {table}({columns}) FROM STDIN BINARY")
+        format!("COPY {table}({columns}) FROM STDIN")
     }
 
-    /// Copies rows in the binary format.
+    /// Copies rows in binary where they have that form, else as text.
     fn bulk(
         &mut self,
         sql: &str,
@@ -86,13 +87,7 @@ impl Connection for Client {
         batch: &Batch,
         rows: Range<usize>,
     ) -> Result<(), Failure> {
-        let sink = self.copy_in(sql)?;
-        let mut sink = BinaryCopyInWriter::new(sink, insert.params());
-        for row in rows {
-            let cells: Vec<Cell<'_>> = sql::cells(batch, row..row + 1).collect();
-            sink.write(&parameters(&cells))?;
-        }
-        sink.finish()?;
+        copy::send(self, sql, insert.params(), batch, rows)?;
         Ok(())
     }
 }

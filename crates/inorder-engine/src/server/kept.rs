@@ -40,6 +40,10 @@ impl Writer for Kept<dyn Writer> {
         self.inner.complete()
     }
 
+    fn stored(&self) -> Option<u64> {
+        self.inner.stored()
+    }
+
     fn commit(&mut self) -> Result<(), Error> {
         self.inner.commit()
     }

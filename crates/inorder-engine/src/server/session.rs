@@ -151,6 +151,11 @@ impl<C: Connection> Sessions<C> {
         }
     }
 
+    /// How rows are written, as the settings say.
+    pub fn write(&self) -> Write {
+        self.write
+    }
+
     /// Does something on the control connection.
     pub fn control<T, E: Into<Failure>>(
         &self,

@@ -57,11 +57,6 @@ impl<C: Connection> ServerWriter<C> {
             is_open: false,
         })
     }
-
-    /// The connection that it writes through.
-    pub fn session(&mut self) -> &mut Session<C> {
-        &mut self.session
-    }
 }
 
 impl<C: Connection> Writer for ServerWriter<C> {

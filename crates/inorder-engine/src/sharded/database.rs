@@ -9,8 +9,8 @@ use super::{
     trees,
 };
 use crate::{
-    ColumnInfo, Database, DatabaseTable, Error, Io, Load, PageFill, Reader, Retry, Settings, Shard,
-    Tree, Write, Writer,
+    ColumnInfo, Database, DatabaseTable, Error, Io, Load, LoadShape, PageFill, Reader, Retry,
+    Settings, Shard, Tree, Write, Writer,
     server::{Kept, session::Keeper},
 };
 use std::{
@@ -133,8 +133,17 @@ impl Database for ShardedDatabase {
         Ok(Box::new(Kept::new(writer, self.keeper())))
     }
 
+    /// The coordinator's columns; keys are the shards'.
+    fn load_shape(&self, table: &str) -> Result<LoadShape, Error> {
+        let shape = self.cluster.coordinator.load_shape(table)?;
+        Ok(routed::with_keys_of(
+            shape,
+            &self.first().load_shape(table)?,
+        ))
+    }
+
     /// Routed where rows are to be written so.
-    fn load(&self, table: &str, columns: &[&str]) -> Result<Load, Error> {
+    fn load(&self, table: &str, columns: &[&str], survives_refusals: bool) -> Result<Load, Error> {
         let rules = self.rules();
         let mut load = match (self.settings.write, rules.get(table)) {
             (Write::Routed, Some(rule)) => {
@@ -142,7 +151,10 @@ impl Database for ShardedDatabase {
                 let own = |shard: &Arc<_>| DatabaseTable::new(Arc::clone(shard) as _, table);
                 routed::load(&shards.map(own).collect::<Vec<_>>(), table, columns, rule)?
             }
-            _ => self.cluster.coordinator.load(table, columns)?,
+            _ => self
+                .cluster
+                .coordinator
+                .load(table, columns, survives_refusals)?,
         };
         load.writer = Box::new(Kept::new(load.writer, self.keeper()));
         Ok(load)

@@ -6,7 +6,7 @@ use super::{
     routed,
 };
 use crate::{
-    ColumnInfo, Database as _, DatabaseTable, Error, Load, LoadTable, Partition, Settings,
+    Database as _, DatabaseTable, Error, Load, LoadShape, LoadTable, Partition, Settings,
     postgres::{
         database::PostgresDatabase,
         remote::{address, visited},
@@ -161,7 +161,9 @@ fn spread(client: &mut Client, table: &str) -> Result<Option<Spread>, String> {
     let strategy: String = row.get(0);
     let columns: i32 = row.get(1);
     let (column, type_name): (Option<String>, Option<String>) = (row.get(2), row.get(3));
-    let key = type_name.as_deref().and_then(KeyType::named);
+    // What is stored in so many characters may have been longer, and hash otherwise.
+    let key = type_name.as_deref().filter(|name| !name.contains('('));
+    let key = key.and_then(KeyType::named);
     let (is_plain, has_triggers): (Option<bool>, bool) = (row.get(4), row.get(5));
     let (Some(column), Some(key), "h", 1, Some(true)) =
         (column, key, strategy.as_str(), columns, is_plain)
@@ -320,12 +322,12 @@ pub fn table(
 }
 
 impl LoadTable for ThroughCoordinator {
-    fn columns(&self) -> Result<Vec<ColumnInfo>, Error> {
-        self.table.columns()
+    fn shape(&self) -> Result<LoadShape, Error> {
+        self.table.shape()
     }
 
-    fn load(&self, columns: &[&str]) -> Result<Load, Error> {
-        let mut load = self.table.load(columns)?;
+    fn load(&self, columns: &[&str], survives_refusals: bool) -> Result<Load, Error> {
+        let mut load = self.table.load(columns, survives_refusals)?;
         load.told.push(format!(
             "rows go through the coordinator, one by one: {}",
             self.why_not
@@ -336,37 +338,39 @@ impl LoadTable for ThroughCoordinator {
 
 impl LoadTable for RoutedTable {
     /// The coordinator's columns; keys are the shards'.
-    fn columns(&self) -> Result<Vec<ColumnInfo>, Error> {
-        let columns = self.coordinator.columns(&self.name)?;
-        let on_shard = self.shards[0].columns()?;
-        let key_of = |name: &str| on_shard.iter().find(|column| column.name == name);
-        let columns = columns.into_iter().map(|column| ColumnInfo {
-            primary_key: key_of(&column.name).map_or(0, |own| own.primary_key),
-            ..column
-        });
-        Ok(columns.collect())
+    fn shape(&self) -> Result<LoadShape, Error> {
+        let shape = self.coordinator.load_shape(&self.name)?;
+        Ok(routed::with_keys_of(shape, &self.shards[0].shape()?))
     }
 
-    fn load(&self, columns: &[&str]) -> Result<Load, Error> {
+    fn load(&self, columns: &[&str], survives_refusals: bool) -> Result<Load, Error> {
         let is_filled = |name: &&String| !columns.contains(&name.as_str());
         let is_routable = columns.contains(&self.rule.column.as_str());
         if let Some(name) = self.filled.iter().find(is_filled) {
-            return self.through_coordinator(columns, &format!("it fills in {name}"));
+            let why_not = format!("it fills in {name}");
+            return self.through_coordinator(columns, survives_refusals, &why_not);
         }
         if !is_routable {
             let why_not = format!(
                 "the input has no {}, which rows are spread by",
                 self.rule.column
             );
-            return self.through_coordinator(columns, &why_not);
+            return self.through_coordinator(columns, survives_refusals, &why_not);
         }
         routed::load(&self.shards, &self.name, columns, &self.rule)
     }
 }
 
 impl RoutedTable {
-    fn through_coordinator(&self, columns: &[&str], why_not: &str) -> Result<Load, Error> {
-        let mut load = self.coordinator.load(&self.name, columns)?;
+    fn through_coordinator(
+        &self,
+        columns: &[&str],
+        survives_refusals: bool,
+        why_not: &str,
+    ) -> Result<Load, Error> {
+        let mut load = self
+            .coordinator
+            .load(&self.name, columns, survives_refusals)?;
         load.told
             .push(format!("rows go through the coordinator: {why_not}"));
         Ok(load)

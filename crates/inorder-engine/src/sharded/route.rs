@@ -88,7 +88,7 @@ impl KeyType {
                 Key::Integer(value)
             }
             (KeyType::Uuid, Cell::Blob(value)) if value.len() == 16 => bytes(value),
-            (KeyType::Bytes, Cell::Blob(value) | Cell::Text(value)) => bytes(value),
+            (KeyType::Bytes, Cell::Blob(value)) => bytes(value),
             (KeyType::Text, Cell::Text(value)) => bytes(value),
             (_, cell) => return Err(format!("{cell:?} isn't of the column's type ({self:?})")),
         }))

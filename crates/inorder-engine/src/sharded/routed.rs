@@ -5,7 +5,7 @@ use super::{
     cluster::joined,
     route::{Router, Rule},
 };
-use crate::{Batch, DatabaseTable, Error, Load, LoadTable as _, Writer};
+use crate::{Batch, DatabaseTable, Error, Load, LoadShape, LoadTable as _, Writer};
 use std::{ops::Range, thread};
 
 /// Begins to load rows into a table that lies on these shards, in the order of the rule.
@@ -18,8 +18,9 @@ pub fn load(
     columns: &[&str],
     rule: &Rule,
 ) -> Result<Load, Error> {
+    // A row goes to one server alone, but what one refuses the others have stored.
     let loads: Result<Vec<Load>, Error> = thread::scope(|scope| {
-        let begin = |shard: &'_ DatabaseTable| shard.load(columns);
+        let begin = |shard: &'_ DatabaseTable| shard.load(columns, false);
         let threads: Vec<_> = shards
             .iter()
             .map(|shard| scope.spawn(move || begin(shard)))
@@ -46,7 +47,25 @@ pub fn load(
     Ok(Load {
         writer: Box::new(RoutedWriter::new(writers, true, table, columns, rule)?),
         told,
+        survives_refusals: false,
+        is_one_statement: false,
     })
+}
+
+/// A table that lies on shards: the coordinator's columns, and what of them is the shards' to say.
+pub fn with_keys_of(mut shape: LoadShape, shard: &LoadShape) -> LoadShape {
+    for column in &mut shape.columns {
+        let own = shard
+            .columns
+            .iter()
+            .find(|own| own.info.name == column.info.name);
+        column.info.primary_key = own.map_or(0, |own| own.info.primary_key);
+        column.is_exact &= own.is_some_and(|own| own.is_exact);
+    }
+    if shape.in_order_because.is_none() {
+        shape.in_order_because.clone_from(&shard.in_order_because);
+    }
+    shape
 }
 
 /// A connection to each shard.
@@ -55,6 +74,8 @@ pub struct RoutedWriter {
     router: Router,
     /// Which of a batch's columns says where a row goes.
     column: usize,
+    /// Its name.
+    name: String,
     table: String,
 }
 
@@ -93,6 +114,7 @@ impl RoutedWriter {
             shards: shards.collect(),
             router: Router::new(rule).map_err(cannot)?,
             column,
+            name: rule.column.clone(),
             table: table.to_owned(),
         })
     }
@@ -103,10 +125,11 @@ impl RoutedWriter {
         let column = &batch.columns[self.column];
         for row in rows {
             let shard = self.router.shard(column.cell(row));
-            let shard = shard.map_err(|message| Error::Row {
+            let shard = shard.map_err(|message| Error::Refused {
                 table: self.table.clone(),
-                row,
-                message,
+                row: Some(row),
+                message: format!("column `{}`: {message}", self.name),
+                is_duplicate: false,
             })?;
             picks[shard].push(row as u32);
         }
@@ -146,7 +169,21 @@ impl Shard {
         let own = Batch {
             columns: columns.collect(),
         };
-        self.writer.insert(&own, 0..picks.len())
+        let inserted = self.writer.insert(&own, 0..picks.len());
+        inserted.map_err(|error| match error {
+            Error::Refused {
+                table,
+                row,
+                message,
+                is_duplicate,
+            } => Error::Refused {
+                row: row.map(|row| picks[row] as usize),
+                table,
+                message,
+                is_duplicate,
+            },
+            other => other,
+        })
     }
 }
 
@@ -176,7 +213,28 @@ impl Writer for RoutedWriter {
     }
 
     fn complete(&mut self) -> Result<(), Error> {
-        self.on_open(|shard| shard.writer.complete())
+        self.on_open(|shard| {
+            let completed = shard.writer.complete();
+            completed.map_err(|error| match error {
+                // Which of all rows it is, only the shard could tell.
+                Error::Refused {
+                    table,
+                    message,
+                    is_duplicate,
+                    ..
+                } => Error::Refused {
+                    table,
+                    row: None,
+                    message,
+                    is_duplicate,
+                },
+                other => other,
+            })
+        })
+    }
+
+    fn stored(&self) -> Option<u64> {
+        self.shards.iter().map(|shard| shard.writer.stored()).sum()
     }
 
     /// On one shard after the other as each is ready: there is no commit in two phases.

@@ -4,7 +4,10 @@ mod create;
 mod sample;
 mod sqlite;
 
+use std::sync::Arc;
+
 use inorder_btree::{Collation, KeyColumn, KeyOrder, TextEncoding};
+use inorder_engine::Intake;
 
 use crate::encode::{Affinity, Strict};
 
@@ -51,6 +54,10 @@ pub struct ColumnInfo {
     pub default: Option<String>,
     /// Whether its type was guessed from a sample.
     pub is_guessed: bool,
+    /// Bytes of text that a column of bytes takes as it is: only longer text may stand for bytes without being said.
+    pub text_bytes_max: usize,
+    /// How a column of a server takes values, in place of the affinity.
+    pub intake: Option<Arc<dyn Intake>>,
 }
 
 impl ColumnInfo {
@@ -75,10 +82,12 @@ pub struct KeyPart {
 }
 
 impl Destination {
-    /// The place of the column with this name, in whatever case.
+    /// The place of the column with this name; where there is none, in whatever case.
     pub fn column(&self, name: &str) -> Option<usize> {
+        let has_name = |column: &ColumnInfo| column.name == name;
         let is_named = |column: &ColumnInfo| column.name.eq_ignore_ascii_case(name);
-        self.columns.iter().position(is_named)
+        let exact = self.columns.iter().position(has_name);
+        exact.or_else(|| self.columns.iter().position(is_named))
     }
 
     /// The order of records that have these columns; `None` where one of the key isn't among them: then

@@ -1,5 +1,6 @@
 //! What the first rows say about the columns of an input.
 
+use super::ColumnInfo;
 use crate::encode::Decode;
 use crate::source::{Plain, Raw, Row, plain_number};
 
@@ -74,7 +75,7 @@ impl Sample {
     }
 
     /// How text at this place stands for bytes, if all of it does in one way.
-    pub(crate) fn decode(&self, place: usize) -> Option<Decode> {
+    pub(crate) fn decode(&self, place: usize, column: &ColumnInfo) -> Option<Decode> {
         let texts = || {
             self.rows.iter().filter_map(|row| match row.field(place) {
                 Raw::Text(text) => Some(text),
@@ -83,7 +84,9 @@ impl Sample {
         };
         texts().next()?;
         let mut scratch = Vec::new();
-        let fits_all = |way: &&Decode| texts().all(|text| way.fits(text, &mut scratch));
+        let fits_all = |way: &&Decode| {
+            texts().all(|text| text.len() > column.text_bytes_max && way.fits(text, &mut scratch))
+        };
         let mut fits_all = fits_all;
         Decode::ALL.iter().find(|way| fits_all(way)).copied()
     }

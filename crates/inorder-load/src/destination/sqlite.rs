@@ -118,6 +118,8 @@ fn all_columns(
     let columns = statement.query_map([table], |row| {
         let declared_type: String = row.get(1)?;
         let info = ColumnInfo {
+            intake: None,
+            text_bytes_max: 0,
             name: row.get(0)?,
             affinity: match is_strict {
                 true => Affinity::of_strict(&declared_type),

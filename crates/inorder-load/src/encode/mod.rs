@@ -5,8 +5,12 @@ mod cells;
 mod decode;
 mod maker;
 mod oracle;
+mod taken;
+
+use std::sync::Arc;
 
 use inorder_btree::{TextEncoding, Value, record};
+use inorder_engine::Intake;
 
 use crate::source::{Plain, Raw, Row, plain_number};
 use affinity::number;
@@ -37,6 +41,8 @@ pub struct Slot {
     pub decode: Option<Decode>,
     /// What the column makes of a value, and which it refuses.
     pub rules: Rules,
+    /// How a column of a server takes values, in place of the rules. All slots of an encoder have one, or none.
+    pub intake: Option<Arc<dyn Intake>>,
 }
 
 /// What a column makes of a value, and which it refuses.
@@ -145,9 +151,12 @@ pub struct Encoder {
     encoding: TextEncoding,
     /// Bytes of all defaults.
     constant_bytes: usize,
+    is_of_server: bool,
     oracle: Oracle,
     scratch: Vec<u8>,
     values: Vec<Value<'static>>,
+    /// What a server's columns made of the values, and where the bytes are.
+    taken: Vec<(inorder_engine::Taken, std::ops::Range<usize>)>,
     record: Vec<u8>,
 }
 
@@ -172,11 +181,13 @@ impl Encoder {
         });
         Ok(Encoder {
             constant_bytes: constant_bytes.sum(),
+            is_of_server: slots.iter().any(|slot| slot.intake.is_some()),
             slots,
             encoding,
             oracle: Oracle::new()?,
             scratch: Vec::new(),
             values: Vec::new(),
+            taken: Vec::new(),
             record: Vec::new(),
         })
     }
@@ -187,6 +198,9 @@ impl Encoder {
     /// [`Refusal`] where a value can't be stored in its column.
     #[inline]
     pub fn encode(&mut self, row: &Row) -> Result<&[u8], Refusal> {
+        if self.is_of_server {
+            return self.encode_taken(row);
+        }
         // Text of UTF-16 takes up to twice its bytes, and what is made of a number is short.
         let bytes = 2 * (row.bytes_len() + self.constant_bytes) + 80 * self.slots.len();
         let mut convert = Convert {

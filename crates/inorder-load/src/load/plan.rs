@@ -51,9 +51,14 @@ impl Plan {
             .collect()
     }
 
-    pub(super) fn new(destination: &Destination, record: Vec<usize>, is_lenient: bool) -> Self {
+    pub(super) fn new(
+        destination: &Destination,
+        record: Vec<usize>,
+        is_lenient: bool,
+        is_in_order: bool,
+    ) -> Self {
         Plan {
-            order: destination.order(&record),
+            order: destination.order(&record).filter(|_| !is_in_order),
             record,
             is_lenient,
         }
@@ -93,7 +98,7 @@ impl Plan {
                 .find(|(name, _)| name.eq_ignore_ascii_case(&info.name));
             let decode = match said {
                 Some((_, decode)) => *decode,
-                None if info.is_blob() => place.and_then(|place| sample.decode(place)),
+                None if info.is_blob() => place.and_then(|place| sample.decode(place, info)),
                 None => None,
             };
             let constant = constants.iter().find(|(of, _)| *of == column);
@@ -122,6 +127,7 @@ impl Plan {
                     },
                     is_guessed: info.is_guessed,
                 },
+                intake: info.intake.clone(),
             });
         }
         Encoder::new(slots, destination.encoding).map_err(|source| Error::Database {

@@ -18,7 +18,7 @@ use crate::encode::{Encoder, Refusal};
 use crate::order::{Limits, Origin, Sorter};
 use crate::pages::space;
 use crate::source::{Row, STDIN};
-use crate::target::{self, RowWriter, Target, Wanted, WritePlan};
+use crate::target::{self, Choice, RowWriter, Target, Wanted, WritePlan};
 
 /// Rows that types are guessed from.
 const SAMPLE_ROWS: usize = 10_000;
@@ -164,7 +164,8 @@ impl<'a> Load<'a> {
             true => destination.physical.clone(),
             false => given,
         };
-        let plan = Plan::new(&destination, record, job.skips_unknown);
+        let is_in_order = choice.in_order_because.is_some();
+        let plan = Plan::new(&destination, record, job.skips_unknown, is_in_order);
         let encoder = plan.encoder(
             &destination,
             create,
@@ -173,7 +174,6 @@ impl<'a> Load<'a> {
             &job.decode,
             &choice.constants,
         )?;
-        let is_sorted = is_sorted(job, &plan);
         let limits = Limits {
             memory_bytes: job.memory_bytes / (1 + choice.sorts_beside),
             spill_folder: match &job.spill_folder {
@@ -181,26 +181,20 @@ impl<'a> Load<'a> {
                 None => target.spill_folder(),
             },
         };
+        let sorted_by = match is_sorted(job, &plan) {
+            true => names(&destination, destination.key.iter().map(|part| part.column)),
+            false => Vec::new(),
+        };
+        let is_direct = choice.is_direct;
         let summary = Summary {
-            table: destination.table.clone(),
             created: target.created().map(str::to_owned),
-            sorted_by: match is_sorted {
-                true => names(&destination, destination.key.iter().map(|part| part.column)),
-                false => Vec::new(),
-            },
-            why_not_direct: choice.why_not,
-            writer: match choice.is_direct {
-                true => "direct".to_owned(),
-                false => String::new(),
-            },
-            is_dry: job.is_dry,
-            ..Summary::default()
+            ..planned(job, &destination, choice, sorted_by)
         };
         Ok(Load {
             sorter: new_sorter(job, &plan, &limits),
             origins: Origins::new(&job.inputs),
             target: Some(target),
-            is_direct: choice.is_direct,
+            is_direct,
             batch_rows: match job.order {
                 Order::Batch { rows, .. } => rows,
                 _ => u64::MAX,
@@ -417,6 +411,31 @@ impl<'a> Load<'a> {
         let naive = |page_bytes| naive::bytes(rows, self.record_bytes, page_bytes);
         self.summary.bytes_naive = self.destination.page_bytes.map(naive);
         Ok(told(self.summary, rejects))
+    }
+}
+
+/// What is to be said of a load before its first row.
+fn planned(
+    job: &Job,
+    destination: &Destination,
+    choice: Choice,
+    sorted_by: Vec<String>,
+) -> Summary {
+    let in_order = choice.in_order_because;
+    Summary {
+        table: destination.table.clone(),
+        sorted_by,
+        why_not_direct: choice.why_not,
+        writer: match choice.is_direct {
+            true => "direct".to_owned(),
+            false => String::new(),
+        },
+        is_dry: job.is_dry,
+        notes: in_order
+            .map(|why| format!("rows go in the order of the input: {why}"))
+            .into_iter()
+            .collect(),
+        ..Summary::default()
     }
 }
 

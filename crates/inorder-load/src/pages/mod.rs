@@ -83,6 +83,7 @@ pub(crate) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
             why_not: None,
             sorts_beside,
             constants,
+            in_order_because: None,
         }),
         Err(why) if job.writer == WriterChoice::Direct => Err(Error::Refused {
             what: format!(

@@ -230,16 +230,16 @@ fn field(row: &mut Row, json: &str) -> Result<Field, serde_json::Error> {
     let bytes = json.as_bytes();
     Ok(match bytes.first() {
         Some(b'"') if memchr::memchr(b'\\', bytes).is_none() => {
-            Field::Text(row.keep(&bytes[1..bytes.len() - 1]))
+            Field::JsonString(row.keep(&bytes[1..bytes.len() - 1]))
         }
         Some(b'"') => {
             let text: String = serde_json::from_str(json)?;
-            Field::Text(row.keep(text.as_bytes()))
+            Field::JsonString(row.keep(text.as_bytes()))
         }
-        Some(b'{' | b'[') => Field::Text(row.keep(&without_spaces(bytes))),
+        Some(b'{' | b'[') => Field::Json(row.keep(&without_spaces(bytes))),
         Some(b'n') => Field::Null,
-        Some(b't') => Field::Integer(1),
-        Some(b'f') => Field::Integer(0),
+        Some(b't') => Field::Bool(true),
+        Some(b'f') => Field::Bool(false),
         _ => Field::Number(row.keep(bytes)),
     })
 }

@@ -57,7 +57,7 @@ pub(super) const FORMAT: Format = Format {
 fn field(row: &mut Row, value: &Typed) -> Field {
     match value {
         Typed::Null => Field::Null,
-        Typed::Bool(bool) => Field::Integer((*bool).into()),
+        Typed::Bool(bool) => Field::Bool(*bool),
         Typed::Byte(integer) => Field::Integer((*integer).into()),
         Typed::Short(integer) => Field::Integer((*integer).into()),
         Typed::Int(integer) => Field::Integer((*integer).into()),
@@ -84,7 +84,7 @@ fn field(row: &mut Row, value: &Typed) -> Field {
             Field::Text(row.keep(text.trim_end_matches(" +00:00").as_bytes()))
         }
         Typed::Group(_) | Typed::ListInternal(_) | Typed::MapInternal(_) => {
-            Field::Text(row.keep(value.to_json_value().to_string().as_bytes()))
+            Field::Json(row.keep(value.to_json_value().to_string().as_bytes()))
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use inorder_engine::Given;
+
 /// A row that is read into again and again: no allocation a row.
 #[derive(Debug, Default)]
 pub struct Row {
@@ -16,10 +18,15 @@ pub struct Row {
 pub(super) enum Field {
     Missing,
     Null,
+    Bool(bool),
     Integer(i64),
     Real(f64),
     Number(Span),
     Text(Span),
+    /// A string of JSON, unescaped.
+    JsonString(Span),
+    /// An object or an array of JSON.
+    Json(Span),
     Blob(Span),
 }
 
@@ -91,11 +98,30 @@ impl Row {
         match self.fields.get(place).copied().unwrap_or(Field::Missing) {
             Field::Missing => Raw::Missing,
             Field::Null => Raw::Null,
+            Field::Bool(bool) => Raw::Integer(bool.into()),
             Field::Integer(integer) => Raw::Integer(integer),
             Field::Real(real) => Raw::Real(real),
             Field::Number(span) => Raw::Number(self.slice(span)),
-            Field::Text(span) => Raw::Text(self.slice(span)),
+            Field::Text(span) | Field::JsonString(span) | Field::Json(span) => {
+                Raw::Text(self.slice(span))
+            }
             Field::Blob(span) => Raw::Blob(self.slice(span)),
+        }
+    }
+
+    /// The field at this place, with all that its source says of it.
+    #[inline]
+    pub(crate) fn given(&self, place: usize) -> Given<'_> {
+        match self.fields.get(place).copied().unwrap_or(Field::Missing) {
+            Field::Missing | Field::Null => Given::Null,
+            Field::Bool(bool) => Given::Bool(bool),
+            Field::Integer(integer) => Given::Integer(integer),
+            Field::Real(real) => Given::Real(real),
+            Field::Number(span) => Given::Number(self.slice(span)),
+            Field::Text(span) => Given::Text(self.slice(span)),
+            Field::JsonString(span) => Given::JsonString(self.slice(span)),
+            Field::Json(span) => Given::Json(self.slice(span)),
+            Field::Blob(span) => Given::Blob(self.slice(span)),
         }
     }
 

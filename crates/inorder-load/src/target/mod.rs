@@ -82,6 +82,8 @@ pub struct Choice {
     pub why_not: Option<String>,
     /// Sorts that go on while rows are written, beside that of the rows: memory is shared with them.
     pub sorts_beside: usize,
+    /// Why rows go in the order of the input, where they do whatever the job says.
+    pub in_order_because: Option<String>,
     /// The values of columns that the input doesn't give, where records have every column.
     pub constants: Vec<(usize, rusqlite::types::Value)>,
 }

@@ -1,0 +1,410 @@
+//! A table as a load has to know it: its columns, and what it does with rows.
+
+use super::database::quoted;
+use crate::{ColumnInfo, Given, Intake, LoadColumn, LoadShape, Taken, batch::Cell};
+use inorder_key::Uuid;
+use mysql::{Conn, prelude::Queryable as _};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering::Relaxed},
+};
+
+/// Bytes of a UUID.
+const UUID_BYTES: usize = 16;
+/// Characters of a UUID with its hyphens.
+const UUID_CHARS: usize = 36;
+
+/// Types that take values of one kind alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Family {
+    /// Integers and DECIMAL.
+    Exact,
+    /// FLOAT and DOUBLE.
+    Real,
+    /// CHAR, VARCHAR and the TEXT types.
+    Text,
+    /// BINARY, VARBINARY and the BLOB types.
+    Binary,
+    /// BIT: text is the bits of its characters.
+    Bit,
+    /// UUID.
+    Uuid,
+    /// TIMESTAMP.
+    Timestamp,
+    /// All others.
+    #[default]
+    Other,
+}
+
+/// Each family's types, as `information_schema` names them.
+const FAMILIES: &[(Family, &[&str])] = &[
+    (
+        Family::Exact,
+        &[
+            "tinyint",
+            "smallint",
+            "mediumint",
+            "int",
+            "bigint",
+            "decimal",
+        ],
+    ),
+    (Family::Real, &["float", "double"]),
+    (
+        Family::Text,
+        &[
+            "char",
+            "varchar",
+            "tinytext",
+            "text",
+            "mediumtext",
+            "longtext",
+        ],
+    ),
+    (
+        Family::Binary,
+        &[
+            "binary",
+            "varbinary",
+            "tinyblob",
+            "blob",
+            "mediumblob",
+            "longblob",
+        ],
+    ),
+    (Family::Bit, &["bit"]),
+    (Family::Uuid, &["uuid"]),
+    (Family::Timestamp, &["timestamp"]),
+];
+
+impl Family {
+    fn of(data_type: &str) -> Self {
+        let data_type = data_type.to_ascii_lowercase();
+        let known = FAMILIES
+            .iter()
+            .find(|(_, types)| types.contains(&data_type.as_str()));
+        known.map_or(Family::Other, |(family, _)| *family)
+    }
+}
+
+/// What is sorted and sent is the value itself but for two forms that take less room: integers in their shortest
+/// digits, and UUIDs.
+impl Intake for Family {
+    fn take(&self, given: Given<'_>, out: &mut Vec<u8>) -> Result<Taken, String> {
+        let digits;
+        let text: &[u8] = match given {
+            Given::Null => return Ok(Taken::Null),
+            // A column of text takes the digits.
+            Given::Bool(bool) if *self == Family::Text => match bool {
+                true => b"1",
+                false => b"0",
+            },
+            Given::Integer(integer) if *self == Family::Text => {
+                digits = integer.to_string();
+                digits.as_bytes()
+            }
+            Given::Bool(bool) => return Ok(Taken::Integer(bool.into())),
+            Given::Integer(integer) => return Ok(Taken::Integer(integer)),
+            Given::Real(real) if real.is_finite() => return Ok(Taken::Real(real)),
+            Given::Real(real) => return Err(format!("the server has no number {real}")),
+            Given::Blob(bytes) => {
+                out.extend_from_slice(bytes);
+                return Ok(Taken::Blob);
+            }
+            Given::Number(digits) => match (integer(digits), self) {
+                (_, Family::Text) => digits,
+                (Some(integer), _) => return Ok(Taken::Integer(integer)),
+                (None, Family::Bit) => {
+                    let digits = String::from_utf8_lossy(digits);
+                    return Err(format!("{digits} is no whole number of up to 63 bits"));
+                }
+                (None, _) => digits,
+            },
+            Given::Text(text) | Given::JsonString(text) | Given::Json(text) => text,
+        };
+        match self {
+            Family::Exact => {
+                if let Some(integer) = integer(text) {
+                    return Ok(Taken::Integer(integer));
+                }
+            }
+            Family::Uuid => {
+                if let Some(uuid) = uuid(text) {
+                    out.extend_from_slice(&uuid.to_u128().to_be_bytes());
+                    return Ok(Taken::Blob);
+                }
+            }
+            _ => {}
+        }
+        if let Err(error) = std::str::from_utf8(text) {
+            let at = error.valid_up_to();
+            let byte = text.get(at).copied().unwrap_or_default();
+            return Err(format!(
+                "the text is not UTF-8: byte {at} of it is 0x{byte:02x}"
+            ));
+        }
+        out.extend_from_slice(text);
+        Ok(Taken::Text)
+    }
+}
+
+/// How a column of BINARY takes values: what is shorter than it is filled up with zeros, so that what the server
+/// takes for the same is the same.
+#[derive(Debug)]
+struct Padded(usize);
+
+impl Intake for Padded {
+    fn take(&self, given: Given<'_>, out: &mut Vec<u8>) -> Result<Taken, String> {
+        let end = out.len() + self.0;
+        let taken = Family::Binary.take(given, out)?;
+        if matches!(taken, Taken::Text | Taken::Blob) && out.len() < end {
+            out.resize(end, 0);
+        }
+        Ok(taken)
+    }
+}
+
+/// How a column that is AUTO_INCREMENT takes values. Rows are sorted, those that it numbers first: were they mixed with
+/// others, the numbers would not be those that INSERTs in the order of the input get.
+#[derive(Debug, Default)]
+struct Counted {
+    family: Family,
+    /// Whether 0 is a number, and not what asks for one (NO_AUTO_VALUE_ON_ZERO).
+    has_zero: bool,
+    seen_given: AtomicBool,
+    seen_asked: AtomicBool,
+}
+
+impl Intake for Counted {
+    fn take(&self, given: Given<'_>, out: &mut Vec<u8>) -> Result<Taken, String> {
+        let taken = match self.family.take(given, out)? {
+            Taken::Integer(0) if !self.has_zero => Taken::Null,
+            taken => taken,
+        };
+        let (this, other) = match taken {
+            Taken::Null => (&self.seen_asked, &self.seen_given),
+            _ => (&self.seen_given, &self.seen_asked),
+        };
+        this.store(true, Relaxed);
+        match other.load(Relaxed) {
+            true => Err(
+                "the server would number this row, or others, in another order than that of the input: \
+                 load the rows that have a number apart from those that have none"
+                    .to_owned(),
+            ),
+            false => Ok(taken),
+        }
+    }
+}
+
+/// The integer that a text has the shortest digits of.
+fn integer(text: &[u8]) -> Option<i64> {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let is_shortest = match digits {
+        b"0" => text.len() == 1,
+        [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    let text = is_shortest.then(|| std::str::from_utf8(text).ok());
+    text.flatten()?.parse().ok()
+}
+
+/// The UUID that a text is in its usual form, in whatever case.
+fn uuid(text: &[u8]) -> Option<Uuid> {
+    let is_usual = text.len() == UUID_CHARS;
+    let text = is_usual.then(|| std::str::from_utf8(text).ok());
+    text.flatten()?.parse().ok()
+}
+
+/// Bytes that a column of BINARY or VARBINARY takes. An INSERT refuses longer text, which may stand for bytes.
+fn text_bytes_max(declared_type: &str) -> Option<usize> {
+    let (name, width) = declared_type.strip_suffix(')')?.split_once('(')?;
+    let is_limited = ["binary", "varbinary"].contains(&name);
+    is_limited.then(|| width.parse().ok()).flatten()
+}
+
+/// What of a column decides which values it takes by LOAD DATA as it takes them by INSERT.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Column {
+    pub family: Family,
+    /// An INSERT refuses a value for it, LOAD DATA passes over it without a warning.
+    pub is_generated: bool,
+    /// LOAD DATA leaves larger gaps between the numbers that it assigns.
+    pub is_counted: bool,
+    pub is_nullable: bool,
+    /// Bytes that a column of BINARY fills its values up to.
+    padded_bytes: Option<usize>,
+    /// Whether the primary key has only its beginning.
+    is_prefix: bool,
+}
+
+impl Column {
+    /// Whether the server takes two values for the same only where the intake makes the same of them.
+    fn is_exact(self, declared_type: &str) -> bool {
+        let is_exact = match self.family {
+            Family::Exact => !declared_type.starts_with("decimal"),
+            family => matches!(family, Family::Uuid | Family::Binary),
+        };
+        is_exact && !self.is_prefix
+    }
+
+    /// Whether LOAD DATA stores what an INSERT stores of this value, or warns where that refuses it. Text is
+    /// taken alike by every type, as a test of all of them shows; numbers and bytes become text in a file.
+    pub fn takes_by_file(self, cell: Cell<'_>) -> bool {
+        let takes = match (cell, self.family) {
+            // What becomes of NULL in a TIMESTAMP that is NOT NULL depends on the server's version and settings.
+            (Cell::Null, Family::Timestamp) => self.is_nullable,
+            (Cell::Null | Cell::Text(_), _) => true,
+            (Cell::Integer(_), family) => matches!(family, Family::Exact | Family::Real),
+            (Cell::Real(real), Family::Real) => real.is_finite(),
+            (Cell::Blob(_), Family::Binary) => true,
+            // It is sent as text.
+            (Cell::Blob(bytes), Family::Uuid) => bytes.len() == UUID_BYTES,
+            _ => false,
+        };
+        // The server assigns a number where none is given, or one that rounds to 0.
+        let is_given = matches!(cell, Cell::Integer(1..));
+        takes && !self.is_generated && (!self.is_counted || is_given)
+    }
+}
+
+/// A table.
+pub struct Table {
+    pub name: String,
+    columns: Vec<(ColumnInfo, Column)>,
+    kind: String,
+    engine: Option<String>,
+    has_transactions: bool,
+    /// Whether it fires triggers, as far as the user may see them.
+    pub has_triggers: bool,
+    /// Whether 0 is a number to an AUTO_INCREMENT column of a new session.
+    has_zero: bool,
+}
+
+/// A row of [`COLUMNS`].
+type FoundColumn = (String, String, String, String, bool, bool, u32, bool);
+
+const COLUMNS: &str =
+    "SELECT c.column_name, column_type, data_type, upper(extra), is_nullable = 'YES',
+         is_nullable = 'YES' OR column_default IS NOT NULL OR extra <> '', coalesce(seq_in_index, 0),
+         sub_part IS NOT NULL
+     FROM information_schema.columns AS c
+     LEFT JOIN information_schema.statistics AS s
+         ON s.table_schema = c.table_schema AND s.table_name = c.table_name
+         AND s.column_name = c.column_name AND index_name = 'PRIMARY'
+     WHERE c.table_schema = database() AND c.table_name = ?
+     ORDER BY ordinal_position";
+
+const TABLE: &str = "SELECT table_type, t.engine, coalesce(e.transactions, '') = 'YES',
+         EXISTS (SELECT 1 FROM information_schema.triggers
+             WHERE event_object_schema = database() AND event_object_table = t.table_name),
+         find_in_set('NO_AUTO_VALUE_ON_ZERO', @@GLOBAL.sql_mode) > 0
+     FROM information_schema.tables AS t
+     LEFT JOIN information_schema.engines AS e ON e.engine = t.engine
+     WHERE table_schema = database() AND table_name = ?";
+
+impl Table {
+    /// The table of this name, if there is one.
+    pub fn find(conn: &mut Conn, name: &str) -> Result<Option<Self>, mysql::Error> {
+        let found: Option<(String, Option<String>, bool, bool, bool)> =
+            conn.exec_first(TABLE, (name,))?;
+        let Some((kind, engine, has_transactions, has_triggers, has_zero)) = found else {
+            return Ok(None);
+        };
+        let columns: Vec<FoundColumn> = conn.exec(COLUMNS, (name,))?;
+        let column = |found: FoundColumn| {
+            let (name, declared_type, data_type, extra, is_nullable, is_optional, place, is_prefix) =
+                found;
+            let info = ColumnInfo {
+                name,
+                declared_type,
+                is_optional,
+                primary_key: place,
+            };
+            let says = |word: &&str| extra.contains(*word);
+            let column = Column {
+                family: Family::of(&data_type),
+                is_generated: ["VIRTUAL", "PERSISTENT", "STORED"].iter().any(says),
+                is_counted: extra.contains("AUTO_INCREMENT"),
+                is_nullable,
+                padded_bytes: text_bytes_max(&info.declared_type).filter(|_| data_type == "binary"),
+                is_prefix,
+            };
+            (info, column)
+        };
+        Ok(Some(Table {
+            name: name.to_owned(),
+            columns: columns.into_iter().map(column).collect(),
+            kind,
+            engine,
+            has_transactions,
+            has_triggers,
+            has_zero,
+        }))
+    }
+
+    /// What a load has to know of it.
+    pub fn shape(self) -> LoadShape {
+        let has_zero = self.has_zero;
+        let intake = |column: Column| -> Arc<dyn Intake> {
+            let family = column.family;
+            match (column.is_counted, column.padded_bytes) {
+                (true, _) => Arc::new(Counted {
+                    family,
+                    has_zero,
+                    ..Counted::default()
+                }),
+                (_, Some(bytes)) => Arc::new(Padded(bytes)),
+                _ => Arc::new(family),
+            }
+        };
+        let column = |(info, column): (ColumnInfo, Column)| LoadColumn {
+            guesses_bytes: text_bytes_max(&info.declared_type),
+            is_exact: column.is_exact(&info.declared_type),
+            is_counted: column.is_counted,
+            intake: intake(column),
+            info,
+        };
+        LoadShape {
+            in_order_because: self
+                .has_triggers
+                .then(|| "triggers see them one after another".to_owned()),
+            columns: self.columns.into_iter().map(column).collect(),
+        }
+    }
+
+    /// The columns of these names; nothing where the table lacks one, or has another that the server counts.
+    pub fn columns(&self, names: &[&str]) -> Option<Vec<Column>> {
+        let is_named = |name: &str| names.iter().any(|named| named.eq_ignore_ascii_case(name));
+        let counts_unnamed = self
+            .columns
+            .iter()
+            .any(|(info, column)| column.is_counted && !is_named(&info.name));
+        let column = |named: &&str| {
+            let mut columns = self.columns.iter();
+            let found = columns.find(|(info, _)| info.name.eq_ignore_ascii_case(named));
+            found.map(|(_, column)| *column)
+        };
+        match counts_unnamed {
+            true => None,
+            false => names.iter().map(column).collect(),
+        }
+    }
+
+    /// Why no rows are loaded into it, in words: after a row is refused it could not be as it was before.
+    pub fn obstacle(&self) -> Option<String> {
+        let name = quoted(&self.name);
+        if self.kind.contains("VIEW") {
+            return Some(format!(
+                "{name} is a view: load into the table that it shows"
+            ));
+        }
+        let engine = self.engine.as_deref().unwrap_or("its engine");
+        (!self.has_transactions).then(|| {
+            format!(
+                "the engine {engine} has no transactions, so rows could not be taken back when a later one is \
+                 refused: load into a table of InnoDB, and copy that (INSERT INTO {name} SELECT …)"
+            )
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! One COPY for all rows, fed by batches: a thread holds the connection as long as it goes on.
+
+use super::copy::{self, Copy};
+use crate::{Batch, server::session::Session};
+use postgres::Client;
+use std::{
+    io::Write as _,
+    ops::Range,
+    sync::mpsc::{SyncSender, sync_channel},
+    thread::{self, JoinHandle},
+};
+
+/// Batches that may wait to be sent: what bounds the memory.
+const WAITING_MAX: usize = 2;
+
+/// Rows as text; nothing at their end.
+type Chunk = Option<Vec<u8>>;
+
+/// A COPY that goes on.
+pub struct Stream {
+    chunks: SyncSender<Chunk>,
+    thread: JoinHandle<(Session<Client>, Result<u64, postgres::Error>)>,
+}
+
+impl Stream {
+    /// Begins.
+    pub fn start(mut session: Session<Client>, copy: &Copy) -> Self {
+        let (chunks, waiting) = sync_channel::<Chunk>(WAITING_MAX);
+        let statement = copy.statement.clone();
+        let thread = thread::spawn(move || {
+            let mut send = || {
+                let mut sink = session.connection.copy_in(&statement)?;
+                while let Ok(chunk) = waiting.recv() {
+                    match chunk {
+                        // What goes wrong is told by the end.
+                        Some(chunk) if sink.write_all(&chunk).is_ok() => {}
+                        _ => return sink.finish(),
+                    }
+                }
+                // Nobody said that this is all: the sink is dropped, and the server forgets what it got.
+                Ok(0)
+            };
+            let sent = send();
+            (session, sent)
+        });
+        Stream { chunks, thread }
+    }
+
+    /// Sends rows. That they are refused is told at the end.
+    pub fn send(&self, copy: &Copy, batch: &Batch, rows: Range<usize>) {
+        let mut chunk = Vec::new();
+        copy::text(&copy.types, batch, rows, &mut chunk);
+        let _ = self.chunks.send(Some(chunk));
+    }
+
+    /// Ends, with all rows stored or none. Gives the session back, and the number of rows.
+    pub fn end(self, is_complete: bool) -> (Session<Client>, Result<u64, postgres::Error>) {
+        if is_complete {
+            let _ = self.chunks.send(None);
+        }
+        drop(self.chunks);
+        match self.thread.join() {
+            Ok(ended) => ended,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Loads into MariaDB, a private server, beside INSERTs in strict mode of the same rows by another connection.
+//!
+//! `INORDER_TYPES=all cargo test -p inorder-load --test mariadb` refuses each value alone and tries further modes.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod equal;
+mod tables;
+mod types;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use common::Folder;
+use inorder_engine::{
+    Database, DatabaseTable, Error as EngineError, Settings, Synchronous, Write, engine,
+};
+use inorder_load::load::{Job, Progress, Summary, run_into};
+use inorder_load::source::Location;
+use inorder_load::target::{ServerTarget, Target};
+use tempfile::TempDir;
+
+/// A server with an empty database, and a folder for what is loaded.
+struct Server {
+    database: Arc<dyn Database>,
+    folder: Folder,
+    _data: TempDir,
+}
+
+/// A server, if MariaDB is there; otherwise the reason is printed.
+fn server() -> Option<Server> {
+    let engine = engine("mariadb").expect("the engine");
+    match engine.found() {
+        Ok(_) => {}
+        Err(reason @ EngineError::NotInstalled { .. }) => {
+            let is_ci = std::env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
+            assert!(!is_ci, "CI forbids skips: {reason}");
+            eprintln!("SKIPPED: {reason}");
+            return None;
+        }
+        Err(error) => panic!("{error}"),
+    }
+    // Tables are made by the hundred: in memory that takes no syncs.
+    let memory = Path::new("/dev/shm");
+    let data = match memory.is_dir() {
+        true => tempfile::tempdir_in(memory),
+        false => tempfile::tempdir(),
+    };
+    let data = data.expect("a folder");
+    let settings = Settings {
+        write: Write::Bulk,
+        synchronous: Synchronous::Off,
+        ..Settings::default()
+    };
+    let database = engine.create(data.path(), &settings).expect("a server");
+    Some(Server {
+        database: Arc::from(database),
+        folder: Folder::new(""),
+        _data: data,
+    })
+}
+
+impl Server {
+    fn run(&self, sql: &str) {
+        self.database.execute(sql).expect(sql);
+    }
+
+    /// How many rows a query returns.
+    fn rows(&self, sql: &str) -> u64 {
+        let mut reader = self.database.reader(sql).expect(sql);
+        reader.query(&Default::default(), 0).expect(sql)
+    }
+
+    /// A load of a file into a table.
+    fn job(&self, input: &Path, table: &str) -> Job {
+        let source = Location {
+            path: input.to_owned(),
+            table: None,
+        };
+        Job {
+            memory_bytes: 1 << 26,
+            spill_folder: input.parent().map(Into::into),
+            ..Job::new(vec![source], String::new(), table.to_owned())
+        }
+    }
+
+    /// Loads; the folder is left out of messages.
+    fn load(&self, job: &Job) -> Result<Summary, String> {
+        let loaded = run_into(job, &Progress::default(), |wanted| {
+            let table = DatabaseTable::new(Arc::clone(&self.database), wanted.table);
+            let target = ServerTarget::new(Box::new(table), wanted.table)?;
+            Ok(Box::new(target) as Box<dyn Target>)
+        });
+        loaded.map_err(|error| {
+            let folder = self.folder.path("");
+            error.to_string().replace(&*folder.to_string_lossy(), "")
+        })
+    }
+
+    /// Loads a CSV of this content into a table.
+    fn load_csv(&self, table: &str, csv: &str) -> Result<Summary, String> {
+        let path = self.folder.file("rows.csv", csv);
+        self.load(&self.job(&path, table))
+    }
+}

@@ -1,0 +1,164 @@
+//! A private PostgreSQL, asked by its own psql.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use inorder_engine::{
+    Database, DatabaseTable, Error as EngineError, Settings, TEMPLATES, Write, engine,
+};
+use inorder_load::Error;
+use inorder_load::load::{Job, Progress, Summary, run_into};
+use inorder_load::source::Location;
+use inorder_load::target::{ServerTarget, Target};
+use tempfile::TempDir;
+
+/// A server, and a folder for files.
+pub struct Server {
+    pub database: Arc<dyn Database>,
+    psql: PathBuf,
+    socket: String,
+    folder: TempDir,
+}
+
+impl Server {
+    /// Starts one; nothing where PostgreSQL isn't installed.
+    pub fn start() -> Option<Self> {
+        let engine = engine("postgres").expect("it is in the list");
+        let program = match engine.found() {
+            Ok(found) => found[0].path.clone().expect("a program"),
+            Err(reason @ EngineError::NotInstalled { .. }) => {
+                let is_ci = std::env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
+                assert!(!is_ci, "CI forbids skips: {reason}");
+                eprintln!("SKIPPED: {reason}");
+                return None;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        std::fs::create_dir_all(base.join(TEMPLATES)).expect("a folder for templates");
+        let folder = tempfile::tempdir_in(base).expect("a folder");
+        let data = folder.path().join("server");
+        std::fs::create_dir(&data).expect("a folder");
+        let database = engine.create(
+            &data,
+            &Settings {
+                write: Write::Bulk,
+                synchronous: inorder_engine::Synchronous::Off,
+                ..Settings::default()
+            },
+        );
+        let database: Arc<dyn Database> = Arc::from(database.expect("a server"));
+        let process = database.processes()[0];
+        let command =
+            std::fs::read_to_string(format!("/proc/{process}/cmdline")).expect("its command");
+        let mut words = command.split('\0').skip_while(|word| *word != "-k");
+        let socket = words.nth(1).expect("the folder of its socket").to_owned();
+        Some(Server {
+            database,
+            psql: program.with_file_name("psql"),
+            socket,
+            folder,
+        })
+    }
+
+    /// The folder of its socket.
+    pub fn socket(&self) -> &str {
+        &self.socket
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file.
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, content).expect("a small file");
+        path
+    }
+
+    /// Runs a script in psql, in the folder of the files; errors don't end it. Returns stdout and stderr.
+    pub fn psql(&self, script: &str) -> (String, String) {
+        let mut psql = Command::new(&self.psql)
+            .args([
+                "-X",
+                "-q",
+                "-A",
+                "-t",
+                "-h",
+                &self.socket,
+                "-U",
+                "inorder",
+                "-d",
+                "postgres",
+            ])
+            .current_dir(self.folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("psql");
+        let mut stdin = psql.stdin.take().expect("a pipe");
+        let output = std::thread::scope(|scope| {
+            scope.spawn(move || _ = stdin.write_all(script.as_bytes()));
+            psql.wait_with_output().expect("psql")
+        });
+        // Some messages of extensions end in the middle of a character.
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        (text(output.stdout), text(output.stderr))
+    }
+
+    /// Runs SQL in psql, which mustn't fail. Returns its rows.
+    pub fn sql(&self, script: &str) -> Vec<String> {
+        let (rows, errors) = self.psql(script);
+        assert!(!errors.contains("ERROR"), "{script}: {errors}");
+        rows.lines().map(str::to_owned).collect()
+    }
+
+    /// What `\copy … (format csv, header)` of a file says: nothing where it took all.
+    pub fn copy(&self, table: &str, file: &str) -> String {
+        let (_, errors) = self.psql(&format!(
+            "\\copy {table} from '{file}' (format csv, header)\n"
+        ));
+        errors
+    }
+
+    /// A load as usual of a file into a table.
+    pub fn job(&self, table: &str, file: &str) -> Job {
+        let source = Location {
+            path: self.path(file),
+            table: None,
+        };
+        Job {
+            memory_bytes: 1 << 24,
+            spill_folder: Some(self.folder.path().to_owned()),
+            ..Job::new(vec![source], String::new(), table.to_owned())
+        }
+    }
+
+    /// Loads; the folder is left out of messages.
+    pub fn run(&self, job: &Job) -> Result<Summary, String> {
+        let loaded: Result<Summary, Error> = run_into(job, &Progress::default(), |wanted| {
+            let table = DatabaseTable::new(Arc::clone(&self.database), wanted.table);
+            let target = ServerTarget::new(Box::new(table), wanted.table)?;
+            Ok(Box::new(target) as Box<dyn Target>)
+        });
+        loaded.map_err(|error| {
+            error
+                .to_string()
+                .replace(&format!("{}/", self.folder.path().display()), "")
+        })
+    }
+
+    /// Loads a file as usual.
+    pub fn load(&self, table: &str, file: &str) -> Result<Summary, String> {
+        self.run(&self.job(table, file))
+    }
+}
+
+/// A field of a CSV file, in quotes.
+pub fn quoted(value: &str) -> String {
+    format!("\"{}\"", value.replace('"', "\"\""))
+}
