@@ -10,6 +10,49 @@ fn one(value: Value) -> Batch {
     }
 }
 
+/// A type, a value, and what is stored of it in SQL; nothing where it is refused.
+fn cases() -> Vec<(&'static str, Value, Option<&'static str>)> {
+    let text = |text: &str| Value::Text(text.into());
+    vec![
+        ("boolean", text("f"), Some("false")),
+        ("timestamptz", text("20240105"), Some("'2024-01-05'")),
+        ("date", text("2024"), None),
+        ("money", text("12345.67"), Some("'12345.67'")),
+        ("float8", text("Infinity"), Some("'Infinity'")),
+        ("int4", text("abcd"), None),
+        ("int8", text("1,234.56"), None),
+        ("int4", Value::Integer(i64::MAX), None),
+        (
+            "interval",
+            text("1 day 02:03:04.05"),
+            Some("'1 day 02:03:04.05'"),
+        ),
+        ("float4", Value::Real(1e300), None),
+        ("float4", text("1e300"), None),
+        ("float4", Value::Real(0.1), Some("0.1")),
+        ("numeric", Value::Real(0.1), Some("0.1")),
+        (
+            "uuid",
+            text("017f22e279b07cc398c4dc0c0c07398f"),
+            Some("'017f22e2-79b0-7cc3-98c4-dc0c0c07398f'"),
+        ),
+        (
+            "uuid",
+            Value::Blob([7; 16].into()),
+            Some("'07070707070707070707070707070707'"),
+        ),
+        ("bytea", text("\\x6162"), Some("'ab'")),
+        (
+            "bytea",
+            Value::Blob(b"\\x61".as_slice().into()),
+            Some("'\\\\x61'"),
+        ),
+        ("text", text("a\\N\t\n"), Some("E'a\\\\N\\t\\n'")),
+        ("int4[]", text("{1,2}"), Some("'{1,2}'")),
+        ("jsonb", text("{\"a\":1}"), Some("'{\"a\":1}'")),
+    ]
+}
+
 #[test]
 fn text_is_never_taken_for_the_binary_form_of_a_type() {
     let engines = common::servers();
@@ -17,7 +60,6 @@ fn text_is_never_taken_for_the_binary_form_of_a_type() {
         return;
     };
     let folder = common::folder();
-    let text = |text: &str| Value::Text(text.into());
     for write in [Write::Insert, Write::Multi, Write::Bulk] {
         let path = folder.path().join(format!("{write:?}"));
         std::fs::create_dir(&path).unwrap();
@@ -26,47 +68,7 @@ fn text_is_never_taken_for_the_binary_form_of_a_type() {
             ..Settings::default()
         };
         let database = engine.create(&path, &settings).unwrap();
-        for (at, (ty, value, stored)) in [
-            ("boolean", text("f"), Some("false")),
-            ("timestamptz", text("20240105"), Some("'2024-01-05'")),
-            ("date", text("2024"), None),
-            ("money", text("12345.67"), Some("'12345.67'")),
-            ("float8", text("Infinity"), Some("'Infinity'")),
-            ("int4", text("abcd"), None),
-            ("int8", text("1,234.56"), None),
-            ("int4", Value::Integer(i64::MAX), None),
-            (
-                "interval",
-                text("1 day 02:03:04.05"),
-                Some("'1 day 02:03:04.05'"),
-            ),
-            ("float4", Value::Real(1e300), None),
-            ("float4", text("1e300"), None),
-            ("float4", Value::Real(0.1), Some("0.1")),
-            ("numeric", Value::Real(0.1), Some("0.1")),
-            (
-                "uuid",
-                text("017f22e279b07cc398c4dc0c0c07398f"),
-                Some("'017f22e2-79b0-7cc3-98c4-dc0c0c07398f'"),
-            ),
-            (
-                "uuid",
-                Value::Blob([7; 16].into()),
-                Some("'07070707070707070707070707070707'"),
-            ),
-            ("bytea", text("\\x6162"), Some("'ab'")),
-            (
-                "bytea",
-                Value::Blob(b"\\x61".as_slice().into()),
-                Some("'\\\\x61'"),
-            ),
-            ("text", text("a\\N\t\n"), Some("E'a\\\\N\\t\\n'")),
-            ("int4[]", text("{1,2}"), Some("'{1,2}'")),
-            ("jsonb", text("{\"a\":1}"), Some("'{\"a\":1}'")),
-        ]
-        .into_iter()
-        .enumerate()
-        {
+        for (at, (ty, value, stored)) in cases().into_iter().enumerate() {
             let name = format!("t{at}");
             let create = format!("CREATE TABLE {name}(v {ty})");
             database.execute(&create).unwrap();
