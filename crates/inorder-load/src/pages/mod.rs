@@ -60,30 +60,12 @@ pub(crate) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
         scratch: &scratch,
         job,
     };
-    let sorts_beside = sorted_beside(&scratch, goal.destination, job).map_err(failed)?;
-    let obstacle = match obstacles::first(&case).map_err(failed)? {
-        // Looking at a row is an insert of it: where no index is to be sorted, statements are done with that.
-        None if job.writer == WriterChoice::Auto
-            && sorts_beside == 0
-            && obstacles::has_checks(&scratch).map_err(failed)? =>
-        {
-            Some(
-                "it has CHECKs and no index in another order, so that inserts cost less".to_owned(),
-            )
-        }
-        obstacle => obstacle,
-    };
-    let constants = match obstacle {
+    let found = match obstacles::first(&case).map_err(failed)? {
         Some(why) => Err(why),
-        None => defaults::constants(&scratch, goal.destination, given),
+        None => fit(&case, given).map_err(failed)?,
     };
-    match constants {
-        Ok(constants) => Ok(Choice {
-            is_direct: true,
-            why_not: None,
-            sorts_beside,
-            constants,
-        }),
+    match found {
+        Ok(choice) => Ok(choice),
         Err(why) if job.writer == WriterChoice::Direct => Err(Error::Refused {
             what: format!(
                 "{} can't be written directly: {why}",
@@ -95,6 +77,27 @@ pub(crate) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
             ..Choice::default()
         }),
     }
+}
+
+/// How a table without obstacles is written directly, or why it isn't all the same.
+fn fit(case: &obstacles::Case<'_>, given: &[usize]) -> rusqlite::Result<Result<Choice, String>> {
+    let destination = case.goal.destination;
+    let sorts_beside = sorted_beside(case.scratch, destination, case.job)?;
+    // Looking at a row is an insert of it: where no index is to be sorted, statements are done with that.
+    if case.job.writer == WriterChoice::Auto
+        && sorts_beside == 0
+        && obstacles::has_checks(case.scratch)?
+    {
+        let why = "it has CHECKs and no index in another order, so that inserts cost less";
+        return Ok(Err(why.to_owned()));
+    }
+    let constants = defaults::constants(case.scratch, destination, given);
+    Ok(constants.map(|constants| Choice {
+        is_direct: true,
+        why_not: None,
+        sorts_beside,
+        constants,
+    }))
 }
 
 /// The order that all rows come in, whose records have these columns; `None` where it is none.
