@@ -27,6 +27,7 @@ use inorder_btree::KeyOrder;
 use layout::Layout;
 use scratch::Scratch;
 
+pub(crate) use aside::create_database;
 pub(crate) use writer::Direct;
 
 /// The table that rows go to.

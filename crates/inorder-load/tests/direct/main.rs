@@ -2,6 +2,7 @@
 
 mod checks;
 mod equal;
+mod files;
 mod generated;
 mod kill;
 mod new;
