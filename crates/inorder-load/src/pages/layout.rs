@@ -125,8 +125,8 @@ pub(super) enum TableLayout {
     Rowid {
         /// The place in a row of the column that is the rowid's other name.
         alias: Option<usize>,
-        /// Whether the largest rowid is written down.
-        is_counted: bool,
+        /// The largest rowid that ever was, where that is written down (AUTOINCREMENT).
+        counted: Option<i64>,
     },
 }
 
@@ -172,7 +172,7 @@ impl Layout {
         let is_counted = schema.iter().any(|row| row.name == SEQUENCE);
         let mut table = TableLayout::Rowid {
             alias: destination.rowid.map(|rowid| place(record, rowid)),
-            is_counted,
+            counted: is_counted.then_some(0),
         };
         // Rows without a rowid of their own get one after another.
         let rows_order = rows_order.filter(|_| destination.rowid.is_none());
@@ -224,13 +224,22 @@ impl Layout {
 
     /// Whether the largest rowid is written down.
     pub(super) fn is_counted(&self) -> bool {
-        matches!(
-            self.table,
-            TableLayout::Rowid {
-                is_counted: true,
-                ..
-            }
-        )
+        self.counted().is_some()
+    }
+
+    /// The largest rowid that ever was, where that is written down.
+    pub(super) fn counted(&self) -> Option<i64> {
+        match self.table {
+            TableLayout::Rowid { counted, .. } => counted,
+            TableLayout::WithoutRowid(_) => None,
+        }
+    }
+
+    /// Says which rowid was the largest before, where that is written down.
+    pub(super) fn count_from(&mut self, largest: i64) {
+        if let TableLayout::Rowid { counted, .. } = &mut self.table {
+            *counted = counted.map(|_| largest);
+        }
     }
 
     /// Whether more is done with a row than to store it as it is.

@@ -1,6 +1,7 @@
 //! The direct writer against SQLite itself.
 
 mod checks;
+mod counted;
 mod equal;
 mod files;
 mod generated;
