@@ -2,6 +2,7 @@
 
 mod checks;
 mod counted;
+mod defaults;
 mod equal;
 mod files;
 mod generated;
