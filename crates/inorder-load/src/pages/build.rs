@@ -209,7 +209,7 @@ impl Build {
                     .counted()
                     .map_or(last, |before| before.max(last));
                 let mut name = Vec::new();
-                self.encoding.encode(&self.layout.name, &mut name);
+                self.encoding.encode(self.layout.name.as_bytes(), &mut name);
                 self.stored.clear();
                 record::encode(
                     &[Value::Text(&name), Value::Integer(largest)],
