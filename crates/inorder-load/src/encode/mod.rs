@@ -201,7 +201,7 @@ impl Encoder {
         let mut convert = Convert {
             carver: Carver::new(&mut self.scratch, bytes),
             encoding: self.encoding,
-            oracle: &mut self.oracle,
+            oracle: &self.oracle,
         };
         let mut values = recycled(std::mem::take(&mut self.values));
         for slot in &mut self.slots {
@@ -286,7 +286,7 @@ fn kind(value: &Value<'_>) -> &'static str {
 struct Convert<'a, 'o> {
     carver: Carver<'a>,
     encoding: TextEncoding,
-    oracle: &'o mut Oracle,
+    oracle: &'o Oracle,
 }
 
 impl<'a> Convert<'a, '_> {
@@ -312,7 +312,7 @@ impl<'a> Convert<'a, '_> {
             (Raw::Number(digits), Affinity::Text) => self.text(digits),
             (Raw::Number(text), _)
             | (Raw::Text(text), Affinity::Numeric | Affinity::Integer | Affinity::Real) => {
-                match number(text, self.oracle) {
+                match number(text, self.encoding, self.oracle) {
                     Some(number) => number.stored(affinity),
                     None => self.text(text),
                 }

@@ -10,6 +10,7 @@ mod kill;
 mod new;
 mod obstacles;
 mod schema;
+mod unicode;
 
 use std::path::{Path, PathBuf};
 
