@@ -61,6 +61,13 @@ impl IndexInfo {
         self.is_key && self.terms.iter().all(|term| term.of != Of::Rowid)
     }
 
+    /// Whether it is the tree of a WITHOUT ROWID table whose rows have a column twice, in the key's two collations.
+    pub(super) fn is_table_with_a_column_twice(&self) -> bool {
+        let is_before =
+            |(at, term): (usize, &Term)| self.terms[..at].iter().any(|before| before.of == term.of);
+        self.is_table() && self.terms.iter().enumerate().any(is_before)
+    }
+
     /// How many terms were asked for.
     fn key_terms(&self) -> usize {
         self.terms.iter().filter(|term| term.is_key).count()

@@ -24,6 +24,7 @@ const ALL: &[fn(&Case<'_>) -> Reason] = &[
     has_rows,
     has_triggers,
     has_generated_columns,
+    has_a_column_twice,
     is_not_sorted,
     has_an_index_nobody_here_can_order,
     has_a_unique_index_of_some_rows,
@@ -84,6 +85,12 @@ fn has_generated_columns(case: &Case<'_>) -> Reason {
     let list = "SELECT name FROM pragma_table_xinfo(?1) WHERE hidden <> 0";
     let names: Vec<String> = case.scratch.ask(list, |row| row.get(0))?;
     Ok((!names.is_empty()).then(|| format!("it has generated columns ({})", names.join(", "))))
+}
+
+fn has_a_column_twice(case: &Case<'_>) -> Reason {
+    let indexes = indexes(case.scratch, case.goal.destination)?;
+    let is_so = indexes.iter().any(IndexInfo::is_table_with_a_column_twice);
+    Ok(is_so.then(|| "its primary key has a column twice, in different collations".to_owned()))
 }
 
 fn is_not_sorted(case: &Case<'_>) -> Reason {
