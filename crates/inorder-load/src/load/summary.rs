@@ -29,6 +29,8 @@ pub struct Summary {
     pub rows_refused: u64,
     /// Rows left out because another has their key.
     pub rows_duplicate: u64,
+    /// Rows that the table's own constraints or triggers left out without an error.
+    pub rows_ignored: u64,
     /// What was wrong with the first bad rows.
     pub refused_because: Vec<String>,
     /// What rows were sorted by; nothing where they weren't.
