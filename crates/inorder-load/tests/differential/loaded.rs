@@ -1,7 +1,6 @@
 //! What a load makes of the rows.
 
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use inorder_load::load::{Job, Progress, Summary, run};
 use inorder_load::source::Location;
@@ -24,8 +23,8 @@ pub struct Loaded {
     pub litter: Vec<String>,
 }
 
-/// Loads the rows of a case; the message of a panic where there is one.
-pub fn loaded(case: &Case) -> Result<Loaded, String> {
+/// Loads the rows of a case.
+pub fn loaded(case: &Case) -> Loaded {
     let folder = tempfile::tempdir().expect("a folder");
     let (input, database, rejects) = (
         folder.path().join(case.format.file()),
@@ -74,17 +73,12 @@ pub fn loaded(case: &Case) -> Result<Loaded, String> {
             "t".to_owned(),
         )
     };
-    let result = catch_unwind(AssertUnwindSafe(|| run(&job, &Progress::default())));
-    let result = result.map_err(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or(panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        format!("panicked: {}", text.unwrap_or_default())
-    })?;
+    let result = run(&job, &Progress::default());
     let (summary, failure) = match result {
         Ok(summary) => (Some(summary), None),
         Err(error) => (None, Some(error.to_string())),
     };
-    let named = named(&rejects, &lines)?;
+    let named = named(&rejects, &lines);
     let litter = std::fs::read_dir(folder.path()).expect("the folder");
     let known = ["in.", "to.db", "rejects.jsonl"];
     let litter = litter
@@ -112,7 +106,7 @@ pub fn loaded(case: &Case) -> Result<Loaded, String> {
         && failure
             .as_ref()
             .is_some_and(|what| what.contains("can't be written directly"));
-    Ok(Loaded {
+    Loaded {
         outcome: Outcome {
             failure,
             counts: summary.as_ref().map(counts).unwrap_or_default(),
@@ -123,7 +117,7 @@ pub fn loaded(case: &Case) -> Result<Loaded, String> {
         is_not_direct,
         integrity,
         litter,
-    })
+    }
 }
 
 fn counts(summary: &Summary) -> Counts {
@@ -137,14 +131,14 @@ fn counts(summary: &Summary) -> Counts {
 }
 
 /// The rows that the file of rejects names.
-fn named(rejects: &std::path::Path, lines: &[u64]) -> Result<BTreeSet<usize>, String> {
+fn named(rejects: &std::path::Path, lines: &[u64]) -> BTreeSet<usize> {
     let text = std::fs::read_to_string(rejects).unwrap_or_default();
     let row = |line: &str| {
-        let reject: serde_json::Value =
-            serde_json::from_str(line).map_err(|error| error.to_string())?;
-        let line = reject["line"].as_u64();
-        let row = lines.iter().position(|of| Some(*of) == line);
-        row.ok_or_else(|| format!("no row has the line of {reject}"))
+        let reject: serde_json::Value = serde_json::from_str(line).expect("an object");
+        let row = lines
+            .iter()
+            .position(|of| Some(*of) == reject["line"].as_u64());
+        row.unwrap_or_else(|| panic!("no row has the line of {reject}"))
     };
     text.lines().map(row).collect()
 }

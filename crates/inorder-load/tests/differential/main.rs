@@ -13,6 +13,8 @@ mod rows;
 mod schema;
 mod state;
 
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -41,7 +43,9 @@ fn loads_equal_inserts_in_the_order_of_the_input() {
     let first = number("INORDER_FUZZ_SEED", 1);
     let cases = number("INORDER_FUZZ_CASES", CASES);
     // What a load panics with is told with its case.
-    std::panic::set_hook(Box::new(|_| {}));
+    std::panic::set_hook(Box::new(|panic| {
+        PANIC.with(|said| *said.borrow_mut() = panic.to_string());
+    }));
     let (next, coverage) = (AtomicU64::new(first), Mutex::new(Coverage::default()));
     let found: Mutex<Vec<String>> = Mutex::default();
     let threads = std::thread::available_parallelism()
@@ -64,11 +68,11 @@ fn loads_equal_inserts_in_the_order_of_the_input() {
                                 .expect("a lock")
                                 .add(&case, &same.0, &same.1);
                         }
-                        Verdict::Differs(_) => {
+                        Verdict::Differs(what) => {
                             let mut found = found.lock().expect("a lock");
                             let text = match found.len() < SHOWN_MAX {
                                 true => shrunk(case),
-                                false => format!("seed {seed}"),
+                                false => format!("seed {seed}: {}", what.chars().take(200).collect::<String>()),
                             };
                             eprintln!("{text}\n");
                             found.push(text);
@@ -86,6 +90,11 @@ fn loads_equal_inserts_in_the_order_of_the_input() {
     coverage.check(cases);
 }
 
+thread_local! {
+    /// What this thread panicked with last.
+    static PANIC: RefCell<String> = RefCell::default();
+}
+
 enum Verdict {
     /// SQLite doesn't take the schema.
     NoSchema,
@@ -94,16 +103,17 @@ enum Verdict {
 }
 
 fn judged(case: &Case) -> Verdict {
-    let Some(expected) = expected(case) else {
-        return Verdict::NoSchema;
-    };
-    match loaded(case) {
-        Ok(loaded) => match difference(case, &expected, &loaded) {
+    let verdict = catch_unwind(AssertUnwindSafe(|| {
+        let Some(expected) = expected(case) else {
+            return Verdict::NoSchema;
+        };
+        let loaded = loaded(case);
+        match difference(case, &expected, &loaded) {
             None => Verdict::Same(Box::new((expected, loaded))),
             Some(what) => Verdict::Differs(what),
-        },
-        Err(panic) => Verdict::Differs(panic),
-    }
+        }
+    }));
+    verdict.unwrap_or_else(|_| Verdict::Differs(PANIC.with(|said| said.borrow().clone())))
 }
 
 fn difference(case: &Case, expected: &Outcome, loaded: &Loaded) -> Option<String> {
