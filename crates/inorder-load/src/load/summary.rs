@@ -35,6 +35,8 @@ pub struct Summary {
     pub refused_because: Vec<String>,
     /// What rows were sorted by; nothing where they weren't.
     pub sorted_by: Vec<String>,
+    /// Why they stayed in the order of the input, where the outcome depends on it.
+    pub why_not_sorted: Option<String>,
     /// What wrote them.
     pub writer: String,
     /// Why the direct writer didn't.

@@ -72,7 +72,10 @@ fn loads_equal_inserts_in_the_order_of_the_input() {
                             let mut found = found.lock().expect("a lock");
                             let text = match found.len() < SHOWN_MAX {
                                 true => shrunk(case),
-                                false => format!("seed {seed}: {}", what.chars().take(200).collect::<String>()),
+                                false => format!(
+                                    "seed {seed}: {}",
+                                    what.chars().take(200).collect::<String>()
+                                ),
                             };
                             eprintln!("{text}\n");
                             found.push(text);
