@@ -367,25 +367,7 @@ impl<'a> Convert<'a, '_> {
     /// Text in the database's encoding.
     fn text(&mut self, text: &[u8]) -> Value<'a> {
         let encoding = self.encoding;
-        let carved = self.carver.carve(|out| {
-            let mut at = 0;
-            let mut put = |bytes: &[u8]| {
-                out[at..at + bytes.len()].copy_from_slice(bytes);
-                at += bytes.len();
-            };
-            match (encoding, std::str::from_utf8(text)) {
-                (TextEncoding::Utf16Le, Ok(text)) => {
-                    text.encode_utf16()
-                        .for_each(|unit| put(&unit.to_le_bytes()));
-                }
-                (TextEncoding::Utf16Be, Ok(text)) => {
-                    text.encode_utf16()
-                        .for_each(|unit| put(&unit.to_be_bytes()));
-                }
-                _ => put(text),
-            }
-            Some(at)
-        });
+        let carved = self.carver.carve(|out| Some(encoding.encode_to(text, out)));
         Value::Text(carved.unwrap_or_default())
     }
 }

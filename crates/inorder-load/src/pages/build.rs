@@ -204,11 +204,15 @@ impl Build {
         if self.layout.is_counted() {
             let mut sequence = builder.table()?;
             if let Some(last) = self.last_rowid {
+                let largest = self
+                    .layout
+                    .counted()
+                    .map_or(last, |before| before.max(last));
                 let mut name = Vec::new();
-                self.encoding.encode(&self.layout.name, &mut name);
+                self.encoding.encode(self.layout.name.as_bytes(), &mut name);
                 self.stored.clear();
                 record::encode(
-                    &[Value::Text(&name), Value::Integer(last)],
+                    &[Value::Text(&name), Value::Integer(largest)],
                     &mut self.stored,
                 );
                 sequence.push(1, &self.stored)?;
@@ -237,12 +241,13 @@ impl Build {
         Ok(std::mem::replace(&mut self.without_rowid, none).finish()?)
     }
 
-    /// Adds a row under the rowid after the last.
+    /// Adds a row under the rowid after the last, or after the largest that ever was where that is written down.
     pub(super) fn push_next(&mut self, row: &[u8], origin: Origin) -> Result<(), Failure> {
-        let rowid = match self.last_rowid {
-            None => 1,
-            Some(last) => last.checked_add(1).ok_or(Failure::RowidsSpent)?,
-        };
+        let before = self
+            .last_rowid
+            .unwrap_or(0)
+            .max(self.layout.counted().unwrap_or(i64::MIN));
+        let rowid = before.checked_add(1).ok_or(Failure::RowidsSpent)?;
         self.fields.read(row);
         self.store(rowid, row, origin)
     }

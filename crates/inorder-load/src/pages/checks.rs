@@ -13,10 +13,10 @@ use crate::sql::{bind, is_of_a_row, quoted};
 
 /// Whether a row may be refused by more than its values: by CHECK constraints, generated columns, or the expressions
 /// of indexes.
-pub(super) fn are_needed(scratch: &Scratch) -> rusqlite::Result<bool> {
+pub(super) fn are_needed(scratch: &Scratch, destination: &Destination) -> rusqlite::Result<bool> {
     let generated = "SELECT name FROM pragma_table_xinfo(?1) WHERE hidden > 1";
     let generated: Vec<String> = scratch.ask(generated, |row| row.get(0))?;
-    let indexes = indexes(scratch)?;
+    let indexes = indexes(scratch, destination)?;
     let has_expressions = indexes.iter().any(|index| index.is_left_to_sqlite());
     Ok(!generated.is_empty() || has_checks(scratch)? || has_expressions)
 }
@@ -43,7 +43,7 @@ impl Checks {
             "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql NOTNULL AND ?1 <> ''";
         let made: Vec<String> = scratch.ask(made, |row| row.get(0))?;
         let is_dropped = |name: &str| made.iter().any(|made| made == name);
-        for index in indexes(&scratch)? {
+        for index in indexes(&scratch, destination)? {
             // An expression of it may fail.
             if is_dropped(&index.name) && !index.is_left_to_sqlite() {
                 let drop = format!("DROP INDEX {}", quoted(&index.name));

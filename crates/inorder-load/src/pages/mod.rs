@@ -29,6 +29,7 @@ use inorder_btree::KeyOrder;
 use layout::Layout;
 use scratch::Scratch;
 
+pub(crate) use aside::create_database;
 pub(crate) use checks::Checks;
 pub(crate) use writer::Direct;
 
@@ -88,7 +89,7 @@ pub(crate) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
     let may_leave_out = job.on_duplicate != OnDuplicate::Error || job.errors_max > 0;
     let is_looked_at = may_leave_out
         && (has_unique_keys || choice.is_direct)
-        && checks::are_needed(&scratch).map_err(failed)?;
+        && checks::are_needed(&scratch, goal.destination).map_err(failed)?;
     if is_looked_at {
         let record = match choice.is_direct {
             true => &goal.destination.physical,
@@ -124,36 +125,17 @@ fn rowids(case: &obstacles::Case<'_>) -> rusqlite::Result<Option<Rowids>> {
 
 /// Whether rows that give these columns can be written directly, and why not.
 fn direct(case: &obstacles::Case<'_>, given: &[usize]) -> Result<Choice, Error> {
-    let obstacles::Case { goal, scratch, job } = *case;
+    let obstacles::Case { goal, job, .. } = *case;
     let failed = |source| Error::Database {
         path: goal.path.to_owned(),
         source,
     };
-    let sorts_beside = sorted_beside(scratch, goal.destination, job).map_err(failed)?;
-    let obstacle = match obstacles::first(case).map_err(failed)? {
-        // Looking at a row is an insert of it: where no index is to be sorted, statements are done with that.
-        None if job.writer == WriterChoice::Auto
-            && sorts_beside == 0
-            && obstacles::has_checks(scratch).map_err(failed)? =>
-        {
-            Some(
-                "it has CHECKs and no index in another order, so that inserts cost less".to_owned(),
-            )
-        }
-        obstacle => obstacle,
-    };
-    let constants = match obstacle {
+    let found = match obstacles::first(case).map_err(failed)? {
         Some(why) => Err(why),
-        None => defaults::constants(scratch, goal.destination, given),
+        None => fit(case, given).map_err(failed)?,
     };
-    match constants {
-        Ok(constants) => Ok(Choice {
-            is_direct: true,
-            why_not: None,
-            sorts_beside,
-            constants,
-            ..Choice::default()
-        }),
+    match found {
+        Ok(choice) => Ok(choice),
         Err(why) if job.writer == WriterChoice::Direct => Err(Error::Refused {
             what: format!(
                 "{} can't be written directly: {why}",
@@ -165,6 +147,28 @@ fn direct(case: &obstacles::Case<'_>, given: &[usize]) -> Result<Choice, Error> 
             ..Choice::default()
         }),
     }
+}
+
+/// How a table without obstacles is written directly, or why it isn't all the same.
+fn fit(case: &obstacles::Case<'_>, given: &[usize]) -> rusqlite::Result<Result<Choice, String>> {
+    let destination = case.goal.destination;
+    let sorts_beside = sorted_beside(case.scratch, destination, case.job)?;
+    // Looking at a row is an insert of it: where no index is to be sorted, statements are done with that.
+    if case.job.writer == WriterChoice::Auto
+        && sorts_beside == 0
+        && obstacles::has_checks(case.scratch)?
+    {
+        let why = "it has CHECKs and no index in another order, so that inserts cost less";
+        return Ok(Err(why.to_owned()));
+    }
+    let constants = defaults::constants(case.scratch, destination, given);
+    Ok(constants.map(|constants| Choice {
+        is_direct: true,
+        why_not: None,
+        sorts_beside,
+        constants,
+        ..Choice::default()
+    }))
 }
 
 /// The order that all rows come in, whose records have these columns; `None` where it is none.

@@ -105,11 +105,13 @@ fn has_an_index_nobody_here_can_order(case: &Case<'_>) -> Reason {
             index.name, term.collation
         ))
     };
-    Ok(indexes(case.scratch)?.iter().find_map(unknown))
+    Ok(indexes(case.scratch, case.goal.destination)?
+        .iter()
+        .find_map(unknown))
 }
 
 fn has_a_unique_index_of_some_rows(case: &Case<'_>) -> Reason {
-    let indexes = indexes(case.scratch)?;
+    let indexes = indexes(case.scratch, case.goal.destination)?;
     let found = indexes
         .iter()
         .find(|index| index.is_unique && index.is_left_to_sqlite());
@@ -161,7 +163,7 @@ pub(super) fn has_conflict_clauses(case: &Case<'_>) -> Reason {
 
 /// How many keys may not occur twice.
 pub(super) fn unique_keys(case: &Case<'_>) -> rusqlite::Result<usize> {
-    let indexes = indexes(case.scratch)?;
+    let indexes = indexes(case.scratch, case.goal.destination)?;
     let unique = indexes.iter().filter(|index| index.is_unique).count();
     Ok(unique + usize::from(case.goal.destination.rowid.is_some()))
 }
