@@ -11,7 +11,7 @@ use super::{RowWriter, WritePlan};
 use crate::Error;
 use crate::destination::{Destination, unique_key};
 use crate::encode::Rowids;
-use crate::load::{Batch, OnDuplicate, Order, Summary, spilled};
+use crate::load::{Batch, OnDuplicate, Summary, spilled};
 use crate::order::{Limits, Origin, Sorter};
 use crate::sql::{bind, is_of_a_row, quoted};
 
@@ -95,7 +95,7 @@ impl Statements {
             inserted: 0,
             kept: None,
             sorted_rowid: plan.record.iter().position(|column| {
-                plan.job.order != Order::Input && plan.destination.rowid == Some(*column)
+                plan.rowids.is_some() && plan.destination.rowid == Some(*column)
             }),
             limits: plan.limits.clone(),
             connection: Some(connection),

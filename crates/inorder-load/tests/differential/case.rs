@@ -56,6 +56,9 @@ pub const MEMORY: &[usize] = &[
     64 << 20,
 ];
 
+/// More rows than a case usually has.
+pub const MANY: usize = 500;
+
 pub const WRITERS: &[WriterChoice] = &[
     WriterChoice::Auto,
     WriterChoice::Auto,
@@ -80,21 +83,33 @@ impl Case {
             // A row that is nothing but one empty field is a blank line.
             given.clone_from(&settable);
         }
+        let rows = rows::rows(dice, &schema, &given, format);
         let on_duplicates: Vec<OnDuplicate> =
             OnDuplicate::ALL.iter().map(|(_, way)| *way).collect();
-        let rows = rows::rows(dice, &schema, &given, format);
         Case {
             seed,
             given,
-            rows,
             format,
             options: Options {
-                on_duplicate: dice.pick(&on_duplicates),
+                on_duplicate: match rows.len() > MANY {
+                    // Following which rows are replaced takes too long.
+                    true => {
+                        dice.pick(&[OnDuplicate::Error, OnDuplicate::Ignore, OnDuplicate::Report])
+                    }
+                    false => dice.pick(&on_duplicates),
+                },
                 errors_max: dice.pick(&[0, 0, 3, u64::MAX, u64::MAX]),
-                order: dice.pick(ORDERS),
+                order: match schema.is_plain && !dice.once_in(4) {
+                    true => Order::Full,
+                    false => dice.pick(ORDERS),
+                },
                 writer: dice.pick(WRITERS),
-                memory_bytes: dice.pick(MEMORY),
+                memory_bytes: match rows.len() > MANY {
+                    true => dice.pick(&MEMORY[..4]),
+                    false => dice.pick(MEMORY),
+                },
             },
+            rows,
             schema,
         }
     }

@@ -6,7 +6,7 @@ use inorder_load::load::OnDuplicate;
 use rusqlite::types::Value;
 use rusqlite::{Connection, ffi};
 
-use crate::case::Case;
+use crate::case::{Case, MANY};
 use crate::rows::Field;
 use crate::state::{State, identities, identity, quoted, state};
 
@@ -43,8 +43,16 @@ pub fn made(db: &Connection, case: &Case) -> bool {
         .all(|(sql, may_fail)| db.execute_batch(sql).is_ok() || *may_fail)
 }
 
+/// What a row that is of a wrong type and has another's key too is refused for: SQLite looks at the types of STRICT
+/// tables last.
+#[derive(Clone, Copy, PartialEq)]
+pub enum First {
+    Key,
+    Type,
+}
+
 /// Inserts the rows; nothing where the schema is none.
-pub fn expected(case: &Case) -> Option<Outcome> {
+pub fn expected(case: &Case, first: First) -> Option<Outcome> {
     let db = Connection::open_in_memory().expect("SQLite");
     if !made(&db, case) {
         return None;
@@ -57,7 +65,10 @@ pub fn expected(case: &Case) -> Option<Outcome> {
     let (identity, has_rowid) = identity(&db);
     let mut oracle = Oracle {
         identity,
-        shape: (!has_rowid).then(|| shape(case)),
+        shape: shape(case),
+        has_rowid,
+        first,
+        is_followed: case.rows.len() <= MANY,
         db: &db,
         case,
         counts: Counts::default(),
@@ -102,8 +113,12 @@ struct Oracle<'a> {
     db: &'a Connection,
     case: &'a Case,
     identity: Vec<String>,
-    /// For tables without rowids: one of the same shape, empty.
-    shape: Option<Connection>,
+    /// A table of the same shape, empty.
+    shape: Connection,
+    has_rowid: bool,
+    first: First,
+    /// Whether it is followed which rows are of the load.
+    is_followed: bool,
     counts: Counts,
     named: BTreeSet<usize>,
     /// What tells rows apart, and whether they are of the load.
@@ -131,6 +146,10 @@ impl Oracle<'_> {
                 self.refuse(number, "not UTF-8".to_owned())?;
                 continue;
             }
+            if let (First::Type, Some(what)) = (self.first, self.wrong_type(row)) {
+                self.refuse(number, what)?;
+                continue;
+            }
             let is_duplicate = matches!(on_duplicate, OnDuplicate::Ignore | OnDuplicate::Report)
                 && self.is_duplicate(row)?;
             match self.insert(verbs(on_duplicate), row, true)? {
@@ -151,7 +170,10 @@ impl Oracle<'_> {
                 },
             }
         }
-        self.counts.written = self.stored.values().filter(|is_loaded| **is_loaded).count() as u64;
+        self.counts.written = match self.is_followed {
+            true => self.stored.values().filter(|is_loaded| **is_loaded).count() as u64,
+            false => self.inserted(),
+        };
         self.counts.duplicates += self.inserted() - self.counts.written;
         Ok(())
     }
@@ -170,9 +192,12 @@ impl Oracle<'_> {
 
     /// Follows which rows are of the load, after one was inserted.
     fn note(&mut self, row: &[Field]) {
-        let inserted = match &self.shape {
-            None => format!("Integer({})", self.db.last_insert_rowid()),
-            Some(shape) => self.key(shape, row),
+        if !self.is_followed {
+            return;
+        }
+        let inserted = match self.has_rowid {
+            true => format!("Integer({})", self.db.last_insert_rowid()),
+            false => self.key(row),
         };
         let mut now = BTreeMap::new();
         for key in self.there() {
@@ -184,13 +209,27 @@ impl Oracle<'_> {
     }
 
     /// The key that a row gets, alone in a table of the same shape.
-    fn key(&self, shape: &Connection, row: &[Field]) -> String {
+    fn key(&self, row: &[Field]) -> String {
+        let shape = &self.shape;
         let (sql, values) = self.statement("INSERT OR REPLACE", "", row);
         let inserted = shape.execute(&sql, rusqlite::params_from_iter(values));
         inserted.expect("a row that was inserted before");
         let key = identities(shape, &self.identity).remove(0);
         shape.execute_batch("DELETE FROM t").expect("one row less");
         key
+    }
+
+    /// What a row alone is refused for, if it is for a value's type.
+    fn wrong_type(&self, row: &[Field]) -> Option<String> {
+        let (sql, values) = self.statement("INSERT OR REPLACE", "", row);
+        let inserted = self.shape.execute(&sql, rusqlite::params_from_iter(values));
+        self.shape
+            .execute_batch("DELETE FROM t")
+            .expect("one row less");
+        let error = inserted.err()?;
+        let code = error.sqlite_error()?.extended_code;
+        matches!(code, ffi::SQLITE_CONSTRAINT_DATATYPE | ffi::SQLITE_MISMATCH)
+            .then(|| error.to_string())
     }
 
     fn refuse(&mut self, number: usize, what: String) -> Result<(), String> {

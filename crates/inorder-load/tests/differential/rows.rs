@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
+use crate::case::MANY;
 use crate::dice::Dice;
 use crate::schema::Schema;
 
@@ -161,12 +162,20 @@ pub fn rows(dice: &mut Dice, schema: &Schema, given: &[usize], format: Format) -
     let count = match dice.below(20) {
         0 => 0,
         1..12 => 1 + dice.below(12),
-        12..17 => 12 + dice.below(60),
+        12..18 => 12 + dice.below(60),
+        18 if schema.is_plain => 1000 + dice.below(1500),
         _ => 100 + dice.below(300),
     };
-    let filler = if dice.once_in(4) { 1500 } else { 0 };
+    let filler = if count > 100 || dice.once_in(4) {
+        1500
+    } else {
+        0
+    };
     // How often a value of a unique column is likely to be one of few.
-    let collision = dice.pick(&[1usize, 4, 30, 1000]);
+    let collision = match count > MANY {
+        true => 100_000,
+        false => dice.pick(&[1usize, 4, 30, 1000]),
+    };
     let wild = dice.pick(&[1usize, 5, 40]);
     let invalid = dice.pick(&[0usize, 0, 0, 30]);
     let mut rows = Vec::new();

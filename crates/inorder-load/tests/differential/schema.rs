@@ -27,6 +27,8 @@ pub enum Identity {
 
 #[derive(Clone, Debug)]
 pub struct Schema {
+    /// Whether nothing in it keeps rows from being written directly.
+    pub is_plain: bool,
     pub settings: Vec<String>,
     pub columns: Vec<Column>,
     pub constraints: Vec<String>,
@@ -80,9 +82,9 @@ const DEFAULTS: &[&str] = &[
     "TRUE",
 ];
 
-/// A clause of a constraint; few have one, so that whole schemas are without.
-fn clause(dice: &mut Dice) -> String {
-    match dice.once_in(8) {
+/// A clause of a constraint; plain schemas have none.
+fn clause(dice: &mut Dice, is_plain: bool) -> String {
+    match !is_plain && dice.once_in(4) {
         true => format!(" ON CONFLICT {}", dice.pick(CLAUSES)),
         false => String::new(),
     }
@@ -104,9 +106,13 @@ fn term(dice: &mut Dice, name: &str) -> String {
 impl Schema {
     pub fn new(dice: &mut Dice) -> Self {
         let is_strict = dice.once_in(6);
+        let is_plain = dice.once_in(2);
         let count = 2 + dice.below(4);
-        let columns = (0..count).map(|at| plain(dice, at, is_strict)).collect();
+        let columns = (0..count)
+            .map(|at| column(dice, at, is_strict, is_plain))
+            .collect();
         let mut schema = Schema {
+            is_plain,
             settings: vec![
                 format!("PRAGMA encoding = '{}'", dice.pick(ENCODINGS)),
                 format!("PRAGMA page_size = {}", 1 << (9 + dice.below(8))),
@@ -127,16 +133,16 @@ impl Schema {
             after: Vec::new(),
         };
         schema.add_key(dice);
-        if dice.once_in(6) {
+        if !is_plain && dice.once_in(3) {
             schema.add_generated(dice);
         }
         schema.add_constraints(dice);
         schema.add_indexes(dice);
         schema.add_rows(dice);
-        if dice.once_in(6) {
+        if dice.once_in(if is_plain { 20 } else { 4 }) {
             schema.add_foreign_keys(dice);
         }
-        if dice.once_in(5) {
+        if !is_plain && dice.once_in(2) {
             schema.add_triggers(dice);
         }
         schema
@@ -247,7 +253,7 @@ impl Schema {
         match dice.below(8) {
             0 => {}
             1 | 2 => {
-                let (at, clause) = (dice.below(all.len()), clause(dice));
+                let (at, clause) = (dice.below(all.len()), clause(dice, self.is_plain));
                 let kind = dice.pick(&["", "", " AUTOINCREMENT", " AUTOINCREMENT"]);
                 let default = dice.pick(&["", "", "", " DEFAULT 0"]);
                 let column = &mut self.columns[at];
@@ -257,7 +263,7 @@ impl Schema {
             }
             3 => {
                 let at = dice.below(all.len());
-                let (direction, clause) = (dice.pick(&["", " DESC"]), clause(dice));
+                let (direction, clause) = (dice.pick(&["", " DESC"]), clause(dice, self.is_plain));
                 let constraint = format!("PRIMARY KEY{direction}{clause}");
                 let column = &mut self.columns[at];
                 if column.declared == "INTEGER" && direction.is_empty() {
@@ -267,7 +273,7 @@ impl Schema {
             }
             4 => {
                 let terms = self.terms(dice, &all);
-                let constraint = format!("PRIMARY KEY ({terms}){}", clause(dice));
+                let constraint = format!("PRIMARY KEY ({terms}){}", clause(dice, self.is_plain));
                 // `PRIMARY KEY (a)` of an INTEGER is its rowid, however it is ordered.
                 let sole =
                     (!terms.contains(',')).then(|| terms.split(' ').next().unwrap_or_default());
@@ -285,7 +291,11 @@ impl Schema {
                     .iter()
                     .map(|at| term(dice, self.name(all[*at])))
                     .collect();
-                let constraint = format!("PRIMARY KEY ({}){}", terms.join(", "), clause(dice));
+                let constraint = format!(
+                    "PRIMARY KEY ({}){}",
+                    terms.join(", "),
+                    clause(dice, self.is_plain)
+                );
                 self.constraints.push(constraint);
                 if dice.once_in(4) {
                     let sole = key.len() == 1 && self.columns[all[key[0]]].declared == "INTEGER";
@@ -319,7 +329,7 @@ impl Schema {
                         constraint.replace('#', &number.to_string())
                             + &match constraint {
                                 "CHECK (g# <> 4)" => String::new(),
-                                _ => clause(dice),
+                                _ => clause(dice, self.is_plain),
                             },
                     );
                 }
@@ -345,8 +355,17 @@ impl Schema {
 
     fn add_constraints(&mut self, dice: &mut Dice) {
         let all: Vec<usize> = (0..self.columns.len()).collect();
-        for _ in 0..dice.pick(&[0, 0, 0, 1, 1, 2]) {
-            let constraint = format!("UNIQUE ({}){}", self.terms(dice, &all), clause(dice));
+        let several = [0, 0, 0, 1, 1, 2];
+        for _ in 0..dice.pick(if self.is_plain {
+            &several[..5]
+        } else {
+            &several
+        }) {
+            let constraint = format!(
+                "UNIQUE ({}){}",
+                self.terms(dice, &all),
+                clause(dice, self.is_plain)
+            );
             self.constraints.push(constraint);
         }
         if dice.once_in(4) {
@@ -365,7 +384,10 @@ impl Schema {
     fn add_indexes(&mut self, dice: &mut Dice) {
         let all: Vec<usize> = (0..self.columns.len()).collect();
         for number in 0..dice.pick(&[0, 0, 1, 1, 2, 3]) {
-            let unique = dice.pick(&["", "", "UNIQUE "]);
+            let unique = match dice.once_in(if self.is_plain { 12 } else { 3 }) {
+                true => "UNIQUE ",
+                false => "",
+            };
             let of = self.any(dice);
             let terms = match dice.below(8) {
                 0 => format!("lower({of})"),
@@ -385,7 +407,7 @@ impl Schema {
     }
 
     fn add_rows(&mut self, dice: &mut Dice) {
-        if !dice.once_in(3) {
+        if self.is_plain && dice.once_in(2) || !dice.once_in(3) {
             return;
         }
         let settable = self.settable();
@@ -407,7 +429,7 @@ impl Schema {
                 values.join(", ")
             ));
         }
-        if dice.once_in(5) {
+        if self.is_plain || dice.once_in(5) {
             self.existing.push("DELETE FROM t".to_owned());
         }
     }
@@ -487,7 +509,7 @@ impl Schema {
     }
 }
 
-fn plain(dice: &mut Dice, at: usize, is_strict: bool) -> Column {
+fn column(dice: &mut Dice, at: usize, is_strict: bool, is_plain: bool) -> Column {
     let name = match dice.below(12) {
         0 => format!("\"c {at}\""),
         1 => format!("\"order{at}\""),
@@ -495,13 +517,13 @@ fn plain(dice: &mut Dice, at: usize, is_strict: bool) -> Column {
     };
     let mut constraints = Vec::new();
     if dice.once_in(5) {
-        constraints.push(format!("NOT NULL{}", clause(dice)));
+        constraints.push(format!("NOT NULL{}", clause(dice, is_plain)));
     }
     if dice.once_in(5) {
         constraints.push(format!("DEFAULT {}", dice.pick(DEFAULTS)));
     }
     if dice.once_in(8) {
-        constraints.push(format!("UNIQUE{}", clause(dice)));
+        constraints.push(format!("UNIQUE{}", clause(dice, is_plain)));
     }
     if dice.once_in(6) {
         constraints.push(format!("COLLATE {}", dice.pick(&["NOCASE", "RTRIM"])));
