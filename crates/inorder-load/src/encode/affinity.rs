@@ -144,7 +144,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-fn leading_digits(text: &[u8]) -> (&[u8], &[u8]) {
+pub(super) fn leading_digits(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().position(|byte| !byte.is_ascii_digit());
     text.split_at(end.unwrap_or(text.len()))
 }

@@ -3,16 +3,19 @@
 mod affinity;
 mod cells;
 mod decode;
+mod kept;
 mod maker;
 mod oracle;
 mod rowids;
 
 use inorder_btree::{TextEncoding, Value, record};
 
-use crate::source::{Plain, Raw, Row, plain_number};
+use crate::source::{Raw, Row};
 use affinity::number;
 use cells::{Carver, recycled};
-use oracle::Oracle;
+
+pub(crate) use kept::{Form, is_exact};
+pub(crate) use oracle::Oracle;
 
 pub use affinity::Affinity;
 pub use decode::Decode;
@@ -93,8 +96,14 @@ impl Strict {
 
 impl Rules {
     #[inline]
-    fn check(self, name: &str, raw: Raw<'_>, value: &Value<'_>) -> Result<(), Refusal> {
-        if self.is_guessed && !is_kept_whole(raw, self.affinity) {
+    fn check(
+        self,
+        name: &str,
+        raw: Raw<'_>,
+        value: &Value<'_>,
+        oracle: &Oracle,
+    ) -> Result<(), Refusal> {
+        if self.is_guessed && !is_kept_whole(raw, self.affinity, oracle) {
             let what = format!(
                 "{} would not be kept as it is in the type that fits the first rows",
                 shown(raw)
@@ -242,7 +251,7 @@ impl Encoder {
                     .value(raw, slot.rules.affinity, slot.decode)
                     .map_err(|what| refusal(&slot.name, what, REMEDY_FOR_DECODING))?,
             };
-            slot.rules.check(&slot.name, raw, &value)?;
+            slot.rules.check(&slot.name, raw, &value, convert.oracle)?;
             values.push(value);
         }
         if let Some(rowid) = &mut self.rowid {
@@ -263,19 +272,26 @@ impl Encoder {
     }
 }
 
-/// Whether a value keeps all that it says in a column whose type was guessed.
-fn is_kept_whole(raw: Raw<'_>, affinity: Affinity) -> bool {
+/// Whether a value keeps all that it says in a column whose type was guessed: text comes back as it is, and a number
+/// as a number that is equal.
+fn is_kept_whole(raw: Raw<'_>, affinity: Affinity, oracle: &Oracle) -> bool {
+    /// Integers up to this are reals.
     const EXACT_MAX: u64 = 1 << 53;
+    let is_real = |integer: i64| affinity != Affinity::Real || integer.unsigned_abs() <= EXACT_MAX;
     match (raw, affinity) {
         (Raw::Text(text), Affinity::Integer | Affinity::Real | Affinity::Numeric) => {
-            match (plain_number(text), affinity) {
-                (Some(Plain::Integer(integer)), Affinity::Real) => {
-                    integer.unsigned_abs() <= EXACT_MAX
-                }
-                (number, _) => number.is_some(),
+            Form::of(text, oracle).is_some_and(|form| form.fits(affinity))
+        }
+        (Raw::Number(_), Affinity::Text) => true,
+        (Raw::Number(digits), _) => {
+            let integer = std::str::from_utf8(digits).ok().map(str::parse);
+            match integer {
+                Some(Ok(integer)) => is_real(integer),
+                _ => is_exact(digits, oracle),
             }
         }
-        (Raw::Integer(integer), Affinity::Real) => integer.unsigned_abs() <= EXACT_MAX,
+        (Raw::Integer(integer), _) => is_real(integer),
+        (Raw::Real(real), Affinity::Text) => real.is_nan() || oracle.text(real).parse() == Ok(real),
         _ => true,
     }
 }
