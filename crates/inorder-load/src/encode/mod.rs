@@ -6,6 +6,7 @@ mod decode;
 mod kept;
 mod maker;
 mod oracle;
+mod rowids;
 
 use inorder_btree::{TextEncoding, Value, record};
 
@@ -19,6 +20,7 @@ pub(crate) use oracle::Oracle;
 pub use affinity::Affinity;
 pub use decode::Decode;
 pub use maker::Maker;
+pub use rowids::Rowids;
 
 /// Where a value of a record comes from.
 pub enum From {
@@ -148,9 +150,19 @@ pub struct Refusal {
     pub remedy: &'static str,
 }
 
+/// The value of a record that is the rowid.
+#[derive(Debug)]
+struct RowidSlot {
+    place: usize,
+    rowids: Rowids,
+    /// That of the last row, unless it was taken back.
+    last: Option<i64>,
+}
+
 /// Encodes rows, one after another, without an allocation a row.
 pub struct Encoder {
     slots: Vec<Slot>,
+    rowid: Option<RowidSlot>,
     encoding: TextEncoding,
     /// Bytes of all defaults.
     constant_bytes: usize,
@@ -170,6 +182,22 @@ impl Encoder {
         }
     }
 
+    /// Gives rows their rowids, the value at this place, where they bring none.
+    pub fn count_rowids(&mut self, place: usize, rowids: Rowids) {
+        self.rowid = Some(RowidSlot {
+            place,
+            rowids,
+            last: None,
+        });
+    }
+
+    /// Says that the last row is not to be stored: its rowid isn't taken.
+    pub fn take_back(&mut self) {
+        if let Some(rowid) = &mut self.rowid {
+            rowid.last = None;
+        }
+    }
+
     /// An encoder of records with these values, their text in this encoding.
     ///
     /// # Errors
@@ -182,6 +210,7 @@ impl Encoder {
         Ok(Encoder {
             constant_bytes: constant_bytes.sum(),
             slots,
+            rowid: None,
             encoding,
             oracle: Oracle::new()?,
             scratch: Vec::new(),
@@ -204,6 +233,11 @@ impl Encoder {
             oracle: &self.oracle,
         };
         let mut values = recycled(std::mem::take(&mut self.values));
+        if let Some(rowid) = &mut self.rowid
+            && let Some(last) = rowid.last.take()
+        {
+            rowid.rowids.take(last);
+        }
         for slot in &mut self.slots {
             let raw = match &mut slot.from {
                 From::Field(place) => row.field(*place),
@@ -219,6 +253,17 @@ impl Encoder {
             };
             slot.rules.check(&slot.name, raw, &value, convert.oracle)?;
             values.push(value);
+        }
+        if let Some(rowid) = &mut self.rowid {
+            let value = &mut values[rowid.place];
+            if *value == Value::Null
+                && let Some(next) = rowid.rowids.next()
+            {
+                *value = Value::Integer(next);
+            }
+            if let Value::Integer(taken) = value {
+                rowid.last = Some(*taken);
+            }
         }
         self.record.clear();
         record::encode(&values, &mut self.record);

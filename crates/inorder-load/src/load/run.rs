@@ -14,9 +14,9 @@ use super::rejects::Rejects;
 use super::summary::{Summary, usage};
 use crate::Error;
 use crate::destination::{Destination, Sample};
-use crate::encode::{Encoder, Refusal};
+use crate::encode::{Encoder, Refusal, Rowids};
 use crate::order::{Limits, Origin, Sorter};
-use crate::pages::space;
+use crate::pages::{Checks, space};
 use crate::source::{Row, STDIN};
 use crate::target::{self, RowWriter, Target, Wanted, WritePlan};
 
@@ -134,6 +134,10 @@ struct Load<'a> {
     target: Option<Box<dyn Target>>,
     destination: Destination,
     is_direct: bool,
+    /// Whether the writer counts rows that others replaced.
+    counts_replaced: bool,
+    rowids: Option<Rowids>,
+    checks: Option<Checks>,
     plan: Plan,
     encoder: Encoder,
     sorter: Sorter,
@@ -159,21 +163,25 @@ impl<'a> Load<'a> {
         if given.is_empty() {
             return Err(no_columns(header, &destination));
         }
-        let choice = target.choose(&given, job)?;
+        let mut choice = target.choose(&given, job)?;
         let record = match choice.is_direct {
             true => destination.physical.clone(),
             false => given,
         };
-        let plan = Plan::new(&destination, record, job.skips_unknown);
-        let encoder = plan.encoder(
-            &destination,
-            create,
-            sample,
-            header,
-            &job.decode,
-            &choice.constants,
-        )?;
+        let is_in_input_order = choice.why_in_input_order.is_some();
+        let plan = Plan::new(&destination, record, job.skips_unknown, is_in_input_order);
+        let mut encoder = plan.encoder(&destination, sample, header, job, &choice)?;
         let is_sorted = is_sorted(job, &plan);
+        let rowid = plan
+            .record
+            .iter()
+            .position(|column| destination.rowid == Some(*column));
+        // Rows that are written as they come are counted by the database.
+        choice.rowids = choice.rowids.filter(|_| is_sorted && rowid.is_some());
+        if let (Some(place), Some(rowids)) = (rowid, choice.rowids) {
+            encoder.count_rowids(place, rowids);
+        }
+        let is_settled = is_sorted && job.order == Order::Full;
         let limits = Limits {
             memory_bytes: job.memory_bytes / (1 + choice.sorts_beside),
             spill_folder: match &job.spill_folder {
@@ -189,6 +197,7 @@ impl<'a> Load<'a> {
                 false => Vec::new(),
             },
             why_not_direct: choice.why_not,
+            why_not_sorted: choice.why_in_input_order,
             writer: match choice.is_direct {
                 true => "direct".to_owned(),
                 false => String::new(),
@@ -197,6 +206,9 @@ impl<'a> Load<'a> {
             ..Summary::default()
         };
         Ok(Load {
+            counts_replaced: choice.may_replace && !is_settled,
+            rowids: choice.rowids,
+            checks: choice.checks,
             sorter: new_sorter(job, &plan, &limits),
             origins: Origins::new(&job.inputs),
             target: Some(target),
@@ -291,10 +303,19 @@ impl<'a> Load<'a> {
             }
         }
         self.summary.rows_read += 1;
-        match self.encoder.encode(row) {
-            Ok(record) => self.sorter.push(record, origin).map_err(spilled)?,
+        let record = match self.encoder.encode(row) {
+            Ok(record) => record,
             Err(refusal) => return self.refuse(refusal, origin, rejects),
+        };
+        if let Some(checks) = &self.checks
+            && let Some(what) = checks.refusal(None, record).map_err(checking)?
+        {
+            self.encoder.take_back();
+            let (path, line) = self.origins.file_and_line(origin);
+            let at = self.origins.words(origin);
+            return rejects.bad(&path, line, b"", Error::Row { at, what });
         }
+        self.sorter.push(record, origin).map_err(spilled)?;
         let is_full = self.sorter.rows() >= self.batch_rows
             || (!self.is_sorted() && self.sorter.memory_bytes() >= UNSORTED_BYTES / 2);
         if is_full {
@@ -355,6 +376,10 @@ impl<'a> Load<'a> {
                     destination: &self.destination,
                     record: &self.plan.record,
                     is_direct: self.is_direct,
+                    is_in_input_order: self.summary.why_not_sorted.is_some(),
+                    counts_replaced: self.counts_replaced,
+                    is_checked: self.checks.is_some(),
+                    rowids: self.rowids,
                     limits: &self.limits,
                     progress: self.progress,
                 })?)
@@ -371,6 +396,7 @@ impl<'a> Load<'a> {
             }
         }
         self.summary.rows_duplicate += batch.duplicates();
+        self.summary.rows_ignored += batch.ignored();
         self.summary.seconds.write += started.elapsed().as_secs_f64();
         Ok(())
     }
@@ -417,6 +443,14 @@ impl<'a> Load<'a> {
         let naive = |page_bytes| naive::bytes(rows, self.record_bytes, page_bytes);
         self.summary.bytes_naive = self.destination.page_bytes.map(naive);
         Ok(told(self.summary, rejects))
+    }
+}
+
+/// SQLite can't look at rows.
+fn checking(source: rusqlite::Error) -> Error {
+    Error::Database {
+        path: "the copy of the table that rows are looked at in".into(),
+        source,
     }
 }
 

@@ -139,7 +139,7 @@ impl Build {
     #[inline]
     fn store(&mut self, rowid: i64, row: &[u8], origin: Origin) -> Result<(), Failure> {
         if let Some(checks) = &self.checks
-            && let Some(what) = checks.refusal(rowid, row)?
+            && let Some(what) = checks.refusal(Some(rowid), row)?
         {
             return Err(Failure::Refused { what });
         }

@@ -2,9 +2,9 @@
 
 use inorder_btree::Collation;
 
-use super::Goal;
 use super::layout::{IndexInfo, indexes};
 use super::scratch::Scratch;
+use super::{Goal, input_order};
 use crate::load::{Job, OnDuplicate, Order};
 use crate::sql::quoted;
 
@@ -16,7 +16,7 @@ pub(super) struct Case<'a> {
 }
 
 /// A reason, where it is one.
-type Reason = rusqlite::Result<Option<String>>;
+pub(super) type Reason = rusqlite::Result<Option<String>>;
 
 /// Every obstacle, the plainest first; later ones may take the earlier for absent.
 const ALL: &[fn(&Case<'_>) -> Reason] = &[
@@ -28,8 +28,8 @@ const ALL: &[fn(&Case<'_>) -> Reason] = &[
     is_not_sorted,
     has_an_index_nobody_here_can_order,
     has_a_unique_index_of_some_rows,
-    has_conflict_clauses,
-    leaves_out_rows_by_another_key,
+    input_order::first,
+    replaces_null_by_default,
 ];
 
 /// The first thing that is in the way.
@@ -153,28 +153,40 @@ pub(super) fn has_checks(scratch: &Scratch) -> rusqlite::Result<bool> {
 }
 
 /// A constraint with a conflict clause has another halt than those without, or none.
-fn has_conflict_clauses(case: &Case<'_>) -> Reason {
+pub(super) fn has_conflict_clauses(case: &Case<'_>) -> Reason {
     let halts = |codes: &[i64]| halts(case.scratch, codes, Some(ABORT));
+    // Generated columns count too. A rowid is made where there is none, NOT NULL or not.
+    let not_null = "SELECT name FROM pragma_table_xinfo(?1) WHERE \"notnull\"";
+    let not_null: Vec<String> = case.scratch.ask(not_null, |row| row.get(0))?;
     let destination = case.goal.destination;
-    let is_not_null = |column: usize| {
-        destination.columns[column].is_not_null && destination.rowid != Some(column)
-    };
-    let not_null = (0..destination.columns.len()).filter(|column| is_not_null(*column));
+    let rowid = destination
+        .rowid
+        .map(|rowid| &destination.columns[rowid].name);
+    let not_null = not_null.iter().filter(|name| Some(*name) != rowid);
     let is_usual = halts(&[NOT_NULL])? == not_null.count()
         && halts(&[PRIMARY_KEY, UNIQUE])? == unique_keys(case)?;
     Ok((!is_usual).then(|| "its constraints say themselves what happens on conflict".to_owned()))
 }
 
 /// How many keys may not occur twice.
-fn unique_keys(case: &Case<'_>) -> rusqlite::Result<usize> {
+pub(super) fn unique_keys(case: &Case<'_>) -> rusqlite::Result<usize> {
     let indexes = indexes(case.scratch, case.goal.destination)?;
     let unique = indexes.iter().filter(|index| index.is_unique).count();
     Ok(unique + usize::from(case.goal.destination.rowid.is_some()))
 }
 
-fn leaves_out_rows_by_another_key(case: &Case<'_>) -> Reason {
-    let is_one_enough = case.job.on_duplicate == OnDuplicate::Error || unique_keys(case)? <= 1;
-    Ok((!is_one_enough).then(|| {
-        "it has several unique keys, and rows are to be left out by each of them (--on-duplicate)".to_owned()
-    }))
+/// `INSERT OR REPLACE` puts the default where NULL isn't taken.
+fn replaces_null_by_default(case: &Case<'_>) -> Reason {
+    let columns = &case.goal.destination.columns;
+    let filled = columns
+        .iter()
+        .find(|column| column.is_not_null && column.default.is_some());
+    Ok(filled
+        .filter(|_| case.job.on_duplicate == OnDuplicate::Replace)
+        .map(|column| {
+            format!(
+                "NULL in {} becomes its default (--on-duplicate replace)",
+                column.name
+            )
+        }))
 }

@@ -79,8 +79,12 @@ impl Direct {
         };
         let aside = Aside::create(goal.path)?;
         let statements_after = layout.statements_after.clone();
-        let checks = match has_checks(&scratch).map_err(&failed)? {
-            true => Some(Checks::new(scratch, plan.destination, plan.record).map_err(&failed)?),
+        let on_duplicate = plan.job.on_duplicate;
+        let checks = match !plan.is_checked && has_checks(&scratch).map_err(&failed)? {
+            true => Some(
+                Checks::new(scratch, plan.destination, plan.record, on_duplicate)
+                    .map_err(&failed)?,
+            ),
             false => None,
         };
         let build = Build::begin(aside.writer()?, options, layout, checks, plan.limits);
