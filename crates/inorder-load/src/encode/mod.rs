@@ -130,6 +130,14 @@ const REMEDY_FOR_NULL: &str = "give it one, or say that empty fields are text (-
 const REMEDY_FOR_TYPE: &str =
     "correct it; the column takes nothing else (it is of a STRICT table, or the rowid)";
 
+const REMEDY_FOR_ROWIDS: &str = "give it one below that isn't taken";
+
+#[cold]
+fn rowids_spent(column: &str) -> Refusal {
+    let what = format!("there is no value, and none is left above {}", i64::MAX);
+    refusal(column, what, REMEDY_FOR_ROWIDS)
+}
+
 #[cold]
 fn refusal(column: &str, what: String, remedy: &'static str) -> Refusal {
     Refusal {
@@ -256,10 +264,11 @@ impl Encoder {
         }
         if let Some(rowid) = &mut self.rowid {
             let value = &mut values[rowid.place];
-            if *value == Value::Null
-                && let Some(next) = rowid.rowids.next()
-            {
-                *value = Value::Integer(next);
+            if *value == Value::Null {
+                *value = match rowid.rowids.next() {
+                    Some(next) => Value::Integer(next),
+                    None => return Err(rowids_spent(&self.slots[rowid.place].name)),
+                };
             }
             if let Value::Integer(taken) = value {
                 rowid.last = Some(*taken);

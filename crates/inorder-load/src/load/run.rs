@@ -159,9 +159,14 @@ impl<'a> Load<'a> {
     ) -> Result<Self, Error> {
         let destination = target.destination().clone();
         let create = job.create.as_ref();
-        let given = Plan::given(&destination, create, header);
+        let mut given = Plan::given(&destination, create, header);
         if given.is_empty() {
-            return Err(no_columns(header, &destination));
+            // Without rows nothing is said of columns, and nothing is loaded.
+            let is_empty = sample.rows.is_empty() && !header.is_complete;
+            match is_empty {
+                true => given.clone_from(&destination.physical),
+                false => return Err(no_columns(header, &destination)),
+            }
         }
         let mut choice = target.choose(&given, job)?;
         let record = match choice.is_direct {

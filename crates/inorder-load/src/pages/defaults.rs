@@ -40,7 +40,7 @@ pub(super) fn constants(
 /// The clause is an expression, without its parentheses, or a name, in quotes or without, which SQLite takes for
 /// text. What is no expression of constants is a name: SQLite takes nothing else
 /// (<https://www.sqlite.org/syntax/column-constraint.html>).
-fn value(connection: &Connection, clause: &str) -> Option<Value> {
+pub(crate) fn value(connection: &Connection, clause: &str) -> Option<Value> {
     // The line ends so that a comment in it does too.
     let expression = format!("({clause}\n)");
     match inserted(connection, &format!("DEFAULT {expression}")) {

@@ -31,6 +31,7 @@ use scratch::Scratch;
 
 pub(crate) use aside::create_database;
 pub(crate) use checks::Checks;
+pub(crate) use defaults::value as default_value;
 pub(crate) use writer::Direct;
 
 /// The table that rows go to.

@@ -139,19 +139,6 @@ impl RowWriter for Direct {
                 Err(failure) => return Err(explained(failure, &self.aside, Some(origins))),
             }
         }
-        let explained = |failure| explained(failure, &self.aside, Some(origins));
-        // They come in one batch where rows have rowids: nothing follows that has one.
-        let mut rest = self.build.take_rows_without_rowid().map_err(explained)?;
-        while let Some((row, origin)) = rest.next().map_err(|error| explained(error.into()))? {
-            match self.build.push_next(row, origin) {
-                Ok(()) => {}
-                Err(Failure::Refused { what }) => {
-                    rows -= 1;
-                    batch.refuse(what, origin)?;
-                }
-                Err(failure) => return Err(explained(failure)),
-            }
-        }
         Ok(rows)
     }
 

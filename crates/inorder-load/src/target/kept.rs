@@ -4,15 +4,20 @@ use inorder_btree::{Collation, KeyColumn, KeyOrder, Record, TextEncoding, Value,
 use rusqlite::Connection;
 
 use crate::Error;
-use crate::destination::Destination;
+use crate::destination::{Destination, KeyPart};
+use crate::encode::{Encoder, From, Rules, Slot};
 use crate::load::spilled;
 use crate::order::{Limits, Sorter};
+use crate::pages::default_value;
+use crate::source::Row;
 use crate::sql::{bind, quoted};
 
 /// What tells the rows of a load apart, of each that was inserted.
 pub(super) struct Kept {
     /// The places in a record of the key of a table without rowids; none for the rowid.
-    key: Option<Vec<usize>>,
+    key: Option<Vec<Option<usize>>>,
+    /// A record of what the key has by default.
+    defaults: Vec<u8>,
     /// Asks for one row.
     query: String,
     encoding: TextEncoding,
@@ -35,6 +40,7 @@ impl Kept {
         let has_rowid = "SELECT wr = 0 FROM pragma_table_list WHERE schema = 'main' AND name = ?1";
         let has_rowid: bool =
             connection.query_row(has_rowid, [&destination.table], |row| row.get(0))?;
+        let mut defaults = Vec::new();
         let (key, condition, columns) = if has_rowid {
             let Some(rowid) = rowid(connection, destination)? else {
                 return Ok(None);
@@ -46,13 +52,14 @@ impl Kept {
             };
             (None, format!("{rowid} = ?"), vec![column])
         } else {
-            let mut places = Vec::new();
+            let place = |part: &KeyPart| record.iter().position(|column| *column == part.column);
+            let places: Vec<Option<usize>> = destination.key.iter().map(place).collect();
+            match key_by_default(destination, &places)? {
+                Some(record) => defaults = record,
+                None => return Ok(None),
+            }
             let (mut conditions, mut columns) = (Vec::new(), Vec::new());
             for (index, part) in destination.key.iter().enumerate() {
-                let Some(place) = record.iter().position(|column| *column == part.column) else {
-                    return Ok(None);
-                };
-                places.push(place);
                 conditions.push(format!(
                     "{} = ? COLLATE {}",
                     quoted(&destination.columns[part.column].name),
@@ -69,6 +76,7 @@ impl Kept {
         let order = KeyOrder::new(columns, destination.encoding);
         Ok(Some(Kept {
             key,
+            defaults,
             query: format!("SELECT EXISTS (SELECT 1 FROM main.{table} WHERE {condition})"),
             encoding: destination.encoding,
             sorter: Sorter::new(Some(order.clone()), limits.clone()),
@@ -83,11 +91,13 @@ impl Kept {
         let values: Vec<Value<'_>> = match &self.key {
             None => vec![Value::Integer(connection.last_insert_rowid())],
             Some(places) => {
-                let all: Vec<Value<'_>> = Record::parse(row)
-                    .expect("an encoded record")
-                    .values()
-                    .collect();
-                places.iter().map(|place| all[*place]).collect()
+                let (all, defaults) = (values(row), values(&self.defaults));
+                let given = |place: &Option<usize>| place.map_or(Value::Null, |place| all[place]);
+                let filled = |(place, default)| match given(place) {
+                    Value::Null => default,
+                    value => value,
+                };
+                places.iter().zip(defaults).map(filled).collect()
             }
         };
         if values.contains(&Value::Null) {
@@ -123,6 +133,43 @@ impl Kept {
         }
         Ok(kept)
     }
+}
+
+fn values(record: &[u8]) -> Vec<Value<'_>> {
+    let record = Record::parse(record).expect("an encoded record");
+    record.values().collect()
+}
+
+/// A record of what the columns of the key get where they aren't given; `None` where that differs from row to row.
+fn key_by_default(
+    destination: &Destination,
+    places: &[Option<usize>],
+) -> rusqlite::Result<Option<Vec<u8>>> {
+    let scratch = Connection::open_in_memory()?;
+    inorder_sqlite::register(&scratch)?;
+    let mut slots = Vec::new();
+    for (part, place) in destination.key.iter().zip(places) {
+        let info = &destination.columns[part.column];
+        let default = info.default.as_deref();
+        let constant = default.map(|clause| default_value(&scratch, clause));
+        if constant == Some(None) && place.is_none() {
+            return Ok(None);
+        }
+        slots.push(Slot {
+            name: info.name.clone(),
+            from: From::Constant(constant.flatten().unwrap_or(rusqlite::types::Value::Null)),
+            decode: None,
+            rules: Rules {
+                affinity: info.affinity,
+                is_not_null: false,
+                strict: None,
+                is_guessed: false,
+            },
+        });
+    }
+    let mut encoder = Encoder::new(slots, destination.encoding)?;
+    let record = encoder.encode(&Row::default());
+    Ok(record.ok().map(<[u8]>::to_vec))
 }
 
 /// A name of the rowid that no column has.

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use inorder_btree::{Record, Value};
 use rusqlite::{Connection, Statement};
 
 use super::kept::Kept;
@@ -11,8 +10,8 @@ use super::{RowWriter, WritePlan};
 use crate::Error;
 use crate::destination::{Destination, unique_key};
 use crate::encode::Rowids;
-use crate::load::{Batch, OnDuplicate, Summary, spilled};
-use crate::order::{Limits, Origin, Sorter};
+use crate::load::{Batch, OnDuplicate, Summary};
+use crate::order::Origin;
 use crate::sql::{bind, is_of_a_row, quoted};
 
 /// Rows of one statement: 50 take a quarter less time than 50 times one.
@@ -46,10 +45,6 @@ pub(super) struct Statements {
     /// Rows inserted, those that others replaced later included.
     inserted: u64,
     kept: Option<Kept>,
-    /// The place of the rowid in records that come in its order.
-    sorted_rowid: Option<usize>,
-    /// Of rows that wait.
-    limits: Limits,
 }
 
 impl Statements {
@@ -94,10 +89,6 @@ impl Statements {
                 .then(|| insert(("INSERT OR ABORT", ""), 1)),
             inserted: 0,
             kept: None,
-            sorted_rowid: plan.record.iter().position(|column| {
-                plan.rowids.is_some() && plan.destination.rowid == Some(*column)
-            }),
-            limits: plan.limits.clone(),
             connection: Some(connection),
         };
         writer.run(&format!(
@@ -227,19 +218,7 @@ impl RowWriter for Statements {
     fn write(&mut self, batch: &mut Batch<'_>) -> Result<u64, Error> {
         let mut kept = self.kept.take();
         let mut inserts = Inserts::new(self, kept.as_mut())?;
-        // NULL comes first; rows that SQLite is to count go after those that have their rowid.
-        let mut rowid = self.sorted_rowid;
-        let mut late = Sorter::new(None, self.limits.clone());
         while let Some((record, origin)) = batch.next()? {
-            rowid = rowid.filter(|place| is_null(record, *place));
-            match rowid {
-                Some(_) => late.push(record, origin).map_err(spilled)?,
-                None if inserts.is_full_with(record, origin) => inserts.send(batch)?,
-                None => {}
-            }
-        }
-        let mut late = late.finish().map_err(spilled)?;
-        while let Some((record, origin)) = late.next().map_err(spilled)? {
             if inserts.is_full_with(record, origin) {
                 inserts.send(batch)?;
             }
@@ -457,11 +436,6 @@ impl Pending {
             .zip(&self.rows)
             .map(|(start, (end, origin))| (&self.bytes[start..*end], *origin))
     }
-}
-
-fn is_null(record: &[u8], place: usize) -> bool {
-    let mut values = Record::parse(record).expect("an encoded record").values();
-    values.nth(place) == Some(Value::Null)
 }
 
 /// How rows are inserted. What the table's constraints say themselves holds for plain inserts; `DO NOTHING` goes before

@@ -83,21 +83,23 @@ impl Case {
             // A row that is nothing but one empty field is a blank line.
             given.clone_from(&settable);
         }
-        let rows = rows::rows(dice, &schema, &given, format);
+        let mut rows = rows::rows(dice, &schema, &given, format);
         let on_duplicates: Vec<OnDuplicate> =
             OnDuplicate::ALL.iter().map(|(_, way)| *way).collect();
+        let on_duplicate = match rows.len() > MANY {
+            // Following which rows are replaced takes too long.
+            true => dice.pick(&[OnDuplicate::Error, OnDuplicate::Ignore, OnDuplicate::Report]),
+            false => dice.pick(&on_duplicates),
+        };
+        if on_duplicate == OnDuplicate::Replace {
+            rows.truncate(100);
+        }
         Case {
             seed,
             given,
             format,
             options: Options {
-                on_duplicate: match rows.len() > MANY {
-                    // Following which rows are replaced takes too long.
-                    true => {
-                        dice.pick(&[OnDuplicate::Error, OnDuplicate::Ignore, OnDuplicate::Report])
-                    }
-                    false => dice.pick(&on_duplicates),
-                },
+                on_duplicate,
                 errors_max: dice.pick(&[0, 0, 3, u64::MAX, u64::MAX]),
                 order: match schema.is_plain && !dice.once_in(4) {
                     true => Order::Full,

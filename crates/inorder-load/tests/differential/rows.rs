@@ -162,8 +162,8 @@ pub fn rows(dice: &mut Dice, schema: &Schema, given: &[usize], format: Format) -
     let count = match dice.below(20) {
         0 => 0,
         1..12 => 1 + dice.below(12),
-        12..18 => 12 + dice.below(60),
-        18 if schema.is_plain => 1000 + dice.below(1500),
+        12..17 => 12 + dice.below(60),
+        17 | 18 if schema.is_plain => 1000 + dice.below(1500),
         _ => 100 + dice.below(300),
     };
     let filler = if count > 100 || dice.once_in(4) {
@@ -193,7 +193,11 @@ pub fn rows(dice: &mut Dice, schema: &Schema, given: &[usize], format: Format) -
             {
                 drawn = Value::Integer(dice.below(20) as i64);
             }
-            if schema.is_alias(column) && drawn == Value::Integer(i64::MAX) {
+            // Above the largest rowid SQLite draws at random.
+            let largest = i64::MAX.to_string();
+            if schema.is_alias(column)
+                && (drawn == Value::Integer(i64::MAX) || drawn == Value::Text(largest))
+            {
                 drawn = Value::Integer(7);
             }
             if schema.is_not_null(column) && drawn == Value::Null && !dice.once_in(wild) {
