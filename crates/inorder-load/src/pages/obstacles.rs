@@ -3,7 +3,7 @@
 use inorder_btree::Collation;
 
 use super::layout::{IndexInfo, indexes};
-use super::scratch::Scratch;
+use super::scratch::{Operation, Scratch};
 use super::{Goal, input_order};
 use crate::load::{Job, OnDuplicate, Order};
 use crate::sql::quoted;
@@ -130,41 +130,21 @@ fn has_a_unique_index_of_some_rows(case: &Case<'_>) -> Reason {
     }))
 }
 
-/// Codes of constraints, and what SQLite does by default where one fails: it ends the statement.
+/// The code that a CHECK constraint halts with (`SQLITE_CONSTRAINT_CHECK`).
 const CHECK: i64 = 275;
-const NOT_NULL: i64 = 1299;
-const PRIMARY_KEY: i64 = 1555;
-const UNIQUE: i64 = 2067;
-const ABORT: i64 = 2;
-
-/// How many halts the program of an insert has for these constraints.
-fn halts(scratch: &Scratch, codes: &[i64], conflict: Option<i64>) -> rusqlite::Result<usize> {
-    let is_counted = |(opcode, code, action): &&(String, i64, i64)| {
-        matches!(opcode.as_str(), "Halt" | "HaltIfNull")
-            && codes.contains(code)
-            && conflict.is_none_or(|conflict| *action == conflict)
-    };
-    Ok(scratch.insert_program()?.iter().filter(is_counted).count())
-}
 
 /// Whether the table has CHECK constraints.
 pub(super) fn has_checks(scratch: &Scratch) -> rusqlite::Result<bool> {
-    Ok(halts(scratch, &[CHECK], None)? > 0)
+    let program = scratch.insert_program("INSERT")?;
+    let is_check =
+        |operation: &Operation| operation.opcode == "Halt" && operation.operands[0] == CHECK;
+    Ok(program.iter().any(is_check))
 }
 
-/// A constraint with a conflict clause has another halt than those without, or none.
+/// OR ABORT goes before what constraints say themselves, and is what they do otherwise.
 pub(super) fn has_conflict_clauses(case: &Case<'_>) -> Reason {
-    let halts = |codes: &[i64]| halts(case.scratch, codes, Some(ABORT));
-    // Generated columns count too. A rowid is made where there is none, NOT NULL or not.
-    let not_null = "SELECT name FROM pragma_table_xinfo(?1) WHERE \"notnull\"";
-    let not_null: Vec<String> = case.scratch.ask(not_null, |row| row.get(0))?;
-    let destination = case.goal.destination;
-    let rowid = destination
-        .rowid
-        .map(|rowid| &destination.columns[rowid].name);
-    let not_null = not_null.iter().filter(|name| Some(*name) != rowid);
-    let is_usual = halts(&[NOT_NULL])? == not_null.count()
-        && halts(&[PRIMARY_KEY, UNIQUE])? == unique_keys(case)?;
+    let own = case.scratch.insert_program("INSERT")?;
+    let is_usual = own == case.scratch.insert_program("INSERT OR ABORT")?;
     Ok((!is_usual).then(|| "its constraints say themselves what happens on conflict".to_owned()))
 }
 

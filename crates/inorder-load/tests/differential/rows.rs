@@ -226,13 +226,17 @@ pub fn rows(dice: &mut Dice, schema: &Schema, given: &[usize], format: Format) -
 /// The content of a file with these rows, and the line of each.
 pub fn text(format: Format, names: &[&str], rows: &[Vec<Field>]) -> (Vec<u8>, Vec<u64>) {
     let (mut out, mut lines) = (Vec::new(), Vec::new());
+    let (mut line, mut counted) = (1, 0);
     if format == Format::Csv {
         let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
         out.extend_from_slice(names.join(",").as_bytes());
         out.push(b'\n');
     }
     for row in rows {
-        lines.push(1 + out.iter().filter(|byte| **byte == b'\n').count() as u64);
+        let ends = out[counted..].iter().filter(|byte| **byte == b'\n');
+        line += ends.count() as u64;
+        counted = out.len();
+        lines.push(line);
         match format {
             Format::Csv => csv(&mut out, row),
             _ => json(&mut out, names, row),

@@ -519,7 +519,7 @@ fn column(dice: &mut Dice, at: usize, is_strict: bool, is_plain: bool) -> Column
     if dice.once_in(5) {
         constraints.push(format!("NOT NULL{}", clause(dice, is_plain)));
     }
-    if dice.once_in(5) {
+    if dice.once_in(3) {
         constraints.push(format!("DEFAULT {}", dice.pick(DEFAULTS)));
     }
     if dice.once_in(8) {
