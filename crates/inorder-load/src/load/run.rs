@@ -18,7 +18,7 @@ use crate::encode::{Encoder, Refusal, Rowids};
 use crate::order::{Limits, Origin, Sorter};
 use crate::pages::{Checks, space};
 use crate::source::{Row, STDIN};
-use crate::target::{self, RowWriter, Target, Wanted, WritePlan};
+use crate::target::{self, Choice, RowWriter, Target, Wanted, WritePlan};
 
 /// Rows that types are guessed from.
 const SAMPLE_ROWS: usize = 10_000;
@@ -158,16 +158,7 @@ impl<'a> Load<'a> {
         header: &Header,
     ) -> Result<Self, Error> {
         let destination = target.destination().clone();
-        let create = job.create.as_ref();
-        let mut given = Plan::given(&destination, create, header);
-        if given.is_empty() {
-            // Without rows nothing is said of columns, and nothing is loaded.
-            let is_empty = sample.rows.is_empty() && !header.is_complete;
-            match is_empty {
-                true => given.clone_from(&destination.physical),
-                false => return Err(no_columns(header, &destination)),
-            }
-        }
+        let given = given(&destination, job, sample, header)?;
         let mut choice = target.choose(&given, job)?;
         let record = match choice.is_direct {
             true => destination.physical.clone(),
@@ -194,22 +185,7 @@ impl<'a> Load<'a> {
                 None => target.spill_folder(),
             },
         };
-        let summary = Summary {
-            table: destination.table.clone(),
-            created: target.created().map(str::to_owned),
-            sorted_by: match is_sorted {
-                true => names(&destination, destination.key.iter().map(|part| part.column)),
-                false => Vec::new(),
-            },
-            why_not_direct: choice.why_not,
-            why_not_sorted: choice.why_in_input_order,
-            writer: match choice.is_direct {
-                true => "direct".to_owned(),
-                false => String::new(),
-            },
-            is_dry: job.is_dry,
-            ..Summary::default()
-        };
+        let summary = begun(&*target, &destination, &mut choice, is_sorted, job);
         Ok(Load {
             counts_replaced: choice.may_replace && !is_settled,
             rowids: choice.rowids,
@@ -503,6 +479,49 @@ fn new_sorter(job: &Job, plan: &Plan, limits: &Limits) -> Sorter {
                 ..limits.clone()
             },
         ),
+    }
+}
+
+/// The columns that the input gives.
+fn given(
+    destination: &Destination,
+    job: &Job,
+    sample: &Sample,
+    header: &Header,
+) -> Result<Vec<usize>, Error> {
+    let given = Plan::given(destination, job.create.as_ref(), header);
+    // Without rows nothing is said of columns, and nothing is loaded.
+    let is_empty = sample.rows.is_empty() && !header.is_complete;
+    match given.is_empty() {
+        false => Ok(given),
+        true if is_empty => Ok(destination.physical.clone()),
+        true => Err(no_columns(header, destination)),
+    }
+}
+
+/// The summary of a load that begins.
+fn begun(
+    target: &dyn Target,
+    destination: &Destination,
+    choice: &mut Choice,
+    is_sorted: bool,
+    job: &Job,
+) -> Summary {
+    Summary {
+        table: destination.table.clone(),
+        created: target.created().map(str::to_owned),
+        sorted_by: match is_sorted {
+            true => names(destination, destination.key.iter().map(|part| part.column)),
+            false => Vec::new(),
+        },
+        why_not_direct: choice.why_not.take(),
+        why_not_sorted: choice.why_in_input_order.take(),
+        writer: match choice.is_direct {
+            true => "direct".to_owned(),
+            false => String::new(),
+        },
+        is_dry: job.is_dry,
+        ..Summary::default()
     }
 }
 

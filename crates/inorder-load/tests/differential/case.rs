@@ -186,6 +186,13 @@ impl Case {
                 found.push(case);
             }
         }
+        found.extend(self.simpler());
+        found
+    }
+
+    /// Cases with options that are nearer to the usual ones.
+    fn simpler(&self) -> Vec<Case> {
+        let mut found = Vec::new();
         let usual = Options {
             on_duplicate: OnDuplicate::Error,
             errors_max: 0,

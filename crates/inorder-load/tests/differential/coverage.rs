@@ -5,10 +5,10 @@ use std::fmt;
 
 use inorder_load::load::OnDuplicate;
 
-use crate::case::{Case, MEMORY};
+use crate::case::{Case, MANY, MEMORY};
 use crate::loaded::Loaded;
 use crate::oracle::Outcome;
-use crate::rows::Field;
+use crate::rows::{Field, Format};
 use crate::schema::{CLAUSES, ENCODINGS, RAISES};
 
 /// How many cases had what.
@@ -81,177 +81,172 @@ impl fmt::Display for Coverage {
     }
 }
 
-fn features(case: &Case, sql: &str, expected: &Outcome, loaded: &Loaded) -> Vec<(String, bool)> {
-    let mut found: Vec<(String, bool)> = Vec::new();
-    let options = &case.options;
-    let mut add = |name: String, is_there: bool| found.push((name, is_there));
-    let table = case.schema.table();
-    add(
-        "schema: AUTOINCREMENT of t".to_owned(),
-        table.contains("AUTOINCREMENT"),
-    );
-    for word in [
-        "STRICT",
-        "WITHOUT ROWID",
-        "DESC",
-        "NOCASE",
-        "RTRIM",
-        "UNIQUE",
-        "NOT NULL",
-        "DEFAULT",
-        "DEFAULT 0",
-        "DEFAULT given",
-        "CHECK",
-        "STORED",
-        "VIRTUAL",
-        "BEFORE INSERT",
-        "AFTER INSERT",
-        "BEFORE DELETE",
-        "REFERENCES p",
-        "REFERENCES t",
-        "CASCADE",
-        "SET NULL",
-        "RESTRICT",
-        "DELETE FROM t",
-        "UNIQUE INDEX",
-        "INDEX i0 ON t(lower",
-        "journal_mode = WAL",
-        "auto_vacuum = 1",
-        "auto_vacuum = 2",
-    ] {
-        add(format!("schema: {word}"), sql.contains(word));
+type Feature = (String, bool);
+
+fn features(case: &Case, sql: &str, expected: &Outcome, loaded: &Loaded) -> Vec<Feature> {
+    let mut found = of_schema(case, sql);
+    found.extend(of_constraints(case, sql));
+    found.extend(of_options(case));
+    found.extend(of_way(case, loaded));
+    found.extend(of_outcome(expected));
+    found.extend(of_values(case));
+    found
+}
+
+const WORDS: &[&str] = &[
+    "STRICT",
+    "WITHOUT ROWID",
+    "DESC",
+    "NOCASE",
+    "RTRIM",
+    "UNIQUE",
+    "NOT NULL",
+    "DEFAULT",
+    "DEFAULT 0",
+    "DEFAULT given",
+    "CHECK",
+    "STORED",
+    "VIRTUAL",
+    "BEFORE INSERT",
+    "AFTER INSERT",
+    "BEFORE DELETE",
+    "REFERENCES p",
+    "REFERENCES t",
+    "CASCADE",
+    "SET NULL",
+    "RESTRICT",
+    "DELETE FROM t",
+    "UNIQUE INDEX",
+    "INDEX i0 ON t(lower",
+    "journal_mode = WAL",
+    "auto_vacuum = 1",
+    "auto_vacuum = 2",
+];
+
+fn of_schema(case: &Case, sql: &str) -> Vec<Feature> {
+    let counted = case.schema.table().contains("AUTOINCREMENT");
+    let mut found = vec![("schema: AUTOINCREMENT of t".to_owned(), counted)];
+    for word in WORDS {
+        found.push((format!("schema: {word}"), sql.contains(word)));
     }
+    for encoding in ENCODINGS {
+        found.push((format!("encoding: {encoding}"), sql.contains(encoding)));
+    }
+    for page in 9..17 {
+        let bytes = 1 << page;
+        let is_there = sql.contains(&format!("page_size = {bytes};"));
+        found.push((format!("page size: {bytes}"), is_there));
+    }
+    let is_there = !case.schema.existing.is_empty();
+    found.push(("rows there before".to_owned(), is_there));
+    found
+}
+
+fn of_constraints(case: &Case, sql: &str) -> Vec<Feature> {
+    let mut found = Vec::new();
     for clause in CLAUSES {
         for of in ["UNIQUE", "NOT NULL", "PRIMARY KEY"] {
             let has = |text: &String| {
                 text.starts_with(of) && text.contains(&format!("ON CONFLICT {clause}"))
             };
-            let columns = case
-                .schema
-                .columns
-                .iter()
-                .flat_map(|column| &column.constraints);
-            let is_there = columns.chain(&case.schema.constraints).any(has);
-            add(format!("schema: {of} ON CONFLICT {clause}"), is_there);
+            let columns = case.schema.columns.iter();
+            let own = columns.flat_map(|column| &column.constraints);
+            let is_there = own.chain(&case.schema.constraints).any(has);
+            found.push((format!("schema: {of} ON CONFLICT {clause}"), is_there));
         }
     }
     for raise in RAISES {
-        let name = raise
-            .split(',')
-            .next()
-            .unwrap_or(raise)
-            .trim_end_matches(')');
-        add(format!("trigger: {name}"), sql.contains(name));
+        let name = raise.split(',').next().unwrap_or(raise);
+        let name = name.trim_end_matches(')');
+        found.push((format!("trigger: {name}"), sql.contains(name)));
     }
-    for encoding in ENCODINGS {
-        add(format!("encoding: {encoding}"), sql.contains(encoding));
-    }
-    for page in 9..17 {
-        add(
-            format!("page size: {}", 1 << page),
-            sql.contains(&format!("page_size = {};", 1 << page)),
-        );
-    }
+    found
+}
+
+fn of_options(case: &Case) -> Vec<Feature> {
+    let options = &case.options;
+    let mut found = Vec::new();
+    let table = case.schema.table() + &case.schema.indexes.join(" ");
+    let several = table.matches("UNIQUE").count() + table.matches("PRIMARY KEY").count() > 1;
     for (name, way) in OnDuplicate::ALL {
-        add(
-            format!("--on-duplicate {name}"),
-            options.on_duplicate == *way,
-        );
-        let several = sql.matches("UNIQUE").count() + sql.matches("PRIMARY KEY").count() > 5;
-        add(
-            format!("--on-duplicate {name}, several keys"),
-            options.on_duplicate == *way && several,
-        );
+        let is_it = options.on_duplicate == *way;
+        found.push((format!("--on-duplicate {name}"), is_it));
+        let of_several = format!("--on-duplicate {name}, several keys");
+        found.push((of_several, is_it && several));
     }
     for bytes in MEMORY {
-        add(format!("--memory {bytes}"), options.memory_bytes == *bytes);
+        let is_it = options.memory_bytes == *bytes;
+        found.push((format!("--memory {bytes}"), is_it));
     }
-    for errors in ["0", "3", "18446744073709551615"] {
-        add(
-            format!("--max-errors {errors}"),
-            options.errors_max.to_string() == errors,
-        );
+    for errors in [0, 3, u64::MAX] {
+        let is_it = options.errors_max == errors;
+        found.push((format!("--max-errors {errors}"), is_it));
     }
     for order in ["Full", "Input", "is_by_prefix: true", "is_by_prefix: false"] {
-        add(
-            format!("--order {order}"),
-            format!("{:?}", options.order).contains(order),
-        );
+        let is_it = format!("{:?}", options.order).contains(order);
+        found.push((format!("--order {order}"), is_it));
     }
     for writer in ["Auto", "Direct", "Statements"] {
-        add(
-            format!("--writer {writer}"),
-            format!("{:?}", options.writer) == writer,
-        );
+        let is_it = format!("{:?}", options.writer) == writer;
+        found.push((format!("--writer {writer}"), is_it));
     }
-    let wrote = loaded
-        .summary
-        .as_ref()
-        .map_or("", |summary| summary.writer.as_str());
+    for format in Format::ALL {
+        found.push((format!("format: {format:?}"), case.format == *format));
+    }
+    found
+}
+
+fn of_way(case: &Case, loaded: &Loaded) -> Vec<Feature> {
+    let summary = loaded.summary.as_ref();
+    let wrote = summary.map_or("", |summary| summary.writer.as_str());
+    let mut found = Vec::new();
     for writer in ["direct", "statements"] {
-        add(format!("written by {writer}"), wrote == writer);
+        found.push((format!("written by {writer}"), wrote == writer));
     }
-    let spilled = loaded
-        .summary
-        .as_ref()
-        .map_or(0, |summary| summary.bytes_spilled);
-    add("spilled".to_owned(), spilled > 0);
-    add(
-        "direct writer asked for and refused".to_owned(),
-        loaded.is_not_direct,
-    );
-    add(
-        "rows there before".to_owned(),
-        !case.schema.existing.is_empty(),
-    );
-    add(format!("format: {:?}", case.format), true);
-    add(
-        "outcome: nothing stored".to_owned(),
-        expected.failure.is_some(),
-    );
-    add("outcome: stored".to_owned(), expected.failure.is_none());
+    let spilled = summary.map_or(0, |summary| summary.bytes_spilled);
+    found.push(("spilled".to_owned(), spilled > 0));
+    let as_read = summary.is_some_and(|summary| summary.why_not_sorted.is_some());
+    found.push(("written in the order of the input".to_owned(), as_read));
+    let refused = "direct writer asked for and refused".to_owned();
+    found.push((refused, loaded.is_not_direct));
+    found.push(("many rows".to_owned(), case.rows.len() > MANY));
+    found
+}
+
+fn of_outcome(expected: &Outcome) -> Vec<Feature> {
     let counts = &expected.counts;
     let is_stored = expected.failure.is_none();
-    add(
-        "outcome: some refused".to_owned(),
-        is_stored && counts.refused > 0,
-    );
-    add(
-        "outcome: some duplicates".to_owned(),
-        is_stored && counts.duplicates > 0,
-    );
-    add(
-        "outcome: some ignored".to_owned(),
-        is_stored && counts.ignored > 0,
-    );
-    add(
-        "outcome: some written".to_owned(),
-        is_stored && counts.written > 0,
-    );
-    let has = |wanted: fn(&Field) -> bool| case.rows.iter().flatten().any(wanted);
-    add(
-        "value: not UTF-8".to_owned(),
-        has(|field| *field == Field::Invalid),
-    );
-    add(
-        "value: blob".to_owned(),
-        has(|field| matches!(field, Field::Blob(_))),
-    );
-    add(
-        "value: missing".to_owned(),
-        has(|field| *field == Field::Missing),
-    );
-    add(
-        "value: NUL".to_owned(),
-        has(|field| matches!(field, Field::Text(text) if text.contains('\0'))),
-    );
-    add(
-        "value: U+FFFE".to_owned(),
-        has(|field| matches!(field, Field::Text(text) if text.contains('\u{fffe}'))),
-    );
-    add(
-        "value: over 1000 bytes".to_owned(),
-        has(|field| matches!(field, Field::Text(text) if text.len() > 1000)),
-    );
-    found
+    let of = |what: &str, is_there: bool| (format!("outcome: {what}"), is_there);
+    vec![
+        of("nothing stored", !is_stored),
+        of("stored", is_stored),
+        of("some refused", is_stored && counts.refused > 0),
+        of("some duplicates", is_stored && counts.duplicates > 0),
+        of("some ignored", is_stored && counts.ignored > 0),
+        of("some written", is_stored && counts.written > 0),
+    ]
+}
+
+fn of_values(case: &Case) -> Vec<Feature> {
+    let any = |what: &str, wanted: fn(&Field) -> bool| {
+        let is_there = case.rows.iter().flatten().any(wanted);
+        (format!("value: {what}"), is_there)
+    };
+    vec![
+        any("not UTF-8", |field| *field == Field::Invalid),
+        any("blob", |field| matches!(field, Field::Blob(_))),
+        any("missing", |field| *field == Field::Missing),
+        any(
+            "NUL",
+            |field| matches!(field, Field::Text(text) if text.contains('\0')),
+        ),
+        any(
+            "U+FFFE",
+            |field| matches!(field, Field::Text(text) if text.contains('\u{fffe}')),
+        ),
+        any(
+            "over 1000 bytes",
+            |field| matches!(field, Field::Text(text) if text.len() > 1000),
+        ),
+    ]
 }

@@ -1,6 +1,7 @@
 //! What a load makes of the rows.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use inorder_load::load::{Job, Progress, Summary, run};
 use inorder_load::source::Location;
@@ -31,22 +32,7 @@ pub fn loaded(case: &Case) -> Loaded {
         folder.path().join("to.db"),
         folder.path().join("rejects.jsonl"),
     );
-    let names = case.names();
-    let lines = match case.format {
-        Format::Sqlite => {
-            let from = Connection::open(&input).expect("a database");
-            from.execute_batch("PRAGMA synchronous = OFF; BEGIN")
-                .expect("a setting");
-            let lines = fill(&from, &names, &case.rows);
-            from.execute_batch("COMMIT").expect("rows");
-            lines
-        }
-        format => {
-            let (text, lines) = text(format, &names, &case.rows);
-            std::fs::write(&input, text).expect("a file");
-            lines
-        }
-    };
+    let lines = written(case, &input);
     {
         let db = Connection::open(&database).expect("a database");
         db.execute_batch("PRAGMA synchronous = OFF")
@@ -55,7 +41,8 @@ pub fn loaded(case: &Case) -> Loaded {
     }
     let job = Job {
         memory_bytes: case.options.memory_bytes,
-        decode: names
+        decode: case
+            .names()
             .iter()
             .map(|name| ((*name).to_owned(), None))
             .collect(),
@@ -79,20 +66,7 @@ pub fn loaded(case: &Case) -> Loaded {
         Err(error) => (None, Some(error.to_string())),
     };
     let named = named(&rejects, &lines);
-    let litter = std::fs::read_dir(folder.path()).expect("the folder");
-    let known = ["in.", "to.db", "rejects.jsonl"];
-    let litter = litter
-        .map(|entry| {
-            entry
-                .expect("an entry")
-                .file_name()
-                .to_string_lossy()
-                .into_owned()
-        })
-        .filter(|name| {
-            !known.iter().any(|known| name.starts_with(known)) || name.ends_with("-journal")
-        })
-        .collect();
+    let litter = litter(folder.path());
     let db = Connection::open(&database).expect("a database");
     inorder_sqlite::register(&db).expect("functions");
     let integrity = db
@@ -120,6 +94,44 @@ pub fn loaded(case: &Case) -> Loaded {
     }
 }
 
+/// Writes the input, and says the line of each row.
+fn written(case: &Case, input: &Path) -> Vec<u64> {
+    let names = case.names();
+    match case.format {
+        Format::Sqlite => {
+            let from = Connection::open(input).expect("a database");
+            from.execute_batch("PRAGMA synchronous = OFF; BEGIN")
+                .expect("a setting");
+            let lines = fill(&from, &names, &case.rows);
+            from.execute_batch("COMMIT").expect("rows");
+            lines
+        }
+        format => {
+            let (text, lines) = text(format, &names, &case.rows);
+            std::fs::write(input, text).expect("a file");
+            lines
+        }
+    }
+}
+
+/// Files that a load left beside the database.
+fn litter(folder: &Path) -> Vec<String> {
+    let litter = std::fs::read_dir(folder).expect("the folder");
+    let known = ["in.", "to.db", "rejects.jsonl"];
+    litter
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .filter(|name| {
+            !known.iter().any(|known| name.starts_with(known)) || name.ends_with("-journal")
+        })
+        .collect()
+}
+
 fn counts(summary: &Summary) -> Counts {
     Counts {
         read: summary.rows_read,
@@ -131,7 +143,7 @@ fn counts(summary: &Summary) -> Counts {
 }
 
 /// The rows that the file of rejects names.
-fn named(rejects: &std::path::Path, lines: &[u64]) -> BTreeSet<usize> {
+fn named(rejects: &Path, lines: &[u64]) -> BTreeSet<usize> {
     let text = std::fs::read_to_string(rejects).unwrap_or_default();
     let row = |line: &str| {
         let reject: serde_json::Value = serde_json::from_str(line).expect("an object");
