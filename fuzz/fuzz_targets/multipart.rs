@@ -32,10 +32,15 @@ fuzz_target!(|input: (Vec<u8>, &[u8])| {
     let (pieces, body) = input;
     let mut pieces = pieces.iter().cycle();
     let (whole, whole_error) = parse(body, || body.len());
-    let (cut, cut_error) = parse(body, || pieces.next().map_or(1, |&bytes| usize::from(bytes)));
+    let (cut, cut_error) = parse(body, || {
+        pieces.next().map_or(1, |&bytes| usize::from(bytes))
+    });
     // A limit is reached sooner or later, depending on how much was fed at once.
     let is_limit = |error: &Option<MultipartError>| {
-        matches!(error, Some(MultipartError::LongHeader | MultipartError::NoStart))
+        matches!(
+            error,
+            Some(MultipartError::LongHeader | MultipartError::NoStart)
+        )
     };
     if !is_limit(&whole_error) && !is_limit(&cut_error) {
         assert_eq!((whole, whole_error), (cut, cut_error));

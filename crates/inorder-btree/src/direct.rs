@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
@@ -48,9 +49,11 @@ impl DerefMut for Aligned {
 }
 
 /// Whether the page cache is passed by for a file; every call has to name the same one.
+///
+/// Where the file system takes the flag and then refuses what is read or written, it goes through the page cache.
 #[derive(Debug)]
 pub struct DirectIo {
-    is_on: bool,
+    is_on: AtomicBool,
 }
 
 impl DirectIo {
@@ -58,7 +61,7 @@ impl DirectIo {
     #[must_use]
     pub fn begin(file: &File, is_wanted: bool) -> Self {
         DirectIo {
-            is_on: is_wanted && set_direct(file, true).is_ok(),
+            is_on: AtomicBool::new(is_wanted && set_direct(file, true).is_ok()),
         }
     }
 
@@ -66,12 +69,28 @@ impl DirectIo {
     ///
     /// # Errors
     /// What writing brings.
-    pub fn write_all_at(&mut self, file: &File, block: &[u8], offset: u64) -> io::Result<()> {
-        match file.write_all_at(block, offset) {
-            // Some file systems take the flag and then refuse to write.
-            Err(error) if self.is_on && error.kind() == io::ErrorKind::InvalidInput => {
+    pub fn write_all_at(&self, file: &File, block: &[u8], offset: u64) -> io::Result<()> {
+        self.or_cached(file, || file.write_all_at(block, offset))
+    }
+
+    /// Reads whole multiples of the alignment.
+    ///
+    /// # Errors
+    /// What reading brings, also where the file ends before.
+    pub fn read_exact_at(&self, file: &File, block: &mut [u8], offset: u64) -> io::Result<()> {
+        self.or_cached(file, || file.read_exact_at(block, offset))
+    }
+
+    /// Runs it once more through the page cache where the file system refuses it otherwise.
+    #[inline]
+    fn or_cached(&self, file: &File, mut run: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+        match run() {
+            Err(error)
+                if error.kind() == io::ErrorKind::InvalidInput
+                    && self.is_on.load(Ordering::Relaxed) =>
+            {
                 self.end(file)?;
-                file.write_all_at(block, offset)
+                run()
             }
             result => result,
         }
@@ -81,8 +100,8 @@ impl DirectIo {
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn end(&mut self, file: &File) -> io::Result<()> {
-        if std::mem::take(&mut self.is_on) {
+    pub fn end(&self, file: &File) -> io::Result<()> {
+        if self.is_on.swap(false, Ordering::Relaxed) {
             set_direct(file, false)?;
         }
         Ok(())
@@ -93,4 +112,40 @@ fn set_direct(file: &File, is_direct: bool) -> io::Result<()> {
     let mut flags = fcntl_getfl(file)?;
     flags.set(OFlags::DIRECT, is_direct);
     Ok(fcntl_setfl(file, flags)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a file system refuses that takes the flag all the same.
+    fn refused() -> io::Result<()> {
+        Err(io::ErrorKind::InvalidInput.into())
+    }
+
+    #[test]
+    fn what_is_refused_past_the_page_cache_goes_through_it() {
+        let file = tempfile::tempfile().expect("a file");
+        let direct = DirectIo {
+            is_on: AtomicBool::new(true),
+        };
+        let mut tries = 0;
+        let result = direct.or_cached(&file, || {
+            tries += 1;
+            if tries == 1 { refused() } else { Ok(()) }
+        });
+        assert!(result.is_ok() && tries == 2);
+        assert!(!direct.is_on.load(Ordering::Relaxed));
+        assert!(direct.or_cached(&file, refused).is_err());
+    }
+
+    #[test]
+    fn blocks_that_are_no_multiples_are_written_and_read() {
+        let file = tempfile::tempfile().expect("a file");
+        let direct = DirectIo::begin(&file, true);
+        let (block, mut back) = (vec![7; 5000], vec![0; 5000]);
+        direct.write_all_at(&file, &block, 0).expect("written");
+        direct.read_exact_at(&file, &mut back, 0).expect("read");
+        assert!(block == back);
+    }
 }

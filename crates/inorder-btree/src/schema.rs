@@ -32,7 +32,7 @@ pub(crate) fn write(entries: &[SchemaEntry], builder: Builder) -> Result<Builder
         let sql = entry.sql.as_deref().unwrap_or_default();
         let fields = [&entry.kind, &entry.name, &entry.table_name, sql];
         for (field, end) in fields.into_iter().zip(&mut ends) {
-            encoding.encode(field, &mut texts);
+            encoding.encode(field.as_bytes(), &mut texts);
             *end = texts.len();
         }
         let text = |i: usize| Value::Text(&texts[if i == 0 { 0 } else { ends[i - 1] }..ends[i]]);

@@ -55,8 +55,12 @@ pub(crate) fn bind(
 
 /// Whether it is the row that isn't taken: another may be.
 pub(crate) fn is_of_a_row(error: &rusqlite::Error) -> bool {
-    matches!(
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    // What an expression of the schema fails with, such as an overflow.
+    let is_of_an_expression = code == Some(rusqlite::ffi::SQLITE_ERROR);
+    let is_of_a_value = matches!(
         error.sqlite_error_code(),
         Some(ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig)
-    )
+    );
+    is_of_a_value || is_of_an_expression
 }

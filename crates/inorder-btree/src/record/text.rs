@@ -48,13 +48,34 @@ impl TextEncoding {
         }
     }
 
-    /// Appends a string to `out` in this encoding.
-    pub fn encode(self, text: &str, out: &mut Vec<u8>) {
+    /// Appends text of UTF-8, well formed or not, to `out` in this encoding, as SQLite turns it into that:
+    /// noncharacters U+FFFE and U+FFFF and what is no character become U+FFFD. At most twice its bytes.
+    /// Source: <https://www.sqlite.org/src/file?name=src/utf.c>, `READ_UTF8`.
+    pub fn encode(self, text: &[u8], out: &mut Vec<u8>) {
         match self {
-            TextEncoding::Utf8 => out.extend_from_slice(text.as_bytes()),
-            TextEncoding::Utf16Le => out.extend(text.encode_utf16().flat_map(u16::to_le_bytes)),
-            TextEncoding::Utf16Be => out.extend(text.encode_utf16().flat_map(u16::to_be_bytes)),
+            TextEncoding::Utf8 => out.extend_from_slice(text),
+            TextEncoding::Utf16Le => encode_units(text, |unit| out.extend(unit.to_le_bytes())),
+            TextEncoding::Utf16Be => encode_units(text, |unit| out.extend(unit.to_be_bytes())),
         }
+    }
+
+    /// As [`TextEncoding::encode`], to the beginning of `out`, which has twice as many bytes as the text; says how
+    /// many were written.
+    pub fn encode_to(self, text: &[u8], out: &mut [u8]) -> usize {
+        let mut at = 0;
+        let mut put = |unit: [u8; 2]| {
+            out[at..at + 2].copy_from_slice(&unit);
+            at += 2;
+        };
+        match self {
+            TextEncoding::Utf8 => {
+                out[..text.len()].copy_from_slice(text);
+                return text.len();
+            }
+            TextEncoding::Utf16Le => encode_units(text, |unit| put(unit.to_le_bytes())),
+            TextEncoding::Utf16Be => encode_units(text, |unit| put(unit.to_be_bytes())),
+        }
+        at
     }
 
     /// The bytes in UTF-8 of text in this encoding, well formed or not, one after another.
@@ -72,6 +93,45 @@ impl TextEncoding {
         });
         plain.iter().copied().chain(utf8_of_units(units))
     }
+}
+
+/// Gives the units of text of UTF-8, as SQLite reads that: a byte of a sequence that stands alone is a character,
+/// and a sequence takes as many bytes of its kind as follow.
+fn encode_units(text: &[u8], mut put: impl FnMut(u16)) {
+    const REPLACEMENT: u32 = 0xfffd;
+    let mut bytes = text.iter().copied().peekable();
+    while let Some(first) = bytes.next() {
+        let mut point = u32::from(first);
+        if first >= 0xc0 {
+            point = first_bits(first);
+            while let Some(next) = bytes.next_if(|next| next & 0xc0 == 0x80) {
+                point = point << 6 | u32::from(next & 0x3f);
+            }
+            if point < 0x80 || point & !0x7ff == 0xd800 || point & !1 == 0xfffe {
+                point = REPLACEMENT;
+            }
+        }
+        match u16::try_from(point) {
+            Ok(unit) => put(unit),
+            Err(_) => {
+                let above = point.wrapping_sub(0x1_0000);
+                put(0xd800 | (above >> 10 & 0x3ff) as u16);
+                put(0xdc00 | (point & 0x3ff) as u16);
+            }
+        }
+    }
+}
+
+/// The bits of a point that the first byte of its sequence has: fewer the longer it is.
+fn first_bits(first: u8) -> u32 {
+    u32::from(match first {
+        0xc0..0xe0 => first & 0x1f,
+        0xe0..0xf0 => first & 0x0f,
+        0xf0..0xf8 => first & 0x07,
+        0xf8..0xfc => first & 0x03,
+        0xfc..0xfe => first & 0x01,
+        _ => 0,
+    })
 }
 
 /// SQLite pairs any surrogate with whatever unit comes next, and leaves the last one alone.
@@ -108,12 +168,88 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// What SQLite stores of text in a database of this encoding.
+    fn stored(connection: &rusqlite::Connection, text: &[u8]) -> Vec<u8> {
+        let mut insert = connection
+            .prepare_cached("INSERT INTO t VALUES (?1)")
+            .expect("a statement");
+        let value = rusqlite::types::ValueRef::Text(text);
+        insert
+            .execute([rusqlite::types::ToSqlOutput::Borrowed(value)])
+            .expect("a row");
+        let mut read = connection
+            .prepare_cached("DELETE FROM t RETURNING CAST(a AS BLOB)")
+            .expect("a statement");
+        read.query_row([], |row| row.get(0)).expect("a value")
+    }
+
+    fn databases() -> Vec<(TextEncoding, rusqlite::Connection)> {
+        let database = |encoding: &TextEncoding| {
+            let connection = rusqlite::Connection::open_in_memory().expect("SQLite");
+            let make = format!(
+                "PRAGMA encoding = '{}'; CREATE TABLE t(a TEXT)",
+                encoding.name()
+            );
+            connection.execute_batch(&make).expect("a table");
+            (*encoding, connection)
+        };
+        TextEncoding::ALL.iter().map(database).collect()
+    }
+
+    fn check(encoding: TextEncoding, connection: &rusqlite::Connection, text: &[u8]) {
+        let mut bytes = Vec::new();
+        encoding.encode(text, &mut bytes);
+        assert!(
+            bytes == stored(connection, text),
+            "{encoding:?} {:x?}",
+            &text[..text.len().min(64)]
+        );
+        let mut given = vec![0; 2 * text.len()];
+        let len = encoding.encode_to(text, &mut given);
+        assert!(given[..len] == bytes);
+    }
+
+    #[test]
+    fn every_code_point_is_stored_as_sqlite_stores_it() {
+        // Surrogates too, in the three bytes that they would have.
+        let of = |point: u32| {
+            let (bytes, len) = utf8_of_point(point);
+            bytes[..len].to_vec()
+        };
+        for (encoding, connection) in databases() {
+            for plane in 0..=0x10u32 {
+                for block in 0..0x100 {
+                    let points = (0..0x100).map(|low| plane << 16 | block << 8 | low);
+                    let text: Vec<u8> = points.flat_map(of).collect();
+                    check(encoding, &connection, &text);
+                }
+            }
+            for point in [
+                0, 0x7f, 0xd800, 0xdfff, 0xfffd, 0xfffe, 0xffff, 0x1_fffe, 0x10_ffff,
+            ] {
+                check(encoding, &connection, &of(point));
+            }
+        }
+    }
+
     proptest! {
         #[test]
+        fn text_that_is_not_well_formed_is_stored_as_sqlite_stores_it(
+            text in proptest::collection::vec(
+                prop_oneof![any::<u8>(), 0x80..0xc0u8, 0xc0..=0xffu8, Just(0)], 0..40
+            )
+        ) {
+            for (encoding, connection) in databases() {
+                check(encoding, &connection, &text);
+            }
+        }
+
+        #[test]
         fn well_formed_text_comes_back(text: String) {
+            let text = text.replace(['\u{fffe}', '\u{ffff}'], "");
             for &encoding in TextEncoding::ALL {
                 let mut bytes = Vec::new();
-                encoding.encode(&text, &mut bytes);
+                encoding.encode(text.as_bytes(), &mut bytes);
                 prop_assert_eq!(encoding.utf8(&bytes).collect::<Vec<_>>(), text.as_bytes());
             }
         }

@@ -85,7 +85,7 @@ pub fn value(encoding: TextEncoding) -> BoxedStrategy<Owned> {
 pub fn text(encoding: TextEncoding) -> impl Strategy<Value = Vec<u8>> {
     let encode = move |text: String| {
         let mut bytes = Vec::new();
-        encoding.encode(&text, &mut bytes);
+        encoding.encode(text.as_bytes(), &mut bytes);
         bytes
     };
     prop_oneof![

@@ -95,7 +95,13 @@ impl Create {
             let given = self.types.iter().find(|(column, _)| column == name);
             let declared_type = match given {
                 Some((_, declared_type)) => declared_type.clone(),
-                None => sample.declared_type(*place).to_owned(),
+                None => {
+                    let found = sample.declared_type(*place);
+                    let found = found.map_err(|error| Error::Create {
+                        what: format!("column `{name}`: {error}"),
+                    })?;
+                    found.to_owned()
+                }
             };
             columns.push((name.clone(), declared_type));
         }

@@ -1,8 +1,8 @@
 //! What the first rows say about the columns of an input.
 
 use super::ColumnInfo;
-use crate::encode::Decode;
-use crate::source::{Plain, Raw, Row, plain_number};
+use crate::encode::{Decode, Form, Oracle, is_exact};
+use crate::source::{Raw, Row};
 
 /// The first rows and their columns.
 #[derive(Debug, Default)]
@@ -19,9 +19,14 @@ pub struct Sample {
 #[derive(Debug, Default)]
 struct Kinds {
     integers: usize,
+    /// Reals that are whole, as text: `7.0`.
+    wholes: usize,
+    /// Other reals.
     reals: usize,
     texts: usize,
     blobs: usize,
+    /// Numbers that no number of SQLite's equals.
+    inexact: usize,
     /// Whether a real would round one of the integers.
     has_large_integer: bool,
 }
@@ -29,49 +34,19 @@ struct Kinds {
 impl Sample {
     /// The type that the values at this place are declared to have; empty where no one type keeps them all
     /// as they are.
-    pub(super) fn declared_type(&self, place: usize) -> &'static str {
+    ///
+    /// # Errors
+    /// Where SQLite can't be had to say which numbers come back as they are written: memory is short.
+    pub(super) fn declared_type(&self, place: usize) -> rusqlite::Result<&'static str> {
+        let oracle = Oracle::new()?;
         let mut kinds = Kinds::default();
         for row in &self.rows {
-            kinds.add(row.field(place), self.is_typed);
+            kinds.add(row.field(place), self.is_typed, &oracle);
         }
-        match kinds {
-            Kinds {
-                integers: 0,
-                reals: 0,
-                texts: 0,
-                blobs: 0,
-                ..
-            } if self.is_typed => "",
-            Kinds {
-                integers: 0,
-                reals: 0,
-                blobs: 0,
-                ..
-            } => "TEXT",
-            Kinds {
-                integers: 0,
-                reals: 0,
-                texts: 0,
-                ..
-            } => "BLOB",
-            Kinds {
-                reals: 0,
-                texts: 0,
-                blobs: 0,
-                ..
-            } => "INTEGER",
-            Kinds {
-                texts: 0,
-                blobs: 0,
-                has_large_integer: false,
-                ..
-            } => "REAL",
-            Kinds {
-                texts: 0, blobs: 0, ..
-            } => "NUMERIC",
-            _ if self.is_typed => "",
-            _ => "TEXT",
-        }
+        Ok(match self.is_typed {
+            true => kinds.type_of_values(),
+            false => kinds.type_of_texts(),
+        })
     }
 
     /// How text at this place stands for bytes, if all of it does in one way.
@@ -93,26 +68,55 @@ impl Sample {
 }
 
 impl Kinds {
-    fn add(&mut self, raw: Raw<'_>, is_typed: bool) {
-        let number = match raw {
-            Raw::Missing | Raw::Null => return,
-            Raw::Integer(integer) => Some(Plain::Integer(integer)),
-            Raw::Real(real) => Some(Plain::Real(real)),
-            Raw::Number(digits) => plain_number(digits).or(Some(Plain::Real(0.0))),
-            Raw::Text(text) if !is_typed => plain_number(text),
-            Raw::Text(_) => None,
-            Raw::Blob(_) => {
-                self.blobs += 1;
-                return;
-            }
-        };
-        match number {
-            Some(Plain::Integer(integer)) => {
-                self.integers += 1;
-                self.has_large_integer |= integer.unsigned_abs() > 1 << 53;
-            }
-            Some(Plain::Real(_)) => self.reals += 1,
-            None => self.texts += 1,
+    fn add(&mut self, raw: Raw<'_>, is_typed: bool, oracle: &Oracle) {
+        match raw {
+            Raw::Missing | Raw::Null => {}
+            Raw::Integer(integer) => self.add_integer(integer),
+            Raw::Real(_) => self.reals += 1,
+            Raw::Number(digits) => match std::str::from_utf8(digits).map(str::parse) {
+                Ok(Ok(integer)) => self.add_integer(integer),
+                _ if is_exact(digits, oracle) => self.reals += 1,
+                _ => self.inexact += 1,
+            },
+            Raw::Text(text) => match Form::of(text, oracle).filter(|_| !is_typed) {
+                Some(Form::Integer) => self.integers += 1,
+                Some(Form::Whole) => self.wholes += 1,
+                Some(Form::Fraction) => self.reals += 1,
+                None => self.texts += 1,
+            },
+            Raw::Blob(_) => self.blobs += 1,
+        }
+    }
+
+    fn add_integer(&mut self, integer: i64) {
+        self.integers += 1;
+        self.has_large_integer |= integer.unsigned_abs() > 1 << 53;
+    }
+
+    /// The type that gives all texts back as they are.
+    fn type_of_texts(&self) -> &'static str {
+        match (self.integers > 0, self.wholes > 0, self.reals > 0) {
+            _ if self.texts > 0 => "TEXT",
+            (false, false, false) => "TEXT",
+            (true, false, false) => "INTEGER",
+            (false, _, _) => "REAL",
+            (true, false, true) => "NUMERIC",
+            (true, true, _) => "TEXT",
+        }
+    }
+
+    /// The type that gives all values back as they are.
+    fn type_of_values(&self) -> &'static str {
+        let are_numbers = self.integers + self.reals > 0;
+        match (are_numbers, self.texts > 0, self.blobs > 0) {
+            // Text keeps all digits.
+            (_, _, false) if self.inexact > 0 => "TEXT",
+            (false, true, false) => "TEXT",
+            (false, false, true) if self.inexact == 0 => "BLOB",
+            (true, false, false) if self.reals == 0 => "INTEGER",
+            (true, false, false) if self.has_large_integer && self.integers > 0 => "NUMERIC",
+            (true, false, false) => "REAL",
+            _ => "",
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: <https://www.sqlite.org/datatype3.html>, sections 3 to 4.
 
-use inorder_btree::Value;
+use inorder_btree::{TextEncoding, Value};
 
 use super::oracle::Oracle;
 
@@ -80,8 +80,10 @@ fn whole(real: f64) -> Option<i64> {
 
 /// The number that a text is, if it is one to SQLite: with spaces around, a sign, digits, a point, an
 /// exponent; nothing hexadecimal, no `inf`.
-pub(super) fn number(text: &[u8], oracle: &mut Oracle) -> Option<Number> {
-    let shape = Shape::of(text)?;
+pub(super) fn number(text: &[u8], encoding: TextEncoding, oracle: &Oracle) -> Option<Number> {
+    let Some(shape) = Shape::of(text) else {
+        return number_before_nul(text, encoding, oracle);
+    };
     let digits = std::str::from_utf8(shape.number).ok()?;
     if shape.is_integer
         && let Ok(integer) = digits.parse()
@@ -94,6 +96,20 @@ pub(super) fn number(text: &[u8], oracle: &mut Oracle) -> Option<Number> {
         false => oracle.real(digits),
     };
     Some(Number::Real(real))
+}
+
+/// SQLite reads a text up to a NUL, always as a real, and knows one of UTF-16 by its high bytes for none.
+/// Source: <https://www.sqlite.org/src/file?name=src/vdbemem.c>, `sqlite3MemRealValueRC`.
+#[cold]
+fn number_before_nul(text: &[u8], encoding: TextEncoding, oracle: &Oracle) -> Option<Number> {
+    let before = &text[..memchr::memchr(0, text)?];
+    let shape = Shape::of(before)?;
+    // U+0100 begins with 0xc4 in UTF-8.
+    if encoding != TextEncoding::Utf8 && text.iter().any(|byte| *byte >= 0xc4) {
+        return None;
+    }
+    let digits = std::str::from_utf8(shape.number).ok()?;
+    Some(Number::Real(oracle.real(digits)))
 }
 
 /// What a number is made of.
@@ -144,7 +160,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-fn leading_digits(text: &[u8]) -> (&[u8], &[u8]) {
+pub(super) fn leading_digits(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().position(|byte| !byte.is_ascii_digit());
     text.split_at(end.unwrap_or(text.len()))
 }
@@ -170,8 +186,8 @@ mod tests {
     }
 
     /// What is read here, as SQLite would read it back.
-    fn ours(text: &str, affinity: Affinity) -> Sql {
-        let number = number(text.as_bytes(), &mut Oracle::new().expect("SQLite"));
+    fn ours(text: &str, affinity: Affinity, encoding: TextEncoding) -> Sql {
+        let number = number(text.as_bytes(), encoding, &Oracle::new().expect("SQLite"));
         match (number.map(|number| number.stored(affinity)), affinity) {
             (None, _) => Sql::Text(text.to_owned()),
             (Some(Value::Integer(integer)), Affinity::Real) => Sql::Real(integer as f64),
@@ -182,7 +198,14 @@ mod tests {
     }
 
     fn check(text: &str) {
+        check_in(text, TextEncoding::Utf8);
+    }
+
+    fn check_in(text: &str, encoding: TextEncoding) {
         let connection = Connection::open_in_memory().expect("SQLite");
+        connection
+            .pragma_update(None, "encoding", encoding.name())
+            .expect("an encoding");
         for (declared_type, affinity) in [
             ("NUMERIC", Affinity::Numeric),
             ("INT", Affinity::Integer),
@@ -190,7 +213,7 @@ mod tests {
         ] {
             let expected = stored(&connection, declared_type, text);
             assert_eq!(
-                ours(text, affinity),
+                ours(text, affinity, encoding),
                 expected,
                 "{text:?} in {declared_type}"
             );
@@ -249,6 +272,33 @@ mod tests {
             "12345678901234567",
         ] {
             check(text);
+        }
+    }
+
+    #[test]
+    fn a_number_ends_at_a_nul_as_in_sqlite() {
+        for &encoding in TextEncoding::ALL {
+            for text in [
+                "\0",
+                "7\0",
+                "7\0x",
+                " 7 \0",
+                "7x\0",
+                "-7.50\0\0",
+                "\x007",
+                "7\0é",
+                "7\0\u{ff}",
+                "7\0\u{100}",
+                "7\0\u{1f600}",
+                "7é\0",
+                "1e3\0",
+                "9007199254740993\0",
+                "9223372036854775807\0",
+                "0.1234567890123456789\0",
+                "1e400\0",
+            ] {
+                check_in(text, encoding);
+            }
         }
     }
 

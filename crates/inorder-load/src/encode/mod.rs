@@ -3,8 +3,10 @@
 mod affinity;
 mod cells;
 mod decode;
+mod kept;
 mod maker;
 mod oracle;
+mod rowids;
 mod taken;
 
 use std::sync::Arc;
@@ -12,14 +14,17 @@ use std::sync::Arc;
 use inorder_btree::{TextEncoding, Value, record};
 use inorder_engine::Intake;
 
-use crate::source::{Plain, Raw, Row, plain_number};
+use crate::source::{Raw, Row};
 use affinity::number;
 use cells::{Carver, recycled};
-use oracle::Oracle;
+
+pub(crate) use kept::{Form, is_exact};
+pub(crate) use oracle::Oracle;
 
 pub use affinity::Affinity;
 pub use decode::Decode;
 pub use maker::Maker;
+pub use rowids::Rowids;
 
 /// Where a value of a record comes from.
 pub enum From {
@@ -97,8 +102,14 @@ impl Strict {
 
 impl Rules {
     #[inline]
-    fn check(self, name: &str, raw: Raw<'_>, value: &Value<'_>) -> Result<(), Refusal> {
-        if self.is_guessed && !is_kept_whole(raw, self.affinity) {
+    fn check(
+        self,
+        name: &str,
+        raw: Raw<'_>,
+        value: &Value<'_>,
+        oracle: &Oracle,
+    ) -> Result<(), Refusal> {
+        if self.is_guessed && !is_kept_whole(raw, self.affinity, oracle) {
             let what = format!(
                 "{} would not be kept as it is in the type that fits the first rows",
                 shown(raw)
@@ -125,6 +136,14 @@ const REMEDY_FOR_NULL: &str = "give it one, or say that empty fields are text (-
 const REMEDY_FOR_TYPE: &str =
     "correct it; the column takes nothing else (it is of a STRICT table, or the rowid)";
 
+const REMEDY_FOR_ROWIDS: &str = "give it one below that isn't taken";
+
+#[cold]
+fn rowids_spent(column: &str) -> Refusal {
+    let what = format!("there is no value, and none is left above {}", i64::MAX);
+    refusal(column, what, REMEDY_FOR_ROWIDS)
+}
+
 #[cold]
 fn refusal(column: &str, what: String, remedy: &'static str) -> Refusal {
     Refusal {
@@ -145,9 +164,19 @@ pub struct Refusal {
     pub remedy: &'static str,
 }
 
+/// The value of a record that is the rowid.
+#[derive(Debug)]
+struct RowidSlot {
+    place: usize,
+    rowids: Rowids,
+    /// That of the last row, unless it was taken back.
+    last: Option<i64>,
+}
+
 /// Encodes rows, one after another, without an allocation a row.
 pub struct Encoder {
     slots: Vec<Slot>,
+    rowid: Option<RowidSlot>,
     encoding: TextEncoding,
     /// Bytes of all defaults.
     constant_bytes: usize,
@@ -170,6 +199,22 @@ impl Encoder {
         }
     }
 
+    /// Gives rows their rowids, the value at this place, where they bring none.
+    pub fn count_rowids(&mut self, place: usize, rowids: Rowids) {
+        self.rowid = Some(RowidSlot {
+            place,
+            rowids,
+            last: None,
+        });
+    }
+
+    /// Says that the last row is not to be stored: its rowid isn't taken.
+    pub fn take_back(&mut self) {
+        if let Some(rowid) = &mut self.rowid {
+            rowid.last = None;
+        }
+    }
+
     /// An encoder of records with these values, their text in this encoding.
     ///
     /// # Errors
@@ -183,6 +228,7 @@ impl Encoder {
             constant_bytes: constant_bytes.sum(),
             is_of_server: slots.iter().any(|slot| slot.intake.is_some()),
             slots,
+            rowid: None,
             encoding,
             oracle: Oracle::new()?,
             scratch: Vec::new(),
@@ -206,9 +252,14 @@ impl Encoder {
         let mut convert = Convert {
             carver: Carver::new(&mut self.scratch, bytes),
             encoding: self.encoding,
-            oracle: &mut self.oracle,
+            oracle: &self.oracle,
         };
         let mut values = recycled(std::mem::take(&mut self.values));
+        if let Some(rowid) = &mut self.rowid
+            && let Some(last) = rowid.last.take()
+        {
+            rowid.rowids.take(last);
+        }
         for slot in &mut self.slots {
             let raw = match &mut slot.from {
                 From::Field(place) => row.field(*place),
@@ -222,8 +273,20 @@ impl Encoder {
                     .value(raw, slot.rules.affinity, slot.decode)
                     .map_err(|what| refusal(&slot.name, what, REMEDY_FOR_DECODING))?,
             };
-            slot.rules.check(&slot.name, raw, &value)?;
+            slot.rules.check(&slot.name, raw, &value, convert.oracle)?;
             values.push(value);
+        }
+        if let Some(rowid) = &mut self.rowid {
+            let value = &mut values[rowid.place];
+            if *value == Value::Null {
+                *value = match rowid.rowids.next() {
+                    Some(next) => Value::Integer(next),
+                    None => return Err(rowids_spent(&self.slots[rowid.place].name)),
+                };
+            }
+            if let Value::Integer(taken) = value {
+                rowid.last = Some(*taken);
+            }
         }
         self.record.clear();
         record::encode(&values, &mut self.record);
@@ -232,19 +295,26 @@ impl Encoder {
     }
 }
 
-/// Whether a value keeps all that it says in a column whose type was guessed.
-fn is_kept_whole(raw: Raw<'_>, affinity: Affinity) -> bool {
+/// Whether a value keeps all that it says in a column whose type was guessed: text comes back as it is, and a number
+/// as a number that is equal.
+fn is_kept_whole(raw: Raw<'_>, affinity: Affinity, oracle: &Oracle) -> bool {
+    /// Integers up to this are reals.
     const EXACT_MAX: u64 = 1 << 53;
+    let is_real = |integer: i64| affinity != Affinity::Real || integer.unsigned_abs() <= EXACT_MAX;
     match (raw, affinity) {
         (Raw::Text(text), Affinity::Integer | Affinity::Real | Affinity::Numeric) => {
-            match (plain_number(text), affinity) {
-                (Some(Plain::Integer(integer)), Affinity::Real) => {
-                    integer.unsigned_abs() <= EXACT_MAX
-                }
-                (number, _) => number.is_some(),
+            Form::of(text, oracle).is_some_and(|form| form.fits(affinity))
+        }
+        (Raw::Number(_), Affinity::Text) => true,
+        (Raw::Number(digits), _) => {
+            let integer = std::str::from_utf8(digits).ok().map(str::parse);
+            match integer {
+                Some(Ok(integer)) => is_real(integer),
+                _ => is_exact(digits, oracle),
             }
         }
-        (Raw::Integer(integer), Affinity::Real) => integer.unsigned_abs() <= EXACT_MAX,
+        (Raw::Integer(integer), _) => is_real(integer),
+        (Raw::Real(real), Affinity::Text) => real.is_nan() || oracle.text(real).parse() == Ok(real),
         _ => true,
     }
 }
@@ -284,7 +354,7 @@ fn kind(value: &Value<'_>) -> &'static str {
 struct Convert<'a, 'o> {
     carver: Carver<'a>,
     encoding: TextEncoding,
-    oracle: &'o mut Oracle,
+    oracle: &'o Oracle,
 }
 
 impl<'a> Convert<'a, '_> {
@@ -310,7 +380,7 @@ impl<'a> Convert<'a, '_> {
             (Raw::Number(digits), Affinity::Text) => self.text(digits),
             (Raw::Number(text), _)
             | (Raw::Text(text), Affinity::Numeric | Affinity::Integer | Affinity::Real) => {
-                match number(text, self.oracle) {
+                match number(text, self.encoding, self.oracle) {
                     Some(number) => number.stored(affinity),
                     None => self.text(text),
                 }
@@ -336,25 +406,7 @@ impl<'a> Convert<'a, '_> {
     /// Text in the database's encoding.
     fn text(&mut self, text: &[u8]) -> Value<'a> {
         let encoding = self.encoding;
-        let carved = self.carver.carve(|out| {
-            let mut at = 0;
-            let mut put = |bytes: &[u8]| {
-                out[at..at + bytes.len()].copy_from_slice(bytes);
-                at += bytes.len();
-            };
-            match (encoding, std::str::from_utf8(text)) {
-                (TextEncoding::Utf16Le, Ok(text)) => {
-                    text.encode_utf16()
-                        .for_each(|unit| put(&unit.to_le_bytes()));
-                }
-                (TextEncoding::Utf16Be, Ok(text)) => {
-                    text.encode_utf16()
-                        .for_each(|unit| put(&unit.to_be_bytes()));
-                }
-                _ => put(text),
-            }
-            Some(at)
-        });
+        let carved = self.carver.carve(|out| Some(encoding.encode_to(text, out)));
         Value::Text(carved.unwrap_or_default())
     }
 }

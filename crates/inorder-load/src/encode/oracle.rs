@@ -3,10 +3,10 @@
 use rusqlite::Connection;
 
 /// A connection without a database.
-pub(super) struct Oracle(Connection);
+pub(crate) struct Oracle(Connection);
 
 impl Oracle {
-    pub(super) fn new() -> rusqlite::Result<Self> {
+    pub(crate) fn new() -> rusqlite::Result<Self> {
         Connection::open_in_memory().map(Oracle)
     }
 

@@ -53,6 +53,7 @@ pub struct Batch<'a> {
     next: Option<Origin>,
     given: u64,
     duplicates: u64,
+    ignored: u64,
     clash: Option<Clash>,
 }
 
@@ -96,6 +97,7 @@ impl<'a> Batch<'a> {
             next: None,
             given: context.written,
             duplicates: 0,
+            ignored: 0,
             clash: None,
         }
     }
@@ -127,6 +129,11 @@ impl<'a> Batch<'a> {
     /// Counts rows that the database left out because another has their key.
     pub fn add_duplicates(&mut self, rows: u64) {
         self.duplicates += rows;
+    }
+
+    /// Rows that the table's own constraints or triggers left out.
+    pub fn ignored(&self) -> u64 {
+        self.ignored
     }
 
     /// The row that ended the load, where what it clashes with may be told yet.
@@ -213,6 +220,27 @@ impl<'a> Batch<'a> {
         let (file, line) = self.origins.file_and_line(origin);
         let at = self.origins.words(origin);
         self.rejects.bad(&file, line, b"", Error::Row { at, what })
+    }
+
+    /// The error of a row that ended the transaction: no further row can be put up with.
+    #[cold]
+    pub(crate) fn end(&mut self, what: &str, origin: Origin) -> Error {
+        let what = format!("{what}; this ended the transaction (ROLLBACK), and nothing was loaded");
+        let (file, line) = self.origins.file_and_line(origin);
+        let at = self.origins.words(origin);
+        match self.rejects.write(&file, line, b"", &what) {
+            Ok(()) => Error::Row { at, what },
+            Err(error) => error,
+        }
+    }
+
+    /// Deals with a row that the table left out without an error.
+    #[cold]
+    pub(crate) fn ignore(&mut self, origin: Origin) -> Result<(), Error> {
+        self.ignored += 1;
+        let (file, line) = self.origins.file_and_line(origin);
+        let error = "the table left it out (ON CONFLICT IGNORE or RAISE(IGNORE))";
+        self.rejects.write(&file, line, b"", error)
     }
 
     /// Deals with a row whose key another has.

@@ -5,11 +5,14 @@ use std::path::Path;
 use inorder_btree::KeyOrder;
 use inorder_key::Encoding;
 
+use super::batch::OnDuplicate;
 use super::inputs::Header;
+use super::job::Job;
 use crate::Error;
-use crate::destination::{Create, Destination, Sample};
+use crate::destination::{ColumnInfo, Create, Destination, Sample};
 use crate::encode::{Decode, Encoder, From, Maker, Rules, Slot, Strict};
 use crate::nearest::nearest;
+use crate::target::Choice;
 
 /// How text stands for bytes in a column, where that is said and not found.
 pub type DecodeAs = (String, Option<Decode>);
@@ -51,14 +54,15 @@ impl Plan {
             .collect()
     }
 
+    /// Records of these columns, sorted by the key unless they stay in the order of the input.
     pub(super) fn new(
         destination: &Destination,
         record: Vec<usize>,
         is_lenient: bool,
-        is_in_order: bool,
+        is_in_input_order: bool,
     ) -> Self {
         Plan {
-            order: destination.order(&record).filter(|_| !is_in_order),
+            order: destination.order(&record).filter(|_| !is_in_input_order),
             record,
             is_lenient,
         }
@@ -68,13 +72,13 @@ impl Plan {
     pub(super) fn encoder(
         &self,
         destination: &Destination,
-        create: Option<&Create>,
         sample: &Sample,
         header: &Header,
-        decode_as: &[DecodeAs],
-        constants: &[(usize, rusqlite::types::Value)],
+        job: &Job,
+        choice: &Choice,
     ) -> Result<Encoder, Error> {
-        for (name, _) in decode_as {
+        let create = job.create.as_ref();
+        for (name, _) in &job.decode {
             if destination.column(name).is_none() {
                 let names = destination
                     .columns
@@ -93,7 +97,8 @@ impl Plan {
         let mut slots = Vec::with_capacity(self.record.len());
         for (&column, place) in self.record.iter().zip(places) {
             let info = &destination.columns[column];
-            let said = decode_as
+            let said = job
+                .decode
                 .iter()
                 .find(|(name, _)| name.eq_ignore_ascii_case(&info.name));
             let decode = match said {
@@ -101,7 +106,7 @@ impl Plan {
                 None if info.is_blob() => place.and_then(|place| sample.decode(place, info)),
                 None => None,
             };
-            let constant = constants.iter().find(|(of, _)| *of == column);
+            let constant = choice.constants.iter().find(|(of, _)| *of == column);
             let from = match (made(create, &info.name), constant) {
                 (Some((kind, encoding)), _) => {
                     let maker = Maker::new(kind, encoding);
@@ -117,16 +122,7 @@ impl Plan {
                 name: info.name.clone(),
                 from,
                 decode,
-                rules: Rules {
-                    affinity: info.affinity,
-                    // SQLite makes a rowid where there is none, NOT NULL or not.
-                    is_not_null: info.is_not_null && destination.rowid != Some(column),
-                    strict: match destination.rowid {
-                        Some(rowid) if rowid == column => Some(Strict::Integer),
-                        _ => info.strict,
-                    },
-                    is_guessed: info.is_guessed,
-                },
+                rules: rules(info, destination.rowid == Some(column), job, choice),
                 intake: info.intake.clone(),
             });
         }
@@ -157,6 +153,24 @@ impl Plan {
             }
         }
         Ok(places)
+    }
+}
+
+/// What is refused before the database sees it.
+fn rules(info: &ColumnInfo, is_rowid: bool, job: &Job, choice: &Choice) -> Rules {
+    let is_left_to_sqlite = choice.why_in_input_order.is_some();
+    // INSERT OR REPLACE puts the default there.
+    let is_filled = job.on_duplicate == OnDuplicate::Replace && info.default.is_some();
+    Rules {
+        affinity: info.affinity,
+        // SQLite makes a rowid where there is none, NOT NULL or not.
+        is_not_null: info.is_not_null && !is_rowid && !is_filled && !is_left_to_sqlite,
+        strict: match is_rowid {
+            _ if is_left_to_sqlite => None,
+            true => Some(Strict::Integer),
+            false => info.strict,
+        },
+        is_guessed: info.is_guessed,
     }
 }
 

@@ -14,9 +14,9 @@ use super::rejects::Rejects;
 use super::summary::{Summary, usage};
 use crate::Error;
 use crate::destination::{Destination, Sample};
-use crate::encode::{Encoder, Refusal};
+use crate::encode::{Encoder, Refusal, Rowids};
 use crate::order::{Limits, Origin, Sorter};
-use crate::pages::space;
+use crate::pages::{Checks, space};
 use crate::source::{Row, STDIN};
 use crate::target::{self, Choice, RowWriter, Target, Wanted, WritePlan};
 
@@ -134,6 +134,10 @@ struct Load<'a> {
     target: Option<Box<dyn Target>>,
     destination: Destination,
     is_direct: bool,
+    /// Whether the writer counts rows that others replaced.
+    counts_replaced: bool,
+    rowids: Option<Rowids>,
+    checks: Option<Checks>,
     plan: Plan,
     encoder: Encoder,
     sorter: Sorter,
@@ -154,26 +158,26 @@ impl<'a> Load<'a> {
         header: &Header,
     ) -> Result<Self, Error> {
         let destination = target.destination().clone();
-        let create = job.create.as_ref();
-        let given = Plan::given(&destination, create, header);
-        if given.is_empty() {
-            return Err(no_columns(header, &destination));
-        }
-        let choice = target.choose(&given, job)?;
+        let given = given(&destination, job, sample, header)?;
+        let mut choice = target.choose(&given, job)?;
         let record = match choice.is_direct {
             true => destination.physical.clone(),
             false => given,
         };
-        let is_in_order = choice.in_order_because.is_some();
-        let plan = Plan::new(&destination, record, job.skips_unknown, is_in_order);
-        let encoder = plan.encoder(
-            &destination,
-            create,
-            sample,
-            header,
-            &job.decode,
-            &choice.constants,
-        )?;
+        let is_in_input_order = choice.why_in_input_order.is_some();
+        let plan = Plan::new(&destination, record, job.skips_unknown, is_in_input_order);
+        let mut encoder = plan.encoder(&destination, sample, header, job, &choice)?;
+        let is_sorted = is_sorted(job, &plan);
+        let rowid = plan
+            .record
+            .iter()
+            .position(|column| destination.rowid == Some(*column));
+        // Rows that are written as they come are counted by the database.
+        choice.rowids = choice.rowids.filter(|_| is_sorted && rowid.is_some());
+        if let (Some(place), Some(rowids)) = (rowid, choice.rowids) {
+            encoder.count_rowids(place, rowids);
+        }
+        let is_settled = is_sorted && job.order == Order::Full;
         let limits = Limits {
             memory_bytes: job.memory_bytes / (1 + choice.sorts_beside),
             spill_folder: match &job.spill_folder {
@@ -181,20 +185,15 @@ impl<'a> Load<'a> {
                 None => target.spill_folder(),
             },
         };
-        let sorted_by = match is_sorted(job, &plan) {
-            true => names(&destination, destination.key.iter().map(|part| part.column)),
-            false => Vec::new(),
-        };
-        let is_direct = choice.is_direct;
-        let summary = Summary {
-            created: target.created().map(str::to_owned),
-            ..planned(job, &destination, choice, sorted_by)
-        };
+        let summary = begun(&*target, &destination, &mut choice, is_sorted, job);
         Ok(Load {
+            counts_replaced: choice.may_replace && !is_settled,
+            rowids: choice.rowids,
+            checks: choice.checks,
             sorter: new_sorter(job, &plan, &limits),
             origins: Origins::new(&job.inputs),
             target: Some(target),
-            is_direct,
+            is_direct: choice.is_direct,
             batch_rows: match job.order {
                 Order::Batch { rows, .. } => rows,
                 _ => u64::MAX,
@@ -285,10 +284,19 @@ impl<'a> Load<'a> {
             }
         }
         self.summary.rows_read += 1;
-        match self.encoder.encode(row) {
-            Ok(record) => self.sorter.push(record, origin).map_err(spilled)?,
+        let record = match self.encoder.encode(row) {
+            Ok(record) => record,
             Err(refusal) => return self.refuse(refusal, origin, rejects),
+        };
+        if let Some(checks) = &self.checks
+            && let Some(what) = checks.refusal(None, record).map_err(checking)?
+        {
+            self.encoder.take_back();
+            let (path, line) = self.origins.file_and_line(origin);
+            let at = self.origins.words(origin);
+            return rejects.bad(&path, line, b"", Error::Row { at, what });
         }
+        self.sorter.push(record, origin).map_err(spilled)?;
         let is_full = self.sorter.rows() >= self.batch_rows
             || (!self.is_sorted() && self.sorter.memory_bytes() >= UNSORTED_BYTES / 2);
         if is_full {
@@ -349,6 +357,10 @@ impl<'a> Load<'a> {
                     destination: &self.destination,
                     record: &self.plan.record,
                     is_direct: self.is_direct,
+                    is_in_input_order: self.summary.why_not_sorted.is_some(),
+                    counts_replaced: self.counts_replaced,
+                    is_checked: self.checks.is_some(),
+                    rowids: self.rowids,
                     limits: &self.limits,
                     progress: self.progress,
                 })?)
@@ -365,6 +377,7 @@ impl<'a> Load<'a> {
             }
         }
         self.summary.rows_duplicate += batch.duplicates();
+        self.summary.rows_ignored += batch.ignored();
         self.summary.seconds.write += started.elapsed().as_secs_f64();
         Ok(())
     }
@@ -414,28 +427,11 @@ impl<'a> Load<'a> {
     }
 }
 
-/// What is to be said of a load before its first row.
-fn planned(
-    job: &Job,
-    destination: &Destination,
-    choice: Choice,
-    sorted_by: Vec<String>,
-) -> Summary {
-    let in_order = choice.in_order_because;
-    Summary {
-        table: destination.table.clone(),
-        sorted_by,
-        why_not_direct: choice.why_not,
-        writer: match choice.is_direct {
-            true => "direct".to_owned(),
-            false => String::new(),
-        },
-        is_dry: job.is_dry,
-        notes: in_order
-            .map(|why| format!("rows go in the order of the input: {why}"))
-            .into_iter()
-            .collect(),
-        ..Summary::default()
+/// SQLite can't look at rows.
+fn checking(source: rusqlite::Error) -> Error {
+    Error::Database {
+        path: "the copy of the table that rows are looked at in".into(),
+        source,
     }
 }
 
@@ -483,6 +479,49 @@ fn new_sorter(job: &Job, plan: &Plan, limits: &Limits) -> Sorter {
                 ..limits.clone()
             },
         ),
+    }
+}
+
+/// The columns that the input gives.
+fn given(
+    destination: &Destination,
+    job: &Job,
+    sample: &Sample,
+    header: &Header,
+) -> Result<Vec<usize>, Error> {
+    let given = Plan::given(destination, job.create.as_ref(), header);
+    // Without rows nothing is said of columns, and nothing is loaded.
+    let is_empty = sample.rows.is_empty() && !header.is_complete;
+    match given.is_empty() {
+        false => Ok(given),
+        true if is_empty => Ok(destination.physical.clone()),
+        true => Err(no_columns(header, destination)),
+    }
+}
+
+/// The summary of a load that begins.
+fn begun(
+    target: &dyn Target,
+    destination: &Destination,
+    choice: &mut Choice,
+    is_sorted: bool,
+    job: &Job,
+) -> Summary {
+    Summary {
+        table: destination.table.clone(),
+        created: target.created().map(str::to_owned),
+        sorted_by: match is_sorted {
+            true => names(destination, destination.key.iter().map(|part| part.column)),
+            false => Vec::new(),
+        },
+        why_not_direct: choice.why_not.take(),
+        why_not_sorted: choice.why_in_input_order.take(),
+        writer: match choice.is_direct {
+            true => "direct".to_owned(),
+            false => String::new(),
+        },
+        is_dry: job.is_dry,
+        ..Summary::default()
     }
 }
 

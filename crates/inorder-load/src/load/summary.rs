@@ -29,10 +29,14 @@ pub struct Summary {
     pub rows_refused: u64,
     /// Rows left out because another has their key.
     pub rows_duplicate: u64,
+    /// Rows that the table's own constraints or triggers left out without an error.
+    pub rows_ignored: u64,
     /// What was wrong with the first bad rows.
     pub refused_because: Vec<String>,
     /// What rows were sorted by; nothing where they weren't.
     pub sorted_by: Vec<String>,
+    /// Why they stayed in the order of the input, where the outcome depends on it.
+    pub why_not_sorted: Option<String>,
     /// What wrote them.
     pub writer: String,
     /// Why the direct writer didn't.

@@ -174,7 +174,7 @@ impl Sorter {
             spill = merge_some(&order, &limits, &spill, runs_max)?;
             spilled_bytes += spill.bytes();
         }
-        let readers = spill.readers(buffer_bytes(&limits, spill.runs()));
+        let readers = spill.readers(buffer_bytes(&limits, spill.runs())).collect();
         Ok(Sorted {
             rows,
             bytes,
@@ -196,7 +196,7 @@ fn merge_some(
     runs_max: usize,
 ) -> io::Result<Spill> {
     let mut to = Spill::create(&limits.spill_folder)?;
-    let mut readers = from.readers(buffer_bytes(limits, runs_max)).into_iter();
+    let mut readers = from.readers(buffer_bytes(limits, runs_max));
     loop {
         let group: Vec<_> = readers.by_ref().take(runs_max).collect();
         if group.is_empty() {

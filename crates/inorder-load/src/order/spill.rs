@@ -4,7 +4,6 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,10 +13,15 @@ use super::arena::{FRAME_BYTES, Origin, frame, unframe};
 
 const WRITE_BYTES: usize = 1 << 20;
 
+/// A file and the way it is read and written.
+struct SpillFile {
+    file: File,
+    direct: DirectIo,
+}
+
 /// Runs of rows, one after another, each from a multiple of the alignment on.
 pub(super) struct Spill {
-    file: Arc<File>,
-    direct: DirectIo,
+    file: Arc<SpillFile>,
     runs: Vec<std::ops::Range<u64>>,
     /// Where the run that is written begins.
     run_start: u64,
@@ -30,10 +34,11 @@ pub(super) struct Spill {
 impl Spill {
     /// A file without a name in this folder.
     pub(super) fn create(folder: &Path) -> io::Result<Self> {
+        // Only its owner may open it, and it has a name for no longer than it takes to remove that.
         let file = tempfile::tempfile_in(folder)?;
+        let direct = DirectIo::begin(&file, true);
         Ok(Spill {
-            direct: DirectIo::begin(&file, true),
-            file: Arc::new(file),
+            file: Arc::new(SpillFile { file, direct }),
             runs: Vec::new(),
             run_start: 0,
             block: Aligned::new(WRITE_BYTES),
@@ -78,8 +83,8 @@ impl Spill {
     /// Writes what of the block is in use: whole multiples of the alignment.
     fn flush(&mut self) -> io::Result<()> {
         let block = &self.block[..self.used];
-        self.direct
-            .write_all_at(&self.file, block, self.written_bytes)?;
+        let SpillFile { file, direct } = &*self.file;
+        direct.write_all_at(file, block, self.written_bytes)?;
         self.written_bytes += self.used as u64;
         self.used = 0;
         Ok(())
@@ -94,9 +99,11 @@ impl Spill {
         self.written_bytes
     }
 
-    /// A reader of each run, each with this much memory.
-    pub(super) fn readers(&self, buffer_bytes: usize) -> Vec<RunReader> {
-        let reader = |run: &std::ops::Range<u64>| RunReader {
+    /// A reader of each run, each with about this much memory.
+    pub(super) fn readers(&self, buffer_bytes: usize) -> impl Iterator<Item = RunReader> {
+        // Reads begin and end at multiples of the alignment, whatever the memory is.
+        let buffer_bytes = buffer_bytes.next_multiple_of(ALIGNMENT_BYTES);
+        self.runs.iter().map(move |run| RunReader {
             file: Arc::clone(&self.file),
             at: run.start,
             end: run.end,
@@ -106,14 +113,13 @@ impl Spill {
             filled: 0,
             row: 0..0,
             origin: 0,
-        };
-        self.runs.iter().map(reader).collect()
+        })
     }
 }
 
 /// Reads the rows of a run in their order.
 pub(super) struct RunReader {
-    file: Arc<File>,
+    file: Arc<SpillFile>,
     /// What is left of the run in the file.
     at: u64,
     end: u64,
@@ -158,7 +164,8 @@ impl RunReader {
         let room = self.buffer.len() - self.read_from;
         let wanted = room.min(missing.next_multiple_of(ALIGNMENT_BYTES as u64) as usize);
         let into = &mut self.buffer[self.read_from..][..wanted];
-        self.file.read_exact_at(into, self.at)?;
+        let SpillFile { file, direct } = &*self.file;
+        direct.read_exact_at(file, into, self.at)?;
         self.at += wanted as u64;
         self.filled = self.read_from + missing.min(wanted as u64) as usize;
         Ok(())
@@ -184,6 +191,16 @@ impl RunReader {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::path::PathBuf;
+
+    /// A folder of the disk and, where there is one, of the memory: each takes O_DIRECT in its own way.
+    fn folders() -> Vec<PathBuf> {
+        let memory = PathBuf::from("/dev/shm");
+        let disk = std::env::temp_dir();
+        std::iter::once(disk)
+            .chain(memory.is_dir().then_some(memory))
+            .collect()
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
@@ -194,19 +211,20 @@ mod tests {
                 prop::collection::vec(prop_oneof![0usize..300, 3000..5000usize, 0..3_000_000usize], 0..9),
                 0..5,
             ),
-            buffer_blocks in 1usize..40,
+            buffer_bytes in 1usize..200_000,
+            folder in prop::sample::select(folders()),
         ) {
             let row = |bytes: &usize, at: usize| vec![at as u8 ^ *bytes as u8; *bytes];
-            let mut spill = Spill::create(&std::env::temp_dir()).expect("a file");
+            let mut spill = Spill::create(&folder).expect("a file");
             for rows in &runs {
                 for (at, bytes) in rows.iter().enumerate() {
                     spill.push(&row(bytes, at), at as u64).expect("written");
                 }
                 spill.end_run().expect("written");
             }
-            let readers = spill.readers(buffer_blocks * ALIGNMENT_BYTES);
-            prop_assert_eq!(readers.len(), runs.len());
-            for (mut reader, rows) in readers.into_iter().zip(&runs) {
+            let readers = spill.readers(buffer_bytes);
+            prop_assert_eq!(spill.runs(), runs.len());
+            for (mut reader, rows) in readers.zip(&runs) {
                 for (at, bytes) in rows.iter().enumerate() {
                     prop_assert!(reader.advance().expect("read"));
                     prop_assert!(reader.row() == (&row(bytes, at)[..], at as u64));

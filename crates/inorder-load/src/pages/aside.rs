@@ -1,17 +1,17 @@
 //! The file beside a database that is built before it takes its place.
 
 use std::ffi::OsString;
-use std::fs::{File, TryLockError};
+use std::fs::{File, Metadata, Permissions, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
 
 use crate::Error;
 
 /// A file beside a database, with a name of its own, that one process at a time can have. It is removed when
-/// this is dropped; what a killed process left, the next one takes over and empties.
+/// this is dropped; what a killed process left, the next one removes.
 #[derive(Debug)]
 pub(super) struct Aside {
     path: PathBuf,
@@ -23,7 +23,8 @@ pub(super) struct Aside {
 const COMPANIONS: [&str; 2] = ["-journal", "-wal"];
 
 impl Aside {
-    /// An empty file beside this database.
+    /// An empty file beside this database, with the mode and the owner that SQLite gives a journal of it; where
+    /// there is no database, with those of a new one.
     ///
     /// # Errors
     /// Where another process has it, or it can't be made.
@@ -33,25 +34,36 @@ impl Aside {
             path: path.clone(),
             source,
         };
+        let like = database.metadata().ok();
         let file = loop {
-            let file = open(&path).map_err(failed)?;
+            // Never one that is there: it may be a link to something else, or have another owner.
+            let file = match create_new(&path, like.as_ref()) {
+                Ok(file) => file,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    match remove_left(&path) {
+                        Ok(()) => continue,
+                        Err(TryLockError::WouldBlock) => return Err(taken(database)),
+                        Err(TryLockError::Error(error)) => return Err(failed(error)),
+                    }
+                }
+                Err(error) => return Err(failed(error)),
+            };
             match file.try_lock() {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Err(taken(database)),
+                // Somebody may have taken it for what a killed load left between the two.
+                Ok(()) if is_named(&file, &path).map_err(failed)? => break file,
+                Ok(()) | Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
-            // Whoever had it may have put it into its place between the two.
-            if is_named(&file, &path).map_err(failed)? {
-                break file;
-            }
         };
+        if let Some(like) = &like {
+            take_after(&file, like);
+        }
         let aside = Aside {
             path: path.clone(),
             file,
             is_in_place: false,
         };
         aside.remove_companions();
-        aside.file.set_len(0).map_err(failed)?;
         Ok(aside)
     }
 
@@ -77,26 +89,19 @@ impl Aside {
         }
     }
 
-    /// Makes the file durable and then the database, which isn't there or is empty.
+    /// Makes the file durable and then the database, which isn't there.
     ///
     /// # Errors
     /// Where it is there by now, or the system can't.
     pub(super) fn put_in_place(mut self, database: &Path) -> Result<(), Error> {
         self.file.sync_all().map_err(|error| self.failed(error))?;
         refuse_stale(database)?;
-        let replaced = match database.metadata() {
-            // An empty file is an empty database.
-            Ok(metadata) if metadata.len() == 0 => std::fs::rename(&self.path, database),
+        let replaced = match database.symlink_metadata() {
             Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
             Err(_) => rename_to_new(&self.path, database),
         };
         replaced.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Error::Refused {
-                what: format!(
-                    "{}: somebody made it while rows were read; run it again",
-                    database.display()
-                ),
-            },
+            io::ErrorKind::AlreadyExists => made_meanwhile(database),
             _ => self.failed(error),
         })?;
         self.is_in_place = true;
@@ -138,19 +143,77 @@ pub(super) fn refuse_stale(database: &Path) -> Result<(), Error> {
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
+/// What SQLite makes a new database's mode, before the process's mask.
+const NEW_MODE: u32 = 0o644;
+
+fn create_new(path: &Path, like: Option<&Metadata>) -> io::Result<File> {
     let mut options = File::options();
-    options.read(true).write(true).create(true).truncate(false);
-    options.mode(0o644).open(path)
+    options.read(true).write(true).create_new(true);
+    // Its own user's alone until it has the mode of another file.
+    options.mode(if like.is_some() { 0o600 } else { NEW_MODE });
+    options.open(path)
+}
+
+/// Makes an empty database, which isn't there.
+///
+/// # Errors
+/// Where it is there by now, or can't be made.
+pub(crate) fn create_database(path: &Path) -> Result<(), Error> {
+    let made = create_new(path, None);
+    made.map(drop).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => made_meanwhile(path),
+        _ => Error::Work {
+            path: path.to_owned(),
+            source: error,
+        },
+    })
+}
+
+/// Gives a file the mode of another and, where this process may, its owner; where it may not, the file stays
+/// its own user's. Source: <https://www.sqlite.org/src/file?name=src/os_unix.c>, `findCreateFileMode`.
+fn take_after(file: &File, like: &Metadata) {
+    if rustix::process::geteuid().is_root() {
+        _ = std::os::unix::fs::fchown(file, Some(like.uid()), Some(like.gid()));
+    }
+    _ = file.set_permissions(Permissions::from_mode(like.mode() & 0o777));
+}
+
+/// Removes what a killed load left.
+///
+/// # Errors
+/// Where somebody has it locked, or it can't be opened or removed.
+fn remove_left(path: &Path) -> Result<(), TryLockError> {
+    let mut options = File::options();
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    options.read(true).custom_flags(flags.bits() as i32);
+    let file = match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        file => file.map_err(TryLockError::Error)?,
+    };
+    file.try_lock()?;
+    if is_named(&file, path).map_err(TryLockError::Error)? {
+        std::fs::remove_file(path).map_err(TryLockError::Error)?;
+    }
+    Ok(())
 }
 
 /// Whether a file still has this name.
 fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     let own = file.metadata()?;
-    match path.metadata() {
+    match path.symlink_metadata() {
         Ok(named) => Ok((own.dev(), own.ino()) == (named.dev(), named.ino())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
+    }
+}
+
+/// The error that a database is there which wasn't when rows began to be read.
+fn made_meanwhile(database: &Path) -> Error {
+    Error::Refused {
+        what: format!(
+            "{}: somebody made it while rows were read; run it again",
+            database.display()
+        ),
     }
 }
 
@@ -202,19 +265,12 @@ mod tests {
         let database = folder.path().join("a.db");
         drop(Aside::create(&database).expect("aside"));
         assert!(names(folder.path()).is_empty());
-        for before in [None, Some(b"")] {
-            _ = std::fs::remove_file(&database);
-            before.map(|bytes| std::fs::write(&database, bytes));
-            let aside = Aside::create(&database).expect("aside");
-            aside
-                .writer()
-                .expect("file")
-                .write_all(b"new")
-                .expect("written");
-            aside.put_in_place(&database).expect("in place");
-            assert_eq!(std::fs::read(&database).expect("read"), b"new");
-            assert_eq!(names(folder.path()), ["a.db"]);
-        }
+        let aside = Aside::create(&database).expect("aside");
+        let mut file = aside.writer().expect("file");
+        file.write_all(b"new").expect("written");
+        aside.put_in_place(&database).expect("in place");
+        assert_eq!(std::fs::read(&database).expect("read"), b"new");
+        assert_eq!(names(folder.path()), ["a.db"]);
         let aside = Aside::create(&database).expect("aside");
         let refused = aside.put_in_place(&database).expect_err("it is there");
         assert!(refused.to_string().contains("run it again"), "{refused}");
@@ -222,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_load_left_is_emptied() {
+    fn what_a_killed_load_left_is_removed() {
         let folder = tempfile::tempdir().expect("folder");
         let database = folder.path().join("a.db");
         for suffix in ["", "-journal", "-wal"] {
@@ -232,6 +288,47 @@ mod tests {
         let aside = Aside::create(&database).expect("aside");
         assert_eq!(aside.path().metadata().expect("metadata").len(), 0);
         assert_eq!(names(folder.path()), ["a.db.inorder-load"]);
+    }
+
+    #[test]
+    fn what_its_name_is_linked_to_is_left_alone() {
+        let folder = tempfile::tempdir().expect("folder");
+        let (database, other) = (folder.path().join("a.db"), folder.path().join("other"));
+        let name = with_suffix(&database, ".inorder-load");
+        std::fs::write(&other, b"kept").expect("written");
+        std::fs::hard_link(&other, &name).expect("linked");
+        drop(Aside::create(&database).expect("aside"));
+        assert_eq!(std::fs::read(&other).expect("read"), b"kept");
+        std::os::unix::fs::symlink(&other, &name).expect("linked");
+        Aside::create(&database).expect_err("a link");
+        assert_eq!(std::fs::read(&other).expect("read"), b"kept");
+    }
+
+    /// As SQLite's own journal of the same database.
+    #[test]
+    fn it_has_the_mode_and_owner_of_a_journal() {
+        let folder = tempfile::tempdir().expect("folder");
+        let database = folder.path().join("a.db");
+        let connection = rusqlite::Connection::open(&database).expect("a database");
+        connection.execute_batch("CREATE TABLE t(a)").expect("made");
+        let is_root = rustix::process::geteuid().is_root();
+        for mode in [0o600, 0o640, 0o644, 0o660, 0o666, 0o755] {
+            if is_root {
+                std::os::unix::fs::chown(&database, Some(1234), Some(4321)).expect("another owner");
+            }
+            std::fs::set_permissions(&database, Permissions::from_mode(mode)).expect("a mode");
+            connection
+                .execute_batch("BEGIN; INSERT INTO t VALUES (1)")
+                .expect("begun");
+            let journal = with_suffix(&database, "-journal").metadata();
+            let journal = journal.expect("a journal");
+            let aside = Aside::create(&database).expect("aside");
+            let own = aside.path().metadata().expect("metadata");
+            assert_eq!(own.mode(), journal.mode(), "{mode:o}");
+            assert_eq!((own.uid(), own.gid()), (journal.uid(), journal.gid()));
+            assert_eq!(own.mode() & 0o777, mode);
+            connection.execute_batch("ROLLBACK").expect("ended");
+        }
     }
 
     #[test]

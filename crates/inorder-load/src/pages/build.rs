@@ -36,9 +36,6 @@ pub(super) enum Failure {
     /// SQLite can't look at CHECK constraints.
     #[error("looking at CHECK constraints: {0}")]
     Check(#[from] rusqlite::Error),
-    /// No rowid is left above the largest.
-    #[error("a row has no rowid, and there is none above 9223372036854775807")]
-    RowidsSpent,
     /// The file can't be written, or a row not into it.
     #[error(transparent)]
     Tree(#[from] TreeError),
@@ -57,8 +54,6 @@ pub(super) struct Build {
     tree: Tree,
     /// The entries of each index, and their bytes.
     entries: Vec<(Sorter, u64)>,
-    /// Rows whose rowid is to be one above the largest.
-    without_rowid: Sorter,
     checks: Option<Checks>,
     last_rowid: Option<i64>,
     last_origin: Origin,
@@ -103,7 +98,6 @@ impl Build {
             |index: &IndexLayout| (Sorter::new(Some(index.order.clone()), limits.clone()), 0);
         Ok(Build {
             entries: layout.indexes.iter().map(sorter).collect(),
-            without_rowid: Sorter::new(None, limits.clone()),
             checks,
             layout,
             encoding,
@@ -129,7 +123,7 @@ impl Build {
                 alias: Some(alias), ..
             } => match self.fields.value(row, alias) {
                 Some(Value::Integer(rowid)) => rowid,
-                _ => return Ok(self.without_rowid.push(row, origin)?),
+                _ => unreachable!("the encoder gives each row its rowid"),
             },
         };
         self.store(rowid, row, origin)
@@ -139,7 +133,7 @@ impl Build {
     #[inline]
     fn store(&mut self, rowid: i64, row: &[u8], origin: Origin) -> Result<(), Failure> {
         if let Some(checks) = &self.checks
-            && let Some(what) = checks.refusal(rowid, row)?
+            && let Some(what) = checks.refusal(Some(rowid), row)?
         {
             return Err(Failure::Refused { what });
         }
@@ -204,11 +198,15 @@ impl Build {
         if self.layout.is_counted() {
             let mut sequence = builder.table()?;
             if let Some(last) = self.last_rowid {
+                let largest = self
+                    .layout
+                    .counted()
+                    .map_or(last, |before| before.max(last));
                 let mut name = Vec::new();
-                self.encoding.encode(&self.layout.name, &mut name);
+                self.encoding.encode(self.layout.name.as_bytes(), &mut name);
                 self.stored.clear();
                 record::encode(
-                    &[Value::Text(&name), Value::Integer(last)],
+                    &[Value::Text(&name), Value::Integer(largest)],
                     &mut self.stored,
                 );
                 sequence.push(1, &self.stored)?;
@@ -229,22 +227,6 @@ impl Build {
         };
         let schema: Vec<SchemaEntry> = self.layout.schema.iter().map(entry).collect();
         Ok((builder.finish(&schema)?, spilled_bytes))
-    }
-
-    /// Takes the rows that brought no rowid, for [`Build::push_next`] after all that did.
-    pub(super) fn take_rows_without_rowid(&mut self) -> Result<Sorted, Failure> {
-        let none = Sorter::new(None, self.without_rowid.limits().clone());
-        Ok(std::mem::replace(&mut self.without_rowid, none).finish()?)
-    }
-
-    /// Adds a row under the rowid after the last.
-    pub(super) fn push_next(&mut self, row: &[u8], origin: Origin) -> Result<(), Failure> {
-        let rowid = match self.last_rowid {
-            None => 1,
-            Some(last) => last.checked_add(1).ok_or(Failure::RowidsSpent)?,
-        };
-        self.fields.read(row);
-        self.store(rowid, row, origin)
     }
 }
 

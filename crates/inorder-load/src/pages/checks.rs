@@ -1,14 +1,28 @@
-//! CHECK constraints, which SQLite looks at: every row goes into an empty copy of the table and out of it again.
+//! CHECK constraints, and whatever else SQLite works out of a row: every row goes into an empty copy of the table and
+//! out of it again.
 
 use inorder_btree::TextEncoding;
 use rusqlite::Connection;
 
+use super::layout::indexes;
+use super::obstacles::has_checks;
 use super::scratch::Scratch;
 use crate::destination::Destination;
+use crate::load::OnDuplicate;
 use crate::sql::{bind, is_of_a_row, quoted};
 
+/// Whether a row may be refused by more than its values: by CHECK constraints, generated columns, or the expressions
+/// of indexes.
+pub(super) fn are_needed(scratch: &Scratch, destination: &Destination) -> rusqlite::Result<bool> {
+    let generated = "SELECT name FROM pragma_table_xinfo(?1) WHERE hidden > 1";
+    let generated: Vec<String> = scratch.ask(generated, |row| row.get(0))?;
+    let indexes = indexes(scratch, destination)?;
+    let has_expressions = indexes.iter().any(|index| index.is_left_to_sqlite());
+    Ok(!generated.is_empty() || has_checks(scratch)? || has_expressions)
+}
+
 /// A copy of a table with CHECK constraints.
-pub(super) struct Checks {
+pub(crate) struct Checks {
     connection: Connection,
     insert: String,
     delete: String,
@@ -23,12 +37,18 @@ impl Checks {
         scratch: Scratch,
         destination: &Destination,
         record: &[usize],
+        on_duplicate: OnDuplicate,
     ) -> rusqlite::Result<Self> {
-        let indexes =
+        let made =
             "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql NOTNULL AND ?1 <> ''";
-        for index in scratch.ask(indexes, |row| row.get::<_, String>(0))? {
-            let drop = format!("DROP INDEX {}", quoted(&index));
-            scratch.connection.execute_batch(&drop)?;
+        let made: Vec<String> = scratch.ask(made, |row| row.get(0))?;
+        let is_dropped = |name: &str| made.iter().any(|made| made == name);
+        for index in indexes(&scratch, destination)? {
+            // An expression of it may fail.
+            if is_dropped(&index.name) && !index.is_left_to_sqlite() {
+                let drop = format!("DROP INDEX {}", quoted(&index.name));
+                scratch.connection.execute_batch(&drop)?;
+            }
         }
         scratch.connection.execute_batch("BEGIN")?;
         let table = quoted(&scratch.table);
@@ -41,7 +61,12 @@ impl Checks {
         Ok(Checks {
             connection: scratch.connection,
             insert: format!(
-                "INSERT INTO {table}({}) VALUES ({places})",
+                "{} INTO {table}({}) VALUES ({places})",
+                match on_duplicate {
+                    // NULL may become a default.
+                    OnDuplicate::Replace => "INSERT OR REPLACE",
+                    _ => "INSERT",
+                },
                 names.join(", ")
             ),
             delete: format!("DELETE FROM {table}"),
@@ -50,8 +75,12 @@ impl Checks {
         })
     }
 
-    /// What a row with this rowid breaks, in SQLite's words; nothing where all is right.
-    pub(super) fn refusal(&self, rowid: i64, row: &[u8]) -> rusqlite::Result<Option<String>> {
+    /// What a row breaks, in SQLite's words; nothing where all is right. It has this rowid where one is given.
+    pub(crate) fn refusal(
+        &self,
+        rowid: Option<i64>,
+        row: &[u8],
+    ) -> rusqlite::Result<Option<String>> {
         match self.insert(rowid, row) {
             Ok(()) => self
                 .connection
@@ -63,10 +92,10 @@ impl Checks {
         Ok(None)
     }
 
-    fn insert(&self, rowid: i64, row: &[u8]) -> rusqlite::Result<()> {
+    fn insert(&self, rowid: Option<i64>, row: &[u8]) -> rusqlite::Result<()> {
         let mut statement = self.connection.prepare_cached(&self.insert)?;
         bind(&mut statement, 0, row, self.encoding)?;
-        if let Some(parameter) = self.rowid {
+        if let (Some(parameter), Some(rowid)) = (self.rowid, rowid) {
             statement.raw_bind_parameter(parameter, rowid)?;
         }
         statement.raw_execute().map(drop)

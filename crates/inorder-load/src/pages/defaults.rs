@@ -1,7 +1,7 @@
 //! What columns hold that the input doesn't give.
 
+use rusqlite::Connection;
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension as _};
 
 use super::scratch::Scratch;
 use crate::destination::Destination;
@@ -19,8 +19,10 @@ pub(super) fn constants(
     let constant = |column: &usize| {
         let info = &destination.columns[*column];
         let value = match &info.default {
+            // Where the rowid isn't given, SQLite makes it, whatever the default.
+            _ if destination.rowid == Some(*column) => Some(Value::Null),
             None => Some(Value::Null),
-            Some(expression) => value(&scratch.connection, expression),
+            Some(clause) => value(&scratch.connection, clause),
         };
         match value {
             Some(value) => Ok((*column, value)),
@@ -33,21 +35,51 @@ pub(super) fn constants(
     missing.map(constant).collect()
 }
 
-/// The value of an expression that is always the same. SQLite says whether it is: it takes no other for a
-/// generated column.
-fn value(connection: &Connection, expression: &str) -> Option<Value> {
-    connection.execute_batch("SAVEPOINT constant").ok()?;
-    let make = format!(
-        "CREATE TABLE temp.constant(given, value GENERATED ALWAYS AS ({expression})); \
-         INSERT INTO temp.constant(given) VALUES (1)"
-    );
-    let made = connection.execute_batch(&make);
-    let value = made.and_then(|()| {
+/// The value of a DEFAULT clause, as SQLite shows it, that is the same in each row.
+///
+/// The clause is an expression, without its parentheses, or a name, in quotes or without, which SQLite takes for
+/// text. What is no expression of constants is a name: SQLite takes nothing else
+/// (<https://www.sqlite.org/syntax/column-constraint.html>).
+pub(crate) fn value(connection: &Connection, clause: &str) -> Option<Value> {
+    // The line ends so that a comment in it does too.
+    let expression = format!("({clause}\n)");
+    match inserted(connection, &format!("DEFAULT {expression}")) {
+        Some(value) => is_constant(connection, &expression).then_some(value),
+        None => inserted(connection, &format!("DEFAULT {clause}")),
+    }
+}
+
+/// What a column with this clause gets where it isn't given.
+fn inserted(connection: &Connection, clause: &str) -> Option<Value> {
+    undone(connection, || {
+        connection.execute_batch(&format!(
+            "CREATE TABLE temp.constant(value {clause}); INSERT INTO temp.constant DEFAULT VALUES"
+        ))?;
         let read = "SELECT value FROM temp.constant";
-        connection.query_row(read, [], |row| row.get(0)).optional()
+        connection.query_row(read, [], |row| row.get(0))
+    })
+}
+
+/// Whether an expression always has the same value: SQLite takes no other for a generated column.
+fn is_constant(connection: &Connection, expression: &str) -> bool {
+    let made = undone(connection, || {
+        connection.execute_batch(&format!(
+            "CREATE TABLE temp.constant(given, value AS {expression}); \
+             INSERT INTO temp.constant(given) VALUES (1)"
+        ))?;
+        // What dates are of `now` shows when it is worked out.
+        let read = "SELECT count(value) FROM temp.constant";
+        connection.query_row(read, [], |_| Ok(()))
     });
+    made.is_some()
+}
+
+/// What this gives, if it works, with the database as it was.
+fn undone<T>(connection: &Connection, run: impl FnOnce() -> rusqlite::Result<T>) -> Option<T> {
+    connection.execute_batch("SAVEPOINT constant").ok()?;
+    let result = run();
     connection
         .execute_batch("ROLLBACK TO constant; RELEASE constant")
         .ok()?;
-    value.ok().flatten()
+    result.ok()
 }

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::aside::Aside;
 use super::space;
+use super::writer::largest_rowid;
 use crate::Error;
 use crate::load::Progress;
 use crate::sql::quoted;
@@ -55,6 +56,8 @@ pub(super) struct Takeover<'a> {
     pub(super) created: Option<&'a str>,
     /// What the schema was when the table was described.
     pub(super) schema_version: i64,
+    /// The largest rowid that the table ever had when rows were given theirs, where that is written down.
+    pub(super) sequence: Option<i64>,
 }
 
 impl Takeover<'_> {
@@ -104,7 +107,12 @@ impl Takeover<'_> {
                 .query_row(&any, [], |row| row.get(0))
                 .map_err(&failed)
         };
-        if has_rows("main")? {
+        let sequence = match self.sequence {
+            None => None,
+            Some(_) => Some(largest_rowid(connection, self.table).map_err(&failed)?),
+        };
+        // Rows that were there and are gone have taken rowids.
+        if has_rows("main")? || sequence != self.sequence {
             return Err(Error::Refused {
                 what: format!(
                     "{}: {} got rows while others were read; run it again",

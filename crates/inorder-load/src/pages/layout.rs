@@ -19,26 +19,53 @@ pub(super) struct IndexInfo {
 
 /// One value of an index's entries.
 pub(super) struct Term {
-    /// The column's number in the table; below 0 the rowid or an expression.
-    column: i64,
+    of: Of,
     is_descending: bool,
     pub(super) collation: String,
     /// Whether it's one that was asked for, and not added to tell entries apart.
     is_key: bool,
 }
 
-const ROWID: i64 = -1;
-const EXPRESSION: i64 = -2;
+/// What a term is the value of.
+#[derive(Clone, Copy, PartialEq)]
+enum Of {
+    /// A column, by its place among those that can be given: SQLite's own numbers count generated ones too.
+    Column(usize),
+    /// The rowid.
+    Rowid,
+    /// An expression, or a generated column.
+    Computed,
+}
+
+impl Of {
+    /// The rowid has a number below 0 and no name, an expression another; a generated column isn't one of the
+    /// destination's.
+    fn new(number: i64, name: Option<&str>, destination: &Destination) -> Self {
+        const ROWID: i64 = -1;
+        match name.and_then(|name| destination.column(name)) {
+            _ if number == ROWID => Of::Rowid,
+            Some(column) if number >= 0 => Of::Column(column),
+            _ => Of::Computed,
+        }
+    }
+}
 
 impl IndexInfo {
     /// Whether SQLite makes it itself, from the finished table: nothing else can say what its entries are.
     pub(super) fn is_left_to_sqlite(&self) -> bool {
-        self.is_partial || self.terms.iter().any(|term| term.column == EXPRESSION)
+        self.is_partial || self.terms.iter().any(|term| term.of == Of::Computed)
     }
 
     /// Whether it is the tree of a WITHOUT ROWID table.
     fn is_table(&self) -> bool {
-        self.is_key && self.terms.iter().all(|term| term.column != ROWID)
+        self.is_key && self.terms.iter().all(|term| term.of != Of::Rowid)
+    }
+
+    /// Whether it is the tree of a WITHOUT ROWID table whose rows have a column twice, in the key's two collations.
+    pub(super) fn is_table_with_a_column_twice(&self) -> bool {
+        let is_before =
+            |(at, term): (usize, &Term)| self.terms[..at].iter().any(|before| before.of == term.of);
+        self.is_table() && self.terms.iter().enumerate().any(is_before)
     }
 
     /// How many terms were asked for.
@@ -48,7 +75,10 @@ impl IndexInfo {
 }
 
 /// The indexes of the table, as they were made.
-pub(super) fn indexes(scratch: &Scratch) -> rusqlite::Result<Vec<IndexInfo>> {
+pub(super) fn indexes(
+    scratch: &Scratch,
+    destination: &Destination,
+) -> rusqlite::Result<Vec<IndexInfo>> {
     let list =
         "SELECT name, \"unique\", partial, origin FROM pragma_index_list(?1) ORDER BY seq DESC";
     let mut found = scratch.ask(list, |row| {
@@ -60,15 +90,16 @@ pub(super) fn indexes(scratch: &Scratch) -> rusqlite::Result<Vec<IndexInfo>> {
             terms: Vec::new(),
         })
     })?;
-    let list = "SELECT cid, \"desc\", coll, key FROM pragma_index_xinfo(?1) ORDER BY seqno";
+    let list = "SELECT cid, name, \"desc\", coll, key FROM pragma_index_xinfo(?1) ORDER BY seqno";
     let mut statement = scratch.connection.prepare(list)?;
     for index in &mut found {
         let terms = statement.query_map([&index.name], |row| {
+            let name: Option<String> = row.get(1)?;
             Ok(Term {
-                column: row.get(0)?,
-                is_descending: row.get(1)?,
-                collation: row.get(2)?,
-                is_key: row.get(3)?,
+                of: Of::new(row.get(0)?, name.as_deref(), destination),
+                is_descending: row.get(2)?,
+                collation: row.get(3)?,
+                is_key: row.get(4)?,
             })
         })?;
         index.terms = terms.collect::<rusqlite::Result<_>>()?;
@@ -101,8 +132,8 @@ pub(super) enum TableLayout {
     Rowid {
         /// The place in a row of the column that is the rowid's other name.
         alias: Option<usize>,
-        /// Whether the largest rowid is written down.
-        is_counted: bool,
+        /// The largest rowid that ever was, where that is written down (AUTOINCREMENT).
+        counted: Option<i64>,
     },
 }
 
@@ -148,12 +179,12 @@ impl Layout {
         let is_counted = schema.iter().any(|row| row.name == SEQUENCE);
         let mut table = TableLayout::Rowid {
             alias: destination.rowid.map(|rowid| place(record, rowid)),
-            is_counted,
+            counted: is_counted.then_some(0),
         };
         // Rows without a rowid of their own get one after another.
         let rows_order = rows_order.filter(|_| destination.rowid.is_none());
         let (mut beside, mut layouts, mut statements_after) = (None, Vec::new(), Vec::new());
-        for index in indexes(scratch)? {
+        for index in indexes(scratch, destination)? {
             if index.is_left_to_sqlite() {
                 let at = schema.iter().position(|row| row.name == index.name);
                 let row = at.map(|at| schema.remove(at));
@@ -200,13 +231,22 @@ impl Layout {
 
     /// Whether the largest rowid is written down.
     pub(super) fn is_counted(&self) -> bool {
-        matches!(
-            self.table,
-            TableLayout::Rowid {
-                is_counted: true,
-                ..
-            }
-        )
+        self.counted().is_some()
+    }
+
+    /// The largest rowid that ever was, where that is written down.
+    pub(super) fn counted(&self) -> Option<i64> {
+        match self.table {
+            TableLayout::Rowid { counted, .. } => counted,
+            TableLayout::WithoutRowid(_) => None,
+        }
+    }
+
+    /// Says which rowid was the largest before, where that is written down.
+    pub(super) fn count_from(&mut self, largest: i64) {
+        if let TableLayout::Rowid { counted, .. } = &mut self.table {
+            *counted = counted.map(|_| largest);
+        }
     }
 
     /// Whether more is done with a row than to store it as it is.
@@ -275,8 +315,8 @@ fn entries(
     record: &[usize],
     terms: usize,
 ) -> (Vec<Option<usize>>, KeyOrder) {
-    let value = |term: &Term| match usize::try_from(term.column) {
-        Ok(column) if destination.rowid != Some(column) => Some(place(record, column)),
+    let value = |term: &Term| match term.of {
+        Of::Column(column) if destination.rowid != Some(column) => Some(place(record, column)),
         _ => None,
     };
     let column = |(at, term): (usize, &Term)| KeyColumn {

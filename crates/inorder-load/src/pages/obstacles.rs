@@ -2,9 +2,9 @@
 
 use inorder_btree::Collation;
 
-use super::Goal;
 use super::layout::{IndexInfo, indexes};
-use super::scratch::Scratch;
+use super::scratch::{Operation, Scratch};
+use super::{Goal, input_order};
 use crate::load::{Job, OnDuplicate, Order};
 use crate::sql::quoted;
 
@@ -16,7 +16,7 @@ pub(super) struct Case<'a> {
 }
 
 /// A reason, where it is one.
-type Reason = rusqlite::Result<Option<String>>;
+pub(super) type Reason = rusqlite::Result<Option<String>>;
 
 /// Every obstacle, the plainest first; later ones may take the earlier for absent.
 const ALL: &[fn(&Case<'_>) -> Reason] = &[
@@ -24,11 +24,12 @@ const ALL: &[fn(&Case<'_>) -> Reason] = &[
     has_rows,
     has_triggers,
     has_generated_columns,
+    has_a_column_twice,
     is_not_sorted,
     has_an_index_nobody_here_can_order,
     has_a_unique_index_of_some_rows,
-    has_conflict_clauses,
-    leaves_out_rows_by_another_key,
+    input_order::first,
+    replaces_null_by_default,
 ];
 
 /// The first thing that is in the way.
@@ -86,6 +87,12 @@ fn has_generated_columns(case: &Case<'_>) -> Reason {
     Ok((!names.is_empty()).then(|| format!("it has generated columns ({})", names.join(", "))))
 }
 
+fn has_a_column_twice(case: &Case<'_>) -> Reason {
+    let indexes = indexes(case.scratch, case.goal.destination)?;
+    let is_so = indexes.iter().any(IndexInfo::is_table_with_a_column_twice);
+    Ok(is_so.then(|| "its primary key has a column twice, in different collations".to_owned()))
+}
+
 fn is_not_sorted(case: &Case<'_>) -> Reason {
     let is_keyed = !case.goal.destination.key.is_empty();
     Ok(match case.job.order {
@@ -105,11 +112,13 @@ fn has_an_index_nobody_here_can_order(case: &Case<'_>) -> Reason {
             index.name, term.collation
         ))
     };
-    Ok(indexes(case.scratch)?.iter().find_map(unknown))
+    Ok(indexes(case.scratch, case.goal.destination)?
+        .iter()
+        .find_map(unknown))
 }
 
 fn has_a_unique_index_of_some_rows(case: &Case<'_>) -> Reason {
-    let indexes = indexes(case.scratch)?;
+    let indexes = indexes(case.scratch, case.goal.destination)?;
     let found = indexes
         .iter()
         .find(|index| index.is_unique && index.is_left_to_sqlite());
@@ -121,51 +130,43 @@ fn has_a_unique_index_of_some_rows(case: &Case<'_>) -> Reason {
     }))
 }
 
-/// Codes of constraints, and what SQLite does by default where one fails: it ends the statement.
+/// The code that a CHECK constraint halts with (`SQLITE_CONSTRAINT_CHECK`).
 const CHECK: i64 = 275;
-const NOT_NULL: i64 = 1299;
-const PRIMARY_KEY: i64 = 1555;
-const UNIQUE: i64 = 2067;
-const ABORT: i64 = 2;
-
-/// How many halts the program of an insert has for these constraints.
-fn halts(scratch: &Scratch, codes: &[i64], conflict: Option<i64>) -> rusqlite::Result<usize> {
-    let is_counted = |(opcode, code, action): &&(String, i64, i64)| {
-        matches!(opcode.as_str(), "Halt" | "HaltIfNull")
-            && codes.contains(code)
-            && conflict.is_none_or(|conflict| *action == conflict)
-    };
-    Ok(scratch.insert_program()?.iter().filter(is_counted).count())
-}
 
 /// Whether the table has CHECK constraints.
 pub(super) fn has_checks(scratch: &Scratch) -> rusqlite::Result<bool> {
-    Ok(halts(scratch, &[CHECK], None)? > 0)
+    let program = scratch.insert_program("INSERT")?;
+    let is_check =
+        |operation: &Operation| operation.opcode == "Halt" && operation.operands[0] == CHECK;
+    Ok(program.iter().any(is_check))
 }
 
-/// A constraint with a conflict clause has another halt than those without, or none.
-fn has_conflict_clauses(case: &Case<'_>) -> Reason {
-    let halts = |codes: &[i64]| halts(case.scratch, codes, Some(ABORT));
-    let destination = case.goal.destination;
-    let is_not_null = |column: usize| {
-        destination.columns[column].is_not_null && destination.rowid != Some(column)
-    };
-    let not_null = (0..destination.columns.len()).filter(|column| is_not_null(*column));
-    let is_usual = halts(&[NOT_NULL])? == not_null.count()
-        && halts(&[PRIMARY_KEY, UNIQUE])? == unique_keys(case)?;
+/// OR ABORT goes before what constraints say themselves, and is what they do otherwise.
+pub(super) fn has_conflict_clauses(case: &Case<'_>) -> Reason {
+    let own = case.scratch.insert_program("INSERT")?;
+    let is_usual = own == case.scratch.insert_program("INSERT OR ABORT")?;
     Ok((!is_usual).then(|| "its constraints say themselves what happens on conflict".to_owned()))
 }
 
 /// How many keys may not occur twice.
-fn unique_keys(case: &Case<'_>) -> rusqlite::Result<usize> {
-    let indexes = indexes(case.scratch)?;
+pub(super) fn unique_keys(case: &Case<'_>) -> rusqlite::Result<usize> {
+    let indexes = indexes(case.scratch, case.goal.destination)?;
     let unique = indexes.iter().filter(|index| index.is_unique).count();
     Ok(unique + usize::from(case.goal.destination.rowid.is_some()))
 }
 
-fn leaves_out_rows_by_another_key(case: &Case<'_>) -> Reason {
-    let is_one_enough = case.job.on_duplicate == OnDuplicate::Error || unique_keys(case)? <= 1;
-    Ok((!is_one_enough).then(|| {
-        "it has several unique keys, and rows are to be left out by each of them (--on-duplicate)".to_owned()
-    }))
+/// `INSERT OR REPLACE` puts the default where NULL isn't taken.
+fn replaces_null_by_default(case: &Case<'_>) -> Reason {
+    let columns = &case.goal.destination.columns;
+    let filled = columns
+        .iter()
+        .find(|column| column.is_not_null && column.default.is_some());
+    Ok(filled
+        .filter(|_| case.job.on_duplicate == OnDuplicate::Replace)
+        .map(|column| {
+            format!(
+                "NULL in {} becomes its default (--on-duplicate replace)",
+                column.name
+            )
+        }))
 }

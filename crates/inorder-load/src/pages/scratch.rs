@@ -42,19 +42,31 @@ impl Scratch {
         statement.query_map([&self.table], read)?.collect()
     }
 
-    /// The program that an insert of a row runs: opcodes with their first two operands.
-    pub(super) fn insert_program(&self) -> rusqlite::Result<Vec<(String, i64, i64)>> {
+    /// The program that an insert of a row runs, which begins with these words.
+    pub(super) fn insert_program(&self, verb: &str) -> rusqlite::Result<Vec<Operation>> {
         let columns = "SELECT count(*) FROM pragma_table_info(?1)";
         let columns: usize = self.ask(columns, |row| row.get::<_, u32>(0))?[0] as usize;
         let nulls = vec!["NULL"; columns].join(", ");
         let explain = format!(
-            "EXPLAIN INSERT INTO {} VALUES({nulls})",
+            "EXPLAIN {verb} INTO {} VALUES({nulls})",
             quoted(&self.table)
         );
         let mut statement = self.connection.prepare(&explain)?;
-        let rows = statement.query_map([], |row| Ok((row.get(1)?, row.get(2)?, row.get(3)?)))?;
+        let rows = statement.query_map([], |row| {
+            Ok(Operation {
+                opcode: row.get(1)?,
+                operands: [row.get(2)?, row.get(3)?, row.get(4)?],
+            })
+        })?;
         rows.collect()
     }
+}
+
+/// A step of a program of SQLite.
+#[derive(PartialEq)]
+pub(super) struct Operation {
+    pub(super) opcode: String,
+    pub(super) operands: [i64; 3],
 }
 
 fn statements(database: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use inorder_btree::{Error as TreeError, Options};
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension as _};
 
 use super::aside::{Aside, refuse_stale};
 use super::build::{Build, Failure};
@@ -25,6 +25,8 @@ pub(crate) struct Direct {
     created: Option<String>,
     /// The version of the schema of the database that is there; `None` where there is none.
     schema_version: Option<i64>,
+    /// What `sqlite_sequence` said of the table before, where it does.
+    sequence: Option<i64>,
     aside: Aside,
     build: Build,
     statements_after: Vec<String>,
@@ -52,8 +54,17 @@ impl Direct {
         }
         let scratch = Scratch::new(goal).map_err(&failed)?;
         let order = rows_order(plan.job, plan.destination, plan.record);
-        let layout = Layout::new(&scratch, plan.destination, plan.record, order.as_ref())
+        let mut layout = Layout::new(&scratch, plan.destination, plan.record, order.as_ref())
             .map_err(&failed)?;
+        let mut sequence = None;
+        if let Some(database) = goal.database
+            && layout.is_counted()
+            && goal.created.is_none()
+        {
+            let largest = largest_rowid(database, &plan.destination.table).map_err(&failed)?;
+            layout.count_from(largest);
+            sequence = Some(largest);
+        }
         let usual = Options::default();
         let options = Options {
             page_bytes: match goal.database {
@@ -68,8 +79,12 @@ impl Direct {
         };
         let aside = Aside::create(goal.path)?;
         let statements_after = layout.statements_after.clone();
-        let checks = match has_checks(&scratch).map_err(&failed)? {
-            true => Some(Checks::new(scratch, plan.destination, plan.record).map_err(&failed)?),
+        let on_duplicate = plan.job.on_duplicate;
+        let checks = match !plan.is_checked && has_checks(&scratch).map_err(&failed)? {
+            true => Some(
+                Checks::new(scratch, plan.destination, plan.record, on_duplicate)
+                    .map_err(&failed)?,
+            ),
             false => None,
         };
         let build = Build::begin(aside.writer()?, options, layout, checks, plan.limits);
@@ -78,6 +93,7 @@ impl Direct {
             table: plan.destination.table.clone(),
             created: goal.created.map(str::to_owned),
             schema_version: goal.database.map(|_| schema_version),
+            sequence,
             build: build.map_err(|failure| explained(failure, &aside, None))?,
             aside,
             statements_after,
@@ -85,6 +101,16 @@ impl Direct {
             progress: plan.progress.clone(),
         })
     }
+}
+
+/// The largest rowid that a table with AUTOINCREMENT ever had, as far as SQLite knows.
+pub(super) fn largest_rowid(database: &Connection, table: &str) -> rusqlite::Result<i64> {
+    let read =
+        "SELECT CAST(seq AS INTEGER) FROM main.sqlite_sequence WHERE name = ?1 ORDER BY rowid";
+    let found: Option<Option<i64>> = database
+        .query_row(read, [table], |row| row.get(0))
+        .optional()?;
+    Ok(found.flatten().unwrap_or(0))
 }
 
 fn page_bytes(database: &Connection) -> rusqlite::Result<u32> {
@@ -113,19 +139,6 @@ impl RowWriter for Direct {
                 Err(failure) => return Err(explained(failure, &self.aside, Some(origins))),
             }
         }
-        let explained = |failure| explained(failure, &self.aside, Some(origins));
-        // They come in one batch where rows have rowids: nothing follows that has one.
-        let mut rest = self.build.take_rows_without_rowid().map_err(explained)?;
-        while let Some((row, origin)) = rest.next().map_err(|error| explained(error.into()))? {
-            match self.build.push_next(row, origin) {
-                Ok(()) => {}
-                Err(Failure::Refused { what }) => {
-                    rows -= 1;
-                    batch.refuse(what, origin)?;
-                }
-                Err(failure) => return Err(explained(failure)),
-            }
-        }
         Ok(rows)
     }
 
@@ -135,6 +148,7 @@ impl RowWriter for Direct {
             table,
             created,
             schema_version,
+            sequence,
             aside,
             build,
             statements_after,
@@ -160,6 +174,7 @@ impl RowWriter for Direct {
             table: &table,
             created: created.as_deref(),
             schema_version,
+            sequence,
         };
         takeover.run(&aside, &progress)
     }

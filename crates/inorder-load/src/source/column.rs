@@ -144,7 +144,7 @@ fn value(cell: &Cell, pool: &[u8]) -> Value {
 
 /// A number that a text can be taken for without a loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Plain {
+enum Plain {
     Integer(i64),
     Real(f64),
 }
@@ -153,7 +153,7 @@ pub(crate) enum Plain {
 /// for one, but for `007`, `+49` and integers beyond 64 bits.
 ///
 /// Source: <https://www.sqlite.org/datatype3.html>, section 3.
-pub(crate) fn plain_number(text: &[u8]) -> Option<Plain> {
+fn plain_number(text: &[u8]) -> Option<Plain> {
     let text = std::str::from_utf8(text).ok()?.trim_matches(' ');
     let unsigned = text.strip_prefix('-').unwrap_or(text).as_bytes();
     if unsigned.iter().all(u8::is_ascii_digit) {

@@ -26,7 +26,6 @@ use std::path::Path;
 use crate::Error;
 use input::Input;
 
-pub(crate) use column::{Plain, plain_number};
 pub use input::{Meter, STDIN};
 pub use paths::{Location, expand};
 pub use row::{Raw, Row};

@@ -1,5 +1,6 @@
 //! Where rows go. A target is one file here and one line in the list [`TARGETS`].
 
+mod kept;
 mod server;
 mod sqlite;
 mod statements;
@@ -8,8 +9,10 @@ use std::path::PathBuf;
 
 use crate::Error;
 use crate::destination::{Create, Destination, Sample};
+use crate::encode::Rowids;
 use crate::load::{Batch, Job, Progress, Summary};
 use crate::order::Limits;
+use crate::pages::Checks;
 
 pub(crate) use sqlite::{check_schema, failed, open_database, orphans};
 
@@ -74,7 +77,7 @@ impl WriterChoice {
 }
 
 /// How a target will write.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Choice {
     /// Directly: records then have every stored column.
     pub is_direct: bool,
@@ -82,10 +85,17 @@ pub struct Choice {
     pub why_not: Option<String>,
     /// Sorts that go on while rows are written, beside that of the rows: memory is shared with them.
     pub sorts_beside: usize,
-    /// Why rows go in the order of the input, where they do whatever the job says.
-    pub in_order_because: Option<String>,
     /// The values of columns that the input doesn't give, where records have every column.
     pub constants: Vec<(usize, rusqlite::types::Value)>,
+    /// Why rows are written in the order of the input whatever the job says: the outcome depends on it. The
+    /// database then decides about every row, NULLs and types included.
+    pub why_in_input_order: Option<String>,
+    /// Whether a row may take another's place.
+    pub may_replace: bool,
+    /// The rowids that rows without one get, where records have them.
+    pub rowids: Option<Rowids>,
+    /// What looks at each row before duplicates among them are settled.
+    pub(crate) checks: Option<Checks>,
 }
 
 /// A table, before rows are read.
@@ -122,6 +132,14 @@ pub struct WritePlan<'a> {
     pub record: &'a [usize],
     /// Whether the direct writer was chosen.
     pub is_direct: bool,
+    /// Whether rows are written one by one in the order of the input.
+    pub is_in_input_order: bool,
+    /// Whether rows that others replaced are counted by the writer.
+    pub counts_replaced: bool,
+    /// Whether each row was looked at before.
+    pub is_checked: bool,
+    /// The rowids from which on rows without one were counted.
+    pub rowids: Option<Rowids>,
     /// What each further sort may use.
     pub limits: &'a Limits,
     /// How far the load is, and whether it's to stop.

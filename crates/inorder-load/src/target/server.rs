@@ -209,7 +209,7 @@ impl Target for ServerTarget {
             ));
         }
         Ok(Choice {
-            in_order_because: self
+            why_in_input_order: self
                 .in_order_because(given)
                 .filter(|_| job.order != Order::Input),
             ..Choice::default()

@@ -33,8 +33,8 @@ struct SqliteTarget {
 
 impl SqliteTarget {
     fn open(wanted: &Wanted<'_>) -> Result<Self, Error> {
-        let path = PathBuf::from(wanted.to);
-        let is_new = !path.exists() || path.metadata().is_ok_and(|metadata| metadata.len() == 0);
+        let path = resolved(Path::new(wanted.to))?;
+        let is_new = !path.exists();
         if is_new && wanted.create.is_none() {
             return Err(Error::Refused {
                 what: format!(
@@ -73,6 +73,32 @@ impl SqliteTarget {
     }
 }
 
+/// The file that a path leads to, whether it is there or not. As with SQLite, a link is followed, and what is
+/// put beside a database is put beside the file.
+fn resolved(path: &Path) -> Result<PathBuf, Error> {
+    /// What systems follow at most.
+    const LINKS_MAX: usize = 40;
+    let refused = |what: &str| Error::Refused {
+        what: format!("{}: {what}", path.display()),
+    };
+    let mut file = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(to) = file.read_link() else {
+            return match file.metadata() {
+                Ok(metadata) if !metadata.is_file() => Err(refused(
+                    "it is no regular file; name a database, or a file that isn't there yet",
+                )),
+                _ => Ok(file),
+            };
+        };
+        file = match file.parent() {
+            Some(folder) => folder.join(to),
+            None => to,
+        };
+    }
+    Err(refused("it is a link that leads to itself"))
+}
+
 /// The table that a statement would make.
 fn tried(
     connection: &Connection,
@@ -81,14 +107,12 @@ fn tried(
     sql: &str,
 ) -> Result<Destination, Error> {
     let failed = failed(path);
-    connection.execute_batch("SAVEPOINT try").map_err(&failed)?;
+    connection.execute_batch("BEGIN").map_err(&failed)?;
     let made = connection
         .execute_batch(sql)
         .map_err(&failed)
         .and_then(|()| describe(connection, path, table));
-    connection
-        .execute_batch("ROLLBACK TO try; RELEASE try")
-        .map_err(&failed)?;
+    connection.execute_batch("ROLLBACK").map_err(&failed)?;
     made
 }
 
@@ -191,9 +215,12 @@ impl Target for SqliteTarget {
             let writer = self.with_goal(|goal| Direct::begin(goal, self.schema_version, plan))?;
             return Ok(Box::new(writer));
         }
-        let failed = failed(&self.path);
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let connection = open_database(&self.path, flags).map_err(&failed)?;
+        if self.is_new {
+            // What is removed should it fail is this load's own.
+            pages::create_database(&self.path)?;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let connection = open_database(&self.path, flags).map_err(failed(&self.path))?;
         let writer = Statements::begin(connection, &self.path, self.is_new, plan)?;
         writer.prepare(self.schema_version, self.created.as_deref())?;
         Ok(Box::new(writer))

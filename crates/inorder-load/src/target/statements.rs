@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use inorder_btree::{Record, Value};
 use rusqlite::{Connection, Statement};
 
+use super::kept::Kept;
 use super::sqlite::{check_schema, failed, orphans};
 use super::{RowWriter, WritePlan};
 use crate::Error;
 use crate::destination::{Destination, unique_key};
-use crate::load::{Batch, OnDuplicate, Order, Summary, spilled};
-use crate::order::{Limits, Origin, Sorter};
+use crate::encode::Rowids;
+use crate::load::{Batch, OnDuplicate, Summary};
+use crate::order::Origin;
 use crate::sql::{bind, is_of_a_row, quoted};
 
 /// Rows of one statement: 50 take a quarter less time than 50 times one.
@@ -31,16 +32,19 @@ pub(super) struct Statements {
     connection: Option<Connection>,
     path: PathBuf,
     is_new: bool,
+    /// Whether the load makes the table.
+    is_made_here: bool,
     destination: Destination,
     columns: usize,
     on_duplicate: OnDuplicate,
     one: String,
     many: String,
     rows_together: usize,
-    /// The place of the rowid in records that come in its order.
-    sorted_rowid: Option<usize>,
-    /// Of rows that wait.
-    limits: Limits,
+    /// The insert that says whether a row was left out for its key; none where nothing else leaves rows out.
+    probe: Option<String>,
+    /// Rows inserted, those that others replaced later included.
+    inserted: u64,
+    kept: Option<Kept>,
 }
 
 impl Statements {
@@ -58,25 +62,33 @@ impl Statements {
             .map(|column| quoted(&plan.destination.columns[*column].name))
             .collect();
         let on_duplicate = plan.job.on_duplicate;
-        let rows_together = match on_duplicate {
-            // Which of many it was is not told.
-            OnDuplicate::Report => 1,
-            _ => ROWS_TOGETHER.min(PARAMETERS_MAX / columns).max(1),
+        // Which of many it was is not told.
+        let is_one_by_one =
+            plan.is_in_input_order || plan.counts_replaced || on_duplicate == OnDuplicate::Report;
+        let rows_together = match is_one_by_one {
+            true => 1,
+            false => ROWS_TOGETHER.min(PARAMETERS_MAX / columns).max(1),
         };
-        let insert = |rows| insert(&plan.destination.table, &names, rows, on_duplicate);
-        let writer = Statements {
+        let insert = |(verb, clause), rows| {
+            let table = &plan.destination.table;
+            insert(verb, table, &names, rows, clause)
+        };
+        let verbs = verbs(on_duplicate);
+        let may_be_asked = matches!(on_duplicate, OnDuplicate::Ignore | OnDuplicate::Report);
+        let mut writer = Statements {
             path: path.to_owned(),
             is_new,
+            is_made_here: plan.job.create.is_some(),
             destination: plan.destination.clone(),
             columns,
             on_duplicate,
-            one: insert(1),
-            many: insert(rows_together),
+            one: insert(verbs, 1),
+            many: insert(verbs, rows_together),
             rows_together,
-            sorted_rowid: plan.record.iter().position(|column| {
-                plan.job.order != Order::Input && plan.destination.rowid == Some(*column)
-            }),
-            limits: plan.limits.clone(),
+            probe: (plan.is_in_input_order && may_be_asked)
+                .then(|| insert(("INSERT OR ABORT", ""), 1)),
+            inserted: 0,
+            kept: None,
             connection: Some(connection),
         };
         writer.run(&format!(
@@ -84,7 +96,35 @@ impl Statements {
         ))?;
         // A child may come before its parent in the order of the key.
         writer.run("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON")?;
+        writer.check_rowids(plan.rowids)?;
+        if plan.counts_replaced {
+            let connection = writer.connection();
+            let kept = Kept::new(connection, plan.destination, plan.record, plan.limits);
+            writer.kept = kept.map_err(failed(path))?;
+        }
         Ok(writer)
+    }
+
+    /// Checks that rowids counted while rows were read are still free.
+    fn check_rowids(&self, counted_from: Option<Rowids>) -> Result<(), Error> {
+        let (Some(counted_from), Some(rowid), false) =
+            (counted_from, self.destination.rowid, self.is_made_here)
+        else {
+            return Ok(());
+        };
+        let name = &self.destination.columns[rowid].name;
+        let is_counted = counted_from.sequence.is_some();
+        let table = &self.destination.table;
+        let now = Rowids::of(self.connection(), table, name, is_counted);
+        match now.map_err(failed(&self.path))? == counted_from {
+            true => Ok(()),
+            false => Err(Error::Refused {
+                what: format!(
+                    "{}: rows were added to {table} while rows were read; run it again",
+                    self.path.display()
+                ),
+            }),
+        }
     }
 
     /// Makes the table, if it is to be made, in a schema that must be what it was.
@@ -122,7 +162,7 @@ impl Statements {
         if !is_of_a_row(&error) {
             return Err(failed(&self.path)(error));
         }
-        if is_duplicate(&error) && self.on_duplicate == OnDuplicate::Error {
+        if self.on_duplicate == OnDuplicate::Error && self.is_duplicate(&error) {
             if let Some(key) = unique_key(self.connection(), &self.destination, &error.to_string())
             {
                 batch.clashes(key, record, origin);
@@ -133,34 +173,68 @@ impl Statements {
     }
 }
 
+impl Statements {
+    /// Deals with a row that wasn't inserted, without an error; a plain insert would have failed so.
+    #[cold]
+    fn left_out(
+        &self,
+        why: Option<rusqlite::Error>,
+        origin: Origin,
+        batch: &mut Batch<'_>,
+    ) -> Result<(), Error> {
+        let is_duplicate = match (self.on_duplicate, &self.probe) {
+            (OnDuplicate::Error | OnDuplicate::Replace, _) => false,
+            (_, None) => true,
+            (_, Some(_)) => why.is_some_and(|error| self.is_duplicate(&error)),
+        };
+        match is_duplicate {
+            true => batch.settle_with(SOMEBODY.to_owned(), origin),
+            false => batch.ignore(origin),
+        }
+    }
+
+    /// Whether a key of the table is what a row is refused for, and not one of a table that a trigger writes to.
+    fn is_duplicate(&self, error: &rusqlite::Error) -> bool {
+        let text = error.to_string();
+        let Some((_, key)) = text.rsplit_once("failed: ").filter(|_| is_unique(error)) else {
+            return false;
+        };
+        let own = "SELECT EXISTS (SELECT 1 FROM pragma_index_list(?1, 'main') \
+                   WHERE ?2 = 'index ''' || name || '''')";
+        let is_own_index = || {
+            let connection = self.connection();
+            let asked = connection.query_row(own, [&self.destination.table, key], |row| row.get(0));
+            asked.unwrap_or(false)
+        };
+        key.starts_with(&format!("{}.", self.destination.table)) || is_own_index()
+    }
+}
+
 impl RowWriter for Statements {
     fn name(&self) -> &'static str {
         "statements"
     }
 
     fn write(&mut self, batch: &mut Batch<'_>) -> Result<u64, Error> {
-        let mut inserts = Inserts::new(self)?;
-        // NULL comes first; rows that SQLite is to count go after those that have their rowid.
-        let mut rowid = self.sorted_rowid;
-        let mut late = Sorter::new(None, self.limits.clone());
+        let mut kept = self.kept.take();
+        let mut inserts = Inserts::new(self, kept.as_mut())?;
         while let Some((record, origin)) = batch.next()? {
-            rowid = rowid.filter(|place| is_null(record, *place));
-            match rowid {
-                Some(_) => late.push(record, origin).map_err(spilled)?,
-                None if inserts.is_full_with(record, origin) => inserts.send(batch)?,
-                None => {}
-            }
-        }
-        let mut late = late.finish().map_err(spilled)?;
-        while let Some((record, origin)) = late.next().map_err(spilled)? {
             if inserts.is_full_with(record, origin) {
                 inserts.send(batch)?;
             }
         }
-        inserts.finish(batch)
+        let inserted = inserts.finish(batch)?;
+        self.inserted += inserted;
+        self.kept = kept;
+        Ok(inserted)
     }
 
-    fn finish(mut self: Box<Self>, _summary: &mut Summary) -> Result<(), Error> {
+    fn finish(mut self: Box<Self>, summary: &mut Summary) -> Result<(), Error> {
+        if let Some(kept) = self.kept.take() {
+            let replaced = self.inserted - kept.count(self.connection(), failed(&self.path))?;
+            summary.rows_written -= replaced;
+            summary.rows_duplicate += replaced;
+        }
         if let Err(error) = self.run("COMMIT") {
             let orphans = orphans(self.connection(), &self.destination.table).unwrap_or_default();
             return Err(match orphans.is_empty() {
@@ -194,12 +268,15 @@ struct Inserts<'a> {
     writer: &'a Statements,
     one: Statement<'a>,
     many: Statement<'a>,
+    probe: Option<Statement<'a>>,
+    savepoint: Savepoint<'a>,
+    kept: Option<&'a mut Kept>,
     pending: Pending,
     inserted: u64,
 }
 
 impl<'a> Inserts<'a> {
-    fn new(writer: &'a Statements) -> Result<Self, Error> {
+    fn new(writer: &'a Statements, kept: Option<&'a mut Kept>) -> Result<Self, Error> {
         let prepare = |sql: &str| {
             let prepared = writer.connection().prepare(sql);
             prepared.map_err(failed(&writer.path))
@@ -207,7 +284,10 @@ impl<'a> Inserts<'a> {
         Ok(Inserts {
             one: prepare(&writer.one)?,
             many: prepare(&writer.many)?,
+            probe: writer.probe.as_deref().map(prepare).transpose()?,
+            savepoint: Savepoint::new(writer.connection()).map_err(failed(&writer.path))?,
             writer,
+            kept,
             pending: Pending::default(),
             inserted: 0,
         })
@@ -240,27 +320,91 @@ impl<'a> Inserts<'a> {
         for (i, (record, _)) in self.pending.iter().enumerate() {
             writer.bind(&mut self.many, i * writer.columns, record)?;
         }
-        match self.many.raw_execute() {
-            Ok(inserted) => {
+        match self.savepoint.run(&mut self.many, None) {
+            Ok((inserted, _)) => {
                 batch.add_duplicates((rows - inserted) as u64);
                 self.inserted += inserted as u64;
                 Ok(true)
             }
-            Err(error) if is_of_a_row(&error) => Ok(false),
+            Err(error) if is_of_a_row(&error) && !writer.connection().is_autocommit() => Ok(false),
             Err(error) => Err(failed(&writer.path)(error)),
         }
     }
 
     fn insert_each(&mut self, batch: &mut Batch<'_>) -> Result<(), Error> {
-        for (record, origin) in self.pending.iter() {
-            self.writer.bind(&mut self.one, 0, record)?;
-            match self.one.raw_execute() {
-                Ok(0) => batch.settle_with(SOMEBODY.to_owned(), origin)?,
-                Ok(_) => self.inserted += 1,
-                Err(error) => self.writer.refused(error, record, origin, batch)?,
+        let pending = std::mem::take(&mut self.pending);
+        for (record, origin) in pending.iter() {
+            let writer = self.writer;
+            writer.bind(&mut self.one, 0, record)?;
+            if let Some(probe) = &mut self.probe {
+                writer.bind(probe, 0, record)?;
+            }
+            match self.savepoint.run(&mut self.one, self.probe.as_mut()) {
+                Ok((0, why)) => writer.left_out(why, origin, batch)?,
+                Ok(_) => {
+                    self.inserted += 1;
+                    if let Some(kept) = &mut self.kept {
+                        kept.push(writer.connection(), record)?;
+                    }
+                }
+                // ON CONFLICT ROLLBACK or RAISE(ROLLBACK): whatever came after would stay.
+                Err(error) if writer.connection().is_autocommit() && is_of_a_row(&error) => {
+                    return Err(batch.end(&error.to_string(), origin));
+                }
+                Err(error) => writer.refused(error, record, origin, batch)?,
             }
         }
+        self.pending = pending;
         Ok(())
+    }
+}
+
+/// What a statement that fails leaves behind is taken back: RAISE(FAIL) and ON CONFLICT FAIL leave the rows before.
+struct Savepoint<'a> {
+    begin: Statement<'a>,
+    release: Statement<'a>,
+    take_back: Statement<'a>,
+}
+
+impl<'a> Savepoint<'a> {
+    fn new(connection: &'a Connection) -> rusqlite::Result<Self> {
+        Ok(Savepoint {
+            begin: connection.prepare("SAVEPOINT inorder_insert")?,
+            release: connection.prepare("RELEASE inorder_insert")?,
+            take_back: connection.prepare("ROLLBACK TO inorder_insert")?,
+        })
+    }
+
+    /// Runs a statement and says how many rows it inserted: all of it or, where it fails, nothing. Where it inserts
+    /// nothing, also what the probe would have failed with in its place.
+    ///
+    /// # Errors
+    /// The statement's; the transaction may have ended with it.
+    fn run(
+        &mut self,
+        statement: &mut Statement<'_>,
+        probe: Option<&mut Statement<'_>>,
+    ) -> rusqlite::Result<(usize, Option<rusqlite::Error>)> {
+        self.begin.raw_execute()?;
+        let result = statement.raw_execute();
+        let mut why = None;
+        match (&result, probe) {
+            (Ok(0), Some(probe)) => {
+                self.take_back.raw_execute()?;
+                why = probe.raw_execute().err();
+                self.take_back.raw_execute()?;
+                // What its triggers did stays done.
+                statement.raw_execute()?;
+            }
+            (Ok(_), _) => {}
+            // There is nothing to go back to where the statement ended the transaction.
+            (Err(_), _) => match self.take_back.raw_execute() {
+                Ok(_) => {}
+                Err(_) => return result.map(|rows| (rows, None)),
+            },
+        }
+        self.release.raw_execute()?;
+        result.map(|rows| (rows, why))
     }
 }
 
@@ -294,18 +438,18 @@ impl Pending {
     }
 }
 
-fn is_null(record: &[u8], place: usize) -> bool {
-    let mut values = Record::parse(record).expect("an encoded record").values();
-    values.nth(place) == Some(Value::Null)
-}
-
-fn insert(table: &str, columns: &[String], rows: usize, on_duplicate: OnDuplicate) -> String {
-    let places = format!("({})", vec!["?"; columns.len()].join(","));
-    let (verb, clause) = match on_duplicate {
+/// How rows are inserted. What the table's constraints say themselves holds for plain inserts; `DO NOTHING` goes before
+/// what its unique keys say, `OR REPLACE` before all.
+fn verbs(on_duplicate: OnDuplicate) -> (&'static str, &'static str) {
+    match on_duplicate {
         OnDuplicate::Error => ("INSERT", ""),
         OnDuplicate::Replace => ("INSERT OR REPLACE", ""),
         OnDuplicate::Ignore | OnDuplicate::Report => ("INSERT", " ON CONFLICT DO NOTHING"),
-    };
+    }
+}
+
+fn insert(verb: &str, table: &str, columns: &[String], rows: usize, clause: &str) -> String {
+    let places = format!("({})", vec!["?"; columns.len()].join(","));
     format!(
         "{verb} INTO main.{}({}) VALUES {}{clause}",
         quoted(table),
@@ -314,7 +458,7 @@ fn insert(table: &str, columns: &[String], rows: usize, on_duplicate: OnDuplicat
     )
 }
 
-fn is_duplicate(error: &rusqlite::Error) -> bool {
+fn is_unique(error: &rusqlite::Error) -> bool {
     use rusqlite::ffi;
     let code = error.sqlite_error().map(|error| error.extended_code);
     matches!(

@@ -1,4 +1,6 @@
 //! Whatever the schema and the rows: the same table as SQLite's own INSERT makes, or an error where it has one.
+//!
+//! `INORDER_FUZZ_CASES=5000 cargo test -p inorder-load --test direct equal` for many of them.
 
 use std::path::Path;
 
@@ -12,7 +14,10 @@ use super::{assert_whole, job, load, made, open, rows};
 /// Statements that make the database of a case.
 fn schema(case: &Case) -> String {
     let indexes = case.indexes.join("; ");
-    format!("{} {}; {indexes};", case.settings, case.table)
+    format!(
+        "{} {}; {indexes}; {};",
+        case.settings, case.table, case.before
+    )
 }
 
 /// Inserts the rows of a case, all of them or none.
@@ -63,8 +68,16 @@ fn content(case: &Case, database: &Connection) -> Vec<String> {
     found
 }
 
+/// Cases where nobody says how many.
+const CASES: u32 = 96;
+
+fn cases() -> u32 {
+    let given = std::env::var("INORDER_FUZZ_CASES").ok();
+    given.and_then(|given| given.parse().ok()).unwrap_or(CASES)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
     #[test]
     fn a_table_is_what_sqlite_would_have_inserted(case in case()) {

@@ -1,11 +1,16 @@
 //! The direct writer against SQLite itself.
 
 mod checks;
+mod counted;
+mod defaults;
 mod equal;
+mod files;
+mod generated;
 mod kill;
 mod new;
 mod obstacles;
 mod schema;
+mod unicode;
 
 use std::path::{Path, PathBuf};
 
@@ -55,7 +60,17 @@ fn made(path: &Path, statements: &str) -> Connection {
 /// A folder, in it a database with a table `s` and one with a table `t`; without the latter where it has no
 /// statements.
 fn pair(source: &str, goal: &str) -> (TempDir, PathBuf, PathBuf) {
-    let folder = tempfile::tempdir().expect("folder");
+    pair_in(tempfile::tempdir().expect("folder"), source, goal)
+}
+
+/// The same in memory, where there is such a file system: many databases are made without waiting for a disk.
+fn quick_pair(source: &str, goal: &str) -> (TempDir, PathBuf, PathBuf) {
+    let memory = tempfile::tempdir_in("/dev/shm");
+    let folder = memory.unwrap_or_else(|_| tempfile::tempdir().expect("folder"));
+    pair_in(folder, source, goal)
+}
+
+fn pair_in(folder: TempDir, source: &str, goal: &str) -> (TempDir, PathBuf, PathBuf) {
     let (from, to) = (folder.path().join("from.db"), folder.path().join("to.db"));
     made(&from, source);
     if !goal.is_empty() {

@@ -14,6 +14,8 @@ pub struct Case {
     pub indexes: Vec<String>,
     /// Whether rowids are part of what is the same.
     pub are_rowids_kept: bool,
+    /// Statements that leave the table empty, but not as it was made.
+    pub before: String,
     pub rows: Vec<Vec<Value>>,
     /// How many of the columns the rows give.
     pub given: usize,
@@ -73,12 +75,12 @@ fn index(columns: usize) -> impl Strategy<Value = String> {
     let condition = pick(&["", "", "", " WHERE c0 IS NOT NULL"]);
     (any::<bool>(), terms(columns), condition, 0..8u8).prop_map(
         |(is_unique, terms, condition, odd)| {
-            let terms = if odd == 0 {
-                format!("{terms}, abs(c1)")
-            } else {
-                terms
+            let terms = match odd {
+                0 => format!("{terms}, abs(c1)"),
+                1 => format!("lower(c1), {terms}"),
+                _ => terms,
             };
-            let is_plain = condition.is_empty() && odd != 0;
+            let is_plain = condition.is_empty() && odd > 1;
             let unique = if is_unique && is_plain { "UNIQUE " } else { "" };
             format!("CREATE {unique}INDEX i# ON t({terms}){condition}")
         },
@@ -99,6 +101,11 @@ fn column() -> impl Strategy<Value = (String, String)> {
         " COLLATE NOCASE",
         " COLLATE RTRIM DEFAULT x'00'",
         " NOT NULL DEFAULT 7",
+        " DEFAULT bare",
+        " DEFAULT \"two words\"",
+        " DEFAULT [c0]",
+        " DEFAULT -1.50",
+        " DEFAULT ('a' || x'00' || 'b')",
     ]);
     (plain, pick(STRICT_TYPES), constraint).prop_map(|(plain, strict, constraint)| {
         (
@@ -179,6 +186,11 @@ fn value() -> impl Strategy<Value = Value> {
         "4.35",
         "1e-7",
         "179769313486231580793e289",
+        "\u{fffe}",
+        "A\u{ffff}a",
+        "\u{10ffff}",
+        "7\0x",
+        "7\0\u{100}",
     ]);
     prop_oneof![
         1 => Just(Value::Null),
@@ -212,6 +224,8 @@ fn rows(columns: usize, is_first_an_integer: bool) -> impl Strategy<Value = Vec<
                 .map(|(i, (mut row, key, salt))| {
                     for (at, value) in row.iter_mut().enumerate() {
                         *value = match (at, i % 3) {
+                            // One that the table makes, between those that are given.
+                            (0, _) if is_first_an_integer && key % 5 == 0 => Value::Null,
                             (0, _) if is_first_an_integer => Value::Integer(key >> (i % 60)),
                             _ if !is_mixed => value.clone(),
                             (_, 0) => Value::Integer(key.wrapping_add(at as i64)),
@@ -250,28 +264,38 @@ pub fn case() -> impl Strategy<Value = Case> {
             indexes,
             settings(),
             prop::bool::weighted(0.2),
+            (any::<bool>(), 0..i64::MAX),
         )
-            .prop_flat_map(move |((table, kind), indexes, settings, is_short)| {
-                let has_unique = indexes
-                    .iter()
-                    .chain([&table])
-                    .any(|sql| sql.contains("UNIQUE"));
-                let is_alias = matches!(kind, Kind::Alias | Kind::Counted);
-                let number = |(i, sql): (usize, &String)| sql.replace('#', &i.to_string());
-                let case = Case {
-                    columns,
-                    settings,
-                    table,
-                    indexes: indexes.iter().enumerate().map(number).collect(),
-                    // Rows with another key are counted in its order.
-                    are_rowids_kept: is_alias || (kind == Kind::NoKey && !has_unique),
-                    rows: Vec::new(),
-                    given: if is_short { columns - 1 } else { columns },
-                };
-                rows(columns, is_alias).prop_map(move |rows| Case {
-                    rows,
-                    ..case.clone()
-                })
-            })
+            .prop_flat_map(
+                move |((table, kind), indexes, settings, is_short, deleted)| {
+                    let has_unique = indexes
+                        .iter()
+                        .chain([&table])
+                        .any(|sql| sql.contains("UNIQUE"));
+                    let is_alias = matches!(kind, Kind::Alias | Kind::Counted);
+                    let number = |(i, sql): (usize, &String)| sql.replace('#', &i.to_string());
+                    let case = Case {
+                        columns,
+                        settings,
+                        table,
+                        indexes: indexes.iter().enumerate().map(number).collect(),
+                        // Rows with another key are counted in its order.
+                        are_rowids_kept: is_alias || (kind == Kind::NoKey && !has_unique),
+                        before: match (kind, deleted) {
+                            (Kind::Counted, (true, rowid)) => format!(
+                                "INSERT INTO sqlite_sequence VALUES ('t', {})",
+                                rowid >> (rowid % 63)
+                            ),
+                            _ => String::new(),
+                        },
+                        rows: Vec::new(),
+                        given: if is_short { columns - 1 } else { columns },
+                    };
+                    rows(columns, is_alias).prop_map(move |rows| Case {
+                        rows,
+                        ..case.clone()
+                    })
+                },
+            )
     })
 }

@@ -277,7 +277,7 @@ fn byte(flag: &str, text: &str) -> Result<u8, String> {
 
 /// Bytes as people write them: `500M`, `2G`, `65536`.
 fn bytes(text: &str) -> Result<usize, String> {
-    const MIN: usize = 1 << 20;
+    const MIN: usize = 1 << 16;
     let wrong = || format!("--memory: write bytes as 500M or 2G, not `{text}`");
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
@@ -292,7 +292,7 @@ fn bytes(text: &str) -> Result<usize, String> {
     let bytes = number * (1u64 << shift) as f64;
     match bytes as usize {
         bytes if bytes >= MIN => Ok(bytes),
-        _ => Err(format!("--memory: at least 1M, not `{text}`")),
+        _ => Err(format!("--memory: at least 64K, not `{text}`")),
     }
 }
 
@@ -305,7 +305,8 @@ mod tests {
         assert_eq!(bytes("500M"), Ok(500 << 20));
         assert_eq!(bytes("1.5g"), Ok(3 << 29));
         assert_eq!(bytes("2097152"), Ok(2 << 20));
-        for wrong in ["", "M", "1X", "-5G", "many", "1K", "NaNG"] {
+        assert_eq!(bytes("64K"), Ok(1 << 16));
+        for wrong in ["", "M", "1X", "-5G", "many", "63K", "NaNG"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }
     }

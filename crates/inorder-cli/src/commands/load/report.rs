@@ -43,6 +43,12 @@ fn rows_left_out(summary: &Summary) -> Vec<Line> {
         let duplicates = HumanCount(summary.rows_duplicate);
         lines.push(("duplicates", format!("{duplicates} left out")));
     }
+    if summary.rows_ignored > 0 {
+        let ignored = HumanCount(summary.rows_ignored);
+        let why =
+            "by the table itself (ON CONFLICT IGNORE or RAISE(IGNORE)); --rejects FILE names them";
+        lines.push(("ignored", format!("{ignored} left out {why}")));
+    }
     if summary.rows_refused > 0 {
         lines.push(("refused", format!("{}:", HumanCount(summary.rows_refused))));
         let because = summary.refused_because.iter().cloned();
@@ -58,6 +64,9 @@ fn way(summary: &Summary) -> Vec<Line> {
         false => format!("by {}", summary.sorted_by.join(", ")),
     };
     let mut lines = vec![("order", order)];
+    if let Some(why_not) = &summary.why_not_sorted {
+        lines.push(("", format!("in the order of the input: {why_not}")));
+    }
     if !summary.writer.is_empty() {
         lines.push(("writer", summary.writer.clone()));
     }

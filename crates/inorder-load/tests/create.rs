@@ -1,0 +1,232 @@
+//! A table that is made for a file keeps what the file says.
+
+mod common;
+
+use common::{Folder, integrity};
+use inorder_load::destination::Create;
+use inorder_load::load::Job;
+use proptest::prelude::*;
+
+/// Rows that types are found out from.
+const SAMPLE_ROWS: usize = 10_000;
+
+fn creating(folder: &Folder, name: &str, content: &str) -> Job {
+    Job {
+        create: Some(Create::default()),
+        ..folder.job(&folder.file(name, content))
+    }
+}
+
+/// A column as text, in the order of the rows.
+fn texts(folder: &Folder, column: &str) -> Vec<Option<String>> {
+    let db = folder.open();
+    assert_eq!(integrity(&db), "ok");
+    let sql = format!("SELECT CAST({column} AS TEXT) FROM t ORDER BY rowid");
+    let mut statement = db.prepare(&sql).expect("a query");
+    let rows = statement.query_map([], |row| row.get(0)).expect("rows");
+    rows.collect::<Result<_, _>>().expect("text")
+}
+
+fn declared_types(folder: &Folder) -> Vec<String> {
+    let db = folder.open();
+    let sql = "SELECT type FROM pragma_table_info('t') ORDER BY cid";
+    let mut statement = db.prepare(sql).expect("a query");
+    let types = statement.query_map([], |row| row.get(0)).expect("types");
+    types.collect::<Result<_, _>>().expect("types")
+}
+
+fn quoted(field: &str) -> String {
+    format!("\"{}\"", field.replace('"', "\"\""))
+}
+
+/// Fields that look like numbers, and some that are none.
+fn field() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "-?(0|[1-9][0-9]{0,5})",
+        3 => "-?(0|[1-9][0-9]{0,4})[.][0-9]{0,3}[1-9]",
+        2 => "-?(0|[1-9][0-9]{0,4})[.]0",
+        1 => "[ +-]{0,2}[0-9]{0,22}([.][0-9]{0,20})?([eE][+-]?[0-9]{1,3})?[ ]?",
+        1 => any::<f64>().prop_map(|real| real.to_string()),
+        1 => any::<i64>().prop_map(|integer| integer.to_string()),
+        1 => prop::sample::select(&["007", "-0", "0x1F", "1_000", "inf", "nan", "true", "a", "x'00'"][..])
+            .prop_map(str::to_owned),
+    ]
+}
+
+/// Columns of one kind of field, or of several.
+fn column(rows: usize) -> impl Strategy<Value = Vec<String>> {
+    prop_oneof![
+        prop::collection::vec("-?(0|[1-9][0-9]{0,20})", rows),
+        prop::collection::vec("-?(0|[1-9][0-9]{0,9})[.][0-9]{1,6}", rows),
+        prop::collection::vec("(0|[1-9][0-9]{0,3})([.]5)?", rows),
+        prop::collection::vec("0[.]000[0-9]{1,12}", rows),
+        prop::collection::vec("[0-9]{9,10}[.][0-9]{1,5}", rows),
+        prop::collection::vec(field(), rows),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn every_field_of_a_csv_comes_back_as_it_is(
+        columns in (1usize..12).prop_flat_map(|rows| prop::collection::vec(column(rows), 1..6)),
+    ) {
+        let rows = columns[0].len();
+        let names: Vec<String> = (0..columns.len()).map(|i| format!("c{i}")).collect();
+        let mut csv = names.join(",") + "\n";
+        for row in 0..rows {
+            let fields: Vec<String> = columns.iter().map(|column| quoted(&column[row])).collect();
+            csv += &(fields.join(",") + "\n");
+        }
+        let folder = Folder::new("");
+        folder.run(&creating(&folder, "t.csv", &csv)).expect("a load");
+        for (name, column) in names.iter().zip(&columns) {
+            let expected: Vec<_> = column.iter().cloned().map(Some).collect();
+            prop_assert_eq!(texts(&folder, name), expected, "{:?}", declared_types(&folder));
+        }
+    }
+}
+
+#[test]
+fn prices_and_long_decimals_are_text() {
+    for (fields, expected) in [
+        (&["1.10", "2.25"][..], "TEXT"),
+        (&["0.1234567890123456789"], "TEXT"),
+        (&["007", "12"], "TEXT"),
+        (&["+1"], "TEXT"),
+        (&["1e5"], "TEXT"),
+        (&["0x10"], "TEXT"),
+        (&["9223372036854775808"], "TEXT"),
+        (&["-0", "1"], "TEXT"),
+        (&["-0.0"], "TEXT"),
+        (&[" 7"], "TEXT"),
+        (&["5", "5.0"], "TEXT"),
+        (&["5", "-7", "9223372036854775807"], "INTEGER"),
+        (&["5.5", "-0.25", "7.0"], "REAL"),
+        (&["5", "5.5"], "NUMERIC"),
+        (&["a", "1"], "TEXT"),
+        (&["", ""], "TEXT"),
+    ] {
+        let rows: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
+        let folder = Folder::new("");
+        let csv = format!("a\n{}\n", rows.join("\n"));
+        folder
+            .run(&creating(&folder, "t.csv", &csv))
+            .expect("a load");
+        assert_eq!(declared_types(&folder), [expected], "{fields:?}");
+        let found: Vec<_> = texts(&folder, "a").into_iter().flatten().collect();
+        assert_eq!(found, fields);
+    }
+}
+
+/// A row after those that types are found out from is stored as it is, or named.
+#[test]
+fn a_later_field_that_does_not_fit_is_an_error_with_its_line() {
+    let later = [
+        "8",
+        "-8",
+        "8.5",
+        "8.0",
+        "8.50",
+        "1.10",
+        "007",
+        "+8",
+        " 8",
+        "1e5",
+        "-0",
+        "0x10",
+        "text",
+        "9223372036854775808",
+        "0.1234567890123456789",
+        "12345678901.12345",
+        "0.0009876543",
+        "",
+    ];
+    for (first, fitting) in [
+        ("7", &["8", "-8", "8.5", "0.0009876543"][..]),
+        ("7.5", &["8.5", "8.0", "0.0009876543"]),
+        ("seven", &later[..]),
+    ] {
+        let folder = Folder::new("");
+        let mut csv = "a\n".to_owned() + &format!("{first}\n").repeat(SAMPLE_ROWS);
+        for field in later {
+            csv += &(quoted(field) + "\n");
+        }
+        let job = creating(&folder, "t.csv", &csv);
+        let refused = folder.run(&job).err().unwrap_or_default();
+        assert_eq!(
+            refused.is_empty(),
+            fitting.len() == later.len(),
+            "{refused}"
+        );
+        assert!(
+            refused.is_empty() || refused.starts_with("t.csv, line 100"),
+            "{refused}"
+        );
+        assert!(
+            refused.is_empty() || refused.contains("column `a`"),
+            "{refused}"
+        );
+        let summary = folder.run(&Job {
+            errors_max: u64::MAX,
+            create: Some(Create::default()),
+            to: folder.path("lenient.db").display().to_string(),
+            ..job
+        });
+        assert_eq!(
+            summary.expect("a load").rows_refused,
+            (later.len() - fitting.len()) as u64,
+            "{first}"
+        );
+        std::fs::rename(folder.path("lenient.db"), folder.database()).expect("renamed");
+        let found = texts(&folder, "a").split_off(SAMPLE_ROWS);
+        let found: Vec<String> = found.into_iter().flatten().collect();
+        assert_eq!(found, fitting, "{first}");
+    }
+}
+
+#[test]
+fn numbers_of_json_keep_their_value() {
+    for (numbers, expected, stored) in [
+        (&["1.10", "2"][..], "REAL", &["1.1", "2.0"][..]),
+        (&["1e5", "-0.5"], "REAL", &["100000.0", "-0.5"]),
+        (&["0.30000000000000004"], "REAL", &["0.30000000000000004"]),
+        (
+            &["18446744073709551615", "1"],
+            "TEXT",
+            &["18446744073709551615", "1"],
+        ),
+        (
+            &["0.1234567890123456789", "1.10"],
+            "TEXT",
+            &["0.1234567890123456789", "1.10"],
+        ),
+        (
+            &["9223372036854775807", "0.5"],
+            "NUMERIC",
+            &["9223372036854775807", "0.5"],
+        ),
+        (
+            &["\"text\"", "18446744073709551615"],
+            "TEXT",
+            &["text", "18446744073709551615"],
+        ),
+        (&["\"text\"", "5"], "", &["text", "5"]),
+    ] {
+        let lines = numbers.iter().map(|number| format!("{{\"a\":{number}}}\n"));
+        let folder = Folder::new("");
+        let json: String = lines.collect();
+        folder
+            .run(&creating(&folder, "t.jsonl", &json))
+            .expect("a load");
+        assert_eq!(declared_types(&folder), [expected], "{numbers:?}");
+        let found: Vec<_> = texts(&folder, "a").into_iter().flatten().collect();
+        assert_eq!(found, stored);
+    }
+    let folder = Folder::new("");
+    let json = "{\"a\":1.5}\n".repeat(SAMPLE_ROWS) + "{\"a\":0.1234567890123456789}\n";
+    let refused = folder.run(&creating(&folder, "t.jsonl", &json));
+    let refused = refused.expect_err("a digit would be lost");
+    assert!(refused.starts_with("t.jsonl, line 10001"), "{refused}");
+}
