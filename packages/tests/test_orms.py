@@ -13,9 +13,8 @@ import shutil
 import subprocess
 import tempfile
 import unittest
-import venv
 
-from test_packages import MODULES, PACKAGES, run
+from test_packages import MODULES, PACKAGES, installed, run
 
 PAGE = (PACKAGES.parent / "docs" / "orms.md").read_text()
 REQUIREMENTS = pathlib.Path(__file__).resolve().parent / "requirements.txt"
@@ -41,17 +40,9 @@ def node_with_sqlite():
 class Orms(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.packages = pathlib.Path(folder.name)
-        venv.create(cls.packages / "env", with_pip=True)
+        cls.packages = installed()
         cls.python = cls.packages / "env" / "bin" / "python"
-        run(cls.python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", cls.packages, PACKAGES / "python")
-        (wheel,) = cls.packages.glob("inorder-*.whl")
-        run(cls.python, "-m", "pip", "install", "--quiet", wheel, "-r", REQUIREMENTS)
-        run("npm", "pack", "--pack-destination", cls.packages, cwd=PACKAGES / "npm")
-        (archive,) = cls.packages.glob("inorder-*.tgz")
-        run("npm", "install", "--prefix", cls.packages, archive)
+        run(cls.python, "-m", "pip", "install", "--quiet", "-r", REQUIREMENTS)
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
