@@ -55,20 +55,8 @@ unsafe extern "C" fn call(
         Body::Make(make) => make(),
         // SAFETY: SQLite hands over as many arguments as the function was registered with, one here.
         Body::Read(read) => unsafe { value(*arguments) }.map_or(Ok(Output::Null), read),
-        Body::Count(make) => {
-            let schema = match function.argument {
-                // SAFETY: as above.
-                Some(_) => match unsafe { value(*arguments) } {
-                    Some(schema) => Some(schema),
-                    None => return Ok(Output::Null),
-                },
-                None => None,
-            };
-            // SAFETY: the context is the one of this call, and the connection is dropped before it ends.
-            unsafe { connection(context) }
-                .and_then(|connection| shared::next_count(&connection, schema))
-                .and_then(make)
-        }
+        // SAFETY: as above, and the context is the one of this call.
+        Body::Count(make) => unsafe { count(context, function, arguments, make) },
     }));
     // SAFETY: the context is the one that SQLite gave for this call.
     unsafe {
@@ -78,6 +66,30 @@ unsafe extern "C" fn call(
             Err(_) => fail(context, function.name, &Error::Panic),
         }
     }
+}
+
+/// Makes an id of the next count of a database.
+///
+/// # Safety
+/// The context must be that of the call under way, and the arguments as many as the function was registered with.
+#[inline(never)]
+unsafe fn count(
+    context: *mut ffi::sqlite3_context,
+    function: &Function,
+    arguments: *mut *mut ffi::sqlite3_value,
+    make: fn(u64) -> Result<Output, Error>,
+) -> Result<Output, Error> {
+    let schema = match function.argument {
+        // SAFETY: the function was registered with one argument.
+        Some(_) => match unsafe { value(*arguments) } {
+            None => return Ok(Output::Null),
+            schema => schema,
+        },
+        None => None,
+    };
+    // SAFETY: the context is that of the call, and the connection is dropped before it ends.
+    let connection = unsafe { connection(context) }?;
+    make(shared::next_count(&connection, schema)?)
 }
 
 /// The connection that runs a function; dropping it does not close it.

@@ -33,7 +33,7 @@ pub(crate) fn next_count(connection: &Connection, schema: Option<Value<'_>>) -> 
     let least = now.ms << COUNTER_BITS | random::<8>() as u64 & START_MASK;
     let (mut schemas, is_named) = match schema {
         Some(schema) => (vec![name(schema)?], true),
-        None => (written(connection)?, false),
+        None => (written(connection).map_err(Error::Shared)?, false),
     };
     if schemas.is_empty() {
         schemas.push("main".to_owned());
@@ -91,18 +91,18 @@ fn raise(connection: &Connection, schema: &str, count: i64) -> Result<i64, Error
 }
 
 /// The databases that a transaction under way writes, by their names in SQL, but for that of temporary tables.
-fn written(connection: &Connection) -> Result<Vec<String>, Error> {
-    let names = || -> rusqlite::Result<Vec<String>> {
-        let mut list = connection.prepare("PRAGMA database_list")?;
-        let names = list.query_map([], |row| row.get("name"))?;
-        names.collect()
-    };
-    let mut names = names().map_err(Error::Shared)?;
-    names.retain(|name| {
-        let is_written = CString::new(name.as_str()).is_ok_and(|c| ffi::is_written(connection, &c));
-        is_written && name != "temp"
-    });
-    Ok(names.iter().map(|name| quoted(name)).collect())
+fn written(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut list = connection.prepare("PRAGMA database_list")?;
+    let mut rows = list.query([])?;
+    let mut written = Vec::new();
+    while let Some(row) = rows.next()? {
+        let name = row.get_ref(1)?.as_bytes()?;
+        let is_written = |name: &CString| ffi::is_written(connection, name);
+        if name != b"temp" && CString::new(name).as_ref().is_ok_and(is_written) {
+            written.push(quoted(&String::from_utf8_lossy(name)));
+        }
+    }
+    Ok(written)
 }
 
 /// The name of a database, of an argument.

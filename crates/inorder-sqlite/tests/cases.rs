@@ -38,26 +38,37 @@ fn value(of_type: &str, value: &str) -> Value {
     }
 }
 
+/// What a reader makes of a value.
+fn ask(db: &Connection, reader: &str, value: &Value) -> String {
+    let select = format!("SELECT CAST({reader} AS TEXT)");
+    let mut select = db.prepare_cached(&select).unwrap();
+    match select.query_row([value], |row| row.get::<_, Option<String>>(0)) {
+        Ok(answer) => answer.unwrap_or("null".into()),
+        Err(rusqlite::Error::SqliteFailure(_, Some(message))) => {
+            let name = reader.rsplit('(').nth(1).unwrap();
+            assert!(message.starts_with(&format!("{name}(): ")), "{message}");
+            "refused".into()
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Whether the hex digits of a reader's answer make `…_valid` 1, and whether they are those of a UUIDv7.
+fn is_valid(digits: &str) -> (String, String) {
+    if digits == "null" {
+        return ("null".into(), "null".into());
+    }
+    let digit = |at| digits.as_bytes().get(at).copied().unwrap_or_default();
+    let is_uuid7 = digit(12) == b'7' && b"89ab".contains(&digit(16));
+    let truth = |is_so| u8::from(is_so).to_string();
+    (truth(digits != "refused"), truth(is_uuid7))
+}
+
 #[test]
 fn every_case_is_read_as_its_line_says() {
     let db = Connection::open_in_memory().unwrap();
     db.set_prepared_statement_cache_capacity(2 * READERS.len());
     register(&db).unwrap();
-    let ask = |reader: &str, value: &Value| -> String {
-        let mut select = db
-            .prepare_cached(&format!("SELECT CAST({reader} AS TEXT)"))
-            .unwrap();
-        let answer = select.query_row([value], |row| row.get::<_, Option<String>>(0));
-        match answer {
-            Ok(answer) => answer.unwrap_or("null".into()),
-            Err(rusqlite::Error::SqliteFailure(_, Some(message))) => {
-                let name = reader.rsplit('(').nth(1).unwrap();
-                assert!(message.starts_with(&format!("{name}(): ")), "{message}");
-                "refused".into()
-            }
-            Err(error) => panic!("{error}"),
-        }
-    };
     let mut read = 0;
     for line in CASES.lines().skip(1) {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -65,54 +76,13 @@ fn every_case_is_read_as_its_line_says() {
             panic!("{line}");
         };
         let given = value(of_type, given);
-        let is_valid = |digits: &str| match digits {
-            "null" => "null".to_owned(),
-            _ => u8::from(digits != "refused").to_string(),
-        };
-        let is_uuid7 = match uuid.as_bytes() {
-            b"null" => "null".to_owned(),
-            [
-                ..,
-                b'7',
-                _,
-                _,
-                _,
-                b'8' | b'9' | b'a' | b'b',
-                _,
-                _,
-                _,
-                _,
-                _,
-                _,
-                _,
-                _,
-                _,
-                _,
-                _,
-                _,
-                _,
-                _,
-                _,
-            ] => "1".to_owned(),
-            _ => "0".to_owned(),
-        };
-        let (ulid_valid, uuid_valid) = (is_valid(ulid), is_valid(uuid));
-        let wanted = [
-            ulid,
-            uuid,
-            &ulid_valid,
-            &uuid_valid,
-            kind,
-            &is_uuid7,
-            ulid,
-            ulid,
-            ulid,
-            uuid,
-            uuid,
-            uuid,
-        ];
+        let (is_ulid, _) = is_valid(ulid);
+        let (is_uuid, is_uuid7) = is_valid(uuid);
+        let valid = [is_ulid.as_str(), &is_uuid, kind, &is_uuid7];
+        let wanted = [ulid, uuid].into_iter().chain(valid);
+        let wanted = wanted.chain([ulid, ulid, ulid, uuid, uuid, uuid]);
         for (reader, wanted) in READERS.iter().zip(wanted) {
-            assert_eq!(ask(reader, &given), wanted, "{reader} of {line}");
+            assert_eq!(ask(&db, reader, &given), wanted, "{reader} of {line}");
         }
         read += 1;
     }
