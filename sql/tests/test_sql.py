@@ -525,7 +525,7 @@ class OnMariaDB(Functions, unittest.TestCase):
 
     def trigger(self):
         """The table and the trigger of the documentation, which the file has too."""
-        statements = re.search(r"```\n(CREATE TABLE note.*?)```", PAGE, re.DOTALL).group(1)
+        statements = re.search(r"```mysql\n(CREATE TABLE note.*?)```", PAGE, re.DOTALL).group(1)
         for line in statements.splitlines():
             self.assertIn(line, MARIADB)
         return statements.replace("text TEXT", "text TEXT, n INT")

@@ -172,7 +172,7 @@ impl Inspection {
             match Uuid::parse(text) {
                 Ok(id) if is_hex => Self::of_blob(&id.to_bytes(), now),
                 Ok(id) => Self::of_uuid(id, now),
-                Err(_) if is_hex && !text.is_empty() && text.len() % 2 == 0 => {
+                Err(_) if is_hex && !text.is_empty() && text.len().is_multiple_of(2) => {
                     Self::of_token(text.len() / 2)
                 }
                 Err(_) => Self::of_nothing(text),
