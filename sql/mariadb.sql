@@ -5,28 +5,47 @@
 -- ulid() and uuid7() give BINARY(16): the milliseconds, 16 bits for the microsecond within, then random bits. Ids of a
 -- session are in order whatever the clock does, since a user variable holds the last; those of all sessions are as long
 -- as the clock of the server is not set back. MariaDB allows no stored function in a DEFAULT; a trigger fills the key
--- instead:
+-- where the caller gives none. The empty default lets INSERT ... SELECT and VALUES (DEFAULT) reach the trigger:
 --
---   CREATE TABLE note(id BINARY(16) PRIMARY KEY, text TEXT);
---   CREATE TRIGGER note_id BEFORE INSERT ON note FOR EACH ROW SET NEW.id = ulid();
+--   CREATE TABLE note(id BINARY(16) PRIMARY KEY DEFAULT '', text TEXT);
+--   CREATE TRIGGER note_id BEFORE INSERT ON note FOR EACH ROW SET NEW.id = IF(NEW.id > REPEAT(CHAR(0), 16), NEW.id, ulid());
+--
+-- Who calls the functions needs EXECUTE on the database, since they call each other; who inserts into a table with such a
+-- trigger does not, only its definer. mariadb-dump writes them with --routines.
 --
 -- | BINARY(16) | ulid(), uuid7()                | new, greater than the last
+-- | BINARY(16) | uuid4()                        | new, in no order
+-- | BINARY(16) | ulid_at(ms), uuid7_at(ms)      | of this millisecond, otherwise random
+-- | VARBINARY  | token(n)                       | n random bytes, 1 to 1024
+-- | VARCHAR    | token_text(n)                  | n random bytes as 2n hex digits
 -- | CHAR(26)   | ulid_text(id)                  | the text of a ULID
--- | BINARY(16) | ulid_blob(text)                | the ULID of 26 characters, in either case
 -- | CHAR(36)   | uuid_text(id)                  | the text of a UUID
--- | BINARY(16) | uuid_blob(text)                | the UUID of 36 characters, in either case
+-- | CHAR(32)   | uuid_hex(id)                   | the 32 hex digits of a UUID
+-- | BINARY(16) | ulid_blob(text)                | the ULID of a text
+-- | BINARY(16) | uuid_blob(text)                | the UUID of a text
+-- | CHAR(36)   | ulid_to_uuid(text)             | the text of the UUID with the bits of a ULID
+-- | CHAR(26)   | uuid_to_ulid(text)             | the text of the ULID with the bits of a UUID
 -- | BOOLEAN    | ulid_valid(text)               | whether it is a ULID; never raises
+-- | BOOLEAN    | uuid_valid(text)               | whether it is a UUID of any version; never raises
+-- | BOOLEAN    | uuid7_valid(text)              | whether it is a UUIDv7; never raises
+-- | INT        | uuid_version(id)               | the version, NULL if it is of another variant
+-- | VARCHAR    | key_kind(text)                 | ulid, uuid7, uuid4, token160, otherwise in words; key_kind(HEX(id)) of an id
 -- | BIGINT     | ulid_timestamp(id)             | milliseconds since 1970
 -- | BIGINT     | uuid7_timestamp(id)            | the same, refusing other versions
 -- | BINARY(16) | ulid_min(ms), ulid_max(ms)     | the least and greatest ULID of a millisecond
 -- | BINARY(16) | uuid7_min(ms), uuid7_max(ms)   | the least and greatest UUIDv7 of a millisecond
+-- | VARCHAR    | inorder_version()              | the version of these functions
 --
--- NULL gives NULL; wrong input is an error.
+-- An id is 16 bytes. NULL gives NULL; wrong input is an error. docs/ids.md lists the forms of text that are read.
+
+-- Routines keep the mode they are created with. The mode of the caller governs how arguments are converted, and without
+-- a strict one MariaDB cuts, pads and guesses: parameters are therefore bytes, as given, which the functions check.
+SET @inorder_sql_mode = @@sql_mode, SESSION sql_mode = 'STRICT_ALL_TABLES';
 
 DELIMITER //
 
 -- The next count of the session: 48 bits of milliseconds and 16 of their fraction.
-CREATE OR REPLACE FUNCTION inorder_count() RETURNS BIGINT NOT DETERMINISTIC NO SQL
+CREATE OR REPLACE FUNCTION inorder_count() RETURNS BIGINT NOT DETERMINISTIC NO SQL SQL SECURITY INVOKER
 BEGIN
   -- NOW() stands still during a statement, SYSDATE() does not; their difference knows no time zone.
   DECLARE micros BIGINT DEFAULT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
@@ -35,10 +54,10 @@ BEGIN
   RETURN @inorder_last;
 END //
 
-CREATE OR REPLACE FUNCTION ulid() RETURNS BINARY(16) NOT DETERMINISTIC NO SQL
+CREATE OR REPLACE FUNCTION ulid() RETURNS BINARY(16) NOT DETERMINISTIC NO SQL SQL SECURITY INVOKER
   RETURN CONCAT(UNHEX(LPAD(HEX(inorder_count()), 16, '0')), RANDOM_BYTES(8)) //
 
-CREATE OR REPLACE FUNCTION uuid7() RETURNS BINARY(16) NOT DETERMINISTIC NO SQL
+CREATE OR REPLACE FUNCTION uuid7() RETURNS BINARY(16) NOT DETERMINISTIC NO SQL SQL SECURITY INVOKER
 BEGIN
   DECLARE counted BIGINT DEFAULT inorder_count();
   DECLARE counter INT DEFAULT counted & 65535;
@@ -51,83 +70,192 @@ BEGIN
     SUBSTRING(random, 2));
 END //
 
-CREATE OR REPLACE FUNCTION ulid_text(id BINARY(16)) RETURNS CHAR(26) CHARSET ascii DETERMINISTIC NO SQL
+CREATE OR REPLACE FUNCTION uuid4() RETURNS BINARY(16) NOT DETERMINISTIC NO SQL SQL SECURITY INVOKER
 BEGIN
-  DECLARE digits CHAR(32) CHARSET ascii DEFAULT '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-  DECLARE high, low BIGINT UNSIGNED;
-  DECLARE answer VARCHAR(26) CHARSET ascii DEFAULT '';
-  DECLARE i INT DEFAULT 0;
-  IF id IS NULL THEN RETURN NULL; END IF;
-  -- 128 bits are 26 digits of 5 bits after two that are 0; the 13th stands astride: 4 bits of the high half, 1 of the low.
-  SET high = CONV(HEX(LEFT(id, 8)), 16, 10), low = CONV(HEX(RIGHT(id, 8)), 16, 10);
-  WHILE i < 12 DO
-    SET answer = CONCAT(SUBSTR(digits, (low >> (5 * i) & 31) + 1, 1), answer), i = i + 1;
-  END WHILE;
-  SET answer = CONCAT(SUBSTR(digits, ((low >> 60 | high << 4) & 31) + 1, 1), answer), i = 0;
-  WHILE i < 13 DO
-    SET answer = CONCAT(SUBSTR(digits, (high >> (5 * i + 1) & 31) + 1, 1), answer), i = i + 1;
-  END WHILE;
-  RETURN answer;
+  DECLARE random BINARY(16) DEFAULT RANDOM_BYTES(16);
+  RETURN CONCAT(
+    LEFT(random, 6), CHAR(64 | ORD(SUBSTR(random, 7)) & 15 USING binary),
+    SUBSTR(random, 8, 1), CHAR(128 | ORD(SUBSTR(random, 9)) & 63 USING binary), RIGHT(random, 7));
 END //
 
-CREATE OR REPLACE FUNCTION ulid_valid(x TEXT CHARSET utf8mb4) RETURNS BOOLEAN DETERMINISTIC NO SQL
-  RETURN CHAR_LENGTH(x) = 26 AND x REGEXP '^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$' //
-
-CREATE OR REPLACE FUNCTION ulid_blob(x TEXT CHARSET utf8mb4) RETURNS BINARY(16) DETERMINISTIC NO SQL
+-- Base 32 of CONV has the digits 0 to 9 and A to V. Crockford's leaves out I, L, O and U. The time is 10 digits, what
+-- follows it twice 8 digits of 5 bytes.
+CREATE OR REPLACE FUNCTION ulid_text(id LONGBLOB) RETURNS CHAR(26) CHARSET ascii DETERMINISTIC NO SQL SQL SECURITY INVOKER
 BEGIN
-  DECLARE high, low BIGINT UNSIGNED DEFAULT 0;
-  DECLARE digit BIGINT UNSIGNED;
-  DECLARE i INT DEFAULT 1;
-  IF x IS NULL THEN RETURN NULL; END IF;
+  IF LENGTH(id) <> 16 THEN
+    SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT = 'a ULID has 16 bytes; ulid_blob() reads its text';
+  END IF;
+  RETURN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(
+    CONCAT(
+      LPAD(CONV(HEX(LEFT(id, 6)), 16, 32), 10, '0'),
+      LPAD(CONV(HEX(SUBSTR(id, 7, 5)), 16, 32), 8, '0'),
+      LPAD(CONV(HEX(RIGHT(id, 5)), 16, 32), 8, '0')),
+    'V', 'Z'), 'U', 'Y'), 'T', 'X'), 'S', 'W'), 'R', 'V'), 'Q', 'T'), 'P', 'S'), 'O', 'R'), 'N', 'Q'), 'M', 'P'), 'L', 'N'),
+    'K', 'M'), 'J', 'K'), 'I', 'J');
+END //
+
+-- The forms of text that are read are those of SQLite's functions and of the command: docs/ids.md has the table. Bytes
+-- are compared, because letters of other alphabets equal those of ASCII in some collations, and each length has its own
+-- pattern, because default_regex_flags may let ^ and $ match within a text.
+CREATE OR REPLACE FUNCTION ulid_valid(x LONGBLOB) RETURNS BOOLEAN DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN CASE LENGTH(x)
+    WHEN 26 THEN x REGEXP '^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$'
+    WHEN 32 THEN x REGEXP '^[0-9A-Fa-f]{32}$'
+    ELSE x IS NULL AND NULL
+  END //
+
+CREATE OR REPLACE FUNCTION uuid_valid(x LONGBLOB) RETURNS BOOLEAN DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN CASE LENGTH(x)
+    WHEN 32 THEN x REGEXP '^[0-9A-Fa-f]{32}$'
+    WHEN 36 THEN x REGEXP '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$'
+    WHEN 38 THEN x REGEXP '^[{][0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}[}]$'
+    WHEN 45 THEN x REGEXP '^[Uu][Rr][Nn]:[Uu][Uu][Ii][Dd]:[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$'
+    ELSE x IS NULL AND NULL
+  END //
+
+CREATE OR REPLACE FUNCTION ulid_blob(x LONGBLOB) RETURNS BINARY(16) DETERMINISTIC NO SQL SQL SECURITY INVOKER
+BEGIN
+  DECLARE digits CHAR(32) CHARSET ascii;
   IF NOT ulid_valid(x) THEN
-    SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT = 'not a ULID: 26 characters of 0-9 and A-Z without I, L, O and U, the first 0 to 7';
+    SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT =
+      'not a ULID: 26 characters of 0-9 and A-Z without I, L, O and U, the first 0 to 7, or 32 hex digits';
   END IF;
-  WHILE i <= 26 DO
-    SET digit = LOCATE(UPPER(SUBSTR(x, i, 1)), '0123456789ABCDEFGHJKMNPQRSTVWXYZ') - 1;
-    SET high = high << 5 | low >> 59, low = low << 5 | digit, i = i + 1;
-  END WHILE;
-  RETURN UNHEX(CONCAT(LPAD(HEX(high), 16, '0'), LPAD(HEX(low), 16, '0')));
+  SET digits = x;
+  IF LENGTH(x) = 32 THEN RETURN UNHEX(digits); END IF;
+  SET digits =
+    REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(
+    UPPER(digits),
+    'J', 'I'), 'K', 'J'), 'M', 'K'), 'N', 'L'), 'P', 'M'), 'Q', 'N'), 'R', 'O'), 'S', 'P'), 'T', 'Q'), 'V', 'R'), 'W', 'S'),
+    'X', 'T'), 'Y', 'U'), 'Z', 'V');
+  RETURN UNHEX(CONCAT(
+    LPAD(CONV(LEFT(digits, 10), 32, 16), 12, '0'),
+    LPAD(CONV(SUBSTR(digits, 11, 8), 32, 16), 10, '0'),
+    LPAD(CONV(SUBSTR(digits, 19, 8), 32, 16), 10, '0')));
 END //
 
-CREATE OR REPLACE FUNCTION uuid_text(id BINARY(16)) RETURNS CHAR(36) CHARSET ascii DETERMINISTIC NO SQL
-  RETURN LOWER(CONCAT_WS('-', HEX(LEFT(id, 4)), HEX(SUBSTR(id, 5, 2)), HEX(SUBSTR(id, 7, 2)), HEX(SUBSTR(id, 9, 2)),
-    HEX(SUBSTR(id, 11)))) //
-
-CREATE OR REPLACE FUNCTION uuid_blob(x TEXT CHARSET utf8mb4) RETURNS BINARY(16) DETERMINISTIC NO SQL
+CREATE OR REPLACE FUNCTION uuid_text(id LONGBLOB) RETURNS CHAR(36) CHARSET ascii DETERMINISTIC NO SQL SQL SECURITY INVOKER
 BEGIN
-  IF CHAR_LENGTH(x) <> 36 OR x NOT REGEXP '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' THEN
-    SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT = 'not a UUID: 36 characters, hex digits in groups of 8, 4, 4, 4 and 12';
+  IF LENGTH(id) <> 16 THEN
+    SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT = 'a UUID has 16 bytes; uuid_blob() reads its text';
   END IF;
-  RETURN UNHEX(REPLACE(x, '-', ''));
+  RETURN LOWER(CONCAT(HEX(LEFT(id, 4)), '-', HEX(SUBSTR(id, 5, 2)), '-', HEX(SUBSTR(id, 7, 2)), '-', HEX(SUBSTR(id, 9, 2)),
+    '-', HEX(SUBSTR(id, 11))));
 END //
 
-CREATE OR REPLACE FUNCTION ulid_timestamp(id BINARY(16)) RETURNS BIGINT DETERMINISTIC NO SQL
-  RETURN CONV(HEX(LEFT(id, 6)), 16, 10) //
-
-CREATE OR REPLACE FUNCTION uuid7_timestamp(id BINARY(16)) RETURNS BIGINT DETERMINISTIC NO SQL
+CREATE OR REPLACE FUNCTION uuid_hex(id LONGBLOB) RETURNS CHAR(32) CHARSET ascii DETERMINISTIC NO SQL SQL SECURITY INVOKER
 BEGIN
-  IF HEX(id) NOT REGEXP '^.{12}7.{3}[89AB]' THEN
+  IF LENGTH(id) <> 16 THEN
+    SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT = 'a UUID has 16 bytes; uuid_blob() reads its text';
+  END IF;
+  RETURN LOWER(HEX(id));
+END //
+
+CREATE OR REPLACE FUNCTION uuid_blob(x LONGBLOB) RETURNS BINARY(16) DETERMINISTIC NO SQL SQL SECURITY INVOKER
+BEGIN
+  IF NOT uuid_valid(x) THEN
+    SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT =
+      'not a UUID: hex digits in groups of 8, 4, 4, 4, 12, also in braces or after urn:uuid:, or 32 hex digits';
+  END IF;
+  RETURN UNHEX(RIGHT(REPLACE(REPLACE(x, '-', ''), '}', ''), 32));
+END //
+
+CREATE OR REPLACE FUNCTION ulid_to_uuid(x LONGBLOB) RETURNS CHAR(36) CHARSET ascii DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN uuid_text(ulid_blob(x)) //
+
+CREATE OR REPLACE FUNCTION uuid_to_ulid(x LONGBLOB) RETURNS CHAR(26) CHARSET ascii DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN ulid_text(uuid_blob(x)) //
+
+CREATE OR REPLACE FUNCTION uuid_version(id LONGBLOB) RETURNS INT DETERMINISTIC NO SQL SQL SECURITY INVOKER
+BEGIN
+  IF LENGTH(id) <> 16 THEN
+    SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT = 'a UUID has 16 bytes; uuid_blob() reads its text';
+  END IF;
+  RETURN IF(ORD(SUBSTR(id, 9)) >> 6 = 2, ORD(SUBSTR(id, 7)) >> 4, NULL);
+END //
+
+CREATE OR REPLACE FUNCTION uuid7_valid(x LONGBLOB) RETURNS BOOLEAN DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN IF(uuid_valid(x), uuid_version(uuid_blob(x)) <=> 7, uuid_valid(x)) //
+
+CREATE OR REPLACE FUNCTION key_kind(x LONGBLOB) RETURNS VARCHAR(60) CHARSET ascii DETERMINISTIC NO SQL SQL SECURITY INVOKER
+BEGIN
+  DECLARE id BINARY(16) DEFAULT IF(uuid_valid(x), uuid_blob(x), NULL);
+  DECLARE version INT DEFAULT uuid_version(id);
+  RETURN CASE
+    WHEN x IS NULL THEN NULL
+    WHEN id = REPEAT(CHAR(0), 16) THEN 'the nil UUID'
+    WHEN id = REPEAT(CHAR(255), 16) THEN 'the max UUID'
+    WHEN ulid_valid(x) AND COALESCE(version, 0) NOT BETWEEN 1 AND 8 THEN 'ulid'
+    WHEN version IN (4, 7) THEN CONCAT('uuid', version)
+    WHEN version IS NOT NULL THEN CONCAT('UUID version ', version)
+    WHEN id IS NOT NULL THEN 'UUID of another variant'
+    WHEN LENGTH(x) <= 20 AND x NOT REGEXP '[^-0-9]' AND x REGEXP '^(0|-?[1-9][0-9]*)$'
+      AND CAST(x AS DECIMAL(20)) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN 'integer'
+    WHEN LENGTH(x) IN (0, 26) OR LENGTH(x) MOD 2 OR x REGEXP '[^0-9A-Fa-f]' THEN 'no id'
+    WHEN LENGTH(x) = 40 THEN 'token160'
+    ELSE CONCAT('token of ', LENGTH(x) DIV 2, ' bytes')
+  END;
+END //
+
+CREATE OR REPLACE FUNCTION ulid_timestamp(id LONGBLOB) RETURNS BIGINT DETERMINISTIC NO SQL SQL SECURITY INVOKER
+BEGIN
+  IF LENGTH(id) <> 16 THEN
+    SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT = 'a ULID has 16 bytes; ulid_blob() reads its text';
+  END IF;
+  RETURN CONV(HEX(LEFT(id, 6)), 16, 10);
+END //
+
+CREATE OR REPLACE FUNCTION uuid7_timestamp(id LONGBLOB) RETURNS BIGINT DETERMINISTIC NO SQL SQL SECURITY INVOKER
+BEGIN
+  IF NOT uuid_version(id) <=> 7 AND id IS NOT NULL THEN
     SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT = 'the UUID is not of version 7: it does not begin with its time';
   END IF;
-  RETURN ulid_timestamp(id);
+  RETURN CONV(HEX(LEFT(id, 6)), 16, 10);
 END //
 
--- The first 6 bytes of an id, and what follows them in hex digits.
-CREATE OR REPLACE FUNCTION inorder_bound(ms BIGINT, tail CHAR(20)) RETURNS BINARY(16) DETERMINISTIC NO SQL
+-- The 6 bytes of a time. The mode of the caller would let BIGINT take 'abc' for 0 and 1.5 for 2.
+CREATE OR REPLACE FUNCTION inorder_ms(ms VARBINARY(64)) RETURNS BINARY(6) DETERMINISTIC NO SQL SQL SECURITY INVOKER
 BEGIN
-  IF ms NOT BETWEEN 0 AND 281474976710655 THEN
-    SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT = 'ids begin in 1970 with millisecond 0 and end in the year 10889 with 281474976710655';
+  IF ms REGEXP '[^.0-9]' OR ms NOT REGEXP '^[0-9]{1,15}([.]0{1,30})?$' OR CAST(ms AS DECIMAL(15)) > 281474976710655 THEN
+    SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT =
+      'a time is whole milliseconds: ids begin in 1970 with 0 and end in the year 10889 with 281474976710655';
   END IF;
-  RETURN UNHEX(CONCAT(LPAD(HEX(ms), 12, '0'), tail));
+  RETURN UNHEX(LPAD(HEX(CAST(ms AS DECIMAL(15))), 12, '0'));
 END //
 
-CREATE OR REPLACE FUNCTION ulid_min(ms BIGINT) RETURNS BINARY(16) DETERMINISTIC NO SQL
-  RETURN inorder_bound(ms, '00000000000000000000') //
-CREATE OR REPLACE FUNCTION ulid_max(ms BIGINT) RETURNS BINARY(16) DETERMINISTIC NO SQL
-  RETURN inorder_bound(ms, 'FFFFFFFFFFFFFFFFFFFF') //
-CREATE OR REPLACE FUNCTION uuid7_min(ms BIGINT) RETURNS BINARY(16) DETERMINISTIC NO SQL
-  RETURN inorder_bound(ms, '70008000000000000000') //
-CREATE OR REPLACE FUNCTION uuid7_max(ms BIGINT) RETURNS BINARY(16) DETERMINISTIC NO SQL
-  RETURN inorder_bound(ms, '7FFFBFFFFFFFFFFFFFFF') //
+CREATE OR REPLACE FUNCTION ulid_min(ms VARBINARY(64)) RETURNS BINARY(16) DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN CONCAT(inorder_ms(ms), UNHEX('00000000000000000000')) //
+CREATE OR REPLACE FUNCTION ulid_max(ms VARBINARY(64)) RETURNS BINARY(16) DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN CONCAT(inorder_ms(ms), UNHEX('FFFFFFFFFFFFFFFFFFFF')) //
+CREATE OR REPLACE FUNCTION uuid7_min(ms VARBINARY(64)) RETURNS BINARY(16) DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN CONCAT(inorder_ms(ms), UNHEX('70008000000000000000')) //
+CREATE OR REPLACE FUNCTION uuid7_max(ms VARBINARY(64)) RETURNS BINARY(16) DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN CONCAT(inorder_ms(ms), UNHEX('7FFFBFFFFFFFFFFFFFFF')) //
+
+CREATE OR REPLACE FUNCTION ulid_at(ms VARBINARY(64)) RETURNS BINARY(16) NOT DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN CONCAT(inorder_ms(ms), RANDOM_BYTES(10)) //
+CREATE OR REPLACE FUNCTION uuid7_at(ms VARBINARY(64)) RETURNS BINARY(16) NOT DETERMINISTIC NO SQL SQL SECURITY INVOKER
+BEGIN
+  DECLARE random BINARY(16) DEFAULT uuid4();
+  RETURN CONCAT(inorder_ms(ms), CHAR(112 | ORD(SUBSTR(random, 7)) & 15 USING binary), SUBSTR(random, 8));
+END //
+
+CREATE OR REPLACE FUNCTION token(n VARBINARY(64)) RETURNS VARBINARY(1024) NOT DETERMINISTIC NO SQL SQL SECURITY INVOKER
+BEGIN
+  IF n REGEXP '[^.0-9]' OR n NOT REGEXP '^[0-9]{1,4}([.]0{1,30})?$' OR CAST(n AS DECIMAL(4)) NOT BETWEEN 1 AND 1024 THEN
+    SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT = 'a token has 1 to 1024 bytes';
+  END IF;
+  RETURN RANDOM_BYTES(CAST(n AS DECIMAL(4)));
+END //
+CREATE OR REPLACE FUNCTION token_text(n VARBINARY(64)) RETURNS VARCHAR(2048) CHARSET ascii NOT DETERMINISTIC NO SQL
+  SQL SECURITY INVOKER
+  RETURN LOWER(HEX(token(n))) //
+
+CREATE OR REPLACE FUNCTION inorder_version() RETURNS VARCHAR(20) CHARSET ascii DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN '0.1.0' //
+
+-- An earlier version of this file had it.
+DROP FUNCTION IF EXISTS inorder_bound //
 
 DELIMITER ;
+
+SET SESSION sql_mode = @inorder_sql_mode;

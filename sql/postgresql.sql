@@ -1,67 +1,99 @@
--- ULIDs and UUIDv7 in PostgreSQL 13 to 17, where none are built in (18 has uuidv7()). Pure SQL and PL/pgSQL.
+-- ULIDs and UUIDv7 in PostgreSQL 14 to 17, where none are built in (18 has uuidv7()). Pure SQL and PL/pgSQL.
 --
 --   psql -f postgresql.sql
+--   psql -c 'CREATE SCHEMA ids' -c 'SET search_path = ids' -f postgresql.sql
+--
+-- The functions go into the first schema of the search path. They depend on no search path when they run, so a dump with
+-- defaults, generated columns or indexes on them restores. Every role may call them; in a schema other than public a role
+-- needs USAGE on that schema.
 --
 -- ulid() and uuid7() give a uuid, 16 bytes, and are in one order over all sessions: the milliseconds and a counter of 16
 -- bits are a sequence, which rollbacks do not turn back and which a clock that steps back does not move. What follows
--- them is random. A standby cannot make ids, since it cannot advance a sequence.
+-- them is random. A standby cannot make ids, since it cannot advance a sequence. The sequence ends in the year 6429.
 --
 --   CREATE TABLE note(id uuid PRIMARY KEY DEFAULT ulid(), text text);
 --
 -- | uuid      | ulid(), uuid7()                    | new, greater than all before
 -- | text      | ulid_text()                        | a new ULID as text
+-- | uuid      | ulid_at(time), uuid7_at(time)      | of this millisecond, otherwise random
+-- | bytea     | token(n)                           | n random bytes, 1 to 1024
+-- | text      | token_text(n)                      | n random bytes as 2n hex digits
 -- | text      | uuid_to_ulid(uuid)                 | the 26 characters of a ULID
--- | uuid      | ulid_to_uuid(text)                 | the ULID of 26 characters, in either case
+-- | uuid      | ulid_to_uuid(text)                 | the ULID of a text
+-- | text      | ulid_text(text)                    | the 26 characters of the ULID of a text
+-- | text      | uuid_text(text)                    | the 36 characters of the UUID of a text
 -- | boolean   | ulid_valid(text)                   | whether it is a ULID; never raises
+-- | boolean   | uuid_valid(text)                   | whether it is a UUID of any version; never raises
+-- | boolean   | uuid7_valid(text)                  | whether it is a UUIDv7; never raises
+-- | integer   | uuid_version(uuid)                 | the version, NULL if it is of another variant
+-- | text      | key_kind(text), key_kind(uuid)     | ulid, uuid7, uuid4, token160, otherwise in words
 -- | timestamp | ulid_timestamp(uuid)               | when it was made
 -- | timestamp | uuid7_timestamp(uuid)              | the same, refusing other versions
 -- | uuid      | ulid_min(time), ulid_max(time)     | the least and greatest ULID of a millisecond
 -- | uuid      | uuid7_min(time), uuid7_max(time)   | the least and greatest UUIDv7 of a millisecond
+-- | text      | inorder_version()                  | the version of these functions
 --
--- NULL gives NULL; wrong input is an error.
+-- NULL gives NULL; wrong input is an error. docs/ids.md lists the forms of text that are read.
 
 BEGIN;
+SET LOCAL client_min_messages = warning;
 
 CREATE SEQUENCE IF NOT EXISTS inorder_last MINVALUE 0 START 0;
+-- Who makes ids counts on. Only inorder_advance() sets the sequence.
+GRANT USAGE ON SEQUENCE inorder_last TO PUBLIC;
 
--- The next count: 48 bits of milliseconds and 16 of a counter that starts each millisecond below 2^12, at random.
-CREATE OR REPLACE FUNCTION inorder_count() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+-- A body written RETURN … is parsed when it is created, and refers to functions and the sequence by object id: it needs
+-- no search path. PL/pgSQL looks names up when it runs; such bodies name nothing outside pg_catalog.
+
+-- Sets the sequence to the clock, unless it is there already, and returns the next count: 48 bits of milliseconds and 16
+-- of a counter that starts each millisecond below 2^12, at random. The lock keeps two sessions from setting the same one.
+CREATE OR REPLACE FUNCTION inorder_set(last regclass) RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   now_ms bigint := floor(extract(epoch FROM clock_timestamp()) * 1000);
-  count bigint := nextval('inorder_last');
+  count bigint;
 BEGIN
+  PERFORM pg_advisory_lock(hashtext('inorder_last'), last::oid::int);
+  count := nextval(last);
   IF count >> 16 < now_ms THEN
-    -- Once a millisecond. The lock keeps two sessions from setting the same one; counting needs no lock.
-    BEGIN
-      PERFORM pg_advisory_lock(hashtext('inorder_last'));
-      count := nextval('inorder_last');
-      IF count >> 16 < now_ms THEN
-        count := setval('inorder_last', (now_ms << 16) + floor(random() * 4096)::bigint);
-      END IF;
-      PERFORM pg_advisory_unlock(hashtext('inorder_last'));
-    EXCEPTION WHEN query_canceled OR OTHERS THEN
-      PERFORM pg_advisory_unlock(hashtext('inorder_last'));
-      RAISE;
-    END;
+    count := setval(last, (now_ms << 16) + floor(random() * 4096)::bigint);
   END IF;
+  PERFORM pg_advisory_unlock(hashtext('inorder_last'), last::oid::int);
   RETURN count;
+EXCEPTION WHEN query_canceled OR OTHERS THEN
+  PERFORM pg_advisory_unlock(hashtext('inorder_last'), last::oid::int);
+  RAISE;
 END $$;
+-- It would set any sequence of its caller's.
+REVOKE EXECUTE ON FUNCTION inorder_set(regclass) FROM PUBLIC;
 
-CREATE OR REPLACE FUNCTION ulid() RETURNS uuid LANGUAGE plpgsql VOLATILE AS $$
+-- The same for this sequence and for every role.
+CREATE OR REPLACE FUNCTION inorder_advance() RETURNS bigint LANGUAGE sql VOLATILE SECURITY DEFINER
+RETURN inorder_set('inorder_last');
+
+-- The ULID of a count, or NULL if the clock has passed the millisecond of the count.
+CREATE OR REPLACE FUNCTION inorder_ulid(count bigint, clock timestamptz) RETURNS uuid LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-  count bytea := int8send(inorder_count());
-  random bytea := uuid_send(gen_random_uuid());
+  random bytea;
 BEGIN
+  IF count >> 16 < floor(extract(epoch FROM clock) * 1000) THEN
+    RETURN NULL;
+  END IF;
   -- A random UUID has 7 bytes that are wholly random at its end and 6 at its beginning.
-  RETURN encode(count || substring(random FROM 10 FOR 7) || substring(random FROM 1 FOR 1), 'hex')::uuid;
+  random := uuid_send(gen_random_uuid());
+  RETURN encode(int8send(count) || substring(random FROM 10 FOR 7) || substring(random FROM 1 FOR 1), 'hex')::uuid;
 END $$;
 
-CREATE OR REPLACE FUNCTION uuid7() RETURNS uuid LANGUAGE plpgsql VOLATILE AS $$
+-- The UUIDv7 of a count, or NULL if the clock has passed the millisecond of the count.
+CREATE OR REPLACE FUNCTION inorder_uuid7(count bigint, clock timestamptz) RETURNS uuid LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-  count bigint := inorder_count();
   counter int := (count & 65535)::int;
-  id bytea := int8send(count) || substring(uuid_send(gen_random_uuid()) FROM 9);
+  id bytea;
 BEGIN
+  IF count >> 16 < floor(extract(epoch FROM clock) * 1000) THEN
+    RETURN NULL;
+  END IF;
+  id := int8send(count) || substring(uuid_send(gen_random_uuid()) FROM 9);
   -- The counter makes room for the version, 7, and for the variant, the two bits 10.
   id := set_byte(id, 6, 112 | (counter >> 12));
   id := set_byte(id, 7, (counter >> 4) & 255);
@@ -69,44 +101,131 @@ BEGIN
   RETURN encode(id, 'hex')::uuid;
 END $$;
 
-CREATE OR REPLACE FUNCTION uuid_to_ulid(id uuid) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-  SELECT string_agg(
-    substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substring(bits FROM 5 * i + 1 FOR 5)::bit(5)::int + 1, 1), '' ORDER BY i)
-  FROM (SELECT B'00' || ('x' || replace(id::text, '-', ''))::bit(128) AS bits) AS padded, generate_series(0, 25) AS i
-$$;
+-- Once a millisecond the count lags behind the clock, and the sequence is set.
+CREATE OR REPLACE FUNCTION ulid() RETURNS uuid LANGUAGE sql VOLATILE
+RETURN COALESCE(inorder_ulid(nextval('inorder_last'), clock_timestamp()), inorder_ulid(inorder_advance(), NULL));
 
-CREATE OR REPLACE FUNCTION ulid_text() RETURNS text LANGUAGE sql VOLATILE AS 'SELECT uuid_to_ulid(ulid())';
+CREATE OR REPLACE FUNCTION uuid7() RETURNS uuid LANGUAGE sql VOLATILE
+RETURN COALESCE(inorder_uuid7(nextval('inorder_last'), clock_timestamp()), inorder_uuid7(inorder_advance(), NULL));
 
-CREATE OR REPLACE FUNCTION ulid_valid(x text) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-  SELECT x ~ '^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$' AND length(x) = 26
-$$;
-
-CREATE OR REPLACE FUNCTION ulid_to_uuid(x text) RETURNS uuid LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+CREATE OR REPLACE FUNCTION uuid_to_ulid(id uuid) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
-  bits varbit;
+  bits varbit := B'00' || ('x' || encode(uuid_send(id), 'hex'))::bit(128);
+  answer text := '';
 BEGIN
-  IF NOT ulid_valid(x) THEN
-    RAISE 'not a ULID, 26 characters of 0-9 and A-Z without I, L, O and U, the first 0 to 7: %', x
-      USING ERRCODE = 'invalid_text_representation';
-  END IF;
-  SELECT string_agg(
-    (strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', upper(substr(x, i, 1))) - 1)::bit(5)::text, '' ORDER BY i)::varbit
-  INTO bits FROM generate_series(1, 26) AS i;
-  RETURN (lpad(to_hex(substring(bits FROM 3 FOR 64)::bit(64)::bigint), 16, '0')
-    || lpad(to_hex(substring(bits FROM 67 FOR 64)::bit(64)::bigint), 16, '0'))::uuid;
+  FOR digit IN 0..25 LOOP
+    answer := answer || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substring(bits FROM 5 * digit + 1 FOR 5)::bit(5)::int + 1, 1);
+  END LOOP;
+  RETURN answer;
 END $$;
 
-CREATE OR REPLACE FUNCTION ulid_timestamp(id uuid) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-  SELECT to_timestamp(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000::float8)
-$$;
+CREATE OR REPLACE FUNCTION ulid_text() RETURNS text LANGUAGE sql VOLATILE
+RETURN uuid_to_ulid(ulid());
 
-CREATE OR REPLACE FUNCTION uuid7_timestamp(id uuid) RETURNS timestamptz LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+-- The forms of text that are read are those of SQLite's functions and of the command: docs/ids.md has the table.
+-- COLLATE "C", because a column may have a collation that knows no regular expressions.
+CREATE OR REPLACE FUNCTION ulid_valid(x text) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN x COLLATE "C" ~ '^(?:[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}|[0-9A-Fa-f]{32})$';
+
+CREATE OR REPLACE FUNCTION uuid_valid(x text) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN x COLLATE "C" ~ ('^(?:[0-9A-Fa-f]{32}'
+  '|(?:[Uu][Rr][Nn]:[Uu][Uu][Ii][Dd]:)?[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}'
+  '|\{[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\})$');
+
+CREATE OR REPLACE FUNCTION inorder_read_ulid(x text, is_valid boolean) RETURNS uuid
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  digits text COLLATE "C" := upper(x COLLATE "C");
+  bits varbit := B'';
+BEGIN
+  IF NOT is_valid THEN
+    RAISE 'not a ULID, 26 characters of 0-9 and A-Z without I, L, O and U, the first 0 to 7, or 32 hex digits: %', x
+      USING ERRCODE = 'invalid_text_representation';
+  END IF;
+  IF length(x) = 32 THEN
+    RETURN x::uuid;
+  END IF;
+  FOR i IN 1..26 LOOP
+    bits := bits || (strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(digits, i, 1)) - 1)::bit(5);
+  END LOOP;
+  RETURN encode(int8send(substring(bits FROM 3 FOR 64)::bit(64)::bigint)
+    || int8send(substring(bits FROM 67 FOR 64)::bit(64)::bigint), 'hex')::uuid;
+END $$;
+
+CREATE OR REPLACE FUNCTION inorder_read_uuid(x text, is_valid boolean) RETURNS uuid
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  IF NOT is_valid THEN
+    RAISE 'not a UUID, hex digits in groups of 8, 4, 4, 4 and 12, bare, in braces or after urn:uuid:, or 32 hex digits: %', x
+      USING ERRCODE = 'invalid_text_representation';
+  END IF;
+  RETURN replace(lower(x COLLATE "C"), 'urn:uuid:', '')::uuid;
+END $$;
+
+CREATE OR REPLACE FUNCTION ulid_to_uuid(x text) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN inorder_read_ulid(x, ulid_valid(x));
+
+CREATE OR REPLACE FUNCTION ulid_text(x text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN uuid_to_ulid(ulid_to_uuid(x));
+
+CREATE OR REPLACE FUNCTION uuid_text(x text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN inorder_read_uuid(x, uuid_valid(x))::text;
+
+CREATE OR REPLACE FUNCTION uuid_version(id uuid) RETURNS integer LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN CASE WHEN get_byte(uuid_send(id), 8) >> 6 = 2 THEN get_byte(uuid_send(id), 6) >> 4 END;
+
+CREATE OR REPLACE FUNCTION uuid7_valid(x text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN uuid_valid(x) AND x COLLATE "C" ~ '7[0-9A-Fa-f]{3}-?[89ABab][0-9A-Fa-f]{3}-?[0-9A-Fa-f]{12}\}?$';
+
+CREATE OR REPLACE FUNCTION inorder_kind(x text, is_ulid boolean, is_uuid boolean) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  hex text COLLATE "C" := replace(replace(lower(x COLLATE "C"), 'urn:uuid:', ''), '-', '');
+  version int;
+BEGIN
+  IF is_uuid THEN
+    hex := btrim(hex, '{}');
+    version := ('x' || substr(hex, 13, 1))::bit(4)::int;
+    RETURN CASE
+      WHEN hex ~ '^0*$' THEN 'the nil UUID'
+      WHEN hex ~ '^f*$' THEN 'the max UUID'
+      WHEN is_ulid AND (substr(hex, 17, 1) !~ '[89ab]' OR version NOT BETWEEN 1 AND 8) THEN 'ulid'
+      WHEN substr(hex, 17, 1) !~ '[89ab]' THEN 'UUID of another variant'
+      WHEN version IN (4, 7) THEN 'uuid' || version
+      ELSE 'UUID version ' || version
+    END;
+  END IF;
+  RETURN CASE
+    WHEN is_ulid THEN 'ulid'
+    WHEN length(x) <= 20 AND x COLLATE "C" ~ '^(?:0|-?[1-9][0-9]*)$'
+      AND x::numeric BETWEEN -9223372036854775808 AND 9223372036854775807 THEN 'integer'
+    WHEN length(x) = 26 OR x COLLATE "C" !~ '^(?:[0-9A-Fa-f]{2})+$' THEN 'no id'
+    WHEN length(x) = 40 THEN 'token160'
+    ELSE 'token of ' || length(x) / 2 || ' bytes'
+  END;
+END $$;
+
+CREATE OR REPLACE FUNCTION key_kind(x text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN inorder_kind(x, ulid_valid(x), uuid_valid(x));
+
+-- Its bits tell no more than those of a blob, hence no hyphens.
+CREATE OR REPLACE FUNCTION key_kind(x uuid) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN key_kind(encode(uuid_send(x), 'hex'));
+
+CREATE OR REPLACE FUNCTION ulid_timestamp(id uuid) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN to_timestamp(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000::float8);
+
+CREATE OR REPLACE FUNCTION inorder_uuid7_timestamp(id uuid, at timestamptz) RETURNS timestamptz
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   IF id::text !~ '^.{14}7.{4}[89ab]' THEN
     RAISE '% is not of version 7: it does not begin with its time', id USING ERRCODE = 'invalid_parameter_value';
   END IF;
-  RETURN ulid_timestamp(id);
+  RETURN at;
 END $$;
+
+CREATE OR REPLACE FUNCTION uuid7_timestamp(id uuid) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN inorder_uuid7_timestamp(id, ulid_timestamp(id));
 
 -- The 12 hex digits of a time. Whole numbers throughout: a fraction of seconds times 1000 is off by one now and then.
 CREATE OR REPLACE FUNCTION inorder_ms_hex(t timestamptz) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
@@ -121,13 +240,41 @@ BEGIN
   RETURN lpad(to_hex(ms), 12, '0');
 END $$;
 
-CREATE OR REPLACE FUNCTION ulid_min(t timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
-  $$SELECT (inorder_ms_hex(t) || '00000000000000000000')::uuid$$;
-CREATE OR REPLACE FUNCTION ulid_max(t timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
-  $$SELECT (inorder_ms_hex(t) || 'ffffffffffffffffffff')::uuid$$;
-CREATE OR REPLACE FUNCTION uuid7_min(t timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
-  $$SELECT (inorder_ms_hex(t) || '70008000000000000000')::uuid$$;
-CREATE OR REPLACE FUNCTION uuid7_max(t timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
-  $$SELECT (inorder_ms_hex(t) || '7fffbfffffffffffffff')::uuid$$;
+CREATE OR REPLACE FUNCTION ulid_min(t timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (inorder_ms_hex(t) || '00000000000000000000')::uuid;
+CREATE OR REPLACE FUNCTION ulid_max(t timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (inorder_ms_hex(t) || 'ffffffffffffffffffff')::uuid;
+CREATE OR REPLACE FUNCTION uuid7_min(t timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (inorder_ms_hex(t) || '70008000000000000000')::uuid;
+CREATE OR REPLACE FUNCTION uuid7_max(t timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (inorder_ms_hex(t) || '7fffbfffffffffffffff')::uuid;
+
+-- What of a random UUID is wholly random makes their tails.
+CREATE OR REPLACE FUNCTION ulid_at(t timestamptz) RETURNS uuid LANGUAGE sql VOLATILE STRICT
+RETURN (inorder_ms_hex(t) || left(gen_random_uuid()::text, 8) || right(gen_random_uuid()::text, 12))::uuid;
+CREATE OR REPLACE FUNCTION uuid7_at(t timestamptz) RETURNS uuid LANGUAGE sql VOLATILE STRICT
+RETURN (inorder_ms_hex(t) || '7' || right(gen_random_uuid()::text, 3) || right(gen_random_uuid()::text, 17))::uuid;
+
+CREATE OR REPLACE FUNCTION token(n integer) RETURNS bytea LANGUAGE plpgsql VOLATILE STRICT AS $$
+DECLARE
+  bytes bytea := '';
+BEGIN
+  IF n NOT BETWEEN 1 AND 1024 THEN
+    RAISE 'a token has 1 to 1024 bytes, not %', n USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  WHILE length(bytes) < n LOOP
+    bytes := bytes || substring(uuid_send(gen_random_uuid()) FROM 10 FOR 7);
+  END LOOP;
+  RETURN substring(bytes FROM 1 FOR n);
+END $$;
+
+CREATE OR REPLACE FUNCTION token_text(n integer) RETURNS text LANGUAGE sql VOLATILE STRICT
+RETURN encode(token(n), 'hex');
+
+CREATE OR REPLACE FUNCTION inorder_version() RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN '0.1.0';
+
+-- An earlier version of this file had it.
+DROP FUNCTION IF EXISTS inorder_count();
 
 COMMIT;

@@ -161,22 +161,48 @@ class Python(unittest.TestCase):
             self.assertEqual((len(ids), ids), (400, sorted(ids)))
 
 
+def node_modules():
+    """The folder of what tests/node/package-lock.json names, installed where it is not yet there for this Node."""
+    folder = TARGET / "node"
+    wanted, installed = TESTS / "node" / "package-lock.json", folder / "package-lock.json"
+    probe = ["node", "-e", "new (require('better-sqlite3'))(':memory:')"]
+    environment = {**os.environ, "NODE_PATH": str(folder / "node_modules")}
+    is_same = installed.exists() and installed.read_bytes() == wanted.read_bytes()
+    if not is_same or subprocess.run(probe, env=environment, capture_output=True).returncode != 0:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for file in ["package.json", "package-lock.json"]:
+            shutil.copy(TESTS / "node" / file, folder)
+        run("npm", "ci", "--no-audit", "--no-fund", cwd=folder)
+    return folder / "node_modules"
+
+
 class Node(unittest.TestCase):
+    # better-sqlite3 11 is the last that Node 18 of Debian 12 can load.
     def test_better_sqlite3_loads_it(self):
-        folder = TARGET / "node"
-        environment = {**os.environ, "NODE_PATH": str(folder / "node_modules")}
-        probe = ["node", "-e", "new (require('better-sqlite3'))(':memory:')"]
-        if subprocess.run(probe, env=environment, capture_output=True).returncode != 0:
-            # Not there, or built for another Node. Later ones than this need Node 20; Debian 12 has 18.
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
-            run("npm", "install", "--prefix", folder, "better-sqlite3@11.10.0")
+        environment = {**os.environ, "NODE_PATH": str(node_modules())}
         script = (
             "const db = new (require('better-sqlite3'))(':memory:'); db.loadExtension(process.argv[1]);"
             f"db.exec(`PRAGMA trusted_schema=off; {TABLE}; INSERT INTO t(n) VALUES (1), (2)`);"
             "console.log(db.prepare('SELECT group_concat(n) AS n FROM (SELECT n FROM t ORDER BY id)').get().n)"
         )
         self.assertEqual(run("node", "-e", script, EXTENSION, env=environment), "1,2\n")
+
+    def test_numbers_of_javascript_are_integers(self):
+        script = (
+            "const assert = require('node:assert'), db = new (require('better-sqlite3'))(':memory:'); db.loadExtension(process.argv[1]);"
+            "const ask = (sql, ...values) => db.prepare(sql).pluck().get(...values), ms = 1645557742000;"
+            "for (const f of ['ulid_min', 'ulid_max', 'ulid_at']) assert.equal(ask(`SELECT ulid_timestamp(${f}(?))`, ms), ms);"
+            "for (const f of ['uuid7_min', 'uuid7_max', 'uuid7_at']) assert.equal(ask(`SELECT uuid7_timestamp(${f}(?))`, ms), ms);"
+            "assert.equal(ask('SELECT length(token(?))', 20), 20); assert.equal(ask('SELECT length(token_text(?))', 20), 40);"
+            "assert.equal(ask(\"SELECT count(*) FROM keys('ulid', ?)\", 300), 300); assert.equal(ask('SELECT key_kind(?)', 17), 'integer');"
+            "assert.equal(ask('SELECT ulid_timestamp(ulid_min(?))', BigInt(ms)), ms);"
+            "for (const wrong of [0.5, -1, 2 ** 48, 1e300, Infinity])"
+            "  assert.throws(() => ask('SELECT ulid_min(?)', wrong), /ulid_min\\(\\): /);"
+            "console.log('done')"
+        )
+        environment = {**os.environ, "NODE_PATH": str(node_modules())}
+        self.assertEqual(run("node", "-e", script, EXTENSION, env=environment), "done\n")
 
 
 class OldHost(unittest.TestCase):

@@ -6,10 +6,12 @@ Needs cargo, npm, and a python3 with venv whose sqlite3 loads extensions. Takes 
 extension/target/node, where the tests of the extension have put it.
 """
 
+import atexit
+import functools
 import os
 import pathlib
+import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 import venv
@@ -32,33 +34,37 @@ def run(*command, **options):
     return done.stdout
 
 
-class Packages(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+@functools.cache
+def installed():
+    """A folder in which both packages are built and installed: `env`, a virtual environment, and `node_modules`."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="inorder-packages-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    venv.create(folder / "env", with_pip=True)
+    python = folder / "env" / "bin" / "python"
+    run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, PACKAGES / "python")
+    (wheel,) = folder.glob("inorder-0.1.0-py3-none-*.whl")
+    run(python, "-m", "pip", "install", "--quiet", wheel)
+    run("npm", "pack", "--pack-destination", folder, cwd=PACKAGES / "npm")
+    run("npm", "install", "--prefix", folder, folder / "inorder-0.1.0.tgz")
+    return folder
 
+
+class Packages(unittest.TestCase):
     def test_the_wheel(self):
-        venv.create(self.folder / "env", with_pip=True)
-        python = self.folder / "env" / "bin" / "python"
-        run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", self.folder, PACKAGES / "python")
-        (wheel,) = self.folder.glob("inorder-0.1.0-py3-none-*.whl")
-        run(python, "-m", "pip", "install", "--quiet", wheel)
         script = (
             "import inorder, sqlite3, sys; c = sqlite3.connect(':memory:'); inorder.load(c);"
             "c.executescript(sys.argv[1]); print(c.execute(sys.argv[2]).fetchone()[0])"
         )
-        self.assertEqual(run(python, "-c", script, USE, READ, cwd=self.folder), "1,2,3\n")
+        python = installed() / "env" / "bin" / "python"
+        self.assertEqual(run(python, "-c", script, USE, READ, cwd=installed()), "1,2,3\n")
 
     def test_the_npm_package(self):
-        run("npm", "pack", "--pack-destination", self.folder, cwd=PACKAGES / "npm")
-        run("npm", "install", "--prefix", self.folder, self.folder / "inorder-0.1.0.tgz")
         script = (
             "const db = require('inorder').load(new (require('better-sqlite3'))(':memory:'));"
             "db.exec(process.argv[1]); console.log(db.prepare(process.argv[2]).get().n)"
         )
-        environment = {**os.environ, "NODE_PATH": f"{self.folder / 'node_modules'}:{MODULES}"}
-        self.assertEqual(run("node", "-e", script, USE, READ, env=environment, cwd=self.folder), "1,2,3\n")
+        environment = {**os.environ, "NODE_PATH": f"{installed() / 'node_modules'}:{MODULES}"}
+        self.assertEqual(run("node", "-e", script, USE, READ, env=environment, cwd=installed()), "1,2,3\n")
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ pub enum Error {
     },
     /// A text is no time.
     #[error(
-        "{0:?} is no time: write 2024-01-31, 2024-01-31T12:30:00.250Z or milliseconds since 1970"
+        "{0:?} is no time: write 2024-01-31, 2024-01-31T12:30:00.250Z or milliseconds since 1970, 12 digits or more"
     )]
     TimeText(String),
     /// The text or blob of an id is too short or too long.

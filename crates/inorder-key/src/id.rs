@@ -54,7 +54,7 @@ macro_rules! define_id {
                 self.0.to_be_bytes()
             }
 
-            /// Reads the text form, in either case and in no other form.
+            /// Reads the text form or 32 hex digits, in either case; a UUID in braces or after `urn:uuid:` as well.
             ///
             /// # Errors
             /// [`Error::Length`](crate::Error::Length), [`Error::Character`](crate::Error::Character) or

@@ -1,6 +1,6 @@
 //! What an id is: kind, encoding, time, bits and what looks wrong.
 
-use crate::{Encoding, Error, KeyKind, Ulid, UnixTime, Uuid, text};
+use crate::{Encoding, KeyKind, Ulid, UnixTime, Uuid};
 
 /// An id taken apart.
 ///
@@ -110,18 +110,14 @@ const EARLY_MS: u64 = 946_684_800_000;
 impl Inspection {
     /// What a text is: an integer, a ULID, a UUID in any of its forms, or hex digits of a blob or token.
     ///
-    /// `now` tells which times lie in the future.
+    /// 26 characters are a ULID, whatever else they could be, and hyphens make a UUID; 32 hex digits are those of a blob
+    /// of 16 bytes. `now` tells which times lie in the future.
     pub fn of_text(text: &str, now: UnixTime) -> Self {
-        let trimmed = text.trim();
-        let mut found = match trimmed.parse::<i64>() {
+        match text.parse::<i64>() {
             // Leading zeros make a ULID of digits alone.
-            Ok(integer) if integer.to_string() == trimmed => Self::of_integer(integer),
-            _ => Self::of_id_text(trimmed, now),
-        };
-        if trimmed.len() != text.len() {
-            found.problem("blanks stand around it");
+            Ok(integer) if integer.to_string() == text => Self::of_integer(integer),
+            _ => Self::of_id_text(text, now),
         }
-        found
     }
 
     /// What a blob is: 16 bytes of a UUID or ULID, anything else taken for a token.
@@ -138,6 +134,11 @@ impl Inspection {
                     true => Self::of_uuid(id, now),
                     false => Self::of_ulid(bytes.into(), now),
                 }
+            }
+            Err(_) if blob.is_empty() => {
+                let mut found = Self::new(NOTHING.into());
+                found.problem("it is empty");
+                found
             }
             Err(_) => Self::of_token(blob.len()),
         };
@@ -161,38 +162,27 @@ impl Inspection {
     }
 
     fn of_id_text(text: &str, now: UnixTime) -> Self {
-        let digits = match text.strip_prefix("urn:uuid:") {
-            Some(digits) => digits,
-            None => text
-                .strip_prefix('{')
-                .and_then(|text| text.strip_suffix('}'))
-                .unwrap_or(text),
-        };
-        let hex = digits.replace('-', "");
-        let is_hex = !hex.is_empty() && hex.bytes().all(|c| c.is_ascii_hexdigit());
-        let mut found = if let Ok(id) = Ulid::parse(digits) {
-            Self::of_ulid(id, now)
-        } else if is_hex && hex.len() == 32 {
-            let mut bytes = [0; 16];
-            text::read_hex("hex", hex.as_bytes(), &mut bytes).expect("hex digits");
-            let mut found = Self::of_blob(&bytes, now);
-            found.encoding = Encoding::Text;
-            if let Err(error) = Uuid::parse(text) {
-                found.problem(&format!("strict readers refuse this form: {error}"));
-            }
-            found
-        } else if is_hex && hex.len() % 2 == 0 && hex.len() == text.len() {
-            Self::of_token(hex.len() / 2)
+        let is_hex = text.bytes().all(|c| c.is_ascii_hexdigit());
+        let has_other_case: fn(u8) -> bool;
+        let mut found = if text.len() == Ulid::TEXT_BYTES {
+            has_other_case = |c| c.is_ascii_lowercase();
+            Ulid::parse(text).map_or_else(|_| Self::of_nothing(text), |id| Self::of_ulid(id, now))
         } else {
-            Self::of_nothing(text)
+            has_other_case = |c| c.is_ascii_uppercase();
+            match Uuid::parse(text) {
+                Ok(id) if is_hex => Self::of_blob(&id.to_bytes(), now),
+                Ok(id) => Self::of_uuid(id, now),
+                Err(_) if is_hex && !text.is_empty() && text.len().is_multiple_of(2) => {
+                    Self::of_token(text.len() / 2)
+                }
+                Err(_) => Self::of_nothing(text),
+            }
         };
-        let has_other_case = match found.kind {
-            Some(KeyKind::Ulid) => |c: u8| c.is_ascii_lowercase(),
-            _ => |c: u8| c.is_ascii_uppercase(),
-        };
+        found.encoding = Encoding::Text;
+        let digits = text.rsplit(':').next().unwrap_or(text);
         if found.name != NOTHING && digits.bytes().any(has_other_case) {
-            found.problem(match found.kind {
-                Some(KeyKind::Ulid) => "a ULID is written in upper case",
+            found.problem(match text.len() {
+                Ulid::TEXT_BYTES => "a ULID is written in upper case",
                 _ => "hex digits are written in lower case",
             });
         }
@@ -276,11 +266,15 @@ impl Inspection {
     /// A text that is no id: the problem is that of the id whose length comes nearest.
     fn of_nothing(text: &str) -> Self {
         let mut found = Self::new(NOTHING.into());
-        let as_ulid = Ulid::parse(text).err();
-        let as_uuid = Uuid::parse(text).err();
-        let is_nearer_to_ulid = text.len().abs_diff(26) < text.len().abs_diff(36);
-        let error: Option<Error> = if is_nearer_to_ulid { as_ulid } else { as_uuid };
-        found.problems.extend(error.map(|error| error.to_string()));
+        let is_nearer_to_ulid = text.len().abs_diff(26) < text.len().abs_diff(32);
+        let error = match is_nearer_to_ulid {
+            true => Ulid::parse(text).err(),
+            false => Uuid::parse(text).err(),
+        };
+        match text.trim().len() == text.len() {
+            true => found.problems.extend(error.map(|error| error.to_string())),
+            false => found.problem("blanks stand around it"),
+        }
         found
     }
 
@@ -401,6 +395,51 @@ mod tests {
     }
 
     #[test]
+    fn hyphens_make_a_uuid_and_26_characters_a_ulid() {
+        for (text, name, kind) in [
+            (
+                "01563e3a-b5d3-d676-4c61-efb99302bd5b",
+                "UUID of another variant",
+                None,
+            ),
+            (
+                "01563e3a-b5d3-d676-8c61-efb99302bd5b",
+                "UUID version 13",
+                None,
+            ),
+            (
+                "{01563e3a-b5d3-0676-8c61-efb99302bd5b}",
+                "UUID version 0",
+                None,
+            ),
+            (
+                "URN:UUID:919108f7-52d1-4320-9bac-f847db4148a8",
+                "UUID version 4",
+                Some(KeyKind::Uuid4),
+            ),
+            (
+                "01563e3ab5d3d6764c61efb99302bd5b",
+                "ULID",
+                Some(KeyKind::Ulid),
+            ),
+            (
+                "919108f752d143209bacf847db4148a8",
+                "UUID version 4",
+                Some(KeyKind::Uuid4),
+            ),
+            ("80000000000000000000000000", NOTHING, None),
+            ("abcdefabcdefabcdefabcdefab", NOTHING, None),
+            ("0156-3e3a-b5d3-d676-4c61-efb9-9302-bd5b", NOTHING, None),
+            ("{919108f752d143209bacf847db4148a8}", NOTHING, None),
+            ("{01ARZ3NDEKTSV4RRFFQ69G5FAV}", NOTHING, None),
+            (" 919108f7-52d1-4320-9bac-f847db4148a8", NOTHING, None),
+        ] {
+            let found = of(text);
+            assert_eq!((found.name.as_str(), found.kind), (name, kind), "{text}");
+        }
+    }
+
+    #[test]
     fn problems_are_sentences() {
         for (text, problem) in [
             (
@@ -412,8 +451,8 @@ mod tests {
                 "hex digits are written in lower case",
             ),
             (
-                "{017f22e2-79b0-7cc3-98c4-dc0c0c07398f}",
-                "strict readers refuse this form: a UUID has 36 characters, not 38",
+                "{017f22e2-79b0-7cc3-98c4-dc0c0c07398f",
+                "a UUID has 36 characters or 32 hex digits, not 37",
             ),
             ("7ZZZZZZZZZ0000000000000001", "its time lies in the future"),
             ("00000000010000000000000001", "its time lies before 2000"),
@@ -431,7 +470,7 @@ mod tests {
             ),
             (
                 "01ARZ3NDEKTSV4RRFFQ69G5FA",
-                "a ULID has 26 characters, not 25",
+                "a ULID has 26 characters or 32 hex digits, not 25",
             ),
             (
                 "017f22e2-79b0-7cc3-98c4-dc0c0c07398g",

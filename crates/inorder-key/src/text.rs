@@ -20,6 +20,13 @@ const NO_DIGIT: u8 = 0x80;
 const UUID_GROUPS: [(usize, usize); 5] = [(0, 0), (4, 9), (6, 14), (8, 19), (10, 24)];
 const UUID_HYPHENS: [usize; 4] = [8, 13, 18, 23];
 
+/// Hex digits of 128 bits.
+const HEX_DIGITS_OF_AN_ID: usize = 32;
+
+/// What errors call an id.
+const A_ULID: &str = "a ULID";
+const A_UUID: &str = "a UUID";
+
 const fn pairs<const N: usize>(digits: &[u8]) -> [[u8; 2]; N] {
     let mut pairs = [[0; 2]; N];
     let mut i = 0;
@@ -63,7 +70,7 @@ pub(crate) fn read_hex(what: &'static str, text: &[u8], out: &mut [u8]) -> Resul
     }
     match seen & NO_DIGIT {
         0 => Ok(()),
-        _ => Err(first_wrong(what, text, |_, c| {
+        _ => Err(first_wrong(what, text, 0, |_, c| {
             HEX_VALUES[usize::from(c)] != NO_DIGIT
         })),
     }
@@ -82,27 +89,62 @@ pub(crate) fn write_uuid(id: u128, out: &mut [u8; 36]) {
     }
 }
 
-/// Reads the 36 characters of a UUID in either case.
+/// Reads a UUID in either case: 36 characters, the same in braces or after `urn:uuid:`, or 32 hex digits.
 ///
 /// # Errors
 /// [`Error::Length`] or [`Error::Character`].
 #[inline]
 pub(crate) fn read_uuid(text: &[u8]) -> Result<u128, Error> {
-    const WHAT: &str = "a UUID";
-    let text: &[u8; 36] = sized(WHAT, text)?;
+    match text.len() {
+        36 => read_groups(text, 0),
+        HEX_DIGITS_OF_AN_ID => read_digits(A_UUID, text),
+        _ => read_enclosed(text),
+    }
+}
+
+/// Reads a UUID in braces or after `urn:uuid:`.
+fn read_enclosed(text: &[u8]) -> Result<u128, Error> {
+    const URN: &[u8] = b"urn:uuid:";
+    if let [b'{', groups @ .., b'}'] = text
+        && groups.len() == 36
+    {
+        return read_groups(groups, 1);
+    }
+    match text.split_at_checked(URN.len()) {
+        Some((urn, groups)) if urn.eq_ignore_ascii_case(URN) && groups.len() == 36 => {
+            read_groups(groups, URN.len())
+        }
+        _ => Err(length(A_UUID, 36, text)),
+    }
+}
+
+/// Reads the five groups of hex digits of a UUID, which begin after `before` other characters.
+///
+/// # Errors
+/// [`Error::Character`], or [`Error::Length`] if they are not 36 characters.
+#[inline]
+fn read_groups(text: &[u8], before: usize) -> Result<u128, Error> {
+    let text: &[u8; 36] = text.try_into().map_err(|_| length(A_UUID, 36, text))?;
     let mut bytes = [0; 16];
     let mut is_wrong = UUID_HYPHENS.iter().any(|&hyphen| text[hyphen] != b'-');
     for (i, (from, at)) in UUID_GROUPS.into_iter().enumerate() {
         let until = UUID_GROUPS.get(i + 1).map_or(16, |next| next.0);
         let group = &text[at..at + 2 * (until - from)];
-        is_wrong |= read_hex(WHAT, group, &mut bytes[from..until]).is_err();
+        is_wrong |= read_hex(A_UUID, group, &mut bytes[from..until]).is_err();
     }
     if is_wrong {
-        return Err(first_wrong(WHAT, text, |at, c| match c {
+        return Err(first_wrong(A_UUID, text, before, |at, c| match c {
             b'-' => UUID_HYPHENS.contains(&at),
             _ => HEX_VALUES[usize::from(c)] != NO_DIGIT && !UUID_HYPHENS.contains(&at),
         }));
     }
+    Ok(u128::from_be_bytes(bytes))
+}
+
+/// Reads the 32 hex digits of a UUID or ULID, as ORMs store them.
+fn read_digits(what: &'static str, text: &[u8]) -> Result<u128, Error> {
+    let mut bytes = [0; 16];
+    read_hex(what, text, &mut bytes)?;
     Ok(u128::from_be_bytes(bytes))
 }
 
@@ -121,7 +163,7 @@ pub(crate) fn write_ulid(id: u128, out: &mut [u8; 26]) {
     }
 }
 
-/// Reads the 26 characters of a ULID in either case.
+/// Reads a ULID in either case: 26 characters, or 32 hex digits.
 ///
 /// The look-alikes I, L, O and U, which some decoders of Crockford's alphabet accept, are errors: two texts must not
 /// name one id.
@@ -130,8 +172,11 @@ pub(crate) fn write_ulid(id: u128, out: &mut [u8; 26]) {
 /// [`Error::Length`], [`Error::Character`] or [`Error::TooLarge`].
 #[inline]
 pub(crate) fn read_ulid(text: &[u8]) -> Result<u128, Error> {
-    const WHAT: &str = "a ULID";
-    let text: &[u8; 26] = sized(WHAT, text)?;
+    let text: &[u8; 26] = match text.try_into() {
+        Ok(text) => text,
+        Err(_) if text.len() == HEX_DIGITS_OF_AN_ID => return read_digits(A_ULID, text),
+        Err(_) => return Err(length(A_ULID, 26, text)),
+    };
     let mut seen = 0;
     let mut number = |digits: &[u8]| {
         digits.iter().fold(0u64, |number, &digit| {
@@ -142,7 +187,7 @@ pub(crate) fn read_ulid(text: &[u8]) -> Result<u128, Error> {
     };
     let [top, middle, low] = [&text[..2], &text[2..14], &text[14..]].map(&mut number);
     if seen & NO_DIGIT != 0 {
-        return Err(first_wrong(WHAT, text, |_, c| {
+        return Err(first_wrong(A_ULID, text, 0, |_, c| {
             CROCKFORD_VALUES[usize::from(c)] != NO_DIGIT
         }));
     }
@@ -152,28 +197,31 @@ pub(crate) fn read_ulid(text: &[u8]) -> Result<u128, Error> {
     Ok(u128::from(top) << 120 | u128::from(middle) << 60 | u128::from(low))
 }
 
-/// The text as an array of its one right length.
-pub(crate) fn sized<'a, const N: usize>(
-    what: &'static str,
-    text: &'a [u8],
-) -> Result<&'a [u8; N], Error> {
-    text.try_into().map_err(|_| Error::Length {
+/// The error that a text has neither the length of the id's own form nor that of its hex digits.
+#[cold]
+fn length(what: &'static str, expected: usize, text: &[u8]) -> Error {
+    Error::Length {
         what,
-        expected: N,
+        expected,
         found: text.len(),
-        unit: "characters",
-    })
+        unit: "characters or 32 hex digits",
+    }
 }
 
-/// The error that names the first character which is not right at its place.
+/// The error that names the first character which is not right at its place, after `before` others.
 #[cold]
-fn first_wrong(what: &'static str, text: &[u8], is_right: impl Fn(usize, u8) -> bool) -> Error {
+fn first_wrong(
+    what: &'static str,
+    text: &[u8],
+    before: usize,
+    is_right: impl Fn(usize, u8) -> bool,
+) -> Error {
     let wrong = text.iter().enumerate().find(|&(i, &c)| !is_right(i, c));
     let (at, &found) = wrong.expect("a wrong character");
     Error::Character {
         what,
         found,
-        at: at + 1,
+        at: before + at + 1,
     }
 }
 
@@ -231,13 +279,34 @@ mod tests {
 
     #[test]
     fn wrong_lengths_are_errors() {
-        for length in (0..60).filter(|&length| length != 26) {
+        for length in (0..60).filter(|&length| length != 26 && length != 32) {
             let error = read_ulid(&vec![b'0'; length]).unwrap_err();
             assert_eq!(
                 error.to_string(),
-                format!("a ULID has 26 characters, not {length}")
+                format!("a ULID has 26 characters or 32 hex digits, not {length}")
             );
         }
-        assert!(read_uuid(b"017f22e279b07cc398c4dc0c0c07398f").is_err());
+        for length in (0..60).filter(|&length| length != 36 && length != 32) {
+            let error = read_uuid(&vec![b'0'; length]).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("a UUID has 36 characters or 32 hex digits, not {length}")
+            );
+        }
+    }
+
+    #[test]
+    fn errors_in_other_forms_count_from_the_beginning_of_the_text() {
+        for (text, at) in [
+            ("{017f22e2-79b0-7cc3-98c4-dc0c0c07398g}", 37),
+            ("URN:uuid:017f22e279b0-7cc3-98c4-dc0c0c07398f0", 18),
+            ("017f22e279b07cc398c4dc0c0c07398g", 32),
+        ] {
+            let error = read_uuid(text.as_bytes()).unwrap_err();
+            assert!(
+                error.to_string().ends_with(&format!("position {at}")),
+                "{error}"
+            );
+        }
     }
 }

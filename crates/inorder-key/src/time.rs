@@ -2,17 +2,24 @@
 
 use crate::{Error, UnixTime};
 
-/// Reads a time as RFC 3339 and SQL write it, down to the millisecond.
+/// Reads a time as RFC 3339 and SQL write it, down to the millisecond, or as milliseconds since 1970.
 ///
 /// A date, `2024-01-31`, is its midnight in UTC. A time of day may follow after `T` or a blank: `12:30`, `12:30:05` or
 /// `12:30:05.250`, then nothing or `Z` for UTC, or an offset such as `+02:00`. Years have four digits; what lies past the
 /// millisecond is cut off.
 ///
+/// Milliseconds since 1970 are 12 to 15 digits, as all since March 1973 are. Fewer could be a year, a date without hyphens
+/// or seconds, and are refused.
+///
 /// # Errors
 /// [`Error::TimeText`] for any other text, [`Error::Time`] for a time before 1970.
 pub fn parse_time(text: &str) -> Result<UnixTime, Error> {
-    let ms = milliseconds(text).ok_or_else(|| Error::TimeText(text.to_owned()))?;
-    UnixTime::try_from(ms)
+    let counted = || text.bytes().all(|c| c.is_ascii_digit()) && (12..=15).contains(&text.len());
+    let ms = match counted() {
+        true => text.parse().ok(),
+        false => milliseconds(text),
+    };
+    UnixTime::try_from(ms.ok_or_else(|| Error::TimeText(text.to_owned()))?)
 }
 
 impl TryFrom<i64> for UnixTime {
@@ -141,6 +148,9 @@ mod tests {
             ("2024-01-01T02:00:00+02:00", 1_704_067_200_000),
             ("2023-12-31T18:30:00.5-05:30", 1_704_067_200_500),
             ("2016-07-30T23:54:10.259999Z", 1_469_922_850_259),
+            ("1469922850259", 1_469_922_850_259),
+            ("000000000001", 1),
+            ("281474976710655", 281_474_976_710_655),
         ] {
             assert_eq!(parse_time(text).unwrap(), UnixTime::from_ms(ms), "{text}");
         }
@@ -169,7 +179,13 @@ mod tests {
             "2024-01-01T12:00+2",
             "+024-01-01",
             "２０２４-01-01",
-            "1700000000000",
+            "20240131",
+            "1700000000",
+            "17000000000",
+            "1700000000000000",
+            "-1700000000000",
+            "1700000000000.5",
+            "١٧٠٠٠٠٠٠٠٠٠٠٠",
         ] {
             assert_eq!(
                 parse_time(text),

@@ -233,6 +233,11 @@ proptest! {
         prop_assert_eq!(Ulid::parse(ulid.to_string()), Ok(ulid));
         prop_assert_eq!(Ulid::parse(ulid.to_string().to_lowercase()), Ok(ulid));
         prop_assert_eq!(uuid.to_string().parse(), Ok(uuid));
+        let digits = uuid.to_string().replace('-', "");
+        prop_assert_eq!(Uuid::parse(&digits), Ok(uuid));
+        prop_assert_eq!(Ulid::parse(digits.to_uppercase()), Ok(ulid));
+        prop_assert_eq!(Uuid::parse(format!("{{{uuid}}}")), Ok(uuid));
+        prop_assert_eq!(Uuid::parse(format!("URN:UUID:{uuid}")), Ok(uuid));
         prop_assert_eq!(Ulid::from_bytes(ulid.to_bytes()), ulid);
         prop_assert_eq!(Uuid::from(ulid), uuid);
     }
@@ -247,12 +252,17 @@ proptest! {
     }
 
     #[test]
-    fn no_text_is_read_that_is_not_written(text in "[0-9A-Za-z-]{26}|[0-9a-f-]{36}|.{0,40}") {
+    fn no_text_is_read_that_is_not_written(
+        text in "[0-9A-Za-z-]{26}|[0-9a-fA-F]{32}|[0-9a-f-]{36}|\\{[0-9a-f-]{36}\\}|(?i:urn:uuid:)[0-9a-f-]{36}|.{0,50}"
+    ) {
         if let Ok(id) = Ulid::parse(&text) {
-            prop_assert_eq!(id.to_string(), text.to_uppercase());
+            let digits = Uuid::from(id).to_string().replace('-', "");
+            prop_assert!([id.to_string(), digits.to_uppercase()].contains(&text.to_uppercase()));
         }
         if let Ok(id) = Uuid::parse(&text) {
-            prop_assert_eq!(id.to_string(), text.to_lowercase());
+            let id = id.to_string();
+            let forms = [format!("{{{id}}}"), format!("urn:uuid:{id}"), id.replace('-', ""), id];
+            prop_assert!(forms.contains(&text.to_lowercase()));
         }
     }
 
@@ -286,6 +296,6 @@ fn serde_writes_text_for_people() {
     assert!(
         error
             .to_string()
-            .starts_with("a UUID has 36 characters, not 1")
+            .starts_with("a UUID has 36 characters or 32 hex digits, not 1")
     );
 }

@@ -1,5 +1,8 @@
 //! What can go wrong with an SQL function.
 
+use rusqlite::ffi::SQLITE_ERROR;
+use std::ffi::c_int;
+
 /// What can go wrong in an SQL function; the message is SQLite's, after the name of the function.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -27,15 +30,37 @@ pub enum Error {
         found: i64,
     },
     /// The high-water mark could not be raised.
+    #[error(transparent)]
+    Shared(rusqlite::Error),
+    /// There is no table for the high-water mark.
     #[error(
-        "{source}; it keeps its order in a table of the database: {}",
-        crate::shared::TABLE
+        "no table {schema}.inorder_high_water; ids keep their order in a table of the database: {}",
+        crate::shared::table(schema)
     )]
-    Shared {
-        /// What SQLite said.
-        source: rusqlite::Error,
+    NoMark {
+        /// The name of the database in SQL.
+        schema: String,
+    },
+    /// The high-water mark stands at its end.
+    #[error(
+        "no id is left: the mark in {schema}.inorder_high_water ends in the year 6429 with {}",
+        i64::MAX
+    )]
+    MarkEnds {
+        /// The name of the database in SQL.
+        schema: String,
     },
     /// A fault of this library, or a system that gives no random bytes.
     #[error("it panicked; nothing was made")]
     Panic,
+}
+
+impl Error {
+    /// The code with which SQLite reports it: that of the statement which failed, SQLITE_BUSY for example.
+    pub(crate) fn code(&self) -> c_int {
+        match self {
+            Error::Shared(rusqlite::Error::SqliteFailure(source, _)) => source.extended_code,
+            _ => SQLITE_ERROR,
+        }
+    }
 }

@@ -7,6 +7,7 @@ use crate::list::{Body, Function, Output};
 use crate::read::Value;
 use crate::{Error, shared};
 use rusqlite::{Connection, ffi};
+use std::ffi::CStr;
 use std::ffi::{CString, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -54,10 +55,8 @@ unsafe extern "C" fn call(
         Body::Make(make) => make(),
         // SAFETY: SQLite hands over as many arguments as the function was registered with, one here.
         Body::Read(read) => unsafe { value(*arguments) }.map_or(Ok(Output::Null), read),
-        // SAFETY: the context is the one of this call, and the connection is dropped before it ends.
-        Body::Count(make) => unsafe { connection(context) }
-            .and_then(|connection| shared::next_count(&connection))
-            .and_then(make),
+        // SAFETY: as above, and the context is the one of this call.
+        Body::Count(make) => unsafe { count(context, function, arguments, make) },
     }));
     // SAFETY: the context is the one that SQLite gave for this call.
     unsafe {
@@ -69,6 +68,30 @@ unsafe extern "C" fn call(
     }
 }
 
+/// Makes an id of the next count of a database.
+///
+/// # Safety
+/// The context must be that of the call under way, and the arguments as many as the function was registered with.
+#[inline(never)]
+unsafe fn count(
+    context: *mut ffi::sqlite3_context,
+    function: &Function,
+    arguments: *mut *mut ffi::sqlite3_value,
+    make: fn(u64) -> Result<Output, Error>,
+) -> Result<Output, Error> {
+    let schema = match function.argument {
+        // SAFETY: the function was registered with one argument.
+        Some(_) => match unsafe { value(*arguments) } {
+            None => return Ok(Output::Null),
+            schema => schema,
+        },
+        None => None,
+    };
+    // SAFETY: the context is that of the call, and the connection is dropped before it ends.
+    let connection = unsafe { connection(context) }?;
+    make(shared::next_count(&connection, schema)?)
+}
+
 /// The connection that runs a function; dropping it does not close it.
 ///
 /// # Safety
@@ -76,7 +99,14 @@ unsafe extern "C" fn call(
 unsafe fn connection(context: *mut ffi::sqlite3_context) -> Result<Connection, Error> {
     // SAFETY: the connection stays open while it runs a function; the handle is borrowed, not owned.
     unsafe { Connection::from_handle(ffi::sqlite3_context_db_handle(context)) }
-        .map_err(|source| Error::Shared { source })
+        .map_err(Error::Shared)
+}
+
+/// Whether a transaction under way writes the database of this name.
+pub(crate) fn is_written(connection: &Connection, schema: &CStr) -> bool {
+    // SAFETY: the connection is open, and the name ends in a zero byte; it is read during the call only.
+    let state = unsafe { ffi::sqlite3_txn_state(connection.handle(), schema.as_ptr()) };
+    state == ffi::SQLITE_TXN_WRITE
 }
 
 /// The value of an argument, or `None` for NULL.
@@ -94,7 +124,7 @@ unsafe fn value<'a>(value: *mut ffi::sqlite3_value) -> Option<Value<'a>> {
         };
         match ffi::sqlite3_value_type(value) {
             ffi::SQLITE_INTEGER => Some(Value::Integer(ffi::sqlite3_value_int64(value))),
-            ffi::SQLITE_FLOAT => Some(Value::Real),
+            ffi::SQLITE_FLOAT => Some(Value::of_real(ffi::sqlite3_value_double(value))),
             ffi::SQLITE_TEXT => Some(Value::Text(bytes(ffi::sqlite3_value_text(value)))),
             ffi::SQLITE_BLOB => Some(Value::Blob(bytes(ffi::sqlite3_value_blob(value).cast()))),
             _ => None,
@@ -134,21 +164,24 @@ unsafe fn answer(context: *mut ffi::sqlite3_context, output: &Output) {
         Output::Id(id) => blob(id),
         Output::UlidText(id) => text(id),
         Output::UuidText(id) => text(id),
+        Output::Hex(digits) => text(digits),
         Output::Blob(bytes) => blob(bytes),
         Output::Text(string) => text(string.as_bytes()),
     }
 }
 
-/// Makes the statement fail with the error's message.
+/// Makes the statement fail with the error's message and code.
 ///
 /// # Safety
 /// The context must be that of the call under way.
 #[cold]
 unsafe fn fail(context: *mut ffi::sqlite3_context, name: &str, error: &Error) {
     let message = format!("{name}(): {error}");
-    // SAFETY: SQLite copies the message, whose length is given, before the call returns.
+    // SAFETY: SQLite copies the message, whose length is given, before the call returns. The code comes after the
+    // message, which would set it to SQLITE_ERROR.
     unsafe {
         ffi::sqlite3_result_error(context, message.as_ptr().cast(), message.len() as c_int);
+        ffi::sqlite3_result_error_code(context, error.code());
     }
 }
 

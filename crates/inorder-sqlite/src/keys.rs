@@ -2,7 +2,8 @@
 #![allow(unsafe_code)]
 
 use crate::Error;
-use crate::list::{Output, hex, ulid_text, uuid_text};
+use crate::list::{Output, hex, hex_id, ulid_text, uuid_text};
+use crate::read::whole;
 use inorder_key::{Factory, TimeId, Ulid, Uuid, fill_random};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::vtab::{
@@ -43,6 +44,11 @@ pub const KINDS: &[Kind] = &[
         write: |slot| ulid_text(id(slot).into()),
     },
     Kind {
+        name: "ulid_hex",
+        fill: fill_in_order::<Ulid>,
+        write: |slot| hex_id(id(slot)),
+    },
+    Kind {
         name: "uuid7",
         fill: fill_in_order::<Uuid>,
         write: |slot| Output::Id(id(slot)),
@@ -53,6 +59,11 @@ pub const KINDS: &[Kind] = &[
         write: |slot| uuid_text(id(slot).into()),
     },
     Kind {
+        name: "uuid7_hex",
+        fill: fill_in_order::<Uuid>,
+        write: |slot| hex_id(id(slot)),
+    },
+    Kind {
         name: "uuid4",
         fill: fill_uuid4,
         write: |slot| Output::Id(id(slot)),
@@ -61,6 +72,11 @@ pub const KINDS: &[Kind] = &[
         name: "uuid4_text",
         fill: fill_uuid4,
         write: |slot| uuid_text(id(slot).into()),
+    },
+    Kind {
+        name: "uuid4_hex",
+        fill: fill_uuid4,
+        write: |slot| hex_id(id(slot)),
     },
     Kind {
         name: "token160",
@@ -273,8 +289,13 @@ fn read(
     let Some(found) = found else {
         return Err(format!("the kind is one of {}", names()));
     };
+    let n = match n {
+        ValueRef::Integer(n) => Some(n),
+        ValueRef::Real(n) => whole(n),
+        _ => None,
+    };
     match n {
-        ValueRef::Integer(n @ 0..) => Ok((found, n as usize)),
+        Some(n @ 0..) => Ok((found, n as usize)),
         _ => Err("the number of keys is an integer from 0 on".into()),
     }
 }
@@ -288,6 +309,7 @@ impl ToSql for Output {
             Output::Id(id) => ValueRef::Blob(id),
             Output::UlidText(text) => ValueRef::Text(text),
             Output::UuidText(text) => ValueRef::Text(text),
+            Output::Hex(digits) => ValueRef::Text(digits),
             Output::Blob(blob) => ValueRef::Blob(blob),
             Output::Text(text) => ValueRef::Text(text.as_bytes()),
         }))

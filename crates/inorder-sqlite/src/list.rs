@@ -25,7 +25,7 @@ pub(crate) enum Body {
     Make(fn() -> Result<Output, Error>),
     /// Makes something of its argument, which is not NULL.
     Read(fn(Value<'_>) -> Result<Output, Error>),
-    /// Makes an id of the next count of the database.
+    /// Makes an id of the next count of a database: that of the argument, or those that are written.
     Count(fn(u64) -> Result<Output, Error>),
 }
 
@@ -37,6 +37,7 @@ pub(crate) enum Output {
     Id([u8; 16]),
     UlidText([u8; Ulid::TEXT_BYTES]),
     UuidText([u8; Uuid::TEXT_BYTES]),
+    Hex([u8; 32]),
     Blob(Vec<u8>),
     Text(String),
 }
@@ -63,10 +64,12 @@ impl Function {
 
     const fn count(
         name: &'static str,
+        argument: Option<&'static str>,
         what: &'static str,
         body: fn(u64) -> Result<Output, Error>,
     ) -> Self {
         Self {
+            argument,
             body: Body::Count(body),
             ..Self::make(name, what, || Ok(Output::Null))
         }
@@ -101,11 +104,22 @@ impl Function {
     }
 }
 
+const SHARED_ULID: &str =
+    "a new ULID, as a blob, greater than all that any process made in the databases being written";
+const SHARED_ULID_OF: &str =
+    "a new ULID, as a blob, greater than all that any process made in the database `schema`";
+const SHARED_UUID7: &str = "a new UUIDv7, as a blob, greater than all that any process made in the databases being written";
+const SHARED_UUID7_OF: &str =
+    "a new UUIDv7, as a blob, greater than all that any process made in the database `schema`";
+
 /// Every function, in the order of the documentation.
 pub const FUNCTIONS: &[Function] = &[
     Function::make("ulid", "a new ULID, as a blob", || Ok(blob(Ulid::now()))),
     Function::make("ulid_text", "a new ULID, as text", || {
         Ok(ulid_text(Ulid::now()))
+    }),
+    Function::make("ulid_hex", "a new ULID, as 32 hex digits", || {
+        Ok(hex_id(Ulid::now()))
     }),
     Function::make("uuid7", "a new UUIDv7, as a blob", || {
         Ok(blob(Uuid::now_v7()))
@@ -113,22 +127,30 @@ pub const FUNCTIONS: &[Function] = &[
     Function::make("uuid7_text", "a new UUIDv7, as text", || {
         Ok(uuid_text(Uuid::now_v7()))
     }),
+    Function::make("uuid7_hex", "a new UUIDv7, as 32 hex digits", || {
+        Ok(hex_id(Uuid::now_v7()))
+    }),
     Function::make("uuid4", "a new UUIDv4, as a blob", || {
         Ok(blob(Uuid::new_v4()))
     }),
     Function::make("uuid4_text", "a new UUIDv4, as text", || {
         Ok(uuid_text(Uuid::new_v4()))
     }),
-    Function::count(
-        "ulid_shared",
-        "a new ULID, as a blob, greater than all that any process made in this database",
-        |count| Ok(blob(shared::id::<Ulid>(count)?)),
-    ),
-    Function::count(
-        "uuid7_shared",
-        "a new UUIDv7, as a blob, greater than all that any process made in this database",
-        |count| Ok(blob(shared::id::<Uuid>(count)?)),
-    ),
+    Function::make("uuid4_hex", "a new UUIDv4, as 32 hex digits", || {
+        Ok(hex_id(Uuid::new_v4()))
+    }),
+    Function::count("ulid_shared", None, SHARED_ULID, |count| {
+        Ok(blob(shared::id::<Ulid>(count)?))
+    }),
+    Function::count("ulid_shared", Some("schema"), SHARED_ULID_OF, |count| {
+        Ok(blob(shared::id::<Ulid>(count)?))
+    }),
+    Function::count("uuid7_shared", None, SHARED_UUID7, |count| {
+        Ok(blob(shared::id::<Uuid>(count)?))
+    }),
+    Function::count("uuid7_shared", Some("schema"), SHARED_UUID7_OF, |count| {
+        Ok(blob(shared::id::<Uuid>(count)?))
+    }),
     Function::draw(
         "ulid_at",
         "t",
@@ -152,6 +174,9 @@ pub const FUNCTIONS: &[Function] = &[
     ),
     Function::convert("ulid_text", "x", "the text of a ULID", |x| {
         Ok(ulid_text(x.ulid()?))
+    }),
+    Function::convert("ulid_hex", "x", "the 32 hex digits of a ULID", |x| {
+        Ok(hex_id(x.ulid()?))
     }),
     Function::convert("ulid_blob", "x", "the blob of a ULID", |x| {
         Ok(blob(x.ulid()?))
@@ -186,6 +211,12 @@ pub const FUNCTIONS: &[Function] = &[
     Function::convert("uuid_text", "x", "the text of a UUID of any version", |x| {
         Ok(uuid_text(x.uuid()?))
     }),
+    Function::convert(
+        "uuid_hex",
+        "x",
+        "the 32 hex digits of a UUID of any version",
+        |x| Ok(hex_id(x.uuid()?)),
+    ),
     Function::convert("uuid_blob", "x", "the blob of a UUID of any version", |x| {
         Ok(blob(x.uuid()?))
     }),
@@ -268,6 +299,18 @@ pub(crate) fn uuid_text(id: Uuid) -> Output {
     Output::UuidText(id.to_text())
 }
 
+pub(crate) fn hex_id(id: impl Into<[u8; 16]>) -> Output {
+    let mut digits = [0; 32];
+    for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(id.into()) {
+        *pair = hex_pair(byte);
+    }
+    Output::Hex(digits)
+}
+
+fn hex_pair(byte: u8) -> [u8; 2] {
+    [byte >> 4, byte & 0xf].map(|digit| b"0123456789abcdef"[usize::from(digit)])
+}
+
 fn token(n: Value<'_>) -> Result<Vec<u8>, Error> {
     let found = n.integer("a number of bytes")?;
     let is_right = |bytes: &usize| (1..=TOKEN_BYTES_MAX).contains(bytes);
@@ -284,9 +327,8 @@ fn token(n: Value<'_>) -> Result<Vec<u8>, Error> {
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
-    let digits = |&byte: &u8| [digit(byte >> 4), digit(byte & 0xf)];
-    bytes.iter().flat_map(digits).collect()
+    let digits = bytes.iter().flat_map(|byte| hex_pair(*byte));
+    digits.map(char::from).collect()
 }
 
 fn uuid7_timestamp(x: Value<'_>) -> Result<Output, Error> {

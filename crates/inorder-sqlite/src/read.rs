@@ -7,38 +7,51 @@ use inorder_key::{Ulid, UnixTime, Uuid, parse_time};
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value<'a> {
     Integer(i64),
+    /// A real number that is no integer.
     Real,
     Text(&'a [u8]),
     Blob(&'a [u8]),
 }
 
 impl Value<'_> {
+    /// A real number, an integer where it is whole: JavaScript and drivers that know only doubles have no other numbers.
+    pub fn of_real(real: f64) -> Self {
+        match whole(real) {
+            Some(integer) => Value::Integer(integer),
+            None => Value::Real,
+        }
+    }
+
     /// The error that something else was wanted.
     pub fn unwanted(self, wanted: &'static str) -> Error {
         let found = match self {
             Value::Integer(_) => "an integer",
-            Value::Real => "a real number",
+            Value::Real => "a real number that is not whole or too large",
             Value::Text(_) => "a text",
             Value::Blob(_) => "a blob",
         };
         Error::Type { wanted, found }
     }
 
-    /// A ULID, from 16 bytes or 26 characters.
+    /// A ULID, from 16 bytes, 26 characters or 32 hex digits.
     pub fn ulid(self) -> Result<Ulid, Error> {
         match self {
             Value::Blob(blob) => Ok(Ulid::from_slice(blob)?),
             Value::Text(text) => Ok(Ulid::parse(text)?),
-            _ => Err(self.unwanted("a ULID, a blob of 16 bytes or a text of 26 characters,")),
+            _ => Err(self.unwanted(
+                "a ULID, a blob of 16 bytes or a text of 26 characters or 32 hex digits,",
+            )),
         }
     }
 
-    /// A UUID of any version, from 16 bytes or 36 characters.
+    /// A UUID of any version, from 16 bytes, 36 characters, also in braces or after `urn:uuid:`, or 32 hex digits.
     pub fn uuid(self) -> Result<Uuid, Error> {
         match self {
             Value::Blob(blob) => Ok(Uuid::from_slice(blob)?),
             Value::Text(text) => Ok(Uuid::parse(text)?),
-            _ => Err(self.unwanted("a UUID, a blob of 16 bytes or a text of 36 characters,")),
+            _ => Err(self.unwanted(
+                "a UUID, a blob of 16 bytes or a text of 36 characters or 32 hex digits,",
+            )),
         }
     }
 
@@ -56,6 +69,38 @@ impl Value<'_> {
         match self {
             Value::Integer(integer) => Ok(integer),
             _ => Err(self.unwanted(wanted)),
+        }
+    }
+}
+
+/// The integer that a real number is, if it is one of 64 bits.
+pub(crate) fn whole(real: f64) -> Option<i64> {
+    const LIMIT: f64 = (1u64 << 63) as f64;
+    (real.fract() == 0.0 && (-LIMIT..LIMIT).contains(&real)).then_some(real as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole;
+
+    #[test]
+    fn whole_numbers_are_integers() {
+        let limit = (1u64 << 63) as f64;
+        for (real, integer) in [
+            (0.0, Some(0)),
+            (-0.0, Some(0)),
+            (17.0, Some(17)),
+            (-3.0, Some(-3)),
+            (281_474_976_710_655.0, Some(281_474_976_710_655)),
+            (-limit, Some(i64::MIN)),
+            (limit, None),
+            (0.5, None),
+            (1e300, None),
+            (f64::INFINITY, None),
+            (f64::NEG_INFINITY, None),
+            (f64::NAN, None),
+        ] {
+            assert_eq!(whole(real), integer, "{real}");
         }
     }
 }

@@ -3,35 +3,122 @@
 //! The mark is the milliseconds and the counter of the last id, as in a [`Factory`](inorder_key::Factory). Whoever
 //! raises it holds the write lock of the database until its transaction ends, so ids are in the order of the commits.
 
-use crate::Error;
+use crate::read::Value;
+use crate::{Error, ffi};
 use inorder_key::{Clock as _, SystemClock, TimeId, fill_random};
 use rusqlite::Connection;
+use std::ffi::CString;
 
-/// The table of the mark. WITHOUT ROWID, so that raising it does not change `last_insert_rowid()`.
-pub(crate) const TABLE: &str = "CREATE TABLE inorder_high_water(\
-    one INTEGER PRIMARY KEY CHECK (one = 1), last INTEGER NOT NULL) WITHOUT ROWID";
-
-/// Not RETURNING: SQLite 3.34 has none.
-const RAISE: &str = "INSERT INTO main.inorder_high_water(one, last) VALUES (1, ?1) \
-    ON CONFLICT (one) DO UPDATE SET last = max(last + 1, excluded.last)";
-const READ: &str = "SELECT last FROM main.inorder_high_water";
+/// The statement that makes the table of the mark. WITHOUT ROWID, so that raising it does not change
+/// `last_insert_rowid()`.
+pub(crate) fn table(schema: &str) -> String {
+    format!(
+        "CREATE TABLE {schema}.inorder_high_water(\
+         one INTEGER PRIMARY KEY CHECK (one = 1), last INTEGER NOT NULL) WITHOUT ROWID"
+    )
+}
 
 /// Bits of the counter after the milliseconds.
 const COUNTER_BITS: u32 = 16;
 /// Where a millisecond starts counting is random below 2^12: most counts are left.
 const START_MASK: u64 = 0xfff;
 
-/// Raises the mark and gives it: greater than all before it in this database.
-pub(crate) fn next_count(connection: &Connection) -> Result<u64, Error> {
+/// Raises the mark of a database and gives it: greater than all before it there.
+///
+/// Without a name, the marks of all databases that are being written are raised to the same count, since a function
+/// cannot tell which of them gets the id: a row is stored only where a transaction writes. Where none is written the
+/// mark is that of `main`.
+pub(crate) fn next_count(connection: &Connection, schema: Option<Value<'_>>) -> Result<u64, Error> {
     let now = SystemClock.read(1).time;
-    let first = now.ms << COUNTER_BITS | random::<8>() as u64 & START_MASK;
-    let raise = || {
-        connection.execute(RAISE, [first as i64])?;
-        connection.query_row(READ, [], |row| row.get::<_, i64>(0))
+    let least = now.ms << COUNTER_BITS | random::<8>() as u64 & START_MASK;
+    let (mut schemas, is_named) = match schema {
+        Some(schema) => (vec![name(schema)?], true),
+        None => (written(connection).map_err(Error::Shared)?, false),
     };
-    raise()
-        .map(|count| count as u64)
-        .map_err(|source| Error::Shared { source })
+    if schemas.is_empty() {
+        schemas.push("main".to_owned());
+    }
+    let mut count = i64::try_from(least).map_err(|_| Error::MarkEnds {
+        schema: schemas[0].clone(),
+    })?;
+    let mut raised: Vec<(&str, i64)> = Vec::new();
+    let mut missing = None;
+    for schema in &schemas {
+        match raise(connection, schema, count) {
+            Ok(next) => {
+                count = next;
+                raised.push((schema, next));
+            }
+            Err(error @ Error::NoMark { .. }) if !is_named => missing = missing.or(Some(error)),
+            Err(error) => return Err(error),
+        }
+    }
+    match (raised.as_slice(), missing) {
+        ([], Some(error)) => return Err(error),
+        ([.., last], _) => debug_assert_eq!(last.1, count),
+        ([], None) => unreachable!("a mark is raised or missing"),
+    }
+    // The marks that were raised before a higher one was found.
+    for (schema, _) in raised.iter().filter(|(_, mark)| *mark < count) {
+        raise(connection, schema, count)?;
+    }
+    Ok(count as u64)
+}
+
+/// Raises one mark to this count at least, and gives it.
+fn raise(connection: &Connection, schema: &str, count: i64) -> Result<i64, Error> {
+    // Not RETURNING: SQLite 3.34 has none.
+    let raise = format!(
+        "INSERT INTO {schema}.inorder_high_water(one, last) VALUES (1, ?1) \
+         ON CONFLICT (one) DO UPDATE SET last = max(last + 1, excluded.last) WHERE last < {}",
+        i64::MAX
+    );
+    let rows = connection.execute(&raise, [count]).map_err(|error| {
+        let is_missing = error.to_string().starts_with("no such table");
+        let schema = schema.to_owned();
+        match is_missing {
+            true => Error::NoMark { schema },
+            false => Error::Shared(error),
+        }
+    })?;
+    if rows == 0 {
+        let schema = schema.to_owned();
+        return Err(Error::MarkEnds { schema });
+    }
+    let read = format!("SELECT last FROM {schema}.inorder_high_water");
+    let last = connection.query_row(&read, [], |row| row.get(0));
+    last.map_err(Error::Shared)
+}
+
+/// The databases that a transaction under way writes, by their names in SQL, but for that of temporary tables.
+fn written(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut list = connection.prepare("PRAGMA database_list")?;
+    let mut rows = list.query([])?;
+    let mut written = Vec::new();
+    while let Some(row) = rows.next()? {
+        let name = row.get_ref(1)?.as_bytes()?;
+        let is_written = |name: &CString| ffi::is_written(connection, name);
+        if name != b"temp" && CString::new(name).as_ref().is_ok_and(is_written) {
+            written.push(quoted(&String::from_utf8_lossy(name)));
+        }
+    }
+    Ok(written)
+}
+
+/// The name of a database, of an argument.
+fn name(schema: Value<'_>) -> Result<String, Error> {
+    match schema {
+        Value::Text(name) => Ok(quoted(&String::from_utf8_lossy(name))),
+        _ => Err(schema.unwanted("the name of a database, such as 'main',")),
+    }
+}
+
+/// A name as SQL writes it.
+fn quoted(name: &str) -> String {
+    match name {
+        "main" => name.to_owned(),
+        _ => format!("\"{}\"", name.replace('"', "\"\"")),
+    }
 }
 
 /// The id of a count.

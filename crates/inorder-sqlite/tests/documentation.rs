@@ -25,6 +25,21 @@ fn every_function_is_documented_and_nothing_else() {
     assert!(PAGE.contains(&format!("The kinds of `keys` are {}.", kinds.join(", "))));
 }
 
+/// What servers have of each function; `sql/tests` compares the other columns with the servers.
+#[test]
+fn every_function_has_its_row_in_the_table_of_servers() {
+    let rows = PAGE
+        .lines()
+        .skip_while(|line| *line != "| SQLite | PostgreSQL | MariaDB |")
+        .skip(2);
+    let named = rows
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| line.split('`').nth(1).unwrap());
+    let signatures = FUNCTIONS.iter().map(|function| function.signature());
+    let listed: Vec<String> = signatures.chain(["keys(kind, n)".to_owned()]).collect();
+    assert_eq!(named.collect::<Vec<_>>(), listed);
+}
+
 #[test]
 fn the_sql_of_the_page_runs() {
     let db = Connection::open_in_memory().unwrap();

@@ -123,8 +123,8 @@ const WRONG: &[&str] = &[
     "'01ARZ3NDEKTSV4RRFFQ69G5FAU'",
     "'8ZZZZZZZZZZZZZZZZZZZZZZZZZ'",
     "'01ARZ3NDEKTSV4RRFFQ69G5FA'",
-    "'{017f22e2-79b0-7cc3-98c4-dc0c0c07398f}'",
-    "'017f22e279b07cc398c4dc0c0c07398f'",
+    "'{017f22e2-79b0-7cc3-98c4-dc0c0c07398f'",
+    "'017f22e279b0-7cc398c4dc0c0c07398f'",
     "'017f22e2-79b0-7cc3-98c4-dc0c0c07398g'",
     "zeroblob(17)",
     "CAST(x'ff' AS TEXT)",
@@ -168,7 +168,11 @@ fn messages_say_what_to_do() {
     for (call, message) in [
         (
             "ulid_text(17)",
-            "a ULID, a blob of 16 bytes or a text of 26 characters, is needed, not an integer",
+            "a ULID, a blob of 16 bytes or a text of 26 characters or 32 hex digits, is needed, not an integer",
+        ),
+        (
+            "ulid_min(0.5)",
+            "a time, an integer of milliseconds since 1970 or a text, is needed, not a real number that is not whole or too large",
         ),
         (
             "ulid_text('8ZZZZZZZZZZZZZZZZZZZZZZZZZ')",
@@ -184,7 +188,7 @@ fn messages_say_what_to_do() {
         ),
         (
             "uuid7_at('yesterday')",
-            "\"yesterday\" is no time: write 2024-01-31, 2024-01-31T12:30:00.250Z or milliseconds since 1970",
+            "\"yesterday\" is no time: write 2024-01-31, 2024-01-31T12:30:00.250Z or milliseconds since 1970, 12 digits or more",
         ),
         (
             "uuid7_timestamp(uuid4())",
@@ -201,6 +205,93 @@ fn messages_say_what_to_do() {
             found.starts_with(&format!("{name}(): ")) && found.ends_with(message),
             "{found}"
         );
+    }
+}
+
+/// What a statement gives, as SQL writes it, or its error.
+fn outcome(db: &Connection, sql: &str, value: &Value) -> Result<String, String> {
+    db.query_row(sql, [value], |row| row.get(0))
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_whole_real_number_is_as_good_as_an_integer() {
+    let db = db();
+    let mut compared = 0;
+    for function in FUNCTIONS.iter().filter(|f| f.argument.is_some()) {
+        // What is random is compared by its type and length.
+        let shown = match function.is_deterministic {
+            true => "quote",
+            false => "typeof(y) || length",
+        };
+        let sql = format!("SELECT {shown}(y) FROM (SELECT {}(?) AS y)", function.name);
+        for integer in [
+            0,
+            1,
+            16,
+            20,
+            1024,
+            1025,
+            -1,
+            1_645_557_742_000,
+            281_474_976_710_655,
+            281_474_976_710_656,
+            1 << 53,
+            -(1 << 53),
+            i64::MIN,
+        ] {
+            let as_integer = outcome(&db, &sql, &Value::Integer(integer));
+            let as_real = outcome(&db, &sql, &Value::Real(integer as f64));
+            assert_eq!(as_real, as_integer, "{}({integer}.0)", function.name);
+            compared += usize::from(as_integer.is_ok());
+        }
+        for real in [0.5, 1.5, -0.1, 1e300, f64::INFINITY] {
+            let found = outcome(&db, &sql, &Value::Real(real));
+            let is_told = function.name == "key_kind" || function.name.ends_with("_valid");
+            assert_eq!(found.is_ok(), is_told, "{}({real})", function.name);
+        }
+    }
+    assert!(compared > 50, "{compared}");
+    for (n, wanted) in [
+        (3.0, Ok(3)),
+        (0.0, Ok(0)),
+        (300.0, Ok(300)),
+        (2.5, Err(())),
+        (-1.0, Err(())),
+    ] {
+        for kind in KINDS {
+            let sql = "SELECT count(*) FROM keys(?, ?)";
+            let found = db.query_row(sql, (kind.name, n), |row| row.get::<_, i64>(0));
+            assert_eq!(found.map_err(drop), wanted, "keys('{}', {n})", kind.name);
+        }
+    }
+}
+
+#[test]
+fn hex_digits_are_read_by_every_reader() {
+    let db = db();
+    let mut readers = 0;
+    for function in FUNCTIONS.iter().filter(|f| f.argument == Some("x")) {
+        let name = function.name;
+        let sql = format!("SELECT quote({name}(?))");
+        let ask = |x: Value| outcome(&db, &sql, &x);
+        let bits: u128 = 0x017F_22E2_79B0_7CC3_98C4_DC0C_0C07_398F;
+        let blob = ask(Value::Blob(bits.to_be_bytes().to_vec()));
+        assert!(blob.is_ok(), "{name}");
+        assert_eq!(ask(Value::Text(format!("{bits:032x}"))), blob, "{name}");
+        assert_eq!(ask(Value::Text(format!("{bits:032X}"))), blob, "{name}");
+        readers += 1;
+    }
+    assert!(readers > 12, "{readers}");
+    let written =
+        "SELECT uuid_hex(x) || ulid_hex(x) FROM (SELECT x'017F22E279B07CC398C4DC0C0C07398F' AS x)";
+    assert_eq!(
+        ask::<String>(&db, written, []),
+        "017f22e279b07cc398c4dc0c0c07398f".repeat(2)
+    );
+    for make in ["ulid_hex", "uuid7_hex", "uuid4_hex"] {
+        let form = format!("SELECT length({make}()) = 32 AND {make}() NOT GLOB '*[^0-9a-f]*'");
+        assert_eq!(ask::<i64>(&db, &form, []), 1, "{make}");
     }
 }
 
@@ -243,6 +334,7 @@ fn every_function_works_in_a_schema_that_is_not_trusted() {
             (None, _) => "",
             (Some("n"), _) => "16",
             (Some("t"), _) => "'2024-01-01'",
+            (Some("schema"), _) => "'main'",
             (_, "uuid7_timestamp") => "x'017F22E279B07CC398C4DC0C0C07398F'",
             (Some(_), _) => "x",
         };
@@ -275,14 +367,8 @@ fn every_function_works_in_a_schema_that_is_not_trusted() {
 #[test]
 fn what_insert_returns_is_what_is_stored() {
     let db = db();
-    for make in [
-        "ulid",
-        "ulid_text",
-        "uuid7",
-        "uuid7_text",
-        "uuid4",
-        "uuid4_text",
-    ] {
+    let makers = KINDS.iter().map(|kind| kind.name);
+    for make in makers.filter(|name| !name.starts_with("token")) {
         db.execute_batch(&format!(
             "CREATE TABLE t_{make}(id PRIMARY KEY DEFAULT ({make}()), n) WITHOUT ROWID"
         ))
@@ -322,10 +408,13 @@ fn keys_makes_as_many_as_are_wanted_in_order_after_all_before() {
             let after = format!("SELECT {kind}() < (SELECT min(key) FROM keys(?, 300))");
             assert_eq!(ask::<i64>(&db, &after, [kind]), 1, "{kind}");
         }
-        // An eighth of all ULIDs pass for a UUID of some version where only their blob is seen.
-        let known = kind.trim_end_matches("_text");
+        // An eighth of all ULIDs pass for a UUID of some version where only their bits are seen.
+        let known = kind.trim_end_matches("_text").trim_end_matches("_hex");
         let told: String = ask(&db, "SELECT key_kind(key) FROM keys(?, 1)", [kind]);
-        assert!(kind == "ulid" || told == known, "{told}");
+        assert!(
+            ["ulid", "ulid_hex"].contains(&kind) || told == known,
+            "{told}"
+        );
     }
     let joined = "SELECT count(DISTINCT k.key) FROM json_each('[3, 0, 500]') AS j, keys('uuid7', j.value) AS k";
     assert_eq!(ask::<i64>(&db, joined, []), 503);
@@ -360,7 +449,7 @@ fn keys_makes_as_many_as_are_wanted_in_order_after_all_before() {
     }
     assert!(
         error(&db, "SELECT * FROM keys('ulib', 1)")
-            .starts_with("keys(): the kind is one of ulid, ulid_text, uuid7")
+            .starts_with("keys(): the kind is one of ulid, ulid_text, ulid_hex, uuid7")
     );
 }
 

@@ -145,20 +145,133 @@ fn shared_ids_without_their_table_say_how_to_make_it() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.starts_with("ulid_shared(): no such table: main.inorder_high_water"),
+        error.starts_with("ulid_shared(): no table main.inorder_high_water"),
         "{error}"
     );
     let create = error.split("database: ").nth(1).unwrap();
     db.execute_batch(create).unwrap();
     db.query_row("SELECT ulid_shared()", [], |row| row.get::<_, [u8; 16]>(0))
         .unwrap();
-    db.execute(
-        "UPDATE inorder_high_water SET last = 9223372036854775807",
-        [],
-    )
-    .unwrap();
-    assert!(
+}
+
+/// The last id is made, then none: the mark neither turns negative nor wraps, and stays an integer.
+#[test]
+fn a_mark_at_its_end_stays_there() {
+    let db = Connection::open_in_memory().unwrap();
+    register(&db).unwrap();
+    db.execute_batch(SHARED).unwrap();
+    let make = |function: &str| {
+        let sql = format!("SELECT {function}()");
+        db.query_row(&sql, [], |row| row.get::<_, Vec<u8>>(0))
+    };
+    db.execute_batch("INSERT INTO inorder_high_water VALUES (1, 9223372036854775805)")
+        .unwrap();
+    let ids = [make("ulid_shared").unwrap(), make("ulid_shared").unwrap()];
+    assert!(ids[0] < ids[1] && ids[1][..8] == i64::MAX.to_be_bytes());
+    for function in ["ulid_shared", "uuid7_shared", "ulid_shared"] {
+        let error = make(function).unwrap_err().to_string();
+        assert!(error.contains("ends in the year 6429"), "{error}");
+        let mark = "SELECT typeof(last) || last FROM inorder_high_water";
+        let mark = db.query_row(mark, [], |row| row.get::<_, String>(0));
+        assert_eq!(mark.unwrap(), "integer9223372036854775807");
+    }
+}
+
+#[test]
+fn a_locked_database_is_busy_not_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    for journal in ["wal", "delete"] {
+        let path = folder.path().join(journal);
+        let holder = shared(&path);
+        let batch = SHARED.replace("wal", journal);
+        holder.execute_batch(&batch).unwrap();
+        holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let db = Connection::open(&path).unwrap();
+        db.busy_timeout(Duration::ZERO).unwrap();
+        register(&db).unwrap();
+        for function in ["ulid_shared()", "uuid7_shared()", "ulid_shared('main')"] {
+            let error = db
+                .query_row(&format!("SELECT {function}"), [], |_| Ok(()))
+                .unwrap_err();
+            assert_eq!(
+                error.sqlite_error_code(),
+                Some(rusqlite::ErrorCode::DatabaseBusy),
+                "{function}: {error}"
+            );
+            assert!(error.to_string().contains("database is locked"), "{error}");
+        }
+        holder.execute_batch("COMMIT").unwrap();
         db.query_row("SELECT ulid_shared()", [], |_| Ok(()))
-            .is_err()
+            .unwrap();
+        db.execute_batch("PRAGMA query_only = on").unwrap();
+        let error = db.query_row("SELECT ulid_shared()", [], |_| Ok(()));
+        let code = error.unwrap_err().sqlite_error_code();
+        assert_eq!(code, Some(rusqlite::ErrorCode::ReadOnly));
+    }
+}
+
+/// Each database has its own mark; that of the database which gets the row counts.
+#[test]
+fn an_attached_database_keeps_its_own_mark() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for name in ["a", "b", "none"] {
+        let db = shared(&path(name));
+        db.execute_batch(SHARED).unwrap();
+        if name == "none" {
+            db.execute_batch("DROP TABLE inorder_high_water").unwrap();
+        }
+    }
+    // Another process, whose clock is a day ahead, wrote b.
+    let day_ahead = "INSERT INTO inorder_high_water SELECT 1, (CAST(strftime('%s', 'now') AS INTEGER) + 86400) * 1000 << 16";
+    shared(&path("b")).execute_batch(day_ahead).unwrap();
+    let db = shared(&path("a"));
+    for (name, schema) in [("b", "b"), ("none", "the \"other\"")] {
+        let attach = format!("ATTACH ? AS \"{}\"", schema.replace('"', "\"\""));
+        db.execute(&attach, [path(name).to_str().unwrap()]).unwrap();
+    }
+    let mark = |schema: &str| -> i64 {
+        let sql = format!("SELECT coalesce(max(last), 0) FROM {schema}.inorder_high_water");
+        db.query_row(&sql, [], |row| row.get(0)).unwrap()
+    };
+    let insert = |schema: &str| -> Vec<u8> {
+        let sql = format!("INSERT INTO {schema}.t DEFAULT VALUES RETURNING id");
+        db.query_row(&sql, [], |row| row.get(0)).unwrap()
+    };
+    let (a, b) = (mark("main"), mark("b"));
+    let ids = [insert("b"), insert("b")];
+    assert!(ids[0][..8] > b.to_be_bytes()[..] && ids[0] < ids[1]);
+    assert_eq!(mark("main"), a, "a row of b does not move the mark of main");
+    let b = mark("b");
+    let id = insert("main");
+    assert!(
+        id < ids[0],
+        "a row of main does not get an id of b's future"
     );
+    assert_eq!(mark("b"), b);
+    // A transaction that writes both raises both.
+    db.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let ids = [insert("main"), insert("b"), insert("main")];
+    db.execute_batch("COMMIT").unwrap();
+    assert!(ids.is_sorted_by(|a, b| a < b) && ids[0][..8] > b.to_be_bytes()[..]);
+    assert_eq!(mark("main"), mark("b"));
+    // By its name.
+    let last = mark("b");
+    db.query_row("SELECT ulid_shared('b')", [], |_| Ok(()))
+        .unwrap();
+    assert_eq!(mark("b"), last + 1);
+    db.query_row("SELECT ulid_shared()", [], |_| Ok(()))
+        .unwrap();
+    assert_eq!((mark("main"), mark("b")), (last + 1, last + 1));
+    // Without a mark of its own, none of another database is taken.
+    let error = db.execute("INSERT INTO \"the \"\"other\"\"\".t DEFAULT VALUES", []);
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("no table \"the \"\"other\"\"\".inorder_high_water"),
+        "{error}"
+    );
+    db.execute_batch(error.split("database: ").nth(1).unwrap())
+        .unwrap();
+    db.execute("INSERT INTO \"the \"\"other\"\"\".t DEFAULT VALUES", [])
+        .unwrap();
 }

@@ -52,7 +52,7 @@ struct Count {
 struct Timed {
     #[command(flatten)]
     count: Count,
-    /// Their time, such as 2024-01-31 or 2024-01-31T12:30:00.250Z, instead of now
+    /// Their time, such as 2024-01-31, 2024-01-31T12:30:00.250Z or milliseconds since 1970, instead of now
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
 }
@@ -105,7 +105,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         })?,
         Command::Token(wanted) => print_tokens(&wanted)?,
         Command::Inspect(wanted) => return inspect(wanted),
-        Command::Convert(wanted) => convert(wanted)?,
+        Command::Convert(wanted) => return convert(wanted),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -171,16 +171,54 @@ impl fmt::Display for Hex<'_> {
     }
 }
 
-/// The ids that were given, or the lines of stdin.
-fn given(ids: Vec<String>) -> Result<Vec<String>> {
-    if !ids.is_empty() {
-        return Ok(ids);
+/// An id that was given.
+struct Given {
+    id: String,
+    /// The line of stdin it is, counted from 1.
+    line: Option<usize>,
+}
+
+impl fmt::Display for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line} of stdin, {:?},", self.id),
+            None => write!(f, "{:?}", self.id),
+        }
     }
-    let lines = std::io::stdin().lock().lines();
-    lines
-        .filter(|line| !line.as_ref().is_ok_and(String::is_empty))
-        .collect::<Result<_, _>>()
-        .context("stdin")
+}
+
+/// The ids that were given, or the lines of stdin without the blanks around them, and whether all of those are UTF-8;
+/// each that is not is reported and left out.
+fn given(ids: Vec<String>) -> Result<(Vec<Given>, bool)> {
+    if !ids.is_empty() {
+        let given = ids.into_iter().map(|id| Given { id, line: None });
+        return Ok((given.collect(), true));
+    }
+    let (mut given, mut is_all_text) = (Vec::new(), true);
+    for (line, bytes) in (1..).zip(std::io::stdin().lock().split(b'\n')) {
+        let bytes = bytes.context("stdin")?;
+        match std::str::from_utf8(bytes.trim_ascii()) {
+            Ok("") => {}
+            Ok(id) => given.push(Given {
+                id: id.to_owned(),
+                line: Some(line),
+            }),
+            Err(error) => {
+                is_all_text = false;
+                report(&format!(
+                    "line {line} of stdin is not UTF-8 and no id: byte {:#04x} at position {}",
+                    bytes.trim_ascii()[error.valid_up_to()],
+                    error.valid_up_to() + 1
+                ));
+            }
+        }
+    }
+    Ok((given, is_all_text))
+}
+
+/// Says what is wrong with one id; the others are still worked on.
+fn report(problem: &str) {
+    eprintln!("inorder: {problem}");
 }
 
 /// What an id is, given as text or as a blob in SQL.
@@ -206,9 +244,10 @@ fn blob(literal: &str) -> Option<Vec<u8>> {
 }
 
 fn inspect(wanted: Inspect) -> Result<ExitCode> {
-    let ids = given(wanted.ids)?;
-    let found: Vec<Inspection> = ids.iter().map(|id| look_at(id)).collect();
-    let both = ids.iter().zip(&found);
+    let (given, is_all_text) = given(wanted.ids)?;
+    let ids = given.iter().map(|given| given.id.as_str());
+    let found: Vec<Inspection> = ids.clone().map(look_at).collect();
+    let both = ids.zip(&found);
     let text = match wanted.json {
         true => {
             let all: Vec<_> = both.map(|(id, found)| to_json(id, found)).collect();
@@ -217,8 +256,8 @@ fn inspect(wanted: Inspect) -> Result<ExitCode> {
         false => both.map(|(id, found)| to_text(id, found)).collect(),
     };
     terminal::print(&text)?;
-    let is_any_wrong = found.iter().any(|found| found.name == "no id");
-    Ok(ExitCode::from(u8::from(is_any_wrong)))
+    let is_right = is_all_text && found.iter().all(|found| found.name != "no id");
+    Ok(ExitCode::from(u8::from(!is_right)))
 }
 
 fn to_json(id: &str, found: &Inspection) -> serde_json::Value {
@@ -266,18 +305,22 @@ fn to_text(id: &str, found: &Inspection) -> String {
     text
 }
 
-fn convert(wanted: Convert) -> Result<()> {
-    for id in given(wanted.ids)? {
-        let found = look_at(id.trim());
-        let bits = found.bits.with_context(|| {
+/// Converts each id, and reports each that cannot be converted.
+fn convert(wanted: Convert) -> Result<ExitCode> {
+    let (given, mut is_right) = given(wanted.ids)?;
+    for given in given {
+        let found = look_at(&given.id);
+        let Some(bits) = found.bits else {
             let problem = found.problems.first().unwrap_or(&found.name);
-            format!("{id} is no ULID or UUID: {problem}")
-        })?;
+            report(&format!("{given} is no ULID or UUID: {problem}"));
+            is_right = false;
+            continue;
+        };
         let is_ulid = found.kind == Some(inorder_key::KeyKind::Ulid);
         let other = if is_ulid { Form::Uuid } else { Form::Ulid };
         terminal::print(&format!("{}\n", wanted.to.unwrap_or(other).write(bits)))?;
     }
-    Ok(())
+    Ok(ExitCode::from(u8::from(!is_right)))
 }
 
 impl Form {
