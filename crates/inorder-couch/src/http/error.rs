@@ -67,6 +67,8 @@ pub enum HttpError {
     #[error("{0}")]
     ScriptTimeout(String),
     #[error("{0}")]
+    ScriptsBusy(String),
+    #[error("{0}")]
     NotImplemented(String),
     #[error("The client took too long to send its request.")]
     RequestTimeout,
@@ -114,7 +116,7 @@ impl HttpError {
             E::Script(_) => (S::INTERNAL_SERVER_ERROR, "compilation_error"),
             E::ScriptTimeout(_) => (S::INTERNAL_SERVER_ERROR, "os_process_error"),
             E::NotImplemented(_) => (S::NOT_IMPLEMENTED, "not_implemented"),
-            E::Busy => (S::SERVICE_UNAVAILABLE, "service_unavailable"),
+            E::Busy | E::ScriptsBusy(_) => (S::SERVICE_UNAVAILABLE, "service_unavailable"),
             E::StorageFull(_) => (S::INSUFFICIENT_STORAGE, "insufficient_storage"),
             E::Replication(_) => (S::INTERNAL_SERVER_ERROR, "replication_error"),
             E::Internal(_) => (S::INTERNAL_SERVER_ERROR, "internal_server_error"),

@@ -49,7 +49,7 @@ mod write;
 pub use all_docs::{AllDocs, AllDocsPage, AllDocsRow, RowValue};
 pub use attachment::{Attachment, AttachmentReader, Content, Encoding, Facts};
 pub use backup::backup;
-pub use bulk::{Outcome, Refusal, Validate, Written};
+pub use bulk::{Mode, Outcome, Refusal, Written};
 pub use changes::{Change, Changes, ChangesPage, Filter, Style};
 pub use database::{Database, RevisionsDiff};
 pub use databases::{DatabaseEvent, Databases, Event, is_database_name};
@@ -64,5 +64,6 @@ pub use pending::Pending;
 pub use purge::Purged;
 pub use settings::{Limits, Settings, Synchronous};
 pub use upload::{StoredContent, Upload};
+pub use write::{Basis, Consent, Draft, Progress, Proposal};
 
 pub(crate) use bulk::write_edit;
