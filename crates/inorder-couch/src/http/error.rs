@@ -150,10 +150,6 @@ impl IntoResponse for HttpError {
             HttpError::BadRange { length_bytes } => {
                 Some((header::CONTENT_RANGE, format!("bytes */{length_bytes}")))
             }
-            // What follows in the connection may be the rest of a body nobody reads.
-            HttpError::BodyTooLarge | HttpError::RequestTimeout | HttpError::Busy => {
-                Some((header::CONNECTION, "close".to_owned()))
-            }
             _ => None,
         };
         if let Some((name, value)) = special

@@ -21,6 +21,7 @@ mod seq;
 mod server;
 mod target;
 mod tasks;
+mod unread;
 mod validation;
 
 pub use error::{HttpError, HttpResult};
