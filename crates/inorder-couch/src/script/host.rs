@@ -27,6 +27,10 @@ pub fn run(memory_bytes_max: usize) -> ExitCode {
     if worker.is_err() || confine(memory_bytes_max as u64).is_err() {
         return ExitCode::FAILURE;
     }
+    // That it is ready.
+    if tell(Ok("null".to_owned())).is_err() {
+        return ExitCode::FAILURE;
+    }
     let mut stdin = io::stdin().lock();
     while let Ok(Some(request)) = wire::read(&mut stdin) {
         if send.send(request).is_err() {
@@ -126,7 +130,7 @@ fn answer(
         };
         let compiled = loaded.script(memory_bytes_max).map(drop);
         let is_compiled = compiled.is_ok();
-        send(compiled.map(|()| "null".to_owned()))?;
+        tell(compiled.map(|()| "null".to_owned()))?;
         if !is_compiled {
             return Ok(());
         }
@@ -143,12 +147,12 @@ fn answer(
             // It may have filled its memory with what it keeps between calls.
             loaded.script = None;
         }
-        send(result)?;
+        tell(result)?;
     }
     Ok(())
 }
 
-fn send(result: Result<String, Failure>) -> io::Result<()> {
+fn tell(result: Result<String, Failure>) -> io::Result<()> {
     let answer = match result {
         Ok(value) => Answer::Value(RawValue::from_string(value)?),
         Err(failure) => Answer::Failure(failure),

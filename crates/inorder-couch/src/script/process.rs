@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 /// The hidden subcommand that makes the program a host.
 pub const SUBCOMMAND: &str = "script-host";
@@ -18,6 +18,9 @@ const FUNCTIONS_MAX: usize = 16;
 
 /// A longer answer is none that a function may give.
 const ANSWER_BYTES_MAX: u32 = 1 << 20;
+
+/// A process that doesn't say that it is ready by then is no host.
+const START_MAX: Duration = Duration::from_secs(10);
 
 /// The lowest priority there is.
 const NICE_MAX: i32 = 19;
@@ -88,11 +91,11 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts one, whose functions have so many bytes of heap. Must be called within a tokio runtime.
+    /// Starts one, whose functions have so many bytes of heap.
     ///
     /// # Errors
-    /// When the program can't be started.
-    pub fn start(program: &Path, memory_bytes_max: usize) -> io::Result<Self> {
+    /// When the program can't be started, or is no script host.
+    pub async fn start(program: &Path, memory_bytes_max: usize) -> io::Result<Self> {
         let mut child = Command::new(program)
             .arg(SUBCOMMAND)
             .arg(memory_bytes_max.to_string())
@@ -108,10 +111,13 @@ impl Process {
         let pipe = || io::Error::other("the script host has no pipes");
         let stdin = child.stdin.take().ok_or_else(pipe)?;
         let stdout = child.stdout.take().ok_or_else(pipe)?;
+        let mut stdout = BufReader::new(stdout);
+        // What the start takes is not the first function's time.
+        timeout(START_MAX, read_answer(&mut stdout)).await??;
         Ok(Process {
             child,
             stdin,
-            stdout: BufReader::new(stdout),
+            stdout,
             functions: Vec::new(),
             next_number: 0,
             is_slow: false,

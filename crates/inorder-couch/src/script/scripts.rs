@@ -203,7 +203,7 @@ impl Scripts {
                 None => {
                     self.watch();
                     let started = Process::start(&self.0.settings.program, memory_bytes_max);
-                    started.map_err(|error| {
+                    started.await.map_err(|error| {
                         tracing::error!(%error, "no script host can be started");
                         ScriptError::Failed(format!("its process can't be started: {error}"))
                     })?

@@ -2,7 +2,7 @@
 //!
 //! A message is a list of texts, each with its length before it. A request is a [`Head`], the function's source and design
 //! document when the host does not have them, and the arguments of the calls. The host answers with one message per call,
-//! and one before them when it compiled the function: an [`Answer`].
+//! and one before them when it compiled the function: an [`Answer`]. It sends another one when it is ready.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
