@@ -37,8 +37,8 @@ pub struct Serve {
     /// The file with the admin's password in its first line.
     #[arg(long, value_name = "FILE", requires = "admin")]
     password_file: Option<PathBuf>,
-    /// Web pages of this origin may use the server, such as https://app.example.com; `*` is any. May be given several
-    /// times.
+    /// Web pages of this origin may use the server, such as https://app.example.com; `*` is any, and needs an admin. May be
+    /// given several times.
     #[arg(
         long = "cors-origin",
         value_name = "ORIGIN",
@@ -85,6 +85,9 @@ impl Serve {
                 "{address} can be reached from other machines, and there is no admin: anybody could do everything. Set one with --admin NAME, or listen at 127.0.0.1."
             );
             return Err(UsageError(problem).into());
+        }
+        if admin.is_none() {
+            self.refuse_any_origin()?;
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -143,6 +146,19 @@ impl Serve {
             .log_internal_errors(false)
             .init();
         Ok(())
+    }
+
+    /// Without an admin every page of every website could read and write everything. `null` is the origin of any page that
+    /// wants it.
+    fn refuse_any_origin(&self) -> Result<(), UsageError> {
+        let mut origins = self.cors_origins.iter().map(|origin| origin.trim());
+        let Some(any) = origins.find(|origin| ["*", "null"].contains(origin)) else {
+            return Ok(());
+        };
+        let problem = format!(
+            "--cors-origin '{any}' lets any website use the server, and there is no admin: any website could do everything. Set an admin with --admin NAME, or name the origins."
+        );
+        Err(UsageError(problem))
     }
 
     fn address(&self) -> anyhow::Result<SocketAddr> {

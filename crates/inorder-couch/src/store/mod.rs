@@ -38,6 +38,7 @@ mod info;
 mod local;
 mod pending;
 mod pool;
+mod private;
 mod purge;
 pub(crate) mod row;
 mod schema;
