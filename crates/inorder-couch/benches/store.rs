@@ -128,7 +128,7 @@ fn store(databases: &Databases, scale: usize) {
     let bulks = (10 / scale).max(1);
     let cost = measure(|| {
         for bulk in 0..bulks as u64 {
-            let outcomes = db.bulk(edits(bulk * 1000, 1000), None).wait();
+            let outcomes = db.bulk(edits(bulk * 1000, 1000)).wait();
             assert!(outcomes.expect("a bulk").iter().all(Result::is_ok));
         }
     });

@@ -4,8 +4,8 @@ mod common;
 
 use common::*;
 use inorder_couch::store::{
-    AttachmentOption, Content, Database, Document, Edit, Encoding, Error, GetOptions, Limits,
-    NewAttachment, NewContent, Refusal, Settings, StoredContent, Validate,
+    AttachmentOption, Consent, Content, Database, Document, Edit, Encoding, Error, GetOptions,
+    Limits, Mode, NewAttachment, NewContent, Progress, Refusal, Settings, StoredContent,
 };
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -318,11 +318,14 @@ fn an_edit_that_is_forbidden_stores_nothing() {
             revpos: None,
         },
     });
-    let forbid: Validate = Box::new(|new, _| {
-        assert_eq!(new.attachments[0].length, 300_000);
-        Err(Refusal::Forbidden("no".to_owned()))
-    });
-    let outcome = store.db.put_validated(edit, Some(forbid)).wait().unwrap();
-    assert_eq!(outcome, Err(Refusal::Forbidden("no".to_owned())));
+    let mut draft = store.db.draft(edit).unwrap();
+    draft.consent = Consent::Missing;
+    let drafts = [draft];
+    let proposals = store.db.propose(&drafts, Mode::New, 1).unwrap();
+    let new = &proposals[0].as_ref().unwrap().new;
+    assert_eq!(new.attachments[0].length, 300_000);
+    let written = store.db.write_drafts(drafts.into(), Mode::New);
+    let written = written.wait().unwrap();
+    assert!(matches!(&written[0], Progress::Stale(_)));
     assert!(store.db.info().unwrap().active_bytes < 200_000);
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -182,4 +183,81 @@ fn a_server_without_an_admin_stays_on_its_machine() {
     let no_password = with_input(&["serve", "--admin", "anna"], folder.path(), "");
     assert_eq!(no_password.status.code(), Some(1));
     assert!(text(&no_password.stderr).contains("INORDER_COUCH_PASSWORD"));
+}
+
+/// The files below a folder that others than their owner may read or write.
+fn open_to_others(folder: &Path) -> Vec<String> {
+    let mut open = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let metadata = entry.metadata().expect("metadata");
+        if metadata.is_dir() {
+            open.extend(open_to_others(&entry.path()));
+        }
+        if metadata.permissions().mode() & 0o077 != 0 {
+            open.push(format!(
+                "{:o} {}",
+                metadata.permissions().mode(),
+                entry.path().display()
+            ));
+        }
+    }
+    open
+}
+
+#[test]
+fn nobody_but_the_owner_may_read_what_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let attachment = "{\"_id\":\"a\",\"_attachments\":{\"x\":{\"data\":\"aGVsbG8=\"}}}\n";
+    let imported = with_input(&["import", "films"], path, attachment);
+    assert!(imported.status.success(), "{}", text(&imported.stderr));
+    let server = Serving::start(path);
+    let url = format!("{}/other", server.1);
+    assert!(with_input(&["import", &url], path, FILMS).status.success());
+    assert!(
+        run(&["backup", "films", "copy.sqlite"], path)
+            .status
+            .success()
+    );
+    assert!(run(&["export", &url, "films.jsonl"], path).status.success());
+    let beside = path.join("data/other.sqlite-wal");
+    assert!(beside.exists(), "the log is there while the server runs");
+    assert_eq!(open_to_others(path), Vec::<String>::new());
+    assert_eq!(server.stop(), Some(0));
+    // Files of an earlier version are closed, what was opened to a group stays so.
+    let set = |file: &str, mode| {
+        fs::set_permissions(path.join(file), fs::Permissions::from_mode(mode)).expect("own files");
+    };
+    set("data/films.sqlite", 0o644);
+    set("data/other.sqlite", 0o640);
+    fs::write(path.join("data/notes.txt"), "not a database").expect("a file");
+    set("data/notes.txt", 0o644);
+    assert_eq!(Serving::start(path).stop(), Some(0));
+    let mut open = open_to_others(path);
+    open.sort();
+    let names = open
+        .iter()
+        .map(|line| line.rsplit('/').next().unwrap_or_default());
+    assert_eq!(names.collect::<Vec<_>>(), ["other.sqlite", "notes.txt"]);
+}
+
+#[test]
+fn any_origin_is_refused_where_there_is_no_admin() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for origins in [
+        "*",
+        "null",
+        "https://app.example.com,*",
+        "https://app.example.com, null",
+    ] {
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--cors-origin", origins];
+        let refused = run(&serve, folder.path());
+        assert_eq!(refused.status.code(), Some(2), "{origins}");
+        let reason = text(&refused.stderr);
+        assert!(
+            reason.contains("no admin") && reason.contains("--admin"),
+            "{reason}"
+        );
+    }
 }

@@ -104,7 +104,7 @@ fn what_is_known_is_passed_over() {
 #[test]
 fn a_replicated_edit_without_a_revision_is_refused() {
     let store = store();
-    let outcomes = store.db.bulk_replicated(vec![edit(r#"{"_id":"a"}"#)], None);
+    let outcomes = store.db.bulk_replicated(vec![edit(r#"{"_id":"a"}"#)]);
     assert!(matches!(
         outcomes.wait().unwrap()[0],
         Err(Refusal::BadRequest(_))

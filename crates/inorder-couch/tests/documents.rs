@@ -3,7 +3,10 @@
 mod common;
 
 use common::*;
-use inorder_couch::store::{Error, GetOptions, Limits, Missing, Refusal, Settings};
+use inorder_couch::store::{
+    Consent, Database, Draft, Error, GetOptions, Limits, Missing, Mode, Progress, Proposal,
+    Refusal, Settings,
+};
 
 #[test]
 fn a_document_has_the_revisions_of_couchdb() {
@@ -161,7 +164,7 @@ fn a_bulk_answers_in_the_order_given_and_refuses_each_alone() {
     put(&store.db, r#"{"_id":"m"}"#);
     let edits =
         ["z", "m", "_x", "a", "z", "_local/l"].map(|id| edit(&format!(r#"{{"_id":"{id}"}}"#)));
-    let outcomes = store.db.bulk(edits.into(), None).wait().unwrap();
+    let outcomes = store.db.bulk(edits.into()).wait().unwrap();
     let shown: Vec<_> = outcomes
         .iter()
         .map(|outcome| match outcome {
@@ -206,38 +209,94 @@ fn local_documents_are_counted_and_not_listed() {
     ));
 }
 
+/// Drafts that are proposed, and consented to as `allows` says.
+fn proposed(
+    db: &Database,
+    edits: &[String],
+    mode: Mode,
+    allows: impl Fn(&Proposal) -> bool,
+) -> (Vec<Draft>, Vec<Option<Proposal>>) {
+    let drafts = edits.iter().map(|json| db.draft(edit(json)).unwrap());
+    let mut drafts: Vec<Draft> = drafts.collect();
+    let design_seq = db.design_seq().unwrap();
+    let proposals = db.propose(&drafts, mode, usize::MAX).unwrap();
+    for (draft, proposal) in drafts.iter_mut().zip(&proposals) {
+        let allowed = proposal.as_ref().filter(|proposal| allows(proposal));
+        draft.consent = allowed.map_or(Consent::Missing, |proposal| Consent::Given {
+            design_seq,
+            basis: Some(proposal.basis.clone()),
+        });
+    }
+    (drafts, proposals)
+}
+
+fn is_stale(progress: &Progress) -> bool {
+    matches!(progress, Progress::Stale(_))
+}
+
 #[test]
-fn a_validation_sees_both_revisions_and_may_refuse() {
+fn a_proposal_shows_both_revisions_and_only_what_is_consented_to_is_written() {
     let store = store();
     let first = put(&store.db, r#"{"_id":"a","x":1}"#);
     let edits = [
         format!(r#"{{"_id":"a","_rev":"{first}","x":2}}"#),
         r#"{"_id":"b","bad":true}"#.to_owned(),
+        r#"{"_id":"_local/c"}"#.to_owned(),
+        r#"{"_id":"_design/d"}"#.to_owned(),
+        r#"{"_id":"a","x":3}"#.to_owned(),
     ];
-    let (tell, told) = std::sync::mpsc::channel();
-    let validate: inorder_couch::store::Validate = Box::new(move |new, old| {
-        tell.send((new.to_json(), old.map(|old| old.to_json())))
-            .unwrap();
-        match new.body.contains("bad") {
-            true => Err(Refusal::Forbidden("no".to_owned())),
-            false => Ok(()),
-        }
-    });
-    let edits = edits.iter().map(|json| edit(json)).collect();
-    let outcomes = store.db.bulk(edits, Some(validate)).wait().unwrap();
-    assert!(outcomes[0].is_ok());
-    assert_eq!(outcomes[1], Err(Refusal::Forbidden("no".to_owned())));
-    let (new, old) = told.recv().unwrap();
+    let good = |proposal: &Proposal| !proposal.new.body.contains("bad");
+    let (drafts, proposals) = proposed(&store.db, &edits, Mode::New, good);
+    let [Some(a), Some(b), None, None, None] = &proposals[..] else {
+        panic!("local and design documents and conflicts are nobody's: {proposals:?}")
+    };
+    let new = a.new.to_json();
     assert!(new.contains(r#""x":2,"_revisions":{"start":2,"#), "{new}");
     assert_eq!(
-        old.unwrap(),
+        a.old.as_ref().unwrap().to_json(),
         format!(r#"{{"_id":"a","_rev":"{first}","x":1}}"#)
     );
-    assert_eq!(told.recv().unwrap().1, None);
+    assert!(b.old.is_none());
+    let written = store.db.write_drafts(drafts, Mode::New).wait().unwrap();
+    assert!(matches!(&written[0], Progress::Done(Ok(_))));
+    assert!(is_stale(&written[1]));
+    assert!(matches!(&written[2], Progress::Done(Ok(_))));
+    assert!(matches!(&written[3], Progress::Done(Ok(_))));
+    assert!(matches!(
+        &written[4],
+        Progress::Done(Err(Refusal::Conflict))
+    ));
     assert!(matches!(
         store.db.get("b", &GetOptions::default()),
         Err(Error::NotFound(_))
     ));
+}
+
+#[test]
+fn a_consent_is_good_while_nothing_has_changed() {
+    let db = &store().db;
+    let edits = [r#"{"_id":"a","_revisions":{"start":2,"ids":["b","a"]}}"#.to_owned()];
+    let write = |drafts| db.write_drafts(drafts, Mode::Replicated).wait().unwrap();
+    // The revision before it comes.
+    let (drafts, _) = proposed(db, &edits, Mode::Replicated, |_| true);
+    replicate(db, &[r#"{"_id":"a","_rev":"1-a"}"#]);
+    let stale = write(drafts);
+    assert!(is_stale(&stale[0]));
+    // A design document changes.
+    let (drafts, _) = proposed(db, &edits, Mode::Replicated, |_| true);
+    put(db, r#"{"_id":"_design/d"}"#);
+    assert!(is_stale(&write(drafts)[0]));
+    // Another document changes.
+    let (drafts, _) = proposed(db, &edits, Mode::Replicated, |_| true);
+    put(db, r#"{"_id":"other"}"#);
+    assert!(matches!(&write(drafts)[0], Progress::Done(Ok(_))));
+    // A deleted document is begun anew, from another deletion than the one that was seen.
+    replicate(db, &[r#"{"_id":"d","_rev":"1-a","_deleted":true}"#]);
+    let anew = [r#"{"_id":"d"}"#.to_owned()];
+    let (drafts, _) = proposed(db, &anew, Mode::New, |_| true);
+    replicate(db, &[r#"{"_id":"d","_rev":"1-b","_deleted":true}"#]);
+    let written = db.write_drafts(drafts, Mode::New).wait().unwrap();
+    assert!(is_stale(&written[0]));
 }
 
 #[test]

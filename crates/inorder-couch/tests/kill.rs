@@ -191,7 +191,7 @@ fn write_forever(db: &Database, thread: u64) {
             tell(format!("deleted {} {}", deleted.id, deleted.revision));
         }
         let bulk = (0..10).map(|_| new(name("bulk"))).collect();
-        for outcome in db.bulk(bulk, None).wait().unwrap() {
+        for outcome in db.bulk(bulk).wait().unwrap() {
             let written = outcome.unwrap();
             tell(format!("wrote {} {}", written.id, written.revision));
         }
@@ -227,7 +227,7 @@ fn a_full_disk_refuses_and_keeps_what_was_acknowledged() {
         "{refused} refused, {} kept",
         kept.len()
     );
-    let bulk = db.bulk((1000..1100).map(document).collect(), None).wait();
+    let bulk = db.bulk((1000..1100).map(document).collect()).wait();
     assert!(matches!(bulk, Err(Error::Full)), "{bulk:?}");
     for (number, revision) in &kept {
         assert_eq!(db.winner(&format!("{number:04}")).unwrap().0, *revision);

@@ -20,7 +20,7 @@ fn letters() -> Store {
     let store = store();
     let edits = ["e", "b", "_design/x", "d", "ä", "c", "B", "gone"];
     let edits = edits.map(|id| edit(&format!(r#"{{"_id":"{id}","of":"{id}"}}"#)));
-    let outcomes = store.db.bulk(edits.into(), None).wait().unwrap();
+    let outcomes = store.db.bulk(edits.into()).wait().unwrap();
     let gone = outcomes[7].as_ref().unwrap();
     put(
         &store.db,
@@ -119,7 +119,7 @@ fn long_lists_come_in_pages_that_fit_together() {
     let store = store();
     let text = "x".repeat(2000);
     let edits = (0..2500).map(|n| edit(&format!(r#"{{"_id":"{n:05}","t":"{text}"}}"#)));
-    store.db.bulk(edits.collect(), None).wait().unwrap();
+    store.db.bulk(edits.collect()).wait().unwrap();
     let expected: Vec<_> = (0..2500).map(|n| format!("{n:05}")).collect();
     for include_docs in [None, Some(GetOptions::default())] {
         let question = AllDocs {

@@ -21,7 +21,7 @@ fn films() -> Store {
         edit(&json!({"_id": id, "year": year, "title": title, "genres": genres}).to_string())
     };
     let edits = FILMS.iter().map(film).collect();
-    store.db.bulk(edits, None).wait().unwrap();
+    store.db.bulk(edits).wait().unwrap();
     put(&store.db, r#"{"_id":"note","text":"no film"}"#);
     put(&store.db, r#"{"_id":"_design/other","views":{}}"#);
     store
@@ -242,7 +242,7 @@ fn an_index_is_used_when_it_is_named_and_serves() {
 fn pages_follow_each_other_by_their_bookmarks() {
     let store = store();
     let edits = (0..50).map(|n| edit(&format!(r#"{{"_id":"{n:02}","group":{},"n":{n}}}"#, n / 20)));
-    store.db.bulk(edits.collect(), None).wait().unwrap();
+    store.db.bulk(edits.collect()).wait().unwrap();
     index(&store.db, json!({"index": {"fields": ["group"]}}));
     let by_index = json!({"selector": {"group": {"$gte": 0}, "n": {"$mod": [2, 0]}}, "limit": 7});
     let by_id = json!({"selector": {"n": {"$mod": [2, 0]}}, "limit": 7});

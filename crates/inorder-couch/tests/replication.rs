@@ -87,7 +87,7 @@ fn replicate_some(from: &Database, to: &Database, since: u64, documents: usize) 
                 }
                 Found::Missing(_) => None,
             });
-            let outcomes = to.bulk_replicated(edits.collect(), None).wait().unwrap();
+            let outcomes = to.bulk_replicated(edits.collect()).wait().unwrap();
             assert!(outcomes.iter().all(Result::is_ok));
         }
         question.since = page.last_seq;

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 /// Writes the documents of a database as lines of JSON, in the order of their ids.
@@ -56,7 +57,9 @@ impl Export {
                 None => self.write(&peer, BufWriter::new(io::stdout().lock())).await,
                 Some(path) => {
                     let name = || path.display().to_string();
-                    let file = File::create_new(path).with_context(name)?;
+                    let mut private = File::options();
+                    private.write(true).create_new(true).mode(0o600);
+                    let file = private.open(path).with_context(name)?;
                     self.write(&peer, BufWriter::new(file))
                         .await
                         .with_context(name)

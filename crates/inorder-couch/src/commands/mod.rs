@@ -8,9 +8,11 @@ mod import;
 mod location;
 mod password;
 mod progress;
+mod script_host;
 mod serve;
 
 use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
 /// A document server that speaks CouchDB's protocol and keeps each database in one SQLite file.
 ///
@@ -30,18 +32,22 @@ enum Command {
     Export(export::Export),
     Import(import::Import),
     HashPassword(hash_password::HashPassword),
+    #[command(hide = true)]
+    ScriptHost(script_host::ScriptHost),
 }
 
 impl Cli {
     /// Does what the command line asks for.
-    pub fn run(self) -> anyhow::Result<()> {
-        match self.command {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let ran = match self.command {
             Command::Serve(command) => command.run(),
             Command::Backup(command) => command.run(),
             Command::Export(command) => command.run(),
             Command::Import(command) => command.run(),
             Command::HashPassword(command) => command.run(),
-        }
+            Command::ScriptHost(command) => return Ok(command.run()),
+        };
+        ran.map(|()| ExitCode::SUCCESS)
     }
 }
 

@@ -9,7 +9,9 @@ use inorder_couch::store::{self, Databases, Synchronous};
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
+use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
 /// Serves a folder of databases until it gets SIGTERM or SIGINT.
@@ -35,8 +37,8 @@ pub struct Serve {
     /// The file with the admin's password in its first line.
     #[arg(long, value_name = "FILE", requires = "admin")]
     password_file: Option<PathBuf>,
-    /// Web pages of this origin may use the server, such as https://app.example.com; `*` is any. May be given several
-    /// times.
+    /// Web pages of this origin may use the server, such as https://app.example.com; `*` is any, and needs an admin. May be
+    /// given several times.
     #[arg(
         long = "cors-origin",
         value_name = "ORIGIN",
@@ -84,16 +86,22 @@ impl Serve {
             );
             return Err(UsageError(problem).into());
         }
+        if admin.is_none() {
+            self.refuse_any_origin()?;
+        }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .thread_name("inorder-couch")
             .build()?;
-        runtime.block_on(self.serve(
+        let served = runtime.block_on(self.serve(
             databases,
             Auth::new(admin, identity.secret.as_bytes()),
             identity.uuid,
             address,
-        ))
+        ));
+        // What may still run was not acknowledged, and has no time left.
+        runtime.shutdown_background();
+        served
     }
 
     async fn serve(
@@ -103,6 +111,7 @@ impl Serve {
         uuid: String,
         address: SocketAddr,
     ) -> anyhow::Result<()> {
+        let stop = stop_at_signal()?;
         let listening = Listening::bind(address).await;
         let listening = listening.with_context(|| format!("cannot listen at {address}"))?;
         let address = listening.address;
@@ -121,16 +130,8 @@ impl Serve {
             connections_max: self.connections_max,
             ..Settings::default()
         };
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let stop = async move {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-            say("stopping");
-        };
-        serve(Server::new(databases, auth, settings), listening, stop).await;
+        let server = Server::new(databases, auth, settings);
+        serve(server, listening, stop.cancelled_owned()).await;
         Ok(())
     }
 
@@ -145,6 +146,19 @@ impl Serve {
             .log_internal_errors(false)
             .init();
         Ok(())
+    }
+
+    /// Without an admin every page of every website could read and write everything. `null` is the origin of any page that
+    /// wants it.
+    fn refuse_any_origin(&self) -> Result<(), UsageError> {
+        let mut origins = self.cors_origins.iter().map(|origin| origin.trim());
+        let Some(any) = origins.find(|origin| ["*", "null"].contains(origin)) else {
+            return Ok(());
+        };
+        let problem = format!(
+            "--cors-origin '{any}' lets any website use the server, and there is no admin: any website could do everything. Set an admin with --admin NAME, or name the origins."
+        );
+        Err(UsageError(problem))
     }
 
     fn address(&self) -> anyhow::Result<SocketAddr> {
@@ -192,6 +206,45 @@ impl Serve {
         identity.set_admin(&self.dir.dir, &admin)?;
         Ok(Some(admin))
     }
+}
+
+/// After a signal the process ends within ten seconds, whatever it does.
+const STOP_MAX: Duration = Duration::from_millis(9500);
+
+/// Is cancelled at SIGTERM or SIGINT. A second one ends the process at once, and so does [`STOP_MAX`] after the first: what was
+/// acknowledged is kept, as it would be after `kill -9`. It needs nothing of the server, and so works when the server is stuck.
+fn stop_at_signal() -> std::io::Result<CancellationToken> {
+    let stop = CancellationToken::new();
+    let stopped = stop.clone();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let (mut terminate, mut interrupt) = {
+        let _within = runtime.enter();
+        (
+            signal(SignalKind::terminate())?,
+            signal(SignalKind::interrupt())?,
+        )
+    };
+    let signals = async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        say("stopping");
+        stopped.cancel();
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            () = tokio::time::sleep(STOP_MAX) => {}
+        }
+        say("ended before all requests were answered");
+        std::process::exit(0)
+    };
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || runtime.block_on(signals))?;
+    Ok(stop)
 }
 
 /// Tells whoever still listens; a server goes on without its terminal.

@@ -1,8 +1,8 @@
 //! Who asks, and what they write.
 
-use super::{HttpError, HttpResult, Server};
+use super::{HttpError, HttpResult, Server, validation};
 use crate::auth::User;
-use crate::store::{Database, Edit, Validate, Written};
+use crate::store::{Database, Edit, Mode, Outcome, Written};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use std::sync::Arc;
@@ -30,31 +30,25 @@ impl FromRequestParts<Arc<Server>> for Caller {
 }
 
 impl Caller {
-    /// What asks a database's functions whether this user may write something; none when it has no functions.
+    /// Writes edits that the database's functions allow; what became of them is in the order they were given.
     ///
     /// # Errors
-    /// When a function can't be compiled, or the design documents not read.
-    pub async fn validate(&self, db: &Database) -> HttpResult<Option<Validate>> {
-        let validations = &self.server.validations;
-        validations.validate(&self.server, db, &self.user).await
+    /// When they can't be written.
+    pub async fn write_all(
+        &self,
+        db: &Database,
+        edits: Vec<Edit>,
+        mode: Mode,
+    ) -> HttpResult<Vec<Outcome>> {
+        validation::write(&self.server, &self.user, db, edits, mode).await
     }
 
     /// Writes an edit once the database's functions have allowed it.
     ///
     /// # Errors
     /// When they don't, or it is refused.
-    pub async fn write(&self, db: &Database, edit: Edit) -> HttpResult<Written> {
-        let validate = self.validate(db).await?;
-        Ok(db.put_validated(edit, validate).await??)
-    }
-
-    /// The same for a revision that was made elsewhere.
-    ///
-    /// # Errors
-    /// As [`Caller::write`].
-    pub async fn write_replicated(&self, db: &Database, edit: Edit) -> HttpResult<Written> {
-        let validate = self.validate(db).await?;
-        let outcomes = db.bulk_replicated(vec![edit], validate).await?;
+    pub async fn write(&self, db: &Database, edit: Edit, mode: Mode) -> HttpResult<Written> {
+        let outcomes = self.write_all(db, vec![edit], mode).await?;
         let outcome = outcomes.into_iter().next();
         Ok(outcome.ok_or_else(|| HttpError::Internal("an edit has no outcome".to_owned()))??)
     }

@@ -43,6 +43,8 @@ impl From<Refusal> for HttpError {
             Refusal::MissingStub { .. } => HttpError::PreconditionFailed(text),
             Refusal::IllegalId(_) => HttpError::BadDocumentId(text),
             Refusal::BadRequest(_) => HttpError::BadRequest(text),
+            Refusal::Busy(_) => HttpError::ScriptsBusy(text),
+            Refusal::Stopped(_) => HttpError::ScriptTimeout(text),
             _ => HttpError::Script(text),
         }
     }
@@ -59,6 +61,7 @@ impl From<ScriptError> for HttpError {
         let text = error.to_string();
         match error {
             ScriptError::Timeout(_) => HttpError::ScriptTimeout(text),
+            ScriptError::Busy => HttpError::ScriptsBusy(text),
             _ => HttpError::Script(text),
         }
     }

@@ -49,10 +49,11 @@ impl Detachable {
         })
     }
 
-    /// The socket as the library shall have it.
-    pub fn watch<T>(&self, io: T) -> Watched<T> {
+    /// The socket as the library shall have it; some bytes were received from it before.
+    pub fn watch<T>(&self, io: T, received: Bytes) -> Watched<T> {
         Watched {
             io,
+            received,
             shared: Arc::clone(&self.0),
         }
     }
@@ -93,6 +94,7 @@ impl hyper::body::Body for Leaving {
 /// A socket that notices when all is sent: the library flushes it only then.
 pub struct Watched<T> {
     io: T,
+    received: Bytes,
     shared: Arc<Shared>,
 }
 
@@ -107,8 +109,13 @@ impl<T: Read + Unpin> Read for Watched<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
+        mut buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
+        if !self.received.is_empty() {
+            let bytes = self.received.len().min(buffer.remaining());
+            buffer.put_slice(&self.received.split_to(bytes));
+            return Poll::Ready(Ok(()));
+        }
         Pin::new(&mut self.io).poll_read(cx, buffer)
     }
 }

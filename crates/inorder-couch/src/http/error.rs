@@ -67,6 +67,8 @@ pub enum HttpError {
     #[error("{0}")]
     ScriptTimeout(String),
     #[error("{0}")]
+    ScriptsBusy(String),
+    #[error("{0}")]
     NotImplemented(String),
     #[error("The client took too long to send its request.")]
     RequestTimeout,
@@ -114,7 +116,7 @@ impl HttpError {
             E::Script(_) => (S::INTERNAL_SERVER_ERROR, "compilation_error"),
             E::ScriptTimeout(_) => (S::INTERNAL_SERVER_ERROR, "os_process_error"),
             E::NotImplemented(_) => (S::NOT_IMPLEMENTED, "not_implemented"),
-            E::Busy => (S::SERVICE_UNAVAILABLE, "service_unavailable"),
+            E::Busy | E::ScriptsBusy(_) => (S::SERVICE_UNAVAILABLE, "service_unavailable"),
             E::StorageFull(_) => (S::INSUFFICIENT_STORAGE, "insufficient_storage"),
             E::Replication(_) => (S::INTERNAL_SERVER_ERROR, "replication_error"),
             E::Internal(_) => (S::INTERNAL_SERVER_ERROR, "internal_server_error"),
@@ -147,10 +149,6 @@ impl IntoResponse for HttpError {
             HttpError::MethodNotAllowed(allowed) => Some((header::ALLOW, allowed.clone())),
             HttpError::BadRange { length_bytes } => {
                 Some((header::CONTENT_RANGE, format!("bytes */{length_bytes}")))
-            }
-            // What follows in the connection may be the rest of a body nobody reads.
-            HttpError::BodyTooLarge | HttpError::RequestTimeout | HttpError::Busy => {
-                Some((header::CONNECTION, "close".to_owned()))
             }
             _ => None,
         };

@@ -1,14 +1,17 @@
 //! Connections: accepted while there is room, ended when they are idle, slow or vanished, and at the stop.
 
 use super::detached::{self, Detachable, Rest};
+use super::unread::{self, says_close};
 use super::{Server, routes};
-use axum::http::{Version, header};
+use axum::http::Version;
+use bytes::Bytes;
 use hyper::Request;
-use hyper::body::{Body, Incoming};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -17,8 +20,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
 /// A request's head must have come by then, and an idle connection ends.
@@ -30,8 +35,12 @@ const HEAD_BYTES_MAX: usize = 64 << 10;
 /// What was sent must be acknowledged by then: clients that vanished or don't read are given up.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(60);
 
-/// Requests under way at the stop may take that long.
-const STOP_GRACE: Duration = Duration::from_secs(10);
+/// Requests under way at the stop may take that long; the process has ten seconds in all.
+const STOP_GRACE: Duration = Duration::from_secs(8);
+
+/// A client that sends on after the end of its connection was announced has so long for it, and for a pause in it.
+const LINGER: Duration = Duration::from_secs(30);
+const LINGER_PAUSE: Duration = Duration::from_secs(5);
 
 /// A server that is bound to its address.
 #[derive(Debug)]
@@ -82,10 +91,7 @@ pub async fn serve(server: Arc<Server>, listening: Listening, stop: impl Future<
     drop(listening);
     server.stop.cancel();
     connections.close();
-    if tokio::time::timeout(STOP_GRACE, connections.wait())
-        .await
-        .is_err()
-    {
+    if timeout(STOP_GRACE, connections.wait()).await.is_err() {
         tracing::warn!("{} connections were cut", connections.len());
     }
 }
@@ -112,55 +118,104 @@ async fn connection(
     service: TowerToHyperService<axum::Router>,
 ) {
     let _counted = Counted::new(&server);
-    // Boxed, so that a feed that waits doesn't keep room for it.
-    while let Some(mut left) = Box::pin(exchange(&server, stream, &service)).await {
-        if let Err(error) = detached::send(&mut left.stream, &mut left.rest).await {
+    let mut received = Bytes::new();
+    loop {
+        // Boxed, so that a feed that waits doesn't keep room for it.
+        let (left, rest) = match Box::pin(exchange(&server, stream, received, &service)).await {
+            Left::Nothing => return,
+            Left::Client(stream) => return linger(&server, stream).await,
+            Left::Answer(left, rest) => (left, rest),
+        };
+        stream = left.stream;
+        received = left.received;
+        let mut rest = rest;
+        if let Err(error) = detached::send(&mut stream, &mut rest).await {
             tracing::debug!(%error, "a connection ended early");
             return;
         }
-        if !left.is_reusable || server.stop.is_cancelled() {
+        if left.is_last {
+            return linger(&server, stream).await;
+        }
+        if server.stop.is_cancelled() {
             return;
         }
-        stream = left.stream;
     }
 }
 
-/// What the HTTP library leaves of a connection when an answer goes on without it.
-struct Left {
-    stream: TcpStream,
-    rest: Rest,
-    /// Whether what the client sends next is a request.
-    is_reusable: bool,
+/// Ends a connection whose client may still be sending: what nobody reads would make the system reset the connection, and
+/// take the answer from the client with it.
+async fn linger(server: &Server, mut stream: TcpStream) {
+    let rest = async {
+        if stream.shutdown().await.is_err() {
+            return;
+        }
+        let mut bytes = vec![0; 16 << 10];
+        while let Ok(Ok(1..)) = timeout(LINGER_PAUSE, stream.read(&mut bytes)).await {}
+    };
+    tokio::select! {
+        _ = timeout(LINGER, rest) => {}
+        () = server.stop.cancelled() => {}
+    }
 }
 
-/// Answers requests until the connection ends, or an answer goes on without the HTTP library.
+/// What the HTTP library leaves of a connection.
+enum Left {
+    Nothing,
+    /// A client that may still be sending what nobody reads.
+    Client(TcpStream),
+    /// An answer that goes on without the library.
+    Answer(Detached, Rest),
+}
+
+/// A connection whose answer goes on without the HTTP library.
+struct Detached {
+    stream: TcpStream,
+    /// What came behind the request.
+    received: Bytes,
+    /// Whether the connection ends with the answer, as one of both sides has said.
+    is_last: bool,
+}
+
+/// Answers requests until the connection ends, or an answer goes on without the HTTP library. Some of what the client sent
+/// may have been received already.
 async fn exchange(
     server: &Server,
     stream: TcpStream,
+    received: Bytes,
     service: &TowerToHyperService<axum::Router>,
-) -> Option<Left> {
+) -> Left {
     let (detachable, is_last) = (Detachable::default(), AtomicBool::new(false));
     let service = service_fn(|mut request: Request<Incoming>| {
-        is_last.store(is_last_on_connection(&request), Ordering::Relaxed);
+        let is_last = &is_last;
+        is_last.store(says_close(request.headers()), Ordering::Relaxed);
         // Before that there are no chunks.
         if request.version() == Version::HTTP_11 {
             request.extensions_mut().insert(detachable.clone());
         }
-        service.call(request)
+        // Boxed: the library polls a connection that it leaves open only if its requests can be moved.
+        Box::pin(async move {
+            let response = unread::answer(request, |request| service.call(request)).await?;
+            is_last.fetch_or(says_close(response.headers()), Ordering::Relaxed);
+            Ok::<_, Infallible>(response)
+        })
     });
+    let io = detachable.watch(TokioIo::new(stream), received);
     let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(HEAD_BYTES_MAX)
-        .serve_connection(detachable.watch(TokioIo::new(stream)), service);
+        .serve_connection(io, service);
     let mut is_stopping = false;
     let ended = loop {
-        let left = std::future::poll_fn(|cx| match Pin::new(&mut connection).poll(cx) {
-            Poll::Ready(ended) => Poll::Ready(Err(ended)),
-            Poll::Pending => detachable
-                .take()
-                .map_or(Poll::Pending, |it| Poll::Ready(Ok(it))),
-        });
+        let left =
+            std::future::poll_fn(
+                |cx| match Pin::new(&mut connection).poll_without_shutdown(cx) {
+                    Poll::Ready(ended) => Poll::Ready(Err(ended)),
+                    Poll::Pending => detachable
+                        .take()
+                        .map_or(Poll::Pending, |it| Poll::Ready(Ok(it))),
+                },
+            );
         tokio::select! {
             left = left => break left,
             () = server.stop.cancelled(), if !is_stopping => {}
@@ -168,34 +223,26 @@ async fn exchange(
         is_stopping = true;
         Pin::new(&mut connection).graceful_shutdown();
     };
+    let parts = connection.into_parts();
+    let stream = parts.io.into_inner().into_inner();
+    let is_last = is_last.load(Ordering::Relaxed);
     match ended {
         Ok(rest) => {
-            let parts = connection.into_parts();
-            let is_reusable = !is_last.load(Ordering::Relaxed) && parts.read_buf.is_empty();
-            Some(Left {
-                stream: parts.io.into_inner().into_inner(),
-                rest,
-                is_reusable,
-            })
+            let detached = Detached {
+                stream,
+                received: parts.read_buf,
+                is_last,
+            };
+            Left::Answer(detached, rest)
         }
+        Err(Ok(())) if !is_last => Left::Nothing,
         Err(ended) => {
             if let Err(error) = ended {
                 tracing::debug!(%error, "a connection ended early");
             }
-            None
+            Left::Client(stream)
         }
     }
-}
-
-/// Whether nothing but an end may follow an answer that went on without the HTTP library: the client wants that, or there may
-/// be more of the request's body, which only the library tells from another request.
-fn is_last_on_connection(request: &Request<Incoming>) -> bool {
-    let connection = request.headers().get_all(header::CONNECTION).iter();
-    let mut options = connection
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','));
-    !request.body().is_end_stream()
-        || options.any(|option| option.trim().eq_ignore_ascii_case("close"))
 }
 
 /// A connection in the metrics, however it ends.

@@ -21,6 +21,7 @@ mod seq;
 mod server;
 mod target;
 mod tasks;
+mod unread;
 mod validation;
 
 pub use error::{HttpError, HttpResult};
@@ -30,7 +31,7 @@ pub use tasks::{Task, Tasks};
 
 use crate::auth::Auth;
 use crate::replicate::Replicator;
-use crate::script::{Limits, ScriptCache};
+use crate::script::{self, Scripts};
 use crate::store::Databases;
 use metrics::Metrics;
 use server::DatabaseUpdates;
@@ -55,8 +56,8 @@ pub struct Settings {
     pub cors_origins: Vec<String>,
     /// Connections at the same time; more wait to be accepted.
     pub connections_max: usize,
-    /// What functions of design documents may use.
-    pub script_limits: Limits,
+    /// How functions of design documents are run.
+    pub scripts: script::Settings,
 }
 
 impl Default for Settings {
@@ -68,7 +69,7 @@ impl Default for Settings {
             bodies_bytes_max: 256 << 20,
             cors_origins: Vec::new(),
             connections_max: 10_000,
-            script_limits: Limits::default(),
+            scripts: script::Settings::default(),
         }
     }
 }
@@ -88,7 +89,7 @@ pub struct Server {
     pub replicator: Replicator,
     /// Cancelled when the server is to stop: feeds end, replications too.
     pub stop: CancellationToken,
-    scripts: ScriptCache,
+    scripts: Scripts,
     validations: Validations,
     metrics: Metrics,
     updates: DatabaseUpdates,
@@ -104,7 +105,7 @@ impl Server {
         Arc::new(Server {
             replicator: Replicator::new(Arc::clone(&tasks), stop.clone()),
             updates: DatabaseUpdates::new(&databases),
-            scripts: ScriptCache::new(settings.script_limits),
+            scripts: Scripts::new(settings.scripts.clone()),
             validations: Validations::default(),
             metrics: Metrics::default(),
             body_memory: Arc::new(Semaphore::new(

@@ -20,7 +20,7 @@ use crate::http::Tasks;
 use run::Run;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
 /// What became of a request to replicate.
@@ -39,7 +39,17 @@ pub enum Started {
 pub struct Replicator {
     tasks: Arc<Tasks>,
     stop: CancellationToken,
-    running: Arc<Mutex<HashMap<String, CancellationToken>>>,
+    running: List,
+}
+
+/// The replications that run, by the keys of their requests.
+type List = Arc<Mutex<HashMap<String, Entry>>>;
+
+#[derive(Debug)]
+struct Entry {
+    token: CancellationToken,
+    /// The id it has now, which another function's code changes.
+    id: Arc<Mutex<String>>,
 }
 
 impl Replicator {
@@ -62,21 +72,21 @@ impl Replicator {
         here: axum::Router,
         uuid: &str,
     ) -> Result<Started, ReplicateError> {
-        let id = request.id(uuid);
+        let key = request.key(uuid);
         if request.cancel {
-            return self.cancel(request.replication_id.as_deref().unwrap_or(&id));
+            return self.cancel(request.replication_id.as_deref().unwrap_or(&key));
         }
-        let Some(running) = Running::begin(&self.running, &id, &self.stop) else {
-            return match request.continuous {
-                // It runs already, and that is what is asked for.
-                true => Ok(Started::Continuous(id)),
-                false => Err(ReplicateError::Running(id)),
-            };
+        let running = match Running::begin(&self.running, &key, &self.stop) {
+            Ok(running) => running,
+            // It runs already, and that is what is asked for.
+            Err(id) if request.continuous => return Ok(Started::Continuous(id)),
+            Err(id) => return Err(ReplicateError::Running(id)),
         };
         let source = Peer::new(&request.source, here.clone())?;
         let target = Peer::new(&request.target, here)?;
         let continuous = request.continuous;
-        let mut run = Run::new(source, target, request, id.clone(), &self.tasks);
+        let id = Arc::clone(&running.id);
+        let mut run = Run::new(source, target, request, key, &self.tasks, id);
         run.prepare().await?;
         if !continuous {
             let result = tokio::select! {
@@ -85,6 +95,7 @@ impl Replicator {
             };
             return result.map(Started::Finished);
         }
+        let id = locked(&running.id).clone();
         tokio::spawn(async move {
             let token = running.token.clone();
             tokio::select! {
@@ -98,43 +109,53 @@ impl Replicator {
 
     fn cancel(&self, id: &str) -> Result<Started, ReplicateError> {
         let id = id.trim_end_matches("+continuous");
-        let running = self.running.lock().expect("no panic while held");
-        let token = running.get(id).ok_or(ReplicateError::NoSuch)?;
-        token.cancel();
-        Ok(Started::Cancelled(id.to_owned()))
+        let running = locked(&self.running);
+        let is_meant = |(key, entry): &(&String, &Entry)| *key == id || *locked(&entry.id) == id;
+        let (_, entry) = running
+            .iter()
+            .find(is_meant)
+            .ok_or(ReplicateError::NoSuch)?;
+        entry.token.cancel();
+        Ok(Started::Cancelled(locked(&entry.id).clone()))
     }
 }
 
-/// A replication in the list of those that run; of one id there is one.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("no panic while held")
+}
+
+/// A replication in the list of those that run; of one request there is one.
 struct Running {
-    list: Arc<Mutex<HashMap<String, CancellationToken>>>,
-    id: String,
+    list: List,
+    key: String,
     token: CancellationToken,
+    id: Arc<Mutex<String>>,
 }
 
 impl Running {
-    fn begin(
-        list: &Arc<Mutex<HashMap<String, CancellationToken>>>,
-        id: &str,
-        stop: &CancellationToken,
-    ) -> Option<Self> {
-        let mut running = list.lock().expect("no panic while held");
-        if running.contains_key(id) {
-            return None;
+    /// Or the id of the one that runs already.
+    fn begin(list: &List, key: &str, stop: &CancellationToken) -> Result<Self, String> {
+        let mut running = locked(list);
+        if let Some(entry) = running.get(key) {
+            return Err(locked(&entry.id).clone());
         }
-        let token = stop.child_token();
-        running.insert(id.to_owned(), token.clone());
-        Some(Running {
+        let (token, id) = (stop.child_token(), Arc::new(Mutex::new(key.to_owned())));
+        let entry = Entry {
+            token: token.clone(),
+            id: Arc::clone(&id),
+        };
+        running.insert(key.to_owned(), entry);
+        Ok(Running {
             list: Arc::clone(list),
-            id: id.to_owned(),
+            key: key.to_owned(),
             token,
+            id,
         })
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let mut running = self.list.lock().expect("no panic while held");
-        running.remove(&self.id);
+        locked(&self.list).remove(&self.key);
     }
 }

@@ -151,8 +151,8 @@ impl Request {
         Ok(request)
     }
 
-    /// The replication's id: the same for the same request to the same server, so that it finds its checkpoint again.
-    pub fn id(&self, server_uuid: &str) -> String {
+    /// Identifies the request: the same for the same one to the same server.
+    pub fn key(&self, server_uuid: &str) -> String {
         let what = json!([
             server_uuid,
             self.source.shown(),
@@ -162,8 +162,69 @@ impl Request {
             self.doc_ids,
             self.selector,
         ]);
-        hex(&Sha256::digest(what.to_string())[..16])
+        digest(&what)
     }
+
+    /// Where in the source the function is that says what is replicated.
+    ///
+    /// # Errors
+    /// When its name is none.
+    pub fn function(&self) -> Result<Option<FunctionPath>, ReplicateError> {
+        let (name, list, member) = match self.filter.as_deref() {
+            None => return Ok(None),
+            Some("_view") => {
+                let view = self.query_params.get("view").and_then(Value::as_str);
+                (view.unwrap_or_default(), "views", Some("map"))
+            }
+            Some(name) if name.starts_with('_') => return Ok(None),
+            Some(name) => (name, "filters", None),
+        };
+        let (design, name) = name.split_once('/').ok_or_else(|| {
+            let reason = "Invalid filter. Must match `ddocname/filtername`.";
+            ReplicateError::BadRequest(reason.to_owned())
+        })?;
+        let path = [Some(list), Some(name), member].into_iter().flatten();
+        Ok(Some(FunctionPath {
+            design: format!("_design/{design}"),
+            path: path.map(str::to_owned).collect(),
+        }))
+    }
+}
+
+/// A function of a design document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionPath {
+    /// The design document's id.
+    pub design: String,
+    /// The members that lead to it.
+    pub path: Vec<String>,
+}
+
+impl FunctionPath {
+    /// What of the design document decides what the function does: its source, or, where it may use modules, everything.
+    pub fn code(&self, design: &Value) -> Option<String> {
+        let found = self.path.iter().try_fold(design, |at, name| at.get(name));
+        let source = found?.as_str()?;
+        if !source.contains("require") {
+            return Some(source.to_owned());
+        }
+        let members = design.as_object()?.iter();
+        let members = members.filter(|(name, _)| !name.starts_with('_'));
+        let members: Map<String, Value> = members
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        Some(Value::Object(members).to_string())
+    }
+}
+
+/// The replication's id, by which it finds its checkpoint again: with a function it is that of the function's code, so that what
+/// another function left out is not passed over.
+pub fn replication_id(key: &str, code: Option<&str>) -> String {
+    code.map_or_else(|| key.to_owned(), |code| digest(&json!([key, code])))
+}
+
+fn digest(what: &Value) -> String {
+    hex(&Sha256::digest(what.to_string())[..16])
 }
 
 #[cfg(test)]
@@ -203,7 +264,7 @@ mod tests {
             body.as_object_mut()
                 .unwrap()
                 .extend(more.as_object().unwrap().clone());
-            Request::from_json(&body).unwrap().id("uuid")
+            Request::from_json(&body).unwrap().key("uuid")
         };
         assert_eq!(
             of(json!({})),
@@ -212,5 +273,40 @@ mod tests {
         assert_ne!(of(json!({})), of(json!({ "doc_ids": ["a"] })));
         let both = json!({ "source": "a", "target": "b", "doc_ids": [], "selector": {} });
         assert!(Request::from_json(&both).is_err());
+    }
+
+    #[test]
+    fn the_code_is_that_of_the_function_and_of_what_it_may_use() {
+        let of = |more: Value| {
+            let mut body = json!({ "source": "a", "target": "b" });
+            let more = more.as_object().unwrap().clone();
+            body.as_object_mut().unwrap().extend(more);
+            Request::from_json(&body).unwrap().function()
+        };
+        assert_eq!(of(json!({})).unwrap(), None);
+        assert_eq!(of(json!({ "filter": "_design" })).unwrap(), None);
+        assert!(of(json!({ "filter": "x" })).is_err());
+        let filter = of(json!({ "filter": "app/x" })).unwrap().unwrap();
+        let view = json!({ "filter": "_view", "query_params": { "view": "app/v" } });
+        let view = of(view).unwrap().unwrap();
+        assert_eq!(filter.design, "_design/app");
+        let mut design = json!({
+            "_rev": "1-a", "filters": { "x": "() => 1" }, "views": { "v": { "map": "() => 2" } }
+        });
+        assert_eq!(filter.code(&design).as_deref(), Some("() => 1"));
+        assert_eq!(view.code(&design).as_deref(), Some("() => 2"));
+        design["filters"]["x"] = "() => require('lib').x".into();
+        let first = filter.code(&design);
+        design["_rev"] = "2-b".into();
+        assert_eq!(filter.code(&design), first);
+        design["lib"] = "exports.x = 1".into();
+        assert_ne!(filter.code(&design), first);
+        design["filters"] = json!({});
+        assert_eq!(filter.code(&design), None);
+        assert_eq!(replication_id("k", None), "k");
+        assert_ne!(
+            replication_id("k", Some("a")),
+            replication_id("k", Some("b"))
+        );
     }
 }

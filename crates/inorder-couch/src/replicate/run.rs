@@ -1,7 +1,8 @@
 //! A replication from its checkpoint to the end, batch after batch.
 
 use super::checkpoint::Checkpoint;
-use super::peer::{Ask, Peer, encoded};
+use super::peer::{Ask, Peer, encoded, id_path};
+use super::request::replication_id;
 use super::revisions::{Carrier, MissingByDocument};
 use super::statistics::Statistics;
 use super::{ReplicateError, Request};
@@ -10,7 +11,7 @@ use axum::http::Method;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -30,6 +31,9 @@ const PAUSE_MAX: Duration = Duration::from_secs(60);
 
 /// Signs of life in a feed that waits, in milliseconds.
 const HEARTBEAT_MILLIS: u64 = 10_000;
+
+/// A feed keeps the function it began with: it ends after so many milliseconds, for the function's code to be compared.
+const FILTERED_MILLIS: u64 = 5_000;
 
 #[derive(Deserialize)]
 struct Changes {
@@ -55,13 +59,25 @@ pub struct Run {
     source: Peer,
     target: Peer,
     request: Request,
-    id: String,
+    /// The request's key.
+    key: String,
+    /// The id as others see it.
+    id: Arc<Mutex<String>>,
     statistics: Statistics,
     task: Task,
 }
 
+/// The function that says what is replicated, as it was when its code was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Function {
+    /// Of its design document: even a code that comes back has left out what it did not mean meanwhile.
+    rev: String,
+    code: String,
+}
+
 /// What one pass over the changes needs.
 struct Pass {
+    function: Option<Function>,
     checkpoint: Checkpoint,
     carrier: Carrier,
     since: Value,
@@ -76,12 +92,13 @@ impl Run {
         source: Peer,
         target: Peer,
         request: Request,
-        id: String,
+        key: String,
         tasks: &Arc<Tasks>,
+        id: Arc<Mutex<String>>,
     ) -> Self {
         let mut fields = Map::new();
         let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
-        set("replication_id", id.as_str().into());
+        set("replication_id", key.as_str().into());
         set("source", source.shown().into());
         set("target", target.shown().into());
         set("continuous", request.continuous.into());
@@ -95,11 +112,12 @@ impl Run {
             source,
             target,
             request,
+            key,
             id,
         }
     }
 
-    /// Looks whether both sides are there, and makes the target if that was asked for.
+    /// Looks whether both sides and the function are there, and makes the target if that was asked for.
     ///
     /// # Errors
     /// When one of them isn't, or can't be reached.
@@ -117,7 +135,32 @@ impl Run {
                 });
             }
         }
-        Ok(())
+        self.identify().await.map(drop)
+    }
+
+    /// Reads the function's code, and finds the id that goes with it.
+    async fn identify(&self) -> Result<(Option<Function>, String), ReplicateError> {
+        let function = self.function().await?;
+        let code = function.as_ref().map(|function| function.code.as_str());
+        let id = replication_id(&self.key, code);
+        self.id.lock().expect("no panic while held").clone_from(&id);
+        self.task
+            .update([("replication_id", Value::from(id.as_str()))]);
+        Ok((function, id))
+    }
+
+    async fn function(&self) -> Result<Option<Function>, ReplicateError> {
+        let Some(path) = self.request.function()? else {
+            return Ok(None);
+        };
+        let ask = Ask::new(Method::GET, id_path(&path.design));
+        let design: Value = self.source.json(ask).await?;
+        let code = path.code(&design).ok_or_else(|| {
+            let name = path.path.join(".");
+            ReplicateError::BadRequest(format!("{} has no function {name}", path.design))
+        })?;
+        let rev = design["_rev"].as_str().unwrap_or_default().to_owned();
+        Ok(Some(Function { rev, code }))
     }
 
     /// Brings over all there is; after an interruption that may pass it tries again.
@@ -156,24 +199,36 @@ impl Run {
     }
 
     fn note(&self, error: &ReplicateError) {
-        tracing::warn!(replication = self.id, %error, "interrupted");
+        tracing::warn!(replication = self.key, %error, "interrupted");
         self.task.update([("last_error", error.to_string().into())]);
     }
 
-    async fn pass(&mut self) -> Result<Value, ReplicateError> {
-        let checkpoint = Checkpoint::read(&self.id, &self.source, &self.target).await?;
+    /// Begins where the last replication with the same function ended.
+    async fn begin(&self) -> Result<Pass, ReplicateError> {
+        let (function, id) = self.identify().await?;
+        let checkpoint = Checkpoint::read(&id, &self.source, &self.target).await?;
         let since = self.request.since_seq.clone();
-        let since = since.unwrap_or_else(|| checkpoint.start_seq.clone());
-        let mut pass = Pass {
+        Ok(Pass {
+            function,
+            since: since.unwrap_or_else(|| checkpoint.start_seq.clone()),
             written: checkpoint.start_seq.clone(),
             checkpoint,
             carrier: Carrier::new(self.source.clone(), self.target.clone()),
-            since,
             written_at: Instant::now(),
-        };
+        })
+    }
+
+    async fn pass(&mut self) -> Result<Value, ReplicateError> {
+        let mut pass = self.begin().await?;
         let mut waits = false;
         loop {
             let changes = self.changes(&pass.since, waits).await?;
+            if pass.function != self.function().await? {
+                // The changes may be what either function means.
+                pass = self.begin().await?;
+                waits = false;
+                continue;
+            }
             waits = self.request.continuous && changes.results.len() < BATCH_CHANGES;
             let is_end = !self.request.continuous && changes.results.is_empty();
             self.bring(&mut pass, changes).await?;
@@ -250,7 +305,10 @@ impl Run {
         let since = encoded(&since);
         let mut path = format!("/_changes?style=all_docs&limit={BATCH_CHANGES}&since={since}");
         if waits {
-            path += &format!("&feed=longpoll&heartbeat={HEARTBEAT_MILLIS}");
+            path += &match self.request.function()? {
+                None => format!("&feed=longpoll&heartbeat={HEARTBEAT_MILLIS}"),
+                Some(_) => format!("&feed=longpoll&timeout={FILTERED_MILLIS}"),
+            };
         }
         let Request {
             filter,

@@ -47,18 +47,19 @@
   const declared = evaluate("(" + source + "\n)");
   if (typeof declared !== "function") throw new TypeError("the source is not a function");
 
+  // What many calls share comes first. Each answer is a JSON text.
   return {
-    filter: (doc, request) => Boolean(declared.call(design, parse(doc), parse(request))),
+    filter: (request, doc) => stringify(Boolean(declared.call(design, parse(doc), parse(request)))),
     map: doc => {
       emitted = false;
       declared.call(design, parse(doc));
-      return emitted;
+      return stringify(emitted);
     },
-    // Null when the document may be written, else what was thrown and whose fault it is.
-    validate: (doc, old, user, security) => {
+    // Null when the document may be written, else whose fault it is and what was thrown.
+    validate: (user, security, doc, old) => {
       try {
         declared.call(design, parse(doc), parse(old), parse(user), parse(security));
-        return null;
+        return "null";
       } catch (thrown) {
         if (thrown === null || typeof thrown !== "object") return stringify(["failed", String(thrown)]);
         for (const kind of ["forbidden", "unauthorized"]) {

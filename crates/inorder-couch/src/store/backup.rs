@@ -49,6 +49,8 @@ fn vacuum(connection: &Connection, part: &Path) -> Result<()> {
         }
         _ => {}
     }
+    // Into an empty file, too; one that SQLite made would be open to everybody.
+    super::private::create_new(part).map_err(|error| Error::io(part, error))?;
     let name = part.to_string_lossy().into_owned();
     connection.execute("VACUUM INTO ?1", [name])?;
     Ok(())

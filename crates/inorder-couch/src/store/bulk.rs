@@ -3,8 +3,10 @@
 use super::database::Shared;
 use super::encoder::Encoder;
 use super::state::State;
-use super::write::{Ready, ReadyAttachment, ReadyContent, Writer};
-use super::{Document, Edit, Encoding, Error, Limits, NewAttachment, NewContent, Pending, id};
+use super::write::{
+    Consent, Draft, Progress, Proposal, Ready, ReadyAttachment, ReadyContent, Writer,
+};
+use super::{Edit, Encoding, Error, Limits, NewAttachment, NewContent, Pending, id};
 use crate::revision::Revision;
 use crate::store;
 use rusqlite::Connection;
@@ -46,18 +48,19 @@ pub enum Refusal {
     /// Two attachments with one name, or one whose bytes never came.
     #[error("{0}")]
     BadRequest(String),
-    /// The validation function failed: it threw something else, or took too long. A server's fault, not the client's.
+    /// The validation function can't be compiled, or threw something else. A server's fault, not the client's.
     #[error("{0}")]
     Failed(String),
+    /// The validation function was stopped: it took too long.
+    #[error("{0}")]
+    Stopped(String),
+    /// Nobody had the time to decide: the same may work a little later.
+    #[error("{0}")]
+    Busy(String),
 }
 
 /// What became of one edit.
 pub type Outcome = Result<Written, Refusal>;
-
-/// Whether an edit is allowed: the new revision, and the one before it. Called on the writing thread, with the document as it
-/// will be written; local documents are not asked about. It must not hold a [`Database`](super::Database), whose last handle
-/// waits for the thread to end.
-pub type Validate = Box<dyn FnMut(&Document, Option<&Document>) -> Result<(), Refusal> + Send>;
 
 /// What an edit says of its revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,52 +72,113 @@ pub enum Mode {
 }
 
 impl Shared {
-    /// Writes edits, in the order of their ids; what became of them is in the order they were given.
-    pub fn write_edits(
-        &self,
-        edits: Vec<Edit>,
-        mode: Mode,
-        mut validate: Option<Validate>,
-    ) -> Pending<Vec<Outcome>> {
+    /// Writes edits; what became of them is in the order they were given.
+    pub fn write_edits(&self, edits: Vec<Edit>, mode: Mode) -> Pending<Vec<Outcome>> {
         let mut outcomes: Vec<Option<Outcome>> = Vec::with_capacity(edits.len());
         let mut accepted = Vec::with_capacity(edits.len());
         for (index, edit) in edits.into_iter().enumerate() {
-            match ready(edit, &self.settings.limits) {
-                Ok(edit) => {
-                    accepted.push((index, edit));
+            match draft(edit, &self.settings.limits) {
+                Ok(draft) => {
+                    accepted.push((index, draft));
                     outcomes.push(None);
                 }
                 Err(refusal) => outcomes.push(Some(Err(refusal))),
             }
         }
-        // Neighbours share a page of the index. Stable: of two edits of a document the first comes first.
-        accepted.sort_by(|(_, one), (_, other)| one.id.cmp(&other.id));
         self.write(move |connection| {
-            let mut writer = Writer::new(connection)?;
-            for (index, edit) in accepted {
-                outcomes[index] = Some(writer.edit(edit, mode, validate.as_mut())?);
+            let (done, seq) = write_drafts(connection, accepted, mode)?;
+            for (index, progress) in done {
+                outcomes[index] = Some(outcome(progress));
             }
-            let seq = writer.finish()?;
             Ok((outcomes.into_iter().flatten().collect(), Some(seq)))
         })
     }
 
+    /// Writes drafts as far as their consents go; how far is in the order they were given.
+    pub fn write_drafts(&self, drafts: Vec<Draft>, mode: Mode) -> Pending<Vec<Progress>> {
+        self.write(move |connection| {
+            let numbered = drafts.into_iter().enumerate().collect();
+            let (mut done, seq) = write_drafts(connection, numbered, mode)?;
+            done.sort_unstable_by_key(|(index, _)| *index);
+            let done = done.into_iter().map(|(_, progress)| progress);
+            Ok((done.collect(), Some(seq)))
+        })
+    }
+
+    /// What drafts would make of their documents: of as many as have so many bytes together, and of at least one.
+    pub fn propose(
+        &self,
+        drafts: &[Draft],
+        mode: Mode,
+        bytes_max: usize,
+    ) -> store::Result<Vec<Option<Proposal>>> {
+        self.readers.read_snapshot(|connection| {
+            let writer = Writer::new(connection)?;
+            let (mut proposals, mut bytes) = (Vec::new(), 0);
+            for draft in drafts {
+                if bytes >= bytes_max {
+                    break;
+                }
+                let proposal = writer.propose(draft, mode)?;
+                let old = proposal.as_ref().and_then(|it| it.old.as_ref());
+                bytes += draft.body_bytes() + old.map_or(0, |old| old.body.len());
+                proposals.push(proposal);
+            }
+            Ok(proposals)
+        })
+    }
+
     /// Writes one edit.
-    pub fn write_edit(&self, edit: Edit, mut validate: Option<Validate>) -> Pending<Outcome> {
-        let ready = match ready(edit, &self.settings.limits) {
-            Ok(ready) => ready,
+    pub fn write_edit(&self, edit: Edit) -> Pending<Outcome> {
+        let draft = match draft(edit, &self.settings.limits) {
+            Ok(draft) => draft,
             Err(refusal) => return Pending::known(Ok(Err(refusal))),
         };
         self.write(move |connection| {
             let mut writer = Writer::new(connection)?;
-            let outcome = writer.edit(ready, Mode::New, validate.as_mut())?;
+            let outcome = outcome(writer.edit(draft, Mode::New)?);
             let seq = writer.finish()?;
             Ok((outcome, Some(seq)))
         })
     }
 }
 
+/// Writes drafts in the order of their ids; how far each came, and the sequence of the last change.
+fn write_drafts(
+    connection: &Connection,
+    mut drafts: Vec<(usize, Draft)>,
+    mode: Mode,
+) -> store::Result<(Vec<(usize, Progress)>, u64)> {
+    // Neighbours share a page of the index. Stable: of two edits of a document the first comes first.
+    drafts.sort_by(|(_, one), (_, other)| one.id().cmp(other.id()));
+    let mut writer = Writer::new(connection)?;
+    let mut done = Vec::with_capacity(drafts.len());
+    for (index, draft) in drafts {
+        done.push((index, writer.edit(draft, mode)?));
+    }
+    let seq = writer.finish()?;
+    Ok((done, seq))
+}
+
+/// What became of an edit that needed nobody's consent.
+fn outcome(progress: Progress) -> Outcome {
+    match progress {
+        Progress::Done(outcome) => outcome,
+        Progress::Stale(_) => Err(Refusal::Failed("its consent is missing".to_owned())),
+    }
+}
+
 /// Checks an edit, and compresses its attachments: on the caller's thread, not the one that writes.
+///
+/// # Errors
+/// Why it is none.
+pub fn draft(edit: Edit, limits: &Limits) -> Result<Draft, Refusal> {
+    Ok(Draft {
+        ready: ready(edit, limits)?,
+        consent: Consent::NotNeeded,
+    })
+}
+
 fn ready(edit: Edit, limits: &Limits) -> Result<Ready, Refusal> {
     let id = edit.id.unwrap_or_else(id::make);
     id::check(&id, limits).map_err(Refusal::IllegalId)?;
@@ -142,12 +206,12 @@ pub fn write_edit(
     edit: Edit,
     limits: &Limits,
 ) -> store::Result<(Outcome, u64)> {
-    let ready = match ready(edit, limits) {
-        Ok(ready) => ready,
+    let draft = match draft(edit, limits) {
+        Ok(draft) => draft,
         Err(refusal) => return Ok((Err(refusal), State::read(connection)?.update_seq)),
     };
     let mut writer = Writer::new(connection)?;
-    let outcome = writer.edit(ready, Mode::New, None)?;
+    let outcome = outcome(writer.edit(draft, Mode::New)?);
     Ok((outcome, writer.finish()?))
 }
 

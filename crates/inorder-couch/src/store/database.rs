@@ -1,14 +1,14 @@
 //! One database.
 
 use super::blobs::Pins;
-use super::bulk::Mode;
+use super::bulk::{self, Mode};
 use super::pool::Pool;
 use super::state::State;
 use super::{
     AllDocs, AllDocsPage, Attachment, AttachmentReader, Changes, ChangesPage, DatabaseEvent,
-    Document, Edit, Encoding, Error, Event, Filter, Found, GetOptions, Info, Limits, LocalDocument,
-    Missing, Outcome, Pending, Purged, Result, Settings, Upload, Validate, all_docs, blobs,
-    changes, get, id, local, row, schema,
+    Document, Draft, Edit, Encoding, Error, Event, Filter, Found, GetOptions, Info, Limits,
+    LocalDocument, Missing, Outcome, Pending, Progress, Proposal, Purged, Refusal, Result,
+    Settings, Upload, all_docs, blobs, changes, get, id, local, row, schema,
 };
 use crate::mango::{self, Explanation, FindPage, FindQuery, Index, IndexDefinition, IndexWritten};
 use crate::revision::Revision;
@@ -247,27 +247,47 @@ impl Database {
 
     /// Writes one edit.
     pub fn put(&self, edit: Edit) -> Pending<Outcome> {
-        self.put_validated(edit, None)
-    }
-
-    /// Writes one edit if it is valid.
-    pub fn put_validated(&self, edit: Edit, validate: Option<Validate>) -> Pending<Outcome> {
-        self.0.write_edit(edit, validate)
+        self.0.write_edit(edit)
     }
 
     /// Writes new edits, each as its own: one that is refused does not touch the others. The answers are in the order of the
     /// edits. All accepted are committed together. Ids that begin with `_local/` are local documents.
-    pub fn bulk(&self, edits: Vec<Edit>, validate: Option<Validate>) -> Pending<Vec<Outcome>> {
-        self.0.write_edits(edits, Mode::New, validate)
+    pub fn bulk(&self, edits: Vec<Edit>) -> Pending<Vec<Outcome>> {
+        self.0.write_edits(edits, Mode::New)
     }
 
     /// Writes revisions made elsewhere (`new_edits=false`): never a conflict, what is there already is passed over.
-    pub fn bulk_replicated(
+    pub fn bulk_replicated(&self, edits: Vec<Edit>) -> Pending<Vec<Outcome>> {
+        self.0.write_edits(edits, Mode::Replicated)
+    }
+
+    /// Checks an edit, and compresses its attachments: the first step where somebody's consent is needed. The next are
+    /// [`Database::propose`] and [`Database::write_drafts`].
+    ///
+    /// # Errors
+    /// Why it is no edit.
+    pub fn draft(&self, edit: Edit) -> std::result::Result<Draft, Refusal> {
+        bulk::draft(edit, &self.0.settings.limits)
+    }
+
+    /// What drafts would make of their documents as these are now: of as many as have so many bytes together, and of at least
+    /// one. None for a draft about which nobody is to be asked.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn propose(
         &self,
-        edits: Vec<Edit>,
-        validate: Option<Validate>,
-    ) -> Pending<Vec<Outcome>> {
-        self.0.write_edits(edits, Mode::Replicated, validate)
+        drafts: &[Draft],
+        mode: Mode,
+        bytes_max: usize,
+    ) -> Result<Vec<Option<Proposal>>> {
+        self.0.propose(drafts, mode, bytes_max)
+    }
+
+    /// Writes drafts as far as they have consent, and gives back those whose consent is outdated. The answers are in the
+    /// order of the drafts.
+    pub fn write_drafts(&self, drafts: Vec<Draft>, mode: Mode) -> Pending<Vec<Progress>> {
+        self.0.write_drafts(drafts, mode)
     }
 
     /// Which of these revisions are not here. Documents with none missing are left out.

@@ -1,7 +1,7 @@
 //! A folder of databases.
 
 use super::database::Shared;
-use super::{Database, Error, Result, Settings, schema};
+use super::{Database, Error, Result, Settings, private, schema};
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::{self, File, TryLockError};
@@ -97,18 +97,26 @@ impl Databases {
     /// When it cannot be made, read, or is in use.
     pub fn open(folder: impl AsRef<Path>, settings: Settings) -> Result<Self> {
         let path = folder.as_ref().to_owned();
-        fs::create_dir_all(&path).map_err(|error| Error::io(&path, error))?;
+        private::create_folder(&path).map_err(|error| Error::io(&path, error))?;
         let lock_path = path.join("inorder-couch.lock");
-        let lock = File::options()
+        let lock = private::options()
             .create(true)
             .truncate(false)
-            .write(true)
             .open(&lock_path)
             .map_err(|error| Error::io(&lock_path, error))?;
         take(&lock).map_err(|error| match error {
             TryLockError::WouldBlock => Error::InUse(path.clone()),
             TryLockError::Error(error) => Error::io(&lock_path, error),
         })?;
+        match private::close_to_others(&path, is_own_file) {
+            Ok(0) => {}
+            Ok(files) => {
+                tracing::warn!(folder = %path.display(), files, "everybody could read files of databases; now only their owner can");
+            }
+            Err(error) => {
+                tracing::warn!(folder = %path.display(), %error, "files of databases may be open to everybody");
+            }
+        }
         Ok(Databases(Arc::new(Folder {
             path,
             settings,
@@ -183,7 +191,8 @@ impl Databases {
             entry.database.shared().close();
         }
         // On a full disk this may fail: the deletion must not.
-        let _ = File::create(self.0.tombstone(name));
+        let mut tombstone = private::options();
+        let _ = tombstone.create(true).open(self.0.tombstone(name));
         self.0.remove_files(&path)?;
         self.0.sync()?;
         drop(open);
@@ -309,6 +318,17 @@ pub(super) fn file_of(folder: &Path, name: &str) -> PathBuf {
 fn file(folder: &Path, name: &str, ending: &str) -> PathBuf {
     // The only character of a name that means something in a path; no name has the other.
     folder.join(name.replace('/', "%") + ending)
+}
+
+/// Whether a file in a folder is of a database, or tells of one.
+fn is_own_file(file: &str) -> bool {
+    let endings = [ENDING, DELETED_ENDING, ".part"].into_iter();
+    let stem = BESIDE
+        .iter()
+        .rev()
+        .find_map(|beside| file.strip_suffix(beside));
+    let mut stems = endings.filter_map(|ending| stem?.strip_suffix(ending));
+    stems.any(|stem| is_database_name(&stem.replace('%', "/")))
 }
 
 /// Whether a database may have that name: CouchDB's rule, and its own `_users`, `_replicator` and `_global_changes`.

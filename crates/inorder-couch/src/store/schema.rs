@@ -79,7 +79,8 @@ const STATEMENTS_MAX: usize = 64;
 
 /// Makes the file of a new database; none may be there.
 pub fn create(path: &Path) -> Result<()> {
-    std::fs::File::create_new(path).map_err(|error| match error.kind() {
+    // SQLite gives the files beside it the same mode.
+    super::private::create_new(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => Error::DatabaseExists,
         _ => Error::io(path, error),
     })?;

@@ -56,7 +56,7 @@ pub fn refused(db: &Database, json: &str) -> Refusal {
 /// Writes revisions made elsewhere, all of them new or known.
 pub fn replicate(db: &Database, documents: &[&str]) -> Vec<Written> {
     let edits = documents.iter().map(|json| edit(json)).collect();
-    let outcomes: Vec<Outcome> = db.bulk_replicated(edits, None).wait().unwrap();
+    let outcomes: Vec<Outcome> = db.bulk_replicated(edits).wait().unwrap();
     outcomes.into_iter().map(Result::unwrap).collect()
 }
 

@@ -1,10 +1,12 @@
 //! Who may ask what, and from where.
 
 use crate::client::Running;
+use base64::{Engine, engine::general_purpose::STANDARD};
 use inorder_couch::auth::password::PasswordHash;
 use inorder_couch::auth::{Admin, Auth};
 use inorder_couch::http::Settings;
 use serde_json::json;
+use sha2::{Digest, Sha256};
 
 async fn with_admin(origins: &[&str]) -> Running {
     let admin = Admin {
@@ -193,13 +195,53 @@ async fn without_an_admin_other_names_of_this_machine_are_nobodys() {
 async fn the_status_page_brings_all_it_needs() {
     let server = Running::start().await;
     let page = server.get("/_utils/").await;
-    assert!(
-        page.header("content-security-policy")
-            .starts_with("default-src 'none'")
-    );
-    for name in ["page.css", "page.js", "icon.svg"] {
-        assert!(page.text().contains(&format!("/_utils/{name}")), "{name}");
-        assert_eq!(server.get(&format!("/_utils/{name}")).await.status, 200);
-    }
+    assert!(page.text().contains("/_utils/icon.svg"));
+    assert_eq!(server.get("/_utils/icon.svg").await.status, 200);
     assert!(!page.text().contains("://"), "nothing from elsewhere");
+}
+
+/// The sources that a policy has for something.
+fn sources<'a>(policy: &'a str, directive: &str) -> &'a str {
+    let mut directives = policy.split("; ");
+    directives
+        .find_map(|text| text.strip_prefix(directive)?.strip_prefix(' '))
+        .unwrap_or_else(|| panic!("{policy} has no {directive}"))
+}
+
+#[tokio::test]
+async fn the_status_page_runs_its_own_script_and_nothing_that_is_stored() {
+    let server = Running::start().await;
+    let page = server.get("/_utils/").await;
+    let policy = page.header("content-security-policy").to_owned();
+    assert_eq!(sources(&policy, "default-src"), "'none'");
+    for (directive, element) in [("script-src", "script"), ("style-src", "style")] {
+        let text = page.text().split_once(&format!("<{element}")).unwrap().1;
+        let text = text.split_once('>').unwrap().1;
+        let text = text.split_once(&format!("</{element}>")).unwrap().0;
+        let hash = STANDARD.encode(Sha256::digest(text));
+        assert_eq!(sources(&policy, directive), format!("'sha256-{hash}'"));
+        assert_eq!(page.text().matches(&format!("<{element}")).count(), 1);
+    }
+    // What is stored is sandboxed, whatever it says it is, whole, in part, or not at all.
+    server.database("db", &json!([])).await;
+    for (id, content_type) in [
+        ("script", "text/javascript"),
+        ("page", "text/html"),
+        ("image", "image/svg+xml"),
+        ("other", "application/x-anything"),
+    ] {
+        let path = format!("/db/{id}/file");
+        let put = server.ask("PUT", &path).body(content_type, "alert(1)");
+        assert_eq!(put.send().await.status, 201);
+        for (method, range) in [("GET", ""), ("HEAD", ""), ("GET", "bytes=0-3")] {
+            let got = server
+                .ask(method, &path)
+                .header("range", range)
+                .send()
+                .await;
+            assert!(got.status.is_success(), "{}", got.status);
+            assert_eq!(got.header("content-security-policy"), "sandbox");
+            assert_eq!(got.header("x-content-type-options"), "nosniff");
+        }
+    }
 }

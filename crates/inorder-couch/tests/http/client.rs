@@ -2,6 +2,7 @@
 
 use inorder_couch::auth::Auth;
 use inorder_couch::http::{Listening, Server, Settings, serve};
+use inorder_couch::script;
 use inorder_couch::store::{self, Databases};
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
@@ -111,6 +112,14 @@ impl Running {
         settings: Settings,
     ) -> Self {
         let databases = Databases::open(folder.path(), store);
+        let scripts = script::Settings {
+            program: env!("CARGO_BIN_EXE_inorder-couch").into(),
+            ..settings.scripts
+        };
+        let settings = Settings {
+            scripts,
+            ..settings
+        };
         let server = Server::new(databases.expect("a new folder"), auth, settings);
         let listening = Listening::bind(([127, 0, 0, 1], 0).into()).await;
         let listening = listening.expect("a free port");

@@ -5,6 +5,7 @@ mod bad_input;
 mod changes;
 mod client;
 mod documents;
+mod early_errors;
 mod full_disk;
 mod lists;
 mod multipart;

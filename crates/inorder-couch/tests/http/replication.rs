@@ -299,3 +299,110 @@ proptest! {
         runtime.block_on(converge(edits, cuts))?;
     }
 }
+
+/// The ids of the documents in a database but design documents.
+async fn ids(server: &Running, db: &str) -> Vec<String> {
+    let rows = server.get(&format!("/{db}/_all_docs")).await.json();
+    let rows = rows["rows"].as_array().unwrap().iter();
+    let ids = rows.map(|row| row["id"].as_str().unwrap().to_owned());
+    ids.filter(|id| !id.starts_with("_design/")).collect()
+}
+
+/// Puts a design document in the place of the one there.
+async fn put_design(server: &Running, mut design: Value) {
+    let known = server.get("/db/_design/app").await.json();
+    if known["_rev"].is_string() {
+        design["_rev"] = known["_rev"].clone();
+    }
+    let put = server.put("/db/_design/app", &design).await;
+    assert_eq!(put.status, 201, "{}", put.text());
+}
+
+/// Design documents whose functions mean one kind of film each, written in each way in which a function may be.
+fn designs_of_kind(kind: &str) -> Vec<(&'static str, Value)> {
+    let filter = format!("doc => doc.kind === '{kind}'");
+    let map = format!("doc => {{ if (doc.kind === '{kind}') emit(1) }}");
+    let module = format!("exports.kind = '{kind}'");
+    let uses = "doc => doc.kind === require('lib/kind').kind";
+    vec![
+        ("app/f", json!({ "filters": { "f": filter } })),
+        ("_view", json!({ "views": { "v": { "map": map } } })),
+        (
+            "app/f",
+            json!({ "filters": { "f": uses }, "lib": { "kind": module } }),
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn a_function_that_changed_leaves_nothing_out() {
+    let docs = json!([{ "_id": "a", "kind": "old" }, { "_id": "b", "kind": "new" }]);
+    let pairs = designs_of_kind("old")
+        .into_iter()
+        .zip(designs_of_kind("new"));
+    for ((filter, old), (_, new)) in pairs {
+        for is_remote in [false, true] {
+            let (one, two) = (Running::start().await, Running::start().await);
+            one.database("db", &docs).await;
+            let url = format!("{}/db", one.url);
+            let (server, source, target) = match is_remote {
+                true => (&two, url.as_str(), "copy".to_owned()),
+                false => (&one, "db", format!("{}/copy", two.url)),
+            };
+            let ask = json!({
+                "source": source, "target": target, "create_target": true,
+                "filter": filter, "query_params": { "view": "app/v" },
+            });
+            let replicate = || server.post("/_replicate", &ask);
+            put_design(&one, old.clone()).await;
+            assert_eq!(replicate().await.json()["docs_written"], Value::Null);
+            assert_eq!(ids(&two, "copy").await, ["a"], "{filter}");
+            // The same function goes on where it was, also in another revision of its design document.
+            let mut other = old.clone();
+            other["language"] = "javascript".into();
+            if !old.to_string().contains("require") {
+                put_design(&one, other).await;
+            }
+            assert_eq!(replicate().await.json()["no_changes"], true, "{filter}");
+            put_design(&one, new.clone()).await;
+            replicate().await;
+            assert_eq!(ids(&two, "copy").await, ["a", "b"], "{filter} {is_remote}");
+            // The first function again: its checkpoint is still there.
+            put_design(&one, old.clone()).await;
+            assert_eq!(replicate().await.json()["no_changes"], true, "{filter}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_continuous_replication_notices_that_its_function_changed() {
+    let (one, two) = (Running::start().await, Running::start().await);
+    let docs = json!([{ "_id": "a", "kind": "old" }, { "_id": "b", "kind": "new" }]);
+    one.database("db", &docs).await;
+    let old = designs_of_kind("old").remove(0).1;
+    put_design(&one, old).await;
+    let ask = json!({
+        "source": "db", "target": format!("{}/copy", two.url), "create_target": true,
+        "continuous": true, "filter": "app/f",
+    });
+    let started = one.post("/_replicate", &ask).await.json();
+    let wait_for = async |expected: &[&str]| {
+        for _ in 0..1500 {
+            if ids(&two, "copy").await == expected {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        panic!("{:?} is not {expected:?}", ids(&two, "copy").await);
+    };
+    wait_for(&["a"]).await;
+    put_design(&one, designs_of_kind("new").remove(0).1).await;
+    one.put("/db/c", &json!({ "kind": "new" })).await;
+    wait_for(&["a", "b", "c"]).await;
+    let again = one.post("/_replicate", &ask).await.json();
+    assert_ne!(again["_local_id"], started["_local_id"]);
+    let mut cancel = json!({ "replication_id": again["_local_id"], "cancel": true });
+    assert_eq!(one.post("/_replicate", &cancel).await.status, 200);
+    cancel["replication_id"] = "none".into();
+    assert_eq!(one.post("/_replicate", &cancel).await.status, 404);
+}

@@ -60,6 +60,33 @@ test("log in, make a database, write a document, see changes live, delete", asyn
   assert.deepEqual(foreign, []);
 });
 
+test("what is stored is not run by the page, however it gets there", async () => {
+  const page = await browser.page(`${server.url}/_utils/`);
+  await page.until("document.querySelector('form')");
+  await page.run(`fetch("/_session", { method: "POST", body: "name=anna&password=secret" })`);
+  await server.json("/stored", { method: "PUT", headers: basic });
+  const files = { "evil.js": ["text/javascript", "window.evil = true"], "evil.css": ["text/css", "body { --evil: 1 }"] };
+  for (const [name, [type, body]] of Object.entries(files)) {
+    const headers = { ...basic, "content-type": type };
+    const put = await fetch(`${server.url}/stored/${name}/${name}`, { method: "PUT", headers, body });
+    assert.equal(put.status, 201);
+  }
+  const inserted = make => page.run(`new Promise(done => {
+    const element = ${make};
+    element.onload = () => done("loaded");
+    element.onerror = () => done("refused");
+    document.head.append(element);
+  })`);
+  assert.equal(await page.run(`fetch("/stored/evil.js/evil.js").then(answer => answer.status)`), 200);
+  const script = `Object.assign(document.createElement("script"), { src: "/stored/evil.js/evil.js" })`;
+  assert.equal(await inserted(script), "refused");
+  const style = `Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/stored/evil.css/evil.css" })`;
+  assert.equal(await inserted(style), "refused");
+  const inline = `Object.assign(document.createElement("script"), { textContent: "window.evil = true" })`;
+  await page.run(`document.head.append(${inline}); 1`);
+  assert.equal(await page.run("typeof window.evil"), "undefined");
+});
+
 for (const [width, scheme] of [[360, "light"], [360, "dark"], [1280, "light"], [1280, "dark"]]) {
   test(`nothing is cut and all can be read, ${width} wide, ${scheme}`, async () => {
     const page = await browser.page("about:blank");

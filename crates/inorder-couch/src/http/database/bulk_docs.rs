@@ -4,7 +4,7 @@ use crate::http::body::{Bounded, JsonBody, Received, in_its_place};
 use crate::http::caller::Caller;
 use crate::http::target::Db;
 use crate::http::{HttpError, HttpResult, reply};
-use crate::store::{Edit, Limits, Outcome, Refusal};
+use crate::store::{Edit, Limits, Mode, Outcome, Refusal};
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -25,12 +25,11 @@ pub async fn bulk_docs(caller: Caller, Db(db): Db, JsonBody(body): JsonBody) -> 
     let read = move || read(&body, &limits);
     let (edits, new_edits) = in_its_place(bytes, read).await?;
     let ids: Vec<Option<String>> = edits.iter().map(|edit| edit.id.clone()).collect();
-    let validate = caller.validate(&db).await?;
-    let outcomes = if new_edits {
-        db.bulk(edits, validate).await?
-    } else {
-        db.bulk_replicated(edits, validate).await?
+    let mode = match new_edits {
+        true => Mode::New,
+        false => Mode::Replicated,
     };
+    let outcomes = caller.write_all(&db, edits, mode).await?;
     let mut out = Vec::with_capacity(outcomes.len() * 96);
     out.push(b'[');
     for (outcome, id) in outcomes.iter().zip(&ids) {

@@ -9,7 +9,9 @@ use crate::http::params::Params;
 use crate::http::target::Att;
 use crate::http::{HttpError, HttpResult, reply};
 use crate::revision::Revision;
-use crate::store::{Attachment, Database, Edit, Encoding, GetOptions, NewAttachment, NewContent};
+use crate::store::{
+    Attachment, Database, Edit, Encoding, GetOptions, Mode, NewAttachment, NewContent,
+};
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::Response;
@@ -180,7 +182,7 @@ pub async fn put_attachment(
         Some(same) => *same = attachment,
         None => edit.attachments.push(attachment),
     }
-    let done = caller.write(&db, edit).await?;
+    let done = caller.write(&db, edit, Mode::New).await?;
     written(StatusCode::CREATED, db.name(), &done)
 }
 
@@ -197,7 +199,7 @@ pub async fn delete_attachment(
     let mut edit = edited(&db, id, Some(parent))?;
     edit.attachments
         .retain(|attachment| attachment.name != name);
-    let done = caller.write(&db, edit).await?;
+    let done = caller.write(&db, edit, Mode::New).await?;
     written(StatusCode::OK, db.name(), &done)
 }
 

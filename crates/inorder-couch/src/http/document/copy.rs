@@ -7,7 +7,7 @@ use crate::http::params::Params;
 use crate::http::target::Doc;
 use crate::http::{HttpError, HttpResult};
 use crate::revision::{History, Revision};
-use crate::store::{Database, Document, Edit, GetOptions, NewContent};
+use crate::store::{Database, Document, Edit, GetOptions, Mode, NewContent};
 use axum::http::{HeaderMap, Method, StatusCode};
 use percent_encoding::percent_decode_str;
 
@@ -33,7 +33,7 @@ pub async fn copy(
     edit.id = Some(to);
     edit.history = parent.map(History::from);
     copy_attachments(&db, &document, &mut edit).await?;
-    let done = caller.write(&db, edit).await?;
+    let done = caller.write(&db, edit, Mode::New).await?;
     written(StatusCode::CREATED, db.name(), &done)
 }
 

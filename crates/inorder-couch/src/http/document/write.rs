@@ -7,7 +7,7 @@ use crate::http::params::Params;
 use crate::http::target::{Db, Doc};
 use crate::http::{HttpError, HttpResult};
 use crate::revision::{History, Revision};
-use crate::store::{Edit, Missing};
+use crate::store::{Edit, Missing, Mode};
 use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode, header};
 
@@ -30,11 +30,11 @@ pub async fn put(
     edit.id = Some(id);
     let status = accepted(&params);
     let is_new = params.parsed("new_edits")?.unwrap_or(true);
-    let done = if is_new {
-        caller.write(&db, edit).await?
-    } else {
-        caller.write_replicated(&db, edit).await?
+    let mode = match is_new {
+        true => Mode::New,
+        false => Mode::Replicated,
     };
+    let done = caller.write(&db, edit, mode).await?;
     written(status, db.name(), &done)
 }
 
@@ -49,7 +49,7 @@ pub async fn post(caller: Caller, Db(db): Db, params: Params, request: Request) 
     {
         return local::put(&db, edit).await;
     }
-    let done = caller.write(&db, edit).await?;
+    let done = caller.write(&db, edit, Mode::New).await?;
     written(accepted(&params), db.name(), &done)
 }
 
@@ -72,7 +72,9 @@ pub async fn delete(
         });
     };
     db.winner(&id)?;
-    let done = caller.write(&db, Edit::deletion(id, parent)).await?;
+    let done = caller
+        .write(&db, Edit::deletion(id, parent), Mode::New)
+        .await?;
     let status = accepted(&params);
     let status = if status == StatusCode::CREATED {
         StatusCode::OK

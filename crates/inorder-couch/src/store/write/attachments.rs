@@ -1,43 +1,32 @@
 //! The attachments of an edit.
 
-use super::ready::{Ready, ReadyContent};
+use super::ready::{Ready, ReadyAttachment, ReadyContent};
 use super::{Stop, Writer};
 use crate::revision::{AttachmentDigest, History, Node};
 use crate::store::attachment::Record;
 use crate::store::blobs;
 use crate::store::bulk::Refusal;
-use crate::store::encoder::Encoded;
 use crate::store::row::Stored;
 
-/// An attachment of a revision that may still be refused.
-pub(super) struct NewAttachment {
-    /// What is kept of it; where its bytes are is not known before they are stored.
-    pub record: Record,
-    /// Its bytes, if they are not stored.
-    bytes: Option<Box<Encoded>>,
-}
-
-impl NewAttachment {
-    /// What of it decides the revision.
-    pub fn digest(&self) -> AttachmentDigest<'_> {
-        AttachmentDigest {
-            name: &self.record.name,
-            content_type: &self.record.content_type,
-            md5: &self.record.md5,
-        }
+/// What of an attachment decides the revision.
+pub(super) fn digest(record: &Record) -> AttachmentDigest<'_> {
+    AttachmentDigest {
+        name: &record.name,
+        content_type: &record.content_type,
+        md5: &record.md5,
     }
 }
 
 impl Writer<'_> {
-    /// Takes the attachments of an edit, and finds those that are stubs in the revision before it. `generation` is that of a
-    /// new edit; a replicated one says itself.
-    pub(super) fn attachments(
+    /// What is to be kept of an edit's attachments; stubs are found in the revision before it, and where other bytes are is not
+    /// known before they are stored. `generation` is that of a new edit; a replicated one says itself.
+    pub(super) fn records(
         &self,
-        edit: &mut Ready,
+        edit: &Ready,
         stored: Option<&Stored>,
         before: Option<&Node>,
         generation: Option<u64>,
-    ) -> Result<Vec<NewAttachment>, Stop> {
+    ) -> Result<Vec<Record>, Stop> {
         let known = match (stored, before) {
             (Some(stored), Some(before)) if edit.has_stubs() => {
                 let body = stored.body(self.connection, before)?;
@@ -46,52 +35,44 @@ impl Writer<'_> {
             _ => Vec::new(),
         };
         let own = edit.history.as_ref().map_or(1, History::start);
-        let revpos = |given: Option<u64>| generation.or(given).unwrap_or(own);
-        let mut taken = Vec::with_capacity(edit.attachments.len());
-        for attachment in std::mem::take(&mut edit.attachments) {
-            let (name, content_type) = (attachment.name, attachment.content_type);
-            let (facts, blob, given, bytes) = match attachment.content {
+        let mut records = Vec::with_capacity(edit.attachments.len());
+        for attachment in &edit.attachments {
+            let (facts, blob, given) = match &attachment.content {
                 ReadyContent::Stub { revpos } => {
-                    let record = find_stub(&known, &edit.id, name, revpos)?;
-                    let bytes = None;
-                    taken.push(NewAttachment { record, bytes });
+                    records.push(find_stub(&known, &edit.id, &attachment.name, *revpos)?);
                     continue;
                 }
-                ReadyContent::Encoded { encoded, revpos } => {
-                    (encoded.facts, 0, revpos, Some(encoded))
-                }
+                ReadyContent::Encoded { encoded, revpos } => (&encoded.facts, 0, *revpos),
                 ReadyContent::Stored { content, revpos } => {
-                    (content.facts, content.blob(), revpos, None)
+                    (&content.facts, content.blob(), *revpos)
                 }
             };
-            let record = Record {
-                name,
-                content_type,
-                revpos: revpos(given),
+            records.push(Record {
+                name: attachment.name.clone(),
+                content_type: attachment.content_type.clone(),
+                revpos: generation.or(given).unwrap_or(own),
                 md5: facts.md5,
                 length: facts.length,
                 stored_length: facts.stored_length,
                 encoding: facts.encoding,
                 blob,
-            };
-            taken.push(NewAttachment { record, bytes });
-        }
-        Ok(taken)
-    }
-
-    /// Stores the bytes that are not stored.
-    pub(super) fn store_attachments(
-        &self,
-        attachments: Vec<NewAttachment>,
-    ) -> crate::store::Result<Vec<Record>> {
-        let mut records = Vec::with_capacity(attachments.len());
-        for NewAttachment { mut record, bytes } in attachments {
-            if let Some(encoded) = bytes {
-                record.blob = blobs::store(self.connection, &encoded.sha256, &encoded.rest)?;
-            }
-            records.push(record);
+            });
         }
         Ok(records)
+    }
+
+    /// Stores the bytes of attachments that are not stored, and notes in their records where they are.
+    pub(super) fn store_attachments(
+        &self,
+        attachments: Vec<ReadyAttachment>,
+        records: &mut [Record],
+    ) -> crate::store::Result<()> {
+        for (attachment, record) in attachments.into_iter().zip(records) {
+            if let ReadyContent::Encoded { encoded, .. } = attachment.content {
+                record.blob = blobs::store(self.connection, &encoded.sha256, &encoded.rest)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -99,7 +80,7 @@ impl Writer<'_> {
 fn find_stub(
     known: &[Record],
     id: &str,
-    name: String,
+    name: &str,
     revpos: Option<u64>,
 ) -> Result<Record, Refusal> {
     let is_meant =
@@ -107,6 +88,6 @@ fn find_stub(
     let found = known.iter().find(is_meant).cloned();
     found.ok_or_else(|| Refusal::MissingStub {
         id: id.to_owned(),
-        name,
+        name: name.to_owned(),
     })
 }

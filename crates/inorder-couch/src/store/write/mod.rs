@@ -1,17 +1,18 @@
 //! One document after another, written within a job of the writing thread.
 
 mod attachments;
+mod proposal;
 mod put;
 mod ready;
 
+pub use proposal::{Basis, Consent, Draft, Progress, Proposal};
 pub use ready::{Ready, ReadyAttachment, ReadyContent};
 
-use self::attachments::NewAttachment;
 use super::attachment::Record;
-use super::bulk::{Mode, Refusal, Validate, Written};
+use super::bulk::{Mode, Refusal, Written};
 use super::row::{self, Body, Stored};
 use super::state::State;
-use super::{Document, Error, GetOptions, Outcome, Result, id, local};
+use super::{Error, Result, id, local};
 use crate::revision::{self, History, Merge, Node, Revision};
 use rusqlite::Connection;
 
@@ -22,21 +23,32 @@ struct New {
     records: Vec<Record>,
 }
 
+/// What an edit finds.
+struct Ground {
+    /// The document as it is.
+    stored: Option<Stored>,
+    /// The revision a new edit follows from.
+    parent: Option<Revision>,
+    /// The revision before the new one, if its body is kept.
+    before: Option<Node>,
+    /// Whether a replicated revision is here already.
+    is_known: bool,
+}
+
 /// What an edit makes of a document.
 struct Change {
     /// The way to the new revision.
     history: History,
-    attachments: Vec<NewAttachment>,
-    /// The document as it is.
-    stored: Option<Stored>,
-    /// The revision before the new one, if its body is kept.
-    before: Option<Node>,
+    records: Vec<Record>,
+    ground: Ground,
 }
 
 /// Writes documents in one savepoint, and the numbers at its end.
 pub struct Writer<'a> {
     connection: &'a Connection,
     pub state: State,
+    /// The design documents that consents must have come from: as they were before this job.
+    design_seq: u64,
 }
 
 /// Stops an edit: refused alone, or with all of the job.
@@ -59,9 +71,11 @@ impl<E: Into<Error>> From<E> for Stop {
 
 impl<'a> Writer<'a> {
     pub fn new(connection: &'a Connection) -> Result<Self> {
+        let state = State::read(connection)?;
         Ok(Writer {
             connection,
-            state: State::read(connection)?,
+            state,
+            design_seq: state.design_seq,
         })
     }
 
@@ -71,128 +85,135 @@ impl<'a> Writer<'a> {
         Ok(self.state.update_seq)
     }
 
-    /// Writes one edit.
-    pub fn edit(
-        &mut self,
-        edit: Ready,
-        mode: Mode,
-        validate: Option<&mut Validate>,
-    ) -> Result<Outcome> {
+    /// Writes one edit, or gives it back if what its consent was given to has changed.
+    pub fn edit(&mut self, draft: Draft, mode: Mode) -> Result<Progress> {
+        let edit = &draft.ready;
         if edit.id.starts_with(id::LOCAL) {
-            let (body, deleted) = (&edit.body, edit.deleted);
-            return Ok(Ok(local::write(self.connection, &edit.id, body, deleted)?));
+            let written = local::write(self.connection, &edit.id, &edit.body, edit.deleted)?;
+            return Ok(Progress::Done(Ok(written)));
         }
-        let written = match mode {
-            Mode::New => self.new_edit(edit, validate),
-            Mode::Replicated => self.replicated(edit, validate),
+        let written = match self.ground(edit, mode, draft.consent.needs_before()) {
+            Ok(ground) if ground.is_known => self.lengthen(draft.ready, ground),
+            Ok(ground) if !self.has_consent(&draft, &ground) => return Ok(Progress::Stale(draft)),
+            Ok(ground) => self.write(draft.ready, mode, ground),
+            Err(stop) => Err(stop),
         };
         match written {
-            Ok(written) => Ok(Ok(written)),
-            Err(Stop::Refused(refusal)) => Ok(Err(refusal)),
+            Ok(written) => Ok(Progress::Done(Ok(written))),
+            Err(Stop::Refused(refusal)) => Ok(Progress::Done(Err(refusal))),
             Err(Stop::Failed(error)) => Err(error),
         }
     }
 
-    fn new_edit(
-        &mut self,
-        mut edit: Ready,
-        validate: Option<&mut Validate>,
-    ) -> std::result::Result<Written, Stop> {
+    /// Finds what an edit is made from.
+    fn ground(
+        &self,
+        edit: &Ready,
+        mode: Mode,
+        needs_before: bool,
+    ) -> std::result::Result<Ground, Stop> {
         let stored = row::stored(self.connection, &edit.id)?;
-        let given = edit.history.as_ref().map(History::revision);
-        let parent = parent_of(stored.as_ref(), given.as_ref(), edit.deleted)?;
-        // A document that was deleted and is made anew follows from its deletion, but has nothing of it.
-        let before = given.and(parent.as_ref());
-        let generation = parent.as_ref().map(|parent| parent.generation + 1);
-        let generation = Some(generation.unwrap_or(1));
-        let before = match (&stored, before) {
-            (Some(stored), Some(before)) => stored.tree.get(before).cloned(),
+        if mode == Mode::New {
+            let given = edit.history.as_ref().map(History::revision);
+            let parent = parent_of(stored.as_ref(), given.as_ref(), edit.deleted)?;
+            // A document that was deleted and is made anew follows from its deletion, but has nothing of it.
+            let before = match (&stored, given.and(parent.as_ref())) {
+                (Some(stored), Some(before)) => stored.tree.get(before).cloned(),
+                _ => None,
+            };
+            return Ok(Ground {
+                stored,
+                parent,
+                before,
+                is_known: false,
+            });
+        }
+        let Some(history) = &edit.history else {
+            let missing = "a replicated edit has no revision".to_owned();
+            return Err(Refusal::BadRequest(missing).into());
+        };
+        let known = stored
+            .as_ref()
+            .and_then(|it| it.tree.get(&history.revision()));
+        let is_known = known.is_some();
+        let before = match &stored {
+            Some(stored) if !is_known && (needs_before || edit.has_stubs()) => {
+                stored.before(history)
+            }
             _ => None,
         };
-        let attachments =
-            self.attachments(&mut edit, stored.as_ref(), before.as_ref(), generation)?;
-        let digests: Vec<_> = attachments.iter().map(NewAttachment::digest).collect();
+        Ok(Ground {
+            stored,
+            parent: None,
+            before,
+            is_known,
+        })
+    }
+
+    /// What an edit makes of what it finds.
+    fn change(
+        &self,
+        edit: &Ready,
+        mode: Mode,
+        ground: Ground,
+    ) -> std::result::Result<Change, Stop> {
+        let Ground {
+            stored,
+            parent,
+            before,
+            ..
+        } = &ground;
+        let (stored, before) = (stored.as_ref(), before.as_ref());
+        let replicated = edit.history.clone().filter(|_| mode == Mode::Replicated);
+        if let Some(history) = replicated {
+            let records = self.records(edit, stored, before, None)?;
+            return Ok(Change {
+                history,
+                records,
+                ground,
+            });
+        }
+        let generation = parent.as_ref().map_or(1, |parent| parent.generation + 1);
+        let records = self.records(edit, stored, before, Some(generation))?;
+        let digests: Vec<_> = records.iter().map(attachments::digest).collect();
         let revision = revision::next(edit.deleted, parent.as_ref(), &edit.term, &digests);
         let hashes = [Some(&revision), parent.as_ref()].into_iter().flatten();
         let hashes = hashes.map(|revision| revision.hash.clone()).collect();
         let history = History::new(revision.generation, hashes)
             .map_err(|error| Refusal::BadRequest(error.to_string()))?;
-        let change = Change {
+        Ok(Change {
             history,
-            attachments,
-            stored,
-            before,
-        };
-        self.write(edit, change, validate)
-    }
-
-    fn replicated(
-        &mut self,
-        mut edit: Ready,
-        validate: Option<&mut Validate>,
-    ) -> std::result::Result<Written, Stop> {
-        let Some(history) = edit.history.clone() else {
-            let missing = "a replicated edit has no revision".to_owned();
-            return Err(Refusal::BadRequest(missing).into());
-        };
-        let stored = row::stored(self.connection, &edit.id)?;
-        let known = stored
-            .as_ref()
-            .and_then(|it| it.tree.get(&history.revision()));
-        if known.is_some() {
-            return self.lengthen(edit.id, history, stored);
-        }
-        let before = match &stored {
-            Some(stored) if validate.is_some() || edit.has_stubs() => stored.before(&history),
-            _ => None,
-        };
-        let attachments = self.attachments(&mut edit, stored.as_ref(), before.as_ref(), None)?;
-        let change = Change {
-            history,
-            attachments,
-            stored,
-            before,
-        };
-        self.write(edit, change, validate)
+            records,
+            ground,
+        })
     }
 
     /// The revision is known: at most its history gets longer.
-    fn lengthen(
-        &mut self,
-        id: String,
-        history: History,
-        stored: Option<Stored>,
-    ) -> std::result::Result<Written, Stop> {
-        let revision = history.revision();
-        if let Some(stored) = stored {
-            let mut tree = stored.tree.clone();
-            tree.merge(&history, false, 0);
-            tree.stem(self.state.revs_limit);
-            if tree != stored.tree {
-                self.put(&id, Some(stored), tree, None)?;
-            }
+    fn lengthen(&mut self, edit: Ready, ground: Ground) -> std::result::Result<Written, Stop> {
+        let (Some(history), Some(stored)) = (edit.history, ground.stored) else {
+            return Err(Refusal::Conflict.into());
+        };
+        let mut tree = stored.tree.clone();
+        tree.merge(&history, false, 0);
+        tree.stem(self.state.revs_limit);
+        if tree != stored.tree {
+            self.put(&edit.id, Some(stored), tree, None)?;
         }
-        Ok(Written { id, revision })
+        Ok(Written {
+            id: edit.id,
+            revision: history.revision(),
+        })
     }
 
-    /// Validates and writes a revision that is not known.
+    /// Writes a revision that is not known.
     fn write(
         &mut self,
         edit: Ready,
-        change: Change,
-        validate: Option<&mut Validate>,
+        mode: Mode,
+        ground: Ground,
     ) -> std::result::Result<Written, Stop> {
-        if let Some(validate) = validate {
-            let proposed = self.proposed(&edit, &change)?;
-            let before = match (&change.stored, &change.before) {
-                (Some(stored), Some(node)) => {
-                    stored.document(self.connection, node, &GetOptions::default())?
-                }
-                _ => None,
-            };
-            validate(&proposed, before.as_ref())?;
-        }
-        let stored = change.stored;
+        let change = self.change(&edit, mode, ground)?;
+        let stored = change.ground.stored;
         let mut tree = stored
             .as_ref()
             .map(|it| it.tree.clone())
@@ -203,7 +224,8 @@ impl<'a> Writer<'a> {
         }
         tree.stem(self.state.revs_limit);
         // Nothing refuses it any more: now its bytes are stored.
-        let records = self.store_attachments(change.attachments)?;
+        let mut records = change.records;
+        self.store_attachments(edit.attachments, &mut records)?;
         let revision = change.history.revision();
         let new = New {
             revision: revision.clone(),
@@ -218,28 +240,6 @@ impl<'a> Writer<'a> {
             id: edit.id,
             revision,
         })
-    }
-
-    /// The document as a validation function sees it.
-    fn proposed(&self, edit: &Ready, change: &Change) -> Result<Document> {
-        let records: Vec<Record> = change
-            .attachments
-            .iter()
-            .map(|it| it.record.clone())
-            .collect();
-        let head = row::Head {
-            seq: 0,
-            id: edit.id.clone(),
-            deleted: edit.deleted,
-            revision: change.history.revision(),
-        };
-        let body = Body {
-            atts: Record::write_all(&records),
-            text: edit.body.clone(),
-        };
-        let mut document = row::document(self.connection, head, body, &GetOptions::default())?;
-        document.history = Some(change.history.clone());
-        Ok(document)
     }
 }
 

@@ -165,7 +165,8 @@ impl Feed {
         };
         self.is_first_page = false;
         let looked_at = page.changes.last().map(|change| change.seq);
-        let kept = self.filter.keep(&self.db, page.changes).await?;
+        let scripts = &self.server.scripts;
+        let kept = self.filter.keep(scripts, &self.db, page.changes).await?;
         let wanted = usize::try_from(left.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
         let is_full = kept.len() >= wanted;
         let kept = &kept[..kept.len().min(wanted)];

@@ -3,13 +3,13 @@
 use crate::http::caller::Caller;
 use crate::http::database::security_of;
 use crate::http::params::Params;
+use crate::http::validation::owner;
 use crate::http::{HttpError, HttpResult};
 use crate::mango::Selector;
-use crate::script::{Script, ScriptCache};
+use crate::script::{Function, Owner, Purpose, Scripts};
 use crate::store::{Change, Database, Document, Error, Found, GetOptions};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use tokio::sync::Mutex;
 
 /// What looks at documents.
 #[derive(Debug, Clone)]
@@ -19,9 +19,9 @@ pub enum Filter {
     /// `_selector`.
     Selector(Arc<Selector>),
     /// `design/name`: a filter function, and the request it sees.
-    Function(Arc<Mutex<Script>>, Arc<str>),
+    Function(Function, Arc<str>),
     /// `_view`: a map function; what it emits something for passes.
-    Map(Arc<Mutex<Script>>),
+    Map(Function),
 }
 
 impl Filter {
@@ -37,15 +37,15 @@ impl Filter {
             Some("_selector") => selector(params, body),
             Some("_view") => {
                 let name = params.get("view").unwrap_or_default();
-                let (design, source) = function(db, name, "view", map_source)?;
-                let script = caller.server.scripts.get(&source, &design.body).await?;
-                Ok(Filter::Map(script))
+                let function = function(db, name, "view", map_source)?;
+                compile(caller, db, &function).await?;
+                Ok(Filter::Map(function))
             }
             Some(name) => {
-                let (design, source) = function(db, name, "filter", filter_source)?;
-                let script = caller.server.scripts.get(&source, &design.body).await?;
+                let function = function(db, name, "filter", filter_source)?;
+                compile(caller, db, &function).await?;
                 let request = request(caller, db, params, body)?.to_string();
-                Ok(Filter::Function(script, request.into()))
+                Ok(Filter::Function(function, request.into()))
             }
         }
     }
@@ -56,7 +56,12 @@ impl Filter {
     }
 
     /// The changes that pass, with the revisions that do.
-    pub async fn keep(&self, db: &Database, changes: Vec<Change>) -> HttpResult<Vec<Change>> {
+    pub async fn keep(
+        &self,
+        scripts: &Scripts,
+        db: &Database,
+        changes: Vec<Change>,
+    ) -> HttpResult<Vec<Change>> {
         if !self.needs_documents() {
             return Ok(changes);
         }
@@ -64,7 +69,8 @@ impl Filter {
         for change in &changes {
             documents.push(leaves(db, change)?);
         }
-        let mut verdicts = self.verdicts(documents.concat()).await?.into_iter();
+        let verdicts = self.verdicts(scripts, db, documents.iter().flatten());
+        let mut verdicts = verdicts.await?.into_iter();
         let mut kept = Vec::new();
         for (mut change, documents) in changes.into_iter().zip(documents) {
             let passed: Vec<_> = documents
@@ -82,30 +88,36 @@ impl Filter {
         Ok(kept)
     }
 
-    async fn verdicts(&self, documents: Vec<Document>) -> HttpResult<Vec<bool>> {
-        match self {
-            Filter::All => Ok(vec![true; documents.len()]),
-            Filter::Selector(selector) => Ok(documents
-                .iter()
-                .map(|document| selector.matches(document))
-                .collect()),
-            Filter::Function(script, request) => {
-                let (script, request) = (Arc::clone(script), Arc::clone(request));
-                let verdicts = ScriptCache::run(script, move |script| {
-                    let call = |document: &Document| script.filter(&document.to_json(), &request);
-                    documents.iter().map(call).collect()
-                });
-                Ok(verdicts.await?)
-            }
-            Filter::Map(script) => {
-                let verdicts = ScriptCache::run(Arc::clone(script), move |script| {
-                    let call = |document: &Document| script.emits(&document.to_json());
-                    documents.iter().map(call).collect()
-                });
-                Ok(verdicts.await?)
-            }
+    async fn verdicts(
+        &self,
+        scripts: &Scripts,
+        db: &Database,
+        documents: impl Iterator<Item = &Document>,
+    ) -> HttpResult<Vec<bool>> {
+        if let Filter::Selector(selector) = self {
+            return Ok(documents.map(|it| selector.matches(it)).collect());
         }
+        let texts: Vec<String> = documents.map(Document::to_json).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let owner = reader(db);
+        Ok(match self {
+            Filter::Function(function, request) => {
+                scripts.filter(&owner, function, request, &texts).await?
+            }
+            Filter::Map(function) => scripts.emits(&owner, function, &texts).await?,
+            Filter::All | Filter::Selector(_) => vec![true; texts.len()],
+        })
     }
+}
+
+fn reader(db: &Database) -> Owner {
+    owner(db, Purpose::Read)
+}
+
+/// Finds out before the answer begins whether a function can be compiled.
+async fn compile(caller: &Caller, db: &Database, function: &Function) -> HttpResult<()> {
+    let scripts = &caller.server.scripts;
+    Ok(scripts.compile(&reader(db), function).await?)
 }
 
 /// The documents of a change: of its winner, or, with several revisions, of each.
@@ -132,13 +144,13 @@ fn selector(params: &Params, body: &Map<String, Value>) -> HttpResult<Filter> {
     Ok(Filter::Selector(Arc::new(selector)))
 }
 
-/// A design document and the function `design/name` of it.
+/// The function `design/name`.
 fn function(
     db: &Database,
     name: &str,
     what: &str,
     source: fn(&Value, &str) -> Option<String>,
-) -> HttpResult<(Document, String)> {
+) -> HttpResult<Function> {
     let (design, name) = name.split_once('/').ok_or_else(|| {
         HttpError::BadRequest(format!(
             "`{what}` must be of the form `designname/{what}name`."
@@ -154,7 +166,7 @@ fn function(
     }
     let source = source(&body, name);
     let missing = || HttpError::NotFound(format!("missing json key: {name}"));
-    Ok((document, source.ok_or_else(missing)?))
+    Ok(Function::new(source.ok_or_else(missing)?, document.body))
 }
 
 fn filter_source(design: &Value, name: &str) -> Option<String> {

@@ -1,0 +1,53 @@
+//! Functions by their text.
+
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// The text of a function and of the design document it is from. Cheap to clone.
+#[derive(Clone)]
+pub struct Function(Arc<Text>);
+
+struct Text {
+    source: String,
+    design: String,
+    digest: [u8; 32],
+}
+
+impl Function {
+    /// The function `source` of the design document `design` (JSON).
+    pub fn new(source: String, design: String) -> Self {
+        let mut digest = Sha256::new();
+        digest.update(source.len().to_le_bytes());
+        digest.update(&source);
+        digest.update(&design);
+        Function(Arc::new(Text {
+            digest: digest.finalize().into(),
+            source,
+            design,
+        }))
+    }
+
+    /// The function expression.
+    pub fn source(&self) -> &str {
+        &self.0.source
+    }
+
+    /// The design document, JSON.
+    pub fn design(&self) -> &str {
+        &self.0.design
+    }
+}
+
+impl PartialEq for Function {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.digest == other.0.digest
+    }
+}
+
+impl Eq for Function {}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Function")
+    }
+}

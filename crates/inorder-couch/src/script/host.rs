@@ -1,0 +1,161 @@
+//! The process that functions run in: it has no files, no environment, little memory, and ends with the server.
+
+use super::sandbox::Script;
+use super::wire::{self, Answer, Failure, Head};
+use rustix::process::{DumpableBehavior, Resource, Rlimit};
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use std::io;
+use std::process::ExitCode;
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+
+/// The stack of the thread that runs functions; QuickJS has a part of it.
+const STACK_BYTES: usize = 4 << 20;
+
+/// All functions of a process together may have that many times the memory of one.
+const PROCESS_MEMORY_FACTOR: u64 = 4;
+
+/// Runs functions for the server whose pipes stdin and stdout are, until stdin ends. Each has so many bytes of heap.
+///
+/// stdin is read by a thread of its own: it ends the process even while a function runs that never returns.
+pub fn run(memory_bytes_max: usize) -> ExitCode {
+    let (send, requests) = mpsc::channel();
+    let worker = thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(move || work(&requests, memory_bytes_max));
+    if worker.is_err() || confine(memory_bytes_max as u64).is_err() {
+        return ExitCode::FAILURE;
+    }
+    // That it is ready.
+    if tell(Ok("null".to_owned())).is_err() {
+        return ExitCode::FAILURE;
+    }
+    let mut stdin = io::stdin().lock();
+    while let Ok(Some(request)) = wire::read(&mut stdin) {
+        if send.send(request).is_err() {
+            break;
+        }
+    }
+    // Without waiting for the other thread.
+    std::process::exit(0)
+}
+
+/// Takes from this process what functions don't need, should one break out of QuickJS.
+fn confine(memory_bytes_max: u64) -> io::Result<()> {
+    // When memory runs out, the kernel is to end this process and not the server.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
+    close_inherited()?;
+    let limits = [
+        // Nothing can be opened any more: no file, no socket.
+        (Resource::Nofile, 0),
+        (Resource::Fsize, 0),
+        (Resource::Nproc, 0),
+        (Resource::Core, 0),
+        (Resource::Data, memory_bytes_max * PROCESS_MEMORY_FACTOR),
+    ];
+    for (resource, limit) in limits {
+        let limit = Rlimit {
+            current: Some(limit),
+            maximum: Some(limit),
+        };
+        rustix::process::setrlimit(resource, limit)?;
+    }
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    Ok(rustix::thread::set_no_new_privs(true)?)
+}
+
+/// Closes what the server inherited itself; its own files close by themselves.
+fn close_inherited() -> io::Result<()> {
+    let mut open = Vec::new();
+    for entry in std::fs::read_dir("/proc/self/fd")? {
+        let name = entry?.file_name();
+        open.extend(name.to_str().and_then(|name| name.parse::<i32>().ok()));
+    }
+    for file in open.into_iter().filter(|file| *file > 2) {
+        // One of them was the folder itself, which is closed already.
+        let _ = nix::unistd::close(file);
+    }
+    Ok(())
+}
+
+/// A function as it came, and compiled.
+struct Loaded {
+    source: String,
+    design: String,
+    script: Option<Script>,
+}
+
+impl Loaded {
+    fn script(&mut self, memory_bytes_max: usize) -> Result<&Script, Failure> {
+        if self.script.is_none() {
+            self.script = Some(Script::new(&self.source, &self.design, memory_bytes_max)?);
+        }
+        self.script
+            .as_ref()
+            .ok_or_else(|| Failure::Failed(String::new()))
+    }
+}
+
+fn work(requests: &Receiver<Vec<String>>, memory_bytes_max: usize) {
+    let mut functions = HashMap::new();
+    for request in requests {
+        if answer(&request, &mut functions, memory_bytes_max).is_err() {
+            // The server is gone, or this is none of its requests.
+            std::process::exit(1);
+        }
+    }
+}
+
+fn answer(
+    request: &[String],
+    functions: &mut HashMap<u32, Loaded>,
+    memory_bytes_max: usize,
+) -> io::Result<()> {
+    let malformed = || io::Error::other("this is no request");
+    let (head, mut rest) = request.split_first().ok_or_else(malformed)?;
+    let head: Head = serde_json::from_str(head)?;
+    if let Some(forgotten) = head.forgets {
+        functions.remove(&forgotten);
+    }
+    if head.loads {
+        let [source, design, arguments @ ..] = rest else {
+            return Err(malformed());
+        };
+        rest = arguments;
+        let mut loaded = Loaded {
+            source: source.clone(),
+            design: design.clone(),
+            script: None,
+        };
+        let compiled = loaded.script(memory_bytes_max).map(drop);
+        let is_compiled = compiled.is_ok();
+        tell(compiled.map(|()| "null".to_owned()))?;
+        if !is_compiled {
+            return Ok(());
+        }
+        functions.insert(head.function, loaded);
+    }
+    let loaded = functions.get_mut(&head.function).ok_or_else(malformed)?;
+    let (shared, own) = head.method.arguments();
+    let (shared, calls) = rest.split_at_checked(shared).ok_or_else(malformed)?;
+    for call in calls.chunks_exact(own) {
+        let arguments: Vec<&str> = shared.iter().chain(call).map(String::as_str).collect();
+        let script = loaded.script(memory_bytes_max);
+        let result = script.and_then(|script| script.call(head.method, &arguments));
+        if result.is_err() {
+            // It may have filled its memory with what it keeps between calls.
+            loaded.script = None;
+        }
+        tell(result)?;
+    }
+    Ok(())
+}
+
+fn tell(result: Result<String, Failure>) -> io::Result<()> {
+    let answer = match result {
+        Ok(value) => Answer::Value(RawValue::from_string(value)?),
+        Err(failure) => Answer::Failure(failure),
+    };
+    wire::write(io::stdout().lock(), &[&serde_json::to_string(&answer)?])
+}
