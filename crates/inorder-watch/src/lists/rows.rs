@@ -31,9 +31,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What a file of this name holds. The columns of Letterboxd's `watched.csv`, `likes/films.csv` and `watchlist.csv` are
-    /// the same; who likes a film there has watched it.
-    pub fn of_file(name: &str) -> Self {
+    /// What a file of this name holds, if it is one of Letterboxd's: the columns of its `watched.csv`, `likes/films.csv` and
+    /// `watchlist.csv` are the same.
+    pub fn of_file(name: &str, text: &[u8]) -> Self {
+        let header = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        if !String::from_utf8_lossy(header).contains("Letterboxd URI") {
+            return Kind::ToWatch;
+        }
         let name = name
             .rsplit(['/', '\\'])
             .next()
@@ -250,6 +254,14 @@ mod tests {
             ("watchlist.csv", plain, false, None, None, None),
             ("", plain, false, None, None, None),
             (
+                "films.csv",
+                "Name,Year\nAlien,1979\n",
+                false,
+                None,
+                None,
+                None,
+            ),
+            (
                 "ratings.csv",
                 "Date,Name,Year,Letterboxd URI,Rating\n2024-01-06,Alien,1979,u,4\n",
                 true,
@@ -268,7 +280,7 @@ mod tests {
             ),
             ("for-a-winter.csv", list, false, None, None, None),
         ] {
-            let rows = rows(text.as_bytes(), Kind::of_file(name)).unwrap();
+            let rows = rows(text.as_bytes(), Kind::of_file(name, text.as_bytes())).unwrap();
             let state = &rows[0].state;
             assert_eq!(
                 (rows.len(), rows[0].facts.title.as_str(), rows[0].facts.year),

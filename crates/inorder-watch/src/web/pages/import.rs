@@ -113,8 +113,9 @@ async fn sent(app: &App, headers: &HeaderMap, mut form: Multipart) -> Result<Sen
             }
             _ if !is_own => check_token(app, headers, "")?,
             Some("file") => {
-                sent.named = lists::Kind::of_file(field.file_name().unwrap_or_default());
+                let name = field.file_name().unwrap_or_default().to_owned();
                 sent.text = field.bytes().await.map_err(bad)?;
+                sent.named = lists::Kind::of_file(&name, &sent.text);
             }
             Some("kind") => {
                 sent.chosen = match field.text().await.map_err(bad)?.as_str() {
