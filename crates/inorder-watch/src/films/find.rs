@@ -108,6 +108,10 @@ pub fn by_title(db: &Connection, title: &str, year: Option<i64>) -> Result<Optio
 /// How much further than a title that is nearly the one is a title without the number that was typed behind it.
 const FIRST: usize = 20;
 
+/// How much further than all of these is the film of a year before or after the one that was typed: countries and catalogues
+/// differ in it.
+const NEXT_YEAR: usize = 2 * FIRST;
+
 /// The films of just this title, or of the title and the year that were typed, the nearest first.
 fn titled(db: &Connection, text: &str, within: &str) -> Result<Vec<Film>> {
     let mut ranked: Vec<(usize, Film)> = Vec::new();
@@ -129,11 +133,19 @@ fn titled(db: &Connection, text: &str, within: &str) -> Result<Vec<Film>> {
     for (title, year) in with_year(text) {
         let title = Title::of(&title);
         let films = with_keys(db, &title, within)?.into_iter();
-        for film in films.filter(|film| film.facts.year == Some(year)) {
+        for film in films {
+            let off = film
+                .facts
+                .year
+                .map_or(u64::MAX, |other| other.abs_diff(year));
             let distance = Title::of(&film.facts.title)
                 .distance(&title)
                 .unwrap_or(FIRST);
-            ranked.push((distance + 2, film));
+            match off {
+                0 => ranked.push((distance + 2, film)),
+                1 => ranked.push((distance + NEXT_YEAR, film)),
+                _ => {}
+            }
         }
     }
     ranked.sort_by_key(|(rank, film)| (*rank, std::cmp::Reverse(film.facts.year), film.number));

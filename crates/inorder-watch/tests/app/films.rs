@@ -251,7 +251,7 @@ async fn a_program_corrects_and_removes_its_film() {
 }
 
 /// What another source makes of a film.
-type Retelling = dyn Fn(usize, &mut serde_json::Value);
+type Retelling<'a> = dyn Fn(usize, &mut serde_json::Value) + 'a;
 
 /// The films there are at the start, as another source may have them.
 fn retold(how: impl Fn(usize, &mut serde_json::Value)) -> &'static str {
@@ -269,13 +269,13 @@ fn retold(how: impl Fn(usize, &mut serde_json::Value)) -> &'static str {
 #[test]
 fn films_that_are_there_are_not_added_again_however_they_are_told() {
     let site = Site::new(Default::default());
-    let import = |how: &Retelling| {
+    let import = |how: &Retelling<'_>| {
         let source = Source::of_text(retold(how)).unwrap();
         import::import(site.app.db(), source, |_| ()).unwrap()
     };
     let title = |film: &serde_json::Value| film["title"].as_str().unwrap().to_owned();
     let reversed = |film: &mut serde_json::Value| film["people"].as_array_mut().unwrap().reverse();
-    let ways: [(&str, &Retelling); 8] = [
+    let ways: [(&str, &Retelling<'_>); 8] = [
         ("the same", &|_, _| ()),
         ("the cast in another order", &|_, film| reversed(film)),
         ("with others first", &|_, film| {

@@ -277,6 +277,28 @@ fn a_title_is_found_within_its_genre_and_decade_only() {
 }
 
 #[test]
+fn a_year_that_is_one_off_finds_the_film_after_those_of_that_year() {
+    let site = Site::new(Default::default());
+    let find = |text: &str| {
+        site.app
+            .db()
+            .read(|db| first(db, text))
+            .unwrap()
+            .map(|film| (film.facts.title, film.facts.year))
+    };
+    let alien = Some(("Alien".to_owned(), Some(1979)));
+    assert_eq!(
+        [find("alien 1978"), find("Alien (1980)")],
+        [alien.clone(), alien.clone()]
+    );
+    assert_ne!(find("alien 1985"), alien);
+    let remake = "{\"title\":\"Alien\",\"year\":1980}\n";
+    import::import(site.app.db(), Source::of_text(remake).unwrap(), |_| ()).unwrap();
+    assert_eq!(find("alien 1979"), alien);
+    assert_eq!(find("alien 1980").unwrap().1, Some(1980));
+}
+
+#[test]
 fn a_corrected_title_is_found_and_the_old_one_is_not() {
     let site = Site::new(Default::default());
     site.app
