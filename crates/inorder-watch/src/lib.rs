@@ -19,6 +19,7 @@ pub mod limits;
 pub mod lists;
 pub mod password;
 pub mod secret;
+mod text;
 pub mod web;
 
 pub use error::{Error, Result};

@@ -2,10 +2,17 @@
 
 use crate::{Error, Result};
 use argon2::{
-    Argon2,
-    password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash},
+    Algorithm, Argon2, Block, Params, Version,
+    password_hash::phc::{Output, ParamsString, PasswordHash, Salt},
 };
-use std::sync::LazyLock;
+use std::{
+    io,
+    sync::{LazyLock, Mutex, PoisonError},
+};
+
+/// The memory that hashing takes, 19 MiB each, to be used again: an allocator keeps what threads have freed. There are as
+/// many as passwords were ever hashed at once.
+static MEMORY: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
 
 /// Characters a password has at least.
 pub const CHARACTERS_MIN: usize = 10;
@@ -35,9 +42,41 @@ pub fn check(password: &str) -> Result<()> {
 /// # Errors
 /// When there is no memory or no randomness for it.
 pub fn hash(password: &str) -> Result<String> {
-    let hash = Argon2::default().hash_password(password.as_bytes());
-    hash.map(|hash| hash.to_string())
-        .map_err(|error| Error::Io(std::io::Error::other(error.to_string())))
+    let argon2 = Argon2::default();
+    let salt = Salt::generate();
+    let hash = PasswordHash {
+        algorithm: Algorithm::default().ident(),
+        version: Some(Version::default().into()),
+        params: ParamsString::try_from(argon2.params()).map_err(failed)?,
+        hash: Some(derive(
+            &argon2,
+            password,
+            &salt,
+            Params::DEFAULT_OUTPUT_LEN,
+        )?),
+        salt: Some(salt),
+    };
+    Ok(hash.to_string())
+}
+
+fn failed(error: impl ToString) -> Error {
+    Error::Io(io::Error::other(error.to_string()))
+}
+
+/// The bytes of a password and a salt. The memory is zeroed for the next.
+fn derive(argon2: &Argon2<'_>, password: &str, salt: &[u8], bytes: usize) -> Result<Output> {
+    let idle = || MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut memory = idle().pop().unwrap_or_default();
+    memory.resize(argon2.params().block_count(), Block::new());
+    let mut out = [0; Output::MAX_LENGTH];
+    let out = out
+        .get_mut(..bytes)
+        .ok_or_else(|| failed("too long a hash"))?;
+    let done = argon2.hash_password_into_with_memory(password.as_bytes(), salt, out, &mut memory);
+    memory.fill(Block::new());
+    idle().push(memory);
+    done.map_err(failed)?;
+    Output::new(out).map_err(failed)
 }
 
 /// Whether this is the password of this hash. Without a hash the answer is no, after the same work.
@@ -46,10 +85,20 @@ pub fn verify(password: &str, hash: Option<&str>) -> bool {
         LazyLock::new(|| self::hash(&crate::secret::Secret::new().to_string()).ok());
     let nobodys = &*NOBODYS;
     let stored = hash.or(nobodys.as_deref()).unwrap_or_default();
-    let bytes = password.as_bytes();
-    let is_right = PasswordHash::new(stored)
-        .is_ok_and(|stored| Argon2::default().verify_password(bytes, &stored).is_ok());
+    let is_right =
+        PasswordHash::new(stored).is_ok_and(|stored| is_of(password, &stored) == Some(true));
     is_right && hash.is_some()
+}
+
+/// Whether the password has this hash; nothing if that is none of argon2's.
+fn is_of(password: &str, stored: &PasswordHash) -> Option<bool> {
+    let algorithm = Algorithm::try_from(stored.algorithm.as_str()).ok()?;
+    let version = Version::try_from(stored.version?).ok()?;
+    let argon2 = Argon2::new(algorithm, version, Params::try_from(stored).ok()?);
+    let (salt, output) = (stored.salt.as_ref()?, stored.hash.as_ref()?);
+    let derived = derive(&argon2, password, salt, output.len()).ok()?;
+    // Compares in a time that tells nothing.
+    Some(derived == *output)
 }
 
 #[cfg(test)]
@@ -67,6 +116,29 @@ mod tests {
         assert!(!verify("correct hors", Some(&hash)));
         assert!(!verify("correct horse", None));
         assert!(!verify("correct horse", Some("not a hash")));
+    }
+
+    #[test]
+    fn what_the_library_has_hashed_is_verified_and_the_other_way_round() {
+        use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+        let theirs = Argon2::default()
+            .hash_password(b"correct horse")
+            .unwrap()
+            .to_string();
+        assert!(verify("correct horse", Some(&theirs)) && !verify("wrong horse", Some(&theirs)));
+        let ours = hash("correct horse").unwrap();
+        let ours = PasswordHash::new(&ours).unwrap();
+        assert!(
+            Argon2::default()
+                .verify_password(b"correct horse", &ours)
+                .is_ok()
+        );
+        let idle = MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_zero = |block: &Block| block.as_ref().iter().all(|word| *word == 0);
+        assert!(
+            idle.iter().flatten().all(is_zero),
+            "a password's traces are left"
+        );
     }
 
     #[test]

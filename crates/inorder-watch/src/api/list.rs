@@ -31,8 +31,9 @@ pub struct Move {
 }
 
 #[derive(Deserialize)]
-pub struct Missing {
+pub struct Import {
     add_missing: Option<String>,
+    watched: Option<String>,
 }
 
 /// A page as JSON.
@@ -93,12 +94,13 @@ pub async fn undo(Bearer(me): Bearer, Path(change): Path<Ulid>) -> Answer {
     Ok(Json(json!({"done": true, "films": me.write(undo).await?})))
 }
 
-pub async fn import(
-    Bearer(me): Bearer,
-    Query(Missing { add_missing }): Query<Missing>,
-    text: Bytes,
-) -> Answer {
-    let (change, imported) = me.import(text, add_missing.is_some()).await?;
+pub async fn import(Bearer(me): Bearer, Query(wanted): Query<Import>, text: Bytes) -> Answer {
+    let kind = match wanted.watched {
+        Some(_) => lists::Kind::Watched,
+        None => lists::Kind::ToWatch,
+    };
+    let import = me.import(text, kind, wanted.add_missing.is_some());
+    let (change, imported) = import.await?;
     let mut told = json!(imported);
     told["change"] = change.to_string().into();
     Ok(Json(told))

@@ -4,7 +4,6 @@ use super::answer::{Answer, Bearer, Body, done};
 use crate::{
     date,
     db::{account, entries, tokens},
-    web::Caller,
 };
 use axum::{Json, extract::Path};
 use inorder_key::Ulid;
@@ -28,13 +27,8 @@ pub async fn get(Bearer(me): Bearer) -> Answer {
     })))
 }
 
-pub async fn remove(
-    Bearer(me): Bearer,
-    Caller(address): Caller,
-    Body(Password { password }): Body<Password>,
-) -> Answer {
-    let name = &me.user.name;
-    me.app.check_password(address, name, password).await?;
+pub async fn remove(Bearer(me): Bearer, Body(Password { password }): Body<Password>) -> Answer {
+    me.app.check_password(&me.user, password).await?;
     me.write(account::delete).await?;
     done()
 }

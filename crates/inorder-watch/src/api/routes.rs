@@ -100,7 +100,10 @@ pub const ROUTES: &[Route] = &[
     route(Method::POST, "/list/{film}/move", "Move a film by one place", || post(list::shift)).takes("Move").gives("Changed"),
     route(Method::POST, "/undo/{change}", "Undo one of the last changes of your list", || post(list::undo)).gives("Done"),
     route(Method::POST, "/import", "Put the films of a CSV file on your list", || post(list::import))
-        .query(&[("add_missing", "present: add films that nobody here has heard of")]).takes_csv().gives("Imported"),
+        .query(&[
+            ("add_missing", "present: add films that nobody here has heard of"),
+            ("watched", "present: its films were watched, as those of Letterboxd's watched.csv; otherwise its columns say so"),
+        ]).takes_csv().gives("Imported"),
     route(Method::GET, "/export", "All that is kept of you", || get(me::export)).gives("Export"),
     route(Method::GET, "/export.csv", "Your list as CSV", || get(list::csv)),
     route(Method::GET, "/friends", "Your friends, and requests to be one", || get(friends::all)).gives("Friends"),

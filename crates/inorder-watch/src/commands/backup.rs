@@ -1,5 +1,6 @@
 //! `inorder-watch backup`: a copy of the file as it is at one moment.
 
+use crate::db::private;
 use anyhow::{Context, ensure};
 use clap::Args;
 use std::{
@@ -45,6 +46,8 @@ fn copy(database: &crate::db::Database, to: &Path) -> anyhow::Result<()> {
     if to.exists() {
         fs::remove_file(to)?;
     }
+    // An empty file is as good as none to SQLite, and nobody else can read what it becomes.
+    private::create_new(to)?;
     // It reads one state while others write.
     database.write_alone(move |db| Ok(db.execute("VACUUM INTO ?1", [name])?))?;
     File::open(to)?.sync_all()?;

@@ -4,7 +4,7 @@ mod baseline;
 mod draw;
 
 use crate::{
-    db::{Database, entries, sessions, tokens, users},
+    db::{Database, entries, private, sessions, tokens, users},
     films::import,
     secret::Secret,
 };
@@ -201,5 +201,7 @@ fn credentials(database: &Database, file: &Path) -> anyhow::Result<()> {
         }
         Ok(lines)
     })?;
-    fs::write(file, lines).with_context(|| format!("{}", file.display()))
+    private::create(file)
+        .and_then(|()| fs::write(file, lines))
+        .with_context(|| format!("{}", file.display()))
 }

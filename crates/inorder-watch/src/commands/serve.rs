@@ -80,13 +80,11 @@ impl Serve {
                 "\nNobody uses this server yet. Whoever opens this address owns it:\n\n    http://{address}/setup?code={code}\n"
             );
         }
-        listen::serve(
-            listener,
-            app.router(),
-            Limits::default(),
-            until_told_to_stop(),
-        )
-        .await;
+        let mut limits = Limits::default();
+        if self.behind_tls {
+            limits.connections_per_address_max = limits.connections_max;
+        }
+        listen::serve(listener, app.router(), limits, until_told_to_stop()).await;
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ use crate::{
     db::{Database, links, users},
     password,
     secret::Secret,
+    text,
 };
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
@@ -20,6 +21,8 @@ pub enum User {
     /// With --password-stdin the password is read instead, one line, and there is no link.
     Add(Add),
     /// Print a link, good once and for a day, where somebody chooses another password
+    ///
+    /// The old password, all sessions and all tokens end at once.
     Reset(Link),
     /// Print everybody with the number of films on their lists
     List {
@@ -55,10 +58,10 @@ impl Link {
     /// Makes and prints the link.
     fn print(&self, database: &Database, user: &users::User) -> anyhow::Result<()> {
         let (secret, number) = (Secret::new(), user.number);
-        database.write_now(move |db| links::allow_reset(db, number, secret))?;
+        database.write_now(move |db| links::reset(db, number, secret))?;
         eprintln!(
             "{} chooses a password here, within {} hours:",
-            user.name,
+            text::isolated(&user.name),
             links::RESET_HOURS
         );
         println!("{}/reset/{secret}", self.url.trim_end_matches('/'));
@@ -92,7 +95,10 @@ impl Add {
         let name = self.link.name.clone();
         let user = database.write_now(move |db| users::add(db, &name, hash.as_deref()))?;
         if user.is_owner {
-            eprintln!("{} is the first, and owns the server", user.name);
+            eprintln!(
+                "{} is the first, and owns the server",
+                text::isolated(&user.name)
+            );
         }
         match has_password {
             true => Ok(()),
@@ -126,7 +132,8 @@ fn list(database: &Database, json: bool) -> anyhow::Result<()> {
             );
         } else {
             let owner = if user.is_owner { "  owner" } else { "" };
-            println!("{:30}  {signed_up}  {films:6} films{owner}", user.name);
+            let name = text::isolated(&user.name);
+            println!("{name:30}  {signed_up}  {films:6} films{owner}");
         }
     }
     Ok(())

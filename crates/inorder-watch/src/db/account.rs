@@ -1,6 +1,6 @@
 //! All that is kept of a person.
 
-use super::{entries, friends, links, sessions, tokens, users::User};
+use super::{devices, entries, friends, links, sessions, tokens, users::User};
 use crate::{Error, Result, date};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -34,6 +34,7 @@ pub fn export(db: &Connection, user: &User) -> Result<Value> {
         "tokens": tokens,
         "invitations_made": invitations,
         "sessions": sessions::count(db, user.number)?,
+        "devices": devices::count(db, user.number)?,
     }))
 }
 
@@ -90,9 +91,7 @@ pub fn delete(db: &Connection, user: &User) -> Result<()> {
             "The server is yours: while others use it, your account stays.",
         ));
     }
-    let folded = super::users::fold(&user.name);
-    db.prepare_cached("DELETE FROM friend_request WHERE folded = ?1")?
-        .execute([folded])?;
+    // Requests to them reach nobody from now on; who sent them sees no difference.
     db.prepare_cached("DELETE FROM user WHERE number = ?1")?
         .execute([user.number])?;
     Ok(())

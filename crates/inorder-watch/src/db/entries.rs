@@ -6,8 +6,8 @@ mod order;
 pub use filter::{Filter, PAGE_ENTRIES, Page, Sort, counts, page};
 pub use order::{Direction, shift};
 
-use super::{films::Film, now_ms, undo};
-use crate::{Error, Result, date};
+use super::{films::Film, now_ms, undo::Change};
+use crate::{Error, Result, date, text};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -98,7 +98,7 @@ impl State {
         self.note = self
             .note
             .map(|note| note.trim().to_owned())
-            .filter(|note| !note.is_empty());
+            .filter(|note| text::has_visible(note));
         if self
             .note
             .as_ref()
@@ -160,21 +160,47 @@ pub fn state(db: &Connection, user: i64, film: i64) -> Result<Option<State>> {
 /// # Errors
 /// [`Error::Invalid`] as [`State::checked`], and for one film too many.
 pub fn put(db: &Connection, user: i64, film: i64, state: State) -> Result<Ulid> {
+    let mut added_ms = 0;
     if self::state(db, user, film)?.is_none() {
         check_room(db, user, 1)?;
+        added_ms = next_ms(db, user)?;
     }
-    let change = undo::begin(db, user)?;
-    put_in(db, change, user, film, state)?;
-    Ok(change)
+    let change = Change::begin(db, user)?;
+    put_in(db, change, user, film, state, added_ms)?;
+    Ok(change.id)
 }
 
-/// Like [`put`], as part of a change of many films for which there is [room](check_room).
+/// How far a clock may be set back without the order of a list showing it. Were it more, a clock that once was years ahead
+/// would date everything after.
+const SET_BACK_MS_MAX: i64 = 48 * 60 * 60 * 1000;
+
+/// The time for films that are added now: that of the clock, or if it was set back, after the last film that was added.
+///
+/// # Errors
+/// What SQLite says.
+pub fn next_ms(db: &Connection, user: i64) -> Result<i64> {
+    let now = now_ms();
+    let sql = "SELECT max(added_ms) FROM entry WHERE user = ?1 AND added_ms <= ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    let last: Option<i64> = statement.query_row((user, now + SET_BACK_MS_MAX), |row| row.get(0))?;
+    Ok(last.map_or(now, |last| now.max(last + 1)))
+}
+
+/// Like [`put`], as part of a change of many films for which there is [room](check_room), all added at
+/// [the same time](next_ms).
 ///
 /// # Errors
 /// As [`put`].
-pub fn put_in(db: &Connection, change: Ulid, user: i64, film: i64, state: State) -> Result<()> {
+pub fn put_in(
+    db: &Connection,
+    change: Change,
+    user: i64,
+    film: i64,
+    state: State,
+    added_ms: i64,
+) -> Result<()> {
     let state = state.checked()?;
-    undo::remember(db, change, user, film)?;
+    change.remember(db, user, film)?;
     let sql = "INSERT INTO entry(user, film, priority, public, watched, watched_on, rating, note, added_ms)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
                ON CONFLICT DO UPDATE SET priority = excluded.priority, public = excluded.public,
@@ -189,7 +215,7 @@ pub fn put_in(db: &Connection, change: Ulid, user: i64, film: i64, state: State)
         state.watched_on,
         state.rating,
         state.note,
-        now_ms(),
+        added_ms,
     ))?;
     Ok(())
 }
@@ -230,12 +256,12 @@ pub fn fill(db: &Connection, user: i64, films: &[(i64, i64)]) -> Result<()> {
 /// # Errors
 /// [`Error::NotFound`] when it isn't on it.
 pub fn remove(db: &Connection, user: i64, film: i64) -> Result<Ulid> {
-    let change = undo::begin(db, user)?;
-    undo::remember(db, change, user, film)?;
+    let change = Change::begin(db, user)?;
+    change.remember(db, user, film)?;
     let sql = "DELETE FROM entry WHERE user = ?1 AND film = ?2";
     match db.prepare_cached(sql)?.execute((user, film))? {
         0 => Err(Error::NotFound("film on the list")),
-        _ => Ok(change),
+        _ => Ok(change.id),
     }
 }
 

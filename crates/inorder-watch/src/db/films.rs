@@ -1,7 +1,11 @@
 //! Films.
 
 use super::{now_ms, users::User};
-use crate::{Error, Result};
+use crate::{
+    Error, Result,
+    films::{find, title::Title},
+    text,
+};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde::Serialize;
@@ -40,11 +44,13 @@ impl Facts {
     /// The facts, tidied: blanks at the ends are cut off, empty and repeated names left out.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for an empty or endless title, and a year that can't be.
+    /// [`Error::Invalid`] for an endless title or one with nothing to see, and a year that can't be.
     pub fn checked(mut self) -> Result<Self> {
-        self.title = line(&self.title);
-        if self.title.is_empty() {
-            return Err(Error::invalid("A film needs a title."));
+        self.title = text::line(&self.title);
+        if !text::has_visible(&self.title) {
+            return Err(Error::invalid(
+                "A film needs a title with a letter, a digit or a sign in it.",
+            ));
         }
         if self.title.chars().count() > TEXT_CHARACTERS_MAX {
             let words = format!("A title has at most {TEXT_CHARACTERS_MAX} characters.");
@@ -62,15 +68,10 @@ impl Facts {
     }
 }
 
-/// A text on one line, without blanks at the ends.
-fn line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 fn names(names: Vec<String>) -> Vec<String> {
     let mut tidy: Vec<String> = Vec::new();
-    for name in names.iter().map(|name| line(name)) {
-        let is_fine = !name.is_empty() && name.chars().count() <= TEXT_CHARACTERS_MAX;
+    for name in names.iter().map(|name| text::line(name)) {
+        let is_fine = text::has_visible(&name) && name.chars().count() <= TEXT_CHARACTERS_MAX;
         if is_fine && !tidy.contains(&name) && tidy.len() < NAMES_MAX {
             tidy.push(name);
         }
@@ -139,7 +140,18 @@ pub fn insert(db: &Connection, facts: &Facts, added_by: Option<i64>) -> Result<i
         facts.imdb,
         added_by,
     ))?;
-    Ok(db.last_insert_rowid())
+    let number = db.last_insert_rowid();
+    insert_keys(db, number, &facts.title)?;
+    Ok(number)
+}
+
+/// Writes down what a film's title may be typed as.
+fn insert_keys(db: &Connection, number: i64, title: &str) -> Result<()> {
+    let mut statement = db.prepare_cached("INSERT INTO film_key VALUES (?1, ?2)")?;
+    for key in Title::of(title).keys() {
+        statement.execute((key, number))?;
+    }
+    Ok(())
 }
 
 /// Says which number a film has at IMDb.
@@ -158,9 +170,17 @@ pub fn set_imdb(db: &Connection, number: i64, imdb: i64) -> Result<()> {
 /// [`Error::Invalid`] as [`Facts::checked`], and for one film too many.
 pub fn add(db: &Connection, facts: Facts, user: &User) -> Result<Film> {
     let facts = facts.checked()?;
-    if let Some(film) = crate::films::find::by_title(db, &facts.title, facts.year)? {
-        return Ok(film);
+    match find::by_title(db, &facts.title, facts.year)? {
+        Some(film) => Ok(film),
+        None => add_new(db, facts, user),
     }
+}
+
+/// Adds a film that is none of those there.
+///
+/// # Errors
+/// [`Error::Invalid`] for one film too many.
+pub fn add_new(db: &Connection, facts: Facts, user: &User) -> Result<Film> {
     let sql = "SELECT count(*) FROM film WHERE added_by = ?1";
     let added: i64 = db
         .prepare_cached(sql)?
@@ -259,8 +279,10 @@ pub fn change(db: &Connection, id: Ulid, facts: Facts, user: &User) -> Result<()
     let sql = "UPDATE film SET title = ?2, year = ?3, people = ?4, genres = ?5 WHERE number = ?1";
     let (people, genres) = (json_of(&facts.people), json_of(&facts.genres));
     db.prepare_cached(sql)?
-        .execute((film.number, facts.title, facts.year, people, genres))?;
-    Ok(())
+        .execute((film.number, &facts.title, facts.year, people, genres))?;
+    db.prepare_cached("DELETE FROM film_key WHERE film = ?1")?
+        .execute([film.number])?;
+    insert_keys(db, film.number, &facts.title)
 }
 
 /// Whether a person may remove a film: the owner always, who added it for an hour after. Whether others have it on their lists
@@ -358,6 +380,8 @@ mod tests {
         for (title, year) in [
             ("", None),
             (" ", None),
+            ("\u{200b}", None),
+            ("\u{3164} \u{fe0f}", None),
             ("a", Some(1)),
             (&"a".repeat(301), None),
         ] {

@@ -4,7 +4,7 @@ use super::{
     tonight::PEOPLE_MAX,
     users::{self, User},
 };
-use crate::{Error, Result};
+use crate::{Error, Result, text};
 use inorder_key::Ulid;
 use rusqlite::Connection;
 
@@ -21,7 +21,8 @@ pub struct Request {
 }
 
 /// Asks the person of this name; if they have asked already, the two are friends. The answer is the same whether or not
-/// there is such a person: only a request that came after they signed up reaches them.
+/// there is such a person, and what is shown of the request too: it reaches whoever has the name now, and nobody who takes
+/// it later. Asked again, a request that was declined is not made anew.
 ///
 /// # Errors
 /// [`Error::Invalid`] for oneself, for what can't be a name, and for one request too many.
@@ -32,28 +33,39 @@ pub fn request(db: &Connection, user: &User, name: &str) -> Result<()> {
     if folded == users::fold(&user.name) {
         return Err(Error::invalid("This is your own name."));
     }
-    let asked = received(db, user)?
-        .into_iter()
-        .any(|r| users::fold(&r.name) == folded);
-    if asked {
-        return accept(db, user, name);
-    }
-    if let Ok(other) = users::by_name(db, name)
-        && are_friends(db, user.number, other.number)?
-    {
-        return Err(Error::Invalid(format!(
-            "{} is your friend already.",
-            other.name
-        )));
+    let other = users::by_name(db, name).ok();
+    if let Some(other) = &other {
+        if are_friends(db, user.number, other.number)? {
+            return Err(Error::Invalid(format!(
+                "{} is your friend already.",
+                text::isolated(&other.name)
+            )));
+        }
+        // What one has declined oneself is still what the other wants.
+        if has_asked(db, other.number, user.number)? {
+            return be_friends(db, user, other);
+        }
     }
     if sent(db, user.number)?.len() >= REQUESTS_MAX {
         return Err(Error::invalid("Too many requests are open: take one back."));
     }
-    db.prepare_cached(
-        "INSERT OR REPLACE INTO friend_request(user, folded, name) VALUES (?1, ?2, ?3)",
-    )?
-    .execute((user.number, folded, name))?;
+    let sql = "INSERT INTO friend_request(user, folded, name, reaches) VALUES (?1, ?2, ?3, ?4)
+               ON CONFLICT DO UPDATE SET name = excluded.name, id = excluded.id, reaches = excluded.reaches,
+                 declined = declined AND reaches IS excluded.reaches";
+    db.prepare_cached(sql)?.execute((
+        user.number,
+        folded,
+        name,
+        other.map(|other| other.number),
+    ))?;
     Ok(())
+}
+
+fn has_asked(db: &Connection, user: i64, other: i64) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM friend_request WHERE user = ?1 AND reaches = ?2)";
+    Ok(db
+        .prepare_cached(sql)?
+        .query_row((user, other), |row| row.get(0))?)
 }
 
 /// The requests a user has sent, by name.
@@ -71,8 +83,8 @@ pub fn sent(db: &Connection, user: i64) -> Result<Vec<Request>> {
 /// What SQLite says.
 pub fn received(db: &Connection, user: &User) -> Result<Vec<Request>> {
     let sql = "SELECT user.name, r.id FROM friend_request r JOIN user ON user.number = r.user
-               WHERE r.folded = ?1 AND r.id > ?2 ORDER BY r.id";
-    requests(db, sql, (users::fold(&user.name), user.id.to_bytes()))
+               WHERE r.reaches = ?1 AND NOT r.declined ORDER BY r.id";
+    requests(db, sql, [user.number])
 }
 
 fn requests(db: &Connection, sql: &str, bound: impl rusqlite::Params) -> Result<Vec<Request>> {
@@ -92,21 +104,29 @@ fn requests(db: &Connection, sql: &str, bound: impl rusqlite::Params) -> Result<
 /// [`Error::NotFound`] when there is no such request.
 pub fn accept(db: &Connection, user: &User, name: &str) -> Result<()> {
     let other = decline(db, user, name)?;
+    be_friends(db, user, &other)
+}
+
+/// Makes friends of two of whom one has asked the other.
+fn be_friends(db: &Connection, user: &User, other: &User) -> Result<()> {
     take_back(db, other.number, &user.name)?;
     take_back(db, user.number, &other.name)?;
     befriend(db, user.number, other.number)
 }
 
-/// Declines the request of the person of this name, and gives who it was.
+/// Declines the request of the person of this name, and gives who it was. They still see it as one that is open.
 ///
 /// # Errors
 /// [`Error::NotFound`] when there is no such request.
 pub fn decline(db: &Connection, user: &User, name: &str) -> Result<User> {
     let no_request = |_| Error::NotFound("request");
     let other = users::by_name(db, name).map_err(no_request)?;
-    let sql = "DELETE FROM friend_request WHERE user = ?1 AND folded = ?2 AND id > ?3";
-    let bound = (other.number, users::fold(&user.name), user.id.to_bytes());
-    match db.prepare_cached(sql)?.execute(bound)? {
+    let sql =
+        "UPDATE friend_request SET declined = 1 WHERE user = ?1 AND reaches = ?2 AND NOT declined";
+    match db
+        .prepare_cached(sql)?
+        .execute((other.number, user.number))?
+    {
         0 => Err(Error::NotFound("request")),
         _ => Ok(other),
     }

@@ -122,6 +122,15 @@ pub fn reset_password(db: &Connection, secret: Secret, password_hash: &str) -> R
     let user = reset_user(db, secret)?;
     db.prepare_cached("DELETE FROM reset WHERE user = ?1")?
         .execute([user])?;
-    users::set_password(db, user, password_hash, None)?;
+    users::set_password(db, user, Some(password_hash), None)?;
     Ok(user)
+}
+
+/// Takes a user's password away, and all that was opened with it, and makes the link that gives them another.
+///
+/// # Errors
+/// What SQLite says.
+pub fn reset(db: &Connection, user: i64, secret: Secret) -> Result<()> {
+    users::set_password(db, user, None, None)?;
+    allow_reset(db, user, secret)
 }

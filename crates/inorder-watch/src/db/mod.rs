@@ -4,10 +4,12 @@
 //! cut. Because there is one writer nothing ever waits for a lock, except for a command that writes beside a server.
 
 pub mod account;
+pub mod devices;
 pub mod entries;
 pub mod films;
 pub mod friends;
 pub mod links;
+pub mod private;
 pub mod reads;
 mod schema;
 pub mod sessions;
@@ -17,10 +19,10 @@ pub mod tonight;
 pub mod undo;
 pub mod users;
 
-use crate::{Error, Result};
+use crate::{Error, Result, films::title::Title};
 use inorder_sqlite::queue::{Limits, WriteQueue};
 use reads::Readers;
-use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use rusqlite::{Connection, OpenFlags, config::DbConfig, functions::FunctionFlags};
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -54,11 +56,13 @@ impl Database {
     /// # Errors
     /// [`Error::Foreign`] and [`Error::Newer`] leave the file as it is.
     pub fn open(path: &Path) -> Result<Self> {
+        private::create(path)?;
         let mut connection = Connection::open(path)?;
         schema::check(&connection, path)?;
         set_up(&connection)?;
         connection.pragma_update(None, "journal_mode", "wal")?;
         migrate(&mut connection, MIGRATIONS)?;
+        private::close(path)?;
         Ok(Database {
             writer: Arc::new(WriteQueue::start(connection, Limits::default())?),
             readers: Arc::new(Readers::new(path)),
@@ -142,6 +146,11 @@ fn open_reader(path: &Path) -> Result<Connection> {
 
 fn set_up(connection: &Connection) -> Result<()> {
     inorder_sqlite::register(connection)?;
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("title_keys", 1, flags, |arguments| {
+        let title = Title::of(&arguments.get::<String>(0)?);
+        Ok(serde_json::json!(title.keys()).to_string())
+    })?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     // Otherwise a statement is planned anew whenever a LIMIT is bound to another number.

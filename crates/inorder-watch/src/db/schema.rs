@@ -5,7 +5,7 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use std::path::Path;
 
 /// What makes each schema of the one before, the first of an empty file. Once released, one is never changed.
-pub const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql")];
+pub const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// Says in the file's header whose it is: "wtch".
 const APPLICATION_ID: i32 = 0x7774_6368;
@@ -105,7 +105,7 @@ mod tests {
             .unwrap();
         let error = check(&db, Path::new("a.db")).unwrap_err().to_string();
         assert!(
-            error.starts_with("a.db has schema 2, and this program knows up to 1"),
+            error.starts_with("a.db has schema 3, and this program knows up to 2"),
             "{error}"
         );
     }

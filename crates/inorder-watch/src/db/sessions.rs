@@ -48,7 +48,9 @@ pub fn find(db: &Connection, secret: Secret) -> Result<Option<SignedIn>> {
         let expires: i64 = row.get(4)?;
         Ok(SignedIn {
             user: User::of(row)?,
-            wants_renewal: expires < now + SECONDS_MAX - RENEWAL_SECONDS,
+            // One from a clock that was ahead, and was set back since, would last too long.
+            wants_renewal: !(now + SECONDS_MAX - RENEWAL_SECONDS..=now + SECONDS_MAX)
+                .contains(&expires),
         })
     });
     Ok(found.optional()?)

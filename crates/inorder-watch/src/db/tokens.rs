@@ -1,7 +1,7 @@
 //! Tokens for the API.
 
 use super::users::User;
-use crate::{Error, Result, secret::Secret};
+use crate::{Error, Result, secret::Secret, text};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -25,8 +25,8 @@ pub struct Token {
 /// # Errors
 /// [`Error::Invalid`] for a name that is empty or long, or one token too many.
 pub fn add(db: &Connection, user: i64, name: &str, secret: Secret) -> Result<()> {
-    let name = name.trim();
-    if name.is_empty() || name.chars().count() > NAME_CHARACTERS_MAX {
+    let name = text::line(name);
+    if !text::has_visible(&name) || name.chars().count() > NAME_CHARACTERS_MAX {
         let words = format!("Name the token, in at most {NAME_CHARACTERS_MAX} characters.");
         return Err(Error::Invalid(words));
     }
@@ -77,4 +77,14 @@ pub fn revoke(db: &Connection, user: i64, id: Ulid) -> Result<()> {
         0 => Err(Error::NotFound("token")),
         _ => Ok(()),
     }
+}
+
+/// Revokes all of a user's tokens.
+///
+/// # Errors
+/// What SQLite says.
+pub fn revoke_all(db: &Connection, user: i64) -> Result<()> {
+    db.prepare_cached("DELETE FROM api_token WHERE user = ?1")?
+        .execute([user])?;
+    Ok(())
 }

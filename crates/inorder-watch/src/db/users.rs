@@ -1,6 +1,7 @@
 //! People.
 
-use crate::{Error, Result};
+use super::{devices, sessions, tokens};
+use crate::{Error, Result, text};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -48,14 +49,15 @@ pub fn fold(name: &str) -> String {
 /// # Errors
 /// [`Error::Invalid`], saying which characters there may be.
 pub fn check_name(name: &str) -> Result<()> {
-    let is_fine = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_letter = |c: char| c.is_alphanumeric() && !text::is_filler(c);
+    let is_fine = |c: char| is_letter(c) || matches!(c, '-' | '_' | '.');
     if !NAME_CHARACTERS.contains(&name.chars().count()) || !name.chars().all(is_fine) {
         return Err(Error::invalid(
             "Take a name of 2 to 30 letters, digits, dots, hyphens and underscores.",
         ));
     }
-    // They would be other addresses than a person's page.
-    if name.chars().all(|c| c == '.') {
+    // Dots alone would be other addresses than a person's page, and marks alone are nothing to see.
+    if name.chars().all(|c| c == '.') || !text::has_visible(name) {
         return Err(Error::invalid(
             "Take a name with a letter or a digit in it.",
         ));
@@ -115,19 +117,22 @@ pub fn with_password(db: &Connection, name: &str) -> Result<Option<(User, Option
     Ok(found.optional()?)
 }
 
-/// Stores another password, and ends all sessions but this one: whoever knew the old password is out.
+/// Stores another password, or none, with which nobody signs in. Whoever knew the old one is out: all sessions but this one
+/// end, all tokens are revoked and all browsers forgotten.
 ///
 /// # Errors
 /// What SQLite says.
 pub fn set_password(
     db: &Connection,
     user: i64,
-    password_hash: &str,
+    password_hash: Option<&str>,
     but: Option<[u8; 32]>,
 ) -> Result<()> {
     db.prepare_cached("UPDATE user SET password = ?2 WHERE number = ?1")?
         .execute((user, password_hash))?;
-    super::sessions::end_all(db, user, but)
+    devices::forget_all(db, user)?;
+    tokens::revoke_all(db, user)?;
+    sessions::end_all(db, user, but)
 }
 
 /// Whether nobody has signed up yet.
@@ -162,7 +167,18 @@ mod tests {
         for name in ["Jo", "Zoë", "a.b-c_d", "名前"] {
             check_name(name).unwrap();
         }
-        for name in ["", "a", "a b", "..", "a/b", "<b>", "a\n", &"a".repeat(31)] {
+        for name in [
+            "",
+            "a",
+            "a b",
+            "..",
+            "a/b",
+            "<b>",
+            "a\n",
+            "\u{3164}\u{3164}",
+            "a\u{200b}b",
+            &"a".repeat(31),
+        ] {
             assert!(check_name(name).is_err(), "{name:?}");
         }
     }

@@ -1,5 +1,6 @@
 //! Bringing films in: in sorted batches, and never the same film twice.
 
+use super::title::Title;
 use crate::{
     Error, Result,
     db::{Database, films, films::Facts},
@@ -29,19 +30,63 @@ pub struct Imported {
     pub first_skipped: Option<String>,
 }
 
+/// People two films of the same title have in common, at least, if they are one whose years differ by one: it was shown in
+/// one year and came to other countries in the next.
+const SHARED_PEOPLE_MIN: usize = 2;
+
 /// The films that are there, so that none is looked up.
 #[derive(Default)]
 struct Known {
     imdb: HashSet<i64>,
-    /// By title and year.
+    /// By the key that most spellings of a title share.
     films: HashMap<u64, Vec<Candidate>>,
 }
 
 struct Candidate {
+    /// 0 for one of this batch.
     number: i64,
-    /// The first of the people, as a hash; 0 without any.
-    first: u64,
+    /// The title but for its article and signs.
+    bare: u64,
+    year: Option<i64>,
+    people: Vec<u64>,
     has_imdb: bool,
+}
+
+impl Candidate {
+    fn of(facts: &Facts, title: &Title, number: i64) -> Self {
+        Candidate {
+            number,
+            bare: hash(title.bare()),
+            year: facts.year,
+            people: facts
+                .people
+                .iter()
+                .map(|name| hash(Title::of(name).whole()))
+                .collect(),
+            has_imdb: facts.imdb.is_some(),
+        }
+    }
+
+    /// Whether it is the same film as another of nearly the same title. Two numbers at IMDb are two films. Who plays in it
+    /// is told in any order and spelling, so one name in common is enough.
+    fn is(&self, other: &Candidate) -> bool {
+        let shared = self
+            .people
+            .iter()
+            .filter(|name| other.people.contains(name))
+            .count();
+        let is_known_by_title = self.people.is_empty() || other.people.is_empty();
+        let is_next_year =
+            matches!((self.year, other.year), (Some(a), Some(b)) if a.abs_diff(b) == 1);
+        let is_one = if self.year != other.year {
+            is_next_year && shared >= SHARED_PEOPLE_MIN
+        } else if is_known_by_title {
+            self.bare == other.bare
+        } else {
+            shared > 0
+        };
+        is_one && !(self.has_imdb && other.has_imdb)
+    }
 }
 
 /// What to do with a film.
@@ -70,12 +115,9 @@ impl Known {
 
     fn note(&mut self, facts: &Facts, number: i64) {
         self.imdb.extend(facts.imdb);
-        let candidates = self.films.entry(key(facts)).or_default();
-        candidates.push(Candidate {
-            number,
-            first: first(facts),
-            has_imdb: facts.imdb.is_some(),
-        });
+        let title = Title::of(&facts.title);
+        let candidates = self.films.entry(hash(title.counted())).or_default();
+        candidates.push(Candidate::of(facts, &title, number));
     }
 
     /// What to do with a film; nothing if it is known.
@@ -83,34 +125,29 @@ impl Known {
         if facts.imdb.is_some_and(|imdb| self.imdb.contains(&imdb)) {
             return None;
         }
-        let first = first(&facts);
-        let candidates = self.films.get_mut(&key(&facts));
-        // Of the same title and year, and nothing says that they are different films. One with number 0 is of this batch.
-        let same = candidates.into_iter().flatten().find(|other| {
-            (other.first == first || other.first == 0 || first == 0)
-                && !(other.has_imdb && facts.imdb.is_some())
-        });
-        match (same, facts.imdb) {
-            (None, _) => {
-                self.note(&facts, 0);
+        let title = Title::of(&facts.title);
+        let film = Candidate::of(&facts, &title, 0);
+        let candidates = self.films.entry(hash(title.counted())).or_default();
+        // Of the same year first.
+        let same = |is_year| {
+            candidates
+                .iter()
+                .position(|other| (other.year == film.year) == is_year && other.is(&film))
+        };
+        match (same(true).or_else(|| same(false)), facts.imdb) {
+            (None, imdb) => {
+                self.imdb.extend(imdb);
+                candidates.push(film);
                 Some(Step::Add(facts))
             }
-            (Some(same), Some(imdb)) if same.number != 0 => {
-                same.has_imdb = true;
+            (Some(at), Some(imdb)) if candidates[at].number != 0 => {
+                candidates[at].has_imdb = true;
                 self.imdb.insert(imdb);
-                Some(Step::Match(same.number, imdb))
+                Some(Step::Match(candidates[at].number, imdb))
             }
             _ => None,
         }
     }
-}
-
-fn key(facts: &Facts) -> u64 {
-    hash((facts.title.to_lowercase(), facts.year))
-}
-
-fn first(facts: &Facts) -> u64 {
-    facts.people.first().map_or(0, |name| hash(name) | 1)
 }
 
 /// Adds the films that aren't there yet, and tells after each batch how it stands. What a batch brought in stays when a

@@ -5,3 +5,4 @@ pub mod find;
 pub mod import;
 pub mod source;
 mod spelling;
+pub mod title;

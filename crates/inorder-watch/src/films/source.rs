@@ -43,6 +43,9 @@ struct Line {
     people: Vec<String>,
     #[serde(default)]
     genres: Vec<String>,
+    /// As IMDb writes it, tt and digits.
+    #[serde(default, alias = "imdb_id", alias = "imdbID", alias = "tconst")]
+    imdb: Option<String>,
 }
 
 /// Counts what passes.
@@ -196,7 +199,7 @@ fn json_line(line: &str) -> serde_json::Result<Facts> {
         year: line.year,
         people: line.people,
         genres: line.genres,
-        imdb: None,
+        imdb: line.imdb.as_deref().and_then(imdb_number),
     })
 }
 

@@ -7,14 +7,17 @@ mod rows;
 use std::borrow::Cow;
 
 pub use export::csv;
-pub use import::{Imported, Plan, apply};
-pub use rows::{ListRow, rows};
+pub use import::{Imported, Missing, Plan, apply};
+pub use rows::{Kind, ListRow, rows};
 
 /// Whether a spreadsheet would take the text for a formula, however many apostrophes guard it.
 fn is_formula(text: &str) -> bool {
     let text = text.trim_start_matches('\'');
-    text.starts_with(['=', '+', '-', '@', '\t', '\r'])
+    text.starts_with(FORMULA)
 }
+
+/// What a formula begins with; the last four are wide forms, which some spreadsheets take too.
+const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
 /// A field that a spreadsheet takes for text: an apostrophe stands before what would be a formula.
 fn guarded(text: &str) -> Cow<'_, str> {
@@ -48,10 +51,7 @@ mod tests {
             "\tx",
         ] {
             let field = guarded(text);
-            assert!(
-                !field.starts_with(['=', '+', '-', '@', '\t', '\r']),
-                "{field}"
-            );
+            assert!(!field.starts_with(FORMULA), "{field}");
             assert_eq!(unguarded(&field), text);
         }
         assert_eq!(guarded("'71"), "'71");

@@ -5,6 +5,7 @@ use crate::{
     Error, Result, date,
     db::{entries::State, films::Facts},
     films::source::imdb_number,
+    text,
 };
 
 /// Rows of a file.
@@ -17,6 +18,40 @@ pub struct ListRow {
     pub facts: Facts,
     /// What it says about it.
     pub state: State,
+}
+
+/// What a file says of all its films together, where its columns don't.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// They are to be watched, unless a rating or a day says that they were.
+    #[default]
+    ToWatch,
+    /// They were watched.
+    Watched,
+}
+
+impl Kind {
+    /// What a file of this name holds, if it is one of Letterboxd's: the columns of its `watched.csv`, `likes/films.csv` and
+    /// `watchlist.csv` are the same.
+    pub fn of_file(name: &str, text: &[u8]) -> Self {
+        let header = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        if !String::from_utf8_lossy(header).contains("Letterboxd URI") {
+            return Kind::ToWatch;
+        }
+        let name = name
+            .rsplit(['/', '\\'])
+            .next()
+            .unwrap_or_default()
+            .to_lowercase();
+        let stem = name.strip_suffix(".csv").unwrap_or(&name);
+        // Browsers number a file that is there already: "watched (1).csv".
+        let letters = stem.trim_end_matches(|c: char| !c.is_alphabetic());
+        let watched = ["watched", "films", "likes", "diary", "ratings", "reviews"];
+        match watched.contains(&letters) {
+            true => Kind::Watched,
+            false => Kind::ToWatch,
+        }
+    }
 }
 
 /// Where each column is. Names are those of Letterboxd (`Name`), IMDb (`Title`) and our own export.
@@ -41,16 +76,17 @@ struct Columns {
 ///
 /// # Errors
 /// [`Error::Invalid`], naming the line.
-pub fn rows(text: &[u8]) -> Result<Vec<ListRow>> {
+pub fn rows(text: &[u8], kind: Kind) -> Result<Vec<ListRow>> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let (text, lines_before) = after_preamble(text);
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text);
     let columns = columns(reader.headers().map_err(bad)?)?;
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(bad)?;
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = record.position().map_or(0, csv::Position::line) + lines_before;
         let named = |error| Error::Invalid(format!("Line {line}: {error}"));
-        rows.extend(row(&record, &columns).map_err(named)?);
+        rows.extend(row(&record, &columns, kind).map_err(named)?);
         if rows.len() > ROWS_MAX {
             return Err(Error::Invalid(format!(
                 "The file has more than {ROWS_MAX} films."
@@ -58,6 +94,23 @@ pub fn rows(text: &[u8]) -> Result<Vec<ListRow>> {
         }
     }
     Ok(rows)
+}
+
+/// The table of a list that Letterboxd exports, which comes after some lines on the list itself and an empty one; and how
+/// many those are.
+fn after_preamble(text: &[u8]) -> (&[u8], u64) {
+    let ends = [&b"\n\n"[..], b"\r\n\r\n"];
+    let end = ends.iter().filter_map(|end| {
+        let at = text.windows(end.len()).position(|window| window == *end)?;
+        Some(at + end.len())
+    });
+    match end.min() {
+        Some(end) if text.starts_with(b"Letterboxd list export") => {
+            let lines = text[..end].iter().filter(|byte| **byte == b'\n').count();
+            (&text[end..], lines as u64)
+        }
+        _ => (text, 0),
+    }
 }
 
 fn bad(error: csv::Error) -> Error {
@@ -98,7 +151,7 @@ fn columns(header: &csv::StringRecord) -> Result<Columns> {
 }
 
 /// What a row says; nothing for what is no film.
-fn row(record: &csv::StringRecord, columns: &Columns) -> Result<Option<ListRow>> {
+fn row(record: &csv::StringRecord, columns: &Columns, kind: Kind) -> Result<Option<ListRow>> {
     let field = |column: Option<usize>| {
         column
             .and_then(|i| record.get(i))
@@ -124,7 +177,7 @@ fn row(record: &csv::StringRecord, columns: &Columns) -> Result<Option<ListRow>>
     let is_watched = field(columns.watched)
         .map(yes)
         .transpose()?
-        .unwrap_or_default();
+        .unwrap_or(kind == Kind::Watched);
     let priority = field(columns.priority).map(number::<i64>).transpose()?;
     let state = State {
         priority: priority.unwrap_or(State::default().priority),
@@ -148,7 +201,7 @@ fn row(record: &csv::StringRecord, columns: &Columns) -> Result<Option<ListRow>>
 }
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T> {
-    let bad = |_| Error::Invalid(format!("\"{text}\" should be a number."));
+    let bad = |_| Error::Invalid(format!("\"{}\" should be a number.", text::isolated(text)));
     text.parse().map_err(bad)
 }
 
@@ -156,7 +209,10 @@ fn yes(text: &str) -> Result<bool> {
     match text.to_lowercase().as_str() {
         "yes" | "true" | "1" => Ok(true),
         "no" | "false" | "0" => Ok(false),
-        _ => Err(Error::Invalid(format!("\"{text}\" should be yes or no."))),
+        _ => Err(Error::Invalid(format!(
+            "\"{}\" should be yes or no.",
+            text::isolated(text)
+        ))),
     }
 }
 
@@ -168,7 +224,7 @@ mod tests {
     fn letterboxd_lists_are_read() {
         let text = "\u{feff}Date,Name,Year,Letterboxd URI,Rating\n\
             2024-01-05,Alien,1979,https://boxd.it/1,4.5\n2024-01-06,\"Good, the Bad and the Ugly, The\",1966,https://boxd.it/2,\n";
-        let rows = rows(text.as_bytes()).unwrap();
+        let rows = rows(text.as_bytes(), Kind::ToWatch).unwrap();
         assert_eq!(
             (rows[0].facts.title.as_str(), rows[0].facts.year),
             ("Alien", Some(1979))
@@ -180,8 +236,64 @@ mod tests {
         assert_eq!((rows[1].state.rating, rows[1].state.watched), (None, false));
         let diary = "Date,Name,Year,Letterboxd URI,Rating,Rewatch,Tags,Watched Date\n\
             2024-01-06,Alien,1979,https://boxd.it/1,,,,2024-01-05\n";
-        let rows = self::rows(diary.as_bytes()).unwrap();
+        let rows = self::rows(diary.as_bytes(), Kind::ToWatch).unwrap();
         assert_eq!(rows[0].state.watched_on.as_deref(), Some("2024-01-05"));
+    }
+
+    #[test]
+    fn every_file_of_letterboxds_export_is_what_it_is_called() {
+        let plain = "Date,Name,Year,Letterboxd URI\n2024-01-06,Alien,1979,https://boxd.it/1\n";
+        let diary = "Date,Name,Year,Letterboxd URI,Rating,Rewatch,Tags,Watched Date\n2024-01-06,Alien,1979,u,4,,,2024-01-05\n";
+        let reviews = "Date,Name,Year,Letterboxd URI,Rating,Rewatch,Review,Tags,Watched Date\n2024-01-06,Alien,1979,u,4,,\"Good,\n\ngood\",,2024-01-05\n";
+        let list = "Letterboxd list export v7\nDate,Name,Tags,URL,Description\n2024-01-06,For a winter,,u,\n\nPosition,Name,Year,URL,Description\n1,Alien,1979,u,\n";
+        for (name, text, watched, watched_on, rating, note) in [
+            ("watched.csv", plain, true, None, None, None),
+            ("watched (2).csv", plain, true, None, None, None),
+            ("likes/films.csv", plain, true, None, None, None),
+            ("C:\\likes\\films.csv", plain, true, None, None, None),
+            ("watchlist.csv", plain, false, None, None, None),
+            ("", plain, false, None, None, None),
+            (
+                "films.csv",
+                "Name,Year\nAlien,1979\n",
+                false,
+                None,
+                None,
+                None,
+            ),
+            (
+                "ratings.csv",
+                "Date,Name,Year,Letterboxd URI,Rating\n2024-01-06,Alien,1979,u,4\n",
+                true,
+                None,
+                Some(8),
+                None,
+            ),
+            ("diary.csv", diary, true, Some("2024-01-05"), Some(8), None),
+            (
+                "reviews.csv",
+                reviews,
+                true,
+                Some("2024-01-05"),
+                Some(8),
+                Some("Good,\n\ngood"),
+            ),
+            ("for-a-winter.csv", list, false, None, None, None),
+        ] {
+            let rows = rows(text.as_bytes(), Kind::of_file(name, text.as_bytes())).unwrap();
+            let state = &rows[0].state;
+            assert_eq!(
+                (rows.len(), rows[0].facts.title.as_str(), rows[0].facts.year),
+                (1, "Alien", Some(1979)),
+                "{name}"
+            );
+            assert_eq!(
+                (state.watched, state.watched_on.as_deref(), state.rating),
+                (watched, watched_on, rating),
+                "{name}"
+            );
+            assert_eq!(state.note.as_deref(), note, "{name}");
+        }
     }
 
     #[test]
@@ -191,7 +303,7 @@ mod tests {
             1,tt0078748,2024-01-01,2024-01-01,,Alien,Alien,https://www.imdb.com/title/tt0078748,Movie,8.5,117,1979,\
             \"Horror, Sci-Fi\",1,1979-05-25,Ridley Scott,9,2024-01-05\n\
             2,tt0903747,2024-01-01,2024-01-01,,Breaking Bad,Breaking Bad,u,TV Series,9,1,2008,Drama,1,,,,\n";
-        let rows = rows(text.as_bytes()).unwrap();
+        let rows = rows(text.as_bytes(), Kind::ToWatch).unwrap();
         assert_eq!(rows.len(), 1);
         assert_eq!(
             (rows[0].facts.imdb, rows[0].state.rating),
@@ -217,11 +329,13 @@ mod tests {
                 "Line 2: \"perhaps\" should be yes or no",
             ),
         ] {
-            let error = rows(text.as_bytes()).unwrap_err().to_string();
+            let error = rows(text.as_bytes(), Kind::ToWatch)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(what), "{error}");
         }
         assert!(
-            rows(b"Name\n\xff\n")
+            rows(b"Name\n\xff\n", Kind::ToWatch)
                 .unwrap_err()
                 .to_string()
                 .contains("no list as CSV")

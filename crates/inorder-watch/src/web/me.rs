@@ -59,8 +59,14 @@ impl Me {
     ///
     /// # Errors
     /// As [`lists::rows`] and [`lists::apply`].
-    pub async fn import(&self, text: Bytes, add_missing: bool) -> Result<(Ulid, lists::Imported)> {
-        let rows: Arc<[ListRow]> = self.read_long(move |_, _| lists::rows(&text)).await?.into();
+    pub async fn import(
+        &self,
+        text: Bytes,
+        kind: lists::Kind,
+        add_missing: bool,
+    ) -> Result<(Ulid, lists::Imported)> {
+        let rows = self.read_long(move |_, _| lists::rows(&text, kind));
+        let rows: Arc<[ListRow]> = rows.await?.into();
         let mut plan = lists::Plan::default();
         for first in (0..rows.len()).step_by(ROWS_AT_ONCE) {
             let rows = Arc::clone(&rows);

@@ -16,7 +16,10 @@ pub(crate) mod visitor;
 
 use crate::{
     Error, Result, api,
-    db::{Database, films, users},
+    db::{
+        Database, films,
+        users::{self, User},
+    },
     limits::{Limit, household},
     password,
     secret::Secret,
@@ -62,6 +65,17 @@ pub struct Config {
     pub behind_tls: bool,
 }
 
+/// Whose tries to give a password are counted together. Nobody can use up somebody else's.
+#[derive(PartialEq, Eq, Hash)]
+enum Trier {
+    /// An address at a name. What can't be a name counts as an empty one, which bounds what is kept of it.
+    Stranger(IpAddr, String),
+    /// A browser in which this user has signed in before.
+    Device([u8; 32], i64),
+    /// A user who is signed in.
+    Member(i64),
+}
+
 /// What all requests share.
 #[derive(Clone)]
 pub struct App(Arc<Shared>);
@@ -72,7 +86,7 @@ struct Shared {
     /// The code for setting the server up, as long as nobody has.
     setup_code: Mutex<Option<String>>,
     hashes: Semaphore,
-    sign_ins_by_name: Limit<String>,
+    sign_ins: Limit<Trier>,
     sign_ins_by_address: Limit<IpAddr>,
     sign_ups: Limit<IpAddr>,
     /// The film that was the newest, and the genres there were.
@@ -93,7 +107,7 @@ impl App {
             config,
             setup_code: Mutex::new(code),
             hashes: Semaphore::new(HASHES_MAX),
-            sign_ins_by_name: Limit::new(10, minute),
+            sign_ins: Limit::new(10, minute),
             sign_ins_by_address: Limit::new(30, minute / 3),
             sign_ups: Limit::new(10, 6 * minute),
             genres: Mutex::default(),
@@ -119,13 +133,26 @@ impl App {
             .unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Counts a try to sign in, or another that a password or a code stands before.
-    fn count_sign_in(&self, address: IpAddr, name: &str) -> Result<()> {
-        self.0.sign_ins_by_address.count(address)?;
-        match name {
-            "" => Ok(()),
-            name => self.0.sign_ins_by_name.count(users::fold(name)),
+    /// Counts a try to sign in. Where somebody of this name has signed in before, no one else's tries count.
+    fn count_sign_in(
+        &self,
+        address: IpAddr,
+        name: &str,
+        device: Option<(Secret, i64)>,
+    ) -> Result<()> {
+        if let Some((secret, user)) = device {
+            return self.0.sign_ins.count(Trier::Device(secret.hash(), user));
         }
+        self.count_guess(address)?;
+        let name = name.trim();
+        let folded = users::check_name(name).map(|()| users::fold(name));
+        let stranger = Trier::Stranger(address, folded.unwrap_or_default());
+        self.0.sign_ins.count(stranger)
+    }
+
+    /// Counts a try of an address at what a password or a code stands before, whosever it is.
+    fn count_guess(&self, address: IpAddr) -> Result<()> {
+        self.0.sign_ins_by_address.count(address)
     }
 
     fn count_sign_up(&self, address: IpAddr) -> Result<()> {
@@ -149,14 +176,9 @@ impl App {
     }
 
     /// Whether this is the password of somebody who is signed in; tried too often it isn't looked at.
-    pub(crate) async fn check_password(
-        &self,
-        address: IpAddr,
-        name: &str,
-        password: String,
-    ) -> Result<()> {
-        self.count_sign_in(address, name)?;
-        let found = self.db().read(|db| users::with_password(db, name))?;
+    pub(crate) async fn check_password(&self, user: &User, password: String) -> Result<()> {
+        self.0.sign_ins.count(Trier::Member(user.number))?;
+        let found = self.db().read(|db| users::with_password(db, &user.name))?;
         let hash = found.and_then(|(_, hash)| hash);
         match self.verify(password, hash).await? {
             true => Ok(()),

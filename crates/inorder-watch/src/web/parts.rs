@@ -5,6 +5,7 @@ use crate::db::{
     films::{Facts, Film},
 };
 use maud::{Markup, PreEscaped, Render, html};
+use std::fmt::Display;
 
 /// What each priority is called, from 1.
 const PRIORITY_NAMES: [&str; 5] = ["maybe", "some day", "would like to", "soon", "can't wait"];
@@ -59,7 +60,7 @@ pub fn film_id(film: &Film) -> PreEscaped<String> {
 /// Title and year, with a link.
 pub fn title(film: &Film) -> Markup {
     html! {
-        a.title href={ "/films/" (film_id(film)) } { (film.facts.title) }
+        a.title href={ "/films/" (film_id(film)) } { bdi { (film.facts.title) } }
         @if let Some(year) = film.facts.year { " " span.year { (year) } }
     }
 }
@@ -78,7 +79,7 @@ fn names(names: &[String]) -> Markup {
     html! {
         @for (i, name) in names.iter().enumerate() {
             @if i > 0 { ", " }
-            (name)
+            bdi { (name) }
         }
     }
 }
@@ -117,10 +118,10 @@ pub fn genre_choice(genres: &[String], chosen: Option<&String>) -> Markup {
     html! {
         label.field {
             span { "Genre" }
-            select name="genre" {
+            select name="genre" dir="auto" {
                 option value="" { "Any" }
                 // Without a value its text is sent.
-                @for genre in genres { option selected[Some(genre) == chosen] { (genre) } }
+                @for genre in genres { option dir="auto" selected[Some(genre) == chosen] { (genre) } }
             }
         }
     }
@@ -163,7 +164,7 @@ pub fn text(name: &str, label: &str, value: &str, hint: &str) -> Markup {
     let hint_id = format!("{name}-hint");
     html! {
         label.field for=(name) { (label) }
-        input id=(name) name=(name) value=(value) aria-describedby=[(!hint.is_empty()).then_some(&hint_id)];
+        input id=(name) name=(name) value=(value) dir="auto" aria-describedby=[(!hint.is_empty()).then_some(&hint_id)];
         @if !hint.is_empty() { p.hint id=(hint_id) { (hint) } }
     }
 }
@@ -183,11 +184,21 @@ pub fn password(name: &str, label: &str, is_new: bool) -> Markup {
     }
 }
 
+/// A notice with what is to be copied, and isn't shown again.
+pub fn shown_once(id: &str, words: &str, value: &impl Display) -> Markup {
+    html! {
+        div.notice role="status" {
+            label.field for=(id) { (words) }
+            input.wide id=(id) readonly value=(value.to_string()) data-select;
+        }
+    }
+}
+
 /// A field for the name somebody signs in with.
 pub fn user_name(value: &str) -> Markup {
     html! {
         label.field for="name" { "Name" }
-        input id="name" name="name" value=(value) required autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="30";
+        input id="name" name="name" value=(value) dir="auto" required autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="30";
     }
 }
 

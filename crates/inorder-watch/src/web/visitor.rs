@@ -3,7 +3,7 @@
 use super::{App, Me, answer::PageError};
 use crate::{
     Error,
-    db::{sessions, users},
+    db::{devices, sessions, users},
     secret::Secret,
 };
 use axum::{
@@ -11,12 +11,22 @@ use axum::{
     http::{HeaderMap, HeaderValue, header, request::Parts},
     response::{IntoResponse, Redirect, Response},
 };
+use rusqlite::Connection;
 
 /// The cookie of somebody who is signed in.
 const SESSION: &str = "session";
 
 /// The cookie of somebody who isn't, for the forms that sign them in.
 const GUEST: &str = "guest";
+
+/// The cookie of a browser in which somebody has signed in, which stays when they sign out.
+const DEVICE: &str = "device";
+
+/// What is shown once on the next page.
+const FLASH: &str = "flash";
+
+/// Seconds until it is forgotten if there is no next page.
+const FLASH_SECONDS: i64 = 60;
 
 /// Somebody who is signed in.
 pub struct Member {
@@ -32,6 +42,64 @@ pub struct Guest {
     secret: Secret,
     is_new: bool,
     behind_tls: bool,
+}
+
+/// The browser, if somebody has signed in there before.
+#[derive(Clone, Copy)]
+pub struct Device(pub Option<Secret>);
+
+/// What goes into the cookies of somebody who signs in.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    session: Secret,
+    device: Secret,
+    old_device: Option<Secret>,
+}
+
+impl Entry {
+    /// New secrets, for this browser.
+    pub fn new(Device(old_device): Device) -> Self {
+        Entry {
+            session: Secret::new(),
+            device: Secret::new(),
+            old_device,
+        }
+    }
+
+    /// Signs a user in.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn begin(self, db: &Connection, user: i64) -> crate::Result<()> {
+        sessions::begin(db, user, self.session)?;
+        self.remember_device(db, user)
+    }
+
+    /// Remembers the browser only.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn remember_device(self, db: &Connection, user: i64) -> crate::Result<()> {
+        devices::remember(db, user, self.old_device, self.device)
+    }
+
+    /// The cookie of the browser.
+    pub fn device_cookie(self, behind_tls: bool) -> HeaderValue {
+        let seconds = Some(devices::SECONDS_MAX);
+        cookie(DEVICE, &self.device.to_string(), seconds, behind_tls)
+    }
+}
+
+impl FromRequestParts<App> for Device {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
+        Ok(Device(secret(
+            &parts.headers,
+            DEVICE,
+            app.config().behind_tls,
+        )))
+    }
 }
 
 impl Guest {
@@ -115,13 +183,47 @@ fn form_secret(headers: &HeaderMap, behind_tls: bool) -> Option<Secret> {
 }
 
 /// The answer to somebody who has signed in.
-pub fn signed_in(secret: Secret, to: &str, behind_tls: bool) -> Response {
+pub fn signed_in(entry: Entry, to: &str, behind_tls: bool) -> Response {
     let seconds = Some(sessions::SECONDS_MAX);
-    let session = cookie(SESSION, &secret.to_string(), seconds, behind_tls);
+    let session = cookie(SESSION, &entry.session.to_string(), seconds, behind_tls);
     let guest = cookie(GUEST, "", Some(0), behind_tls);
-    let cookies =
-        axum::response::AppendHeaders([(header::SET_COOKIE, session), (header::SET_COOKIE, guest)]);
-    (cookies, Redirect::to(to)).into_response()
+    let cookies = [session, guest, entry.device_cookie(behind_tls)];
+    let cookies = cookies.map(|cookie| (header::SET_COOKIE, cookie));
+    (axum::response::AppendHeaders(cookies), Redirect::to(to)).into_response()
+}
+
+/// The way to a page that shows this secret once: by a cookie, since it must not be in an address.
+pub fn show_once(secret: Secret, to: &str, behind_tls: bool) -> Response {
+    let cookie = cookie(FLASH, &secret.to_string(), Some(FLASH_SECONDS), behind_tls);
+    ([(header::SET_COOKIE, cookie)], Redirect::to(to)).into_response()
+}
+
+/// The secret that a page is to show, which is then forgotten.
+pub struct Flash {
+    pub secret: Option<Secret>,
+    behind_tls: bool,
+}
+
+impl Flash {
+    /// The page; the secret isn't shown again.
+    pub fn show(&self, page: impl IntoResponse) -> Response {
+        let mut response = page.into_response();
+        if self.secret.is_some() {
+            let cookie = cookie(FLASH, "", Some(0), self.behind_tls);
+            response.headers_mut().append(header::SET_COOKIE, cookie);
+        }
+        response
+    }
+}
+
+impl FromRequestParts<App> for Flash {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
+        let behind_tls = app.config().behind_tls;
+        let secret = secret(&parts.headers, FLASH, behind_tls);
+        Ok(Flash { secret, behind_tls })
+    }
 }
 
 /// The answer to somebody who has signed out.

@@ -28,6 +28,8 @@ pub struct Client {
     router: Router,
     pub cookies: BTreeMap<String, String>,
     pub token: Option<String>,
+    /// Where they ask from, which is believed behind a proxy.
+    pub address: Option<String>,
 }
 
 /// What was answered.
@@ -50,7 +52,12 @@ impl Site {
 
     /// With an owner and other people, who have signed in.
     pub async fn with_people(names: &[&str]) -> (Self, Vec<Client>) {
-        let site = Site::new(Config::default());
+        Site::with_people_and(Config::default(), names).await
+    }
+
+    /// Like [`Site::with_people`], for a server that was started in another way.
+    pub async fn with_people_and(config: Config, names: &[&str]) -> (Self, Vec<Client>) {
+        let site = Site::new(config);
         let mut owner = site.visitor();
         owner.set_up(&site, names[0]).await;
         let mut people = vec![owner];
@@ -69,6 +76,7 @@ impl Site {
             router: self.app.router(),
             cookies: BTreeMap::new(),
             token: None,
+            address: None,
         }
     }
 }
@@ -121,6 +129,9 @@ impl Client {
         let mut request = Request::builder().method(method).uri(path);
         if !cookies.is_empty() {
             request = request.header(header::COOKIE, cookies.join("; "));
+        }
+        if let Some(address) = &self.address {
+            request = request.header("x-forwarded-for", address);
         }
         if let Some(token) = &self.token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
@@ -177,6 +188,7 @@ impl Client {
 
     pub async fn invitation(&mut self) -> String {
         let answer = self.post("/friends", "/friends/invite", &[]).await;
+        let answer = self.get(answer.header("location")).await;
         let (_, rest) = answer.text.split_once("/invitation/").expect("a link");
         rest[..40].to_owned()
     }
@@ -205,6 +217,7 @@ impl Client {
         let answer = self
             .post("/account", "/account/tokens", &[("name", "test")])
             .await;
+        let answer = self.get(answer.header("location")).await;
         let (_, rest) = answer
             .text
             .split_once("id=\"made\" readonly value=\"")

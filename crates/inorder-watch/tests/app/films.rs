@@ -249,3 +249,81 @@ async fn a_program_corrects_and_removes_its_film() {
     );
     assert_eq!(people[0].api("GET", &film, json!(null)).await.status, 404);
 }
+
+/// What another source makes of a film.
+type Retelling<'a> = dyn Fn(usize, &mut serde_json::Value) + 'a;
+
+/// The films there are at the start, as another source may have them.
+fn retold(how: impl Fn(usize, &mut serde_json::Value)) -> &'static str {
+    let films = include_str!("../../src/films/demo.jsonl")
+        .lines()
+        .enumerate();
+    let retold = films.map(|(at, line)| {
+        let mut film = serde_json::from_str(line).unwrap();
+        how(at, &mut film);
+        film.to_string() + "\n"
+    });
+    retold.collect::<String>().leak()
+}
+
+#[test]
+fn films_that_are_there_are_not_added_again_however_they_are_told() {
+    let site = Site::new(Default::default());
+    let import = |how: &Retelling<'_>| {
+        let source = Source::of_text(retold(how)).unwrap();
+        import::import(site.app.db(), source, |_| ()).unwrap()
+    };
+    let title = |film: &serde_json::Value| film["title"].as_str().unwrap().to_owned();
+    let reversed = |film: &mut serde_json::Value| film["people"].as_array_mut().unwrap().reverse();
+    let ways: [(&str, &Retelling<'_>); 8] = [
+        ("the same", &|_, _| ()),
+        ("the cast in another order", &|_, film| reversed(film)),
+        ("with others first", &|_, film| {
+            film["people"]
+                .as_array_mut()
+                .unwrap()
+                .insert(0, "Somebody Else".into())
+        }),
+        ("in capitals", &|_, film| {
+            film["title"] = title(film).to_uppercase().into()
+        }),
+        ("without signs", &|_, film| {
+            film["title"] = title(film).replace([':', ',', '.', '\'', '-'], "").into()
+        }),
+        ("the article behind", &|_, film| {
+            if let Some(rest) = title(film).strip_prefix("The ") {
+                film["title"] = format!("{rest}, The").into();
+            }
+        }),
+        ("without people", &|_, film| film["people"] = json!([])),
+        ("a year later", &|_, film| {
+            if film["people"].as_array().unwrap().len() > 1 {
+                film["year"] = (film["year"].as_i64().unwrap() + 1).into();
+            }
+        }),
+    ];
+    for (way, how) in ways {
+        let done = import(how);
+        assert_eq!((done.added, done.known), (0, 100), "{way}: {done:?}");
+    }
+    let others = import(&|at, film| {
+        film["people"] = json!([format!("Somebody Else {at}"), "Another"]);
+    });
+    assert_eq!(
+        others.added, 100,
+        "films of the same title with nobody in common"
+    );
+    let numbered = import(&|at, film| {
+        reversed(film);
+        film["imdb"] = format!("tt{:07}", at + 1).into();
+    });
+    assert_eq!((numbered.added, numbered.matched), (0, 100));
+    let renamed = import(&|at, film| {
+        *film = json!({"title": format!("Another name {at}"), "imdb": format!("tt{:07}", at + 1)});
+    });
+    assert_eq!(
+        (renamed.added, renamed.known),
+        (0, 100),
+        "the number says which film it is"
+    );
+}

@@ -45,7 +45,7 @@ fn wanted(priority: i64) -> State {
 
 fn plan(db: &Connection, text: &[u8]) -> inorder_watch::Result<lists::Plan> {
     let mut plan = lists::Plan::default();
-    plan.find(db, &lists::rows(text)?)?;
+    plan.find(db, &lists::rows(text, lists::Kind::default())?)?;
     Ok(plan)
 }
 
@@ -333,4 +333,48 @@ async fn the_api_takes_and_gives_csv() {
         "{}",
         csv.text
     );
+}
+
+/// Uploads a file on the page for it.
+async fn upload(client: &mut Client, name: &str, text: &str, kind: &str) -> StatusCode {
+    let token = client.get("/import").await.field("token");
+    let part = |disposition: &str, text: &str| {
+        format!("--x\r\nContent-Disposition: form-data; {disposition}\r\n\r\n{text}\r\n")
+    };
+    let body = [
+        part("name=\"token\"", &token),
+        part(&format!("name=\"file\"; filename=\"{name}\""), text),
+        part("name=\"kind\"", kind),
+        "--x--\r\n".to_owned(),
+    ];
+    let request = client
+        .request("POST", "/import")
+        .header("content-type", "multipart/form-data; boundary=x")
+        .body(axum::body::Body::from(body.concat()))
+        .unwrap();
+    client.send(request).await.status
+}
+
+#[tokio::test]
+async fn what_was_watched_there_is_watched_here() {
+    let plain = "Date,Name,Year,Letterboxd URI\n2024-01-06,Alien,1979,https://boxd.it/1\n";
+    for (name, kind, watched) in [
+        ("watched.csv", "", 1),
+        ("films.csv", "", 1),
+        ("watchlist.csv", "", 0),
+        ("renamed.csv", "", 0),
+        ("renamed.csv", "watched", 1),
+        ("watched.csv", "to_watch", 0),
+    ] {
+        let (_site, mut people) = Site::with_people(&["Anna"]).await;
+        let anna = &mut people[0];
+        assert_eq!(upload(anna, name, plain, kind).await, StatusCode::OK);
+        anna.make_token().await;
+        let me = anna.api("GET", "/me", serde_json::Value::Null).await.json();
+        assert_eq!(
+            (&me["watched"], &me["to_watch"]),
+            (&watched.into(), &(1 - watched).into()),
+            "{name} {kind}"
+        );
+    }
 }

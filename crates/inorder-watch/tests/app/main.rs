@@ -2,10 +2,15 @@
 
 mod api;
 mod client;
+mod clock;
 #[path = "../common/mod.rs"]
 mod common;
 mod films;
+mod forms;
 mod lists;
 mod program;
 mod schema;
+mod search;
 mod security;
+mod signing_in;
+mod unicode;

@@ -272,3 +272,111 @@ fn seeding_writes_the_same_lists_in_both_ways() {
     let (again, _, err) = run(&db, &["seed"], "");
     assert!(!again && err.contains("seed a new file"), "{err}");
 }
+
+/// Signs Anna in from this address, as a browser without a script does.
+async fn sign_in(server: &str, from: &str) {
+    let from: std::net::IpAddr = from.parse().unwrap();
+    let client = reqwest::Client::builder().no_proxy().local_address(from);
+    let client = client
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .unwrap();
+    let address = format!("{server}/sign-in");
+    let page = client.get(&address).send().await.unwrap();
+    let cookie = page.headers()["set-cookie"]
+        .to_str()
+        .unwrap()
+        .split(';')
+        .next()
+        .unwrap()
+        .to_owned();
+    let text = page.text().await.unwrap();
+    let (_, token) = text.split_once("name=\"token\" value=\"").unwrap();
+    let token = token.split('"').next().unwrap();
+    let form = [
+        ("token", token),
+        ("name", "Anna"),
+        ("password", "a long enough password"),
+    ];
+    let body = serde_urlencoded::to_string(form).unwrap();
+    let sent = client
+        .post(&address)
+        .header("cookie", cookie)
+        .header("content-type", "application/x-www-form-urlencoded");
+    let answer = sent.body(body).send().await.unwrap();
+    assert_eq!(answer.status(), 303, "{}", answer.text().await.unwrap());
+}
+
+#[tokio::test]
+async fn signing_in_takes_no_more_memory_each_time() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let (_folder, db) = new_file();
+    run(
+        &db,
+        &["user", "add", "Anna", "--password-stdin"],
+        "a long enough password\n",
+    );
+    let server = Server::start(&db);
+    let mut least = u64::MAX;
+    for round in 0..12 {
+        // An address has ten tries.
+        let from = |i: usize| format!("127.0.1.{}", round * 5 + i + 1);
+        let tries: Vec<_> = (0..5).map(|i| (server.address.clone(), from(i))).collect();
+        let tries = tries
+            .into_iter()
+            .map(|(to, from)| tokio::spawn(async move { sign_in(&to, &from).await }));
+        for one in tries.collect::<Vec<_>>() {
+            one.await.unwrap();
+        }
+        least = least.min(server.resident_bytes());
+    }
+    let megabytes = (server.resident_bytes() - least) >> 20;
+    // One hash takes 19.
+    assert!(megabytes < 19, "60 took {megabytes} MB more than 5");
+}
+
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn nobody_else_can_read_what_is_kept() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (folder, db) = new_file();
+    let beside = |end: &str| folder.path().join(format!("watch.db{end}"));
+    seeded(&db, 2);
+    let server = Server::start(&db);
+    let there = [
+        beside(""),
+        beside("-wal"),
+        beside("-shm"),
+        db.with_extension("credentials"),
+    ];
+    let modes = there.each_ref().map(|path| mode(path));
+    assert_eq!(modes, [0o600; 4]);
+    let copy = folder.path().join("copy.db");
+    let (worked, _, err) = run(&db, &["backup", copy.to_str().unwrap()], "");
+    assert!(worked && mode(&copy) == 0o600, "{err}");
+    server.kill();
+    // What an older program left open is closed.
+    for path in [&there[0], &there[1], &there[2]] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    let _server = Server::start(&db);
+    let modes = there.each_ref().map(|path| mode(path));
+    assert_eq!(modes, [0o600; 4]);
+}
+
+#[test]
+fn a_reset_from_the_command_line_ends_what_was_opened() {
+    let (_folder, db) = new_file();
+    let tokens = seeded(&db, 1);
+    assert_eq!(tokens.len(), 1);
+    let counts = "SELECT (SELECT count(*) FROM session) || ' ' || (SELECT count(*) FROM api_token) || ' ' || (SELECT count(password) FROM user)";
+    let name = query(&db, "SELECT name FROM user");
+    assert_eq!(query(&db, counts), "1 1 0");
+    let (worked, _, err) = run(&db, &["user", "reset", &name], "");
+    assert!(worked, "{err}");
+    assert_eq!(query(&db, counts), "0 0 0");
+}

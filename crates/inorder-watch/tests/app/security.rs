@@ -647,3 +647,82 @@ async fn who_was_signed_out_from_elsewhere_can_sign_in_again() {
     assert_eq!(answer.header("location"), "/", "{}", answer.text);
     assert_eq!(people[0].get("/").await.status, StatusCode::OK);
 }
+
+/// What somebody sees of the requests they have sent, but for the name.
+async fn seen(person: &mut crate::client::Client, name: &str) -> Vec<String> {
+    let page = person.get("/friends").await.text;
+    let (_, asked) = page.split_once("You have asked").unwrap_or_default();
+    let row = asked
+        .split("<li")
+        .find(|row| row.contains(name))
+        .unwrap_or_default();
+    let page_row = row
+        .split("</li>")
+        .next()
+        .unwrap_or_default()
+        .replace(name, "NAME");
+    let token = page_row
+        .split_once("name=\"token\"")
+        .map_or("", |(_, rest)| rest.split('>').next().unwrap());
+    let sent = person
+        .api("GET", "/friends", serde_json::Value::Null)
+        .await
+        .json();
+    let sent = sent["requests_sent"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|r| r["name"] == name)
+        .cloned();
+    vec![
+        page_row.replace(token, ""),
+        format!("{sent:?}").replace(name, "NAME"),
+    ]
+}
+
+#[tokio::test]
+async fn what_becomes_of_a_request_is_not_told() {
+    let (_site, mut people) = Site::with_people(&["Anna", "Ben", "Cleo"]).await;
+    let [_, ben, cleo] = &mut people[..] else {
+        unreachable!()
+    };
+    ben.make_token().await;
+    // Ben and Cleo came by Anna's invitations, and are strangers to each other; Dora is nobody.
+    for name in ["Cleo", "Dora"] {
+        ben.post("/friends", "/friends/request", &[("name", name)])
+            .await;
+    }
+    let nobody = seen(ben, "Dora").await;
+    assert!(
+        nobody[0].contains("Take back") && nobody[1].contains("NAME"),
+        "{nobody:?}"
+    );
+    assert_eq!(seen(ben, "Cleo").await, nobody);
+    assert!(cleo.get("/friends").await.text.contains("Requests for you"));
+    cleo.post("/friends", "/friends/decline", &[("name", "Ben")])
+        .await;
+    assert_eq!(seen(ben, "Cleo").await, nobody, "she declined");
+    // Asked again, she isn't bothered again, and the answer is the same.
+    let again = ben
+        .post("/friends", "/friends/request", &[("name", "Cleo")])
+        .await;
+    assert_eq!(again.header("location"), "/friends?done=requested");
+    assert_eq!(seen(ben, "Cleo").await, nobody);
+    assert!(!cleo.get("/friends").await.text.contains("Requests for you"));
+    // When she changes her mind, it is still what he wants.
+    cleo.post("/friends", "/friends/request", &[("name", "Ben")])
+        .await;
+    assert!(
+        cleo.get("/friends")
+            .await
+            .text
+            .contains("href=\"/people/Ben\"")
+    );
+    cleo.post("/people/Ben", "/friends/unfriend", &[("name", "Ben")])
+        .await;
+    ben.post("/friends", "/friends/request", &[("name", "Cleo")])
+        .await;
+    cleo.post("/account", "/account/delete", &[("confirm", PASSWORD)])
+        .await;
+    assert_eq!(seen(ben, "Cleo").await, nobody, "she is gone");
+}

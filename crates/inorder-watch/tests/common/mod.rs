@@ -44,6 +44,14 @@ impl Server {
         }
     }
 
+    /// Bytes of memory that it has.
+    pub fn resident_bytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+        let kilobytes = line.unwrap().split_whitespace().nth(1).unwrap();
+        kilobytes.parse::<u64>().unwrap() * 1024
+    }
+
     /// Kills it, as a power cut would.
     pub fn kill(mut self) {
         self.child.kill().expect("it runs");

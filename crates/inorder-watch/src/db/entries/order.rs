@@ -1,6 +1,6 @@
 //! The order of the films to watch: by priority, then by place.
 
-use super::undo;
+use super::Change;
 use crate::{Error, Result};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension};
@@ -51,7 +51,7 @@ pub fn shift(db: &Connection, user: i64, film: i64, direction: Direction) -> Res
         .iter()
         .position(|&other| other == film)
         .unwrap_or_default();
-    let change = undo::begin(db, user)?;
+    let change = Change::begin(db, user)?;
     let neighbour = match direction {
         Direction::Up => at.checked_sub(1),
         Direction::Down => Some(at + 1).filter(|&next| next < group.len()),
@@ -59,7 +59,7 @@ pub fn shift(db: &Connection, user: i64, film: i64, direction: Direction) -> Res
     if let Some(neighbour) = neighbour {
         group.swap(at, neighbour);
         place_all(db, change, user, &group, priority)?;
-        return Ok(change);
+        return Ok(change.id);
     }
     let (next, is_first) = match direction {
         Direction::Up => (priority + 1, false),
@@ -70,7 +70,7 @@ pub fn shift(db: &Connection, user: i64, film: i64, direction: Direction) -> Res
         group.insert(if is_first { 0 } else { group.len() }, film);
         place_all(db, change, user, &group, next)?;
     }
-    Ok(change)
+    Ok(change.id)
 }
 
 /// The films to watch of this priority, in order.
@@ -80,7 +80,13 @@ fn films_of(db: &Connection, user: i64, priority: i64) -> Result<Vec<i64>> {
 }
 
 /// Gives these films this order; only what has another place than before is written.
-fn place_all(db: &Connection, change: Ulid, user: i64, films: &[i64], priority: i64) -> Result<()> {
+fn place_all(
+    db: &Connection,
+    change: Change,
+    user: i64,
+    films: &[i64],
+    priority: i64,
+) -> Result<()> {
     let sql = "SELECT priority IS ?3 AND place IS ?4 FROM entry WHERE user = ?1 AND film = ?2";
     let mut is_placed = db.prepare_cached(sql)?;
     let sql = "UPDATE entry SET priority = ?3, place = ?4 WHERE user = ?1 AND film = ?2";
@@ -89,7 +95,7 @@ fn place_all(db: &Connection, change: Ulid, user: i64, films: &[i64], priority: 
     for (film, place) in films.iter().zip(1i32..) {
         let bound = (user, film, priority, f64::from(place));
         if !is_placed.query_row(bound, |row| row.get(0))? {
-            undo::remember(db, change, user, *film)?;
+            change.remember(db, user, *film)?;
             update.execute(bound)?;
         }
     }

@@ -1,6 +1,6 @@
 //! One's account.
 
-use super::{Answer, Done, again, notice};
+use super::{Answer, Done, again, form_of, notice};
 use crate::{
     Error, Result, date,
     db::{
@@ -10,17 +10,19 @@ use crate::{
         users::{self, User},
     },
     secret::Secret,
+    text,
     web::{
-        App, Caller,
+        App,
         form::{Nothing, Posted},
         layout::{self, Place},
         parts,
-        visitor::{self, Member},
+        visitor::{self, Device, Entry, Flash, Member},
     },
 };
 use axum::{
     Router,
     extract::{Path, Query},
+    http::header,
     response::{IntoResponse, Redirect},
     routing::{get, post},
 };
@@ -32,12 +34,18 @@ use serde::Deserialize;
 pub fn router() -> Router<App> {
     Router::new()
         .route("/account", get(show))
-        .route("/account/password", post(set_password))
-        .route("/account/sign-out-elsewhere", post(sign_out_elsewhere))
-        .route("/account/tokens", post(add_token))
-        .route("/account/tokens/{id}/revoke", post(revoke))
-        .route("/account/sign-up", post(set_sign_up))
-        .route("/account/delete", post(delete))
+        .route("/account/password", form_of("/account", post(set_password)))
+        .route(
+            "/account/sign-out-elsewhere",
+            form_of("/account", post(sign_out_elsewhere)),
+        )
+        .route("/account/tokens", form_of("/account", post(add_token)))
+        .route(
+            "/account/tokens/{id}/revoke",
+            form_of("/account", post(revoke)),
+        )
+        .route("/account/sign-up", form_of("/account", post(set_sign_up)))
+        .route("/account/delete", form_of("/account", post(delete)))
 }
 
 /// All that the page shows.
@@ -55,16 +63,22 @@ fn account(db: &Connection, user: &User) -> Result<Account> {
     })
 }
 
-async fn show(member: Member, Query(Done { done }): Query<Done>) -> Answer<Markup> {
+async fn show(member: Member, flash: Flash, Query(Done { done }): Query<Done>) -> Answer {
     let account = member.me.read(account)?;
+    if let Some(token) = flash.secret.filter(|_| done == "token") {
+        let notice = parts::shown_once("made", "Your token; it is shown only now", &token);
+        return Ok(flash.show(page(&member, &account, Some(notice), None)));
+    }
     let words = match done.as_str() {
-        "password" => Some("Your password is changed; you are signed out everywhere else."),
+        "password" => Some(
+            "Your password is changed; you are signed out everywhere else, and your tokens are revoked.",
+        ),
         "elsewhere" => Some("You are signed out everywhere else."),
         "revoked" => Some("The token is revoked."),
         "saved" => Some("Saved."),
         _ => None,
     };
-    Ok(page(&member, &account, notice(words), None))
+    Ok(page(&member, &account, notice(words), None).into_response())
 }
 
 fn page(
@@ -76,7 +90,7 @@ fn page(
     let token = secret.form_token();
     let body = html! {
         div.head {
-            h1 { (me.user.name) }
+            h1 { bdi { (me.user.name) } }
             form method="post" action="/sign-out" { (parts::hidden(&token, "")) button { "Sign out" } }
         }
         @if let Some(notice) = notice { (notice) }
@@ -138,10 +152,10 @@ fn tokens_form(account: &Account, token: &str) -> Markup {
                 ul.plain {
                     @for made in &account.tokens {
                         li.person {
-                            span.who { (made.name) " " small { (date::day(made.id.ms())) } }
+                            span.who { bdi { (made.name) } " " small { (date::day(made.id.ms())) } }
                             form method="post" action={ "/account/tokens/" (made.id) "/revoke" } {
                                 (parts::hidden(token, ""))
-                                button.small aria-label={ "Revoke " (made.name) } { "Revoke" }
+                                button.small aria-label={ "Revoke " (text::isolated(&made.name)) } { "Revoke" }
                             }
                         }
                     }
@@ -151,7 +165,7 @@ fn tokens_form(account: &Account, token: &str) -> Markup {
                 (parts::hidden(token, ""))
                 label.field for="token-name" { "What is it for?" }
                 div.row {
-                    input id="token-name" name="name" required maxlength="60" autocomplete="off";
+                    input id="token-name" name="name" dir="auto" required maxlength="60" autocomplete="off";
                     button { "Make a token" }
                 }
             }
@@ -216,19 +230,28 @@ struct Passwords {
 
 async fn set_password(
     member: Member,
-    Caller(address): Caller,
+    device: Device,
     Posted(Passwords { current, password }): Posted<Passwords>,
 ) -> Answer {
     let Member { me, secret } = &member;
+    let entry = Entry::new(device);
     let changed = async {
-        me.app
-            .check_password(address, &me.user.name, current)
-            .await?;
+        me.app.check_password(&me.user, current).await?;
         let (hash, session) = (me.app.hash(password).await?, secret.hash());
-        me.write(move |db, user| users::set_password(db, user.number, &hash, Some(session)))
-            .await
+        let set = move |db: &Connection, user: &User| {
+            users::set_password(db, user.number, Some(&hash), Some(session))?;
+            entry.remember_device(db, user.number)
+        };
+        me.write(set).await
     };
-    told(&member, changed.await, "password")
+    let changed = changed.await;
+    let is_changed = changed.is_ok();
+    let mut answer = told(&member, changed, "password")?;
+    if is_changed {
+        let cookie = entry.device_cookie(me.app.config().behind_tls);
+        answer.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    Ok(answer)
 }
 
 async fn sign_out_elsewhere(member: Member, Posted(Nothing {}): Posted<Nothing>) -> Answer {
@@ -245,17 +268,17 @@ struct Name {
 async fn add_token(member: Member, Posted(Name { name }): Posted<Name>) -> Answer {
     let secret = Secret::new();
     let add = move |db: &Connection, user: &User| tokens::add(db, user.number, &name, secret);
-    if let Err(error) = member.me.write(add).await {
-        return told(&member, Err(error), "");
-    }
-    let notice = html! {
-        div.notice role="status" {
-            label.field for="made" { "Your token; it is shown only now" }
-            input.wide id="made" readonly value=(secret) data-select;
+    match member.me.write(add).await {
+        Ok(()) => {
+            let behind_tls = member.me.app.config().behind_tls;
+            Ok(visitor::show_once(
+                secret,
+                "/account?done=token",
+                behind_tls,
+            ))
         }
-    };
-    let account = member.me.read(account)?;
-    Ok(page(&member, &account, Some(notice), None).into_response())
+        Err(error) => told(&member, Err(error), ""),
+    }
 }
 
 async fn revoke(
@@ -285,16 +308,10 @@ struct Confirm {
     confirm: String,
 }
 
-async fn delete(
-    member: Member,
-    Caller(address): Caller,
-    Posted(Confirm { confirm }): Posted<Confirm>,
-) -> Answer {
+async fn delete(member: Member, Posted(Confirm { confirm }): Posted<Confirm>) -> Answer {
     let me = &member.me;
     let deleted = async {
-        me.app
-            .check_password(address, &me.user.name, confirm)
-            .await?;
+        me.app.check_password(&me.user, confirm).await?;
         me.write(account::delete).await
     };
     match deleted.await {

@@ -8,6 +8,7 @@ use crate::{
         undo,
         users::User,
     },
+    text,
     web::{
         App, form,
         layout::{self, Place},
@@ -86,7 +87,7 @@ async fn show(
             @if !friends.is_empty() { (friends_with(&friends)) }
         }
     };
-    Ok(layout::Page::new(&film.facts.title)
+    Ok(layout::Page::new(&text::isolated(&film.facts.title))
         .of(&me.user)
         .at(Place::Films)
         .show(body))
@@ -97,11 +98,11 @@ fn heading(film: &Film) -> Markup {
         div.heading {
             (parts::tile(film))
             div {
-                h1 { (film.facts.title) }
+                h1 { bdi { (film.facts.title) } }
                 p.line {
                     @if let Some(year) = film.facts.year { span.year { (year) } }
                     @for genre in &film.facts.genres {
-                        a href={ "/films?" (serde_urlencoded::to_string([("genre", genre)]).unwrap_or_default()) } { (genre) }
+                        a href={ "/films?" (serde_urlencoded::to_string([("genre", genre)]).unwrap_or_default()) } { bdi { (genre) } }
                     }
                 }
             }
@@ -111,7 +112,7 @@ fn heading(film: &Film) -> Markup {
                 "With "
                 @for (i, name) in film.facts.people.iter().enumerate() {
                     @if i > 0 { ", " }
-                    a href={ "/films?" (serde_urlencoded::to_string([("q", name)]).unwrap_or_default()) } { (name) }
+                    a href={ "/films?" (serde_urlencoded::to_string([("q", name)]).unwrap_or_default()) } { bdi { (name) } }
                 }
             }
         }
@@ -145,7 +146,7 @@ fn mine(film: &Film, state: Option<&State>, token: &str) -> Markup {
                     }
                 }
                 label.field for="note" { "Note " small { "only you see it" } }
-                textarea id="note" name="note" rows="3" maxlength=(entries::NOTE_CHARACTERS_MAX) { (state.note.unwrap_or_default()) }
+                textarea id="note" name="note" dir="auto" rows="3" maxlength=(entries::NOTE_CHARACTERS_MAX) { (state.note.unwrap_or_default()) }
                 p.buttons {
                     button.primary { @if is_there { "Save" } @else { "Add to the list" } }
                     @if is_there { button formaction=(address("remove")) formnovalidate { "Take off the list" } }
@@ -162,7 +163,7 @@ fn friends_with(friends: &[(User, bool)]) -> Markup {
             ul.plain {
                 @for (friend, watched) in friends {
                     li {
-                        a href={ "/people/" (friend.name) } { (friend.name) }
+                        a href={ "/people/" (friend.name) } { bdi { (friend.name) } }
                         @if *watched { " has watched it" } @else { " wants to watch it" }
                     }
                 }

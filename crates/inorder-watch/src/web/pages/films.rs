@@ -5,6 +5,7 @@ use crate::{
     Result,
     db::{entries, films::Film, undo, users::User},
     films::find::{self, FILMS_MAX, Found, Query as Wanted},
+    text,
     web::{
         App, form,
         layout::{self, Place},
@@ -73,7 +74,7 @@ async fn show(Member { me, secret }: Member, Query(search): Query<Search>) -> An
         form.search action="/films" role="search" data-live {
             label.field {
                 span { "Title, year, person or genre" }
-                input type="search" id="q" name="q" value=(search.q) autocomplete="off" spellcheck="false" enterkeyhint="search" aria-keyshortcuts="/";
+                input type="search" id="q" name="q" value=(search.q) dir="auto" autocomplete="off" spellcheck="false" enterkeyhint="search" aria-keyshortcuts="/";
             }
             div.row {
                 (parts::genre_choice(&genres, search.genre.as_ref()))
@@ -97,23 +98,22 @@ async fn show(Member { me, secret }: Member, Query(search): Query<Search>) -> An
 }
 
 /// Says what was found.
-fn words(search: &Search, count: usize, is_guess: bool) -> String {
+fn words(search: &Search, count: usize, is_guess: bool) -> Markup {
     let is_empty = search.q.trim().is_empty();
-    match count {
-        0 => "Nothing found.".to_owned(),
-        _ if is_guess => format!(
-            "Nothing is called “{}”. Is it one of these?",
-            search.q.trim()
-        ),
-        _ if is_empty => "The newest films".to_owned(),
-        1 => "1 film".to_owned(),
-        FILMS_MAX => format!("The best {FILMS_MAX}; one more word tells fewer"),
-        count => format!("{count} films"),
+    html! {
+        @match count {
+            0 => "Nothing found.",
+            _ if is_guess => { "Nothing is called “" bdi { (search.q.trim()) } "”. Is it one of these?" }
+            _ if is_empty => "The newest films",
+            1 => "1 film",
+            FILMS_MAX => { "The best " (FILMS_MAX) "; one more word tells fewer" }
+            count => { (count) " films" }
+        }
     }
 }
 
 fn row((state, film): &Hit, token: &str, back: &str) -> Markup {
-    let title = &film.facts.title;
+    let title = text::isolated(&film.facts.title);
     html! {
         li.film id={ "f" (film.id) } {
             (parts::tile(film))

@@ -1,6 +1,6 @@
 //! Friends, requests and invitations.
 
-use super::{Answer, Done, again, notice};
+use super::{Answer, Done, again, form_of, notice};
 use crate::{
     Result, date,
     db::{
@@ -9,12 +9,13 @@ use crate::{
         users::User,
     },
     secret::Secret,
+    text,
     web::{
         App,
         form::{Nothing, Posted},
         layout::{self, Place},
         parts,
-        visitor::Member,
+        visitor::{self, Flash, Member},
     },
 };
 use axum::{
@@ -32,13 +33,16 @@ use serde::Deserialize;
 pub fn router() -> Router<App> {
     Router::new()
         .route("/friends", get(show))
-        .route("/friends/request", post(request))
-        .route("/friends/accept", post(accept))
-        .route("/friends/decline", post(decline))
-        .route("/friends/take-back", post(take_back))
-        .route("/friends/unfriend", post(unfriend))
-        .route("/friends/invite", post(invite))
-        .route("/friends/uninvite/{id}", post(uninvite))
+        .route("/friends/request", form_of("/friends", post(request)))
+        .route("/friends/accept", form_of("/friends", post(accept)))
+        .route("/friends/decline", form_of("/friends", post(decline)))
+        .route("/friends/take-back", form_of("/friends", post(take_back)))
+        .route("/friends/unfriend", form_of("/friends", post(unfriend)))
+        .route("/friends/invite", form_of("/friends", post(invite)))
+        .route(
+            "/friends/uninvite/{id}",
+            form_of("/friends", post(uninvite)),
+        )
 }
 
 /// All that the page shows.
@@ -64,8 +68,18 @@ fn circle(db: &Connection, user: &User) -> Result<Circle> {
     })
 }
 
-async fn show(member: Member, Query(Done { done }): Query<Done>) -> Answer<Markup> {
+async fn show(
+    member: Member,
+    flash: Flash,
+    headers: HeaderMap,
+    Query(Done { done }): Query<Done>,
+) -> Answer {
     let circle = member.me.read(circle)?;
+    if let Some(secret) = flash.secret.filter(|_| done == "invited") {
+        let link = own_address(&member.me.app, &headers, &format!("/invitation/{secret}"));
+        let notice = parts::shown_once("link", "Send this link; it is shown only now", &link);
+        return Ok(flash.show(page(&member, &circle, Some(notice), None)));
+    }
     let words = match done.as_str() {
         "requested" => {
             Some("Asked. If there is somebody of this name here, they see your request.")
@@ -76,7 +90,7 @@ async fn show(member: Member, Query(Done { done }): Query<Done>) -> Answer<Marku
         "unfriended" => Some("You are no longer friends."),
         _ => None,
     };
-    Ok(page(&member, &circle, notice(words), None))
+    Ok(page(&member, &circle, notice(words), None).into_response())
 }
 
 fn page(member: &Member, circle: &Circle, notice: Option<Markup>, problem: Option<&str>) -> Markup {
@@ -113,7 +127,7 @@ fn button(address: &str, words: &str, name: &str, token: &str, class: &str) -> M
         form method="post" action=(address) data-enhance {
             (parts::hidden(token, ""))
             input type="hidden" name="name" value=(name);
-            button.small class=(class) aria-label={ (words) ": " (name) } { (words) }
+            button.small class=(class) aria-label={ (words) ": " (text::isolated(name)) } { (words) }
         }
     }
 }
@@ -121,7 +135,7 @@ fn button(address: &str, words: &str, name: &str, token: &str, class: &str) -> M
 fn received(request: &Request, token: &str) -> Markup {
     html! {
         li.person {
-            span.who { (request.name) " " small { (date::day(request.id.ms())) } }
+            span.who { bdi { (request.name) } " " small { (date::day(request.id.ms())) } }
             (button("/friends/accept", "Accept", &request.name, token, "primary"))
             (button("/friends/decline", "Decline", &request.name, token, ""))
         }
@@ -131,8 +145,8 @@ fn received(request: &Request, token: &str) -> Markup {
 fn friend_row(friend: &User) -> Markup {
     html! {
         li.person {
-            a.who href={ "/people/" (friend.name) } { (friend.name) }
-            a.button.small href={ "/tonight?with=" (friend.name) } aria-label={ "Tonight with " (friend.name) } { "Tonight" }
+            a.who href={ "/people/" (friend.name) } { bdi { (friend.name) } }
+            a.button.small href={ "/tonight?with=" (friend.name) } aria-label={ "Tonight with " (text::isolated(&friend.name)) } { "Tonight" }
         }
     }
 }
@@ -146,7 +160,7 @@ fn ask(circle: &Circle, token: &str, problem: Option<&str>) -> Markup {
                 (parts::hidden(token, ""))
                 label.field for="friend" { "Their name" }
                 div.row {
-                    input id="friend" name="name" required maxlength="30" autocomplete="off" autocapitalize="none" spellcheck="false";
+                    input id="friend" name="name" dir="auto" required maxlength="30" autocomplete="off" autocapitalize="none" spellcheck="false";
                     button.primary { "Ask" }
                 }
             }
@@ -155,7 +169,7 @@ fn ask(circle: &Circle, token: &str, problem: Option<&str>) -> Markup {
                 ul.plain {
                     @for request in &circle.sent {
                         li.person {
-                            span.who { (request.name) " " small { (date::day(request.id.ms())) } }
+                            span.who { bdi { (request.name) } " " small { (date::day(request.id.ms())) } }
                             (button("/friends/take-back", "Take back", &request.name, token, ""))
                         }
                     }
@@ -237,24 +251,25 @@ async fn unfriend(member: Member, form: Posted<Name>) -> Answer {
     .await
 }
 
-async fn invite(member: Member, headers: HeaderMap, Posted(Nothing {}): Posted<Nothing>) -> Answer {
+async fn invite(member: Member, Posted(Nothing {}): Posted<Nothing>) -> Answer {
     let secret = Secret::new();
     let invited = member
         .me
         .write(move |db, user| links::invite(db, user.number, secret));
-    let invited = invited.await;
-    let circle = member.me.read(circle)?;
-    if let Err(error) = invited {
-        return again(error, |words| page(&member, &circle, None, Some(words)));
-    }
-    let link = own_address(&member.me.app, &headers, &format!("/invitation/{secret}"));
-    let notice = html! {
-        div.notice role="status" {
-            label.field for="link" { "Send this link; it is shown only now" }
-            input.wide id="link" readonly value=(link) data-select;
+    match invited.await {
+        Ok(()) => {
+            let behind_tls = member.me.app.config().behind_tls;
+            Ok(visitor::show_once(
+                secret,
+                "/friends?done=invited",
+                behind_tls,
+            ))
         }
-    };
-    Ok(page(&member, &circle, Some(notice), None).into_response())
+        Err(error) => {
+            let circle = member.me.read(circle)?;
+            again(error, |words| page(&member, &circle, None, Some(words)))
+        }
+    }
 }
 
 /// The address of this path, as whoever asks knows the site.

@@ -47,8 +47,16 @@ fn page(Member { me, secret }: &Member, done: Option<Markup>, problem: Option<&s
                 label.field for="file" { "CSV file" }
                 input id="file" type="file" name="file" accept=".csv,text/csv" required aria-describedby="file-hint";
                 p.hint id="file-hint" {
-                    "Letterboxd: Settings, Data, Export your data; then watchlist.csv, diary.csv or ratings.csv of it. IMDb: a list or your ratings, Export. "
+                    "Letterboxd: Settings, Data, Export your data; then diary.csv, ratings.csv, watched.csv, watchlist.csv or a list of it. IMDb: a list or your ratings, Export. "
                     "Or what this site has exported. Films that are on your list stay as they are."
+                }
+                label.field {
+                    span { "The films in it" }
+                    select name="kind" {
+                        option value="" { "are what the file’s name and columns say" }
+                        option value="watched" { "were watched" }
+                        option value="to_watch" { "are to be watched" }
+                    }
                 }
                 label.tick { input type="checkbox" name="add_missing"; span { "Add films that nobody here has heard of" } }
                 p.buttons { button.primary { "Import" } }
@@ -64,6 +72,10 @@ fn page(Member { me, secret }: &Member, done: Option<Markup>, problem: Option<&s
 /// What was sent.
 struct Sent {
     text: Bytes,
+    /// What the file's name says.
+    named: lists::Kind,
+    /// What the sender says.
+    chosen: Option<lists::Kind>,
     add_missing: bool,
 }
 
@@ -88,6 +100,8 @@ async fn sent(app: &App, headers: &HeaderMap, mut form: Multipart) -> Result<Sen
     };
     let mut sent = Sent {
         text: Bytes::new(),
+        named: lists::Kind::default(),
+        chosen: None,
         add_missing: false,
     };
     let mut is_own = false;
@@ -98,7 +112,18 @@ async fn sent(app: &App, headers: &HeaderMap, mut form: Multipart) -> Result<Sen
                 is_own = true;
             }
             _ if !is_own => check_token(app, headers, "")?,
-            Some("file") => sent.text = field.bytes().await.map_err(bad)?,
+            Some("file") => {
+                let name = field.file_name().unwrap_or_default().to_owned();
+                sent.text = field.bytes().await.map_err(bad)?;
+                sent.named = lists::Kind::of_file(&name, &sent.text);
+            }
+            Some("kind") => {
+                sent.chosen = match field.text().await.map_err(bad)?.as_str() {
+                    "watched" => Some(lists::Kind::Watched),
+                    "to_watch" => Some(lists::Kind::ToWatch),
+                    _ => None,
+                };
+            }
             Some("add_missing") => sent.add_missing = true,
             _ => {}
         }
@@ -113,7 +138,8 @@ async fn run(me: &Me, sent: Sent) -> Result<(Ulid, lists::Imported)> {
     if sent.text.is_empty() {
         return Err(Error::invalid("Choose a file first."));
     }
-    me.import(sent.text, sent.add_missing).await
+    let kind = sent.chosen.unwrap_or(sent.named);
+    me.import(sent.text, kind, sent.add_missing).await
 }
 
 fn done(member: &Member, change: Ulid, imported: &lists::Imported) -> Markup {
@@ -135,7 +161,7 @@ fn done(member: &Member, change: Ulid, imported: &lists::Imported) -> Markup {
         @if !missing.is_empty() {
             details open {
                 summary { "Not found" }
-                ul { @for name in missing { li { (name) } } }
+                ul { @for film in missing { li { bdi { (film.title) } @if let Some(year) = film.year { " (" (year) ")" } } } }
                 p { "Import the file again with “Add films that nobody here has heard of” to have them too." }
             }
         }

@@ -1,6 +1,6 @@
 //! One's own list.
 
-use super::{Answer, Done, film::StateForm};
+use super::{Answer, Done, film::StateForm, form_of};
 use crate::{
     Error, Result, date,
     db::{
@@ -8,6 +8,7 @@ use crate::{
         films, now_ms, undo,
         users::User,
     },
+    text,
     web::{
         App,
         form::{self, Nothing, Posted, Sent, local},
@@ -30,13 +31,13 @@ use serde::{Deserialize, Serialize};
 pub fn router() -> Router<App> {
     Router::new()
         .route("/", get(show))
-        .route("/list/{film}/add", post(add))
-        .route("/list/{film}/save", post(save))
-        .route("/list/{film}/remove", post(remove))
-        .route("/list/{film}/watched", post(watched))
-        .route("/list/{film}/up", post(up))
-        .route("/list/{film}/down", post(down))
-        .route("/undo/{change}", post(undo))
+        .route("/list/{film}/add", form_of("/", post(add)))
+        .route("/list/{film}/save", form_of("/", post(save)))
+        .route("/list/{film}/remove", form_of("/", post(remove)))
+        .route("/list/{film}/watched", form_of("/", post(watched)))
+        .route("/list/{film}/up", form_of("/", post(up)))
+        .route("/list/{film}/down", form_of("/", post(down)))
+        .route("/undo/{change}", form_of("/", post(undo)))
 }
 
 /// What an address of a list says: which part of it, in which order.
@@ -254,7 +255,7 @@ fn nothing_yet(watched: bool) -> Markup {
 
 fn row(entry: &Entry, can_move: bool) -> Markup {
     let id = &parts::film_id(&entry.film);
-    let title = &entry.film.facts.title;
+    let title = text::isolated(&entry.film.facts.title);
     html! {
         li.film id={ "f" (id) } {
             (parts::tile(&entry.film))
@@ -262,7 +263,7 @@ fn row(entry: &Entry, can_move: bool) -> Markup {
                 p { (parts::title(&entry.film)) }
                 p.line { (parts::line(&entry.film)) }
                 (marks(&entry.state))
-                @if let Some(note) = &entry.state.note { p.note { (note) } }
+                @if let Some(note) = &entry.state.note { p.note dir="auto" { (note) } }
             }
             div.actions {
                 @if can_move {
@@ -301,23 +302,27 @@ pub fn notice(
     back: &str,
 ) -> Markup {
     let film = last.and_then(|(_, title)| title.as_deref());
-    let of = |film: Option<&str>| {
-        film.map_or_else(|| "the films".to_owned(), |title| format!("“{title}”"))
-    };
-    let words = match done {
-        "added" => format!("Added {} to your list.", of(film)),
-        "saved" => format!("Saved {}.", of(film)),
-        "present" => "It was on your list already.".to_owned(),
-        "removed" => format!("Took {} off your list.", of(film)),
-        "watched" => format!("Marked {} as watched.", of(film)),
-        "moved" => "Moved.".to_owned(),
-        "undone" => "Undone.".to_owned(),
-        "gone" => "The film is removed.".to_owned(),
+    let (before, after) = match done {
+        "added" => ("Added ", " to your list."),
+        "saved" => ("Saved ", "."),
+        "removed" => ("Took ", " off your list."),
+        "watched" => ("Marked ", " as watched."),
+        "present" => ("It was on your list already.", ""),
+        "moved" => ("Moved.", ""),
+        "undone" => ("Undone.", ""),
+        "gone" => ("The film is removed.", ""),
         _ => return html! {},
+    };
+    let film = html! {
+        @match film {
+            _ if after.is_empty() => {}
+            Some(title) => { "“" bdi { (title) } "”" }
+            None => "the films",
+        }
     };
     html! {
         div.notice role="status" {
-            p { (words) }
+            p { (before) (film) (after) }
             @if let Some((change, _)) = last && !matches!(done, "undone" | "present" | "gone") {
                 form method="post" action={ "/undo/" (change) } data-enhance {
                     (parts::hidden(token, back))

@@ -22,8 +22,8 @@ use crate::Error;
 use axum::{
     Router,
     extract::State,
-    response::{IntoResponse, Response},
-    routing::get,
+    response::{IntoResponse, Redirect, Response},
+    routing::{MethodRouter, get},
 };
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -75,6 +75,12 @@ async fn offline() -> Markup {
 async fn health(State(app): State<App>) -> Answer<&'static str> {
     app.db().read(crate::db::films::newest)?;
     Ok("ok\n")
+}
+
+/// The route of a form on a page. Whoever loads its address anew, which stays in the browser when the form was refused, comes
+/// to that page.
+fn form_of(page: &'static str, method: MethodRouter<App>) -> MethodRouter<App> {
+    method.get(move || async move { Redirect::to(page) })
 }
 
 /// What was done before a page is shown again, in its address.

@@ -1,6 +1,6 @@
 //! Adding a film that is missing, correcting what is said of one, and removing it.
 
-use super::{Answer, again};
+use super::{Answer, again, form_of};
 use crate::{
     db::{
         films::{self, Facts, Film},
@@ -29,7 +29,7 @@ pub fn router() -> Router<App> {
     Router::new()
         .route("/films/new", get(show).post(add))
         .route("/films/{film}/change", get(show_change).post(change))
-        .route("/films/{film}/remove", post(remove))
+        .route("/films/{film}/remove", form_of("/films", post(remove)))
 }
 
 /// The form; names are a line each, or between commas.

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     db::{entries, friends},
+    text,
     web::{
         App,
         layout::{self, Place},
@@ -41,10 +42,10 @@ async fn show(
         page: &page,
         genres: &genres,
     };
-    let title = format!("{}’s list", friend.name);
+    let title = format!("{}’s list", text::isolated(&friend.name));
     let body = html! {
         div.head {
-            h1 { (title) }
+            h1 { bdi { (friend.name) } "’s list" }
             a.button href={ "/tonight?with=" (friend.name) } { "Watch together" }
         }
         (shown.head())
@@ -71,7 +72,7 @@ async fn show(
                 (parts::hidden(&secret.form_token(), ""))
                 input type="hidden" name="name" value=(friend.name);
                 p { "Neither of you sees the other’s list any more." }
-                p.buttons { button.danger { "Unfriend " (friend.name) } }
+                p.buttons { button.danger { "Unfriend " bdi { (friend.name) } } }
             }
         }
     };

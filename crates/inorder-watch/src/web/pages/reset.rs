@@ -71,7 +71,7 @@ async fn reset(
     Path(link): Path<String>,
     Posted(form): Posted<NewPassword>,
 ) -> Answer {
-    app.count_sign_in(address, "")?;
+    app.count_guess(address)?;
     let secret = check(&app, &link)?;
     let hash = match app.hash(form.password).await {
         Ok(hash) => hash,

@@ -3,13 +3,13 @@
 use super::{Answer, again};
 use crate::{
     Error, Result,
-    db::{sessions, settings, settings::SignUp, users},
-    secret::{Secret, is_same},
+    db::{settings, settings::SignUp, users},
+    secret::is_same,
     web::{
         App, Caller,
         form::Posted,
         layout, parts,
-        visitor::{self, Guest},
+        visitor::{self, Device, Entry, Guest},
     },
 };
 use axum::{
@@ -20,6 +20,7 @@ use axum::{
 };
 use maud::{Markup, html};
 use serde::Deserialize;
+use std::net::IpAddr;
 
 pub fn router() -> Router<App> {
     Router::new().route("/setup", get(show).post(set_up))
@@ -83,25 +84,22 @@ async fn set_up(
     Shared(app): Shared<App>,
     guest: Guest,
     Caller(address): Caller,
+    device: Device,
     Posted(form): Posted<Setup>,
 ) -> Answer {
     if !is_open(&app)? {
         return Ok(Redirect::to("/sign-in").into_response());
     }
-    match try_set_up(&app, address, &form).await {
-        Ok(secret) => Ok(visitor::signed_in(
-            secret,
-            "/films",
-            app.config().behind_tls,
-        )),
+    match try_set_up(&app, address, device, &form).await {
+        Ok(entry) => Ok(visitor::signed_in(entry, "/films", app.config().behind_tls)),
         Err(error) => again(error, |words| {
             page(&guest, &form.code, &form.name, Some(words))
         }),
     }
 }
 
-async fn try_set_up(app: &App, address: std::net::IpAddr, form: &Setup) -> Result<Secret> {
-    app.count_sign_in(address, "")?;
+async fn try_set_up(app: &App, address: IpAddr, device: Device, form: &Setup) -> Result<Entry> {
+    app.count_guess(address)?;
     let code = app.setup_code().unwrap_or_default();
     if code.is_empty() || !is_same(&code, form.code.trim()) {
         return Err(Error::invalid(
@@ -109,7 +107,7 @@ async fn try_set_up(app: &App, address: std::net::IpAddr, form: &Setup) -> Resul
         ));
     }
     let hash = app.hash(form.password.clone()).await?;
-    let (name, sign_up, secret) = (form.name.clone(), form.sign_up, Secret::new());
+    let (name, sign_up, entry) = (form.name.clone(), form.sign_up, Entry::new(device));
     app.db()
         .write(move |db| {
             // Of two who send the code at once, one is the first.
@@ -118,9 +116,9 @@ async fn try_set_up(app: &App, address: std::net::IpAddr, form: &Setup) -> Resul
             }
             let user = users::add(db, &name, Some(&hash))?;
             settings::set_sign_up(db, sign_up)?;
-            sessions::begin(db, user.number, secret)
+            entry.begin(db, user.number)
         })
         .await?;
     app.end_setup();
-    Ok(secret)
+    Ok(entry)
 }

@@ -1,15 +1,18 @@
 //! Signing in and out.
 
-use super::{Answer, again};
+use super::{Answer, again, form_of};
 use crate::{
     Error, Result,
-    db::{sessions, settings, settings::SignUp, users},
-    secret::Secret,
+    db::{
+        devices, sessions, settings,
+        settings::SignUp,
+        users::{self, User},
+    },
     web::{
         App, Caller,
         form::{Nothing, Posted, local},
         layout, parts,
-        visitor::{self, Guest, Member},
+        visitor::{self, Device, Entry, Guest, Member},
     },
 };
 use axum::{
@@ -19,12 +22,14 @@ use axum::{
     routing::{get, post},
 };
 use maud::{Markup, html};
+use rusqlite::Connection;
 use serde::Deserialize;
+use std::net::IpAddr;
 
 pub fn router() -> Router<App> {
     Router::new()
         .route("/sign-in", get(show).post(sign_in))
-        .route("/sign-out", post(sign_out))
+        .route("/sign-out", form_of("/", post(sign_out)))
 }
 
 #[derive(Deserialize)]
@@ -94,11 +99,12 @@ async fn sign_in(
     Shared(app): Shared<App>,
     guest: Guest,
     Caller(address): Caller,
+    device: Device,
     Posted(form): Posted<SignIn>,
 ) -> Answer {
-    match try_in(&app, address, &form).await {
-        Ok(secret) => Ok(visitor::signed_in(
-            secret,
+    match try_in(&app, address, device, &form).await {
+        Ok(entry) => Ok(visitor::signed_in(
+            entry,
             local(&form.next),
             app.config().behind_tls,
         )),
@@ -112,19 +118,32 @@ async fn sign_in(
 }
 
 /// Signs somebody in. A wrong name takes as long as a wrong password, and is told the same.
-async fn try_in(app: &App, address: std::net::IpAddr, form: &SignIn) -> Result<Secret> {
-    app.count_sign_in(address, &form.name)?;
-    let found = app.db().read(|db| users::with_password(db, &form.name))?;
+async fn try_in(app: &App, address: IpAddr, device: Device, form: &SignIn) -> Result<Entry> {
+    let known = |user: &User, db: &Connection| match device.0 {
+        Some(secret) => {
+            devices::is_known(db, user.number, secret).map(|is| is.then_some((secret, user.number)))
+        }
+        None => Ok(None),
+    };
+    let (found, device_of) = app.db().read(|db| {
+        let found = users::with_password(db, &form.name)?;
+        let device = found
+            .as_ref()
+            .map(|(user, _)| known(user, db))
+            .transpose()?;
+        Ok((found, device.flatten()))
+    })?;
+    app.count_sign_in(address, &form.name, device_of)?;
     let (user, hash) = found.unzip();
     let is_right = app.verify(form.password.clone(), hash.flatten()).await?;
     let Some(user) = user.filter(|_| is_right) else {
         return Err(Error::invalid("There is no such name with this password."));
     };
-    let secret = Secret::new();
+    let entry = Entry::new(device);
     app.db()
-        .write(move |db| sessions::begin(db, user.number, secret))
+        .write(move |db| entry.begin(db, user.number))
         .await?;
-    Ok(secret)
+    Ok(entry)
 }
 
 async fn sign_out(Member { me, secret }: Member, Posted(Nothing {}): Posted<Nothing>) -> Answer {

@@ -3,13 +3,13 @@
 use super::{Answer, again};
 use crate::{
     Error, Result,
-    db::{links, sessions, settings, settings::SignUp, users},
+    db::{links, settings, settings::SignUp, users},
     secret::Secret,
     web::{
         App, Caller,
         form::Posted,
         layout, parts,
-        visitor::{self, Guest},
+        visitor::{self, Device, Entry, Guest},
     },
 };
 use axum::{
@@ -20,6 +20,7 @@ use axum::{
 };
 use maud::{Markup, html};
 use serde::Deserialize;
+use std::net::IpAddr;
 
 pub fn router() -> Router<App> {
     Router::new()
@@ -81,7 +82,7 @@ fn page(
     let body = html! {
         section.narrow.card {
             h1 { "Make an account" }
-            @if let Some(host) = host { p { b { (host) } " invites you. You will be friends here." } }
+            @if let Some(host) = host { p { b { bdi { (host) } } " invites you. You will be friends here." } }
             (parts::problem(problem))
             form method="post" action="/sign-up" {
                 (parts::hidden(&guest.form_token(), ""))
@@ -101,10 +102,11 @@ async fn sign_up(
     Shared(app): Shared<App>,
     guest: Guest,
     Caller(address): Caller,
+    device: Device,
     Posted(form): Posted<Account>,
 ) -> Answer {
-    match try_up(&app, address, &form).await {
-        Ok(secret) => Ok(visitor::signed_in(secret, "/", app.config().behind_tls)),
+    match try_up(&app, address, device, &form).await {
+        Ok(entry) => Ok(visitor::signed_in(entry, "/", app.config().behind_tls)),
         Err(error) => {
             let host = host(&app, &form.invitation)?.map(|host| host.name);
             again(error, |words| {
@@ -117,7 +119,7 @@ async fn sign_up(
     }
 }
 
-async fn try_up(app: &App, address: std::net::IpAddr, form: &Account) -> Result<Secret> {
+async fn try_up(app: &App, address: IpAddr, device: Device, form: &Account) -> Result<Entry> {
     app.count_sign_up(address)?;
     let sign_up = app.db().read(settings::sign_up)?;
     let invitation: Option<Secret> = form.invitation.parse().ok();
@@ -133,15 +135,15 @@ async fn try_up(app: &App, address: std::net::IpAddr, form: &Account) -> Result<
     }
     users::check_name(form.name.trim())?;
     let hash = app.hash(form.password.clone()).await?;
-    let (name, secret) = (form.name.clone(), Secret::new());
+    let (name, entry) = (form.name.clone(), Entry::new(device));
     app.db()
         .write(move |db| {
             let user = users::add(db, &name, Some(&hash))?;
             if let Some(invitation) = invitation {
                 links::accept_invitation(db, invitation, user.number).map_err(|_| over())?;
             }
-            sessions::begin(db, user.number, secret)
+            entry.begin(db, user.number)
         })
         .await?;
-    Ok(secret)
+    Ok(entry)
 }

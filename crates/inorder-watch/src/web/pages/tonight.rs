@@ -75,7 +75,7 @@ fn who(all: &[User], chosen: &[User]) -> Markup {
                     @for friend in all {
                         label.tick {
                             input type="checkbox" name="with" value=(friend.name) checked[is_chosen(friend)];
-                            span { (friend.name) }
+                            span { bdi { (friend.name) } }
                         }
                     }
                 }
@@ -113,8 +113,8 @@ fn result(candidates: &[Candidate], user: &User, chosen: &[User]) -> Markup {
                         thead {
                             tr {
                                 th scope="col" { "Film" }
-                                th scope="col" { (user.name) }
-                                @for friend in chosen { th scope="col" { (friend.name) } }
+                                th scope="col" { bdi { (user.name) } }
+                                @for friend in chosen { th scope="col" { bdi { (friend.name) } } }
                                 th.number scope="col" { "Chance" }
                             }
                         }
