@@ -4,6 +4,7 @@ mod disk_io;
 mod documents;
 mod evidence;
 mod presort;
+pub mod published;
 mod watchlist;
 
 use crate::{analysis::Ratio, results::Run};
