@@ -6,6 +6,7 @@
 //! connection.
 
 mod bind;
+pub(crate) mod confine;
 mod counters;
 pub(crate) mod database;
 mod ddl;
