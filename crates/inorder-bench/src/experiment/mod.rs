@@ -293,6 +293,16 @@ impl Experiment {
         }
     }
 
+    /// The same in one engine.
+    pub fn levels_in(&self, engine: &str, name: &str) -> Vec<String> {
+        let of_engine = self.fixed_in.iter().find(|(own, _)| own == engine);
+        let own = of_engine.and_then(|(_, levels)| levels.iter().find(|(n, _)| n == name));
+        match own {
+            Some((_, level)) => vec![level.clone()],
+            None => self.all_levels(name),
+        }
+    }
+
     fn layout_problem(&self, layout: &str) -> Option<String> {
         let own: Vec<&str> = self
             .tables
@@ -306,6 +316,11 @@ impl Experiment {
         };
         (!known.contains(&layout))
             .then(|| format!("unknown layout `{layout}`: {}", nearest(layout, known)))
+    }
+
+    /// Whether its text holds SQL.
+    pub fn has_own_sql(&self) -> bool {
+        !self.tables.is_empty() || self.reads.query.is_some()
     }
 
     /// The table whose load is measured; `None` for the built-in one.

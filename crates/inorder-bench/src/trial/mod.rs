@@ -11,6 +11,7 @@ use crate::{
     engines::Engines,
     error::{Error, nearest},
     experiment::{Experiment, Overrides, Recipe, Scale, Table, TableRows, factors::Setup},
+    experiments,
     host::NoiseMeter,
     plan,
     results::{Noise, Sample},
@@ -120,7 +121,7 @@ pub fn run(
     on_progress: &mut (dyn FnMut(u64) + Send),
 ) -> Result<Outcome, Error> {
     let experiment = spec.experiment()?;
-    let setup = plan::setup_of(&spec.levels)?;
+    let setup = confined_setup(spec, &experiment)?;
     let engine = engines
         .get(&setup.engine)
         .ok_or_else(|| Error::Usage(format!("no engine `{}`", setup.engine)))?;
@@ -130,11 +131,12 @@ pub fn run(
 
     let mut parents = Parents::new();
     for table in &experiment.tables {
+        on_progress(0);
         create(database.as_ref(), engine, table, &setup)?;
         if !table.is_measured {
             let inputs = inputs(&setup, spec, &parents, data.as_ref(), &table.name);
             let wanted = wanted_columns(&experiment, &table.name);
-            let filled = fill_parent(database.as_ref(), table, &inputs, &wanted)?;
+            let filled = fill_parent(database.as_ref(), table, &inputs, &wanted, on_progress)?;
             parents.extend(filled);
         }
     }
@@ -183,6 +185,13 @@ pub fn run(
         texts,
         samples,
     })
+}
+
+/// The setup of the cell. SQL that isn't this program's own is confined.
+fn confined_setup(spec: &TrialSpec, experiment: &Experiment) -> Result<Setup, Error> {
+    let mut setup = plan::setup_of(&spec.levels)?;
+    setup.settings.is_confined = experiment.has_own_sql() && !experiments::is_built_in(&spec.text);
+    Ok(setup)
 }
 
 /// A sample of the keys that the engine assigned, and how far they lie apart.
@@ -267,8 +276,8 @@ fn create(
         .execute(&with_levels(sql, setup, engine)?)
         .map_err(|error| match error {
             inorder_engine::Error::Database { doing, message } => Error::Usage(format!(
-                "`create` of table `{}`: {message} in:\n{doing}",
-                table.name
+                "`create` of table `{}` for {}, layout `{}`: {message} in:\n{doing}",
+                table.name, setup.engine, setup.layout
             )),
             other => other.into(),
         })
@@ -343,6 +352,7 @@ fn fill_parent(
     table: &Table,
     inputs: &Inputs<'_>,
     wanted: &[String],
+    on_progress: &mut (dyn FnMut(u64) + Send),
 ) -> Result<Parents, Error> {
     let rows = rows::rows_of(table, inputs.setup, inputs.data)?;
     let mut maker = RowMaker::of_table(table, &database.columns(&table.name)?, inputs)?;
@@ -367,6 +377,7 @@ fn fill_parent(
             .insert(&batch, 0..batch.rows())
             .map_err(|error| load::explain(error.into(), &names, &batch, made))?;
         made += batch.rows() as u64;
+        on_progress(0);
     }
     writer.commit()?;
     drop(writer);

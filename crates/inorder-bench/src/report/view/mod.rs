@@ -181,7 +181,7 @@ impl ClaimRow {
                 true => String::new(),
                 false => format!(" ({})", judgement.reason),
             };
-            let (verdict, seen) = (judgement.verdict.name(), &judgement.seen);
+            let (verdict, seen) = (judgement.verdict_text(), &judgement.seen);
             format!("on {engine}: {verdict}{reason}: {seen}")
         };
         self.elsewhere.iter().map(line).collect()
