@@ -139,7 +139,7 @@ const REHEARSAL_ROWS: (u64, u64) = (100, 1000);
 
 /// Longest time without any progress in a rehearsal: statements on empty tables, or a hundred thousand
 /// rows of a table that isn't measured, take seconds at most.
-const REHEARSAL_SILENCE_MAX: Duration = Duration::from_secs(60);
+const REHEARSAL_SILENCE_MAX: Duration = Duration::from_secs(120);
 
 /// Runs a trial in a thread of its own, which is left to itself when it makes no progress for too long: the
 /// command that rehearses ends then, and with it all that the trial has started.

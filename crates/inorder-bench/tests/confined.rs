@@ -69,7 +69,7 @@ fn text(engine: &str, create: &str, query: &str) -> String {
         r#"title = "Theirs"
 question = "What may it do?"
 expect = "Little."
-trial_seconds_max = 60
+trial_seconds_max = 600
 [fixed]
 engine = "{engine}"
 rows = 200
@@ -217,7 +217,7 @@ fn a_statement_without_end_ends_the_rehearsal() {
     );
     let in_query = text("sqlite", TABLE, &format!("{endless} WHERE n <> ?"));
     for text in [in_create, in_query] {
-        let text = text.replace("trial_seconds_max = 60", "trial_seconds_max = 4");
+        let text = text.replace("trial_seconds_max = 600", "trial_seconds_max = 4");
         let error = rehearsed(&canary, Engines::default(), &text)
             .unwrap_err()
             .to_string();

@@ -127,6 +127,7 @@ pub fn run(
         .ok_or_else(|| Error::Usage(format!("no engine `{}`", setup.engine)))?;
     let data = read_data(&experiment)?;
     let database = engine.create(&spec.folder, &setup.settings)?;
+    on_progress(0);
     let meter = NoiseMeter::start(setup.writers);
 
     let mut parents = Parents::new();
