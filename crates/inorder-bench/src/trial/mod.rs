@@ -130,17 +130,15 @@ pub fn run(
     on_progress(0);
     let meter = NoiseMeter::start(setup.writers);
 
-    let mut parents = Parents::new();
-    for table in &experiment.tables {
-        on_progress(0);
-        create(database.as_ref(), engine, table, &setup)?;
-        if !table.is_measured {
-            let inputs = inputs(&setup, spec, &parents, data.as_ref(), &table.name);
-            let wanted = wanted_columns(&experiment, &table.name);
-            let filled = fill_parent(database.as_ref(), table, &inputs, &wanted, on_progress)?;
-            parents.extend(filled);
-        }
-    }
+    let opened = (engine, database.as_ref());
+    let parents = create_tables(
+        &experiment,
+        &setup,
+        spec,
+        data.as_ref(),
+        opened,
+        on_progress,
+    )?;
     let (table, makers) = measured(
         &experiment,
         &setup,
@@ -186,6 +184,29 @@ pub fn run(
         texts,
         samples,
     })
+}
+
+/// Creates the experiment's own tables, and fills those that aren't measured.
+fn create_tables(
+    experiment: &Experiment,
+    setup: &Setup,
+    spec: &TrialSpec,
+    data: Option<&inorder_load::Table>,
+    (engine, database): (&dyn Engine, &dyn Database),
+    on_progress: &mut (dyn FnMut(u64) + Send),
+) -> Result<Parents, Error> {
+    let mut parents = Parents::new();
+    for table in &experiment.tables {
+        on_progress(0);
+        create(database, engine, table, setup)?;
+        if !table.is_measured {
+            let inputs = inputs(setup, spec, &parents, data, &table.name);
+            let wanted = wanted_columns(experiment, &table.name);
+            let filled = fill_parent(database, table, &inputs, &wanted, on_progress)?;
+            parents.extend(filled);
+        }
+    }
+    Ok(parents)
 }
 
 /// The setup of the cell. SQL that isn't this program's own is confined.
