@@ -8,12 +8,25 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(id) = Ulid::parse(data) {
         let digits = Uuid::from(id).to_string().replace('-', "").to_uppercase();
         let forms = [id.to_string(), digits];
-        assert!(forms.iter().any(|form| form.as_bytes() == data.to_ascii_uppercase()));
+        assert!(
+            forms
+                .iter()
+                .any(|form| form.as_bytes() == data.to_ascii_uppercase())
+        );
     }
     if let Ok(id) = Uuid::parse(data) {
         let id = id.to_string();
-        let forms = [format!("{{{id}}}"), format!("urn:uuid:{id}"), id.replace('-', ""), id];
-        assert!(forms.iter().any(|form| form.as_bytes() == data.to_ascii_lowercase()));
+        let forms = [
+            format!("{{{id}}}"),
+            format!("urn:uuid:{id}"),
+            id.replace('-', ""),
+            id,
+        ];
+        assert!(
+            forms
+                .iter()
+                .any(|form| form.as_bytes() == data.to_ascii_lowercase())
+        );
     }
     if let Ok(token) = Token::<20>::parse(data) {
         assert_eq!(token.to_string().as_bytes(), data.to_ascii_lowercase());

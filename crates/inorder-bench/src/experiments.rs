@@ -35,6 +35,11 @@ built_in! {
     "hot-range.toml",
 }
 
+/// Whether this is the text of a built-in experiment: its SQL is this program's own.
+pub fn is_built_in(text: &str) -> bool {
+    BUILT_IN.iter().any(|(_, own)| *own == text)
+}
+
 /// The names of the built-in experiments.
 pub fn names() -> Vec<String> {
     let stem = |(file, _): &(&str, &str)| file.trim_end_matches(".toml").to_owned();

@@ -287,6 +287,17 @@ fn all_levels(experiment: &Experiment, combination: &Levels) -> BTreeMap<String,
     for (name, level) in experiment.fixed.iter().chain(combination) {
         levels.insert(name.clone(), level.clone());
     }
+    let engine = levels.get("engine").cloned();
+    let of_engine = |(name, _): &&(String, Levels)| Some(name) == engine.as_ref();
+    for (name, level) in experiment
+        .fixed_in
+        .iter()
+        .find(of_engine)
+        .into_iter()
+        .flat_map(|e| &e.1)
+    {
+        levels.insert(name.clone(), level.clone());
+    }
     levels
 }
 

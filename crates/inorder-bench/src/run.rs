@@ -11,7 +11,13 @@ use crate::{
     trial::{self, TrialSpec},
 };
 use inorder_engine::Engine as _;
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
 
 /// What a run is asked for.
 #[derive(Clone, Debug)]
@@ -131,6 +137,37 @@ impl Request {
 /// Rows of the measured table in a rehearsal: a transaction's, but within these.
 const REHEARSAL_ROWS: (u64, u64) = (100, 1000);
 
+/// Longest time without any progress in a rehearsal: statements on empty tables, or a hundred thousand
+/// rows of a table that isn't measured, take seconds at most.
+const REHEARSAL_SILENCE_MAX: Duration = Duration::from_secs(120);
+
+/// Runs a trial in a thread of its own, which is left to itself when it makes no progress for too long: the
+/// command that rehearses ends then, and with it all that the trial has started.
+fn run_within(spec: TrialSpec, engines: Engines, experiment: &Experiment) -> Result<(), Error> {
+    let limit = REHEARSAL_SILENCE_MAX.min(Duration::from_secs(experiment.trial_seconds_max));
+    let (sender, said) = mpsc::channel();
+    thread::spawn(move || {
+        let of_progress = sender.clone();
+        let ended = trial::run(&spec, &engines, &mut |_| _ = of_progress.send(None));
+        let _ = sender.send(Some(ended.map(drop)));
+    });
+    loop {
+        match said.recv_timeout(limit) {
+            Ok(Some(ended)) => return ended,
+            Ok(None) => {}
+            Err(RecvTimeoutError::Timeout) => {
+                return Err(Error::Usage(format!(
+                    "the rehearsal made no progress for {} s: a statement of `create` or of [reads] `query` doesn't end",
+                    limit.as_secs_f64()
+                )));
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Error::Trial("the rehearsal panicked".to_owned()));
+            }
+        }
+    }
+}
+
 /// Runs one small trial of each layout of an experiment here and now, so that a wrong table or
 /// recipe is known before anything is measured or written.
 ///
@@ -179,7 +216,7 @@ pub fn rehearse(
             folder: folder.clone(),
             is_rehearsal: true,
         };
-        let ended = trial::run(&spec, &request.engines, &mut |_| {});
+        let ended = run_within(spec, request.engines.clone(), experiment);
         let _ = std::fs::remove_dir_all(&folder);
         ended.map_err(|error| match error {
             place if place.is_of_the_place() => place,

@@ -29,6 +29,9 @@ pub struct Settings {
     /// CPU time that the first of them gets while rows are written, in percent of one core; 100 is
     /// no limit.
     pub first_shard_cpu_percent: u32,
+    /// Whether the SQL given to the database was written by somebody else: it is then run without any
+    /// right beyond the database's own tables, and refused where that can't be.
+    pub is_confined: bool,
 }
 
 impl Default for Settings {
@@ -47,6 +50,7 @@ impl Default for Settings {
             shards: 3,
             partition: Partition::Hash,
             first_shard_cpu_percent: 100,
+            is_confined: false,
         }
     }
 }

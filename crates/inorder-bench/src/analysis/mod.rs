@@ -1,12 +1,17 @@
 //! From samples to numbers: medians, curves and ratios with their intervals.
 
-mod bootstrap;
 mod layers;
 mod noise;
+mod ratio;
+#[cfg(test)]
+pub(crate) mod simulation;
+mod spread;
+mod student;
 
-pub use bootstrap::{CONFIDENCE, RESAMPLES, Ratio, ratio_of, ratio_unpaired};
 pub use layers::{APART_FROM, LayerCheck, layer_checks};
 pub use noise::{is_noisy, noise_floor};
+pub use ratio::{Ratio, holm, p_of_no_change, ratio_of, ratio_unpaired};
+pub use spread::{Spreads, compare_spreads};
 
 use crate::results::{Cell, Experiment, Run, Status, Trial};
 
@@ -148,7 +153,7 @@ impl Run {
 const MARGINAL_POINTS_MAX: usize = 12;
 
 /// Per row between two samples of a cumulative curve that starts at (0, 0).
-fn marginal(curve: &[(u64, f64)]) -> Vec<(u64, f64)> {
+pub(crate) fn marginal(curve: &[(u64, f64)]) -> Vec<(u64, f64)> {
     let step = curve.len().div_ceil(MARGINAL_POINTS_MAX).max(1);
     let mut earlier = (0, 0.0);
     let mut out = Vec::with_capacity(MARGINAL_POINTS_MAX);

@@ -72,18 +72,30 @@ pub fn is_noisy(run: &Run, experiment: &str) -> Option<String> {
         .iter()
         .filter(|trial| DISTURBANCES.iter().any(|d| exceeds(d, &trial.noise)))
         .count();
-    if (disturbed as f64) <= DISTURBED_SHARE_MAX * finished.len() as f64 {
-        return None;
+    let unobserved = finished.iter().filter(|t| !is_observed(&t.noise)).count();
+    let is_most = |trials: usize| trials as f64 > DISTURBED_SHARE_MAX * finished.len() as f64;
+    let all = finished.len();
+    if !is_most(disturbed) {
+        return is_most(unobserved + disturbed).then(|| {
+            format!(
+                "in {unobserved} of {all} trials it couldn't be observed how busy the machine was"
+            )
+        });
     }
     let causes: Vec<String> = DISTURBANCES
         .iter()
         .filter_map(|disturbance| cause(disturbance, &finished))
         .collect();
     Some(format!(
-        "{disturbed} of {} trials ran on a busy machine: {}",
-        finished.len(),
+        "{disturbed} of {all} trials ran on a busy machine: {}",
         causes.join(", ")
     ))
+}
+
+/// Whether enough is known to call a trial quiet: the load of others, and one of what it was kept waiting by.
+fn is_observed(noise: &Noise) -> bool {
+    let waits = [noise.cpu_pressure, noise.wait_share, noise.steal];
+    noise.load_per_core.is_some() && waits.iter().any(Option::is_some)
 }
 
 fn exceeds(disturbance: &Disturbance, noise: &Noise) -> bool {
@@ -122,6 +134,11 @@ mod tests {
             cell,
             repetition,
             status: Status::Done,
+            noise: Noise {
+                steal: Some(0.0),
+                load_per_core: Some(0.0),
+                ..Noise::default()
+            },
             samples: vec![Sample {
                 probe: "size_bytes".into(),
                 value: Some(value),
@@ -198,7 +215,23 @@ mod tests {
     }
 
     #[test]
-    fn limits_themselves_and_unknown_noise_are_quiet() {
+    fn noise_that_cannot_be_observed_is_not_quiet() {
+        let unknown = |repetition| {
+            let mut trial = trial(1, repetition, 1.0);
+            trial.noise.load_per_core = None;
+            trial
+        };
+        let half = run(vec![unknown(0), trial(1, 1, 1.0)]);
+        assert_eq!(is_noisy(&half, "x"), None);
+        let all = run(vec![unknown(0), unknown(1)]);
+        assert_eq!(
+            is_noisy(&all, "x").unwrap(),
+            "in 2 of 2 trials it couldn't be observed how busy the machine was"
+        );
+    }
+
+    #[test]
+    fn limits_themselves_are_quiet() {
         let mut at_limit = trial(1, 0, 1.0);
         at_limit.noise = Noise {
             cpu_pressure: Some(0.10),

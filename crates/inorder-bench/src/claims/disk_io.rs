@@ -2,10 +2,11 @@
 
 use super::{
     Claim, Judgement, On, Verdict,
-    evidence::{Evidence, Levels, judge_ratio, needs, not_run, plain, saved},
+    evidence::{Evidence, Levels, all, judge_ratio, judge_same, needs, not_run, saved},
+    settings,
 };
 use crate::{
-    analysis::{Point, Ratio},
+    analysis::{Ratio, compare_spreads, marginal, median, ratio_of},
     report::format,
     results::Trial,
 };
@@ -43,7 +44,7 @@ pub const CLAIMS: &[Claim] = &[
     Claim::new(
         "disk-io",
         "I5",
-        "PostgreSQL: little difference on small tables, random ids lose on larger ones.",
+        "PostgreSQL: little difference on small tables, random ids even better there; they lose on larger ones.",
         "a curve",
         i5,
     ),
@@ -68,6 +69,16 @@ const CLUSTERED_SEQUENTIAL: Levels<'_> = &[("layout", "clustered"), ("key", "int
 const HEAP_RANDOM: Levels<'_> = &[("layout", "not-clustered"), ("key", "int-random")];
 const HEAP_SEQUENTIAL: Levels<'_> = &[("layout", "not-clustered"), ("key", "int-seq")];
 
+const SQLITE_RANDOM: Levels<'_> = &[
+    ("engine", "sqlite"),
+    ("layout", "clustered"),
+    ("key", "int-random"),
+];
+const SQLITE_SEQUENTIAL: Levels<'_> = &[
+    ("engine", "sqlite"),
+    ("layout", "clustered"),
+    ("key", "int-seq"),
+];
 const INNODB_RANDOM: Levels<'_> = &[
     ("engine", "mariadb"),
     ("layout", "clustered"),
@@ -124,22 +135,59 @@ fn i1(on: On<'_>) -> Judgement {
 /// Judges that random ids write far more bytes a row than sequential ones.
 fn far_more(on: On<'_>, random: Levels<'_>, sequential: Levels<'_>) -> Judgement {
     let ratio = evidence(on).ratio("engine_bytes_per_row", random, sequential);
-    judge_ratio(
-        ratio,
-        "bytes a row, random over sequential",
-        |seen| match seen {
-            FAR_MORE.. => Verdict::Holds,
-            1.5.. => Verdict::Depends,
-            _ => Verdict::DoesNot,
-        },
-    )
+    let bands = [
+        (0.0, Verdict::DoesNot),
+        (1.5, Verdict::Depends),
+        (FAR_MORE, Verdict::Holds),
+    ];
+    judge_ratio(ratio, "bytes a row, random over sequential", &bands)
 }
 
+/// InnoDB's effect as a share of SQLite's, in logarithms: from where to where they behave alike, and from where to
+/// where at least half alike.
+const ALIKE: (f64, f64) = (2.0 / 3.0, 1.5);
+const HALF_ALIKE: (f64, f64) = (1.0 / 3.0, 3.0);
+
 fn i4(on: On<'_>) -> Judgement {
-    match evidence(on).cell(INNODB_RANDOM) {
-        Some(_) => far_more(on, INNODB_RANDOM, INNODB_SEQUENTIAL),
-        None => needs("MariaDB"),
+    let e = evidence(on);
+    if e.cell(INNODB_RANDOM).is_none() {
+        return needs("MariaDB");
     }
+    if e.cell(SQLITE_RANDOM).is_none() {
+        return needs("SQLite in the same run, to compare with");
+    }
+    if let Some(reason) = settings::at_url(on.run, "mariadb") {
+        return Judgement {
+            verdict: Verdict::SettingsDiffer,
+            reason,
+            ..not_run()
+        };
+    }
+    let effects = |random, sequential| e.each_ratio("engine_bytes_per_row", random, sequential);
+    let innodb = effects(INNODB_RANDOM, INNODB_SEQUENTIAL);
+    let sqlite = effects(SQLITE_RANDOM, SQLITE_SEQUENTIAL);
+    let pairs: Vec<(f64, f64)> = innodb
+        .iter()
+        .filter_map(|(repetition, ratio)| {
+            let (_, other) = sqlite.iter().find(|(other, _)| other == repetition)?;
+            Some((ratio.ln(), other.ln()))
+        })
+        .collect();
+    let bands = [
+        (0.0, Verdict::DoesNot),
+        (HALF_ALIKE.0, Verdict::Depends),
+        (ALIKE.0, Verdict::Holds),
+        (ALIKE.1, Verdict::Depends),
+        (HALF_ALIKE.1, Verdict::DoesNot),
+    ];
+    let what = "logarithm of bytes random over sequential, InnoDB's over SQLite's";
+    let mut judged = judge_ratio(ratio_of(&pairs), what, &bands);
+    let mean = |effects: &[(u32, f64)]| median(effects.iter().map(|(_, ratio)| *ratio));
+    if let (Some(innodb), Some(sqlite)) = (mean(&innodb), mean(&sqlite)) {
+        let (innodb, sqlite) = (format::ratio(innodb), format::ratio(sqlite));
+        judged.seen += &format!("; InnoDB {innodb}, SQLite {sqlite}");
+    }
+    judged
 }
 
 /// Bytes written by the load of a trial: those of its first rows, and those of its second half.
@@ -165,52 +213,68 @@ fn i5(on: On<'_>) -> Judgement {
     let (Some(small), Some(large)) = (ratio(|(early, _)| early), ratio(|(_, late)| late)) else {
         return not_run();
     };
-    let small_is_little = small.ratio <= LITTLE;
-    let mut judged = judge_ratio(
-        Some(large),
-        "bytes of the second half, random over sequential",
-        |seen| match seen {
-            LOSE.. if small_is_little => Verdict::Holds,
-            LITTLE.. => Verdict::Depends,
-            _ => Verdict::DoesNot,
-        },
-    );
-    judged.seen += &format!("; of the first twentieth {}", format::ratio(small.ratio));
-    if judged.verdict == Verdict::Depends {
-        judged.reason = match small_is_little {
-            true => "the same direction, but random ids lose little yet".to_owned(),
-            false => "random ids lose from the start".to_owned(),
+    if let Some(reason) = settings::at_url(on.run, "postgres") {
+        return Judgement {
+            verdict: Verdict::SettingsDiffer,
+            reason,
+            ..not_run()
         };
     }
-    judged
+    let better = [(0.0, Verdict::Holds), (1.0, Verdict::DoesNot)];
+    let loses = [
+        (0.0, Verdict::DoesNot),
+        (LITTLE, Verdict::Depends),
+        (LOSE, Verdict::Holds),
+    ];
+    let of_small = "bytes of the first twentieth, random over sequential";
+    all(vec![
+        (
+            "little on small tables",
+            judge_same(Some(small), LITTLE - 1.0, of_small),
+        ),
+        (
+            "better on small tables",
+            judge_ratio(Some(small), of_small, &better),
+        ),
+        (
+            "worse on large tables",
+            judge_ratio(
+                Some(large),
+                "bytes of the second half, random over sequential",
+                &loses,
+            ),
+        ),
+    ])
 }
 
 fn i2(on: On<'_>) -> Judgement {
     let e = evidence(on);
-    let clustered = e.ratio(
-        "engine_bytes_per_row",
-        CLUSTERED_RANDOM,
-        CLUSTERED_SEQUENTIAL,
-    );
-    let heap = e.ratio("engine_bytes_per_row", HEAP_RANDOM, HEAP_SEQUENTIAL);
-    let (Some(clustered), Some(heap)) = (clustered, heap) else {
-        return not_run();
-    };
-    let mut judged =
-        judge_ratio(
-            Some(heap),
-            "bytes a row, random over sequential",
-            |seen| match seen / clustered.ratio {
-                ..MUCH_SMALLER => Verdict::Holds,
-                ..SMALLER => Verdict::Depends,
-                _ => Verdict::DoesNot,
-            },
-        );
+    let effects = |random, sequential| e.each_ratio("engine_bytes_per_row", random, sequential);
+    let clustered = effects(CLUSTERED_RANDOM, CLUSTERED_SEQUENTIAL);
+    let heap = effects(HEAP_RANDOM, HEAP_SEQUENTIAL);
+    let pairs: Vec<(f64, f64)> = heap
+        .iter()
+        .filter_map(|(repetition, ratio)| {
+            let (_, other) = clustered.iter().find(|(other, _)| other == repetition)?;
+            Some((*ratio, *other))
+        })
+        .collect();
+    let bands = [
+        (0.0, Verdict::Holds),
+        (MUCH_SMALLER, Verdict::Depends),
+        (SMALLER, Verdict::DoesNot),
+    ];
+    let what = "bytes random over sequential, not clustered over clustered";
+    let mut judged = judge_ratio(ratio_of(&pairs), what, &bands);
+    let middle = |at: fn(&(f64, f64)) -> f64| median(pairs.iter().map(at));
+    if let (Some(heap), Some(clustered)) = (middle(|pair| pair.0), middle(|pair| pair.1)) {
+        let (heap, clustered) = (format::ratio(heap), format::ratio(clustered));
+        judged.seen += &format!("; not clustered {heap}, clustered {clustered}");
+    }
     if judged.verdict == Verdict::Depends {
         judged.reason =
             "smaller, but more than half of it: the index alone outgrows the cache too".to_owned();
     }
-    judged.seen += &format!("; clustered {}", format::ratio(clustered.ratio));
     judged
 }
 
@@ -233,52 +297,86 @@ fn fit(points: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
     Some((mean_y - slope * mean_x, slope, slope * xy / yy))
 }
 
-/// Growth from the first half of a curve to the second, of the medians of each.
-fn growth(curve: &[Point]) -> Option<f64> {
+/// Growth from the first half of a curve to the second, of the means of each.
+fn growth(curve: &[(u64, f64)]) -> Option<(f64, f64)> {
     let half = curve.len() / 2;
-    let middle = |points: &[Point]| crate::analysis::median(points.iter().map(|p| p.median));
-    Some(middle(&curve[half..])? / middle(&curve[..half])?)
+    let mean =
+        |points: &[(u64, f64)]| points.iter().map(|p| p.1).sum::<f64>() / points.len() as f64;
+    (half > 0).then(|| (mean(&curve[half..]), mean(&curve[..half])))
 }
+
+/// A term in the rows of the table.
+type Term = fn(f64) -> f64;
+
+/// What the bytes of a further row may follow as the table of `n` rows grows: its name and the term in `n`. A cache of
+/// constant size misses more and more pages until each row costs one: 1 - cache/n.
+const SHAPES: [(&str, Term); 3] = [("ln n", f64::ln), ("n", |n| n), ("1 - c/n", |n| -1.0 / n)];
+
+/// Share of variance that each of [`SHAPES`] leaves unexplained, and the slope on the first.
+fn unexplained(curve: &[(u64, f64)]) -> Option<([f64; 3], f64)> {
+    let fit_on = |of: Term| {
+        let points: Vec<(f64, f64)> = curve.iter().map(|(n, y)| (of(*n as f64), *y)).collect();
+        fit(&points)
+    };
+    let [logarithm, line, saturation] = SHAPES.map(|(_, of)| fit_on(of));
+    let (logarithm, line, saturation) = (logarithm?, line?, saturation?);
+    let left = |fit: (f64, f64, f64)| (1.0 - fit.2).max(f64::MIN_POSITIVE);
+    Some(([left(logarithm), left(line), left(saturation)], logarithm.1))
+}
+
+/// How far sequential ids may grow and still be flat.
+const FLAT: f64 = 0.25;
 
 fn i3(on: On<'_>) -> Judgement {
     let e = evidence(on);
-    let curve = |levels| {
-        e.cell(levels)
-            .map(|cell| e.run.marginal_curve(cell.id, "engine_written_bytes", ""))
-            .unwrap_or_default()
+    let curves = |levels| -> Vec<Vec<(u64, f64)>> {
+        let trials = e.trials(levels).into_iter();
+        trials
+            .map(|t| marginal(&t.curve("engine_written_bytes", "")))
+            .collect()
     };
     let (random, sequential) = ordered_by_key(&e);
-    let (random, sequential) = (curve(random), curve(sequential));
-    let points = |x: fn(u64) -> f64| -> Vec<(f64, f64)> {
-        random.iter().map(|p| (x(p.rows), p.median)).collect()
+    let (random, sequential) = (curves(random), curves(sequential));
+    let fits: Vec<([f64; 3], f64)> = random.iter().filter_map(|c| unexplained(c)).collect();
+    let flats: Vec<(f64, f64)> = sequential.iter().filter_map(|c| growth(c)).collect();
+    let shape = |other: usize| {
+        let pairs: Vec<(f64, f64)> = fits
+            .iter()
+            .map(|(left, _)| (left[0], left[other]))
+            .collect();
+        // Below 1 the logarithm leaves less unexplained.
+        let bands = [(0.0, Verdict::Holds), (1.0, Verdict::DoesNot)];
+        let what = format!("variance unexplained, ln n over {}", SHAPES[other].0);
+        judge_ratio(ratio_of(&pairs), &what, &bands)
     };
-    let logarithm = fit(&points(|rows| (rows as f64).ln()));
-    let line = fit(&points(|rows| rows as f64));
-    let (Some(logarithm), Some(line), Some(flat)) = (logarithm, line, growth(&sequential)) else {
-        return not_run();
-    };
-    let is_flat = (0.8..1.25).contains(&flat);
-    let is_logarithm = logarithm.1 > 0.0 && logarithm.2 > line.2 && logarithm.2 > 0.8;
-    let seen = format!(
-        "random: {} more bytes a row for every doubling, R² {:.3} on ln n, {:.3} on n; sequential: {} times from the first half to the second",
-        format::quantity(logarithm.1 * std::f64::consts::LN_2, "bytes"),
-        logarithm.2,
-        line.2,
-        format::ratio(flat)
-    );
+    let mut logarithm = all(vec![("line", shape(1)), ("saturation", shape(2))]);
+    if fits.iter().any(|(_, slope)| *slope <= 0.0) {
+        logarithm.verdict = Verdict::DoesNot;
+    }
+    if logarithm.verdict == Verdict::Depends {
+        logarithm.reason =
+            "steeper at first than later, but it nears the price of a page a row as the cache holds less of the table"
+                .to_owned();
+    }
+    let what = "sequential, second half over first";
+    let flat = judge_same(ratio_of(&flats), FLAT, what);
+    all(vec![
+        ("flat for sequential", flat),
+        ("logarithm for random", logarithm),
+    ])
+}
+
+/// Standing of the formula for one layout: how far what is saved may lie from it.
+fn by_formula(name: &str, ratio: Ratio, formula_percent: f64) -> Judgement {
+    let at = |points: f64| (1.0 - (formula_percent + points) / 100.0).max(0.0);
+    let bands = [
+        (0.0, Verdict::DoesNot),
+        (at(FORMULA_POINTS), Verdict::Holds),
+        (at(-FORMULA_POINTS), Verdict::DoesNot),
+    ];
     Judgement {
-        verdict: match (is_flat, is_logarithm) {
-            (true, true) => Verdict::Holds,
-            (false, false) => Verdict::DoesNot,
-            _ => Verdict::Depends,
-        },
-        reason: match (is_flat, is_logarithm) {
-            (true, false) => "flat for sequential ids; for random ids it isn't a logarithm: it nears the price of a page a row as the cache holds less of the table".to_owned(),
-            (false, true) => "a logarithm for random ids, but not flat for sequential ones".to_owned(),
-            _ => String::new(),
-        },
-        seen,
-        ratio: None,
+        seen: format!("saved {} {name}", saved(ratio.ratio)),
+        ..judge_ratio(Some(ratio), "", &bands)
     }
 }
 
@@ -301,55 +399,70 @@ fn i6(on: On<'_>) -> Judgement {
         return not_run();
     };
     let formula = 100.0 * (1.0 - 1.0 / (rows.ln() - 1.0));
-    let fits = |ratio: f64| (100.0 * (1.0 - ratio) - formula).abs() <= FORMULA_POINTS;
-    let fitting = ratios.iter().filter(|(_, ratio)| fits(ratio.ratio)).count();
-    let verdict = match fitting {
-        0 => Verdict::DoesNot,
-        all if all == ratios.len() => Verdict::Holds,
-        _ => Verdict::Depends,
-    };
-    let shown = |(name, ratio): &(&str, Ratio)| format!("{} {name}", saved(ratio.ratio));
-    let shown: Vec<String> = ratios.iter().map(shown).collect();
-    Judgement {
-        verdict,
-        seen: format!(
-            "saved {}; the formula says {formula:.1}% at {} rows",
-            shown.join(", "),
-            format::integer(rows as u64)
-        ),
-        ratio: Some(*first),
-        reason: match verdict {
-            Verdict::Holds => String::new(),
-            _ => "the formula knows neither the cache, the page nor the row: what is saved depends on them".to_owned(),
-        },
+    let parts = ratios
+        .iter()
+        .map(|(name, ratio)| (*name, by_formula(name, *ratio, formula)));
+    let mut judged = all(parts.collect());
+    judged.ratio = Some(*first);
+    judged.seen += &format!(
+        "; the formula says {formula:.1}% at {} rows",
+        format::integer(rows as u64)
+    );
+    if matches!(judged.verdict, Verdict::DoesNot | Verdict::Depends) {
+        judged.reason =
+            "the formula knows neither the cache, the page nor the row: what is saved depends on them"
+                .to_owned();
     }
+    judged
 }
 
-/// Standard deviation over mean.
-fn spread(values: &[f64]) -> Option<f64> {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    (values.len() > 1 && mean > 0.0).then(|| variance.sqrt() / mean)
-}
+/// Times the spread of bytes from which time is "far" less steady.
+const FAR_LESS_STEADY: f64 = 2.0;
+/// Repetitions that a spread needs.
+const SPREAD_REPETITIONS_MIN: usize = 5;
+/// The level of its test.
+const SPREAD_LEVEL: f64 = 0.05;
 
 fn i7(on: On<'_>) -> Judgement {
     let e = evidence(on);
     let trials = e.trials(ordered_by_key(&e).0);
-    let of = |probe: &str| -> Option<f64> {
-        let last = |trial: &&Trial| trial.last(probe, "");
-        spread(&trials.iter().filter_map(last).collect::<Vec<_>>())
-    };
-    let (Some(bytes), Some(wall)) = (of("engine_written_bytes"), of("wall_s")) else {
+    let pairs: Vec<(f64, f64)> = trials
+        .iter()
+        .filter_map(|t| Some((t.last("engine_written_bytes", "")?, t.last("wall_s", "")?)))
+        .collect();
+    let (bytes, time): (Vec<f64>, Vec<f64>) = pairs.iter().map(|(b, t)| (b.ln(), t.ln())).unzip();
+    let Some(compared) = compare_spreads(&bytes, &time) else {
         return not_run();
     };
     let seen = format!(
-        "from trial to trial bytes vary by {:.2}%, wall time by {:.2}% (standard deviation over mean, {} trials)",
-        bytes * 100.0,
-        wall * 100.0,
-        trials.len()
+        "from trial to trial bytes vary by {:.2}%, wall time by {:.2}% (standard deviation of the logarithms, {} trials)",
+        compared.a * 100.0,
+        compared.b * 100.0,
+        pairs.len()
     );
-    plain(bytes * 2.0 < wall, seen)
+    let is_clear = compared.p < SPREAD_LEVEL;
+    let (verdict, reason) = match compared.b / compared.a {
+        _ if pairs.len() < SPREAD_REPETITIONS_MIN => (
+            Verdict::Inconclusive,
+            format!(
+                "a spread needs {SPREAD_REPETITIONS_MIN} repetitions, here are {}: --repetitions {SPREAD_REPETITIONS_MIN}",
+                pairs.len()
+            ),
+        ),
+        FAR_LESS_STEADY.. if is_clear => (Verdict::Holds, String::new()),
+        ..=1.0 if is_clear => (Verdict::DoesNot, String::new()),
+        _ if is_clear => (Verdict::Depends, "steadier, but less than twice".to_owned()),
+        _ => (
+            Verdict::Inconclusive,
+            "the two spreads don't differ at the 5% level".to_owned(),
+        ),
+    };
+    Judgement {
+        verdict,
+        seen,
+        reason,
+        ..not_run()
+    }
 }
 
 #[cfg(test)]
@@ -368,9 +481,14 @@ mod tests {
     }
 
     #[test]
-    fn spread_is_relative() {
-        assert_eq!(spread(&[2.0, 2.0, 2.0]), Some(0.0));
-        assert_eq!(spread(&[1.0]), None);
-        assert!((spread(&[9.0, 11.0]).unwrap() - 0.1414).abs() < 1e-3);
+    fn each_shape_explains_its_own_curve_best() {
+        for (at, (name, of)) in SHAPES.iter().enumerate() {
+            let curve: Vec<(u64, f64)> = (1..=12)
+                .map(|step| (step * 1000, 5.0 + 3.0 * of(step as f64 * 1000.0)))
+                .collect();
+            let (left, _) = unexplained(&curve).unwrap();
+            let best = (0..3).min_by(|a, b| left[*a].total_cmp(&left[*b]));
+            assert_eq!(best, Some(at), "{name}: {left:?}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What the judges of claims have in common: cells by their levels, ratios in pairs, and the rules
 //! that turn a ratio into a verdict.
 
-use super::{Judgement, On, PUBLISHED_ON, Verdict};
+use super::{Judgement, On, PUBLISHED_ON, Part, Verdict};
 use crate::{
     analysis::{Ratio, is_noisy, median, ratio_of},
     metrics::metric_named,
@@ -13,6 +13,14 @@ use crate::{
 const EFFECT_HOLDS: f64 = 0.5;
 /// Share of it below which nothing of the claim is left.
 const EFFECT_GONE: f64 = 0.15;
+/// Repetitions that a verdict on time needs.
+const TIME_REPETITIONS_MIN: usize = 5;
+/// What is said where the interval reaches over a bound.
+const BOTH: &str = "the 95% interval includes both outcomes";
+
+/// Verdicts by ratio: each from its bound up to the next one's. The first bound is 0.
+pub(super) type Bands<'a> = &'a [(f64, Verdict)];
+
 /// How far two times may part and still be called the same.
 pub(super) const SAME_TIME: f64 = 0.10;
 /// How far two sizes or volumes may part and still be called the same.
@@ -74,6 +82,13 @@ impl<'a> Evidence<'a> {
             .unwrap_or_default()
     }
 
+    /// A metric of each finished trial of a cell.
+    pub fn values(&self, metric: &str, levels: Levels<'_>) -> Vec<f64> {
+        let of = metric_named(metric).map(|metric| metric.of);
+        let trials = self.trials(levels).into_iter();
+        trials.filter_map(|trial| of?(trial)).collect()
+    }
+
     /// Median of a metric in a cell.
     pub fn value(&self, metric: &str, levels: Levels<'_>) -> Option<f64> {
         let metric = metric_named(metric)?;
@@ -84,6 +99,21 @@ impl<'a> Evidence<'a> {
     pub fn ratio(&self, metric: &str, a: Levels<'_>, b: Levels<'_>) -> Option<Ratio> {
         let metric = metric_named(metric)?;
         self.ratio_by(metric.of, a, b)
+    }
+
+    /// A metric's ratio in each repetition, A over B.
+    pub fn each_ratio(&self, metric: &str, a: Levels<'_>, b: Levels<'_>) -> Vec<(u32, f64)> {
+        let Some(metric) = metric_named(metric) else {
+            return Vec::new();
+        };
+        let b = self.trials(b);
+        let of_pair = |trial: &&Trial| {
+            let is_pair = |other: &&&Trial| other.repetition == trial.repetition;
+            let other = b.iter().find(is_pair)?;
+            let ratio = (metric.of)(trial)? / (metric.of)(other)?;
+            (ratio > 0.0).then_some((trial.repetition, ratio))
+        };
+        self.trials(a).iter().filter_map(of_pair).collect()
     }
 
     /// Ratio of any number of a trial, A over B, in pairs by repetition.
@@ -107,16 +137,23 @@ impl<'a> Evidence<'a> {
         ratio_of(&pairs)
     }
 
-    /// A verdict that rests on times, withheld where the machine was too noisy for one.
-    pub fn unless_noisy(&self, judgement: Judgement) -> Judgement {
-        match is_noisy(self.run, self.experiment) {
-            Some(_) if judgement.verdict != Verdict::NotRun => Judgement {
-                verdict: Verdict::Withheld,
-                // How busy is said once, beside the experiment's own tables.
-                reason: "the machine was busy".to_owned(),
-                ..judgement
-            },
-            _ => judgement,
+    /// A verdict that rests on times: inconclusive on a busy machine, and from too few repetitions.
+    pub fn timed(&self, judgement: Judgement) -> Judgement {
+        let repetitions = judgement.ratio.map_or(0, |ratio| ratio.pairs);
+        let reason = match is_noisy(self.run, self.experiment) {
+            _ if judgement.verdict == Verdict::NotRun => return judgement,
+            // How busy is said once, beside the experiment's own tables.
+            Some(_) => "the machine was busy, or couldn't be observed".to_owned(),
+            None if repetitions < TIME_REPETITIONS_MIN => format!(
+                "a verdict on time needs {TIME_REPETITIONS_MIN} repetitions, here are {repetitions}: \
+                 --repetitions {TIME_REPETITIONS_MIN}"
+            ),
+            None => return judgement,
+        };
+        Judgement {
+            verdict: Verdict::Inconclusive,
+            reason,
+            ..judgement
         }
     }
 }
@@ -128,6 +165,7 @@ pub(super) fn not_run() -> Judgement {
         seen: String::new(),
         ratio: None,
         reason: String::new(),
+        parts: Vec::new(),
     }
 }
 
@@ -138,92 +176,126 @@ pub(super) fn needs(engine: &str) -> Judgement {
         seen: String::new(),
         ratio: None,
         reason: format!("needs {engine}"),
+        parts: Vec::new(),
     }
 }
 
 /// Judges "A costs `claimed` times B" by the share of the published effect that is seen here: half
 /// of it holds, next to nothing doesn't, what is between depends.
 pub(super) fn judge_effect(ratio: Option<Ratio>, claimed: f64, what: &str) -> Judgement {
-    judge_ratio(ratio, what, |seen| match seen.ln() / claimed.ln() {
-        EFFECT_HOLDS.. => Verdict::Holds,
-        EFFECT_GONE.. => Verdict::Depends,
-        _ => Verdict::DoesNot,
-    })
+    use Verdict::{Depends, DoesNot, Holds};
+    let (holds, gone) = (claimed.powf(EFFECT_HOLDS), claimed.powf(EFFECT_GONE));
+    let bands = match claimed < 1.0 {
+        true => [(0.0, Holds), (holds, Depends), (gone, DoesNot)],
+        false => [(0.0, DoesNot), (gone, Depends), (holds, Holds)],
+    };
+    judge_ratio(ratio, what, &bands)
 }
 
-/// Judges "A costs as much as B".
+/// Judges "A costs as much as B": it does where the whole interval lies within the tolerance, and doesn't where the
+/// whole interval lies outside of it (the two one-sided tests of Schuirmann, Journal of Pharmacokinetics and
+/// Biopharmaceutics 15, 1987, on the side of equivalence).
 pub(super) fn judge_same(ratio: Option<Ratio>, tolerance: f64, what: &str) -> Judgement {
-    judge_ratio(ratio, what, |seen| {
-        if seen.ln().abs() <= tolerance.ln_1p() {
-            Verdict::Holds
-        } else {
-            Verdict::DoesNot
-        }
-    })
+    use Verdict::{DoesNot, Holds};
+    let bands = [
+        (0.0, DoesNot),
+        (1.0 / (1.0 + tolerance), Holds),
+        (1.0 + tolerance, DoesNot),
+    ];
+    judge_ratio(ratio, what, &bands)
 }
 
-/// Judges a ratio by a rule. Where the rule says different things at the ends of the interval, the
-/// verdict is withheld.
-pub(super) fn judge_ratio(
-    ratio: Option<Ratio>,
-    what: &str,
-    rule: impl Fn(f64) -> Verdict,
-) -> Judgement {
+/// The verdict that all of an interval has; `None` where it has several.
+fn only_verdict(low: f64, high: f64, bands: Bands<'_>) -> Option<Verdict> {
+    let ends = bands.iter().skip(1).map(|(from, _)| *from);
+    let mut inside = bands
+        .iter()
+        .zip(ends.chain([f64::INFINITY]))
+        .filter(|((from, _), end)| *from <= high && (low < *end || low == f64::INFINITY))
+        .map(|((_, verdict), _)| *verdict);
+    let first = inside.next()?;
+    inside.all(|other| other == first).then_some(first)
+}
+
+/// Judges a ratio by bands. Where the interval reaches into bands of other verdicts, it is inconclusive.
+pub(super) fn judge_ratio(ratio: Option<Ratio>, what: &str, bands: Bands<'_>) -> Judgement {
     let Some(ratio) = ratio else {
         return not_run();
     };
-    let verdict = rule(ratio.ratio);
-    let is_certain = rule(ratio.low) == verdict && rule(ratio.high) == verdict;
+    let verdict = match ratio.has_interval() {
+        true => only_verdict(ratio.low, ratio.high, bands),
+        false => None,
+    };
     Judgement {
-        verdict: if is_certain {
-            verdict
-        } else {
-            Verdict::Withheld
-        },
+        verdict: verdict.unwrap_or(Verdict::Inconclusive),
         seen: format!("{what} {}", ratio_with_interval(&ratio)),
         ratio: Some(ratio),
-        reason: match (is_certain, verdict) {
-            (false, _) => "the interval reaches over the bound of the verdict".to_owned(),
-            (true, Verdict::Depends) => {
+        reason: match verdict {
+            None if !ratio.has_interval() => {
+                "one repetition has no interval: --repetitions 2 or more".to_owned()
+            }
+            None => BOTH.to_owned(),
+            Some(Verdict::Depends) => {
                 "the same direction, but less than half of the effect".to_owned()
             }
-            _ => String::new(),
+            Some(_) => String::new(),
         },
+        parts: Vec::new(),
     }
 }
 
-/// Several judgements of one claim together: it holds where all hold, and doesn't where none does.
-pub(super) fn all(judgements: Vec<Judgement>) -> Judgement {
-    if judgements.iter().any(|j| j.verdict == Verdict::NotRun) {
+/// Judges "at least `wanted`" of a number that each repetition has.
+pub(super) fn judge_at_least(values: &[f64], wanted: f64, seen: &str) -> Judgement {
+    let pairs: Vec<(f64, f64)> = values.iter().map(|value| (*value, wanted)).collect();
+    let bands = [(0.0, Verdict::DoesNot), (1.0, Verdict::Holds)];
+    Judgement {
+        seen: seen.to_owned(),
+        ..judge_ratio(ratio_of(&pairs), "", &bands)
+    }
+}
+
+/// The parts of a claim, judged apart: it holds where all hold, doesn't where none does, and is inconclusive where one
+/// is. Each part keeps its own verdict.
+pub(super) fn all(parts: Vec<(&'static str, Judgement)>) -> Judgement {
+    if parts.iter().any(|(_, j)| j.verdict == Verdict::NotRun) {
         return not_run();
     }
-    let count = |verdict| judgements.iter().filter(|j| j.verdict == verdict).count();
+    let count = |verdict| parts.iter().filter(|(_, j)| j.verdict == verdict).count();
     let verdict = match (count(Verdict::Holds), count(Verdict::DoesNot)) {
-        (holds, _) if holds == judgements.len() => Verdict::Holds,
-        (_, gone) if gone == judgements.len() => Verdict::DoesNot,
-        _ if count(Verdict::Withheld) > 0 => Verdict::Withheld,
+        (holds, _) if holds == parts.len() => Verdict::Holds,
+        (_, gone) if gone == parts.len() => Verdict::DoesNot,
+        _ if count(Verdict::Inconclusive) > 0 => Verdict::Inconclusive,
         _ => Verdict::Depends,
     };
     let join = |of: fn(&Judgement) -> &str| {
-        let mut parts: Vec<&str> = Vec::new();
-        for part in judgements.iter().map(of).filter(|part| !part.is_empty()) {
-            if !parts.contains(&part) {
-                parts.push(part);
+        let mut texts: Vec<&str> = Vec::new();
+        for text in parts.iter().map(|(_, j)| of(j)).filter(|t| !t.is_empty()) {
+            if !texts.contains(&text) {
+                texts.push(text);
             }
         }
-        parts.join("; ")
+        texts.join("; ")
     };
     let reason = join(|j| &j.reason);
     let is_mixed = verdict == Verdict::Depends && reason.is_empty();
     Judgement {
         verdict,
         seen: join(|j| &j.seen),
-        ratio: judgements.first().and_then(|j| j.ratio),
+        ratio: parts.first().and_then(|(_, j)| j.ratio),
         reason: if is_mixed {
             "a part of it holds".to_owned()
         } else {
             reason
         },
+        parts: parts
+            .into_iter()
+            .map(|(name, judgement)| Part {
+                name,
+                verdict: judgement.verdict,
+                ratio: judgement.ratio,
+                reason: judgement.reason,
+            })
+            .collect(),
     }
 }
 
@@ -243,6 +315,7 @@ pub(super) fn plain(holds: bool, seen: String) -> Judgement {
         seen,
         ratio: None,
         reason: String::new(),
+        parts: Vec::new(),
     }
 }
 
@@ -281,15 +354,64 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_over_the_bound_withholds() {
-        assert_eq!(
-            judge_effect(ratio(0.6, 0.4, 0.9), 0.5, "").verdict,
-            Verdict::Withheld
-        );
-        assert_eq!(
-            judge_same(ratio(1.01, 0.99, 1.2), 0.1, "").verdict,
-            Verdict::Withheld
-        );
+    fn an_interval_with_both_outcomes_is_inconclusive() {
+        let effect = judge_effect(ratio(0.6, 0.4, 0.9), 0.5, "");
+        assert_eq!(effect.verdict, Verdict::Inconclusive);
+        assert_eq!(effect.reason, "the 95% interval includes both outcomes");
+        let same = |low, high| judge_same(ratio(1.43, low, high), 0.1, "").verdict;
+        assert_eq!(same(0.99, 1.2), Verdict::Inconclusive);
+        // Its ends say the same, what lies between them doesn't.
+        assert_eq!(same(0.89, 1.89), Verdict::Inconclusive);
+        assert_eq!(same(1.2, 1.89), Verdict::DoesNot);
+        assert_eq!(same(0.95, 1.05), Verdict::Holds);
+    }
+
+    #[test]
+    fn one_repetition_has_no_verdict() {
+        let one = judge_effect(ratio_of(&[(1.0, 2.0)]), 0.5, "");
+        assert_eq!(one.verdict, Verdict::Inconclusive);
+        assert!(one.reason.contains("--repetitions"), "{}", one.reason);
+    }
+
+    #[test]
+    fn a_verdict_on_time_needs_five_repetitions() {
+        let run = Run::default();
+        let e = Evidence {
+            run: &run,
+            engine: "sqlite",
+            experiment: "x",
+        };
+        let of = |pairs| {
+            let ratio = ratio(0.5, 0.45, 0.55).map(|ratio| Ratio { pairs, ..ratio });
+            e.timed(judge_effect(ratio, 0.5, "CPU"))
+        };
+        assert_eq!(of(4).verdict, Verdict::Inconclusive);
+        assert!(of(4).reason.contains("--repetitions 5"));
+        assert_eq!(of(5).verdict, Verdict::Holds);
+    }
+
+    /// Fifty studies of a claim that is true, and as many of one that isn't: which verdicts they come to.
+    #[test]
+    fn no_study_turns_a_claim_around() {
+        use crate::analysis::simulation::Noise;
+        let mut random = Noise::new(7);
+        for (truth, wrong) in [(0.5, Verdict::DoesNot), (1.0, Verdict::Holds)] {
+            for repetitions in [2, 3, 5] {
+                let turned = (0..1000).filter(|_| {
+                    let pairs: Vec<(f64, f64)> = (0..repetitions)
+                        .map(|_| {
+                            let noise = |random: &mut Noise| (0.15 * random.normal()).exp();
+                            (truth * noise(&mut random), noise(&mut random))
+                        })
+                        .collect();
+                    judge_effect(ratio_of(&pairs), 0.5, "").verdict == wrong
+                });
+                assert!(
+                    turned.count() <= 5,
+                    "{truth} with {repetitions} repetitions"
+                );
+            }
+        }
     }
 
     #[test]
@@ -303,21 +425,30 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_claim_are_joined() {
+    fn parts_of_a_claim_are_judged_apart() {
         let with = |verdict| Judgement {
             verdict,
             seen: format!("{verdict:?}"),
             ..not_run()
         };
-        let joined =
-            |verdicts: &[Verdict]| all(verdicts.iter().map(|v| with(*v)).collect()).verdict;
-        use Verdict::{Depends, DoesNot, Holds, NotRun, Withheld};
-        assert_eq!(joined(&[Holds, Holds]), Holds);
-        assert_eq!(joined(&[DoesNot, DoesNot]), DoesNot);
-        assert_eq!(joined(&[Holds, DoesNot]), Depends);
-        assert_eq!(joined(&[Holds, Withheld]), Withheld);
-        assert_eq!(joined(&[Holds, NotRun]), NotRun);
-        assert_eq!(joined(&[Depends, Holds]), Depends);
+        let joined = |verdicts: &[Verdict]| {
+            let names = ["size", "time"];
+            all(names
+                .into_iter()
+                .zip(verdicts.iter().map(|v| with(*v)))
+                .collect())
+        };
+        use Verdict::{Depends, DoesNot, Holds, Inconclusive, NotRun};
+        assert_eq!(joined(&[Holds, Holds]).verdict, Holds);
+        assert_eq!(joined(&[DoesNot, DoesNot]).verdict, DoesNot);
+        assert_eq!(joined(&[Holds, DoesNot]).verdict, Depends);
+        assert_eq!(joined(&[Holds, NotRun]).verdict, NotRun);
+        assert_eq!(joined(&[Depends, Holds]).verdict, Depends);
+        // What is certain of sizes is said, whatever the times are worth.
+        let half = joined(&[Holds, Inconclusive]);
+        assert_eq!(half.verdict, Inconclusive);
+        assert_eq!(half.verdict_text(), "size holds, time inconclusive");
+        assert_eq!(joined(&[Holds, Holds]).verdict_text(), "holds");
     }
 
     #[test]

@@ -4,6 +4,8 @@ mod disk_io;
 mod documents;
 mod evidence;
 mod presort;
+pub mod published;
+mod settings;
 mod watchlist;
 
 use crate::{analysis::Ratio, results::Run};
@@ -18,8 +20,11 @@ pub enum Verdict {
     DoesNot,
     /// It depends on something, named in the reason.
     Depends,
-    /// A verdict on time, withheld: the machine was too noisy or the interval too wide.
-    Withheld,
+    /// The trials don't say: the interval includes both outcomes, the machine was too noisy for times, or
+    /// repetitions are missing.
+    Inconclusive,
+    /// The run's settings aren't the published ones, as named in the reason.
+    SettingsDiffer,
     /// Another engine is needed, named in the reason.
     NeedsEngine,
     /// The run has no trials that answer it.
@@ -33,7 +38,8 @@ impl Verdict {
             Verdict::Holds => "holds",
             Verdict::DoesNot => "does not hold",
             Verdict::Depends => "depends",
-            Verdict::Withheld => "withheld",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::SettingsDiffer => "settings differ",
             Verdict::NeedsEngine => "needs another engine",
             Verdict::NotRun => "not run",
         }
@@ -101,8 +107,24 @@ impl Claim {
 
     /// What a run says about it on the engine that the post speaks of.
     pub fn judgement(&self, run: &Run) -> Judgement {
-        let engine = PUBLISHED_ON;
-        (self.judge)(On { run, engine })
+        self.judged(run, PUBLISHED_ON)
+    }
+
+    /// What a run says on an engine: nothing where it asked something else.
+    fn judged(&self, run: &Run, engine: &str) -> Judgement {
+        let judgement = (self.judge)(On { run, engine });
+        if matches!(judgement.verdict, Verdict::NotRun | Verdict::NeedsEngine) {
+            return judgement;
+        }
+        match settings::difference(run, self.experiment, engine) {
+            Some(reason) => Judgement {
+                verdict: Verdict::SettingsDiffer,
+                reason,
+                parts: Vec::new(),
+                ..judgement
+            },
+            None => judgement,
+        }
     }
 
     /// What a run says of the other engines it has: how far the claim reaches, whatever the verdict
@@ -118,7 +140,7 @@ impl Claim {
         let engines: BTreeSet<&String> =
             cells.filter_map(|cell| cell.levels.get("engine")).collect();
         let others = engines.into_iter().filter(|engine| *engine != PUBLISHED_ON);
-        let judged = others.map(|engine| (engine.clone(), (self.judge)(On { run, engine })));
+        let judged = others.map(|engine| (engine.clone(), self.judged(run, engine)));
         judged
             .filter(|(_, judgement)| judgement.verdict != Verdict::NotRun)
             .collect()
@@ -141,6 +163,33 @@ pub struct Judgement {
     pub ratio: Option<Ratio>,
     /// Why: the condition it depends on, the noise, the engine it needs; may be empty.
     pub reason: String,
+    /// Where the claim says several things, such as one of sizes and one of times: each by itself.
+    pub parts: Vec<Part>,
+}
+
+/// One of several things that a claim says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// What it is about, such as `size` or `time`.
+    pub name: &'static str,
+    /// Its own verdict.
+    pub verdict: Verdict,
+    /// The ratio it rests on.
+    pub ratio: Option<Ratio>,
+    /// Why.
+    pub reason: String,
+}
+
+impl Judgement {
+    /// The verdict in words, part by part where the parts' differ: `size holds, time inconclusive`.
+    pub fn verdict_text(&self) -> String {
+        if self.parts.iter().all(|part| part.verdict == self.verdict) {
+            return self.verdict.name().to_owned();
+        }
+        let of_part = |part: &Part| format!("{} {}", part.name, part.verdict.name());
+        let words: Vec<String> = self.parts.iter().map(of_part).collect();
+        words.join(", ")
+    }
 }
 
 /// Every claim, post by post. A post is a file and a line here.

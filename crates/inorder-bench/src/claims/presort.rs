@@ -3,10 +3,11 @@
 use super::{
     Claim, Judgement, On, Verdict,
     evidence::{
-        Evidence, Levels, SAME_BYTES, SAME_TIME, all, judge_ratio, judge_same, not_run, saved,
+        Bands, Evidence, Levels, SAME_BYTES, SAME_TIME, all, judge_ratio, judge_same, not_run,
+        saved,
     },
 };
-use crate::{report::format, results::Trial};
+use crate::{analysis::Ratio, report::format, results::Trial};
 
 /// The claims of the post, and its readers' doubts.
 pub const CLAIMS: &[Claim] = &[
@@ -84,7 +85,7 @@ fn batch_cpu(trial: &Trial, batch: usize) -> Option<f64> {
 }
 
 /// How the time of a batch grew from the first to the last, against the post's own figures.
-fn growth(on: On<'_>, levels: Levels<'_>, what: &str, rule: impl Fn(f64) -> Verdict) -> Judgement {
+fn growth(on: On<'_>, levels: Levels<'_>, bands: Bands<'_>) -> Judgement {
     let e = Evidence::new(on, "presort");
     let pairs: Vec<(f64, f64)> = e
         .trials(levels)
@@ -92,50 +93,56 @@ fn growth(on: On<'_>, levels: Levels<'_>, what: &str, rule: impl Fn(f64) -> Verd
         .filter_map(|trial| Some((batch_cpu(trial, BATCHES - 1)?, batch_cpu(trial, 0)?)))
         .collect();
     let ratio = crate::analysis::ratio_of(&pairs);
-    e.unless_noisy(judge_ratio(ratio, what, rule))
+    e.timed(judge_ratio(
+        ratio,
+        "CPU of the 10th batch over the 1st",
+        bands,
+    ))
 }
 
 fn p1(on: On<'_>) -> Judgement {
-    let what = "CPU of the 10th batch over the 1st";
-    growth(on, NONE, what, |seen| match seen {
-        1.8.. => Verdict::Holds,
-        1.2.. => Verdict::Depends,
-        _ => Verdict::DoesNot,
-    })
+    let grows = [
+        (0.0, Verdict::DoesNot),
+        (1.2, Verdict::Depends),
+        (1.8, Verdict::Holds),
+    ];
+    growth(on, NONE, &grows)
 }
 
 fn p2(on: On<'_>) -> Judgement {
-    let what = "CPU of the 10th batch over the 1st";
-    growth(on, PREFIX, what, |seen| match seen {
-        ..2.0 => Verdict::Holds,
-        ..2.5 => Verdict::Depends,
-        _ => Verdict::DoesNot,
-    })
+    let grows_little = [
+        (0.0, Verdict::Holds),
+        (2.0, Verdict::Depends),
+        (2.5, Verdict::DoesNot),
+    ];
+    growth(on, PREFIX, &grows_little)
 }
 
 fn p3(on: On<'_>) -> Judgement {
     let e = Evidence::new(on, "presort");
-    let gains: Vec<_> = (2..BATCHES)
+    let gains: Vec<Ratio> = (2..BATCHES)
         .filter_map(|batch| e.ratio_by(|trial| batch_cpu(trial, batch), NONE, PREFIX))
         .collect();
-    let (Some(third), Some(tenth)) = (gains.first(), gains.last()) else {
+    let least = gains.iter().min_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    let (Some(third), Some(least), Some(tenth)) = (gains.first(), least, gains.last()) else {
         return not_run();
     };
-    let least = gains.iter().map(|r| r.ratio).fold(f64::INFINITY, f64::min);
+    let gain = [
+        (0.0, Verdict::DoesNot),
+        (1.3, Verdict::Depends),
+        (1.8, Verdict::Holds),
+    ];
     let mut judged = judge_ratio(
-        Some(*tenth),
-        "gain in CPU at the 10th batch",
-        |seen| match seen {
-            2.0.. if least >= 1.8 => Verdict::Holds,
-            1.3.. => Verdict::Depends,
-            _ => Verdict::DoesNot,
-        },
+        Some(*least),
+        "least gain in CPU from the 3rd batch on",
+        &gain,
     );
-    judged.seen += &format!("; at the 3rd {}", format::ratio(third.ratio));
+    let (third, tenth) = (format::ratio(third.ratio), format::ratio(tenth.ratio));
+    judged.seen += &format!("; at the 3rd {third}, at the 10th {tenth}");
     if judged.verdict == Verdict::Depends {
         judged.reason = "sorting gains, but less than twice at some batch".to_owned();
     }
-    e.unless_noisy(judged)
+    e.timed(judged)
 }
 
 fn p4(on: On<'_>) -> Judgement {
@@ -143,10 +150,16 @@ fn p4(on: On<'_>) -> Judgement {
     let bytes = e.ratio("engine_bytes_per_row", PREFIX, KEY);
     let time = e.ratio("cpu_us_per_row", PREFIX, KEY);
     all(vec![
-        judge_same(bytes, SAME_BYTES, "bytes, 8 bytes over whole key"),
-        e.unless_noisy(judge_same(time, SAME_TIME, "CPU")),
+        (
+            "bytes",
+            judge_same(bytes, SAME_BYTES, "bytes, 8 bytes over whole key"),
+        ),
+        ("time", e.timed(judge_same(time, SAME_TIME, "CPU"))),
     ])
 }
+
+/// From this ratio of bytes down something saves.
+const SAVES: f64 = 0.9;
 
 fn p5(on: On<'_>) -> Judgement {
     let e = Evidence::new(on, "presort-batch");
@@ -170,13 +183,16 @@ fn p5(on: On<'_>) -> Judgement {
         return not_run();
     };
     // What is asked is which of the two saves: the sort wins where it saves more than the batch.
-    let (verdict, reason) = match (sort_alone.ratio, batch_alone.ratio) {
-        (sort, batch) if sort < 0.9 && batch < 0.9 => {
-            (Verdict::Depends, "both save, each without the other")
-        }
-        (sort, _) if sort < 0.9 => (Verdict::Holds, "it is the sort"),
-        (_, batch) if batch < 0.9 => (Verdict::DoesNot, "it is the batch"),
-        _ => (Verdict::DoesNot, "neither saves here"),
+    let saves = [(0.0, Verdict::Holds), (SAVES, Verdict::DoesNot)];
+    let of_sort = judge_ratio(Some(sort_alone), "", &saves);
+    let of_batch = judge_ratio(Some(batch_alone), "", &saves);
+    let (verdict, reason) = match (of_sort.verdict, of_batch.verdict) {
+        (Verdict::Holds, Verdict::Holds) => (Verdict::Depends, "both save, each without the other"),
+        (Verdict::Holds, Verdict::DoesNot) => (Verdict::Holds, "it is the sort"),
+        (Verdict::DoesNot, Verdict::Holds) => (Verdict::DoesNot, "it is the batch"),
+        (Verdict::DoesNot, Verdict::DoesNot) => (Verdict::DoesNot, "neither saves here"),
+        (Verdict::Inconclusive, _) => (Verdict::Inconclusive, of_sort.reason.as_str()),
+        _ => (Verdict::Inconclusive, of_batch.reason.as_str()),
     };
     Judgement {
         verdict,
@@ -191,6 +207,7 @@ fn p5(on: On<'_>) -> Judgement {
         ),
         ratio: Some(sort_alone),
         reason: reason.to_owned(),
+        parts: Vec::new(),
     }
 }
 
@@ -237,15 +254,13 @@ fn p6(on: On<'_>) -> Judgement {
         &largest,
         &[("payload_bytes", last.0), layouts.1],
     );
-    let mut judged = judge_ratio(
-        ratio,
-        "bytes a row at the largest payload, WITHOUT ROWID over rowid",
-        |seen| match seen {
-            1.1.. => Verdict::Holds,
-            1.0.. => Verdict::Depends,
-            _ => Verdict::DoesNot,
-        },
-    );
+    let hurts = [
+        (0.0, Verdict::DoesNot),
+        (1.0, Verdict::Depends),
+        (1.1, Verdict::Holds),
+    ];
+    let what = "bytes a row at the largest payload, WITHOUT ROWID over rowid";
+    let mut judged = judge_ratio(ratio, what, &hurts);
     judged.seen += &format!(
         "; {} at {} bytes",
         format::ratio(first.1),
@@ -259,33 +274,43 @@ fn p6(on: On<'_>) -> Judgement {
 
 fn p7(on: On<'_>) -> Judgement {
     let e = Evidence::new(on, "presort-cache");
-    let sorts = (("presort", "key"), ("presort", "none"));
-    let bytes = along(&e, "cache_kib", "engine_bytes_per_row", sorts.0, sorts.1);
-    let cpu = along(&e, "cache_kib", "cpu_us_per_row", sorts.1, sorts.0);
-    let (Some(small), Some(large), Some(gain)) = (bytes.first(), bytes.last(), cpu.last()) else {
+    let caches = e.levels("cache_kib");
+    let (Some(&small), Some(&large)) = (caches.first(), caches.last()) else {
         return not_run();
     };
-    let closed = bytes.iter().find(|(_, ratio)| *ratio > 0.95);
-    let end = match closed {
-        Some((cache, _)) => format!("none from {} KiB on", thousands(cache)),
-        None => format!("{} with {} KiB", saved(large.1), thousands(large.0)),
+    let cell = |cache, presort| [("cache_kib", cache), ("presort", presort)];
+    let bytes = |cache| {
+        e.ratio(
+            "engine_bytes_per_row",
+            &cell(cache, "key"),
+            &cell(cache, "none"),
+        )
     };
-    let judged = Judgement {
-        verdict: match (closed, gain.1) {
-            (Some(_), 1.2..) => Verdict::Depends,
-            (Some(_), _) => Verdict::Holds,
-            (None, _) => Verdict::DoesNot,
-        },
-        seen: format!(
-            "bytes saved {} with {} KiB, {end}; gain in CPU {} times with {} KiB",
-            saved(small.1),
-            thousands(small.0),
-            format::ratio(gain.1),
-            thousands(gain.0)
-        ),
-        ratio: None,
-        reason: "for bytes, yes: a cache that holds the whole table ends it; for CPU, only in part"
-            .to_owned(),
+    let gain = e.ratio("cpu_us_per_row", &cell(large, "none"), &cell(large, "key"));
+    let Some(with_small) = bytes(small) else {
+        return not_run();
     };
-    e.unless_noisy(judged)
+    // The doubt is right where nothing is left to gain with a cache that holds the table.
+    let left = [(0.0, Verdict::DoesNot), (0.95, Verdict::Holds)];
+    let gained = [(0.0, Verdict::Holds), (1.2, Verdict::DoesNot)];
+    let kib = thousands(large);
+    let mut of_bytes = judge_ratio(
+        bytes(large),
+        &format!("bytes with {kib} KiB, sorted over unsorted"),
+        &left,
+    );
+    of_bytes.seen += &format!(
+        "; saved {} with {} KiB",
+        saved(with_small.ratio),
+        thousands(small)
+    );
+    let what = format!("CPU with {kib} KiB, unsorted over sorted");
+    let of_time = e.timed(judge_ratio(gain, &what, &gained));
+    let mut judged = all(vec![("bytes", of_bytes), ("time", of_time)]);
+    if judged.verdict == Verdict::Depends {
+        judged.reason =
+            "for bytes, yes: a cache that holds the whole table ends it; for CPU, only in part"
+                .to_owned();
+    }
+    judged
 }

@@ -91,6 +91,8 @@ pub struct Experiment {
     pub varied: Vec<(String, Vec<String>)>,
     /// Levels held fixed.
     pub fixed: Levels,
+    /// Levels held fixed in one engine, in place of those above.
+    pub fixed_in: Vec<(String, Levels)>,
     /// Levels of the baseline (of varied factors; a factor not named has its first level).
     pub baseline: Levels,
     /// Combinations that are left out.
@@ -161,18 +163,7 @@ impl Experiment {
             |stem| stem.to_string_lossy().into_owned(),
         );
         let varied = read_factors(fields.take("factors"))?;
-        let fixed = fields.take("fixed");
-        for (name, field) in fixed
-            .iter()
-            .flat_map(|f| f.table())
-            .flat_map(|mut f| f.take_all())
-        {
-            if varied.iter().any(|(other, _)| *other == name) {
-                return Err(field.error(format!(
-                    "`{name}` is both varied and fixed: leave it out of [factors] or of [fixed]"
-                )));
-            }
-        }
+        let (fixed, fixed_in) = read_fixed(fields.take("fixed"), &varied)?;
         Ok(Experiment {
             name,
             text: text.to_owned(),
@@ -182,10 +173,8 @@ impl Experiment {
             claims: strings(fields.take("claims"))?,
             answer: String::new(),
             varied,
-            fixed: match fixed {
-                Some(field) => read_levels(field.table()?)?,
-                None => Vec::new(),
-            },
+            fixed,
+            fixed_in,
             baseline: match fields.take("baseline") {
                 Some(field) => read_levels(field.table()?)?,
                 None => Vec::new(),
@@ -222,6 +211,9 @@ impl Experiment {
                 }
             }
             self.set_levels(name.clone(), canonical);
+            for (_, levels) in &mut self.fixed_in {
+                levels.retain(|(other, _)| other != name);
+            }
         }
         if let Some(repetitions) = overrides.repetitions {
             self.repetitions = repetitions;
@@ -301,6 +293,16 @@ impl Experiment {
         }
     }
 
+    /// The same in one engine.
+    pub fn levels_in(&self, engine: &str, name: &str) -> Vec<String> {
+        let of_engine = self.fixed_in.iter().find(|(own, _)| own == engine);
+        let own = of_engine.and_then(|(_, levels)| levels.iter().find(|(n, _)| n == name));
+        match own {
+            Some((_, level)) => vec![level.clone()],
+            None => self.all_levels(name),
+        }
+    }
+
     fn layout_problem(&self, layout: &str) -> Option<String> {
         let own: Vec<&str> = self
             .tables
@@ -316,10 +318,42 @@ impl Experiment {
             .then(|| format!("unknown layout `{layout}`: {}", nearest(layout, known)))
     }
 
+    /// Whether its text holds SQL.
+    pub fn has_own_sql(&self) -> bool {
+        !self.tables.is_empty() || self.reads.query.is_some()
+    }
+
     /// The table whose load is measured; `None` for the built-in one.
     pub fn measured(&self) -> Option<&Table> {
         self.tables.iter().find(|table| table.is_measured)
     }
+}
+
+/// `[fixed]`: levels, and under the name of an engine those of that engine alone.
+fn read_fixed(
+    field: Option<Field<'_>>,
+    varied: &[(String, Vec<String>)],
+) -> Result<(Levels, Vec<(String, Levels)>), Error> {
+    let (mut fixed, mut fixed_in) = (Levels::new(), Vec::new());
+    let Some(field) = field else {
+        return Ok((fixed, fixed_in));
+    };
+    let level = |name: String, field: &Field<'_>| match varied.iter().any(|(n, _)| *n == name) {
+        true => Err(field.error(format!(
+            "`{name}` is both varied and fixed: leave it out of [factors] or of [fixed]"
+        ))),
+        false => Ok((name.clone(), checked_level(&name, field)?)),
+    };
+    for (name, field) in field.table()?.take_all() {
+        if inorder_engine::engine(&name).is_none() {
+            fixed.push(level(name, &field)?);
+            continue;
+        }
+        let of_engine = field.table()?.take_all().into_iter();
+        let of_engine = of_engine.map(|(name, field)| level(name, &field));
+        fixed_in.push((name, of_engine.collect::<Result<_, _>>()?));
+    }
+    Ok((fixed, fixed_in))
 }
 
 /// What `[quick]` or `[full]` changes.

@@ -46,7 +46,9 @@ pub fn ratio_with_interval(ratio: &Ratio) -> String {
         self::ratio(ratio.low),
         self::ratio(ratio.high),
     );
-    if low == middle && high == middle {
+    if !ratio.has_interval() {
+        format!("{middle} (one pair)")
+    } else if low == middle && high == middle {
         middle
     } else {
         format!("{middle} [{low}, {high}]")
@@ -55,6 +57,9 @@ pub fn ratio_with_interval(ratio: &Ratio) -> String {
 
 /// The interval of a ratio in words: `0.49 to 0.55`.
 pub fn interval(ratio: &Ratio) -> String {
+    if !ratio.has_interval() {
+        return "unknown from one pair".to_owned();
+    }
     format!("{} to {}", self::ratio(ratio.low), self::ratio(ratio.high))
 }
 

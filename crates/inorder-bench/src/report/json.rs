@@ -1,14 +1,14 @@
 //! The report as JSON.
 //!
 //! The names below stay what they are while `format_version` does. `null` is "could not be
-//! observed". A ratio is `{ratio, low, high, pairs}`: median over median, the ends of its 95%
-//! bootstrap interval, and the pairs of trials it rests on.
+//! observed", or an end of an interval that there is none of. A ratio is `{ratio, low, high, pairs}`: the
+//! geometric mean of the pairs' ratios, the ends of its 95% interval, and the pairs of trials it rests on.
 //!
 //! | field | what |
 //! | --- | --- |
-//! | `format`, `format_version` | `inorder-report`, 1 |
+//! | `format`, `format_version` | `inorder-report`, 2 |
 //! | `meta` | version, revision, seed, scale, command, times in Unix seconds, host, engines |
-//! | `claims[]` | `id`, `post`, `statement`, `figure`, `experiment`, `verdict`, `seen`, `ratio`, `reason`, `elsewhere[]` (`engine` and the last four again) |
+//! | `claims[]` | `id`, `post`, `statement`, `figure`, `experiment`, `verdict`, `seen`, `ratio`, `reason`, `parts[]` (`name`, `verdict`, `ratio`, `reason`: what the claim says of sizes and times apart), `elsewhere[]` (`engine` and the last five again) |
 //! | `experiments[]` | see below |
 //! | `.name` `.title` `.question` `.expect` `.answer` `.claims[]` | texts |
 //! | `.varied` | factor → levels |
@@ -33,12 +33,15 @@ use super::{
     plots::{Axis, Data, Plot},
     view::{ClaimRow, ExperimentView, Report, Row, Summary},
 };
-use crate::analysis::LayerCheck;
+use crate::{
+    analysis::LayerCheck,
+    claims::{Judgement, Part},
+};
 use inorder_engine::Layer;
 use serde_json::{Map, Value, json};
 
 /// Version of the names above.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// Writes a report down.
 ///
@@ -68,14 +71,28 @@ fn claim(claim: &ClaimRow) -> Value {
         "seen": claim.judgement.seen,
         "ratio": claim.judgement.ratio,
         "reason": claim.judgement.reason,
+        "parts": parts(&claim.judgement),
         "elsewhere": claim.elsewhere.iter().map(|(engine, judgement)| json!({
             "engine": engine,
             "verdict": judgement.verdict.name(),
             "seen": judgement.seen,
             "ratio": judgement.ratio,
             "reason": judgement.reason,
+            "parts": parts(judgement),
         })).collect::<Vec<_>>(),
     })
+}
+
+fn parts(judgement: &Judgement) -> Vec<Value> {
+    let part = |part: &Part| {
+        json!({
+            "name": part.name,
+            "verdict": part.verdict.name(),
+            "ratio": part.ratio,
+            "reason": part.reason,
+        })
+    };
+    judgement.parts.iter().map(part).collect()
 }
 
 fn experiment(experiment: &ExperimentView) -> Value {

@@ -57,7 +57,7 @@ fn claims(out: &mut String, claims: &[ClaimRow]) {
                 claim.statement.to_owned(),
                 claim.figure.to_owned(),
                 claim.seen_lines(),
-                format!("**{}**{reason}", judgement.verdict.name()),
+                format!("**{}**{reason}", judgement.verdict_text()),
             ]
         })
         .collect();

@@ -16,6 +16,7 @@ pub mod plots;
 mod sheet;
 mod svg;
 mod term;
+pub mod verdicts;
 pub mod view;
 
 use crate::{

@@ -38,8 +38,8 @@ impl Sheet {
         for claim in report.claims.iter().filter(|claim| claim.is_judged()) {
             let judgement = &claim.judgement;
             let verdict = match judgement.reason.is_empty() {
-                true => judgement.verdict.name().to_owned(),
-                false => format!("{}: {}", judgement.verdict.name(), judgement.reason),
+                true => judgement.verdict_text(),
+                false => format!("{}: {}", judgement.verdict_text(), judgement.reason),
             };
             table.add_row([
                 Cell::new(claim.id),
@@ -169,6 +169,9 @@ fn color(verdict: Verdict) -> Color {
         Verdict::Holds => Color::Green,
         Verdict::DoesNot => Color::Red,
         Verdict::Depends => Color::Yellow,
-        Verdict::Withheld | Verdict::NeedsEngine | Verdict::NotRun => Color::DarkGrey,
+        Verdict::Inconclusive
+        | Verdict::SettingsDiffer
+        | Verdict::NeedsEngine
+        | Verdict::NotRun => Color::DarkGrey,
     }
 }

@@ -11,6 +11,7 @@ use crate::{
     engines::Engines,
     error::{Error, nearest},
     experiment::{Experiment, Overrides, Recipe, Scale, Table, TableRows, factors::Setup},
+    experiments,
     host::NoiseMeter,
     plan,
     results::{Noise, Sample},
@@ -120,24 +121,24 @@ pub fn run(
     on_progress: &mut (dyn FnMut(u64) + Send),
 ) -> Result<Outcome, Error> {
     let experiment = spec.experiment()?;
-    let setup = plan::setup_of(&spec.levels)?;
+    let setup = confined_setup(spec, &experiment)?;
     let engine = engines
         .get(&setup.engine)
         .ok_or_else(|| Error::Usage(format!("no engine `{}`", setup.engine)))?;
     let data = read_data(&experiment)?;
     let database = engine.create(&spec.folder, &setup.settings)?;
+    on_progress(0);
     let meter = NoiseMeter::start(setup.writers);
 
-    let mut parents = Parents::new();
-    for table in &experiment.tables {
-        create(database.as_ref(), engine, table, &setup)?;
-        if !table.is_measured {
-            let inputs = inputs(&setup, spec, &parents, data.as_ref(), &table.name);
-            let wanted = wanted_columns(&experiment, &table.name);
-            let filled = fill_parent(database.as_ref(), table, &inputs, &wanted)?;
-            parents.extend(filled);
-        }
-    }
+    let opened = (engine, database.as_ref());
+    let parents = create_tables(
+        &experiment,
+        &setup,
+        spec,
+        data.as_ref(),
+        opened,
+        on_progress,
+    )?;
     let (table, makers) = measured(
         &experiment,
         &setup,
@@ -183,6 +184,36 @@ pub fn run(
         texts,
         samples,
     })
+}
+
+/// Creates the experiment's own tables, and fills those that aren't measured.
+fn create_tables(
+    experiment: &Experiment,
+    setup: &Setup,
+    spec: &TrialSpec,
+    data: Option<&inorder_load::Table>,
+    (engine, database): (&dyn Engine, &dyn Database),
+    on_progress: &mut (dyn FnMut(u64) + Send),
+) -> Result<Parents, Error> {
+    let mut parents = Parents::new();
+    for table in &experiment.tables {
+        on_progress(0);
+        create(database, engine, table, setup)?;
+        if !table.is_measured {
+            let inputs = inputs(setup, spec, &parents, data, &table.name);
+            let wanted = wanted_columns(experiment, &table.name);
+            let filled = fill_parent(database, table, &inputs, &wanted, on_progress)?;
+            parents.extend(filled);
+        }
+    }
+    Ok(parents)
+}
+
+/// The setup of the cell. SQL that isn't this program's own is confined.
+fn confined_setup(spec: &TrialSpec, experiment: &Experiment) -> Result<Setup, Error> {
+    let mut setup = plan::setup_of(&spec.levels)?;
+    setup.settings.is_confined = experiment.has_own_sql() && !experiments::is_built_in(&spec.text);
+    Ok(setup)
 }
 
 /// A sample of the keys that the engine assigned, and how far they lie apart.
@@ -267,8 +298,8 @@ fn create(
         .execute(&with_levels(sql, setup, engine)?)
         .map_err(|error| match error {
             inorder_engine::Error::Database { doing, message } => Error::Usage(format!(
-                "`create` of table `{}`: {message} in:\n{doing}",
-                table.name
+                "`create` of table `{}` for {}, layout `{}`: {message} in:\n{doing}",
+                table.name, setup.engine, setup.layout
             )),
             other => other.into(),
         })
@@ -343,6 +374,7 @@ fn fill_parent(
     table: &Table,
     inputs: &Inputs<'_>,
     wanted: &[String],
+    on_progress: &mut (dyn FnMut(u64) + Send),
 ) -> Result<Parents, Error> {
     let rows = rows::rows_of(table, inputs.setup, inputs.data)?;
     let mut maker = RowMaker::of_table(table, &database.columns(&table.name)?, inputs)?;
@@ -367,6 +399,7 @@ fn fill_parent(
             .insert(&batch, 0..batch.rows())
             .map_err(|error| load::explain(error.into(), &names, &batch, made))?;
         made += batch.rows() as u64;
+        on_progress(0);
     }
     writer.commit()?;
     drop(writer);

@@ -101,7 +101,7 @@ pub const CLAIMS: &[Claim] = &[
         experiment: "cache",
         judge: |_| {
             plain(
-                Verdict::Withheld,
+                Verdict::Inconclusive,
                 "0.5 to 1.0 times the CPU",
                 "the machine was busy",
             )
@@ -133,6 +133,7 @@ fn plain(verdict: Verdict, seen: &str, reason: &str) -> Judgement {
         seen: seen.into(),
         ratio: None,
         reason: reason.into(),
+        parts: Vec::new(),
     }
 }
 

@@ -10,6 +10,7 @@ mod load;
 mod report;
 mod rerun;
 mod trial;
+mod verdicts;
 
 use anyhow::Result;
 use std::process::ExitCode;
@@ -25,6 +26,8 @@ pub enum Commands {
     Report(report::Arguments),
     /// Compares two result files, cell by cell
     Compare(compare::Arguments),
+    /// Lists the verdicts of several runs side by side
+    Verdicts(verdicts::Arguments),
     /// Runs the experiments of a result file again: same plan, same seed
     Rerun(rerun::Arguments),
     /// Lists the databases that can be measured here, and how to install the others
@@ -48,6 +51,7 @@ impl Commands {
             Commands::Load(arguments) => load::run(*arguments),
             Commands::Report(arguments) => report::run(arguments),
             Commands::Compare(arguments) => compare::run(arguments),
+            Commands::Verdicts(arguments) => verdicts::run(arguments),
             Commands::Rerun(arguments) => rerun::run(arguments),
             Commands::Engines(arguments) => engines::run(&arguments),
             Commands::Explain(arguments) => explain::run(arguments),

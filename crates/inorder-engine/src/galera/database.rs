@@ -40,7 +40,7 @@ impl GaleraDatabase {
     /// The first node, when it has what the others have.
     fn first(&self) -> Result<&MariaDatabase, Error> {
         let first = &self.nodes[0];
-        first.execute(CAUGHT_UP)?;
+        first.administer(CAUGHT_UP)?;
         Ok(first)
     }
 
@@ -95,7 +95,7 @@ impl Database for GaleraDatabase {
     ) -> Result<Box<dyn Writer>, Error> {
         let turn = self.writers.fetch_add(1, Ordering::Relaxed);
         let node = &self.nodes[turn % self.nodes.len()];
-        node.execute(CAUGHT_UP)?;
+        node.administer(CAUGHT_UP)?;
         let writer = ReplayWriter::new(node.writer(table, columns, retry)?, retry);
         let writer: Box<dyn Writer> = Box::new(writer);
         Ok(Box::new(Kept::new(writer, self.keeper())))
@@ -134,7 +134,7 @@ impl Database for GaleraDatabase {
 
     fn quiesce(&self) -> Result<(), Error> {
         self.nodes.iter().try_for_each(|node| {
-            node.execute(CAUGHT_UP)?;
+            node.administer(CAUGHT_UP)?;
             node.quiesce()
         })
     }

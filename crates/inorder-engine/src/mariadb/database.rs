@@ -1,7 +1,8 @@
 //! One open database: its control connection.
 
 use super::{
-    PACKET_BYTES_MAX, SCHEMA, SOCKET, counters, load, remote, settings, structure, table::Table,
+    PACKET_BYTES_MAX, SCHEMA, SOCKET, confine, counters, load, remote, settings, structure,
+    table::Table,
 };
 use crate::{
     ColumnInfo, Database, Error, Io, Load, LoadShape, PageFill, Reader, Retry, Settings, Tree,
@@ -11,7 +12,7 @@ use crate::{
 };
 use mysql::{Conn, Opts, OptsBuilder, prelude::Queryable as _};
 use std::{
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -22,6 +23,9 @@ const FLUSH_MAX: Duration = Duration::from_secs(600);
 /// An open database.
 pub struct MariaDatabase {
     sessions: Sessions<Conn>,
+    /// Where SQL is confined on a private server: a connection with that user's rights alone, for
+    /// whatever touches its tables.
+    guest: Option<Mutex<Conn>>,
     host: Host,
 }
 
@@ -42,9 +46,20 @@ impl MariaDatabase {
             conn.select_db(SCHEMA)
         };
         prepare().map_err(|error| Failure::from(error).doing("preparing the new server"))?;
-        let address = OptsBuilder::from_opts(without_schema).db_name(Some(SCHEMA));
+        let mut address = OptsBuilder::from_opts(without_schema).db_name(Some(SCHEMA));
+        let mut guest = None;
+        if settings.is_confined {
+            let made = confine::of_private(&mut conn, SCHEMA).and_then(|()| {
+                address = address.clone().user(Some(confine::USER));
+                Conn::new(address.clone())
+            });
+            let made =
+                made.map_err(|error| Failure::from(error).doing("making a user without rights"))?;
+            guest = Some(Mutex::new(made));
+        }
         let server = Arc::new(server);
         Ok(MariaDatabase {
+            guest,
             sessions: Sessions::new(conn, address.into(), settings, Arc::clone(&server) as _),
             host: Host::Private(server),
         })
@@ -63,6 +78,7 @@ impl MariaDatabase {
         let _ = conn.query_drop("SET SESSION information_schema_stats_expiry = 0");
         let running = remote::ask(remote, &mut conn);
         Ok(MariaDatabase {
+            guest: None,
             sessions: Sessions::new(conn, address, settings, keeper),
             host: Host::Running(running),
         })
@@ -75,6 +91,24 @@ impl MariaDatabase {
         work: impl FnOnce(&mut Conn) -> Result<T, mysql::Error>,
     ) -> Result<T, Error> {
         self.sessions.control(doing, work)
+    }
+
+    /// Runs statements of this program's own, whatever is confined.
+    pub fn administer(&self, sql: &str) -> Result<(), Error> {
+        self.control(sql, |conn| run_all(conn, sql))
+    }
+
+    /// Does something that touches tables: with no more rights than who made them.
+    fn on_tables<T>(
+        &self,
+        doing: &str,
+        work: impl FnOnce(&mut Conn) -> Result<T, mysql::Error>,
+    ) -> Result<T, Error> {
+        let Some(guest) = &self.guest else {
+            return self.control(doing, work);
+        };
+        let mut conn = guest.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&mut conn).map_err(|error| Failure::from(error).doing(doing))
     }
 }
 
@@ -119,8 +153,14 @@ impl Database for MariaDatabase {
         quoted(name)
     }
 
+    /// Where SQL is confined, in a session of its own: what it sets ends with it.
     fn execute(&self, sql: &str) -> Result<(), Error> {
-        self.control(sql, |conn| run_all(conn, sql))
+        if self.guest.is_none() {
+            return self.administer(sql);
+        }
+        let mut session = self.sessions.open()?;
+        let ran = run_all(&mut session.connection, sql);
+        ran.map_err(|error| Failure::from(error).doing(sql))
     }
 
     fn columns(&self, table: &str) -> Result<Vec<ColumnInfo>, Error> {
@@ -134,7 +174,7 @@ impl Database for MariaDatabase {
              WHERE c.table_schema = database() AND c.table_name = ?
              ORDER BY ordinal_position";
         let rows: Vec<(String, String, bool, u32)> = self
-            .control(&format!("listing the columns of {table}"), |conn| {
+            .on_tables(&format!("listing the columns of {table}"), |conn| {
                 conn.exec(SQL, (table,))
             })?;
         let columns = rows
@@ -236,7 +276,7 @@ impl Database for MariaDatabase {
 
     fn count(&self, table: &str) -> Result<u64, Error> {
         let sql = format!("SELECT count(*) FROM {}", quoted(table));
-        let count: Option<u64> = self.control(&sql, |conn| conn.query_first(&sql))?;
+        let count: Option<u64> = self.on_tables(&sql, |conn| conn.query_first(&sql))?;
         Ok(count.unwrap_or(0))
     }
 
@@ -277,7 +317,7 @@ impl Database for MariaDatabase {
 
     /// One line a table: type of access, index, estimated rows. Parameters are NULL.
     fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error> {
-        self.control(sql, |conn| {
+        self.on_tables(sql, |conn| {
             let places = usize::from(conn.prep(sql)?.num_params());
             let values = mysql::Params::Positional(vec![mysql::Value::NULL; places]);
             let values = match places {

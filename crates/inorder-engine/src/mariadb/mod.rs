@@ -5,6 +5,7 @@
 //! and is killed when nothing uses it any more. Each [`crate::Writer`] and [`crate::Reader`] has a
 //! connection, all else goes through a control connection.
 
+mod confine;
 pub(crate) mod counters;
 pub(crate) mod database;
 mod ddl;

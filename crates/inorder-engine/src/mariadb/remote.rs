@@ -1,6 +1,6 @@
 //! A MariaDB or MySQL that runs already, and what speaks their protocol.
 
-use super::{MariaDb, NAME, PACKET_BYTES_MAX, database::MariaDatabase, ddl};
+use super::{MariaDb, NAME, PACKET_BYTES_MAX, confine, database::MariaDatabase, ddl};
 use crate::{
     Database, DatabaseTable, Error, LoadTable, Settings,
     remote::{
@@ -119,6 +119,9 @@ fn open(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error
     let keeper = Guest {
         remove: move || _ = connect(&of_guest).map(|mut conn| drop_schema(&mut conn, &name)),
     };
+    if settings.is_confined {
+        confine::of_url(remote, &mut conn)?;
+    }
     let address = options(&url, Some(&schema))?.into();
     let database = MariaDatabase::open_remote(remote, address, settings, Arc::new(keeper))?;
     Ok(Box::new(database))

@@ -1,23 +1,33 @@
 //! One open database: its control connection.
 
 use super::{
-    NAME, SUPERUSER, counters, load, remote, session::Address, settings, structure, table::Table,
+    NAME, SUPERUSER, confine, counters, load, remote, session::Address, settings, structure,
+    table::Table,
 };
 use crate::{
     ColumnInfo, Database, Error, Io, Load, LoadShape, PageFill, Reader, Retry, Settings, Tree,
     Writer,
     remote::{Remote, dialect::Feature, host::Host},
-    server::{Connection, Server, Sessions, session::Keeper, sql},
+    server::{Connection, Failure, Server, Sessions, session::Keeper, sql},
 };
 use postgres::{Client, Config, NoTls, Row, types::ToSql};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// An open database.
 pub struct PostgresDatabase {
     sessions: Sessions<Client>,
     host: Host,
+    /// Where SQL is confined on a private server: a connection with the role's rights alone, for whatever
+    /// touches its tables, and what new sessions begin with.
+    guest: Option<Guest>,
     /// The schema of the extension pgstattuple, which looks into pages.
     looker: Option<String>,
+}
+
+/// The confined side of a private server.
+struct Guest {
+    client: Mutex<Client>,
+    session_defaults: Vec<String>,
 }
 
 impl PostgresDatabase {
@@ -33,9 +43,16 @@ impl PostgresDatabase {
         let mut client = server.wait_for(connect)?;
         // Where it isn't installed, pages aren't looked into.
         let _ = client.batch_execute("CREATE EXTENSION pgstattuple");
+        let looker = structure::page_looker(&mut client);
+        let (guest, address) = match settings.is_confined {
+            true => Guest::new(&mut client, &address, settings)
+                .map_err(|error| Failure::from(error).doing("making a role without rights"))?,
+            false => (None, address),
+        };
         let server = Arc::new(server);
         Ok(PostgresDatabase {
-            looker: structure::page_looker(&mut client),
+            looker,
+            guest,
             sessions: Sessions::new(client, address, settings, Arc::clone(&server) as _),
             host: Host::Private(server),
         })
@@ -53,6 +70,7 @@ impl PostgresDatabase {
         let running = remote::ask(remote, &mut client);
         Ok(PostgresDatabase {
             looker: structure::page_looker(&mut client),
+            guest: None,
             sessions: Sessions::new(client, address, settings, keeper),
             host: Host::Running(running),
         })
@@ -67,10 +85,28 @@ impl PostgresDatabase {
         self.sessions.control(doing, work)
     }
 
+    /// Runs statements of this program's own, whatever is confined.
+    pub fn administer(&self, sql: &str) -> Result<(), Error> {
+        self.control(sql, |client| client.batch_execute(sql))
+    }
+
+    /// Does something that touches tables: with no more rights than who made them.
+    fn on_tables<T>(
+        &self,
+        doing: &str,
+        work: impl FnOnce(&mut Client) -> Result<T, postgres::Error>,
+    ) -> Result<T, Error> {
+        let Some(guest) = &self.guest else {
+            return self.control(doing, work);
+        };
+        let mut client = guest.client.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&mut client).map_err(|error| Failure::from(error).doing(doing))
+    }
+
     /// A number that a query answers with; NULL is 0.
     fn number(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, Error> {
         let number: Option<i64> =
-            self.control(sql, |client| client.query_one(sql, values)?.try_get(0))?;
+            self.on_tables(sql, |client| client.query_one(sql, values)?.try_get(0))?;
         Ok(number.unwrap_or(0).unsigned_abs())
     }
 }
@@ -86,6 +122,23 @@ fn address(server: &Server) -> Address {
     Address {
         config,
         schema: None,
+        has_replica_role: false,
+    }
+}
+
+impl Guest {
+    /// Makes the role, and the way to the server with it.
+    fn new(
+        control: &mut Client,
+        address: &Address,
+        settings: &Settings,
+    ) -> Result<(Option<Self>, Address), postgres::Error> {
+        let address = confine::of_private(control, address, settings)?;
+        let guest = Guest {
+            client: Mutex::new(address.config.connect(NoTls)?),
+            session_defaults: confine::session_defaults(control)?,
+        };
+        Ok((Some(guest), address))
     }
 }
 
@@ -100,8 +153,21 @@ fn column(row: &Row) -> Result<ColumnInfo, postgres::Error> {
 }
 
 impl Database for PostgresDatabase {
+    /// Where SQL is confined, in a session of its own: what it sets ends with it.
     fn execute(&self, sql: &str) -> Result<(), Error> {
-        self.control(sql, |client| client.batch_execute(sql))
+        let Some(guest) = &self.guest else {
+            return self.control(sql, |client| client.batch_execute(sql));
+        };
+        self.sessions.open()?.run(sql)?;
+        let now = self.control("reading sessions' defaults", confine::session_defaults)?;
+        match now == guest.session_defaults {
+            true => Ok(()),
+            false => Err(Error::Database {
+                doing: sql.to_owned(),
+                message: "ALTER ROLE … SET isn't allowed: settings are the experiment's factors"
+                    .to_owned(),
+            }),
+        }
     }
 
     fn columns(&self, table: &str) -> Result<Vec<ColumnInfo>, Error> {
@@ -112,7 +178,7 @@ impl Database for PostgresDatabase {
              LEFT JOIN pg_index ON indrelid = attrelid AND indisprimary
              WHERE attrelid = to_regclass(quote_ident($1)) AND attnum > 0 AND NOT attisdropped
              ORDER BY attnum";
-        self.control(&format!("listing the columns of {table}"), |client| {
+        self.on_tables(&format!("listing the columns of {table}"), |client| {
             client.query(SQL, &[&table])?.iter().map(column).collect()
         })
     }
@@ -156,7 +222,7 @@ impl Database for PostgresDatabase {
              JOIN pg_attribute USING (attnum)
              WHERE indrelid = to_regclass(quote_ident($1)) AND attrelid = indrelid
              GROUP BY indexrelid";
-        let indexes = self.control(&format!("listing the indexes of {table}"), |client| {
+        let indexes = self.on_tables(&format!("listing the indexes of {table}"), |client| {
             let rows = client.query(SQL, &[&table])?;
             rows.iter()
                 .map(|row| row.try_get(0))
@@ -204,7 +270,7 @@ impl Database for PostgresDatabase {
     /// Brings the planner's statistics up to date first.
     fn structure(&self) -> Result<Vec<Tree>, Error> {
         self.host.needs(Feature::Sizes)?;
-        self.control("measuring tables and indexes", |client| {
+        self.on_tables("measuring tables and indexes", |client| {
             structure::on_every_table(client, "ANALYZE")?;
             structure::trees(client, self.looker.as_deref())
         })
@@ -220,14 +286,14 @@ impl Database for PostgresDatabase {
 
     fn vacuum(&self) -> Result<(), Error> {
         self.host.needs(Feature::Vacuum)?;
-        self.control("VACUUM FULL", |client| {
+        self.on_tables("VACUUM FULL", |client| {
             structure::on_every_table(client, "VACUUM FULL")
         })
     }
 
     /// The plan for any values of the parameters.
     fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error> {
-        self.control(sql, |client| {
+        self.on_tables(sql, |client| {
             let parameters = client.prepare(&sql::numbered(sql))?.params().len();
             let values = match parameters {
                 0 => String::new(),

@@ -6,6 +6,7 @@
 //! connection.
 
 mod bind;
+pub(crate) mod confine;
 mod copy;
 mod counters;
 pub(crate) mod database;

@@ -1,6 +1,6 @@
 //! A PostgreSQL that runs already, and what speaks its protocol.
 
-use super::{NAME, Postgres, database::PostgresDatabase, ddl, session::Address};
+use super::{NAME, Postgres, confine, database::PostgresDatabase, ddl, session::Address};
 use crate::{
     Database, Error, Settings,
     remote::{
@@ -102,6 +102,9 @@ fn open(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error
     let keeper = Guest {
         remove: move || _ = connect(&of_guest).map(|mut client| drop_schema(&mut client, &name)),
     };
+    if settings.is_confined {
+        confine::of_url(remote, &mut client, &schema)?;
+    }
     let address = Address {
         schema: Some(schema),
         ..address(&url)?
@@ -115,6 +118,7 @@ pub fn address(url: &ServerUrl) -> Result<Address, Error> {
     Ok(Address {
         config: config(url)?,
         schema: None,
+        has_replica_role: false,
     })
 }
 

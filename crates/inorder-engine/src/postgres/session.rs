@@ -20,6 +20,8 @@ pub struct Address {
     pub config: Config,
     /// The schema that names without one are of; else the server's default.
     pub schema: Option<String>,
+    /// Whether the role has foreign keys unenforced by itself.
+    pub has_replica_role: bool,
 }
 
 impl Connection for Client {
@@ -31,7 +33,7 @@ impl Connection for Client {
         if let Some(schema) = &address.schema {
             client.batch_execute(&format!("SET search_path TO {schema}"))?;
         }
-        if !enforces_foreign_keys {
+        if !enforces_foreign_keys && !address.has_replica_role {
             // Their triggers are of the origin: a replica's writes were checked there.
             client.batch_execute("SET session_replication_role = replica")?;
         }

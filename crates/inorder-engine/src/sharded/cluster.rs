@@ -2,8 +2,8 @@
 
 use super::distribute;
 use crate::{
-    Database as _, Error, Settings, Write,
-    postgres::{self, SUPERUSER, database::PostgresDatabase},
+    Error, Settings, Write,
+    postgres::{self, SUPERUSER, confine::ROLE, database::PostgresDatabase},
 };
 use std::{
     path::{Path, PathBuf},
@@ -57,7 +57,8 @@ impl Cluster {
             coordinator: servers.next().expect("the first is the coordinator"),
             shards: servers.collect(),
         };
-        cluster.coordinator.execute(&introduction(&folders[1..]))?;
+        let introduced = introduction(&folders[1..], settings.is_confined);
+        cluster.coordinator.administer(&introduced)?;
         Ok(cluster)
     }
     /// Every server, the coordinator first.
@@ -83,9 +84,20 @@ impl Cluster {
     }
 }
 
-/// What makes the shards known, whose sockets are in these folders.
-fn introduction(folders: &[PathBuf]) -> String {
-    let mut sql = format!("CREATE EXTENSION postgres_fdw; {};", distribute::FUNCTION);
+/// What makes the shards known, whose sockets are in these folders. Where SQL is confined, its role may
+/// use what this program makes of its tables.
+fn introduction(folders: &[PathBuf], is_confined: bool) -> String {
+    let mut sql = format!(
+        "SET search_path TO DEFAULT; CREATE EXTENSION postgres_fdw; {};",
+        distribute::FUNCTION
+    );
+    if is_confined {
+        sql += &format!(
+            "ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT ALL ON TABLES TO {ROLE};
+             GRANT USAGE ON SCHEMA {0} TO {ROLE}; GRANT INSERT ON {0}.wanted TO {ROLE};",
+            distribute::SCHEMA
+        );
+    }
     for (at, folder) in folders.iter().enumerate() {
         let name = server_name(at);
         let host = folder.display().to_string();
@@ -96,6 +108,12 @@ fn introduction(folders: &[PathBuf]) -> String {
                  CREATE USER MAPPING FOR {SUPERUSER} SERVER {name} OPTIONS (user '{SUPERUSER}');",
             host.replace('\'', "''")
         );
+        if is_confined {
+            sql += &format!(
+                "CREATE USER MAPPING FOR {ROLE} SERVER {name}
+                     OPTIONS (user '{ROLE}', password_required 'false');"
+            );
+        }
     }
     sql
 }

@@ -16,7 +16,7 @@ use postgres::Client;
 use std::collections::BTreeMap;
 
 /// The schema of what isn't the experiment's own. (It isn't the user's name: that one would be searched.)
-const SCHEMA: &str = "inorder_shards";
+pub const SCHEMA: &str = "inorder_shards";
 
 /// Where tables are told how they are to be distributed, by a function called as in Citus: the
 /// distribution itself follows when the statements are through. `domain` is where the integers of a
@@ -74,7 +74,7 @@ pub fn new_tables(
             let drop = format!("DROP TABLE IF EXISTS {} CASCADE", quoted(&table.name));
             let servers = cluster.shards.iter().map(|shard| &**shard);
             for server in servers.chain([&*cluster.coordinator]) {
-                server.execute(&drop)?;
+                server.administer(&drop)?;
             }
         }
     }
@@ -119,7 +119,9 @@ fn distribute(
         .zip(&new)
         .map(|(table, (_, rule))| table.on_coordinator(rule))
         .collect();
-    cluster.coordinator.execute(&(drops + &parents.concat()))?;
+    cluster
+        .coordinator
+        .administer(&(drops + &parents.concat()))?;
     Ok(new)
 }
 

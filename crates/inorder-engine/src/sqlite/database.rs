@@ -54,19 +54,44 @@ impl SqliteDatabase {
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, Error> {
         let link = self.control.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&link.connection).map_err(|error| match Failure::from(error) {
-            busy if busy.is_busy() => Error::Database {
-                doing: doing.into(),
-                message: format!("{} (waited {BUSY_TIMEOUT:?})", busy.message),
-            },
-            failure => link.error(doing, failure),
-        })
+        did(&link, doing, work(&link.connection))
     }
+
+    /// The same for SQL of the caller's, which is confined where the settings say so.
+    fn confined<T>(
+        &self,
+        sql: &str,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
+        let link = self.control.lock().unwrap_or_else(PoisonError::into_inner);
+        link.confine()?;
+        let done = did(&link, sql, work(&link.connection));
+        link.release()?;
+        if self.home.settings.is_confined && !link.connection.is_autocommit() {
+            let _ = link.connection.execute_batch("ROLLBACK");
+            return Err(Error::Database {
+                doing: sql.into(),
+                message: "it leaves a transaction open: end it with COMMIT".into(),
+            });
+        }
+        done
+    }
+}
+
+/// What came of something done on a connection.
+fn did<T>(link: &Link, doing: &str, done: rusqlite::Result<T>) -> Result<T, Error> {
+    done.map_err(|error| match Failure::from(error) {
+        busy if busy.is_busy() => Error::Database {
+            doing: doing.into(),
+            message: format!("{} (waited {BUSY_TIMEOUT:?})", busy.message),
+        },
+        failure => link.error(doing, failure),
+    })
 }
 
 impl Database for SqliteDatabase {
     fn execute(&self, sql: &str) -> Result<(), Error> {
-        self.control(sql, |connection| connection.execute_batch(sql))
+        self.confined(sql, |connection| connection.execute_batch(sql))
     }
 
     fn columns(&self, table: &str) -> Result<Vec<ColumnInfo>, Error> {
@@ -201,7 +226,7 @@ impl Database for SqliteDatabase {
     }
 
     fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error> {
-        self.control(sql, |connection| {
+        self.confined(sql, |connection| {
             connection
                 .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?
                 .raw_query() // its parameters may stay unbound

@@ -1,6 +1,7 @@
 //! The files of a database, and connections to them.
 
 use super::{
+    confine::{self, Refused},
     failure::Failure,
     settings::{apply_to_connection, apply_to_file},
     vfs::CountingVfs,
@@ -83,6 +84,8 @@ pub enum Role {
 pub struct Link {
     /// SQLite's connection.
     pub connection: Connection,
+    /// What it was refused, where it is confined.
+    pub refused: Refused,
     /// The database it belongs to, with the VFS it runs over.
     pub home: Arc<Home>,
 }
@@ -100,6 +103,7 @@ impl Link {
             .map_err(|error| Failure::from(error).into_error("opening the database", &home.path))?;
         let link = Link {
             connection,
+            refused: Refused::default(),
             home: Arc::clone(home),
         };
         link.busy_timeout(BUSY_TIMEOUT)?;
@@ -111,13 +115,35 @@ impl Link {
         } else {
             apply_to_connection(&link.connection, &home.settings, 0)?;
             link.busy_timeout(Duration::ZERO)?;
+            link.confine()?;
         }
         Ok(link)
     }
 
     /// The crate's error for something this connection did.
     pub fn error(&self, doing: &str, failure: impl Into<Failure>) -> Error {
-        failure.into().into_error(doing, &self.home.path)
+        match self.refused.take() {
+            Some(message) => Error::Database {
+                doing: doing.into(),
+                message,
+            },
+            None => failure.into().into_error(doing, &self.home.path),
+        }
+    }
+
+    /// Confines the statements prepared from now on, where the settings say so.
+    pub fn confine(&self) -> Result<(), Error> {
+        match self.home.settings.is_confined {
+            true => confine::confine(&self.connection, &self.refused)
+                .map_err(|error| self.error("confining the connection", error)),
+            false => Ok(()),
+        }
+    }
+
+    /// Ends that.
+    pub fn release(&self) -> Result<(), Error> {
+        confine::release(&self.connection)
+            .map_err(|error| self.error("ending the confinement", error))
     }
 
     fn busy_timeout(&self, timeout: Duration) -> Result<(), Error> {

@@ -4,6 +4,7 @@
 //! and get the same settings; [`crate::Writer`]s and [`crate::Reader`]s each have a connection, all
 //! else goes through one control connection.
 
+mod confine;
 mod database;
 mod dbstat;
 mod ddl;

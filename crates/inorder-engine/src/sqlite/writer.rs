@@ -34,7 +34,7 @@ impl SqliteWriter {
         let mut prepare = |sql: &str| {
             patience
                 .wait_for(|| session.prepare(sql))
-                .map_err(|failure| failure.into_error(sql, &home.path))
+                .map_err(|failure| session.error(sql, failure))
         };
         Ok(SqliteWriter {
             // Taking the lock at once: waiting later, with pages read, could not be retried.

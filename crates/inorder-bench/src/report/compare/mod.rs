@@ -1,13 +1,20 @@
 //! Two runs against each other: what changed, and what only seems to have.
+//!
+//! Trials of the same repetition with the same seed are pairs: they got the same rows. A difference is called a change
+//! where its test stays significant among all tests of the comparison (Holm, "A simple sequentially rejective multiple
+//! test procedure", Scandinavian Journal of Statistics 6, 1979, which keeps the family-wise error at 5%), and where it
+//! is larger than what either run's own noise floor shows.
 
 mod render;
 
 pub use render::render;
 
 use crate::{
-    analysis::{Metric, Ratio, is_noisy, noise_floor, ratio_unpaired},
+    analysis::{
+        Metric, Ratio, holm, is_noisy, noise_floor, p_of_no_change, ratio_of, ratio_unpaired,
+    },
     metrics::METRICS,
-    results::{Cell, Meta, Run},
+    results::{Cell, Meta, Run, Trial},
 };
 use std::collections::BTreeMap;
 
@@ -57,6 +64,8 @@ pub struct Compared {
     pub ratio: Ratio,
     /// Whether that is a change.
     pub change: Change,
+    /// Probability of a ratio as far from 1 where nothing has changed, before the correction for the number of tests.
+    pub p: f64,
 }
 
 /// What a ratio between two runs means.
@@ -91,8 +100,22 @@ const BYTES_CHANGE_MIN: f64 = 0.005;
 /// The same of times: two runs of one binary on one quiet machine differ by this much.
 const TIME_CHANGE_MIN: f64 = 0.05;
 
-/// Trials each run needs before a difference of times is called a change.
-const TIME_TRIALS_MIN: usize = 2;
+/// The probability that anything at all is called a change where nothing has changed.
+const FAMILY_LEVEL: f64 = 0.05;
+
+/// Metrics that are the same for the same seed with one writer of the embedded engine: one pair of trials that differs
+/// in them is a change.
+const EXACT: &[&str] = &[
+    "engine_bytes_per_row",
+    "write_amplification",
+    "size_bytes",
+    "size_vacuumed_bytes",
+    "index_share",
+    "fill_share",
+    "depth_levels",
+    "fanout_children",
+    "overflow_pages",
+];
 
 /// Compares a run with an earlier one: cells are matched by experiment and label.
 pub fn compare(a: &Run, b: &Run) -> Comparison {
@@ -115,9 +138,7 @@ pub fn compare(a: &Run, b: &Run) -> Comparison {
                 label: cell_a.label.clone(),
                 metrics: METRICS
                     .iter()
-                    .filter_map(|metric| {
-                        compared((a, cell_a), (b, cell_b), metric, withheld.is_some())
-                    })
+                    .filter_map(|metric| compared((a, cell_a), (b, cell_b), metric))
                     .collect(),
             })
             .collect();
@@ -127,9 +148,11 @@ pub fn compare(a: &Run, b: &Run) -> Comparison {
             cells,
         })
     });
+    let mut experiments: Vec<ComparedExperiment> = experiments.collect();
+    settle(&mut experiments);
     Comparison {
         warnings: warnings(a, b),
-        experiments: experiments.collect(),
+        experiments,
         only_a: only(&cells_a, &cells_b),
         only_b: only(&cells_b, &cells_a),
     }
@@ -150,18 +173,65 @@ fn matching<'a>(cell: &Cell, others: &[&'a Cell]) -> Option<&'a Cell> {
         .find(|other| other.experiment == cell.experiment && other.label == cell.label)
 }
 
+/// Calls what is significant among all tests a change: until here only what may be one is marked.
+fn settle(experiments: &mut [ComparedExperiment]) {
+    let mut all: Vec<(bool, &mut Compared)> = experiments
+        .iter_mut()
+        .flat_map(|experiment| {
+            let is_withheld = experiment.withheld.is_some();
+            let metrics = experiment
+                .cells
+                .iter_mut()
+                .flat_map(|cell| &mut cell.metrics);
+            metrics.map(move |compared| (is_withheld, compared))
+        })
+        .collect();
+    let p: Vec<f64> = all.iter().map(|(_, compared)| compared.p).collect();
+    let significant = holm(&p, FAMILY_LEVEL);
+    for ((is_withheld, compared), is_significant) in all.iter_mut().zip(significant) {
+        compared.change = match (is_significant, compared.change) {
+            (false, _) | (_, Change::Same) => Change::Same,
+            (true, _) if compared.metric.is_time && *is_withheld => Change::Withheld,
+            (true, change) => change,
+        };
+    }
+}
+
 fn compared(
     (run_a, cell_a): (&Run, &Cell),
     (run_b, cell_b): (&Run, &Cell),
     metric: &'static Metric,
-    is_withheld: bool,
 ) -> Option<Compared> {
-    let values = |run: &Run, cell: &Cell| -> Vec<f64> {
-        let trials = run.trials_of(cell.id).into_iter();
-        trials.filter_map(|trial| (metric.of)(trial)).collect()
+    let (trials_a, trials_b) = (run_a.trials_of(cell_a.id), run_b.trials_of(cell_b.id));
+    let paired: Vec<(f64, f64)> = trials_b
+        .iter()
+        .filter_map(|trial| {
+            let is_pair =
+                |other: &&&Trial| other.repetition == trial.repetition && other.seed == trial.seed;
+            let other = trials_a.iter().find(is_pair)?;
+            Some(((metric.of)(trial)?, (metric.of)(other)?))
+        })
+        .collect();
+    let ratio = match paired.is_empty() {
+        false => ratio_of(&paired)?,
+        true => {
+            let values = |trials: &[&Trial]| -> Vec<f64> {
+                trials
+                    .iter()
+                    .filter_map(|trial| (metric.of)(trial))
+                    .collect()
+            };
+            ratio_unpaired(&values(&trials_b), &values(&trials_a))?
+        }
     };
-    let (a, b) = (values(run_a, cell_a), values(run_b, cell_b));
-    let ratio = ratio_unpaired(&b, &a)?;
+    let level = |name: &str| cell_a.levels.get(name).map(String::as_str);
+    let is_exact = EXACT.contains(&metric.id)
+        && level("engine") == Some("sqlite")
+        && level("writers") == Some("1");
+    let p = match (&paired[..], is_exact) {
+        ([(b, a)], true) if a != b => 0.0,
+        _ => p_of_no_change(&ratio),
+    };
     let floors = [(run_a, cell_a), (run_b, cell_b)]
         .into_iter()
         .filter_map(|(run, cell)| noise_floor(run, &cell.experiment, metric));
@@ -169,18 +239,14 @@ fn compared(
         metric,
         a: run_a.median(cell_a.id, metric)?,
         b: run_b.median(cell_b.id, metric)?,
-        change: change(&ratio, floors, metric.is_time, is_withheld),
+        change: direction(&ratio, floors, metric.is_time),
         ratio,
+        p,
     })
 }
 
-/// A change has an interval that leaves out 1 and a ratio farther from 1 than either run's own noise.
-fn change(
-    ratio: &Ratio,
-    floors: impl Iterator<Item = Ratio>,
-    is_time: bool,
-    is_withheld: bool,
-) -> Change {
+/// Where a ratio is farther from 1 than either run's own noise, and than what is worth a word.
+fn direction(ratio: &Ratio, floors: impl Iterator<Item = Ratio>, is_time: bool) -> Change {
     let distance = |ratio: f64| ratio.max(f64::MIN_POSITIVE).ln().abs();
     let least = if is_time {
         TIME_CHANGE_MIN
@@ -188,18 +254,12 @@ fn change(
         BYTES_CHANGE_MIN
     };
     let noise = floors
-        .flat_map(|floor| [floor.low, floor.high])
-        .map(distance)
+        .map(|floor| distance(floor.ratio))
         .fold(distance(1.0 + least), f64::max);
-    let has_trials = !is_time || ratio.pairs >= TIME_TRIALS_MIN;
-    if !ratio.differs() || !has_trials || distance(ratio.ratio) <= noise {
-        Change::Same
-    } else if is_time && is_withheld {
-        Change::Withheld
-    } else if ratio.ratio > 1.0 {
-        Change::Higher
-    } else {
-        Change::Lower
+    match ratio.ratio > 1.0 {
+        _ if distance(ratio.ratio) <= noise => Change::Same,
+        true => Change::Higher,
+        false => Change::Lower,
     }
 }
 
@@ -267,51 +327,167 @@ fn host(meta: &Meta) -> BTreeMap<&str, &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        analysis::simulation::Noise,
+        results::{self, Experiment, Sample, Status},
+    };
 
-    fn ratio(ratio: f64, low: f64, high: f64, pairs: usize) -> Ratio {
-        Ratio {
-            ratio,
-            low,
-            high,
-            pairs,
+    /// A quiet run of some cells, each with a twin of its own experiment; `seed` makes its bytes, `random` its times,
+    /// which are `times` as long as usual.
+    fn run(seed: u64, repetitions: u32, random: &mut Noise, times: f64) -> Run {
+        let mut run = Run::default();
+        for experiment in 0..4_u64 {
+            let name = format!("e{experiment}");
+            let first = run.cells.len() as u64 + 1;
+            run.experiments.push(Experiment {
+                name: name.clone(),
+                baseline: first,
+                ..Experiment::default()
+            });
+            for at in 0..8 {
+                let cell = first + at;
+                run.cells.push(Cell {
+                    id: cell,
+                    experiment: name.clone(),
+                    label: format!("cell {at}"),
+                    levels: [("engine", "sqlite"), ("writers", "1")]
+                        .map(|(name, level)| (name.to_owned(), level.to_owned()))
+                        .into(),
+                    is_twin: at == 7,
+                });
+                for repetition in 0..repetitions {
+                    // Bytes depend on the seed and the cell alone.
+                    let mut of_seed = Noise::new(seed * 1000 + cell * 10 + u64::from(repetition));
+                    let bytes = 1e6 * (0.01 * of_seed.normal()).exp();
+                    let mut time = || times * (0.1 * random.normal()).exp();
+                    let samples = [
+                        ("rows_stored", 1000.0),
+                        ("size_bytes", bytes),
+                        ("engine_written_bytes", 3.0 * bytes),
+                        ("cpu_s", time()),
+                        ("wall_s", time()),
+                        ("peak_memory_bytes", time()),
+                    ];
+                    run.trials.push(Trial {
+                        id: run.trials.len() as u64 + 1,
+                        cell,
+                        repetition,
+                        seed: seed + u64::from(repetition),
+                        status: Status::Done,
+                        noise: results::Noise {
+                            steal: Some(0.0),
+                            load_per_core: Some(0.0),
+                            ..results::Noise::default()
+                        },
+                        samples: samples
+                            .map(|(probe, value)| Sample {
+                                probe: probe.into(),
+                                rows: 1000,
+                                value: Some(value),
+                                ..Sample::default()
+                            })
+                            .into(),
+                        ..Trial::default()
+                    });
+                }
+            }
+        }
+        run
+    }
+
+    fn changes(comparison: &Comparison) -> Vec<(&'static str, Change)> {
+        let cells = comparison.experiments.iter().flat_map(|e| &e.cells);
+        let metrics = cells.flat_map(|cell| &cell.metrics);
+        let changed = metrics.filter(|m| m.change != Change::Same);
+        changed.map(|m| (m.metric.id, m.change)).collect()
+    }
+
+    #[test]
+    fn two_runs_of_one_binary_hardly_ever_differ_in_anything() {
+        for (other_seed, repetitions) in [(1, 3), (1, 5), (2, 3), (2, 5)] {
+            const ROUNDS: usize = 100;
+            let mut random = Noise::new(other_seed + u64::from(repetitions));
+            let differ = (0..ROUNDS).filter(|_| {
+                let first = run(1, repetitions, &mut random, 1.0);
+                let second = run(other_seed, repetitions, &mut random, 1.0);
+                !changes(&compare(&first, &second)).is_empty()
+            });
+            // 5% of 100 and twice the standard error of that.
+            let differ = differ.count();
+            assert!(
+                differ <= 16,
+                "{differ} of {ROUNDS}: seed {other_seed}, {repetitions} repetitions"
+            );
         }
     }
 
-    fn judged(r: Ratio, floor: Option<Ratio>, is_time: bool, is_withheld: bool) -> Change {
-        change(&r, floor.into_iter(), is_time, is_withheld)
-    }
-
     #[test]
-    fn a_change_is_beyond_the_floor() {
-        let rise = ratio(1.2, 1.1, 1.3, 5);
-        assert_eq!(judged(rise, None, true, false), Change::Higher);
-        let floor = ratio(1.0, 0.8, 1.1, 5);
-        assert_eq!(judged(rise, Some(floor), true, false), Change::Same);
-        let fall = ratio(0.5, 0.4, 0.6, 5);
-        assert_eq!(judged(fall, Some(floor), true, false), Change::Lower);
-    }
-
-    #[test]
-    fn an_interval_around_one_is_no_change() {
-        assert_eq!(
-            judged(ratio(1.2, 0.9, 1.4, 5), None, true, false),
-            Change::Same
+    fn equal_seeds_are_pairs_and_a_real_change_is_found() {
+        let mut random = Noise::new(3);
+        let first = run(1, 5, &mut random, 1.0);
+        let slower = run(1, 5, &mut random, 4.0);
+        let found = changes(&compare(&first, &slower));
+        assert!(
+            found.contains(&("cpu_us_per_row", Change::Higher)),
+            "{found:?}"
+        );
+        // The seeds are the same: no byte has moved.
+        assert!(
+            !found.iter().any(|(id, _)| *id == "size_bytes"),
+            "{found:?}"
         );
     }
 
     #[test]
-    fn bytes_change_by_less_than_times_and_with_one_trial() {
-        let small = ratio(1.01, 1.01, 1.01, 1);
-        assert_eq!(judged(small, None, false, false), Change::Higher);
-        assert_eq!(judged(small, None, true, false), Change::Same);
-        let large = ratio(2.0, 2.0, 2.0, 1);
-        assert_eq!(judged(large, None, true, false), Change::Same);
+    fn one_trial_of_the_same_seed_shows_a_change_of_bytes_but_none_of_times() {
+        let mut random = Noise::new(5);
+        let first = run(1, 1, &mut random, 1.0);
+        let mut second = run(1, 1, &mut random, 3.0);
+        for sample in &mut second.trials[0].samples {
+            if sample.probe == "size_bytes" {
+                sample.value = sample.value.map(|bytes| bytes * 1.02);
+            }
+        }
+        assert_eq!(
+            changes(&compare(&first, &second)),
+            [("size_bytes", Change::Higher)]
+        );
     }
 
     #[test]
     fn noise_withholds_times_only() {
-        let rise = ratio(1.5, 1.4, 1.6, 5);
-        assert_eq!(judged(rise, None, true, true), Change::Withheld);
-        assert_eq!(judged(rise, None, false, true), Change::Higher);
+        let mut random = Noise::new(9);
+        let first = run(1, 5, &mut random, 1.0);
+        let mut second = run(1, 5, &mut random, 4.0);
+        for trial in &mut second.trials {
+            trial.noise.steal = Some(0.5);
+        }
+        let found = changes(&compare(&first, &second));
+        assert!(
+            found.contains(&("cpu_us_per_row", Change::Withheld)),
+            "{found:?}"
+        );
+        assert!(
+            !found.contains(&("cpu_us_per_row", Change::Higher)),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_change_is_beyond_the_floor() {
+        let ratio = |ratio| Ratio {
+            ratio,
+            low: ratio * 0.99,
+            high: ratio * 1.01,
+            pairs: 5,
+        };
+        let of = |seen, floor: Option<f64>, is_time| {
+            direction(&ratio(seen), floor.map(ratio).into_iter(), is_time)
+        };
+        assert_eq!(of(1.2, None, true), Change::Higher);
+        assert_eq!(of(1.2, Some(1.25), true), Change::Same);
+        assert_eq!(of(0.5, Some(1.25), true), Change::Lower);
+        assert_eq!(of(1.01, None, false), Change::Higher);
+        assert_eq!(of(1.01, None, true), Change::Same);
     }
 }

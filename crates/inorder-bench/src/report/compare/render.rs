@@ -2,7 +2,7 @@
 //!
 //! JSON: `format` is `inorder-comparison`, `format_version` 1; `warnings[]`, `only_a[]`, `only_b[]`;
 //! `experiments[]` with `name`, `withheld` and `cells[]`: `label` and `metrics`, each metric's id →
-//! `{a, b, ratio, change}`, the change one of `same`, `higher`, `lower`, `withheld`.
+//! `{a, b, ratio, change, p}`, the change one of `same`, `higher`, `lower`, `withheld`.
 
 use super::{Change, Compared, ComparedExperiment, Comparison};
 use crate::report::{
@@ -71,7 +71,8 @@ fn notes(comparison: &Comparison) -> Vec<String> {
         .flat_map(|cell| &cell.metrics);
     let count = |change: Change| changes.clone().filter(|m| m.change == change).count();
     let mut notes = vec![format!(
-        "The second run against the first, beyond the noise floor: {} higher, {} lower, {} withheld.",
+        "The second run against the first, beyond the noise floor and significant among {} tests (Holm, 5% for all together): {} higher, {} lower, {} withheld.",
+        format::integer(changes.clone().count() as u64),
         count(Change::Higher),
         count(Change::Lower),
         count(Change::Withheld)
@@ -152,6 +153,7 @@ fn as_json(comparison: &Comparison) -> Result<String, Error> {
             "b": m.b,
             "ratio": m.ratio,
             "change": m.change.name(),
+            "p": m.p,
         });
         (m.metric.id.to_owned(), value)
     };

@@ -64,7 +64,7 @@ struct Page<'a> {
 #[derive(Serialize)]
 struct Tally {
     count: usize,
-    verdict: &'static str,
+    verdict: String,
     class: &'static str,
 }
 
@@ -82,7 +82,7 @@ struct ClaimEntry<'a> {
     figure: &'a str,
     /// The experiment that answers it, if the run has it.
     experiment: Option<&'a str>,
-    verdict: &'static str,
+    verdict: String,
     class: &'static str,
     seen: &'a str,
     reason: &'a str,
@@ -193,7 +193,8 @@ const VERDICTS: &[(Verdict, &str)] = &[
     (Verdict::Holds, "holds"),
     (Verdict::DoesNot, "does-not"),
     (Verdict::Depends, "depends"),
-    (Verdict::Withheld, "withheld"),
+    (Verdict::Inconclusive, "withheld"),
+    (Verdict::SettingsDiffer, "needs-engine"),
     (Verdict::NeedsEngine, "needs-engine"),
     (Verdict::NotRun, "not-run"),
 ];
@@ -224,7 +225,7 @@ impl<'a> Page<'a> {
                 .iter()
                 .filter(|claim| claim.judgement.verdict == *verdict)
                 .count(),
-            verdict: verdict.name(),
+            verdict: verdict.name().to_owned(),
             class,
         });
         Page {
@@ -257,7 +258,7 @@ impl<'a> ClaimEntry<'a> {
             statement: claim.statement,
             figure: claim.figure,
             experiment: is_there.then_some(claim.experiment),
-            verdict: judgement.verdict.name(),
+            verdict: judgement.verdict_text(),
             class: class(judgement.verdict),
             seen: &judgement.seen,
             reason: &judgement.reason,

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     analysis::{Metric, median},
+    claims::published,
     metrics::metric_named,
     report::level,
     results::Cell,
@@ -39,6 +40,69 @@ pub(super) fn cpu_by_rows(source: &Source) -> Vec<Plot> {
     growth(source, "cpu-by-rows", title, axis, |cell| {
         points(source, cell, "cpu_s", 1e6)
     })
+}
+
+/// What sequential ids saved, beside the curves of the published rig.
+pub(super) fn saved_by_rows(source: &Source) -> Vec<Plot> {
+    if source.experiment.name != published::EXPERIMENT {
+        return Vec::new();
+    }
+    let replays = published::replays(source.run);
+    let series = |name, points: Vec<(u64, f64)>| Series {
+        name,
+        points: points.into_iter().map(exact).collect(),
+    };
+    let panels = replays.iter().map(|replay| Panel {
+        title: format!("{}, {}", replay.curve.engine, replay.curve.layout),
+        series: vec![
+            series(
+                0,
+                replay
+                    .points
+                    .iter()
+                    .map(|(x, here, _)| (*x, *here))
+                    .collect(),
+            ),
+            series(
+                1,
+                replay
+                    .points
+                    .iter()
+                    .map(|(x, _, there)| (*x, *there))
+                    .collect(),
+            ),
+        ],
+    });
+    let panels: Vec<Panel> = panels.collect();
+    let across = panels.iter().flat_map(|panel| &panel.series);
+    let across = across.flat_map(|series| series.points.iter().map(|point| point.x));
+    let lines = Lines {
+        x: Axis::new("table size", "rows", across),
+        y: Axis::linear("bytes saved by sequential ids", "share"),
+        names: vec!["this run".to_owned(), "the published rig".to_owned()],
+        panels,
+    };
+    let plot = plot(Plot {
+        id: "saved-by-rows".to_owned(),
+        title: "Bytes saved by sequential ids, beside the published rig".to_owned(),
+        note: "Of all bytes written until then. The rig's data: Viktor Dorotovič, \
+               https://github.com/vdorot/primary_key_io."
+            .to_owned(),
+        is_withheld: false,
+        data: Data::Lines(lines),
+    });
+    plot.into_iter().collect()
+}
+
+/// A point without a band.
+fn exact((rows, percent): (u64, f64)) -> Point {
+    let y = percent / 100.0;
+    Point {
+        x: rows as f64,
+        y,
+        low: y,
+        high: y,
+    }
 }
 
 /// A plot for each numeric factor with enough levels and each metric that was observed.

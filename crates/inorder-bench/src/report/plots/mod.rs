@@ -194,6 +194,7 @@ impl Source<'_> {
 /// Every kind of plot, in the order a report shows them.
 const BUILDERS: &[fn(&Source) -> Vec<Plot>] = &[
     lines::bytes_by_rows,
+    lines::saved_by_rows,
     lines::cpu_by_rows,
     lines::by_factor,
     bars::bytes_by_file,

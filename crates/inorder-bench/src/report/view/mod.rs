@@ -12,7 +12,10 @@ use super::{
 };
 use crate::{
     analysis::{self, LayerCheck, Ratio},
-    claims::{Claim, Judgement, Verdict},
+    claims::{
+        Claim, Judgement, Verdict,
+        published::{self, Replay},
+    },
     metrics::METRICS,
     results::{Experiment, Meta, Run, Status, Trial},
 };
@@ -77,6 +80,8 @@ pub struct ExperimentView {
     pub noise: NoiseView,
     /// How far the engines' counts of bytes are from the kernel's.
     pub layers: Vec<LayerCheck>,
+    /// Its curves beside those of the published rig.
+    pub replays: Vec<Replay>,
     /// Trials without a result: failed ones.
     pub failed: Vec<FailedTrial>,
     /// Trials that have not run yet.
@@ -176,7 +181,7 @@ impl ClaimRow {
                 true => String::new(),
                 false => format!(" ({})", judgement.reason),
             };
-            let (verdict, seen) = (judgement.verdict.name(), &judgement.seen);
+            let (verdict, seen) = (judgement.verdict_text(), &judgement.seen);
             format!("on {engine}: {verdict}{reason}: {seen}")
         };
         self.elsewhere.iter().map(line).collect()
@@ -224,6 +229,10 @@ impl ExperimentView {
                 floor: floor(run, experiment),
             },
             layers: analysis::layer_checks(run, experiment),
+            replays: match experiment.name == published::EXPERIMENT {
+                true => published::replays(run),
+                false => Vec::new(),
+            },
             failed: trials
                 .iter()
                 .filter(|(_, trial)| trial.status == Status::Failed)
@@ -297,10 +306,20 @@ impl ExperimentView {
             .into_iter()
             .chain(floor)
             .chain(self.layer_notes())
+            .chain(self.replays.iter().map(replay_note))
             .chain(failed)
             .chain(missing)
             .collect()
     }
+}
+
+fn replay_note(replay: &Replay) -> String {
+    let (engine, layout) = (replay.curve.engine, replay.curve.layout);
+    format!(
+        "Beside the published rig, {engine}, {layout}: bytes saved by sequential ids at most {:.2} points apart, over {}.",
+        replay.distance_points(),
+        format::count(replay.points.len(), "point")
+    )
 }
 
 fn layer_note(found: &LayerCheck) -> String {
@@ -364,16 +383,31 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The factors that do not vary: those of the baseline, or else of any cell.
+/// The factors that do not vary. One that an engine has a level of its own for names it.
 fn fixed(run: &Run, experiment: &Experiment) -> Vec<(String, String)> {
     let cells = run.cells_of(&experiment.name);
     let Some(cell) = run.cell(experiment.baseline).or(cells.first().copied()) else {
         return Vec::new();
     };
+    let shown = |factor: &String, level: &String| {
+        let mut words = vec![level.clone()];
+        for other in &cells {
+            if let (Some(own), Some(engine)) =
+                (other.levels.get(factor), other.levels.get("engine"))
+                && own != level
+            {
+                let word = format!("{own} on {engine}");
+                if !words.contains(&word) {
+                    words.push(word);
+                }
+            }
+        }
+        words.join("; ")
+    };
     cell.levels
         .iter()
         .filter(|(factor, _)| !experiment.varied.contains(factor))
-        .map(|(factor, level)| (factor.clone(), level.clone()))
+        .map(|(factor, level)| (factor.clone(), shown(factor, level)))
         .collect()
 }
 

@@ -1,0 +1,137 @@
+//! The verdicts of several runs side by side: whether one turns around from run to run, such as from seed to seed.
+
+use super::{Error, Format, markdown};
+use crate::{
+    claims::{CLAIMS, Judgement, Verdict},
+    results::Run,
+};
+use serde_json::json;
+
+/// A claim in every run.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The claim.
+    pub id: &'static str,
+    /// What each run says, in the order of the runs.
+    pub judgements: Vec<Judgement>,
+}
+
+impl Row {
+    /// What turned around: the claim, or its parts, that hold in one run and do not in another.
+    pub fn turned(&self) -> Vec<&'static str> {
+        let of_claim = self.judgements.iter().map(|j| ("claim", j.verdict));
+        let of_parts = self.judgements.iter().flat_map(|j| &j.parts);
+        let all: Vec<(&'static str, Verdict)> = of_claim
+            .chain(of_parts.map(|part| (part.name, part.verdict)))
+            .collect();
+        let has = |name, verdict| all.contains(&(name, verdict));
+        let mut turned: Vec<&'static str> = Vec::new();
+        for (name, _) in &all {
+            let is_turned = has(name, Verdict::Holds) && has(name, Verdict::DoesNot);
+            if is_turned && !turned.contains(name) {
+                turned.push(name);
+            }
+        }
+        turned
+    }
+}
+
+/// The claims that any of the runs answers.
+pub fn rows(runs: &[Run]) -> Vec<Row> {
+    let row = |claim: &crate::claims::Claim| Row {
+        id: claim.id,
+        judgements: runs.iter().map(|run| claim.judgement(run)).collect(),
+    };
+    let answered = |row: &Row| {
+        let mut judgements = row.judgements.iter();
+        judgements.any(|judgement| judgement.verdict != Verdict::NotRun)
+    };
+    CLAIMS.iter().map(row).filter(answered).collect()
+}
+
+/// Writes the table down.
+///
+/// # Errors
+/// When the format is neither `md` nor `json`.
+pub fn render(runs: &[Run], rows: &[Row], format: Format) -> Result<String, Error> {
+    match format {
+        Format::Md => Ok(as_markdown(runs, rows)),
+        Format::Json => as_json(runs, rows),
+        other => Err(Error::NoComparison {
+            format: other.name(),
+        }),
+    }
+}
+
+fn as_markdown(runs: &[Run], rows: &[Row]) -> String {
+    let seeds = runs.iter().map(|run| format!("seed {}", run.meta.seed));
+    let headings: Vec<String> = std::iter::once("claim".to_owned())
+        .chain(seeds)
+        .chain(["turned around".to_owned()])
+        .collect();
+    let cells = |row: &Row| -> Vec<String> {
+        let verdicts = row.judgements.iter().map(Judgement::verdict_text);
+        std::iter::once(row.id.to_owned())
+            .chain(verdicts)
+            .chain([row.turned().join(", ")])
+            .collect()
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    markdown::table(&headings, &rows, headings.len())
+}
+
+fn as_json(runs: &[Run], rows: &[Row]) -> Result<String, Error> {
+    let verdicts = |row: &Row| -> Vec<&str> {
+        let verdicts = row.judgements.iter();
+        verdicts.map(|judgement| judgement.verdict.name()).collect()
+    };
+    let claims: Vec<_> = rows
+        .iter()
+        .map(|row| json!({ "id": row.id, "verdicts": verdicts(row), "turned": row.turned() }))
+        .collect();
+    let seeds: Vec<u64> = runs.iter().map(|run| run.meta.seed).collect();
+    let all = json!({ "format": "inorder-verdicts", "format_version": 1, "seeds": seeds, "claims": claims });
+    Ok(serde_json::to_string_pretty(&all)? + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::Part;
+
+    fn judgement(verdict: Verdict, part: Verdict) -> Judgement {
+        Judgement {
+            verdict,
+            seen: String::new(),
+            ratio: None,
+            reason: String::new(),
+            parts: vec![Part {
+                name: "size",
+                verdict: part,
+                ratio: None,
+                reason: String::new(),
+            }],
+        }
+    }
+
+    #[test]
+    fn only_holds_against_does_not_is_turned_around() {
+        use Verdict::{DoesNot, Holds, Inconclusive};
+        let turned = |judgements: Vec<Judgement>| {
+            let row = Row {
+                id: "X1",
+                judgements,
+            };
+            row.turned()
+        };
+        let runs = vec![judgement(Holds, Holds), judgement(Inconclusive, DoesNot)];
+        assert_eq!(turned(runs), ["size"]);
+        let runs = vec![
+            judgement(Holds, Holds),
+            judgement(Inconclusive, Inconclusive),
+        ];
+        assert_eq!(turned(runs), [""; 0]);
+        let runs = vec![judgement(Holds, Holds), judgement(DoesNot, Holds)];
+        assert_eq!(turned(runs), ["claim"]);
+    }
+}

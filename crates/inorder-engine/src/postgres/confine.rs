@@ -1,0 +1,94 @@
+//! The role that SQL of somebody else runs as: on a private server one without rights beyond tables of
+//! its own, on a server that runs already the URL's own, which is looked at first.
+
+use super::session::Address;
+use crate::{Error, Settings, remote::Remote, server::Failure};
+use postgres::Client;
+
+/// The role of a private server.
+pub const ROLE: &str = "trial";
+
+/// What is asked of a role by URL: each is a query for what it may do beyond a schema of its own (`$1`),
+/// and what to say of that. Roles that reach files or programs are in
+/// <https://www.postgresql.org/docs/15/predefined-roles.html>.
+const TOO_MUCH: &[(&str, &str)] = &[
+    (
+        "SELECT rolname::text FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolcreaterole OR rolreplication OR rolbypassrls) AND $1 <> ''",
+        "it is a superuser, or may make roles, replicate, or bypass row security",
+    ),
+    (
+        "SELECT rolname::text FROM pg_roles WHERE rolname IN ('pg_read_server_files', 'pg_write_server_files',
+             'pg_execute_server_program', 'pg_read_all_data', 'pg_write_all_data', 'pg_signal_backend')
+             AND pg_has_role(oid, 'member') AND $1 <> ''",
+        "it is a member of",
+    ),
+    (
+        "SELECT nspname::text FROM pg_namespace WHERE nspname <> $1 AND nspname !~ '^pg_'
+             AND nspname <> 'information_schema' AND has_schema_privilege(oid, 'CREATE')",
+        "it may create in the schema",
+    ),
+    (
+        "SELECT class.oid::regclass::text FROM pg_class AS class
+             JOIN pg_namespace AS namespace ON namespace.oid = relnamespace
+             WHERE nspname <> $1 AND nspname !~ '^pg_' AND nspname <> 'information_schema'
+             AND relkind IN ('r', 'p', 'v', 'm', 'f') AND (pg_has_role(relowner, 'member')
+             OR has_table_privilege(class.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE'))",
+        "it may read or change the table",
+    ),
+];
+
+/// Makes the role, and returns the way to the server as that role. Nobody else uses a private server,
+/// so the role needs no password.
+pub fn of_private(
+    client: &mut Client,
+    address: &Address,
+    settings: &Settings,
+) -> Result<Address, postgres::Error> {
+    client.batch_execute(&format!(
+        "CREATE ROLE {ROLE} LOGIN; GRANT CREATE, USAGE ON SCHEMA public TO {ROLE};
+         GRANT pg_stat_scan_tables TO {ROLE}"
+    ))?;
+    if !settings.foreign_keys {
+        client.batch_execute(&format!(
+            "ALTER ROLE {ROLE} SET session_replication_role = replica"
+        ))?;
+    }
+    // What this connection calls is the server's own, whatever functions the role makes.
+    client.batch_execute("SET search_path TO pg_catalog")?;
+    let mut config = address.config.clone();
+    config.user(ROLE);
+    Ok(Address {
+        config,
+        schema: None,
+        has_replica_role: !settings.foreign_keys,
+    })
+}
+
+/// Refuses a role by URL that may do more than work in a schema of its own.
+pub fn of_url(remote: &Remote, client: &mut Client, schema: &str) -> Result<(), Error> {
+    for (sql, what) in TOO_MUCH {
+        let found = client
+            .query_opt(&format!("{sql} LIMIT 1"), &[&schema])
+            .map_err(|error| remote.url.error(Failure::from(error).message))?;
+        if let Some(row) = found {
+            let name: String = row.get(0);
+            return Err(remote.url.error(format!(
+                "an experiment with SQL of its own needs a role without rights elsewhere: {what} ({name}); make one: \
+                 CREATE ROLE bench LOGIN PASSWORD '…'; GRANT CREATE ON DATABASE … TO bench"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Settings that roles and databases bring to new sessions, in words: a statement that changes them
+/// would change how later rows are written.
+pub fn session_defaults(client: &mut Client) -> Result<Vec<String>, postgres::Error> {
+    let sql =
+        "SELECT concat_ws(' ', setdatabase, setrole, setconfig) FROM pg_db_role_setting ORDER BY 1";
+    client
+        .query(sql, &[])?
+        .iter()
+        .map(|row| row.try_get(0))
+        .collect()
+}
