@@ -8,7 +8,7 @@ use rusqlite::{Connection, ffi};
 
 use crate::case::{Case, MANY};
 use crate::rows::Field;
-use crate::state::{State, identities, identity, quoted, state};
+use crate::state::{State, identities, identity, integrity, quoted, state};
 
 /// What a load is to come to.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,8 @@ pub struct Outcome {
     /// The rows that are named in the file of rejects.
     pub named: BTreeSet<usize>,
     pub state: State,
+    /// What `PRAGMA integrity_check` says afterwards.
+    pub integrity: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -97,6 +99,7 @@ pub fn expected(case: &Case, first: First) -> Option<Outcome> {
         counts,
         named,
         state: after,
+        integrity: integrity(&db),
     })
 }
 
