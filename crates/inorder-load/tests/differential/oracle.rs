@@ -62,7 +62,11 @@ pub fn expected(case: &Case, first: First) -> Option<Outcome> {
     // Triggers may speak of tables that aren't there, foreign keys of columns that aren't unique.
     db.execute_batch("PRAGMA foreign_keys = ON")
         .expect("a setting");
-    db.prepare("INSERT INTO t DEFAULT VALUES").ok()?;
+    let verb = match case.options.on_duplicate {
+        OnDuplicate::Replace => "INSERT OR REPLACE",
+        _ => "INSERT",
+    };
+    db.prepare(&format!("{verb} INTO t DEFAULT VALUES")).ok()?;
     let before = state(&db);
     db.execute_batch("PRAGMA foreign_keys = ON; BEGIN; PRAGMA defer_foreign_keys = ON")
         .expect("a transaction");
