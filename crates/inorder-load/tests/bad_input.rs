@@ -70,6 +70,20 @@ fn ragged_rows_are_named_by_line() {
 }
 
 #[test]
+fn two_columns_for_one_are_refused() {
+    let what = "`id` and `ID` both name the table's column `id`;";
+    refused_as(&[
+        ("f.csv", b"id,name,ID\n1,a,2\n", &format!("f.csv: {what}")),
+        // Each row has it once: the values of the first would be lost.
+        (
+            "f.jsonl",
+            b"{\"id\":1,\"name\":\"a\"}\n{\"ID\":2,\"name\":\"b\"}\n",
+            &format!("f.jsonl: {what}"),
+        ),
+    ]);
+}
+
+#[test]
 fn text_that_is_not_utf8_is_named_by_column() {
     refused_as(&[
         (
