@@ -366,7 +366,7 @@ impl Table {
             info,
         };
         LoadShape {
-            in_order_because: self
+            why_in_input_order: self
                 .has_triggers
                 .then(|| "triggers see them one after another".to_owned()),
             columns: self.columns.into_iter().map(column).collect(),
