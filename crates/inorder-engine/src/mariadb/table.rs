@@ -171,6 +171,8 @@ struct Counted {
     family: Family,
     /// Whether 0 is a number, and not what asks for one (NO_AUTO_VALUE_ON_ZERO).
     has_zero: bool,
+    /// Whether the primary key has other columns: in its order, rows without a number are not as in the input.
+    is_apart: bool,
     seen_given: AtomicBool,
     seen_asked: AtomicBool,
 }
@@ -181,6 +183,13 @@ impl Intake for Counted {
             Taken::Integer(0) if !self.has_zero => Taken::Null,
             taken => taken,
         };
+        if taken == Taken::Null && self.is_apart {
+            return Err(
+                "the server would number this row in the order of the primary key, and not in that of the input: \
+                 leave the column out of the input, as with --columns"
+                    .to_owned(),
+            );
+        }
         let (this, other) = match taken {
             Taken::Null => (&self.seen_asked, &self.seen_given),
             _ => (&self.seen_given, &self.seen_asked),
@@ -346,12 +355,15 @@ impl Table {
     /// What a load has to know of it.
     pub fn shape(self) -> LoadShape {
         let has_zero = self.has_zero;
+        let mut key = self.columns.iter().filter(|(info, _)| info.primary_key > 0);
+        let is_apart = key.any(|(_, column)| !column.is_counted);
         let intake = |column: Column| -> Arc<dyn Intake> {
             let family = column.family;
             match (column.is_counted, column.padded_bytes) {
                 (true, _) => Arc::new(Counted {
                     family,
                     has_zero,
+                    is_apart,
                     ..Counted::default()
                 }),
                 (_, Some(bytes)) => Arc::new(Padded(bytes)),
