@@ -286,7 +286,7 @@ pub struct Table {
     has_transactions: bool,
     /// Whether it fires triggers, as far as the user may see them.
     pub has_triggers: bool,
-    /// Whether 0 is a number to an AUTO_INCREMENT column of a new session.
+    /// Whether 0 is a number to an AUTO_INCREMENT column of this session.
     has_zero: bool,
 }
 
@@ -307,7 +307,7 @@ const COLUMNS: &str =
 const TABLE: &str = "SELECT table_type, t.engine, coalesce(e.transactions, '') = 'YES',
          EXISTS (SELECT 1 FROM information_schema.triggers
              WHERE event_object_schema = database() AND event_object_table = t.table_name),
-         find_in_set('NO_AUTO_VALUE_ON_ZERO', @@GLOBAL.sql_mode) > 0
+         find_in_set('NO_AUTO_VALUE_ON_ZERO', @@SESSION.sql_mode) > 0
      FROM information_schema.tables AS t
      LEFT JOIN information_schema.engines AS e ON e.engine = t.engine
      WHERE table_schema = database() AND table_name = ?";
