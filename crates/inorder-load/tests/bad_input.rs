@@ -84,6 +84,23 @@ fn two_columns_for_one_are_refused() {
 }
 
 #[test]
+fn rejects_are_not_written_over_what_is_loaded() {
+    let folder = Folder::new(SCHEMA);
+    let path = folder.file("f.csv", "id,name,size\n1,a,1\n");
+    for name in ["f.csv", "app.db"] {
+        let mut job = folder.job(&path);
+        job.rejects = Some(folder.path(name));
+        let said = folder.run(&job).expect_err("refused");
+        begins(
+            &said,
+            &format!("--rejects: {name} is an input or the database"),
+        );
+    }
+    let summary = folder.run(&folder.job(&path)).expect("a load");
+    assert_eq!(summary.rows_written, 1);
+}
+
+#[test]
 fn text_that_is_not_utf8_is_named_by_column() {
     refused_as(&[
         (
