@@ -209,7 +209,7 @@ pub trait Database: Send + Sync {
         let columns = self.columns(table)?;
         Ok(LoadShape {
             columns: columns.into_iter().map(LoadColumn::as_given).collect(),
-            in_order_because: None,
+            why_in_input_order: None,
         })
     }
 

@@ -129,7 +129,7 @@ pub struct LoadShape {
     pub columns: Vec<LoadColumn>,
     /// Why rows have to come in the order of the input, and no row may be left out before the server has seen it, in
     /// words; nothing where that is all the same.
-    pub in_order_because: Option<String>,
+    pub why_in_input_order: Option<String>,
 }
 
 /// A table that rows are loaded into, wherever they lie.

@@ -70,6 +70,37 @@ fn ragged_rows_are_named_by_line() {
 }
 
 #[test]
+fn two_columns_for_one_are_refused() {
+    let what = "`id` and `ID` both name the table's column `id`;";
+    refused_as(&[
+        ("f.csv", b"id,name,ID\n1,a,2\n", &format!("f.csv: {what}")),
+        // Each row has it once: the values of the first would be lost.
+        (
+            "f.jsonl",
+            b"{\"id\":1,\"name\":\"a\"}\n{\"ID\":2,\"name\":\"b\"}\n",
+            &format!("f.jsonl: {what}"),
+        ),
+    ]);
+}
+
+#[test]
+fn rejects_are_not_written_over_what_is_loaded() {
+    let folder = Folder::new(SCHEMA);
+    let path = folder.file("f.csv", "id,name,size\n1,a,1\n");
+    for name in ["f.csv", "app.db"] {
+        let mut job = folder.job(&path);
+        job.rejects = Some(folder.path(name));
+        let said = folder.run(&job).expect_err("refused");
+        begins(
+            &said,
+            &format!("--rejects: {name} is an input or the database"),
+        );
+    }
+    let summary = folder.run(&folder.job(&path)).expect("a load");
+    assert_eq!(summary.rows_written, 1);
+}
+
+#[test]
 fn text_that_is_not_utf8_is_named_by_column() {
     refused_as(&[
         (

@@ -215,9 +215,11 @@ impl Database for MariaDatabase {
     }
 
     fn load_shape(&self, table: &str) -> Result<LoadShape, Error> {
-        let found = self.control(&format!("describing {table}"), |conn| {
-            Table::find(conn, table)
-        })?;
+        // What the server's defaults and `init_connect` make of a new session holds for the load's too.
+        let mut session = self.sessions.open()?;
+        let found = Table::find(&mut session.connection, table);
+        let found =
+            found.map_err(|error| Failure::from(error).doing(format!("describing {table}")))?;
         Ok(found.map(Table::shape).unwrap_or_default())
     }
 

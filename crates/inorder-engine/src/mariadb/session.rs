@@ -77,13 +77,7 @@ impl Connection for Conn {
         rows: Range<usize>,
     ) -> Result<(), Failure> {
         let wanted = rows.len() as u64;
-        let lines = rows::lines(batch, rows, |_| false);
-        self.set_local_infile_handler(Some(LocalInfileHandler::new(move |_, file| {
-            file.write_all(&lines)
-        })));
-        let loaded = self.query_drop(sql);
-        self.set_local_infile_handler(None);
-        loaded?;
+        send_file(self, sql, rows::lines(batch, rows, |_| false))?;
         match (self.affected_rows(), self.warnings()) {
             (stored, 0) if stored == wanted => Ok(()),
             (stored, warnings) => Err(Failure {
@@ -95,6 +89,16 @@ impl Connection for Conn {
             }),
         }
     }
+}
+
+/// Runs a LOAD DATA LOCAL, with these lines as its file.
+pub fn send_file(conn: &mut Conn, sql: &str, lines: Vec<u8>) -> Result<(), mysql::Error> {
+    conn.set_local_infile_handler(Some(LocalInfileHandler::new(move |_, file| {
+        file.write_all(&lines)
+    })));
+    let loaded = conn.query_drop(sql);
+    conn.set_local_infile_handler(None);
+    loaded
 }
 
 impl From<mysql::Error> for Failure {

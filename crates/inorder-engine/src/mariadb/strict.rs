@@ -10,15 +10,15 @@
 use super::{
     database::quoted,
     rows,
-    session::is_duplicate,
+    session::{is_duplicate, send_file},
     table::{Column, Family, Table},
 };
 use crate::{
     Batch, Error, Writer,
     server::{Failure, session::Session, sql},
 };
-use mysql::{Conn, LocalInfileHandler, prelude::Queryable as _};
-use std::{io::Write as _, ops::Range};
+use mysql::{Conn, prelude::Queryable as _};
+use std::ops::Range;
 
 /// Rows per LOAD DATA statement. One of them that is refused makes all be sent again.
 const CHUNK_ROWS: usize = 10_000;
@@ -152,12 +152,7 @@ impl StrictWriter {
             self.into, self.names
         );
         let conn = &mut self.session.connection;
-        conn.set_local_infile_handler(Some(LocalInfileHandler::new(move |_, file| {
-            file.write_all(&lines)
-        })));
-        let loaded = conn.query_drop(sql);
-        conn.set_local_infile_handler(None);
-        loaded?;
+        send_file(conn, &sql, lines)?;
         Ok(conn.affected_rows() == rows && conn.warnings() == 0)
     }
 

@@ -171,6 +171,8 @@ struct Counted {
     family: Family,
     /// Whether 0 is a number, and not what asks for one (NO_AUTO_VALUE_ON_ZERO).
     has_zero: bool,
+    /// Whether the primary key has other columns: in its order, rows without a number are not as in the input.
+    is_apart: bool,
     seen_given: AtomicBool,
     seen_asked: AtomicBool,
 }
@@ -181,6 +183,13 @@ impl Intake for Counted {
             Taken::Integer(0) if !self.has_zero => Taken::Null,
             taken => taken,
         };
+        if taken == Taken::Null && self.is_apart {
+            return Err(
+                "the server would number this row in the order of the primary key, and not in that of the input: \
+                 leave the column out of the input, as with --columns"
+                    .to_owned(),
+            );
+        }
         let (this, other) = match taken {
             Taken::Null => (&self.seen_asked, &self.seen_given),
             _ => (&self.seen_given, &self.seen_asked),
@@ -277,7 +286,7 @@ pub struct Table {
     has_transactions: bool,
     /// Whether it fires triggers, as far as the user may see them.
     pub has_triggers: bool,
-    /// Whether 0 is a number to an AUTO_INCREMENT column of a new session.
+    /// Whether 0 is a number to an AUTO_INCREMENT column of this session.
     has_zero: bool,
 }
 
@@ -298,7 +307,7 @@ const COLUMNS: &str =
 const TABLE: &str = "SELECT table_type, t.engine, coalesce(e.transactions, '') = 'YES',
          EXISTS (SELECT 1 FROM information_schema.triggers
              WHERE event_object_schema = database() AND event_object_table = t.table_name),
-         find_in_set('NO_AUTO_VALUE_ON_ZERO', @@GLOBAL.sql_mode) > 0
+         find_in_set('NO_AUTO_VALUE_ON_ZERO', @@SESSION.sql_mode) > 0
      FROM information_schema.tables AS t
      LEFT JOIN information_schema.engines AS e ON e.engine = t.engine
      WHERE table_schema = database() AND table_name = ?";
@@ -346,12 +355,15 @@ impl Table {
     /// What a load has to know of it.
     pub fn shape(self) -> LoadShape {
         let has_zero = self.has_zero;
+        let mut key = self.columns.iter().filter(|(info, _)| info.primary_key > 0);
+        let is_apart = key.any(|(_, column)| !column.is_counted);
         let intake = |column: Column| -> Arc<dyn Intake> {
             let family = column.family;
             match (column.is_counted, column.padded_bytes) {
                 (true, _) => Arc::new(Counted {
                     family,
                     has_zero,
+                    is_apart,
                     ..Counted::default()
                 }),
                 (_, Some(bytes)) => Arc::new(Padded(bytes)),
@@ -366,7 +378,7 @@ impl Table {
             info,
         };
         LoadShape {
-            in_order_because: self
+            why_in_input_order: self
                 .has_triggers
                 .then(|| "triggers see them one after another".to_owned()),
             columns: self.columns.into_iter().map(column).collect(),

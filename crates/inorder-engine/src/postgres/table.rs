@@ -119,7 +119,7 @@ impl Table {
     pub fn shape(self) -> LoadShape {
         LoadShape {
             columns: self.columns.into_iter().map(TableColumn::into).collect(),
-            in_order_because: self
+            why_in_input_order: self
                 .has_triggers
                 .then(|| "the table has triggers, which see rows as they come".to_owned()),
         }

@@ -62,8 +62,10 @@ pub fn with_keys_of(mut shape: LoadShape, shard: &LoadShape) -> LoadShape {
         column.info.primary_key = own.map_or(0, |own| own.info.primary_key);
         column.is_exact &= own.is_some_and(|own| own.is_exact);
     }
-    if shape.in_order_because.is_none() {
-        shape.in_order_because.clone_from(&shard.in_order_because);
+    if shape.why_in_input_order.is_none() {
+        shape
+            .why_in_input_order
+            .clone_from(&shard.why_in_input_order);
     }
     shape
 }

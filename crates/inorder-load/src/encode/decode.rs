@@ -17,6 +17,10 @@ pub enum Decode {
     Base64,
 }
 
+/// Characters of a UUID and of a ULID. Both are read from 32 hex digits too, which may be any other bytes.
+const UUID_CHARS: usize = 36;
+const ULID_CHARS: usize = 26;
+
 impl Decode {
     /// Every way, the narrowest first: the first one that fits all values of a sample is taken.
     pub const ALL: &[Decode] = &[Decode::Uuid, Decode::Ulid, Decode::Hex, Decode::Base64];
@@ -41,18 +45,19 @@ impl Decode {
     #[inline]
     pub(super) fn decode(self, text: &[u8], out: &mut [u8]) -> Option<usize> {
         match self {
-            Decode::Uuid => {
+            Decode::Uuid if text.len() == UUID_CHARS => {
                 let id: Uuid = std::str::from_utf8(text).ok()?.parse().ok()?;
                 out.first_chunk_mut()?
                     .clone_from(&id.to_u128().to_be_bytes());
                 Some(16)
             }
-            Decode::Ulid => {
+            Decode::Ulid if text.len() == ULID_CHARS => {
                 let id: Ulid = std::str::from_utf8(text).ok()?.parse().ok()?;
                 out.first_chunk_mut()?
                     .clone_from(&id.to_u128().to_be_bytes());
                 Some(16)
             }
+            Decode::Uuid | Decode::Ulid => None,
             Decode::Hex => hex(digits(text), out),
             Decode::Base64 => STANDARD.decode_slice(text, out).ok(),
         }
@@ -116,5 +121,15 @@ mod tests {
         assert_eq!(decoded(Decode::Uuid, uuid).map(|id| id.len()), Some(16));
         assert_eq!(decoded(Decode::Uuid, ulid), None);
         assert_eq!(decoded(Decode::Ulid, uuid), None);
+        let digits = uuid.replace('-', "");
+        for text in [
+            &*digits,
+            &format!("{{{uuid}}}"),
+            &format!("urn:uuid:{uuid}"),
+        ] {
+            assert_eq!(decoded(Decode::Uuid, text), None, "{text}");
+            assert_eq!(decoded(Decode::Ulid, text), None, "{text}");
+        }
+        assert_eq!(decoded(Decode::Hex, &digits), decoded(Decode::Uuid, uuid));
     }
 }

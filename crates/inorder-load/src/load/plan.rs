@@ -135,7 +135,7 @@ impl Plan {
     /// Where the open file has the value of each column of a record.
     ///
     /// # Errors
-    /// Where the file has a column that the table or the record doesn't.
+    /// Where the file has a column that the table or the record doesn't, or one twice.
     pub(super) fn places(
         &self,
         destination: &Destination,
@@ -146,7 +146,12 @@ impl Plan {
             match column(destination, header, name, place)
                 .map(|column| self.record.iter().position(|of| *of == column))
             {
-                Some(Some(at)) => places[at] = Some(place),
+                Some(Some(at)) => {
+                    if let Some(other) = places[at].replace(place) {
+                        let column = &destination.columns[self.record[at]].name;
+                        return Err(twice(header, column, [other, place]));
+                    }
+                }
                 _ if self.is_lenient => {}
                 Some(None) => return Err(late(&header.path, name)),
                 None => return Err(unknown(&header.path, name, destination)),
@@ -196,6 +201,20 @@ fn late(path: &Path, name: &str) -> Error {
         what: format!(
             "{}: column `{name}` wasn't in the rows read first, whose default is used: put a row that has it first",
             path.display()
+        ),
+    }
+}
+
+/// The error of two columns of a file that are the same of the table: one of them would be lost.
+fn twice(header: &Header, column: &str, places: [usize; 2]) -> Error {
+    let has_place = |place: usize| header.columns.iter().find(move |(_, of)| *of == place);
+    let [first, second] =
+        places.map(|place| has_place(place).map_or("", |(name, _)| name.as_str()));
+    Error::Refused {
+        what: format!(
+            "{}: `{first}` and `{second}` both name the table's column `{column}`; --columns renames columns, and `-` \
+             leaves one out",
+            header.path.display(),
         ),
     }
 }

@@ -52,6 +52,7 @@ pub fn run_into(
 ) -> Result<Summary, Error> {
     let (cpu_before, io_before) = usage();
     progress.set_bytes_total(bytes_of(job));
+    check_rejects(job)?;
     let mut rejects = Rejects::new(job.rejects.as_deref(), job.errors_max)?;
     let mut inputs = Inputs::new(
         &job.inputs,
@@ -80,6 +81,25 @@ pub fn run_into(
         .zip(io_before)
         .map(|(after, before)| (after - before).saturating_sub(summary.bytes_spilled));
     Ok(summary)
+}
+
+/// Checks that the file of rejects, which is begun anew, is neither an input nor the database.
+fn check_rejects(job: &Job) -> Result<(), Error> {
+    let file = |path: &Path| path.canonicalize().ok();
+    let Some(rejects) = job.rejects.as_deref().and_then(file) else {
+        return Ok(());
+    };
+    let inputs = job.inputs.iter().map(|input| &*input.path);
+    let mut others = inputs.chain([Path::new(&job.to)]);
+    match others.find(|other| file(other).is_some_and(|other| other == rejects)) {
+        None => Ok(()),
+        Some(other) => Err(Error::Refused {
+            what: format!(
+                "--rejects: {} is an input or the database, and would be overwritten; name another file",
+                other.display()
+            ),
+        }),
+    }
 }
 
 /// Bytes of all inputs; 0 where one of them is a pipe.

@@ -84,11 +84,6 @@ impl Sorter {
         Ok(())
     }
 
-    /// What the sort may use.
-    pub fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
     /// Rows taken.
     pub fn rows(&self) -> u64 {
         self.rows

@@ -59,7 +59,7 @@ pub struct ServerTarget {
     table: Box<dyn LoadTable>,
     destination: Destination,
     /// Why rows have to come in the order of the input, whatever columns they give.
-    in_order_because: Option<String>,
+    why_in_input_order: Option<String>,
     /// Columns that the server counts where they aren't given.
     counted: Vec<usize>,
     /// A column of the key whose equal values only the server knows.
@@ -94,7 +94,7 @@ impl ServerTarget {
             is_descending: false,
         };
         Ok(ServerTarget {
-            in_order_because: shape.in_order_because,
+            why_in_input_order: shape.why_in_input_order,
             counted: counted.collect(),
             inexact: inexact.map(|(_, place)| *place),
             destination: Destination {
@@ -132,13 +132,13 @@ fn column(column: LoadColumn) -> ColumnInfo {
 
 impl ServerTarget {
     /// Why rows that give these columns go in the order of the input; nothing where they don't have to.
-    fn in_order_because(&self, given: &[usize]) -> Option<String> {
+    fn why_in_input_order(&self, given: &[usize]) -> Option<String> {
         let is_left_out = |column: &&usize| !given.contains(column);
         let counted = self.counted.iter().find(is_left_out).map(|&column| {
             let name = &self.destination.columns[column].name;
             format!("the server counts `{name}` as they come")
         });
-        self.in_order_because.clone().or(counted)
+        self.why_in_input_order.clone().or(counted)
     }
 
     /// Why the loader can't settle which of two rows with the same key stays; nothing where it can.
@@ -161,7 +161,7 @@ impl ServerTarget {
                 "which values of `{name}` ({declared_type}) are the same, only the server knows"
             ));
         }
-        if let Some(why) = self.in_order_because(given) {
+        if let Some(why) = self.why_in_input_order(given) {
             return Some(format!("rows go in the order of the input: {why}"));
         }
         let is_sorted = matches!(
@@ -210,7 +210,7 @@ impl Target for ServerTarget {
         }
         Ok(Choice {
             why_in_input_order: self
-                .in_order_because(given)
+                .why_in_input_order(given)
                 .filter(|_| job.order != Order::Input),
             ..Choice::default()
         })

@@ -170,6 +170,27 @@ fn numbers_that_the_server_counts_are_those_of_inserts() {
 }
 
 #[test]
+fn rows_are_not_numbered_in_the_order_of_another_key() {
+    let Some(server) = server() else { return };
+    for key in ["k", "id, k"] {
+        server.run(&format!(
+            "CREATE OR REPLACE TABLE t(k char(1), id int AUTO_INCREMENT UNIQUE, PRIMARY KEY ({key}))"
+        ));
+        for none in ["", "0"] {
+            let why = server.refused("t", &format!("k,id\nb,{none}\na,{none}\n"));
+            assert!(
+                why.starts_with("rows.csv, line 2, column `id`"),
+                "{key}: {why}"
+            );
+        }
+        server.load_csv("t", "k\nb\na\n").expect("a load");
+        server.load_csv("t", "k,id\nd,7\nc,8\n").expect("a load");
+        let numbered = "SELECT 1 FROM t WHERE (k, id) IN (('b', 1), ('a', 2), ('d', 7), ('c', 8))";
+        assert_eq!(server.rows(numbered), 4, "{key}");
+    }
+}
+
+#[test]
 fn triggers_fire_once_for_each_row_in_the_order_of_the_input() {
     let Some(server) = server() else { return };
     server.run("CREATE TABLE t(id int PRIMARY KEY, n int NOT NULL, UNIQUE (n))");
