@@ -3,6 +3,7 @@
 mod common;
 
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 
 use common::{Folder, integrity, rows};
 use inorder_load::load::{OnDuplicate, Order, Progress, run};
@@ -98,6 +99,17 @@ fn rejects_are_not_written_over_what_is_loaded() {
     }
     let summary = folder.run(&folder.job(&path)).expect("a load");
     assert_eq!(summary.rows_written, 1);
+}
+
+#[test]
+fn rejects_are_readable_by_their_owner_alone() {
+    let folder = Folder::new(SCHEMA);
+    let mut job = folder.job(&folder.file("f.csv", "id,name,size\n1,a,x\n"));
+    job.rejects = Some(folder.path("rejects.jsonl"));
+    job.errors_max = 1;
+    folder.run(&job).expect("a load");
+    let file = std::fs::metadata(folder.path("rejects.jsonl")).expect("rejects");
+    assert_eq!(file.permissions().mode() & 0o777, 0o600);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -19,11 +20,18 @@ pub struct Rejects {
     told: Vec<String>,
 }
 
+/// Empties or makes a file. A new one is readable by its owner alone.
+fn create_private(path: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(path)
+}
+
 impl Rejects {
     /// Nothing rejected yet. The file, if any, is begun anew: a JSON object a line with `file`, `line`,
-    /// `error` and, where there is one, the row's `text`.
+    /// `error` and, where there is one, the row's `text`. Nobody but its owner may read it: it has rows.
     pub(super) fn new(path: Option<&Path>, errors_max: u64) -> Result<Self, Error> {
-        let file = path.map(|path| match File::create(path) {
+        let file = path.map(|path| match create_private(path) {
             Ok(file) => Ok((path.to_owned(), BufWriter::new(file))),
             Err(source) => Err(Error::Work {
                 path: path.to_owned(),
