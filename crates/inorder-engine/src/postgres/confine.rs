@@ -13,8 +13,8 @@ pub const ROLE: &str = "trial";
 /// <https://www.postgresql.org/docs/15/predefined-roles.html>.
 const TOO_MUCH: &[(&str, &str)] = &[
     (
-        "SELECT rolname::text FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolcreaterole OR rolreplication OR rolbypassrls) AND $1 <> ''",
-        "it is a superuser, or may make roles, replicate, or bypass row security",
+        "SELECT rolname::text FROM pg_roles WHERE pg_has_role(oid, 'member') AND (rolsuper OR rolcreaterole OR rolreplication OR rolbypassrls) AND $1 <> ''",
+        "it is, or is a member of, a role that is a superuser, or may make roles, replicate, or bypass row security",
     ),
     (
         "SELECT rolname::text FROM pg_roles WHERE rolname IN ('pg_read_server_files', 'pg_write_server_files',
@@ -31,9 +31,10 @@ const TOO_MUCH: &[(&str, &str)] = &[
         "SELECT class.oid::regclass::text FROM pg_class AS class
              JOIN pg_namespace AS namespace ON namespace.oid = relnamespace
              WHERE nspname <> $1 AND nspname !~ '^pg_' AND nspname <> 'information_schema'
-             AND relkind IN ('r', 'p', 'v', 'm', 'f') AND (pg_has_role(relowner, 'member')
-             OR has_table_privilege(class.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE'))",
-        "it may read or change the table",
+             AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND (pg_has_role(relowner, 'member')
+             OR has_table_privilege(class.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE')
+             OR has_any_column_privilege(class.oid, 'SELECT, INSERT, UPDATE'))",
+        "it may read or change the table or sequence",
     ),
 ];
 
