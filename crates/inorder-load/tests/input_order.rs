@@ -183,3 +183,21 @@ fn an_ordinary_table_is_sorted_and_says_nothing_of_it() {
     assert_eq!(loaded.summary().sorted_by, ["id"]);
     assert_eq!(loaded.summary().why_not_sorted, None);
 }
+
+#[test]
+fn a_row_without_a_column_that_must_be_given_is_no_duplicate() {
+    let schema = "CREATE TABLE t(id TEXT PRIMARY KEY, n NOT NULL)";
+    let loaded = Loaded::new(schema, "id\n3\n3\n", |job| job.errors_max = u64::MAX);
+    let summary = loaded.summary();
+    assert_eq!((summary.rows_refused, summary.rows_duplicate), (2, 0));
+}
+
+#[test]
+fn an_id_that_cant_be_larger_is_the_rows_error_and_no_full_disk() {
+    let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, n);
+        CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT 1; END";
+    let csv = "id,n\n9223372036854775807,a\n,b\n";
+    let loaded = Loaded::new(schema, csv, |job| job.errors_max = 1);
+    let summary = loaded.summary();
+    assert_eq!((summary.rows_written, summary.rows_refused), (1, 1));
+}

@@ -7,13 +7,29 @@ use rusqlite::Connection;
 use super::layout::indexes;
 use super::obstacles::has_checks;
 use super::scratch::Scratch;
-use crate::destination::Destination;
+use crate::destination::{ColumnInfo, Destination};
 use crate::load::OnDuplicate;
 use crate::sql::{bind, is_of_a_row, quoted};
 
-/// Whether a row may be refused by more than its values: by CHECK constraints, generated columns, or the expressions
-/// of indexes.
-pub(super) fn are_needed(scratch: &Scratch, destination: &Destination) -> rusqlite::Result<bool> {
+/// Whether a row of these columns may be refused by more than its values: by CHECK constraints, generated columns,
+/// the expressions of indexes, or what a column that it doesn't give gets.
+pub(super) fn are_needed(
+    scratch: &Scratch,
+    destination: &Destination,
+    record: &[usize],
+) -> rusqlite::Result<bool> {
+    let is_refused_without = |(column, info): (usize, &ColumnInfo)| {
+        let is_made = destination.rowid == Some(column);
+        !is_made && !record.contains(&column) && (info.is_not_null || info.strict.is_some())
+    };
+    if destination
+        .columns
+        .iter()
+        .enumerate()
+        .any(is_refused_without)
+    {
+        return Ok(true);
+    }
     let generated = "SELECT name FROM pragma_table_xinfo(?1) WHERE hidden > 1";
     let generated: Vec<String> = scratch.ask(generated, |row| row.get(0))?;
     let indexes = indexes(scratch, destination)?;

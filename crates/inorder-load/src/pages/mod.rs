@@ -88,14 +88,14 @@ pub(crate) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
     }
     choice.rowids = rowids(&case).map_err(failed)?;
     let may_leave_out = job.on_duplicate != OnDuplicate::Error || job.errors_max > 0;
+    let record = match choice.is_direct {
+        true => &goal.destination.physical,
+        false => given,
+    };
     let is_looked_at = may_leave_out
         && (has_unique_keys || choice.is_direct)
-        && checks::are_needed(&scratch, goal.destination).map_err(failed)?;
+        && checks::are_needed(&scratch, goal.destination, record).map_err(failed)?;
     if is_looked_at {
-        let record = match choice.is_direct {
-            true => &goal.destination.physical,
-            false => given,
-        };
         let checks = Checks::new(scratch, goal.destination, record, job.on_duplicate);
         choice.checks = Some(checks.map_err(failed)?);
     }

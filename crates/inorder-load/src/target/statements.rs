@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, Statement};
+use rusqlite::{Connection, ErrorCode, Statement};
 
 use super::kept::Kept;
 use super::sqlite::{check_schema, failed, orphans};
@@ -159,7 +159,7 @@ impl Statements {
         origin: Origin,
         batch: &mut Batch<'_>,
     ) -> Result<(), Error> {
-        if !is_of_a_row(&error) {
+        if !self.is_of_a_row(&error) {
             return Err(failed(&self.path)(error));
         }
         if self.on_duplicate == OnDuplicate::Error && self.is_duplicate(&error) {
@@ -191,6 +191,23 @@ impl Statements {
             true => batch.settle_with(SOMEBODY.to_owned(), origin),
             false => batch.ignore(origin),
         }
+    }
+
+    /// Whether the error is one of a row: of its values, or of an AUTOINCREMENT id that can't be larger.
+    fn is_of_a_row(&self, error: &rusqlite::Error) -> bool {
+        is_of_a_row(error)
+            || (error.sqlite_error_code() == Some(ErrorCode::DiskFull) && self.is_out_of_rowids())
+    }
+
+    /// Whether AUTOINCREMENT has no id left to give, which SQLite reports as a full disk
+    /// (<https://sqlite.org/autoinc.html>).
+    fn is_out_of_rowids(&self) -> bool {
+        let largest = "SELECT seq = ?2 FROM sqlite_sequence WHERE name = ?1 COLLATE NOCASE";
+        let table = &self.destination.table;
+        let asked = self
+            .connection()
+            .query_row(largest, (table, i64::MAX), |row| row.get(0));
+        asked.unwrap_or(false)
     }
 
     /// Whether a key of the table is what a row is refused for, and not one of a table that a trigger writes to.
@@ -326,7 +343,9 @@ impl<'a> Inserts<'a> {
                 self.inserted += inserted as u64;
                 Ok(true)
             }
-            Err(error) if is_of_a_row(&error) && !writer.connection().is_autocommit() => Ok(false),
+            Err(error) if writer.is_of_a_row(&error) && !writer.connection().is_autocommit() => {
+                Ok(false)
+            }
             Err(error) => Err(failed(&writer.path)(error)),
         }
     }
@@ -348,7 +367,7 @@ impl<'a> Inserts<'a> {
                     }
                 }
                 // ON CONFLICT ROLLBACK or RAISE(ROLLBACK): whatever came after would stay.
-                Err(error) if writer.connection().is_autocommit() && is_of_a_row(&error) => {
+                Err(error) if writer.connection().is_autocommit() && writer.is_of_a_row(&error) => {
                     return Err(batch.end(&error.to_string(), origin));
                 }
                 Err(error) => writer.refused(error, record, origin, batch)?,

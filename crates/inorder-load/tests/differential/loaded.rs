@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use crate::case::Case;
 use crate::oracle::{Counts, Outcome, made};
 use crate::rows::{Format, fill, text};
-use crate::state::state;
+use crate::state::{integrity, state};
 
 /// What a load came to, and what it says about its way.
 pub struct Loaded {
@@ -19,7 +19,6 @@ pub struct Loaded {
     pub summary: Option<Summary>,
     /// Whether the direct writer was asked for and couldn't.
     pub is_not_direct: bool,
-    pub integrity: String,
     /// Files that are left beside the database.
     pub litter: Vec<String>,
 }
@@ -69,13 +68,6 @@ pub fn loaded(case: &Case) -> Loaded {
     let litter = litter(folder.path());
     let db = Connection::open(&database).expect("a database");
     inorder_sqlite::register(&db).expect("functions");
-    let integrity = db
-        .query_row(
-            "SELECT group_concat(integrity_check) FROM pragma_integrity_check",
-            [],
-            |row| row.get(0),
-        )
-        .expect("an answer");
     let is_not_direct = case.options.writer == WriterChoice::Direct
         && failure
             .as_ref()
@@ -86,10 +78,10 @@ pub fn loaded(case: &Case) -> Loaded {
             counts: summary.as_ref().map(counts).unwrap_or_default(),
             named,
             state: state(&db),
+            integrity: integrity(&db),
         },
         summary,
         is_not_direct,
-        integrity,
         litter,
     }
 }

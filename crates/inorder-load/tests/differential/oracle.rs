@@ -8,7 +8,7 @@ use rusqlite::{Connection, ffi};
 
 use crate::case::{Case, MANY};
 use crate::rows::Field;
-use crate::state::{State, identities, identity, quoted, state};
+use crate::state::{State, identities, identity, integrity, quoted, state};
 
 /// What a load is to come to.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,8 @@ pub struct Outcome {
     /// The rows that are named in the file of rejects.
     pub named: BTreeSet<usize>,
     pub state: State,
+    /// What `PRAGMA integrity_check` says afterwards.
+    pub integrity: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,7 +62,11 @@ pub fn expected(case: &Case, first: First) -> Option<Outcome> {
     // Triggers may speak of tables that aren't there, foreign keys of columns that aren't unique.
     db.execute_batch("PRAGMA foreign_keys = ON")
         .expect("a setting");
-    db.prepare("INSERT INTO t DEFAULT VALUES").ok()?;
+    let verb = match case.options.on_duplicate {
+        OnDuplicate::Replace => "INSERT OR REPLACE",
+        _ => "INSERT",
+    };
+    db.prepare(&format!("{verb} INTO t DEFAULT VALUES")).ok()?;
     let before = state(&db);
     db.execute_batch("PRAGMA foreign_keys = ON; BEGIN; PRAGMA defer_foreign_keys = ON")
         .expect("a transaction");
@@ -97,6 +103,7 @@ pub fn expected(case: &Case, first: First) -> Option<Outcome> {
         counts,
         named,
         state: after,
+        integrity: integrity(&db),
     })
 }
 

@@ -95,3 +95,9 @@ fn rows(db: &Connection, sql: &str) -> Vec<String> {
     rows.sort();
     rows
 }
+
+/// What `PRAGMA integrity_check` says: `ok`, or what is wrong.
+pub fn integrity(db: &Connection) -> String {
+    let sql = "SELECT group_concat(integrity_check) FROM pragma_integrity_check";
+    db.query_row(sql, [], |row| row.get(0)).expect("an answer")
+}
