@@ -484,11 +484,9 @@ fn steadier(pairs: &[(f64, f64)]) -> Judgement {
 mod tests {
     use super::*;
     use crate::{
-        engines::Engines,
-        experiment::{Overrides, Scale},
-        experiments::built_in,
-        plan::plan,
-        results::{Noise, Run, Sample, Status},
+        claims::fixture::{finish, planned, repeated, sample},
+        experiment::Scale,
+        results::Run,
     };
 
     #[test]
@@ -516,45 +514,17 @@ mod tests {
 
     /// A run of `disk-io` whose trials wrote so many bytes a row in each tenth and took so long.
     fn run_of(repetitions: u32, bytes: impl Fn(u32, usize) -> f64, wall_s: fn(u32) -> f64) -> Run {
-        let overrides = Overrides {
-            repetitions: Some(repetitions),
-            ..Overrides::default()
-        };
-        let experiments = built_in(&["disk-io".to_owned()], Scale::Quick, &overrides).unwrap();
-        let planned = plan(&experiments, 1, &Engines::default()).unwrap();
-        let mut run = Run {
-            experiments: planned.experiments,
-            cells: planned.cells,
-            trials: planned.trials,
-            ..Run::default()
-        };
-        run.meta.scale = "quick".to_owned();
-        for trial in &mut run.trials {
-            let sample = |probe: &str, rows, value| Sample {
-                probe: probe.to_owned(),
-                rows,
-                value: Some(value),
-                ..Sample::default()
+        let mut run = planned("disk-io", Scale::Quick, repeated(repetitions)).unwrap();
+        finish(&mut run, |_, trial| {
+            let until = |tenth| -> f64 {
+                let each = (0..=tenth).map(|tenth| bytes(trial.repetition, tenth));
+                1000.0 * each.sum::<f64>()
             };
-            let mut written = 0.0;
-            for tenth in 0..10 {
-                written += 1000.0 * bytes(trial.repetition, tenth);
-                let rows = (tenth as u64 + 1) * 1000;
-                trial
-                    .samples
-                    .push(sample("engine_written_bytes", rows, written));
-            }
-            trial
-                .samples
-                .push(sample("wall_s", 10_000, wall_s(trial.repetition)));
-            trial.status = Status::Done;
-            trial.noise = Noise {
-                cpu_pressure: Some(0.0),
-                steal: Some(0.0),
-                load_per_core: Some(0.0),
-                wait_share: Some(0.0),
-            };
-        }
+            let rows = |tenth| (tenth as u64 + 1) * 1000;
+            let written = |tenth| sample("engine_written_bytes", rows(tenth), until(tenth));
+            let wall = sample("wall_s", rows(9), wall_s(trial.repetition));
+            (0..10).map(written).chain([wall]).collect()
+        });
         run
     }
 

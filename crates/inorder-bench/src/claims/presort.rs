@@ -315,55 +315,30 @@ fn p7(on: On<'_>) -> Judgement {
 mod tests {
     use super::*;
     use crate::{
-        engines::Engines,
-        experiment::{Overrides, Scale},
-        experiments::built_in,
-        plan::plan,
-        results::{Noise, Run, Sample, Status},
+        claims::fixture::{finish, planned, repeated, sample},
+        experiment::Scale,
+        results::Run,
     };
 
-    /// A run of `presort` in which a batch takes the second that sorting leaves of it, times what it gains.
+    /// A run of `presort` in which a sorted batch takes a second, and an unsorted one as often as sorting gains.
     fn run_of(repetitions: u32, gain: fn(usize) -> f64) -> Run {
-        let overrides = Overrides {
-            repetitions: Some(repetitions),
-            ..Overrides::default()
-        };
-        let experiments = built_in(&["presort".to_owned()], Scale::Quick, &overrides).unwrap();
-        let planned = plan(&experiments, 1, &Engines::default()).unwrap();
-        let mut run = Run {
-            experiments: planned.experiments,
-            cells: planned.cells,
-            trials: planned.trials,
-            ..Run::default()
-        };
-        run.meta.scale = "quick".to_owned();
-        let cells = &run.cells;
-        for trial in &mut run.trials {
-            let cell = cells.iter().find(|cell| cell.id == trial.cell).unwrap();
+        let mut run = planned("presort", Scale::Quick, repeated(repetitions)).unwrap();
+        finish(&mut run, |cell, trial| {
             let is_sorted = cell.levels["presort"] != "none";
-            let mut cpu_s = 0.0;
-            for batch in 0..BATCHES {
-                let unsteady = 1.0 + f64::from(trial.repetition) / 100.0;
-                cpu_s += if is_sorted {
+            let unsteady = 1.0 + f64::from(trial.repetition) / 100.0;
+            let of_batch = |batch| {
+                if is_sorted {
                     1.0
                 } else {
                     unsteady * gain(batch)
-                };
-                trial.samples.push(Sample {
-                    probe: "cpu_s".to_owned(),
-                    rows: (batch as u64 + 1) * 25_000,
-                    value: Some(cpu_s),
-                    ..Sample::default()
-                });
-            }
-            trial.status = Status::Done;
-            trial.noise = Noise {
-                cpu_pressure: Some(0.0),
-                steal: Some(0.0),
-                load_per_core: Some(0.0),
-                wait_share: Some(0.0),
+                }
             };
-        }
+            let until = |batch| (0..=batch).map(of_batch).sum();
+            let batches = 0..BATCHES;
+            batches
+                .map(|batch| sample("cpu_s", (batch as u64 + 1) * 25_000, until(batch)))
+                .collect()
+        });
         run
     }
 

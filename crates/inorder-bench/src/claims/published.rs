@@ -134,57 +134,33 @@ fn written(trial: &Trial, rows: u64) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::{
-        engines::Engines,
+        claims::fixture::{finish, planned, sample, set},
         experiment::{Overrides, Scale},
-        experiments::built_in,
-        plan::plan,
-        results::{Sample, Status},
     };
 
     /// A run at the rig's scale with a point of each of its curves for SQLite.
-    fn run_with(set: &[(&str, &str)]) -> Run {
-        let set = set.iter();
-        let set = set.map(|(factor, level)| ((*factor).to_owned(), vec![(*level).to_owned()]));
-        let overrides = Overrides {
-            set: set.collect(),
-            ..Overrides::default()
-        };
-        let experiments = built_in(&[EXPERIMENT.to_owned()], Scale::Full, &overrides).unwrap();
-        let planned = plan(&experiments, 1, &Engines::default()).unwrap();
-        let mut run = Run {
-            experiments: planned.experiments,
-            cells: planned.cells,
-            trials: planned.trials,
-            ..Run::default()
-        };
-        run.meta.scale = "full".to_owned();
-        run.meta.overrides = overrides;
-        for trial in &mut run.trials {
-            trial.status = Status::Done;
-            trial.samples.push(Sample {
-                probe: "engine_written_bytes".to_owned(),
-                rows: STEP_ROWS,
-                value: Some(1e6),
-                ..Sample::default()
-            });
-        }
+    fn run_with(overrides: Overrides) -> Run {
+        let mut run = planned(EXPERIMENT, Scale::Full, overrides).unwrap();
+        finish(&mut run, |_, _| {
+            vec![sample("engine_written_bytes", STEP_ROWS, 1e6)]
+        });
         run
     }
 
     #[test]
     fn only_the_rigs_own_settings_are_laid_beside_it() {
-        assert_eq!(replays(&run_with(&[])).len(), 2);
-        for other in [
+        assert_eq!(replays(&run_with(Overrides::default())).len(), 2);
+        for (factor, level) in [
             ("cache_kib", "777"),
             ("rows", "500000"),
             ("payload_bytes", "64"),
             ("synchronous", "off"),
         ] {
-            let run = run_with(&[other]);
-            assert_eq!(beside(&run).len(), 2, "{other:?}");
-            assert!(replays(&run).is_empty(), "{other:?}");
+            let run = run_with(set(factor, &[level]));
+            assert_eq!(beside(&run).len(), 2, "{factor}");
+            assert!(replays(&run).is_empty(), "{factor}");
         }
-        let mut elsewhere = run_with(&[]);
+        let mut elsewhere = run_with(Overrides::default());
         let url = ("sqlite".to_owned(), "sqlite://elsewhere".to_owned());
         elsewhere.meta.urls.push(url);
         assert!(replays(&elsewhere).is_empty());

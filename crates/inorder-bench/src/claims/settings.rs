@@ -83,38 +83,23 @@ pub fn at_url(run: &Run, engine: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::{
-        claims::{CLAIMS, Claim, Judgement, On, Verdict, evidence::not_run},
-        engines::Engines,
+        claims::{
+            CLAIMS, Claim, Judgement, On, Verdict,
+            evidence::not_run,
+            fixture::{planned, repeated, set},
+        },
         experiment::{canonical_level, factors::FACTORS},
         experiments::built_in,
-        plan::plan,
     };
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// What a run of a built-in experiment with these `--set` differs in.
+    /// What a run of a built-in experiment with this `--set` differs in.
     fn differs(
         experiment: &str,
-        set: &[(&str, &[&str])],
+        overrides: Overrides,
         change: impl Fn(&mut Run),
     ) -> Option<String> {
-        let owned = |levels: &[&str]| levels.iter().map(|level| (*level).to_owned()).collect();
-        let overrides = Overrides {
-            set: set
-                .iter()
-                .map(|(factor, levels)| ((*factor).to_owned(), owned(levels)))
-                .collect(),
-            repetitions: Some(7),
-            ..Overrides::default()
-        };
-        let experiments = built_in(&[experiment.to_owned()], Scale::Quick, &overrides).unwrap();
-        let planned = plan(&experiments, 1, &Engines::default()).unwrap();
-        let mut run = Run {
-            experiments: planned.experiments,
-            cells: planned.cells,
-            ..Run::default()
-        };
-        run.meta.scale = "quick".to_owned();
-        run.meta.overrides = overrides;
+        let mut run = planned(experiment, Scale::Quick, overrides).unwrap();
         change(&mut run);
         difference(&run, experiment, "sqlite")
     }
@@ -122,12 +107,12 @@ mod tests {
     #[test]
     fn published_settings_differ_in_nothing() {
         for experiment in ["watchlist", "documents", "disk-io", "presort", "payload"] {
-            assert_eq!(differs(experiment, &[], |_| {}), None);
+            assert_eq!(differs(experiment, repeated(7), |_| {}), None);
         }
         // What SQLite has none of, and cells left out: those that are there are the published ones.
-        assert_eq!(differs("watchlist", &[("shards", &["2"])], |_| {}), None);
+        assert_eq!(differs("watchlist", set("shards", &["2"]), |_| {}), None);
         let only_one = |run: &mut Run| run.cells.truncate(1);
-        assert_eq!(differs("presort-cache", &[], only_one), None);
+        assert_eq!(differs("presort-cache", repeated(7), only_one), None);
     }
 
     #[test]
@@ -136,22 +121,25 @@ mod tests {
             let found = found.unwrap_or_else(|| panic!("{what} isn't told"));
             assert!(found.contains(what), "{found}");
         };
-        let rows = differs("watchlist", &[("rows", &["500"])], |_| {});
+        let rows = differs("watchlist", set("rows", &["500"]), |_| {});
         told(rows, "rows is 500, published 20000");
-        let journals = differs("disk-io", &[("journal", &["wal", "delete"])], |_| {});
+        let journals = differs("disk-io", set("journal", &["wal", "delete"]), |_| {});
         told(journals, "journal is wal, delete, published wal");
-        let keys = differs("watchlist", &[("key", &["ulid", "uuid7"])], |_| {});
+        let keys = differs("watchlist", set("key", &["ulid", "uuid7"]), |_| {});
         told(keys, "key is ulid, uuid7, published uuid4, ulid");
         let own_file = |run: &mut Run| run.experiments[0].toml += "# mine\n";
         told(
-            differs("presort", &[], own_file),
+            differs("presort", repeated(7), own_file),
             "isn't the built-in experiment",
         );
         let scale = |run: &mut Run| run.meta.scale = "full".to_owned();
-        told(differs("presort", &[], scale), "published");
+        told(differs("presort", repeated(7), scale), "published");
         let url = ("sqlite".to_owned(), "sqlite://elsewhere".to_owned());
         let by_url = |run: &mut Run| run.meta.urls.push(url.clone());
-        told(differs("presort", &[], by_url), "settings of its own");
+        told(
+            differs("presort", repeated(7), by_url),
+            "settings of its own",
+        );
     }
 
     /// Levels to try in the place of a published one: each factor takes some of them.
@@ -182,27 +170,6 @@ mod tests {
         lists
     }
 
-    /// A run of an experiment with one factor's levels set; `None` where they can't be.
-    fn planned(experiment: &str, set: Vec<(String, Vec<String>)>) -> Option<Run> {
-        let overrides = Overrides {
-            set,
-            ..Overrides::default()
-        };
-        let (file, text) = BUILT_IN
-            .iter()
-            .find(|(file, _)| file.strip_suffix(".toml") == Some(experiment))?;
-        let parsed = Experiment::parse(file, text, Scale::Quick, &overrides).ok()?;
-        let planned = plan(&[parsed], 1, &Engines::default()).ok()?;
-        let mut run = Run {
-            experiments: planned.experiments,
-            cells: planned.cells,
-            trials: planned.trials,
-            ..Run::default()
-        };
-        run.meta.scale = "quick".to_owned();
-        Some(run)
-    }
-
     /// Every claim, whatever its judge would say; every factor of its experiment that means something to the engine;
     /// and every way in which levels can differ.
     #[test]
@@ -217,7 +184,7 @@ mod tests {
         for name in experiments {
             let claims = CLAIMS.iter().filter(|claim| claim.experiment == name);
             let claims: Vec<Claim> = claims.map(|c| Claim { judge: holds, ..*c }).collect();
-            let as_published = planned(name, Vec::new()).unwrap();
+            let as_published = planned(name, Scale::Quick, Overrides::default()).unwrap();
             for claim in &claims {
                 let verdict = claim.judgement(&as_published).verdict;
                 assert_eq!(verdict, Verdict::Holds, "{}", claim.id);
@@ -227,8 +194,8 @@ mod tests {
             let factors = FACTORS.iter().map(|factor| factor.name);
             for factor in factors.filter(|f| *f != "engine" && !ignored.contains(f)) {
                 for (how, levels) in other_lists(factor, &published.all_levels(factor)) {
-                    let set = vec![(factor.to_owned(), levels.clone())];
-                    let Some(run) = planned(name, set) else {
+                    let borrowed: Vec<&str> = levels.iter().map(String::as_str).collect();
+                    let Some(run) = planned(name, Scale::Quick, set(factor, &borrowed)) else {
                         continue;
                     };
                     for claim in &claims {
