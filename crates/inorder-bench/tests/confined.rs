@@ -192,6 +192,34 @@ fn sqlite_reaches_no_other_file_and_no_setting() {
 }
 
 #[test]
+fn a_data_file_elsewhere_is_read_and_only_read() {
+    let canary = Canary::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let file = elsewhere.path().join("films.csv");
+    let content = "title\nAlien\nBrazil\n";
+    fs::write(&file, content).unwrap();
+    let with_data = |create: &str, column: &str| {
+        let data = format!("data = \"{}\"\n[fixed]", file.display());
+        let recipe = format!("[table.columns]\ny = {{ fill = \"file\", column = \"{column}\" }}");
+        text("sqlite", create, QUERY)
+            .replace("[fixed]", &data)
+            .replace("[table.columns]", &recipe)
+    };
+    let create =
+        "CREATE TABLE t(x BIGINT PRIMARY KEY, y TEXT NOT NULL CHECK (y IN ('Alien', 'Brazil')))";
+    let run = |text: &str| rehearsed(&canary, Engines::default(), text);
+    run(&with_data(create, "title")).unwrap();
+    let error = run(&with_data(create, "absent")).unwrap_err().to_string();
+    assert!(error.contains("absent"), "{error}");
+    // SQL doesn't reach it.
+    let attach = format!("{create}; ATTACH '{}' AS p", file.display());
+    run(&with_data(&attach, "title")).unwrap_err();
+    assert_eq!(fs::read_to_string(&file).unwrap(), content);
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1);
+    canary.check("data");
+}
+
+#[test]
 fn a_trigger_is_confined_too() {
     let canary = Canary::new();
     let create = format!(

@@ -1,7 +1,7 @@
 //! The replay of the published rig, beside the rig's own data.
 
 use inorder_bench::{
-    claims::published::replays,
+    claims::published::beside,
     engines::Engines,
     experiment::{Overrides, Scale},
     experiments::built_in,
@@ -54,7 +54,7 @@ fn sqlite_saves_what_it_saved_in_the_published_rig() {
         trial.status = Status::Done;
         trial.samples = outcome.samples;
     }
-    let replays = replays(&run);
+    let replays = beside(&run);
     let layouts: Vec<&str> = replays.iter().map(|replay| replay.curve.layout).collect();
     assert_eq!(layouts, ["clustered", "not-clustered"]);
     for replay in &replays {

@@ -178,6 +178,60 @@ fn a_server_that_dies_is_named_as_the_reason() {
     }
 }
 
+/// Each right given to a role without login, whose member inherits nothing: SET ROLE is all it takes.
+const RIGHTS_BY_SET_ROLE: &[&str] = &[
+    "GRANT SELECT ON precious.t TO {role}",
+    "GRANT SELECT (x) ON precious.t TO {role}",
+    "GRANT UPDATE (x) ON precious.t TO {role}",
+    "GRANT TRIGGER ON precious.t TO {role}",
+    "GRANT TRUNCATE ON precious.t TO {role}",
+    "GRANT SELECT ON precious.s TO {role}",
+    "GRANT CREATE ON SCHEMA precious TO {role}",
+    "ALTER SCHEMA bare OWNER TO {role}; REVOKE ALL ON SCHEMA bare FROM {role}",
+    "CREATE TABLE precious.own(x INT); ALTER TABLE precious.own OWNER TO {role}; REVOKE ALL ON precious.own FROM {role}",
+    "CREATE ROLE between NOINHERIT; GRANT INSERT ON precious.t TO between; GRANT between TO {role}",
+    "GRANT pg_write_server_files TO {role}",
+    "ALTER ROLE {role} SUPERUSER",
+];
+
+#[test]
+fn a_role_that_reaches_more_by_set_role_runs_no_sql_of_others() {
+    let mut servers = common::servers().into_iter();
+    let Some(postgres) = servers.find(|engine| engine.name() == "postgres") else {
+        return;
+    };
+    let running = Running::start(postgres);
+    running
+        .sql(
+            "CREATE SCHEMA precious; CREATE SCHEMA bare; CREATE TABLE precious.t(x INT);
+             CREATE SEQUENCE precious.s; REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+        )
+        .unwrap();
+    let confined = Settings {
+        is_confined: true,
+        ..Settings::default()
+    };
+    for (number, right) in RIGHTS_BY_SET_ROLE.iter().enumerate() {
+        let (role, user) = (format!("task{number}"), format!("member{number}"));
+        let member = format!(
+            "CREATE ROLE {role}; CREATE ROLE {user} LOGIN NOINHERIT PASSWORD '{PASSWORD}' IN ROLE {role};
+             GRANT CREATE ON DATABASE postgres TO {user}"
+        );
+        running.sql(&member).unwrap();
+        let remote = remote(&running.url(&user, PASSWORD)).unwrap();
+        let create = || remote.create(Path::new("unused"), &confined).map(drop);
+        // A role without rights is no reason.
+        create().unwrap();
+        running.sql(&right.replace("{role}", &role)).unwrap();
+        let error = create().expect_err(right).to_string();
+        assert!(
+            error.contains("without rights elsewhere"),
+            "{right}: {error}"
+        );
+        assert!(running.guests().is_empty(), "{right}");
+    }
+}
+
 /// The URL of a server for a child of this test.
 const CHILD_URL: &str = "INORDER_TEST_URL";
 

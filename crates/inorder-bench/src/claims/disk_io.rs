@@ -2,7 +2,9 @@
 
 use super::{
     Claim, Judgement, On, Verdict,
-    evidence::{Evidence, Levels, all, judge_ratio, judge_same, needs, not_run, saved},
+    evidence::{
+        Evidence, Levels, ONE_REPETITION, all, judge_ratio, judge_same, needs, not_run, saved,
+    },
     settings,
 };
 use crate::{
@@ -312,20 +314,48 @@ type Term = fn(f64) -> f64;
 /// constant size misses more and more pages until each row costs one: 1 - cache/n.
 const SHAPES: [(&str, Term); 3] = [("ln n", f64::ln), ("n", |n| n), ("1 - c/n", |n| -1.0 / n)];
 
-/// Share of variance that each of [`SHAPES`] leaves unexplained, and the slope on the first.
-fn unexplained(curve: &[(u64, f64)]) -> Option<([f64; 3], f64)> {
-    let fit_on = |of: Term| {
+/// Share of variance that each of [`SHAPES`] leaves unexplained.
+fn unexplained(curve: &[(u64, f64)]) -> Option<[f64; 3]> {
+    let left_by = |(_, of): (&str, Term)| {
         let points: Vec<(f64, f64)> = curve.iter().map(|(n, y)| (of(*n as f64), *y)).collect();
-        fit(&points)
+        let (_, _, explained) = fit(&points)?;
+        Some((1.0 - explained).max(f64::MIN_POSITIVE))
     };
-    let [logarithm, line, saturation] = SHAPES.map(|(_, of)| fit_on(of));
-    let (logarithm, line, saturation) = (logarithm?, line?, saturation?);
-    let left = |fit: (f64, f64, f64)| (1.0 - fit.2).max(f64::MIN_POSITIVE);
-    Some(([left(logarithm), left(line), left(saturation)], logarithm.1))
+    let [logarithm, line, saturation] = SHAPES.map(left_by);
+    Some([logarithm?, line?, saturation?])
 }
 
 /// How far sequential ids may grow and still be flat.
 const FLAT: f64 = 0.25;
+
+/// Judges that curves grow like the logarithm of the rows: which shape is asked only of what grows.
+fn like_a_logarithm(curves: &[Vec<(u64, f64)>]) -> Judgement {
+    let below = |verdict, other| [(0.0, verdict), (1.0, other)];
+    let growths: Vec<(f64, f64)> = curves.iter().filter_map(|c| growth(c)).collect();
+    let grows = judge_ratio(
+        ratio_of(&growths),
+        "random, second half over first",
+        &below(Verdict::DoesNot, Verdict::Holds),
+    );
+    if grows.verdict != Verdict::Holds {
+        return grows;
+    }
+    let fits: Vec<[f64; 3]> = curves.iter().filter_map(|c| unexplained(c)).collect();
+    let shape = |other: usize| {
+        let pairs: Vec<(f64, f64)> = fits.iter().map(|left| (left[0], left[other])).collect();
+        // Below 1 the logarithm leaves less unexplained.
+        let bands = below(Verdict::Holds, Verdict::DoesNot);
+        let what = format!("variance unexplained, ln n over {}", SHAPES[other].0);
+        judge_ratio(ratio_of(&pairs), &what, &bands)
+    };
+    let mut logarithm = all(vec![("line", shape(1)), ("saturation", shape(2))]);
+    if logarithm.verdict == Verdict::Depends {
+        logarithm.reason =
+            "steeper at first than later, but it nears the price of a page a row as the cache holds less of the table"
+                .to_owned();
+    }
+    logarithm
+}
 
 fn i3(on: On<'_>) -> Judgement {
     let e = evidence(on);
@@ -337,27 +367,8 @@ fn i3(on: On<'_>) -> Judgement {
     };
     let (random, sequential) = ordered_by_key(&e);
     let (random, sequential) = (curves(random), curves(sequential));
-    let fits: Vec<([f64; 3], f64)> = random.iter().filter_map(|c| unexplained(c)).collect();
+    let logarithm = like_a_logarithm(&random);
     let flats: Vec<(f64, f64)> = sequential.iter().filter_map(|c| growth(c)).collect();
-    let shape = |other: usize| {
-        let pairs: Vec<(f64, f64)> = fits
-            .iter()
-            .map(|(left, _)| (left[0], left[other]))
-            .collect();
-        // Below 1 the logarithm leaves less unexplained.
-        let bands = [(0.0, Verdict::Holds), (1.0, Verdict::DoesNot)];
-        let what = format!("variance unexplained, ln n over {}", SHAPES[other].0);
-        judge_ratio(ratio_of(&pairs), &what, &bands)
-    };
-    let mut logarithm = all(vec![("line", shape(1)), ("saturation", shape(2))]);
-    if fits.iter().any(|(_, slope)| *slope <= 0.0) {
-        logarithm.verdict = Verdict::DoesNot;
-    }
-    if logarithm.verdict == Verdict::Depends {
-        logarithm.reason =
-            "steeper at first than later, but it nears the price of a page a row as the cache holds less of the table"
-                .to_owned();
-    }
     let what = "sequential, second half over first";
     let flat = judge_same(ratio_of(&flats), FLAT, what);
     all(vec![
@@ -418,8 +429,6 @@ fn i6(on: On<'_>) -> Judgement {
 
 /// Times the spread of bytes from which time is "far" less steady.
 const FAR_LESS_STEADY: f64 = 2.0;
-/// Repetitions that a spread needs.
-const SPREAD_REPETITIONS_MIN: usize = 5;
 /// The level of its test.
 const SPREAD_LEVEL: f64 = 0.05;
 
@@ -430,9 +439,22 @@ fn i7(on: On<'_>) -> Judgement {
         .iter()
         .filter_map(|t| Some((t.last("engine_written_bytes", "")?, t.last("wall_s", "")?)))
         .collect();
+    e.timed_over(pairs.len(), steadier(&pairs))
+}
+
+/// Judges that the first of each pair is far steadier than the second: bytes and seconds of trials.
+fn steadier(pairs: &[(f64, f64)]) -> Judgement {
     let (bytes, time): (Vec<f64>, Vec<f64>) = pairs.iter().map(|(b, t)| (b.ln(), t.ln())).unzip();
     let Some(compared) = compare_spreads(&bytes, &time) else {
-        return not_run();
+        return match pairs.is_empty() {
+            true => not_run(),
+            false => Judgement {
+                verdict: Verdict::Inconclusive,
+                seen: "a spread is of several trials, here is one".to_owned(),
+                reason: ONE_REPETITION.to_owned(),
+                ..not_run()
+            },
+        };
     };
     let seen = format!(
         "from trial to trial bytes vary by {:.2}%, wall time by {:.2}% (standard deviation of the logarithms, {} trials)",
@@ -442,25 +464,18 @@ fn i7(on: On<'_>) -> Judgement {
     );
     let is_clear = compared.p < SPREAD_LEVEL;
     let (verdict, reason) = match compared.b / compared.a {
-        _ if pairs.len() < SPREAD_REPETITIONS_MIN => (
-            Verdict::Inconclusive,
-            format!(
-                "a spread needs {SPREAD_REPETITIONS_MIN} repetitions, here are {}: --repetitions {SPREAD_REPETITIONS_MIN}",
-                pairs.len()
-            ),
-        ),
-        FAR_LESS_STEADY.. if is_clear => (Verdict::Holds, String::new()),
-        ..=1.0 if is_clear => (Verdict::DoesNot, String::new()),
-        _ if is_clear => (Verdict::Depends, "steadier, but less than twice".to_owned()),
+        FAR_LESS_STEADY.. if is_clear => (Verdict::Holds, ""),
+        ..=1.0 if is_clear => (Verdict::DoesNot, ""),
+        _ if is_clear => (Verdict::Depends, "steadier, but less than twice"),
         _ => (
             Verdict::Inconclusive,
-            "the two spreads don't differ at the 5% level".to_owned(),
+            "the two spreads don't differ at the 5% level",
         ),
     };
     Judgement {
         verdict,
         seen,
-        reason,
+        reason: reason.to_owned(),
         ..not_run()
     }
 }
@@ -468,6 +483,11 @@ fn i7(on: On<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        claims::fixture::{finish, planned, repeated, sample},
+        experiment::Scale,
+        results::Run,
+    };
 
     #[test]
     fn a_line_is_fitted_exactly() {
@@ -486,9 +506,78 @@ mod tests {
             let curve: Vec<(u64, f64)> = (1..=12)
                 .map(|step| (step * 1000, 5.0 + 3.0 * of(step as f64 * 1000.0)))
                 .collect();
-            let (left, _) = unexplained(&curve).unwrap();
+            let left = unexplained(&curve).unwrap();
             let best = (0..3).min_by(|a, b| left[*a].total_cmp(&left[*b]));
             assert_eq!(best, Some(at), "{name}: {left:?}");
         }
+    }
+
+    /// A run of `disk-io` whose trials wrote so many bytes a row in each tenth and took so long.
+    fn run_of(repetitions: u32, bytes: impl Fn(u32, usize) -> f64, wall_s: fn(u32) -> f64) -> Run {
+        let mut run = planned("disk-io", Scale::Quick, repeated(repetitions)).unwrap();
+        finish(&mut run, |_, trial| {
+            let until = |tenth| -> f64 {
+                let each = (0..=tenth).map(|tenth| bytes(trial.repetition, tenth));
+                1000.0 * each.sum::<f64>()
+            };
+            let rows = |tenth| (tenth as u64 + 1) * 1000;
+            let written = |tenth| sample("engine_written_bytes", rows(tenth), until(tenth));
+            let wall = sample("wall_s", rows(9), wall_s(trial.repetition));
+            (0..10).map(written).chain([wall]).collect()
+        });
+        run
+    }
+
+    fn of(id: &str, run: &Run) -> Judgement {
+        let claim = CLAIMS.iter().find(|claim| claim.id == id).unwrap();
+        claim.judgement(run)
+    }
+
+    #[test]
+    fn steadiness_passes_the_noise_gate_and_wants_five_repetitions() {
+        let bytes = |repetition, _: usize| 100.0 + f64::from(repetition) / 100.0;
+        let wall_s = |repetition| 1.0 + f64::from(repetition * repetition);
+        assert_eq!(of("I7", &run_of(5, bytes, wall_s)).verdict, Verdict::Holds);
+        for repetitions in 1..5 {
+            let few = of("I7", &run_of(repetitions, bytes, wall_s));
+            assert_eq!(few.verdict, Verdict::Inconclusive);
+            assert!(few.reason.contains("--repetitions 5"), "{}", few.reason);
+        }
+        let mut busy = run_of(5, bytes, wall_s);
+        for trial in &mut busy.trials {
+            trial.noise.cpu_pressure = Some(1.0);
+        }
+        let busy = of("I7", &busy);
+        assert_eq!(busy.verdict, Verdict::Inconclusive);
+        assert!(busy.reason.contains("busy"), "{}", busy.reason);
+    }
+
+    #[test]
+    fn what_does_not_grow_is_no_logarithm_but_one_repetition_says_nothing() {
+        let logarithm = |run: &Run| {
+            let judged = of("I3", run);
+            let part = |part: &&super::super::Part| part.name == "logarithm for random";
+            judged.parts.iter().find(part).unwrap().verdict
+        };
+        let falls = |repetition, tenth| 100.0 - tenth as f64 + f64::from(repetition) / 100.0;
+        // A logarithm, near enough that the other shapes leave more unexplained.
+        let grows = |repetition: u32, tenth| {
+            let n = tenth as f64 + 1.0;
+            100.0 + 50.0 * n.ln() + f64::from(repetition + 4) / 10.0 * (2.0 * n).sin()
+        };
+        for repetitions in [1, 3, 5] {
+            let (falling, growing) = match repetitions {
+                1 => (Verdict::Inconclusive, Verdict::Inconclusive),
+                _ => (Verdict::DoesNot, Verdict::Holds),
+            };
+            assert_eq!(logarithm(&run_of(repetitions, falls, |_| 1.0)), falling);
+            assert_eq!(logarithm(&run_of(repetitions, grows, |_| 1.0)), growing);
+        }
+        // Up and down: which it is, isn't known.
+        let both = |repetition, tenth| match repetition {
+            0 => falls(0, tenth),
+            _ => grows(0, tenth),
+        };
+        assert_eq!(logarithm(&run_of(3, both, |_| 1.0)), Verdict::Inconclusive);
     }
 }

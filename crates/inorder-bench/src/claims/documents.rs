@@ -82,6 +82,7 @@ fn d3(on: On<'_>) -> Judgement {
     e.timed(judge_at_least(&rates, 70_000.0, &seen))
 }
 
+/// A query plan is exact: SQLite picks it from the schema alone, the same in every repetition, so that one says it.
 fn d4(on: On<'_>) -> Judgement {
     let trials = evidence(on).trials(UNIQUE);
     let Some((_, plan)) = trials.first().and_then(|trial| trial.texts.first()) else {

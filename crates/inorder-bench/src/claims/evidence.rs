@@ -18,6 +18,9 @@ const TIME_REPETITIONS_MIN: usize = 5;
 /// What is said where the interval reaches over a bound.
 const BOTH: &str = "the 95% interval includes both outcomes";
 
+/// What is said of a single repetition.
+pub(super) const ONE_REPETITION: &str = "one repetition has no interval: --repetitions 2 or more";
+
 /// Verdicts by ratio: each from its bound up to the next one's. The first bound is 0.
 pub(super) type Bands<'a> = &'a [(f64, Verdict)];
 
@@ -137,9 +140,14 @@ impl<'a> Evidence<'a> {
         ratio_of(&pairs)
     }
 
-    /// A verdict that rests on times: inconclusive on a busy machine, and from too few repetitions.
+    /// A verdict that rests on a ratio of times: inconclusive on a busy machine, and from too few repetitions.
     pub fn timed(&self, judgement: Judgement) -> Judgement {
         let repetitions = judgement.ratio.map_or(0, |ratio| ratio.pairs);
+        self.timed_over(repetitions, judgement)
+    }
+
+    /// The same where the times of so many repetitions make no ratio.
+    pub fn timed_over(&self, repetitions: usize, judgement: Judgement) -> Judgement {
         let reason = match is_noisy(self.run, self.experiment) {
             _ if judgement.verdict == Verdict::NotRun => return judgement,
             // How busy is said once, beside the experiment's own tables.
@@ -231,9 +239,7 @@ pub(super) fn judge_ratio(ratio: Option<Ratio>, what: &str, bands: Bands<'_>) ->
         seen: format!("{what} {}", ratio_with_interval(&ratio)),
         ratio: Some(ratio),
         reason: match verdict {
-            None if !ratio.has_interval() => {
-                "one repetition has no interval: --repetitions 2 or more".to_owned()
-            }
+            None if !ratio.has_interval() => ONE_REPETITION.to_owned(),
             None => BOTH.to_owned(),
             Some(Verdict::Depends) => {
                 "the same direction, but less than half of the effect".to_owned()

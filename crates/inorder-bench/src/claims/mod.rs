@@ -3,6 +3,8 @@
 mod disk_io;
 mod documents;
 mod evidence;
+#[cfg(test)]
+mod fixture;
 mod presort;
 pub mod published;
 mod settings;

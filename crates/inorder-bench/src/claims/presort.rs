@@ -7,7 +7,7 @@ use super::{
         saved,
     },
 };
-use crate::{analysis::Ratio, report::format, results::Trial};
+use crate::{report::format, results::Trial};
 
 /// The claims of the post, and its readers' doubts.
 pub const CLAIMS: &[Claim] = &[
@@ -118,31 +118,27 @@ fn p2(on: On<'_>) -> Judgement {
     growth(on, PREFIX, &grows_little)
 }
 
+/// The third batch and the last: a verdict takes both, so that neither interval is picked for what it says, and
+/// none needs a correction (Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24, 1982).
 fn p3(on: On<'_>) -> Judgement {
     let e = Evidence::new(on, "presort");
-    let gains: Vec<Ratio> = (2..BATCHES)
-        .filter_map(|batch| e.ratio_by(|trial| batch_cpu(trial, batch), NONE, PREFIX))
-        .collect();
-    let least = gains.iter().min_by(|a, b| a.ratio.total_cmp(&b.ratio));
-    let (Some(third), Some(least), Some(tenth)) = (gains.first(), least, gains.last()) else {
-        return not_run();
-    };
-    let gain = [
+    let bands = [
         (0.0, Verdict::DoesNot),
         (1.3, Verdict::Depends),
         (1.8, Verdict::Holds),
     ];
-    let mut judged = judge_ratio(
-        Some(*least),
-        "least gain in CPU from the 3rd batch on",
-        &gain,
-    );
-    let (third, tenth) = (format::ratio(third.ratio), format::ratio(tenth.ratio));
-    judged.seen += &format!("; at the 3rd {third}, at the 10th {tenth}");
-    if judged.verdict == Verdict::Depends {
-        judged.reason = "sorting gains, but less than twice at some batch".to_owned();
-    }
-    e.timed(judged)
+    let gain = |batch: usize, what| {
+        let ratio = e.ratio_by(|trial| batch_cpu(trial, batch), NONE, PREFIX);
+        let mut judged = judge_ratio(ratio, what, &bands);
+        if judged.verdict == Verdict::Depends {
+            judged.reason = "sorting gains, but less than twice at some batch".to_owned();
+        }
+        e.timed(judged)
+    };
+    all(vec![
+        ("3rd batch", gain(2, "gain in CPU at the 3rd batch")),
+        ("10th batch", gain(BATCHES - 1, "at the 10th")),
+    ])
 }
 
 fn p4(on: On<'_>) -> Judgement {
@@ -313,4 +309,55 @@ fn p7(on: On<'_>) -> Judgement {
                 .to_owned();
     }
     judged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        claims::fixture::{finish, planned, repeated, sample},
+        experiment::Scale,
+        results::Run,
+    };
+
+    /// A run of `presort` in which a sorted batch takes a second, and an unsorted one as often as sorting gains.
+    fn run_of(repetitions: u32, gain: fn(usize) -> f64) -> Run {
+        let mut run = planned("presort", Scale::Quick, repeated(repetitions)).unwrap();
+        finish(&mut run, |cell, trial| {
+            let is_sorted = cell.levels["presort"] != "none";
+            let unsteady = 1.0 + f64::from(trial.repetition) / 100.0;
+            let of_batch = |batch| {
+                if is_sorted {
+                    1.0
+                } else {
+                    unsteady * gain(batch)
+                }
+            };
+            let until = |batch| (0..=batch).map(of_batch).sum();
+            let batches = 0..BATCHES;
+            batches
+                .map(|batch| sample("cpu_s", (batch as u64 + 1) * 25_000, until(batch)))
+                .collect()
+        });
+        run
+    }
+
+    #[test]
+    fn sorting_gains_where_the_third_and_the_last_batch_say_so() {
+        let verdict = |repetitions, gain| {
+            let claim = CLAIMS.iter().find(|claim| claim.id == "P3").unwrap();
+            claim.judgement(&run_of(repetitions, gain)).verdict
+        };
+        assert_eq!(verdict(5, |_| 2.2), Verdict::Holds);
+        assert_eq!(verdict(5, |_| 1.5), Verdict::Depends);
+        assert_eq!(verdict(5, |_| 1.0), Verdict::DoesNot);
+        let later = |batch| if batch < 5 { 1.0 } else { 2.2 };
+        assert_eq!(verdict(5, later), Verdict::Depends);
+        // One of the batches between, picked from six for being the least, refutes nothing.
+        let once = |batch| if batch == 6 { 1.0 } else { 2.2 };
+        assert_eq!(verdict(5, once), Verdict::Holds);
+        for few in 1..5 {
+            assert_eq!(verdict(few, |_| 2.2), Verdict::Inconclusive);
+        }
+    }
 }

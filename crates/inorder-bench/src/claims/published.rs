@@ -5,6 +5,7 @@
 //! the data files in `results/` of its repository <https://github.com/vdorot/primary_key_io> (revision 9207b8c): the
 //! share of bytes written that sequential ids save, in percent, after each 100,000 rows.
 
+use super::settings;
 use crate::{
     analysis::median,
     results::{Run, Trial},
@@ -76,8 +77,19 @@ impl Replay {
     }
 }
 
-/// The curves of the rig that a run has points of.
+/// The curves of the rig that a run has points of, where it is a replay: with the experiment's own settings.
 pub fn replays(run: &Run) -> Vec<Replay> {
+    let is_same = |replay: &Replay| {
+        let engine = replay.curve.engine;
+        settings::difference(run, EXPERIMENT, engine).is_none()
+    };
+    let mut all = beside(run);
+    all.retain(is_same);
+    all
+}
+
+/// The curves of the rig that a run has points of, whatever its settings.
+pub fn beside(run: &Run) -> Vec<Replay> {
     let replay = |curve: &'static Curve| {
         let points: Vec<_> = (STEP_ROWS..)
             .step_by(STEP_ROWS as usize)
@@ -121,6 +133,38 @@ fn written(trial: &Trial, rows: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        claims::fixture::{finish, planned, sample, set},
+        experiment::{Overrides, Scale},
+    };
+
+    /// A run at the rig's scale with a point of each of its curves for SQLite.
+    fn run_with(overrides: Overrides) -> Run {
+        let mut run = planned(EXPERIMENT, Scale::Full, overrides).unwrap();
+        finish(&mut run, |_, _| {
+            vec![sample("engine_written_bytes", STEP_ROWS, 1e6)]
+        });
+        run
+    }
+
+    #[test]
+    fn only_the_rigs_own_settings_are_laid_beside_it() {
+        assert_eq!(replays(&run_with(Overrides::default())).len(), 2);
+        for (factor, level) in [
+            ("cache_kib", "777"),
+            ("rows", "500000"),
+            ("payload_bytes", "64"),
+            ("synchronous", "off"),
+        ] {
+            let run = run_with(set(factor, &[level]));
+            assert_eq!(beside(&run).len(), 2, "{factor}");
+            assert!(replays(&run).is_empty(), "{factor}");
+        }
+        let mut elsewhere = run_with(Overrides::default());
+        let url = ("sqlite".to_owned(), "sqlite://elsewhere".to_owned());
+        elsewhere.meta.urls.push(url);
+        assert!(replays(&elsewhere).is_empty());
+    }
 
     #[test]
     fn the_ends_of_the_curves_are_the_rigs() {

@@ -3,14 +3,14 @@
 use crate::{
     experiment::{Experiment, Overrides, Scale},
     experiments::BUILT_IN,
-    results::Run,
+    results::{self, Cell, Run},
 };
 
 /// How an experiment of a run differs from the built-in one of its name and scale, in words; `None` where it doesn't.
 ///
-/// Every level of every factor counts but the engine, which claims choose their cells by, and what means nothing to
-/// the cell's engine. Fewer levels of a varied factor, other repetitions and another data file don't count: the cells
-/// that are there are the published ones.
+/// Every factor counts, with all its levels and their order, but the engine, which claims choose their cells by, and
+/// what means nothing to any engine of the run. Other repetitions, another data file and cells left out by `--only`
+/// don't count: the cells that are there are the published ones.
 pub fn difference(run: &Run, experiment: &str, engine: &str) -> Option<String> {
     let own = run.experiment(experiment)?;
     let is_named = |(file, _): &&(&str, &str)| file.strip_suffix(".toml") == Some(experiment);
@@ -22,17 +22,38 @@ pub fn difference(run: &Run, experiment: &str, engine: &str) -> Option<String> {
     }
     let scale = Scale::from_name(&run.meta.scale)?;
     let built_in = Experiment::parse(file, text, scale, &Overrides::default()).ok()?;
-    other_levels(run, &built_in).or_else(|| at_url(run, engine))
+    other_list(run, own, &built_in)
+        .or_else(|| other_level(run, &built_in))
+        .or_else(|| at_url(run, engine))
 }
 
-/// The first level that the built-in experiment doesn't have.
-fn other_levels(run: &Run, built_in: &Experiment) -> Option<String> {
+/// The first factor that varies over other levels than the built-in experiment's, or over the same in another order:
+/// claims speak of the first and the last.
+fn other_list(run: &Run, own: &results::Experiment, built_in: &Experiment) -> Option<String> {
+    let cells = run.cells_of(&built_in.name);
+    let counts = |factor: &str| factor != "engine" && cells.iter().any(|c| matters(c, factor));
+    let list = |levels: &[String]| levels.join(", ");
+    let asked = own.varied.iter().zip(&own.levels);
+    for (factor, levels) in asked.filter(|(factor, _)| counts(factor)) {
+        let published = built_in.all_levels(factor);
+        if *levels != published {
+            let (own, published) = (list(levels), list(&published));
+            return Some(format!("{factor} is {own}, published {published}"));
+        }
+    }
+    let is_fixed = |factor: &str| !own.varied.iter().any(|varied| varied == factor);
+    let mut published = built_in.varied.iter();
+    let (factor, levels) = published.find(|(name, _)| is_fixed(name) && counts(name))?;
+    let level = cells.first()?.levels.get(factor)?;
+    Some(format!("{factor} is {level}, published {}", list(levels)))
+}
+
+/// The first level of a cell that the built-in experiment doesn't have.
+fn other_level(run: &Run, built_in: &Experiment) -> Option<String> {
     for cell in run.cells_of(&built_in.name) {
-        let engine = cell.levels.get("engine").map_or("", String::as_str);
-        let ignored = inorder_engine::engine(engine).map_or(&[][..], |engine| engine.ignores());
         for (factor, level) in &cell.levels {
-            let published = built_in.levels_in(engine, factor);
-            let counts = factor != "engine" && !ignored.contains(&factor.as_str());
+            let published = built_in.levels_in(engine_of(cell), factor);
+            let counts = factor != "engine" && matters(cell, factor);
             if counts && !published.contains(level) {
                 let published = published.join(", ");
                 return Some(format!("{factor} is {level}, published {published}"));
@@ -40,6 +61,16 @@ fn other_levels(run: &Run, built_in: &Experiment) -> Option<String> {
         }
     }
     None
+}
+
+fn engine_of(cell: &Cell) -> &str {
+    cell.levels.get("engine").map_or("", String::as_str)
+}
+
+/// Whether a factor means something to the engine of a cell.
+fn matters(cell: &Cell, factor: &str) -> bool {
+    let engine = inorder_engine::engine(engine_of(cell));
+    !engine.is_some_and(|engine| engine.ignores().contains(&factor))
 }
 
 /// A server that runs already has settings of its own.
@@ -52,36 +83,23 @@ pub fn at_url(run: &Run, engine: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::{
-        claims::{CLAIMS, Verdict},
-        engines::Engines,
+        claims::{
+            CLAIMS, Claim, Judgement, On, Verdict,
+            evidence::not_run,
+            fixture::{planned, repeated, set},
+        },
+        experiment::{canonical_level, factors::FACTORS},
         experiments::built_in,
-        plan::plan,
     };
+    use std::collections::{BTreeMap, BTreeSet};
 
-    /// What a run of a built-in experiment with these `--set` differs in.
+    /// What a run of a built-in experiment with this `--set` differs in.
     fn differs(
         experiment: &str,
-        set: &[(&str, &[&str])],
+        overrides: Overrides,
         change: impl Fn(&mut Run),
     ) -> Option<String> {
-        let owned = |levels: &[&str]| levels.iter().map(|level| (*level).to_owned()).collect();
-        let overrides = Overrides {
-            set: set
-                .iter()
-                .map(|(factor, levels)| ((*factor).to_owned(), owned(levels)))
-                .collect(),
-            repetitions: Some(7),
-            ..Overrides::default()
-        };
-        let experiments = built_in(&[experiment.to_owned()], Scale::Quick, &overrides).unwrap();
-        let planned = plan(&experiments, 1, &Engines::default()).unwrap();
-        let mut run = Run {
-            experiments: planned.experiments,
-            cells: planned.cells,
-            ..Run::default()
-        };
-        run.meta.scale = "quick".to_owned();
-        run.meta.overrides = overrides;
+        let mut run = planned(experiment, Scale::Quick, overrides).unwrap();
         change(&mut run);
         difference(&run, experiment, "sqlite")
     }
@@ -89,14 +107,12 @@ mod tests {
     #[test]
     fn published_settings_differ_in_nothing() {
         for experiment in ["watchlist", "documents", "disk-io", "presort", "payload"] {
-            assert_eq!(differs(experiment, &[], |_| {}), None);
+            assert_eq!(differs(experiment, repeated(7), |_| {}), None);
         }
-        // A part of what was published, and the engine that claims choose their cells by.
-        assert_eq!(
-            differs("watchlist", &[("layout", &["own-id"])], |_| {}),
-            None
-        );
-        assert_eq!(differs("watchlist", &[("shards", &["2"])], |_| {}), None);
+        // What SQLite has none of, and cells left out: those that are there are the published ones.
+        assert_eq!(differs("watchlist", set("shards", &["2"]), |_| {}), None);
+        let only_one = |run: &mut Run| run.cells.truncate(1);
+        assert_eq!(differs("presort-cache", repeated(7), only_one), None);
     }
 
     #[test]
@@ -105,71 +121,99 @@ mod tests {
             let found = found.unwrap_or_else(|| panic!("{what} isn't told"));
             assert!(found.contains(what), "{found}");
         };
-        let rows = differs("watchlist", &[("rows", &["500"])], |_| {});
+        let rows = differs("watchlist", set("rows", &["500"]), |_| {});
         told(rows, "rows is 500, published 20000");
-        let journals = differs("disk-io", &[("journal", &["wal", "delete"])], |_| {});
-        told(journals, "journal is delete, published wal");
-        let keys = differs("watchlist", &[("key", &["ulid", "uuid7"])], |_| {});
-        told(keys, "key is uuid7");
+        let journals = differs("disk-io", set("journal", &["wal", "delete"]), |_| {});
+        told(journals, "journal is wal, delete, published wal");
+        let keys = differs("watchlist", set("key", &["ulid", "uuid7"]), |_| {});
+        told(keys, "key is ulid, uuid7, published uuid4, ulid");
         let own_file = |run: &mut Run| run.experiments[0].toml += "# mine\n";
         told(
-            differs("presort", &[], own_file),
+            differs("presort", repeated(7), own_file),
             "isn't the built-in experiment",
         );
         let scale = |run: &mut Run| run.meta.scale = "full".to_owned();
-        told(differs("presort", &[], scale), "published");
+        told(differs("presort", repeated(7), scale), "published");
         let url = ("sqlite".to_owned(), "sqlite://elsewhere".to_owned());
         let by_url = |run: &mut Run| run.meta.urls.push(url.clone());
-        told(differs("presort", &[], by_url), "settings of its own");
+        told(
+            differs("presort", repeated(7), by_url),
+            "settings of its own",
+        );
     }
 
+    /// Levels to try in the place of a published one: each factor takes some of them.
+    fn candidates() -> impl Iterator<Item = &'static str> {
+        let numbers = ["0", "1", "3", "512", "65536"];
+        let names = "sqlite postgres serial uuid4 uuid7 ulid int-seq same default text blob application engine rowid \
+             without-rowid no-key clustered unique unique-and-index none prefix8 key insert bulk one each hash range wal \
+             delete truncate off normal full true false";
+        numbers.into_iter().chain(names.split_whitespace())
+    }
+
+    /// Lists of levels that aren't the published one: a level changed, one fewer, one more, and the order reversed.
+    fn other_lists(factor: &str, published: &[String]) -> Vec<(&'static str, Vec<String>)> {
+        let is_new = |level: &String| !published.contains(level);
+        let canonical = candidates().filter_map(|level| canonical_level(factor, level).ok());
+        let mut lists = Vec::new();
+        for new in canonical.filter(is_new) {
+            let mut changed = published.to_vec();
+            changed[0].clone_from(&new);
+            lists.push(("changed", changed));
+            lists.push(("more", [published, &[new]].concat()));
+        }
+        if published.len() > 1 {
+            lists.push(("fewer", published[1..].to_vec()));
+            lists.push(("fewer", published[..published.len() - 1].to_vec()));
+            lists.push(("reversed", published.iter().rev().cloned().collect()));
+        }
+        lists
+    }
+
+    /// Every claim, whatever its judge would say; every factor of its experiment that means something to the engine;
+    /// and every way in which levels can differ.
     #[test]
     fn no_claim_has_a_verdict_on_other_settings() {
-        let overrides = Overrides {
-            set: vec![("rows".to_owned(), vec!["500".to_owned()])],
-            ..Overrides::default()
+        let holds = |_: On<'_>| Judgement {
+            verdict: Verdict::Holds,
+            ..not_run()
         };
-        let experiments = built_in(&[], Scale::Quick, &overrides).unwrap();
-        let planned = plan(&experiments, 1, &Engines::default()).unwrap();
-        let mut run = Run {
-            experiments: planned.experiments,
-            cells: planned.cells,
-            trials: planned.trials,
-            ..Run::default()
-        };
-        run.meta.scale = "quick".to_owned();
-        // Trials that every claim could be judged by, had they the settings.
-        for trial in &mut run.trials {
-            trial.status = crate::results::Status::Done;
-            for probe in [
-                "rows_stored",
-                "cpu_s",
-                "wall_s",
-                "engine_written_bytes",
-                "size_bytes",
-            ] {
-                trial.samples.push(crate::results::Sample {
-                    probe: probe.to_owned(),
-                    rows: 500,
-                    value: Some(1.0 + trial.id as f64),
-                    ..crate::results::Sample::default()
-                });
+        let ignored = inorder_engine::engine("sqlite").unwrap().ignores();
+        let experiments: BTreeSet<&str> = CLAIMS.iter().map(|claim| claim.experiment).collect();
+        let mut tried: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in experiments {
+            let claims = CLAIMS.iter().filter(|claim| claim.experiment == name);
+            let claims: Vec<Claim> = claims.map(|c| Claim { judge: holds, ..*c }).collect();
+            let as_published = planned(name, Scale::Quick, Overrides::default()).unwrap();
+            for claim in &claims {
+                let verdict = claim.judgement(&as_published).verdict;
+                assert_eq!(verdict, Verdict::Holds, "{}", claim.id);
+            }
+            let published = built_in(&[name.to_owned()], Scale::Quick, &Overrides::default());
+            let published = &published.unwrap()[0];
+            let factors = FACTORS.iter().map(|factor| factor.name);
+            for factor in factors.filter(|f| *f != "engine" && !ignored.contains(f)) {
+                for (how, levels) in other_lists(factor, &published.all_levels(factor)) {
+                    let borrowed: Vec<&str> = levels.iter().map(String::as_str).collect();
+                    let Some(run) = planned(name, Scale::Quick, set(factor, &borrowed)) else {
+                        continue;
+                    };
+                    for claim in &claims {
+                        let judged = claim.judgement(&run);
+                        let what = format!("{}: {factor}={} ({how})", claim.id, levels.join(","));
+                        assert_eq!(judged.verdict, Verdict::SettingsDiffer, "{what}");
+                        assert!(
+                            judged.reason.starts_with(factor),
+                            "{what}: {}",
+                            judged.reason
+                        );
+                    }
+                    *tried.entry(how).or_default() += claims.len();
+                }
             }
         }
-        let mut told = 0;
-        for claim in CLAIMS.iter() {
-            let verdict = claim.judgement(&run).verdict;
-            let has_none = matches!(
-                verdict,
-                Verdict::NotRun | Verdict::NeedsEngine | Verdict::SettingsDiffer
-            );
-            assert!(
-                has_none || claim.experiment == "documents",
-                "{}: {verdict:?}",
-                claim.id
-            );
-            told += usize::from(verdict == Verdict::SettingsDiffer);
+        for how in ["changed", "fewer", "more", "reversed"] {
+            assert!(tried[how] >= 30, "{tried:?}");
         }
-        assert!(told >= 10, "{told}");
     }
 }

@@ -3,8 +3,8 @@
 use super::{
     Claim, Judgement, On, Verdict,
     evidence::{
-        Evidence, Levels, SAME_BYTES, SAME_TIME, all, judge_at_least, judge_effect, judge_ratio,
-        judge_same, not_run, plain,
+        Evidence, Levels, ONE_REPETITION, SAME_BYTES, SAME_TIME, all, judge_at_least, judge_effect,
+        judge_ratio, judge_same, not_run, plain,
     },
 };
 use crate::{analysis::median, report::format, results::Trial};
@@ -296,27 +296,67 @@ fn w12(on: On<'_>) -> Judgement {
     judge_effect(e.ratio_by(fanout, WITHOUT_ROWID, OWN_ID), 0.8, what)
 }
 
+/// Share of the ids of one factory that came after a larger one, in each repetition.
+fn inversions(e: &Evidence<'_>, key: &str) -> Vec<f64> {
+    e.values(
+        "inversions_made_share",
+        &[("factories", "one"), ("key", key)],
+    )
+}
+
+/// Judges that no id came after a larger one. It depends on how threads take turns: one repetition without any isn't
+/// enough to say so, and one with some isn't either.
+fn all_sort(ulid: &[f64], uuid7: &[f64], seen: String) -> Judgement {
+    let judged = plain(ulid.iter().chain(uuid7).all(|share| *share == 0.0), seen);
+    match ulid.len().min(uuid7.len()) {
+        0 | 1 => Judgement {
+            verdict: Verdict::Inconclusive,
+            reason: ONE_REPETITION.to_owned(),
+            ..judged
+        },
+        _ => judged,
+    }
+}
+
 fn w13(on: On<'_>) -> Judgement {
     let e = Evidence::new(on, "same-millisecond");
-    let share =
-        |metric: &str, factories, key| e.value(metric, &[("factories", factories), ("key", key)]);
-    let made = |factories, key| share("inversions_made_share", factories, key);
-    let all = || -> Option<(f64, f64, String)> {
-        let (ulid, uuid7) = (made("one", "ulid")?, made("one", "uuid7")?);
-        let seen = format!(
-            "after a larger one come, of ULIDs {} with one factory for all writers and {} with one for each, of UUIDv7 {} and {}, of UUIDv4 {}; in the order of commits, with one factory, ULIDs {} and UUIDv7 {}",
-            format::percent(ulid),
-            format::percent(made("each", "ulid")?),
-            format::percent(uuid7),
-            format::percent(made("each", "uuid7")?),
-            format::percent(made("one", "uuid4")?),
-            format::percent(share("inversions_committed_share", "one", "ulid")?),
-            format::percent(share("inversions_committed_share", "one", "uuid7")?),
-        );
-        Some((ulid, uuid7, seen))
+    let share = |metric: &str, factories, key| {
+        let value = e.value(metric, &[("factories", factories), ("key", key)]);
+        value.map(format::percent)
     };
-    match all() {
-        Some((ulid, uuid7, seen)) => plain(ulid == 0.0 && uuid7 == 0.0, seen),
+    let made = |factories, key| share("inversions_made_share", factories, key);
+    let committed = |key| share("inversions_committed_share", "one", key);
+    let seen = || -> Option<String> {
+        Some(format!(
+            "after a larger one come, of ULIDs {} with one factory for all writers and {} with one for each, of UUIDv7 {} and {}, of UUIDv4 {}; in the order of commits, with one factory, ULIDs {} and UUIDv7 {}",
+            made("one", "ulid")?,
+            made("each", "ulid")?,
+            made("one", "uuid7")?,
+            made("each", "uuid7")?,
+            made("one", "uuid4")?,
+            committed("ulid")?,
+            committed("uuid7")?,
+        ))
+    };
+    match seen() {
+        Some(seen) => all_sort(&inversions(&e, "ulid"), &inversions(&e, "uuid7"), seen),
         None => not_run(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_sort_where_no_repetition_has_an_inversion() {
+        let verdict = |ulid: &[f64], uuid7: &[f64]| all_sort(ulid, uuid7, String::new()).verdict;
+        assert_eq!(verdict(&[0.0], &[0.0]), Verdict::Inconclusive);
+        assert_eq!(verdict(&[0.1], &[0.1]), Verdict::Inconclusive);
+        assert_eq!(verdict(&[0.0, 0.0], &[0.0]), Verdict::Inconclusive);
+        assert_eq!(verdict(&[0.0; 2], &[0.0; 2]), Verdict::Holds);
+        // The median has none.
+        assert_eq!(verdict(&[0.0, 0.0, 0.1], &[0.0; 3]), Verdict::DoesNot);
+        assert_eq!(verdict(&[0.0; 3], &[0.0, 0.1, 0.0]), Verdict::DoesNot);
     }
 }

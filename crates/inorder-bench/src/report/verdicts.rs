@@ -2,7 +2,7 @@
 
 use super::{Error, Format, markdown};
 use crate::{
-    claims::{CLAIMS, Judgement, Verdict},
+    claims::{CLAIMS, Judgement, Part, Verdict},
     results::Run,
 };
 use serde_json::json;
@@ -81,14 +81,19 @@ fn as_markdown(runs: &[Run], rows: &[Row]) -> String {
 }
 
 fn as_json(runs: &[Run], rows: &[Row]) -> Result<String, Error> {
-    let verdicts = |row: &Row| -> Vec<&str> {
-        let verdicts = row.judgements.iter();
-        verdicts.map(|judgement| judgement.verdict.name()).collect()
+    let part = |part: &Part| json!({ "name": part.name, "verdict": part.verdict.name() });
+    let parts = |judgement: &Judgement| judgement.parts.iter().map(part).collect::<Vec<_>>();
+    let claim = |row: &Row| {
+        let verdicts = row.judgements.iter().map(|j| j.verdict.name());
+        json!({
+            "id": row.id,
+            "verdicts": verdicts.collect::<Vec<_>>(),
+            // Of each run those that the claim has, none where it says one thing.
+            "parts": row.judgements.iter().map(parts).collect::<Vec<_>>(),
+            "turned": row.turned(),
+        })
     };
-    let claims: Vec<_> = rows
-        .iter()
-        .map(|row| json!({ "id": row.id, "verdicts": verdicts(row), "turned": row.turned() }))
-        .collect();
+    let claims: Vec<_> = rows.iter().map(claim).collect();
     let seeds: Vec<u64> = runs.iter().map(|run| run.meta.seed).collect();
     let all = json!({ "format": "inorder-verdicts", "format_version": 1, "seeds": seeds, "claims": claims });
     Ok(serde_json::to_string_pretty(&all)? + "\n")
@@ -97,7 +102,6 @@ fn as_json(runs: &[Run], rows: &[Row]) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claims::Part;
 
     fn judgement(verdict: Verdict, part: Verdict) -> Judgement {
         Judgement {
@@ -133,5 +137,25 @@ mod tests {
         assert_eq!(turned(runs), [""; 0]);
         let runs = vec![judgement(Holds, Holds), judgement(DoesNot, Holds)];
         assert_eq!(turned(runs), ["claim"]);
+    }
+
+    #[test]
+    fn json_has_the_parts_of_each_run() {
+        use Verdict::{DoesNot, Holds, Inconclusive};
+        let row = Row {
+            id: "X1",
+            judgements: vec![judgement(Holds, Holds), judgement(Inconclusive, DoesNot)],
+        };
+        let runs = [Run::default(), Run::default()];
+        let text = render(&runs, &[row], Format::Json).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let size = |verdict: &str| json!([{ "name": "size", "verdict": verdict }]);
+        let claim = json!({
+            "id": "X1",
+            "verdicts": ["holds", "inconclusive"],
+            "parts": [size("holds"), size("does not hold")],
+            "turned": ["size"],
+        });
+        assert_eq!(value["claims"], json!([claim]));
     }
 }

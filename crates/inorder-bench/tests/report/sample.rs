@@ -87,7 +87,7 @@ pub const CLAIMS: &[Claim] = &[
         judge: |_| {
             plain(
                 Verdict::DoesNot,
-                "the index takes 31% more space",
+                "the index takes 11% more space",
                 "a second B-tree",
             )
         },

@@ -10,11 +10,12 @@ pub const ROLE: &str = "trial";
 
 /// What is asked of a role by URL: each is a query for what it may do beyond a schema of its own (`$1`),
 /// and what to say of that. Roles that reach files or programs are in
-/// <https://www.postgresql.org/docs/15/predefined-roles.html>.
+/// <https://www.postgresql.org/docs/15/predefined-roles.html>. Rights are those of every role it is a member of: what
+/// one without INHERIT doesn't get by itself, SET ROLE gives it.
 const TOO_MUCH: &[(&str, &str)] = &[
     (
-        "SELECT rolname::text FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolcreaterole OR rolreplication OR rolbypassrls) AND $1 <> ''",
-        "it is a superuser, or may make roles, replicate, or bypass row security",
+        "SELECT rolname::text FROM pg_roles WHERE pg_has_role(oid, 'member') AND (rolsuper OR rolcreaterole OR rolreplication OR rolbypassrls) AND $1 <> ''",
+        "it is, or is a member of, a role that is a superuser, or may make roles, replicate, or bypass row security",
     ),
     (
         "SELECT rolname::text FROM pg_roles WHERE rolname IN ('pg_read_server_files', 'pg_write_server_files',
@@ -23,17 +24,20 @@ const TOO_MUCH: &[(&str, &str)] = &[
         "it is a member of",
     ),
     (
-        "SELECT nspname::text FROM pg_namespace WHERE nspname <> $1 AND nspname !~ '^pg_'
-             AND nspname <> 'information_schema' AND has_schema_privilege(oid, 'CREATE')",
+        "SELECT nspname::text FROM pg_namespace JOIN pg_roles AS role ON pg_has_role(role.oid, 'member')
+             WHERE nspname <> $1 AND nspname !~ '^pg_' AND nspname <> 'information_schema'
+             AND (nspowner = role.oid OR has_schema_privilege(role.oid, pg_namespace.oid, 'CREATE'))",
         "it may create in the schema",
     ),
     (
         "SELECT class.oid::regclass::text FROM pg_class AS class
              JOIN pg_namespace AS namespace ON namespace.oid = relnamespace
+             JOIN pg_roles AS role ON pg_has_role(role.oid, 'member')
              WHERE nspname <> $1 AND nspname !~ '^pg_' AND nspname <> 'information_schema'
-             AND relkind IN ('r', 'p', 'v', 'm', 'f') AND (pg_has_role(relowner, 'member')
-             OR has_table_privilege(class.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE'))",
-        "it may read or change the table",
+             AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND (relowner = role.oid
+             OR has_table_privilege(role.oid, class.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
+             OR has_any_column_privilege(role.oid, class.oid, 'SELECT, INSERT, UPDATE'))",
+        "it may read or change the table or sequence",
     ),
 ];
 

@@ -142,7 +142,9 @@ fn refusal(context: &AuthContext<'_>, modules: &BTreeSet<String>) -> Option<Stri
 /// Virtual tables that are there without having been created show the database's pages, the engine's
 /// state or its settings.
 fn of_module(table: &str, modules: &BTreeSet<String>) -> Option<String> {
-    let is_module = modules.contains(table) || table.starts_with("pragma_");
+    // SQLite names the table of a pragma as the statement spells it.
+    let is_pragma = table.to_ascii_lowercase().starts_with("pragma_");
+    let is_module = modules.contains(table) || is_pragma;
     let is_refused = is_module && !HARMLESS_MODULES.contains(&table);
     is_refused.then(|| format!("the virtual table {table}"))
 }
@@ -359,6 +361,7 @@ mod tests {
             "INSERT INTO t SELECT a, 1 FROM p.q",
             "SELECT name FROM dbstat",
             "SELECT * FROM pragma_database_list",
+            "SELECT * FROM PRAGMA_database_list",
             "SELECT * FROM pragma_table_info('t')",
             "VACUUM",
             &vacuum_into,
