@@ -5,8 +5,8 @@ use crate::{Error, UnixTime};
 /// Reads a time as RFC 3339 and SQL write it, down to the millisecond, or as milliseconds since 1970.
 ///
 /// A date, `2024-01-31`, is its midnight in UTC. A time of day may follow after `T` or a blank: `12:30`, `12:30:05` or
-/// `12:30:05.250`, then nothing or `Z` for UTC, or an offset such as `+02:00`. Years have four digits; what lies past the
-/// millisecond is cut off.
+/// `12:30:05.250`, then nothing or `Z` for UTC, or an offset such as `+02:00`. Years have four digits, or five past
+/// 9999, which ids can hold; what lies past the millisecond is cut off.
 ///
 /// Milliseconds since 1970 are 12 to 15 digits, as all since March 1973 are. Fewer could be a year, a date without hyphens
 /// or seconds, and are refused.
@@ -37,7 +37,7 @@ impl TryFrom<i64> for UnixTime {
 /// The milliseconds since 1970 of a well-formed time, negative before.
 fn milliseconds(text: &str) -> Option<i64> {
     let mut rest = Rest(text.as_bytes());
-    let year = rest.digits(4)?;
+    let year = rest.digits(5).or_else(|| rest.digits(4))?;
     rest.one_of(b"-")?;
     let month = rest.digits(2)?;
     rest.one_of(b"-")?;
@@ -136,6 +136,13 @@ impl Rest<'_> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_last_time_of_an_id_is_read_as_it_is_written() {
+        let last = UnixTime::from_ms(UnixTime::MS_MAX);
+        assert_eq!(last.to_string(), "10889-08-02T05:31:50.655Z");
+        assert_eq!(parse_time(&last.to_string()), Ok(last));
+    }
 
     #[test]
     fn times_are_read_in_every_form() {
