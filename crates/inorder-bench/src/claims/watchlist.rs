@@ -265,35 +265,44 @@ fn w11(on: On<'_>) -> Judgement {
 /// Levels of a tree from which its fan-out says something: below, one page has all the children.
 const DEPTH_MIN: f64 = 3.0;
 
-/// Children of an interior page of the index by user; where one page has them all, entries of a leaf page: an
-/// interior page of an index holds whole entries too.
+/// The index by user.
+const USER_INDEX: &str = "index:quests_user";
+
+/// Mean children of an interior page of the index by user.
 fn fanout(trial: &Trial) -> Option<f64> {
-    const TREE: &str = "index:quests_user";
-    match trial.last("depth_levels", TREE)? {
-        DEPTH_MIN.. => trial.last("fanout_children", TREE),
-        depth => {
-            let leaves = trial.last("pages", TREE)? - (depth - 1.0).min(1.0);
-            Some(trial.last("rows_stored", "")? / leaves)
-        }
-    }
+    trial.last("fanout_children", USER_INDEX)
+}
+
+/// Mean entries of a leaf page of the index by user. Every page but the root is a child, which gives the number of
+/// interior pages.
+fn leaf_entries(trial: &Trial) -> Option<f64> {
+    let pages = trial.last("pages", USER_INDEX)?;
+    let interior_pages = fanout(trial).map_or(0.0, |children| (pages - 1.0) / children);
+    Some(trial.last("rows_stored", "")? / (pages - interior_pages))
 }
 
 fn w12(on: On<'_>) -> Judgement {
     let e = evidence(on);
     let depths = [WITHOUT_ROWID, OWN_ID].map(|levels| {
         let trials = e.trials(levels).into_iter();
-        median(trials.filter_map(|trial| trial.last("depth_levels", "index:quests_user")))
+        median(trials.filter_map(|trial| trial.last("depth_levels", USER_INDEX)))
     });
-    let is_deep = |depth: Option<f64>| depth.is_some_and(|depth| depth >= DEPTH_MIN);
-    let what = match depths.map(is_deep) {
-        [true, true] => "fan-out of the user index, WITHOUT ROWID over rowid",
-        [false, false] => {
-            "entries of a leaf page of the user index (one interior page at this scale), WITHOUT ROWID over rowid"
-        }
-        // Levels apart, children and entries can't be compared.
-        _ => return not_run(),
+    let [Some(without_rowid), Some(rowid)] = depths else {
+        return not_run();
     };
-    judge_effect(e.ratio_by(fanout, WITHOUT_ROWID, OWN_ID), 0.8, what)
+    match without_rowid.min(rowid) {
+        DEPTH_MIN.. => judge_effect(
+            e.ratio_by(fanout, WITHOUT_ROWID, OWN_ID),
+            0.8,
+            "fan-out of the user index, WITHOUT ROWID over rowid",
+        ),
+        // An interior page holds whole entries too, so that its children follow the entries of a leaf page.
+        _ => judge_effect(
+            e.ratio_by(leaf_entries, WITHOUT_ROWID, OWN_ID),
+            0.8,
+            "entries of a leaf page of the user index (one interior page at this scale), WITHOUT ROWID over rowid",
+        ),
+    }
 }
 
 /// Share of the ids of one factory that came after a larger one, in each repetition.
@@ -347,6 +356,11 @@ fn w13(on: On<'_>) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        claims::fixture::{finish, planned, sample},
+        experiment::{Overrides, Scale},
+        results::Sample,
+    };
 
     #[test]
     fn ids_sort_where_no_repetition_has_an_inversion() {
@@ -358,5 +372,37 @@ mod tests {
         // The median has none.
         assert_eq!(verdict(&[0.0, 0.0, 0.1], &[0.0; 3]), Verdict::DoesNot);
         assert_eq!(verdict(&[0.0; 3], &[0.0, 0.1, 0.0]), Verdict::DoesNot);
+    }
+
+    #[test]
+    fn fan_out_is_told_by_leaves_where_trees_differ_in_depth() {
+        let of_index = |probe: &str, value| Sample {
+            part: USER_INDEX.to_owned(),
+            ..sample(probe, 20_000, value)
+        };
+        let mut run = planned("watchlist", Scale::Quick, Overrides::default()).expect("a plan");
+        finish(&mut run, |cell, trial| {
+            // 125 and 100 leaf pages, the latter under one root.
+            let (depth, children, pages) = match cell.label.starts_with("own-id-without-rowid") {
+                true => (3.0, 26.0, 131.0),
+                false => (2.0, 100.0, 101.0),
+            };
+            let rows = 20_000.0 + f64::from(trial.repetition);
+            vec![
+                of_index("depth_levels", depth),
+                of_index("fanout_children", children),
+                of_index("pages", pages),
+                sample("rows_stored", 20_000, rows),
+            ]
+        });
+        let claim = CLAIMS.iter().find(|claim| claim.id == "W12");
+        let judged = claim.expect("W12").judgement(&run);
+        assert_eq!(judged.verdict, Verdict::Holds);
+        assert!(
+            judged.seen.contains("entries of a leaf page"),
+            "{}",
+            judged.seen
+        );
+        assert!(judged.seen.contains("0.79"), "{}", judged.seen);
     }
 }
