@@ -1,9 +1,9 @@
 //! Wall and CPU clocks, and the phases of a load that they are spent on.
 
 use rustix::time::{ClockId, clock_gettime};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// What a load's time goes into.
+/// A phase of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Making keys and rows.
@@ -77,6 +77,35 @@ impl Clock {
     }
 }
 
+/// Wall time of a load without the pauses in which it was looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch {
+    started: Instant,
+    paused: Duration,
+}
+
+impl Stopwatch {
+    /// Starts at this moment.
+    pub fn start(now: Instant) -> Self {
+        Stopwatch {
+            started: now,
+            paused: Duration::ZERO,
+        }
+    }
+
+    /// Seconds until this moment, without the pauses before.
+    pub fn seconds(&self, now: Instant) -> f64 {
+        (now - self.started)
+            .saturating_sub(self.paused)
+            .as_secs_f64()
+    }
+
+    /// Leaves out the time between two moments.
+    pub fn pause(&mut self, from: Instant, to: Instant) {
+        self.paused += to - from;
+    }
+}
+
 fn thread_cpu_s() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
@@ -142,6 +171,18 @@ mod tests {
             wall_s: seconds,
             cpu_s: seconds,
         }
+    }
+
+    #[test]
+    fn pauses_are_left_out() {
+        let began = Instant::now();
+        let at = |seconds| began + Duration::from_secs(seconds);
+        let mut watch = Stopwatch::start(at(10));
+        assert_eq!(watch.seconds(at(13)), 3.0);
+        watch.pause(at(13), at(20));
+        assert_eq!(watch.seconds(at(20)), 3.0);
+        watch.pause(at(22), at(23));
+        assert_eq!(watch.seconds(at(24)), 6.0);
     }
 
     #[test]

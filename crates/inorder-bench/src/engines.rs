@@ -1,4 +1,4 @@
-//! Which engines are there: those of this machine, and servers that run already.
+//! The engines of a run: those installed on this machine, and running servers by URL.
 
 use crate::error::Error;
 use inorder_engine::{
@@ -7,7 +7,7 @@ use inorder_engine::{
 };
 use std::fmt;
 
-/// What of an engine is there.
+/// The installed versions of an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Presence {
     /// Its name.
@@ -18,7 +18,7 @@ pub struct Presence {
     pub install: Option<String>,
 }
 
-/// Looks for every engine of this machine.
+/// Finds the installed versions of every engine.
 ///
 /// # Errors
 /// When one can't be looked for.

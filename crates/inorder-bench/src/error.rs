@@ -1,6 +1,8 @@
-//! What can go wrong between an experiment file and a report.
+//! Errors between an experiment file and a report.
 
 use std::path::PathBuf;
+
+pub use inorder_engine::nearest;
 
 /// An error of the workbench: what was wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +27,14 @@ pub enum Error {
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] inorder_engine::Error),
+    /// A column can't be filled as its recipe asks.
+    #[error("a column cannot be filled: {what}; {remedy}")]
+    Fill {
+        /// What is wrong.
+        what: String,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// The data file can't be used.
     #[error(transparent)]
     Load(#[from] inorder_load::Error),
@@ -55,7 +65,7 @@ impl Error {
         matches!(self, Error::Usage(_) | Error::Experiment { .. })
     }
 
-    /// Whether the disk or a running server stood in the way, whatever the experiment says.
+    /// Whether the cause is the disk or a running server, not the experiment.
     pub fn is_of_the_place(&self) -> bool {
         use inorder_engine::Error as Engine;
         matches!(
@@ -63,28 +73,5 @@ impl Error {
             Error::Io { .. }
                 | Error::Engine(Engine::DiskFull { .. } | Engine::Io { .. } | Engine::Url { .. })
         )
-    }
-}
-
-/// Whether a name is so close to a known one that it may have been meant.
-pub(crate) fn is_near(wrong: &str, known: &str) -> bool {
-    distance(wrong, known) <= 1 + wrong.chars().count() / 3
-}
-
-fn distance(wrong: &str, known: &str) -> usize {
-    strsim::damerau_levenshtein(&wrong.to_lowercase(), &known.to_lowercase())
-}
-
-/// The known names closest to a wrong one, as the end of an error message.
-pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.into_iter().collect();
-    let begins = |name: &str| name.chars().next().map(|char| char.to_ascii_lowercase());
-    // Of names equally near, the one that begins alike, else the first listed.
-    let order = |name: &&&str| (distance(wrong, name), begins(name) != begins(wrong));
-    let listed = known.join(", ");
-    match known.iter().min_by_key(order) {
-        Some(name) if is_near(wrong, name) => format!("did you mean `{name}`? (known: {listed})"),
-        Some(_) => format!("known: {listed}"),
-        None => "none is known here".to_owned(),
     }
 }

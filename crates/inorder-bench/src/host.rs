@@ -5,12 +5,12 @@ use crate::results::Noise;
 pub use inorder_engine::cpu_s;
 use std::{fs, io::Write as _, path::Path, time::Instant};
 
-/// Bytes of processes so far (`/proc/PID/io`).
+/// Bytes that processes wrote so far (proc_pid_io(5)).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProcessIo {
-    /// Passed to write calls.
+    /// Bytes passed to write calls: `wchar`.
     pub written_bytes: Option<u64>,
-    /// Made dirty for a block device; 0 on tmpfs.
+    /// Bytes made dirty for a block device: `write_bytes`; 0 on tmpfs.
     pub block_written_bytes: Option<u64>,
 }
 
@@ -36,7 +36,7 @@ fn is_there(pid: u32) -> bool {
     Path::new("/proc").join(pid.to_string()).exists()
 }
 
-/// Peak resident memory of the process in bytes.
+/// Peak resident memory of the process in bytes: `VmHWM` of proc_pid_status(5).
 pub fn peak_memory_bytes() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/status").ok()?;
     field(&text, "VmHWM:").map(|kib| kib * 1024)
@@ -48,9 +48,9 @@ fn field(text: &str, name: &str) -> Option<u64> {
     line[name.len()..].split_whitespace().next()?.parse().ok()
 }
 
-/// Watches how disturbed the machine is while a trial runs.
+/// Measures how disturbed the machine is while a trial runs.
 pub struct NoiseMeter {
-    /// Several writers wait for each other: how much they waited for somebody else can't be seen.
+    /// Several writers wait for each other: waiting for other processes can't be told apart.
     is_crowd: bool,
     began: Instant,
     pressure_us: Option<u64>,
@@ -60,7 +60,7 @@ pub struct NoiseMeter {
 }
 
 impl NoiseMeter {
-    /// Begins to watch a trial of so many writers.
+    /// Starts to measure, for a trial with this number of writers.
     pub fn start(writers: u64) -> Self {
         NoiseMeter {
             is_crowd: writers > 1,
@@ -72,7 +72,7 @@ impl NoiseMeter {
         }
     }
 
-    /// What was seen since the start.
+    /// The disturbances since the start.
     pub fn finish(&self) -> Noise {
         let elapsed_us = self.began.elapsed().as_micros() as f64;
         Noise {
@@ -102,14 +102,15 @@ fn share(before: Option<(u64, u64)>, after: Option<(u64, u64)>) -> Option<f64> {
     (whole > 0).then(|| after.0.saturating_sub(before.0) as f64 / whole as f64)
 }
 
-/// Microseconds in which some task waited for a CPU since boot.
+/// Microseconds in which some task waited for a CPU since boot: `total` of the line `some` (Linux,
+/// `Documentation/accounting/psi.rst`, "Pressure interface").
 fn cpu_pressure_us() -> Option<u64> {
     let text = fs::read_to_string("/proc/pressure/cpu").ok()?;
     let some = text.lines().find(|line| line.starts_with("some"))?;
     some.rsplit_once("total=")?.1.trim().parse().ok()
 }
 
-/// Steal and all jiffies since boot.
+/// Steal and all jiffies since boot: the fields `user` to `steal` of the line `cpu` (proc_stat(5)).
 fn steal_jiffies() -> Option<(u64, u64)> {
     let text = fs::read_to_string("/proc/stat").ok()?;
     let fields: Vec<u64> = text
@@ -123,17 +124,19 @@ fn steal_jiffies() -> Option<(u64, u64)> {
     Some((*fields.get(7)?, fields.iter().sum()))
 }
 
-/// Nanoseconds that the main thread ran and waited to run (`/proc/self/schedstat`).
+/// Nanoseconds that the main thread ran and waited on a run queue (`/proc/self/schedstat`; Linux,
+/// `Documentation/scheduler/sched-stats.rst`, "/proc/<pid>/schedstat").
 fn schedule_ns() -> Option<(u64, u64)> {
     let text = fs::read_to_string("/proc/self/schedstat").ok()?;
     let mut fields = text.split_whitespace().map(str::parse);
     Some((fields.next()?.ok()?, fields.next()?.ok()?))
 }
 
+/// Load average of the last minute (proc_loadavg(5)) without the trials' own writers, per core.
 fn load_per_core(writers: u64) -> Option<f64> {
     let text = fs::read_to_string("/proc/loadavg").ok()?;
     let load: f64 = text.split_whitespace().next()?.parse().ok()?;
-    // The trials before this one loaded a core a writer themselves.
+    // The trials before this one loaded one core per writer themselves.
     Some(((load - writers as f64) / cores() as f64).max(0.0))
 }
 
@@ -141,7 +144,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// What the machine is, in reading order: name and value.
+/// Describes the machine in reading order: name and value.
 pub fn describe(folder: &Path) -> Vec<(String, String)> {
     let unknown = || "unknown".to_owned();
     let first_after = |file: &str, name: &str| {
@@ -212,7 +215,7 @@ fn fsync_us(folder: &Path) -> Option<f64> {
         file.sync_data().ok()?;
         Some(began.elapsed().as_secs_f64() * 1e6)
     });
-    let median = crate::analysis::median(times);
+    let median = crate::statistics::median(times);
     let _ = fs::remove_file(&path);
     median
 }

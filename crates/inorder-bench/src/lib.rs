@@ -1,17 +1,21 @@
 //! From an experiment file to a report: plan, trials, probes, results, claims.
 //!
 //! An [`experiment`] is parsed from TOML, [`plan`]ned into trials, each [`trial`] runs in a process
-//! of its own, and what it measured is kept in a result file ([`results`]). [`analysis`] makes
-//! medians, curves and ratios of it, [`claims`] verdicts, [`report`] pages. This crate knows no
-//! command line, no colours of a terminal and no database driver but that of its own result file.
+//! of its own, and what it measured is kept in a result file ([`results`]). [`analysis`] computes
+//! medians, curves and ratios, [`claims`] judges published claims, [`report`] writes reports. This crate knows no command
+//! line, no colours of a terminal, and no database driver except that of its own result file.
 
 pub mod analysis;
+pub mod budget;
+mod check;
 pub mod claims;
 mod clock;
 pub mod engines;
 mod error;
 pub mod experiment;
 pub mod experiments;
+pub mod format;
+pub mod generate;
 mod host;
 pub mod metrics;
 pub mod plan;
@@ -21,6 +25,7 @@ pub mod results;
 pub mod rules;
 pub mod run;
 pub mod runner;
+pub mod statistics;
 pub mod trial;
 
 pub use error::{Error, nearest};

@@ -1,28 +1,43 @@
 //! The list of metrics: numbers derived from one trial's samples.
 
-use crate::{analysis::Metric, results::Trial};
+use crate::{error::nearest, experiment::template::Placeholder, results::Trial};
+
+/// A number derived from one trial's samples, for tables, ratios and plots.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// Its id, used in answers and in JSON; the unit ends the name.
+    pub id: &'static str,
+    /// Heading of its column.
+    pub title: &'static str,
+    /// The unit as a person reads it.
+    pub unit: &'static str,
+    /// Subject to the noise gate.
+    pub is_time: bool,
+    /// The number, `None` where it could not be observed.
+    pub of: fn(&Trial) -> Option<f64>,
+}
 
 /// Every metric, in the order tables show them.
 pub const METRICS: &[Metric] = &[
-    metric("cpu_us_per_row", "CPU a row", "us", true, |t| {
+    metric("cpu_us_per_row", "CPU per row", "us", true, |t| {
         per_row(t, t.last("cpu_s", "").map(|s| s * 1e6))
     }),
-    metric("wall_us_per_row", "wall a row", "us", true, |t| {
+    metric("wall_us_per_row", "wall time per row", "us", true, |t| {
         per_row(t, t.last("wall_s", "").map(|s| s * 1e6))
     }),
-    metric("rows_per_s", "rows a second", "rows/s", true, |t| {
+    metric("rows_per_s", "rows per second", "rows/s", true, |t| {
         Some(rows(t)? / t.last("wall_s", "")?)
     }),
     metric(
         "engine_bytes_per_row",
-        "bytes written a row",
+        "bytes written per row",
         "bytes",
         false,
         |t| per_row(t, t.last("engine_written_bytes", "")),
     ),
     metric(
         "block_bytes_per_row",
-        "block bytes a row",
+        "block-layer bytes per row",
         "bytes",
         false,
         |t| per_row(t, t.last("block_written_bytes", "")),
@@ -71,14 +86,14 @@ pub const METRICS: &[Metric] = &[
     ),
     metric(
         "hottest_shard_rows_per_s",
-        "rows a second of the hottest shard",
+        "rows per second of the hottest shard",
         "rows/s",
         true,
         |t| Some(hottest_shard(t)? / t.last("wall_s", "")?),
     ),
     metric(
         "replicated_bytes_per_row",
-        "bytes replicated a row",
+        "bytes replicated per row",
         "bytes",
         false,
         |t| per_row(t, t.last("engine_causes", "replicated_bytes")),
@@ -150,6 +165,18 @@ pub const METRICS: &[Metric] = &[
 /// The metric with this id, if there is one.
 pub fn metric_named(id: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|metric| metric.id == id)
+}
+
+/// The metric that a placeholder of an answer asks for.
+///
+/// # Errors
+/// Where there is no such metric, its place in the answer and the nearest one that exists.
+pub fn asked_for(placeholder: &Placeholder) -> Result<&'static Metric, String> {
+    let id = &placeholder.metric;
+    metric_named(id).ok_or_else(|| {
+        let nearest = nearest(id, METRICS.iter().map(|metric| metric.id));
+        placeholder.wrong(&format!("unknown metric `{id}`: {nearest}"))
+    })
 }
 
 const fn metric(

@@ -7,11 +7,13 @@ use crate::{
     experiment::{
         Experiment, Levels, canonical_level,
         factors::{FACTORS, Setup, factor},
+        level,
     },
-    report, results,
+    generate::Presort,
+    results,
 };
 use inorder_engine::{Engine, TableShape};
-use inorder_key::KeyKind;
+use inorder_key::{KeyKind, SplitMix64};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most cells in one experiment: beyond it a plan is a mistake.
@@ -70,14 +72,24 @@ impl Plan {
         Ok(())
     }
 
-    /// Keeps only the cells that an earlier run of the same experiments had.
-    pub fn only_of(&mut self, run: &results::Run) {
-        self.keep(|cell| {
-            let is_same = |other: &results::Cell| {
-                other.experiment == cell.experiment && other.levels == cell.levels
-            };
-            run.cells.iter().any(is_same)
-        });
+    /// The plan of an earlier run: its trials in their order, without those that a time budget left out.
+    pub fn of(run: &results::Run) -> Self {
+        let is_left_out = |trial: &&results::Trial| {
+            run.meta.budget_s.is_some() && trial.status == results::Status::Planned
+        };
+        let kept = run.trials.iter().filter(|trial| !is_left_out(trial));
+        let trials: Vec<results::Trial> = kept.map(results::Trial::again).collect();
+        let is_run = |cell: &&results::Cell| trials.iter().any(|trial| trial.cell == cell.id);
+        let cells: Vec<results::Cell> = run.cells.iter().filter(is_run).cloned().collect();
+        let has_cells = |experiment: &&results::Experiment| {
+            cells.iter().any(|cell| cell.experiment == experiment.name)
+        };
+        Plan {
+            experiments: run.experiments.iter().filter(has_cells).cloned().collect(),
+            impossible: Vec::new(),
+            cells,
+            trials,
+        }
     }
 
     /// Keeps these cells, the baselines they are compared with, and what belongs to them.
@@ -193,7 +205,7 @@ fn no_baseline(plan: &Plan, experiment: &Experiment) -> Error {
 
 /// Blocks of one repetition each, every block shuffled.
 fn add_trials(plan: &mut Plan, experiment: &Experiment, first_cell: usize, seed: u64) {
-    let mut random = Random::new(seed ^ hash(experiment.name.as_bytes()));
+    let mut random = SplitMix64::new(seed ^ hash(experiment.name.as_bytes()));
     for repetition in 0..experiment.repetitions {
         let mut block: Vec<u64> = plan.cells[first_cell..].iter().map(|c| c.id).collect();
         random.shuffle(&mut block);
@@ -308,7 +320,7 @@ fn label(experiment: &Experiment, combination: &Levels) -> String {
     }
     let words: Vec<String> = combination
         .iter()
-        .filter_map(|(name, level)| report::level::words(name, level))
+        .filter_map(|(name, level)| level::words(name, level))
         .collect();
     words.join(", ")
 }
@@ -357,7 +369,7 @@ fn possible(experiment: &Experiment, setup: &Setup, engines: &Engines) -> Result
     if setup.is_made_by_engine && !experiment.tables.is_empty() {
         return Err("an experiment's own table says itself what makes its keys".to_owned());
     }
-    if setup.is_assigned() && setup.presort != inorder_load::order::Presort::None {
+    if setup.is_assigned() && setup.presort != Presort::None {
         return Err("keys that the engine assigns can't be sorted before".to_owned());
     }
     if setup.has_own_factories && COUNTED.contains(&setup.key) {
@@ -426,36 +438,9 @@ pub fn shape<'a>(setup: &'a Setup, engine: &dyn Engine) -> Result<TableShape<'a>
     })
 }
 
-/// A small deterministic generator for shuffles: SplitMix64 (Steele, Lea and Flood, 2014).
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Self {
-        Random(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.0)
-    }
-
-    fn shuffle<T>(&mut self, items: &mut [T]) {
-        for last in (1..items.len()).rev() {
-            let other = (u128::from(self.next()) * (last as u128 + 1)) >> 64;
-            items.swap(last, other as usize);
-        }
-    }
-}
-
-fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 /// A hash that is the same on every machine and in every version.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
-    mix(bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| {
+    SplitMix64::mix(bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| {
         (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3)
     }))
 }

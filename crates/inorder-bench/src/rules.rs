@@ -15,7 +15,7 @@ pub struct Rule {
 pub const RULES: &[Rule] = &[
     Rule {
         engine: "CockroachDB",
-        rule: "UUIDv4 is the default to take; a sequence only under a hash-sharded index (a user's five nodes took 14,000 rows a second with random keys, 1,300 with an auto-increment)",
+        rule: "UUIDv4 is the default to take; a sequence only under a hash-sharded index (a user's five nodes took 14,000 rows per second with random keys, 1,300 with an auto-increment)",
         source: "https://www.cockroachlabs.com/docs/stable/hash-sharded-indexes",
     },
     Rule {

@@ -1,6 +1,8 @@
 //! A new run: experiments planned, the machine and the engines described.
 
 use crate::{
+    budget,
+    check::check,
     engines::Engines,
     error::Error,
     experiment::{Experiment, Overrides, Scale},
@@ -51,24 +53,14 @@ impl Request {
                 "{name} was measured at {url}: give its --url again, with the password"
             )));
         }
-        let scale = Scale::from_name(&run.meta.scale)
-            .ok_or_else(|| Error::Usage(format!("unknown scale `{}`", run.meta.scale)))?;
-        let experiments = run
-            .experiments
-            .iter()
-            .map(|experiment| {
-                let overrides = Overrides {
-                    data: experiment.data.clone(),
-                    ..run.meta.overrides.clone()
-                };
-                let file = format!("{}.toml", experiment.name);
-                Experiment::parse(&file, &experiment.toml, scale, &overrides)
-            })
+        let experiments = run.experiments.iter();
+        let experiments = experiments
+            .map(|experiment| run.meta.parsed(experiment))
             .collect::<Result<_, _>>()?;
         Ok(Request {
             experiments,
             engines,
-            scale,
+            scale: run.meta.scale()?,
             overrides: run.meta.overrides.clone(),
             seed: run.meta.seed,
             command,
@@ -88,8 +80,43 @@ impl Request {
                     experiment.name
                 )));
             }
+            check(experiment)?;
         }
         plan(&self.experiments, self.seed, &self.engines)
+    }
+
+    /// The plan of a run with a time budget: the most informative trials first, and as many repetitions as a verdict on
+    /// time needs where the command line doesn't say how many.
+    ///
+    /// # Errors
+    /// As [`Request::plan`].
+    pub fn plan_for_budget(&self) -> Result<Plan, Error> {
+        let mut longer = self.clone();
+        if self.overrides.repetitions.is_none() {
+            longer.experiments = budget::with_repetitions(&self.experiments);
+        }
+        let mut plan = longer.plan()?;
+        budget::order(&mut plan, &self.experiments);
+        Ok(plan)
+    }
+
+    /// The run that a budget is expected to make of a plan: what fits is done.
+    ///
+    /// # Errors
+    /// When an experiment doesn't parse.
+    pub fn forecast(&self, plan: &Plan, budget: Duration) -> Result<Run, Error> {
+        let mut run = Run {
+            meta: Meta {
+                scale: self.scale.name().to_owned(),
+                overrides: self.overrides.clone(),
+                ..Meta::default()
+            },
+            experiments: plan.experiments.clone(),
+            cells: plan.cells.clone(),
+            trials: plan.trials.clone(),
+        };
+        budget::forecast(&mut run, budget)?;
+        Ok(run)
     }
 
     /// The run, with nothing run yet. `results` is the folder its trials will work in.
@@ -123,6 +150,7 @@ impl Request {
                 command: self.command,
                 started_unix_s: unix_s(),
                 finished_unix_s: None,
+                budget_s: None,
                 host: host::describe(results),
                 engines,
                 urls: self.engines.shown(),
@@ -151,8 +179,19 @@ fn run_within(spec: TrialSpec, engines: Engines, experiment: &Experiment) -> Res
         let ended = trial::run(&spec, &engines, &mut |_| _ = of_progress.send(None));
         let _ = sender.send(Some(ended.map(drop)));
     });
+    end_of(limit, |wait| said.recv_timeout(wait))
+}
+
+/// Progress of a rehearsal, or its end.
+type Said = Option<Result<(), Error>>;
+
+/// Waits for the end of a rehearsal, which may take any time as long as it makes progress within `limit`.
+fn end_of(
+    limit: Duration,
+    mut next: impl FnMut(Duration) -> Result<Said, RecvTimeoutError>,
+) -> Result<(), Error> {
     loop {
-        match said.recv_timeout(limit) {
+        match next(limit) {
             Ok(Some(ended)) => return ended,
             Ok(None) => {}
             Err(RecvTimeoutError::Timeout) => {
@@ -224,4 +263,33 @@ pub fn rehearse(
         })?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How a rehearsal ends that makes progress so many times, each after so many seconds of a clock that jumps ahead.
+    fn ended(progress: &[u64], last: Result<Said, RecvTimeoutError>) -> Result<(), String> {
+        let mut progress = progress.iter();
+        let mut last = Some(last);
+        let next = |wait: Duration| match progress.next() {
+            Some(seconds) if Duration::from_secs(*seconds) > wait => Err(RecvTimeoutError::Timeout),
+            Some(_) => Ok(None),
+            None => last.take().unwrap_or(Err(RecvTimeoutError::Disconnected)),
+        };
+        end_of(REHEARSAL_SILENCE_MAX, next).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_rehearsal_ends_when_it_is_silent_and_not_before() {
+        // Twenty minutes, with progress every two.
+        assert_eq!(ended(&[120; 10], Ok(Some(Ok(())))), Ok(()));
+        let silent = ended(&[1, 121], Ok(Some(Ok(())))).unwrap_err();
+        assert!(silent.contains("made no progress for 120 s"), "{silent}");
+        let failed = ended(&[], Ok(Some(Err(Error::Trial("no room".to_owned())))));
+        assert_eq!(failed, Err("no room".to_owned()));
+        let panicked = ended(&[1], Err(RecvTimeoutError::Disconnected));
+        assert_eq!(panicked, Err("the rehearsal panicked".to_owned()));
+    }
 }

@@ -70,9 +70,9 @@ fn records(rows: u64) -> (Vec<u8>, usize) {
     (all, bytes)
 }
 
-fn build(file: File, records: &[u8], record_bytes: usize, is_direct: bool) -> File {
+fn build(file: File, records: &[u8], record_bytes: usize, bypasses_page_cache: bool) -> File {
     let options = Options {
-        is_direct,
+        bypasses_page_cache,
         ..Options::default()
     };
     let order = KeyOrder::new(vec![KeyColumn::ascending(0)], options.encoding);
@@ -95,13 +95,13 @@ fn build(file: File, records: &[u8], record_bytes: usize, is_direct: bool) -> Fi
 }
 
 /// Writes as many bytes as there are, in blocks, and nothing else.
-fn write_plainly(mut file: File, bytes: usize, is_direct: bool) -> File {
+fn write_plainly(mut file: File, bytes: usize, bypasses_page_cache: bool) -> File {
     const BLOCK_BYTES: usize = 1 << 20;
     let memory = vec![b'p'; BLOCK_BYTES + 4096];
     let start = memory.as_ptr().align_offset(4096);
     let flags = fcntl_getfl(&file).expect("flags");
-    if is_direct {
-        fcntl_setfl(&file, flags | OFlags::DIRECT).expect("a file system with direct writes");
+    if bypasses_page_cache {
+        fcntl_setfl(&file, flags | OFlags::DIRECT).expect("a file system with O_DIRECT");
     }
     for _ in 0..bytes / BLOCK_BYTES {
         let block = &memory[start..][..BLOCK_BYTES];
@@ -131,17 +131,17 @@ fn main() {
     drop(copy);
     // The first to fill the page cache pays for its memory.
     write_plainly(file(), records.len(), false);
-    for (name, is_direct) in [("page cache", false), ("page cache passed by", true)] {
+    for (name, bypasses_page_cache) in [("page cache", false), ("O_DIRECT", true)] {
         let mut least: Option<[Cost; 2]> = None;
         let mut bytes = 0;
         for _ in 0..rounds {
             let (built, built_file) = measured(&format!("built, {name}"), rows, || {
-                build(file(), &records, record_bytes, is_direct)
+                build(file(), &records, record_bytes, bypasses_page_cache)
             });
             bytes = built_file.metadata().expect("size").len();
             drop(built_file);
             let (written, _) = measured(&format!("as many bytes written, {name}"), rows, || {
-                write_plainly(file(), bytes as usize, is_direct)
+                write_plainly(file(), bytes as usize, bypasses_page_cache)
             });
             least = Some(match least {
                 None => [built, written],

@@ -1,48 +1,22 @@
-//! A file from its first page to its last.
+//! Builds a file from its first page to its last.
 
 use std::fs::File;
 
 use crate::error::{Error, Result};
-use crate::index::{IndexBuilder, IndexTree};
+use crate::index::IndexTree;
 use crate::options::Options;
 use crate::output::Output;
-use crate::pair::PairBuilder;
-use crate::record::{KeyOrder, TextEncoding};
+use crate::record::KeyOrder;
 use crate::schema::{self, SchemaEntry};
-use crate::table::TableBuilder;
+use crate::table::TableTree;
 
 /// Builds a database file: its trees one after another, then its schema.
 ///
-/// Nothing of the file is of use before [`finish`](Self::finish), which writes the first page last.
-///
-/// ```
-/// use inorder_btree::{Builder, Options, SchemaEntry, Value, record};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let file = tempfile::tempfile()?;
-/// let builder = Builder::create(file, Options::default())?;
-/// let mut table = builder.table()?;
-/// let mut record = Vec::new();
-/// for (rowid, title) in [(1, "Alien"), (2, "Brazil")] {
-///     record.clear();
-///     record::encode(&[Value::Text(title.as_bytes())], &mut record);
-///     table.push(rowid, &record)?;
-/// }
-/// let (builder, root) = table.finish()?;
-/// let file = builder.finish(&[SchemaEntry {
-///     kind: "table".into(),
-///     name: "film".into(),
-///     table_name: "film".into(),
-///     root,
-///     sql: Some("CREATE TABLE film(title TEXT)".into()),
-/// }])?;
-/// file.sync_all()?;
-/// # Ok(())
-/// # }
-/// ```
+/// The file is no database before [`finish`](Self::finish), which writes the first page last. The [crate's
+/// documentation](crate) has an example.
 #[derive(Debug)]
 pub struct Builder {
-    pub(crate) output: Output,
+    output: Output,
     options: Options,
     roots: Vec<u32>,
     built: u32,
@@ -54,7 +28,7 @@ impl Builder {
     /// # Errors
     ///
     /// [`Error::PageBytes`], [`Error::ReservedBytes`] and [`Error::FillPercent`] for options out of range,
-    /// [`Error::NotEmpty`], and what writing brings.
+    /// [`Error::NotEmpty`] and [`Error::Write`].
     pub fn create(file: File, options: Options) -> Result<Self> {
         options.check()?;
         let bytes = file.metadata()?.len();
@@ -79,49 +53,62 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`Error::Trees`] where there are no more trees than this in the options.
+    /// [`Error::Trees`] if [`Options::trees`] have been built.
     pub fn table(mut self) -> Result<TableBuilder> {
-        let root = self.next_root()?;
-        Ok(TableBuilder::new(self, root))
+        let tree = self.table_tree()?;
+        Ok(TableBuilder {
+            builder: self,
+            tree,
+        })
     }
 
-    /// Begins the tree of an index or of a table WITHOUT ROWID, whose records come in `order`.
+    /// Begins the tree of an index or of a WITHOUT ROWID table, whose records come in `order`.
     ///
-    /// The order must be of all columns that tell entries apart: that of an index on a table with rowids ends
-    /// with the rowid, unique or not. In a UNIQUE index no two records have the same first `unique_columns`
-    /// (at least 1) of the order, unless one of these is NULL.
+    /// The order has every column that tells entries apart: that of an index on a table with rowids ends with the rowid,
+    /// unique or not. In a UNIQUE index, no two records have the same first `unique_columns` (at least 1) of the order,
+    /// unless one of these is NULL.
+    ///
+    /// An order without columns takes the entries as they come, unchecked, as for the copy of an existing index.
     ///
     /// # Errors
     ///
-    /// [`Error::Trees`] where there are no more trees than this in the options.
+    /// [`Error::Trees`] if [`Options::trees`] have been built.
     pub fn index(mut self, order: KeyOrder, unique_columns: Option<usize>) -> Result<IndexBuilder> {
         let tree = self.index_tree(order, unique_columns)?;
-        Ok(IndexBuilder::new(self, tree))
+        Ok(IndexBuilder {
+            builder: self,
+            tree,
+        })
     }
 
-    /// Begins the trees of a table with rowids and of one of its indexes whose entries come in the order of
-    /// the rows: both are built in one pass, their pages by turns. The index is as [`index`](Self::index) says.
+    /// Begins a table with rowids and one of its indexes whose entries come in the order of the rows.
+    ///
+    /// Both trees are built in one pass. [`index`](Self::index) explains the parameters.
     ///
     /// # Errors
     ///
-    /// [`Error::Trees`] where there are no more trees than these in the options.
+    /// [`Error::Trees`] if [`Options::trees`] have been built.
     pub fn table_with_index(
         mut self,
         order: KeyOrder,
         unique_columns: Option<usize>,
     ) -> Result<PairBuilder> {
-        let root = self.next_root()?;
+        let table = self.table_tree()?;
         let index = self.index_tree(order, unique_columns)?;
-        Ok(PairBuilder::new(TableBuilder::new(self, root), index))
+        Ok(PairBuilder {
+            builder: self,
+            table,
+            index,
+        })
+    }
+
+    fn table_tree(&mut self) -> Result<TableTree> {
+        Ok(TableTree::new(self.next_root()?, self.output.geometry()))
     }
 
     fn index_tree(&mut self, order: KeyOrder, unique_columns: Option<usize>) -> Result<IndexTree> {
         let (root, geometry) = (self.next_root()?, self.output.geometry());
         Ok(IndexTree::new(root, geometry, order, unique_columns))
-    }
-
-    pub(crate) fn encoding(&self) -> TextEncoding {
-        self.options.encoding
     }
 
     fn next_root(&mut self) -> Result<u32> {
@@ -137,17 +124,126 @@ impl Builder {
         }
     }
 
-    /// Writes the schema and all that was left for last, and gives the file back, written but not synced.
+    /// Writes the schema, the root pages and the header. Returns the file, written but not synced.
     ///
     /// # Errors
     ///
-    /// [`Error::Trees`] where fewer trees were built than are in the options, and what writing brings.
-    pub fn finish(self, schema: &[SchemaEntry]) -> Result<File> {
+    /// [`Error::Trees`] if fewer than [`Options::trees`] were built, [`Error::TooManyPages`] and [`Error::Write`].
+    pub fn finish(mut self, schema: &[SchemaEntry]) -> Result<File> {
         if self.built < self.options.trees {
             return Err(self.wrong_trees());
         }
-        let builder = schema::write(schema, self)?;
-        let last_root = builder.roots.last().copied().unwrap_or(1);
-        builder.output.finish(&builder.options, last_root)
+        schema::write(schema, self.options.encoding, &mut self.output)?;
+        let last_root = self.roots.last().copied().unwrap_or(1);
+        self.output.finish(&self.options, last_root)
+    }
+}
+
+/// Builds the tree of a table with rowids: see [`Builder::table`].
+#[derive(Debug)]
+pub struct TableBuilder {
+    builder: Builder,
+    tree: TableTree,
+}
+
+impl TableBuilder {
+    /// Appends a row: its rowid, larger than the one before, and its record.
+    ///
+    /// The record must be well formed, as [`encode`](crate::record::encode) makes it. The column that is the rowid's
+    /// alias is NULL in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Duplicate`] and [`Error::OutOfOrder`] if the rowid isn't larger than the one before,
+    /// [`Error::RecordTooLong`], [`Error::TooManyPages`] and [`Error::Write`].
+    #[inline]
+    pub fn push(&mut self, rowid: i64, record: &[u8]) -> Result<()> {
+        self.tree.push(rowid, record, &mut self.builder.output)
+    }
+
+    /// Ends the tree. Returns the file's builder and the number of the tree's root page.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyPages`] and [`Error::Write`].
+    pub fn finish(mut self) -> Result<(Builder, u32)> {
+        let root = self.tree.finish(&mut self.builder.output)?;
+        Ok((self.builder, root))
+    }
+}
+
+/// Builds the tree of an index or of a table WITHOUT ROWID: see [`Builder::index`].
+#[derive(Debug)]
+pub struct IndexBuilder {
+    builder: Builder,
+    tree: IndexTree,
+}
+
+impl IndexBuilder {
+    /// Appends a record, whose key comes after that of the record before.
+    ///
+    /// The record must be well formed, as [`encode`](crate::record::encode) makes it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Duplicate`] if it has the unique columns of the record before, [`Error::OutOfOrder`] if it sorts
+    /// before that record, [`Error::RecordTooLong`], [`Error::TooManyPages`] and [`Error::Write`].
+    #[inline]
+    pub fn push(&mut self, record: &[u8]) -> Result<()> {
+        self.tree.push(record, &mut self.builder.output)
+    }
+
+    /// Ends the tree. Returns the file's builder and the number of the tree's root page.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyPages`] and [`Error::Write`].
+    pub fn finish(mut self) -> Result<(Builder, u32)> {
+        let root = self.tree.finish(&mut self.builder.output)?;
+        Ok((self.builder, root))
+    }
+}
+
+/// Builds a table with rowids and one of its indexes in one pass: see [`Builder::table_with_index`].
+///
+/// Rows come in the order of both trees. The pages of the two trees alternate in the file, as they do when rows are
+/// inserted one by one.
+#[derive(Debug)]
+pub struct PairBuilder {
+    builder: Builder,
+    table: TableTree,
+    index: IndexTree,
+}
+
+impl PairBuilder {
+    /// Appends a row to the table.
+    ///
+    /// # Errors
+    ///
+    /// As [`TableBuilder::push`].
+    #[inline]
+    pub fn push(&mut self, rowid: i64, record: &[u8]) -> Result<()> {
+        self.table.push(rowid, record, &mut self.builder.output)
+    }
+
+    /// Appends an entry to the index.
+    ///
+    /// # Errors
+    ///
+    /// As [`IndexBuilder::push`].
+    #[inline]
+    pub fn push_entry(&mut self, entry: &[u8]) -> Result<()> {
+        self.index.push(entry, &mut self.builder.output)
+    }
+
+    /// Ends both trees. Returns the file's builder and the numbers of the root pages: the table's, the index's.
+    ///
+    /// # Errors
+    ///
+    /// As [`TableBuilder::finish`].
+    pub fn finish(mut self) -> Result<(Builder, [u32; 2])> {
+        let output = &mut self.builder.output;
+        let roots = [self.table.finish(output)?, self.index.finish(output)?];
+        Ok((self.builder, roots))
     }
 }

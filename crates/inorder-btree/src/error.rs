@@ -1,10 +1,10 @@
-//! What can go wrong while a file is built.
+//! The errors of this crate.
 
 use std::io;
 
 use crate::record::Record;
 
-/// Errors of this crate. Entries of a tree are counted from 0.
+/// The error of a file that is built. Entries of a tree are counted from 0.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -64,6 +64,15 @@ pub enum Error {
     /// The file would have more pages than SQLite can number.
     #[error("the file needs more than 4294967294 pages; take larger pages")]
     TooManyPages,
+    /// A page of a file that is read isn't what it must be.
+    #[error("page {page} is malformed; run PRAGMA integrity_check")]
+    Malformed {
+        /// The page, from 1.
+        page: u32,
+    },
+    /// The file can't be read.
+    #[error("cannot read the database file: {0}")]
+    Read(io::Error),
     /// The file can't be written.
     #[error("cannot write the file that is built: {0}")]
     Write(#[from] io::Error),

@@ -1,8 +1,8 @@
-//! The sizes that follow from the size of a page.
+//! Sizes that follow from the page size.
 
 use crate::options::Options;
 
-/// What a page of a tree is.
+/// The kind of a page of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PageKind {
     IndexInterior = 2,
@@ -16,7 +16,7 @@ impl PageKind {
         matches!(self, PageKind::IndexInterior | PageKind::TableInterior)
     }
 
-    /// Bytes of the header of a page, before its cells' offsets.
+    /// The bytes of the page header.
     pub(crate) fn header_bytes(self) -> usize {
         if self.is_interior() { 12 } else { 8 }
     }
@@ -25,11 +25,11 @@ impl PageKind {
 /// Sizes in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Geometry {
-    /// A page.
+    /// The page size.
     pub(crate) page: usize,
-    /// What of a page is used.
+    /// The page size without reserved bytes.
     pub(crate) usable: usize,
-    /// How far a page of a tree is filled.
+    /// The bytes up to which a page is filled.
     pub(crate) filled: usize,
 }
 
@@ -45,7 +45,7 @@ impl Geometry {
         }
     }
 
-    /// The bytes of a payload that a cell of this kind of page keeps; the others go to overflow pages.
+    /// The bytes of a payload that stay in the cell; the others go to overflow pages.
     #[inline]
     pub(crate) fn local_bytes(&self, kind: PageKind, payload_bytes: usize) -> usize {
         let local_max = match kind {
@@ -64,7 +64,7 @@ impl Geometry {
         }
     }
 
-    /// The payload that one overflow page holds.
+    /// The bytes of payload per overflow page.
     pub(crate) fn overflow_bytes(&self) -> usize {
         self.usable - 4
     }

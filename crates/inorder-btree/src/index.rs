@@ -1,71 +1,35 @@
-//! Trees of records by their key: indexes, and tables WITHOUT ROWID.
+//! Builds trees of records by key: indexes and WITHOUT ROWID tables.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use crate::builder::Builder;
-use crate::cell::{self, Shape};
 use crate::error::{Error, Result, check_record};
 use crate::geometry::{Geometry, PageKind};
 use crate::output::Output;
 use crate::page::Page;
+use crate::payload::{self, Shape};
 use crate::record::KeyOrder;
 use crate::spine::Spine;
 
-/// Leaves have this many cells at least, so that the last can be taken out.
+/// The least cells per leaf page, so that the last can be removed.
 const CELLS_MIN: usize = 2;
 
-/// The tree of an index or of a table WITHOUT ROWID, while its records come in.
-#[derive(Debug)]
-pub struct IndexBuilder {
-    builder: Builder,
-    tree: IndexTree,
-}
-
-impl IndexBuilder {
-    pub(crate) fn new(builder: Builder, tree: IndexTree) -> Self {
-        IndexBuilder { builder, tree }
-    }
-
-    /// Adds a record, whose key comes after that of the one before. It must be well formed (what
-    /// [`encode`](crate::record::encode) makes is).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Duplicate`] where it has the unique columns of the one before, [`Error::OutOfOrder`] where it
-    /// comes before it, [`Error::RecordTooLong`], and what writing brings.
-    #[inline]
-    pub fn push(&mut self, record: &[u8]) -> Result<()> {
-        self.tree.push(record, &mut self.builder.output)
-    }
-
-    /// Ends the tree and returns the file's builder and the number of the tree's root page.
-    ///
-    /// # Errors
-    ///
-    /// What writing brings.
-    pub fn finish(mut self) -> Result<(Builder, u32)> {
-        let root = self.tree.finish(&mut self.builder.output)?;
-        Ok((self.builder, root))
-    }
-}
-
-/// The tree of such a builder, whose pages go to an output that may be others' too.
+/// The tree of an index or of a table WITHOUT ROWID, while records are added.
 #[derive(Debug)]
 pub(crate) struct IndexTree {
     root: u32,
     order: KeyOrder,
     unique_columns: usize,
     leaf: Page,
-    /// A cell that didn't fit into the leaf any more: it separates the leaf from the next one, once there is
-    /// a record for that; `is_waiting` says whether it's there.
+    /// A cell that didn't fit into the leaf. It separates the leaf from the next one, once that has a record. `is_waiting`
+    /// says whether there is one.
     separator: Vec<u8>,
     is_waiting: bool,
     spine: Spine,
     entries: u64,
-    /// Where the last record is in its cell, if it's whole there.
+    /// The place of the last record in its cell, if it has no overflow.
     last_in_cell: Range<usize>,
-    /// The last record, if it isn't whole in its cell.
+    /// The last record, if it has overflow.
     last_apart: Vec<u8>,
     last_prefix: u64,
 }
@@ -92,7 +56,7 @@ impl IndexTree {
         }
     }
 
-    /// As [`IndexBuilder::push`].
+    /// As `IndexBuilder::push`.
     #[inline]
     pub(crate) fn push(&mut self, record: &[u8], output: &mut Output) -> Result<()> {
         self.check_order(record)?;
@@ -103,7 +67,7 @@ impl IndexTree {
         let geometry = output.geometry();
         let shape = Shape::new(PageKind::IndexLeaf, &geometry, None, record.len());
         if self.leaf.takes(shape.cell_bytes(), CELLS_MIN) {
-            cell::add(&mut self.leaf, &shape, record, output)?;
+            payload::add(&mut self.leaf, &shape, record, output)?;
         } else {
             self.separator.resize(shape.cell_bytes(), 0);
             shape.write(record, &mut self.separator, output)?;
@@ -118,7 +82,7 @@ impl IndexTree {
         Ok(())
     }
 
-    /// The record that was added last.
+    /// Returns the last record.
     fn last(&self) -> &[u8] {
         let cell = match self.is_waiting {
             true => &self.separator,
@@ -130,7 +94,7 @@ impl IndexTree {
         }
     }
 
-    /// Prefixes that differ decide nearly always, and one is known.
+    /// Checks the order by prefixes first, which nearly always decide.
     #[inline]
     fn check_order(&mut self, record: &[u8]) -> Result<()> {
         let prefix = self.order.prefix(record);
@@ -142,6 +106,9 @@ impl IndexTree {
     }
 
     fn check_order_by_comparing(&self, record: &[u8]) -> Result<()> {
+        if self.order.columns().is_empty() {
+            return Ok(());
+        }
         let entry = self.entries;
         let (order, equal_columns) = self.order.compare_columns(self.last(), record);
         if order == Ordering::Greater {

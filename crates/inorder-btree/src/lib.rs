@@ -1,37 +1,75 @@
-//! SQLite database files written page by page, bottom up, from records that come in order.
+//! Builds SQLite database files bottom-up from sorted records, without SQL.
 //!
-//! The file format and nothing else: no SQL, no schema, no database driver. Everything here follows
-//! <https://www.sqlite.org/fileformat2.html>.
+//! A [`Builder`] writes a file from its first page to its last, one tree after another. Each page is written once; only the
+//! pages on the right edge of a tree are in memory. Rows come as [`record`]s in the order of their tree:
 //!
-//! A [`Builder`] writes a file from its first page to its last, one tree after another; only the pages on
-//! each tree's right edge are in memory. Rows come as [`record`]s, in the order of their tree: by rowid into
-//! [`Builder::table`], by a [`KeyOrder`] into [`Builder::index`], which also makes WITHOUT ROWID tables, or into
-//! both at once with [`Builder::table_with_index`].
+//! | tree | rows come in the order of |
+//! | --- | --- |
+//! | [`Builder::table`]: a table with rowids | the rowid |
+//! | [`Builder::index`]: an index, or a WITHOUT ROWID table | a [`KeyOrder`] |
+//! | [`Builder::table_with_index`]: a table and one of its indexes | both |
+//!
+//! A [`Reader`] returns the records of an existing file.
+//!
+//! ```
+//! use inorder_btree::{Builder, Options, SchemaEntry, Value, record};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("films.db");
+//! let builder = Builder::create(std::fs::File::create(&path)?, Options::default())?;
+//! let mut table = builder.table()?;
+//! let mut row = Vec::new();
+//! for (rowid, title) in [(1, "Alien"), (2, "Brazil")] {
+//!     row.clear();
+//!     record::encode(&[Value::Text(title.as_bytes())], &mut row);
+//!     table.push(rowid, &row)?;
+//! }
+//! let (builder, root) = table.finish()?;
+//! let file = builder.finish(&[SchemaEntry {
+//!     kind: "table".into(),
+//!     name: "film".into(),
+//!     table_name: "film".into(),
+//!     root,
+//!     sql: Some("CREATE TABLE film(title TEXT)".into()),
+//! }])?;
+//! file.sync_all()?;
+//!
+//! let db = rusqlite::Connection::open(&path)?;
+//! let title: String = db.query_row("SELECT title FROM film WHERE rowid = 2", [], |row| row.get(0))?;
+//! assert_eq!(title, "Brazil");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The crate knows the file format and nothing else: no SQL, no schemas, no database driver. The caller sorts the records,
+//! and writes the `CREATE` statements that the schema has.
+//!
+//! Source: <https://www.sqlite.org/fileformat2.html>.
 
 mod builder;
 mod cell;
-pub mod direct;
 mod error;
 mod geometry;
 mod header;
 mod index;
 mod numbers;
+pub mod o_direct;
 mod options;
 mod output;
 mod page;
-mod pair;
+mod page_file;
+mod payload;
 mod pointer_map;
+mod reader;
 pub mod record;
 mod schema;
-mod sink;
 mod spine;
 mod table;
 
-pub use builder::Builder;
+pub use builder::{Builder, IndexBuilder, PairBuilder, TableBuilder};
 pub use error::Error;
-pub use index::IndexBuilder;
 pub use options::{AutoVacuum, Options};
-pub use pair::PairBuilder;
+pub use reader::Reader;
 pub use record::{Collation, KeyColumn, KeyOrder, Record, TextEncoding, Value};
 pub use schema::SchemaEntry;
-pub use table::TableBuilder;

@@ -1,21 +1,21 @@
-//! Which page gets which number.
+//! Assigns the numbers of pages.
 
 use crate::error::{Error, Result};
 use crate::geometry::Geometry;
 
-/// The byte that SQLite locks; the page that holds it is never used.
+/// The byte that SQLite locks. The page that contains it is never used.
 const PENDING_BYTE: u64 = 0x4000_0000;
 
 const PAGES_MAX: u32 = u32::MAX - 1;
 
-/// What the next page of the file is for.
+/// The use of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// For whoever asks.
+    /// A page of a tree.
     Free,
-    /// For the pointer map.
+    /// A page of the pointer map.
     PointerMap,
-    /// For nobody.
+    /// The page with the lock byte.
     Pending,
 }
 
@@ -24,7 +24,7 @@ pub(crate) enum Place {
 pub(crate) struct Numbers {
     last: u32,
     pending: u32,
-    /// Pages from one page of the pointer map to the next; `None` where there is no map.
+    /// Pages from one page of the pointer map to the next; `None` without a map.
     map_stride: Option<u32>,
 }
 
@@ -37,12 +37,12 @@ impl Numbers {
         }
     }
 
-    /// The pages there are.
+    /// The number of pages so far.
     pub(crate) fn last(&self) -> u32 {
         self.last
     }
 
-    /// The page of the pointer map that a page's entry is in.
+    /// The page of the pointer map that has the entry of a page.
     pub(crate) fn map_page_of(&self, page: u32) -> u32 {
         let stride = self.map_stride.expect("asked where there is a map");
         let map_page = (page - 2) / stride * stride + 2;
@@ -59,7 +59,7 @@ impl Numbers {
         }
     }
 
-    /// The number that the next page gets which is free.
+    /// The number of the next page of a tree.
     pub(crate) fn next_free(&self) -> Result<u32> {
         let mut number = self.last;
         loop {
@@ -73,7 +73,7 @@ impl Numbers {
         }
     }
 
-    /// Takes the next page, free or not.
+    /// Takes the next page, whatever its use.
     pub(crate) fn take(&mut self) -> Result<(u32, Place)> {
         if self.last >= PAGES_MAX {
             return Err(Error::TooManyPages);

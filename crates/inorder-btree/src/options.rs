@@ -1,35 +1,35 @@
-//! What a file is to be like.
+//! The options of a file.
 
 use crate::error::{Error, Result};
 use crate::record::TextEncoding;
 
-/// Whether and when the pages that a database no longer needs are given back. Source: `PRAGMA auto_vacuum`.
+/// When SQLite returns unused pages to the file system. Source: <https://www.sqlite.org/pragma.html#pragma_auto_vacuum>.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum AutoVacuum {
-    /// Never, but by `VACUUM`.
+    /// Only `VACUUM` does.
     #[default]
     None,
-    /// At each commit.
+    /// Each commit does.
     Full,
-    /// When `PRAGMA incremental_vacuum` asks for it.
+    /// `PRAGMA incremental_vacuum` does.
     Incremental,
 }
 
-/// What a file is to be like. The default is what SQLite makes: pages of 4096 bytes, UTF-8, no auto-vacuum.
+/// The options of a file. The defaults are those of SQLite: pages of 4096 bytes, UTF-8, no auto-vacuum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Bytes of a page: a power of two from 512 to 65536.
+    /// The page size in bytes: a power of two from 512 to 65536.
     pub page_bytes: u32,
-    /// Bytes at the end of each page that extensions keep for themselves.
+    /// The bytes at the end of each page that are reserved for extensions.
     pub reserved_bytes: u8,
-    /// How far pages are filled, in percent from 10 to 100. 100 for data at rest; about 90 for a table that
-    /// keeps growing anywhere but at its end, so that not every insert splits a page.
+    /// The fill factor of the pages, in percent from 10 to 100. Use 100 for data at rest, and about 90 for a table that
+    /// will grow anywhere but at its end, so that not every insert splits a page.
     pub fill_percent: u8,
     /// The encoding of all text.
     pub encoding: TextEncoding,
-    /// Whether unneeded pages are given back. Anything but `None` keeps 5 bytes a page in memory.
+    /// When unused pages are returned. Any value but `None` takes 5 bytes of memory per page while the file is built.
     pub auto_vacuum: AutoVacuum,
-    /// Whether the database is in WAL mode when it is opened.
+    /// Whether the database is in WAL mode.
     pub is_wal: bool,
     /// `PRAGMA user_version`.
     pub user_version: i32,
@@ -37,11 +37,11 @@ pub struct Options {
     pub application_id: i32,
     /// `PRAGMA schema_version`.
     pub schema_cookie: u32,
-    /// How many tables and indexes are built, without SQLite's own `sqlite_schema`.
+    /// The number of tables and indexes that will be built, `sqlite_schema` not counted.
     pub trees: u32,
-    /// Whether the page cache of the system is passed by where the file system can: much less work for the
-    /// system, but whoever reads the file next reads it from the disk.
-    pub is_direct: bool,
+    /// Whether the file is written with `O_DIRECT`, bypassing the system's page cache, if the file system supports it.
+    /// This takes much less CPU time of the system, but the next reader of the file reads it from the disk.
+    pub bypasses_page_cache: bool,
 }
 
 impl Default for Options {
@@ -57,7 +57,7 @@ impl Default for Options {
             application_id: 0,
             schema_cookie: 1,
             trees: 1,
-            is_direct: false,
+            bypasses_page_cache: false,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The pages of a file in the order of their numbers.
+//! Writes the pages of a file in the order of their numbers.
 
 use std::fs::File;
 
@@ -9,21 +9,21 @@ use crate::header::{HEADER_BYTES, header};
 use crate::numbers::{Numbers, Place};
 use crate::options::{AutoVacuum, Options};
 use crate::page::Page;
+use crate::page_file::PageFile;
 use crate::pointer_map::{ENTRY_BYTES, PointerMap, Referrer};
-use crate::sink::Sink;
 
 /// The page of the schema's root, which begins with the file's header.
 pub(crate) const SCHEMA_ROOT: u32 = 1;
 
-/// The pages of a file, written one after another. Roots have places at its beginning that are filled last.
+/// The pages of a file, written one after another. Root pages are reserved at its beginning and written last.
 #[derive(Debug)]
 pub(crate) struct Output {
-    sink: Sink,
+    file: PageFile,
     numbers: Numbers,
     geometry: Geometry,
     pointer_map: Option<PointerMap>,
     map_pages: Vec<u32>,
-    /// Pages whose content was not known when their place came, with it.
+    /// The reserved pages and their content.
     late: Vec<(u32, Vec<u8>)>,
 }
 
@@ -32,7 +32,7 @@ impl Output {
         let geometry = Geometry::new(options);
         let has_pointer_map = options.auto_vacuum != AutoVacuum::None;
         Output {
-            sink: Sink::new(file, geometry.page, options.is_direct),
+            file: PageFile::new(file, geometry.page, options.bypasses_page_cache),
             numbers: Numbers::new(&geometry, has_pointer_map),
             geometry,
             pointer_map: has_pointer_map.then(PointerMap::default),
@@ -45,36 +45,36 @@ impl Output {
         self.geometry
     }
 
-    /// Takes the next page and returns its number; its content is to be overwritten whole.
+    /// Takes the next page. Returns its number; the caller overwrites the whole page.
     fn next_page(&mut self) -> Result<u32> {
         loop {
             let (number, place) = self.numbers.take()?;
-            self.sink.next_page()?;
+            self.file.next_page()?;
             match place {
                 Place::Free => return Ok(number),
                 Place::PointerMap => self.map_pages.push(number),
                 Place::Pending => {}
             }
-            self.sink.page().fill(0);
+            self.file.page().fill(0);
         }
     }
 
-    /// Takes the next page for a root, which is given later.
+    /// Reserves the next page for a root. Returns its number.
     pub(crate) fn reserve(&mut self) -> Result<u32> {
         let number = self.next_page()?;
-        self.sink.page().fill(0);
+        self.file.page().fill(0);
         Ok(number)
     }
 
-    /// Writes a page of a tree and returns its number.
+    /// Writes a page of a tree. Returns its number.
     pub(crate) fn append(&mut self, page: &mut Page, right_child: u32) -> Result<u32> {
         let number = self.next_page()?;
-        self.sink.page().copy_from_slice(page.seal(right_child));
+        self.file.page().copy_from_slice(page.seal(right_child));
         self.note_children(page, right_child, number);
         Ok(number)
     }
 
-    /// Gives the content of a page that was reserved for a root.
+    /// Sets the content of a reserved root page.
     pub(crate) fn put_root(&mut self, root: u32, page: &mut Page, right_child: u32) -> Result<()> {
         let header_bytes = if root == SCHEMA_ROOT { HEADER_BYTES } else { 0 };
         if page.used() > self.geometry.usable - header_bytes {
@@ -92,7 +92,7 @@ impl Output {
         Ok(())
     }
 
-    /// Writes what of a payload doesn't fit into its cell and returns the first page it went to.
+    /// Writes the part of a payload that doesn't fit into its cell. Returns the first overflow page.
     pub(crate) fn append_overflow(&mut self, mut rest: &[u8]) -> Result<u32> {
         let first = self.numbers.next_free()?;
         let mut before = None;
@@ -103,7 +103,7 @@ impl Output {
                 [] => 0,
                 _ => self.numbers.next_free()?,
             };
-            let page = self.sink.page();
+            let page = self.file.page();
             page[..4].copy_from_slice(&next.to_be_bytes());
             page[4..][..part.len()].copy_from_slice(part);
             page[4 + part.len()..].fill(0);
@@ -121,7 +121,7 @@ impl Output {
         }
     }
 
-    /// Notes which pages a page of a tree refers to.
+    /// Enters the pages that a page refers to into the pointer map.
     fn note_children(&mut self, page: &Page, right_child: u32, number: u32) {
         let Some(map) = &mut self.pointer_map else {
             return;
@@ -140,10 +140,10 @@ impl Output {
         }
     }
 
-    /// Writes the rest: the roots, the pointer map, and the first page with the file's header last of all.
+    /// Writes the root pages, the pointer map, and at last the first page with the header of the file.
     pub(crate) fn finish(self, options: &Options, last_root: u32) -> Result<File> {
         let pages = self.numbers.last();
-        let file = self.sink.finish()?;
+        let file = self.file.finish()?;
         if let Some(map) = &self.pointer_map {
             let entries = self.geometry.usable / ENTRY_BYTES;
             for &number in &self.map_pages {

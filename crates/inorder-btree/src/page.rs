@@ -1,21 +1,21 @@
-//! One page of a tree while it is filled.
+//! A page of a tree while it is filled.
 
 use crate::geometry::{Geometry, PageKind};
 
-/// A page of a tree: offsets of the cells grow from its beginning, the cells from its end.
+/// A page of a tree: the offsets of the cells grow from its beginning, the cells from its end.
 #[derive(Debug)]
 pub(crate) struct Page {
     bytes: Vec<u8>,
     kind: PageKind,
     geometry: Geometry,
     cells: usize,
-    /// Where the lowest cell, which is the last, begins.
+    /// The offset of the last cell, which is the lowest.
     content: usize,
-    /// The last cell's bytes, without what pads it.
+    /// The bytes of the last cell without padding.
     last_cell_bytes: usize,
 }
 
-/// A cell takes so many bytes at least, so that a free block fits where it was.
+/// The least bytes per cell: a free block must fit in its place.
 const CELL_BYTES_MIN: usize = 4;
 
 impl Page {
@@ -39,26 +39,25 @@ impl Page {
         self.content = self.geometry.usable;
     }
 
-    /// Bytes in use once a cell of this size is in, or without one, those in use.
+    /// The bytes in use after some more cells.
     fn used_with(&self, cells: usize, cell_bytes: usize) -> usize {
         let header = self.kind.header_bytes() + 2 * (self.cells + cells);
         header + self.geometry.usable - self.content + cell_bytes
     }
 
-    /// Bytes of header, offsets and cells.
+    /// The bytes of header, offsets and cells.
     pub(crate) fn used(&self) -> usize {
         self.used_with(0, 0)
     }
 
-    /// Whether the page is to take a cell of this size beside those it has. `cells_min` cells are taken
-    /// however far the page is to be filled.
+    /// Whether a cell of this size fits, up to the fill factor. The first `cells_min` cells may exceed it.
     #[inline]
     pub(crate) fn takes(&self, cell_bytes: usize, cells_min: usize) -> bool {
         let used = self.used_with(1, cell_bytes.max(CELL_BYTES_MIN));
         used <= self.geometry.filled || (self.cells < cells_min && used <= self.geometry.usable)
     }
 
-    /// The place of one more cell, which must fit.
+    /// Adds a cell, which must fit. Returns its bytes.
     #[inline]
     pub(crate) fn add(&mut self, cell_bytes: usize) -> &mut [u8] {
         let padded = cell_bytes.max(CELL_BYTES_MIN);
@@ -78,7 +77,7 @@ impl Page {
         &self.bytes[self.content..][..self.last_cell_bytes]
     }
 
-    /// Takes the cell that was added last out of the page, just after it was added.
+    /// Removes the cell that was added last. Nothing else may have happened since.
     pub(crate) fn remove_last(&mut self) -> &[u8] {
         let at = self.content;
         self.cells -= 1;
@@ -86,19 +85,18 @@ impl Page {
         &self.bytes[at..][..self.last_cell_bytes]
     }
 
-    /// The cells, in order; each reaches to the end of the page.
+    /// The cells in order. Each slice reaches to the end of the page.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let offsets = self.bytes[self.kind.header_bytes()..][..2 * self.cells].chunks_exact(2);
         offsets.map(|offset| &self.bytes[usize::from(u16::from_be_bytes([offset[0], offset[1]]))..])
     }
 
-    /// Writes the page's header, with its last child where it has children, and returns the whole page.
+    /// Writes the header of the page. Returns the whole page. `right_child` is used by interior pages.
     pub(crate) fn seal(&mut self, right_child: u32) -> &[u8] {
         self.seal_at(0, right_child)
     }
 
-    /// The same for the first page of a file, whose header follows the file's; the bytes before are zeros.
-    /// There must be room.
+    /// Writes the header of the page at an offset, after the header of the file. There must be room for it.
     pub(crate) fn seal_at(&mut self, start: usize, right_child: u32) -> &[u8] {
         let header_bytes = self.kind.header_bytes();
         let offsets_end = header_bytes + 2 * self.cells;

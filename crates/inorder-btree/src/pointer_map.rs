@@ -1,8 +1,8 @@
-//! The pointer map of databases with auto-vacuum: which page refers to a page.
+//! The pointer map of databases with auto-vacuum: the referrer of each page.
 //!
 //! Source: <https://www.sqlite.org/fileformat2.html#pointer_map_or_ptrmap_pages>.
 
-/// Who refers to a page.
+/// The referrer of a page.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Referrer {
     /// The schema: the page is a root.
@@ -15,7 +15,7 @@ pub(crate) enum Referrer {
     Parent(u32),
 }
 
-/// Bytes of an entry.
+/// The bytes per entry.
 pub(crate) const ENTRY_BYTES: usize = 5;
 
 /// The entries of all pages so far.
@@ -40,7 +40,7 @@ impl PointerMap {
         self.entries[page][1..].copy_from_slice(&u32::to_be_bytes(from));
     }
 
-    /// The content of the map's page `map_page`, which holds the entries of the `pages` pages after it.
+    /// The content of page `map_page` of the map, with the entries of the `pages` pages after it.
     pub(crate) fn page(&self, map_page: u32, pages: usize, page_bytes: usize) -> Vec<u8> {
         let first = map_page as usize + 1;
         let entries = self.entries.iter().skip(first).take(pages);

@@ -1,10 +1,9 @@
-//! The table `sqlite_schema`, which says what a file's trees are.
+//! The table `sqlite_schema`.
 
-use crate::builder::Builder;
 use crate::error::Result;
-use crate::output::SCHEMA_ROOT;
-use crate::record::{Value, encode};
-use crate::table::TableBuilder;
+use crate::output::{Output, SCHEMA_ROOT};
+use crate::record::{TextEncoding, Value, encode};
+use crate::table::TableTree;
 
 /// A row of `sqlite_schema`. Source: <https://www.sqlite.org/schematab.html>.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,18 +12,21 @@ pub struct SchemaEntry {
     pub kind: String,
     /// The object's name.
     pub name: String,
-    /// The name of the table it belongs to, a table's own.
+    /// The table that the object belongs to; for a table, itself.
     pub table_name: String,
-    /// The root page that building the tree gave; 0 where there is no tree.
+    /// The root page, as `finish` of the tree returned it; 0 for objects without a tree.
     pub root: u32,
-    /// The statement that makes it; none for the index of a key or a UNIQUE constraint.
+    /// The `CREATE` statement; `None` for the index of a PRIMARY KEY or UNIQUE constraint.
     pub sql: Option<String>,
 }
 
-/// Writes the table, which takes the first page.
-pub(crate) fn write(entries: &[SchemaEntry], builder: Builder) -> Result<Builder> {
-    let encoding = builder.encoding();
-    let mut table = TableBuilder::new(builder, SCHEMA_ROOT);
+/// Writes the table, whose root is the first page.
+pub(crate) fn write(
+    entries: &[SchemaEntry],
+    encoding: TextEncoding,
+    output: &mut Output,
+) -> Result<()> {
+    let mut table = TableTree::new(SCHEMA_ROOT, output.geometry());
     let (mut texts, mut record) = (Vec::new(), Vec::new());
     for (entry, rowid) in entries.iter().zip(1..) {
         texts.clear();
@@ -44,7 +46,7 @@ pub(crate) fn write(entries: &[SchemaEntry], builder: Builder) -> Result<Builder
         };
         record.clear();
         encode(&[text(0), text(1), text(2), root, sql], &mut record);
-        table.push(rowid, &record)?;
+        table.push(rowid, &record, output)?;
     }
-    Ok(table.finish()?.0)
+    table.finish(output).map(drop)
 }

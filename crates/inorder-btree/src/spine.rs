@@ -1,4 +1,4 @@
-//! The interior pages of a tree that are still open: one a level, on the tree's right edge.
+//! The open interior pages of a tree: one per level, on the right edge.
 
 use crate::cell::NUMBER_BYTES;
 use crate::error::Result;
@@ -14,17 +14,17 @@ pub(crate) struct Spine {
     levels: Vec<Level>,
 }
 
-/// An interior page and what comes after it.
+/// An interior page and the child that waits for the next one.
 #[derive(Debug)]
 struct Level {
     page: Page,
-    /// A child that didn't fit any more, and what separates it from the next: a page needs a child to the
-    /// right of its last separator, so this waits until there is one for the next page too.
+    /// A child that didn't fit, and its separator. A page needs a child to the right of its last separator, so this child
+    /// waits until the next page has one too.
     waiting: Option<u32>,
     separator: Vec<u8>,
 }
 
-/// Interior pages have this many cells at least, so that the last can be taken out.
+/// The least cells per interior page, so that the last can be removed.
 const CELLS_MIN: usize = 2;
 
 impl Spine {
@@ -36,7 +36,7 @@ impl Spine {
         }
     }
 
-    /// Adds a page that is full, and what separates it from the page that will follow.
+    /// Adds a full page, and the separator between it and the next page.
     pub(crate) fn push(&mut self, child: u32, separator: &[u8], output: &mut Output) -> Result<()> {
         self.push_at(0, child, separator, output)
     }
@@ -74,7 +74,7 @@ impl Spine {
         Ok(())
     }
 
-    /// Ends the tree, whose last leaf this is, and puts its root where it belongs.
+    /// Ends the tree with its last leaf, and writes its root.
     pub(crate) fn finish(mut self, root: u32, leaf: &mut Page, output: &mut Output) -> Result<()> {
         if self.levels.is_empty() {
             return output.put_root(root, leaf, 0);
@@ -93,7 +93,7 @@ impl Spine {
         }
     }
 
-    /// Gives a child that waits a page of its own, and the page before one child less, which becomes its last.
+    /// Writes the page of a level that has a waiting child, without its last cell, and begins a page with that child.
     fn settle(&mut self, height: usize, output: &mut Output) -> Result<()> {
         let level = &mut self.levels[height];
         let Some(child) = level.waiting.take() else {

@@ -65,7 +65,7 @@ fn case() -> impl Strategy<Value = Case> {
             application_id: version.wrapping_mul(3),
             schema_cookie: cookie,
             trees: 4,
-            is_direct: version % 2 == 0,
+            bypasses_page_cache: version % 2 == 0,
         },
     );
     (options, 0..3usize).prop_flat_map(|(options, size)| {
@@ -538,7 +538,7 @@ fn a_file_of_more_than_1_gib_is_whole() {
         let path = folder.path().join("built.db");
         let options = Options {
             auto_vacuum,
-            is_direct: true,
+            bypasses_page_cache: true,
             ..Options::default()
         };
         let builder = Builder::create(File::create_new(&path).unwrap(), options).unwrap();

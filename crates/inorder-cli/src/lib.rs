@@ -15,7 +15,7 @@ use std::process::ExitCode;
     version,
     propagate_version = true,
     arg_required_else_help = true,
-    after_help = "Start with: inorder bench\nExit codes: 0 done, 1 a trial or file failed, 2 the command or an experiment is wrong, 130 stopped."
+    after_help = "Start with: inorder bench\nExit codes: 0 done, 1 a trial or file failed, 2 the command or an experiment is wrong, 3 ids were lost and 4 a damaged file (advise), 130 stopped."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -29,7 +29,7 @@ pub fn command() -> clap::Command {
 
 /// Runs the command that this process was started with.
 pub fn run() -> ExitCode {
-    match Arguments::parse().command.run() {
+    match Arguments::parse().command.run(command) {
         Ok(code) => code,
         Err(error) => {
             if terminal::is_closed_pipe(&error) {

@@ -2,22 +2,22 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use inorder_bench::{
-    report::format::duration,
+    analysis::is_noisy,
+    budget::Outlook,
+    format::duration,
+    report::answer,
     results::{Run, Status, Trial},
-    runner::{Observer, time_left},
+    runner::Observer,
 };
-use std::{
-    collections::HashMap,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeSet, time::Duration};
 
-/// A bar with what runs now and the time left; plain lines where stderr isn't a terminal.
+/// A bar with what runs now and the time left; plain lines where stderr isn't a terminal. Each experiment's question is
+/// said when its first trial begins, and its answer when each of its cells has run once.
 pub struct Progress {
     bar: ProgressBar,
     is_quiet: bool,
-    began: Instant,
-    seconds: HashMap<u64, f64>,
-    experiment: String,
+    asked: BTreeSet<String>,
+    answered: BTreeSet<String>,
     label: String,
     rows_wanted: u64,
 }
@@ -39,12 +39,12 @@ impl Progress {
         bar.set_style(style);
         bar.set_prefix("?");
         bar.enable_steady_tick(Duration::from_millis(250));
+        let names = run.experiments.iter().map(|e| e.name.clone());
         Progress {
             bar,
             is_quiet,
-            began: Instant::now(),
-            seconds: HashMap::new(),
-            experiment: String::new(),
+            asked: BTreeSet::new(),
+            answered: names.filter(|name| has_run_once(run, name)).collect(),
             label: String::new(),
             rows_wanted: 1,
         }
@@ -65,35 +65,50 @@ impl Progress {
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
+
+    /// Says the answer of an experiment when the first repetition of it is complete.
+    fn answer(&mut self, run: &Run, name: &str) {
+        if self.answered.contains(name) || !has_run_once(run, name) {
+            return;
+        }
+        self.answered.insert(name.to_owned());
+        let Some(experiment) = run.experiment(name) else {
+            return;
+        };
+        // A template that can't be read is an error of the report, which says so.
+        let is_noisy = is_noisy(run, name).is_some();
+        if let Ok(pieces) = answer::fill(run, experiment, is_noisy) {
+            self.say(&format!("  > {}", answer::text(&pieces)));
+        }
+    }
+}
+
+/// Whether each cell of an experiment has run once, well or not.
+fn has_run_once(run: &Run, experiment: &str) -> bool {
+    let was_run = |cell: u64| {
+        let mut trials = run.trials.iter();
+        trials.any(|trial| trial.cell == cell && trial.status != Status::Planned)
+    };
+    run.cells_of(experiment).iter().all(|cell| was_run(cell.id))
 }
 
 impl Observer for Progress {
-    fn begins(&mut self, run: &Run, trial: &Trial) {
-        self.began = Instant::now();
+    fn begins(&mut self, run: &Run, trial: &Trial, outlook: Outlook) {
         let Some(cell) = run.cell(trial.cell) else {
             return;
         };
-        if cell.experiment != self.experiment {
-            self.experiment.clone_from(&cell.experiment);
-            let question = run
-                .experiment(&cell.experiment)
-                .map(|e| e.question.as_str());
-            self.say(&format!(
-                "{}: {}",
-                cell.experiment,
-                question.unwrap_or_default()
-            ));
+        if self.asked.insert(cell.experiment.clone()) {
+            let experiment = run.experiment(&cell.experiment);
+            let question = experiment.map_or("", |e| e.question.as_str());
+            self.say(&format!("{}: {question}", cell.experiment));
         }
         self.label = format!("{}: {}", cell.experiment, cell.label);
-        self.rows_wanted = cell
-            .levels
-            .get("rows")
-            .and_then(|rows| rows.parse().ok())
-            .unwrap_or(1);
+        let rows = cell.levels.get("rows").and_then(|rows| rows.parse().ok());
+        self.rows_wanted = rows.unwrap_or(1);
         self.bar.set_message(self.label.clone());
-        if let Some(left) = time_left(run, &|id| self.seconds.get(&id).copied()) {
-            self.bar.set_prefix(duration(left.as_secs()));
-        }
+        self.bar
+            .set_length(self.bar.position() + outlook.trials as u64);
+        self.bar.set_prefix(duration(outlook.left.as_secs()));
     }
 
     fn rows(&mut self, rows: u64) {
@@ -104,12 +119,13 @@ impl Observer for Progress {
         ));
     }
 
-    fn ended(&mut self, _run: &Run, trial: &Trial) {
-        self.seconds
-            .insert(trial.id, self.began.elapsed().as_secs_f64());
+    fn ended(&mut self, run: &Run, trial: &Trial) {
         self.bar.inc(1);
         if let Some(reason) = &trial.error {
             self.say(&format!("  failed: {}: {reason}", self.label));
+        }
+        if let Some(cell) = run.cell(trial.cell) {
+            self.answer(run, &cell.experiment);
         }
     }
 }

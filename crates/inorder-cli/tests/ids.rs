@@ -1,11 +1,11 @@
-//! `inorder id` reads what the functions of the databases read: the cases of `sql/tests/cases.tsv`.
+//! `inorder id` reads what the functions of the databases read: the cases of `bindings/sql/tests/cases.tsv`.
 
 use std::{
     io::Write as _,
     process::{Command, Output, Stdio},
 };
 
-const CASES: &str = include_str!("../../../sql/tests/cases.tsv");
+const CASES: &str = include_str!("../../../bindings/sql/tests/cases.tsv");
 
 /// What `inorder id` does with these arguments and this input.
 fn id(arguments: &[&str], stdin: &[u8]) -> Output {

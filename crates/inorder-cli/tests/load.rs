@@ -149,7 +149,7 @@ fn in_small_space(load: &Load, writer: &str, space: &str) -> Option<(i32, String
     let unshare = ["-U", "-r", "-m"];
     let can = Command::new("unshare").args(unshare).arg("true").status();
     if !can.is_ok_and(|status| status.success()) {
-        eprintln!("SKIPPED: no file system can be mounted here");
+        inorder_testing::skip("no file system can be mounted here: `unshare -U -r -m` fails");
         return None;
     }
     let script = format!(

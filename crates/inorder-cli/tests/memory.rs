@@ -109,6 +109,6 @@ fn any_memory_is_enough_on_a_tmpfs() {
     let memory = Path::new("/dev/shm");
     match memory.is_dir() {
         true => load_with_every_memory(memory),
-        false => eprintln!("SKIPPED: there is no /dev/shm"),
+        false => inorder_testing::skip("there is no /dev/shm"),
     }
 }

@@ -1,4 +1,4 @@
-//! Rows in bulk, column by column, as the hot path binds them: no allocation and no copy a row.
+//! Rows in bulk, as one array per column, which the hot path binds without an allocation and without a copy per row.
 
 use std::sync::Arc;
 
@@ -20,14 +20,14 @@ pub enum Column {
     },
     /// Values that are slices of a shared pool.
     Spans {
-        /// What the spans point into.
+        /// The bytes that the spans refer to.
         pool: Arc<[u8]>,
-        /// Offset and length of each row's value.
+        /// Offset and length of the value of each row.
         spans: Vec<(u32, u32)>,
         /// Text (valid UTF-8) rather than a blob. Every span falls on character boundaries.
         is_text: bool,
     },
-    /// Values of any kind, NULL included: for data that people bring.
+    /// Values of any kind, including NULL, for data of users.
     Any(Vec<Value>),
 }
 
@@ -58,7 +58,7 @@ pub(crate) enum Cell<'a> {
 }
 
 impl Column {
-    /// Rows in the column.
+    /// Returns the number of rows in the column.
     pub fn len(&self) -> usize {
         match self {
             Column::Integers(values) => values.len(),
@@ -71,10 +71,10 @@ impl Column {
         }
     }
 
-    /// The value of one row. It is copied: not for the hot path.
+    /// Returns a copy of the value of one row. Do not use it on the hot path.
     ///
     /// # Panics
-    /// Where the column has no such row, or a text isn't UTF-8.
+    /// If the column has no such row, or a text is not UTF-8.
     pub fn value(&self, row: usize) -> Value {
         match self.cell(row) {
             Cell::Null => Value::Null,
@@ -88,7 +88,7 @@ impl Column {
         }
     }
 
-    /// The value of one row, borrowed.
+    /// Returns the borrowed value of one row.
     pub(crate) fn cell(&self, row: usize) -> Cell<'_> {
         let of_bytes = |bytes, is_text| match is_text {
             true => Cell::Text(bytes),
@@ -120,13 +120,13 @@ impl Column {
         }
     }
 
-    /// Whether the column has no rows.
+    /// Returns whether the column has no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Rows to be written: columns of one length, in the order of the statement's parameters.
+/// Rows to write: columns of equal length, in the order of the statement's parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// The columns.
@@ -134,7 +134,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Rows in the batch; 0 where it has no columns.
+    /// Returns the number of rows in the batch; 0 if it has no columns.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, Column::len)
     }

@@ -1,4 +1,4 @@
-//! What an engine asked of the operating system.
+//! Counters of the input and output of an engine.
 
 use std::ops::{Add, Sub};
 
@@ -9,16 +9,16 @@ pub struct FileIo {
     pub written_bytes: Option<u64>,
     /// Write calls.
     pub writes: Option<u64>,
-    /// Bytes read (through calls: a memory map's reads can't be seen).
+    /// Bytes read by calls. Reads through a memory map are not visible.
     pub read_bytes: Option<u64>,
     /// Read calls.
     pub reads: Option<u64>,
-    /// Calls that wait for the disk.
+    /// Calls that wait for the disk (syncs).
     pub syncs: Option<u64>,
 }
 
 impl FileIo {
-    /// Combines two, field by field; what is unobservable in one is so in both.
+    /// Adds two counters field by field. A field that is unobservable in one is unobservable in the sum.
     fn zip(self, other: FileIo, with: fn(u64, u64) -> u64) -> FileIo {
         let both = |a: Option<u64>, b: Option<u64>| Some(with(a?, b?));
         FileIo {
@@ -34,22 +34,22 @@ impl FileIo {
 /// Engine-issued input and output since the database was created, by kind of file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Io {
-    /// What makes up the whole, each by its name: in SQLite `main` (the database file), `wal`,
-    /// `journal` (super- and statement journals too) and `temp` (sorters, VACUUM's copy); a server
-    /// has `main` (tables and indexes), `wal` (its log), and what it writes besides.
+    /// The parts of the total by name. SQLite has `main` (the database file), `wal`, `journal` (also super-journals
+    /// and statement journals) and `temp` (sorters, and the copy that VACUUM makes). A server has `main` (tables and
+    /// indexes), `wal` (its log), and its other files.
     pub files: Vec<(&'static str, FileIo)>,
-    /// Numbers that explain the bytes and are no part of the whole, such as `checkpoints`.
+    /// Numbers that explain the bytes and are not part of the total, such as `checkpoints`.
     pub causes: Vec<(&'static str, u64)>,
 }
 
 impl Io {
-    /// One kind of file; nothing of it is observable where the engine has none of the name.
+    /// Returns the counters of one kind of file. They are unobservable if the engine has no such file.
     pub fn file(&self, name: &str) -> FileIo {
         let found = self.files.iter().find(|(file, _)| *file == name);
         found.map_or_else(FileIo::default, |(_, io)| *io)
     }
 
-    /// All kinds of file together; what is unobservable in one of them is so in the whole.
+    /// Returns the total of all kinds of file. A field that is unobservable in one is unobservable in the total.
     pub fn total(&self) -> FileIo {
         let mut files = self.files.iter().map(|(_, io)| *io);
         let first = files.next().unwrap_or_default();
@@ -60,7 +60,7 @@ impl Io {
 impl Add for Io {
     type Output = Io;
 
-    /// The counters of two servers of one engine.
+    /// Adds the counters of two servers of one engine.
     fn add(self, other: Io) -> Io {
         let cause = |(name, count): &(&'static str, u64)| {
             let others = other.causes.iter().find(|(cause, _)| cause == name);
@@ -86,12 +86,12 @@ pub enum Layer {
     Block,
 }
 
-/// What an engine's own count of bytes written is checked against.
+/// The kernel counter to compare with an engine's own count of written bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelCheck {
-    /// The layer that sees the same bytes.
+    /// The layer that counts the same bytes.
     pub layer: Layer,
-    /// What only one of the two counts, in words.
+    /// Bytes that only one of the two counts, in words.
     pub gap: &'static str,
 }
 

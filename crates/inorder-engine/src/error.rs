@@ -1,52 +1,52 @@
-//! What can go wrong in an engine.
+//! Errors of database engines.
 
 use std::path::PathBuf;
 
-/// An engine's error: what was wrong, where, and what to do.
+/// Error of an engine: what failed, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A statement failed.
     #[error("{doing}: {message}")]
     Database {
-        /// What was being done, with the statement where there is one.
+        /// The failed operation, with its statement if there is one.
         doing: String,
         /// The engine's own message.
         message: String,
     },
-    /// A row breaks a constraint of its table.
+    /// A row violates a constraint of its table.
     #[error("row {row} of table {table} breaks a constraint: {message}")]
     Row {
         /// The table.
         table: String,
-        /// Zero-based index of the row in the batch handed to [`crate::Writer::insert`].
+        /// Zero-based index of the row in the batch of [`crate::Writer::insert`].
         row: usize,
         /// The engine's message, which names the column or constraint.
         message: String,
     },
-    /// The server doesn't take rows of a load.
+    /// The server refused rows of a load.
     #[error("a row of table {table} is refused: {message}")]
     Refused {
         /// The table.
         table: String,
-        /// Zero-based index of the row, where it is known: from [`crate::Writer::insert`] in the batch that was handed to
-        /// it, from [`crate::Writer::complete`] among all rows that were handed over.
+        /// Zero-based index of the row, if it is known. It is an index in the batch for [`crate::Writer::insert`],
+        /// and among all rows for [`crate::Writer::complete`].
         row: Option<usize>,
-        /// The server's message, which names column or constraint.
+        /// The server's message, which names the column or the constraint.
         message: String,
-        /// Whether the reason is another row with the same key.
+        /// Whether another row with the same key is the reason.
         is_duplicate: bool,
     },
-    /// The disk has no room left.
+    /// The disk is full.
     #[error("no room left on the disk that holds {path}: free some space or choose another folder")]
     DiskFull {
         /// The database.
         path: PathBuf,
     },
-    /// Another transaction was in the way; this one is rolled back.
+    /// The transaction conflicted with another one and was rolled back.
     #[error("{doing}: another transaction was in the way, this one is rolled back: {message}")]
     Conflict {
-        /// What was being done.
+        /// The failed operation.
         doing: String,
         /// The engine's own message.
         message: String,
@@ -63,28 +63,28 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// The engine's program isn't there.
+    /// The engine's program is not installed.
     #[error("{engine} isn't installed: {install}")]
     NotInstalled {
         /// The engine's name.
         engine: &'static str,
-        /// The command that installs it here.
+        /// The command that installs it on this machine.
         install: String,
     },
-    /// A running server can't be used.
+    /// A running server is not usable.
     #[error("{url}: {message}")]
     Url {
         /// The server's URL, without a password.
         url: String,
-        /// What is wrong and what to do.
+        /// The problem and what to do.
         message: String,
     },
-    /// The engine can't do what was asked.
+    /// The engine does not support an operation.
     #[error("{engine} can't {what}")]
     Unsupported {
         /// The engine's name.
         engine: &'static str,
-        /// What was asked of it.
+        /// The unsupported operation.
         what: String,
     },
     /// A file could not be read or written.
@@ -92,7 +92,7 @@ pub enum Error {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// The system's reason.
+        /// The operating system's reason.
         source: std::io::Error,
     },
 }

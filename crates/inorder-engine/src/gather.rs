@@ -1,12 +1,12 @@
-//! Rows of a column picked by their index.
+//! Selects rows of a column by index.
 
 use crate::Column;
 
 impl Column {
-    /// The column whose row `i` is row `picks[i]` of this one, of the same variant.
+    /// Returns a column of the same variant whose row `i` is row `picks[i]` of this one.
     ///
     /// # Panics
-    /// Where an index is not below the column's length.
+    /// If an index is not below the column's length.
     pub fn gather(&self, picks: &[u32]) -> Self {
         match self {
             Column::Integers(values) => Column::Integers(gather_values(values, picks)),
@@ -40,7 +40,7 @@ fn gather_values<T: Copy>(values: &[T], picks: &[u32]) -> Vec<T> {
     picks.iter().map(|&i| values[i as usize]).collect()
 }
 
-/// Copies with a width known to the compiler where it is a usual one: a few moves in place of a call.
+/// Copies values with common widths as constants, so that the compiler generates a few moves instead of a call.
 fn gather_fixed(bytes: &[u8], width_bytes: usize, picks: &[u32]) -> Vec<u8> {
     match width_bytes {
         8 => gather_arrays::<8>(bytes, picks),

@@ -2,24 +2,24 @@
 
 use inorder_key::{Encoding, KeyKind};
 
-/// The layouts of the built-in table, the default first. An engine says which it has.
+/// Layouts of the built-in table, the default first. An engine reports which of them it supports.
 pub const LAYOUTS: &[&str] = &["rowid", "without-rowid", "no-key"];
 
-/// The built-in table: a key, a payload, and integers with an index each.
+/// Definition of the built-in table: a key, a payload, and indexed integer columns.
 #[derive(Clone, Debug)]
 pub struct TableShape<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The kind of its key. A composite key is the columns `bucket` and `id`, any other `id`.
+    /// Kind of the key. A composite key is the columns `bucket` and `id`. Any other key is the column `id`.
     pub key: KeyKind,
-    /// How the key is stored.
+    /// Encoding of the key.
     pub encoding: Encoding,
-    /// Whether the engine makes the key as rows come: its [`crate::Engine::key_made`].
+    /// Whether the engine generates the key ([`crate::Engine::key_made`]).
     pub key_made: Option<&'static str>,
     /// One of [`LAYOUTS`].
     pub layout: &'a str,
     /// Whether it has the column `payload`.
     pub has_payload: bool,
-    /// Columns `a1`, `a2`, … of integers, each with an index.
+    /// Number of indexed integer columns `a1`, `a2`, ….
     pub indexes: u64,
 }

@@ -1,19 +1,21 @@
-//! Database engines behind one trait: start one with the settings an experiment asks for, write
-//! batches of rows into it, and count what that cost.
+//! Database engines behind one trait: starts an engine with the settings of an experiment, writes batches of rows
+//! into it, and counts the cost.
 //!
-//! This crate knows database drivers and nothing of experiments, statistics or reports. The hot path
-//! ([`Writer::insert`]) is one virtual call a transaction, never one a row.
+//! This crate contains the database drivers, and no code for experiments, statistics or reports. The hot path
+//! ([`Writer::insert`]) is one virtual call per transaction, not per row.
 
 mod batch;
+mod bulk_load;
 mod counters;
+mod database;
 mod engine;
 mod error;
 pub mod galera;
 mod gather;
 mod layout;
-mod load;
-
+mod list;
 pub mod mariadb;
+mod names;
 pub mod postgres;
 mod processes;
 pub mod remote;
@@ -22,18 +24,19 @@ mod settings;
 pub mod sharded;
 pub mod sqlite;
 mod structure;
+mod writer;
 
 pub use batch::{Batch, Column, Value};
+pub use bulk_load::{Given, Intake, Load, LoadColumn, LoadShape, LoadTable, Taken};
 pub use counters::{FileIo, Io, KernelCheck, Layer};
-pub use engine::{
-    ColumnInfo, Database, ENGINES, Engine, EngineInfo, Found, Reader, Retry, Shard, Writer, engine,
-};
+pub use database::{Database, DatabaseTable, Shard};
+pub use engine::{Engine, EngineInfo, Found};
 pub use error::Error;
 pub use layout::{LAYOUTS, TableShape};
-pub use load::{
-    AsGiven, DatabaseTable, Given, Intake, Load, LoadColumn, LoadShape, LoadTable, Taken,
-};
+pub use list::{ENGINES, engine};
+pub use names::{nearest, similar};
 pub use processes::cpu_s;
-pub use server::template::TEMPLATES;
+pub use server::home::TEMPLATES;
 pub use settings::{AutoVacuum, Journal, Partition, Settings, Synchronous, Write};
-pub use structure::{PageFill, Tree};
+pub use structure::{ColumnInfo, PageFill, Tree};
+pub use writer::{Reader, Retry, Writer};

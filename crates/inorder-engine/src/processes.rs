@@ -1,10 +1,9 @@
-//! What processes cost, read from Linux's `/proc`; what can't be read is unobservable, not zero.
+//! CPU time of processes from Linux's `/proc`. Values that cannot be read are unobservable, not zero.
 
 use std::{fs, path::Path};
 
-/// CPU seconds of processes so far, user and system, with those of their children that ended
-/// (proc_pid_stat(5), fields 14 to 17), counted in clock ticks. A server's that ended meanwhile is in its
-/// parent's.
+/// Returns the CPU seconds of processes so far, user and system, including their ended children (proc_pid_stat(5),
+/// fields 14 to 17), in clock ticks. The time of an ended server process is included in that of its parent.
 pub fn cpu_s(processes: &[u32]) -> Option<f64> {
     let mut ticks = 0;
     let is_there = |pid: &&u32| Path::new("/proc").join(pid.to_string()).exists();

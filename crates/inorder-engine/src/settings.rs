@@ -1,16 +1,15 @@
-//! Every engine setting that changes a number.
+//! Engine settings that affect measurements.
 
-/// Settings an experiment asks of an engine. What the engine made of them is read back with
-/// [`crate::Database::settings`].
+/// Requested settings of an engine. [`crate::Database::settings`] returns the effective ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Bytes of a database page.
     pub page_size_bytes: u32,
-    /// Page cache (buffer pool) in KiB, one connection's in SQLite.
+    /// Page cache (buffer pool) in KiB; in SQLite per connection.
     pub cache_kib: u64,
-    /// How a transaction is made atomic.
+    /// Method for atomic transactions.
     pub journal: Journal,
-    /// When the engine waits for the disk.
+    /// When the engine syncs to the disk.
     pub synchronous: Synchronous,
     /// Bytes of the file read through a memory map; 0 is off.
     pub mmap_bytes: u64,
@@ -20,22 +19,21 @@ pub struct Settings {
     pub checkpoint_pages: u32,
     /// Whether foreign keys are enforced.
     pub foreign_keys: bool,
-    /// How rows are handed to the engine.
+    /// Path of the rows to the engine.
     pub write: Write,
-    /// Servers that rows are spread over.
+    /// Number of shards.
     pub shards: u32,
-    /// What of a row says which of them it goes to.
+    /// Partitioning of the rows over the shards.
     pub partition: Partition,
-    /// CPU time that the first of them gets while rows are written, in percent of one core; 100 is
-    /// no limit.
+    /// CPU time of the first shard while rows are written, in percent of one core; 100 is no limit.
     pub first_shard_cpu_percent: u32,
-    /// Whether the SQL given to the database was written by somebody else: it is then run without any
-    /// right beyond the database's own tables, and refused where that can't be.
+    /// Whether the SQL is untrusted. The engine then runs it with rights on the database's own tables only, or
+    /// refuses it if that is not possible.
     pub is_confined: bool,
 }
 
 impl Default for Settings {
-    /// SQLite's own defaults, but WAL with `synchronous=NORMAL` and enforced foreign keys.
+    /// SQLite's defaults, except WAL with `synchronous=NORMAL` and enforced foreign keys.
     fn default() -> Self {
         Settings {
             page_size_bytes: 4096,
@@ -55,7 +53,7 @@ impl Default for Settings {
     }
 }
 
-/// An enum whose variants have names in experiment files, with the list of them.
+/// Defines an enum whose variants have names in experiment files.
 macro_rules! named {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$doc])*
@@ -63,7 +61,7 @@ macro_rules! named {
         pub enum $name { $($(#[$vdoc])* $variant,)+ }
 
         impl $name {
-            /// Every value.
+            /// All values.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
             /// The name used in experiment files and by the engine.
@@ -71,7 +69,7 @@ macro_rules! named {
                 match self { $(Self::$variant => $text,)+ }
             }
 
-            /// The value with this name, if there is one.
+            /// Returns the value with this name, if there is one.
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.name() == name)
             }
@@ -92,7 +90,7 @@ named!(
         Persist = "persist",
         /// A rollback journal in memory.
         Memory = "memory",
-        /// None: a crash may corrupt the file.
+        /// No journal: a crash may corrupt the file.
         Off = "off",
     }
 );
@@ -124,25 +122,25 @@ named!(
 );
 
 named!(
-    /// How rows are handed to the engine.
+    /// Path of the rows to the engine.
     Write {
-        /// A prepared INSERT for each row.
+        /// A prepared INSERT per row.
         Insert = "insert",
-        /// A prepared INSERT for many rows.
+        /// A prepared multi-row INSERT.
         Multi = "multi",
-        /// The engine's way for many rows: binary COPY, LOAD DATA LOCAL.
+        /// The engine's bulk load: binary COPY, LOAD DATA LOCAL.
         Bulk = "bulk",
-        /// That way to each shard at once, with the rows sorted out here.
+        /// A bulk load into each shard at the same time. This process computes the shard of each row.
         Routed = "routed",
     }
 );
 
 named!(
-    /// What of a row's key says which shard it goes to.
+    /// Partitioning of the rows over the shards.
     Partition {
-        /// Its hash.
+        /// By the hash of the key.
         Hash = "hash",
-        /// Where it lies between the smallest and the largest key there can be.
+        /// By the position of the key between the smallest and the largest possible key.
         Range = "range",
     }
 );

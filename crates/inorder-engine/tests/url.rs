@@ -190,6 +190,9 @@ const RIGHTS_BY_SET_ROLE: &[&str] = &[
     "ALTER SCHEMA bare OWNER TO {role}; REVOKE ALL ON SCHEMA bare FROM {role}",
     "CREATE TABLE precious.own(x INT); ALTER TABLE precious.own OWNER TO {role}; REVOKE ALL ON precious.own FROM {role}",
     "CREATE ROLE between NOINHERIT; GRANT INSERT ON precious.t TO between; GRANT between TO {role}",
+    "CREATE FUNCTION precious.f() RETURNS INT SECURITY DEFINER LANGUAGE sql AS 'SELECT 1';
+     REVOKE ALL ON FUNCTION precious.f() FROM PUBLIC; GRANT EXECUTE ON FUNCTION precious.f() TO {role};
+     GRANT USAGE ON SCHEMA precious TO {role}",
     "GRANT pg_write_server_files TO {role}",
     "ALTER ROLE {role} SUPERUSER",
 ];
@@ -230,6 +233,41 @@ fn a_role_that_reaches_more_by_set_role_runs_no_sql_of_others() {
         );
         assert!(running.guests().is_empty(), "{right}");
     }
+}
+
+#[test]
+fn a_user_with_rights_on_a_database_called_like_inorders_runs_no_sql_of_others() {
+    let mut servers = common::servers().into_iter();
+    let Some(mariadb) = servers.find(|engine| engine.name() == "mariadb") else {
+        return;
+    };
+    let running = Running::start(mariadb);
+    let user = format!("CREATE USER bench@'%' IDENTIFIED BY '{PASSWORD}'");
+    for sql in [&user, "GRANT ALL ON `inorder\\_%`.* TO bench@'%'"] {
+        running.sql(sql).unwrap();
+    }
+    let confined = Settings {
+        is_confined: true,
+        ..Settings::default()
+    };
+    let remote = remote(&running.url("bench", PASSWORD)).unwrap();
+    let create = || remote.create(Path::new("unused"), &confined);
+    let other_trial = create().unwrap();
+    // The database of another trial is inorder's.
+    create().map(drop).unwrap();
+    running.sql("CREATE DATABASE inorder_shop").unwrap();
+    let error = create().map(drop).unwrap_err().to_string();
+    let is_told = error.contains("without rights elsewhere") && error.contains("inorder_shop");
+    assert!(is_told, "{error}");
+    running.sql("DROP DATABASE inorder_shop").unwrap();
+    create().map(drop).unwrap();
+    drop(other_trial);
+    running
+        .sql("GRANT SELECT ON `inorder_shop`.* TO bench@'%'")
+        .unwrap();
+    let error = create().map(drop).unwrap_err().to_string();
+    assert!(error.contains("`inorder_shop`"), "{error}");
+    assert!(running.guests().is_empty());
 }
 
 /// The URL of a server for a child of this test.

@@ -1,10 +1,14 @@
 //! What an id costs beside what it costs elsewhere: `cargo bench -p inorder-key --bench ids`.
 //!
+//! `-- --csv FILE` writes the time of every round.
+//!
 //! Contenders take turns, round after round, so that a noisy machine disturbs all of them; the median round counts, and
 //! ratios are to the first line of each group. Every line says whether its ids are in order among all threads, and
 //! whether a child process made by `fork` gets ids of its own.
 
+use std::fs::File;
 use std::hint::{black_box, spin_loop};
+use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{LazyLock, Mutex};
 use std::time::{Instant, SystemTime};
@@ -217,7 +221,7 @@ fn round(work: Work, threads: usize) -> Option<f64> {
     (together >= slowest.mul_f64(TOGETHER_MIN)).then(|| slowest.as_nanos() as f64 / IDS as f64)
 }
 
-fn compare(title: &str, contenders: &[Contender], threads: usize) {
+fn compare(csv: &mut Option<File>, title: &str, contenders: &[Contender], threads: usize) {
     println!("\n{title}, {threads} thread(s)");
     let mut rounds = vec![Vec::with_capacity(ROUNDS); contenders.len()];
     for _ in 0..ROUNDS {
@@ -227,6 +231,15 @@ fn compare(title: &str, contenders: &[Contender], threads: usize) {
     }
     let mut first = None;
     for (times, (name, properties, _)) in rounds.iter_mut().zip(contenders) {
+        for id_ns in times.iter() {
+            if let Some(csv) = csv {
+                writeln!(
+                    csv,
+                    "{title},{threads},\"{name}\",\"{properties}\",{id_ns:.2}"
+                )
+                .unwrap();
+            }
+        }
         times.sort_by(f64::total_cmp);
         let count = times.len();
         let median = times.get(count / 2).copied().unwrap_or(f64::NAN);
@@ -242,15 +255,24 @@ fn ahead(ids: usize) {
     println!("\n{ids} Ulid::now in a row end {ahead_ms} ms ahead of the clock");
 }
 
+/// The file that `--csv` names, with its headings.
+fn csv() -> Option<File> {
+    let file = std::env::args().skip_while(|word| word != "--csv").nth(1)?;
+    let mut csv = File::create(file).unwrap();
+    writeln!(csv, "group,threads,name,properties,id_ns").unwrap();
+    Some(csv)
+}
+
 fn main() {
+    let csv = &mut csv();
     ahead(10_000_000);
     std::thread::sleep(std::time::Duration::from_secs(1));
     for threads in [1, 2] {
-        compare("ULID", ULIDS, threads);
-        compare("UUIDv7", UUID7S, threads);
-        compare("UUIDv4", UUID4S, threads);
-        compare("Batches of 1000", BATCHES, threads);
+        compare(csv, "ULID", ULIDS, threads);
+        compare(csv, "UUIDv7", UUID7S, threads);
+        compare(csv, "UUIDv4", UUID4S, threads);
+        compare(csv, "Batches of 1000", BATCHES, threads);
     }
-    compare("Text", FORMATS, 1);
-    compare("Parse", PARSES, 1);
+    compare(csv, "Text", FORMATS, 1);
+    compare(csv, "Parse", PARSES, 1);
 }

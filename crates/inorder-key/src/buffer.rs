@@ -1,11 +1,11 @@
-//! Keys in bulk, as a batch of rows wants them: one array a column, no allocation a key.
+//! Keys in bulk: one array per column, without an allocation per key.
 
 use crate::{Encoding, KeyKind};
 
 /// A column (or two) of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyBuffer {
-    /// The engine makes the key: nothing but a count is kept.
+    /// Keys that the engine generates: only their number is stored.
     Assigned(usize),
     /// Integer keys.
     Integers(Vec<i64>),
@@ -23,7 +23,7 @@ pub enum KeyBuffer {
 }
 
 impl KeyBuffer {
-    /// An empty buffer of the shape that keys of this kind and encoding take.
+    /// Creates an empty buffer for keys of this kind and encoding.
     pub fn new(kind: KeyKind, encoding: Encoding) -> Self {
         match (kind, kind.width_bytes(encoding)) {
             (KeyKind::Serial, _) => KeyBuffer::Assigned(0),
@@ -37,7 +37,7 @@ impl KeyBuffer {
         }
     }
 
-    /// How many keys there are.
+    /// Number of keys.
     pub fn len(&self) -> usize {
         match self {
             KeyBuffer::Assigned(keys) => *keys,
@@ -48,7 +48,7 @@ impl KeyBuffer {
         }
     }
 
-    /// Whether there is no key.
+    /// Returns whether the buffer has no keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -66,7 +66,7 @@ impl KeyBuffer {
         }
     }
 
-    /// Whether both buffers hold keys of one shape: the same variant, width and meaning of bytes.
+    /// Returns whether both buffers have the same variant, key width and type of bytes (text or blob).
     pub fn has_shape_of(&self, other: &Self) -> bool {
         use KeyBuffer::{Assigned, Bytes, Integers, Pairs};
         match (self, other) {

@@ -14,10 +14,10 @@ type Lanes = [u32; 16];
 /// The constant words of the state (RFC 8439 section 2.3): "expand 32-byte k".
 const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
 
-/// The first sixteen blocks of a key's keystream: nonce 0, counter from 0.
+/// Computes the first sixteen blocks of a key's keystream: nonce 0, counter from 0.
 ///
-/// Plain code that compilers turn into vector instructions if there are 256-bit registers, and into poor code otherwise:
-/// inline into a function compiled for such a processor. There it takes 0.6 times as long as [`keystream_elsewhere`].
+/// Compilers vectorize this code for processors with 256-bit registers, and generate slow code for others. Inline it
+/// into a function compiled for such a processor. There it takes 0.6 times as long as [`keystream_elsewhere`].
 #[inline(always)]
 pub(crate) fn keystream(key: &[u8; KEY_BYTES], out: &mut [u8; BLOCKS_BYTES]) {
     let mut start = [[0; 16]; 16];
@@ -50,7 +50,7 @@ pub(crate) fn keystream(key: &[u8; KEY_BYTES], out: &mut [u8; BLOCKS_BYTES]) {
     }
 }
 
-/// The same bytes as [`keystream`], by a library that is fast without 256-bit registers too.
+/// Computes the same bytes as [`keystream`] with a library that is also fast without 256-bit registers.
 pub(crate) fn keystream_elsewhere(key: &[u8; KEY_BYTES], out: &mut [u8; BLOCKS_BYTES]) {
     ChaCha8Rng::from_seed(*key).fill_bytes(out);
 }

@@ -1,4 +1,4 @@
-//! Where ids get their time from.
+//! Clocks: the sources of time for ids.
 
 use std::cell::Cell;
 use std::fmt;
@@ -6,20 +6,20 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::machine;
 
-/// A moment as ids hold it: milliseconds since 1970-01-01T00:00:00Z and what lies past the millisecond.
+/// A time as ids store it: milliseconds since 1970-01-01T00:00:00Z, and the nanoseconds within the millisecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixTime {
     /// Whole milliseconds since the Unix epoch, at most [`UnixTime::MS_MAX`] in an id.
     pub ms: u64,
-    /// Nanoseconds past the millisecond, 0 to 999,999.
+    /// Nanoseconds within the millisecond, 0 to 999,999.
     pub sub_ms_nanos: u32,
 }
 
 impl UnixTime {
-    /// The last millisecond that 48 bits can name: in the year 10889.
+    /// The last millisecond that 48 bits can represent, in the year 10889.
     pub const MS_MAX: u64 = (1 << 48) - 1;
 
-    /// The moment at which a millisecond begins.
+    /// Creates the time at which a millisecond begins.
     pub const fn from_ms(ms: u64) -> Self {
         Self {
             ms,
@@ -29,7 +29,7 @@ impl UnixTime {
 }
 
 impl fmt::Display for UnixTime {
-    /// As RFC 3339 has it, to the millisecond: `2022-02-22T19:22:22.000Z`.
+    /// Formats the time as RFC 3339 to the millisecond: `2022-02-22T19:22:22.000Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const DAYS_IN_400_YEARS: u64 = 146_097;
         let (seconds, ms) = (self.ms / 1000, self.ms % 1000);
@@ -52,7 +52,7 @@ impl fmt::Display for UnixTime {
 }
 
 impl From<SystemTime> for UnixTime {
-    /// The system's time, or the epoch itself for a time before it.
+    /// Converts a system time. A time before 1970 becomes the epoch.
     fn from(time: SystemTime) -> Self {
         let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         Self {
@@ -62,26 +62,26 @@ impl From<SystemTime> for UnixTime {
     }
 }
 
-/// What a clock answered: the time, and for how many ids it may be used before the clock is read again.
+/// The result of reading a clock: the time, and the number of ids that may use it before the next reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// The time.
     pub time: UnixTime,
-    /// How many ids may take this time, at least 1.
+    /// Number of ids that may use this time, at least 1.
     pub ids: usize,
 }
 
 /// A source of time for ids.
 ///
-/// It may stand still or step back: generators keep their order regardless.
+/// The clock may stand still or be set back. Generators keep their order in both cases.
 pub trait Clock {
-    /// Reads the clock on behalf of the next `wanted` ids (at least 1); the answer serves 1 to `wanted` of them.
+    /// Reads the clock for the next `wanted` ids (at least 1). The reading is valid for 1 to `wanted` of them.
     fn read(&mut self, wanted: usize) -> Reading;
 }
 
 /// The system's real-time clock.
 ///
-/// A batch reads it once in 256 ids, about a microsecond.
+/// A batch reads it once per 256 ids, about once per microsecond.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -95,12 +95,12 @@ impl Clock for SystemClock {
     }
 }
 
-/// The millisecond it is, for less than half of what [`SystemClock`] costs.
+/// A clock for the current millisecond that costs less than half of [`SystemClock`].
 ///
-/// The processor's counter is read first (9 ns, the clock 22): while it says that the millisecond this thread last read
-/// cannot have ended, that one is right. It only ever says how long an answer holds, a millisecond at most, so a counter
-/// that differs between processors, stops while the machine sleeps or jumps when it moves makes no answer last; neither
-/// does a clock that is set.
+/// It reads the processor's counter first (9 ns; the system clock takes 22 ns). While the counter shows that the
+/// millisecond this thread last read cannot have ended, the clock returns that millisecond. The counter only limits
+/// how long a reading is valid, one millisecond at most. A counter that differs between processors, stops in standby
+/// or jumps afterwards therefore extends no reading. Setting the system clock extends none either.
 #[inline]
 pub(crate) fn now_ms() -> u64 {
     thread_local! {
@@ -119,19 +119,19 @@ pub(crate) fn now_ms() -> u64 {
     })
 }
 
-/// What the clock said, and for how long it holds.
+/// The last reading of the system clock, and the limit of its validity.
 #[derive(Clone, Copy)]
 struct Answer {
     ms: u64,
-    /// The counter shortly before the clock was read.
+    /// The value of the counter shortly before the clock was read.
     since: u64,
-    /// How far the counter may have gone.
+    /// Number of counter steps for which the reading is valid.
     ticks: u64,
 }
 
 impl Answer {
-    /// Until the millisecond ends, were the counter as slow as one a nanosecond. It is two to four times as fast, so
-    /// the end is approached in steps: some thirty in a millisecond.
+    /// Creates a reading that is valid for as many counter steps as nanoseconds remain in the millisecond. The counter
+    /// makes two to four steps per nanosecond, so about thirty readings per millisecond approach its end.
     fn new(time: UnixTime, since: u64) -> Self {
         Self {
             ms: time.ms,
@@ -140,14 +140,14 @@ impl Answer {
         }
     }
 
-    /// The millisecond, if it still holds. A counter that went back is taken for one that went far.
+    /// Returns the millisecond if it is still valid. A counter that went backwards counts as expired.
     #[inline]
     fn at(self, ticks: u64) -> Option<u64> {
         (ticks.wrapping_sub(self.since) < self.ticks).then_some(self.ms)
     }
 }
 
-/// A clock that ids themselves move: one millisecond every so many ids.
+/// A clock that advances by one millisecond per fixed number of ids.
 #[derive(Clone, Copy, Debug)]
 pub struct CountingClock {
     ms: u64,
@@ -156,13 +156,13 @@ pub struct CountingClock {
 }
 
 impl CountingClock {
-    /// Where reproducible streams begin: 2024-01-01T00:00:00Z.
+    /// Start time of reproducible streams: 2024-01-01T00:00:00Z.
     pub const START_MS: u64 = 1_704_067_200_000;
 
-    /// How many keys reproducible streams make in a millisecond.
+    /// Keys per millisecond of reproducible streams.
     pub const KEYS_PER_MS: usize = 20;
 
-    /// A clock that starts at `start_ms` milliseconds since the Unix epoch and gains one millisecond every
+    /// Creates a clock that starts at `start_ms` milliseconds since the Unix epoch and advances one millisecond per
     /// `keys_per_ms` ids (0 counts as 1).
     pub fn new(start_ms: u64, keys_per_ms: usize) -> Self {
         let keys_per_ms = keys_per_ms.max(1);

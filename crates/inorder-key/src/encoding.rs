@@ -1,13 +1,13 @@
 //! The list of encodings.
 
-/// How a key is stored.
+/// Storage format of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Encoding {
     /// A 64-bit integer.
     Integer,
     /// The bytes themselves: 16, or 20 for a token.
     Blob,
-    /// The engine's own UUID type, where it has one.
+    /// The engine's own UUID type, if it has one.
     Native,
     /// Text: 36 characters for a UUID, 26 for a ULID, 40 hex digits for a token.
     Text,
@@ -32,7 +32,7 @@ impl Encoding {
         }
     }
 
-    /// The encoding with this name, if there is one.
+    /// Returns the encoding with this name, if there is one.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|e| e.name() == name)
     }

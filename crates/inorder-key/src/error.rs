@@ -1,8 +1,8 @@
-//! What can go wrong with a key.
+//! Errors of this crate.
 
 use crate::{Encoding, KeyKind, UnixTime};
 
-/// What can go wrong when keys are made or read.
+/// Error of making or reading a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,28 +14,28 @@ pub enum Error {
         names(kind.encodings())
     )]
     Encoding {
-        /// The kind asked for.
+        /// The requested kind.
         kind: KeyKind,
-        /// The encoding asked for.
+        /// The requested encoding.
         encoding: Encoding,
     },
-    /// The system gave no random bytes.
+    /// The operating system returned no random bytes.
     #[error("the system gave no random bytes: {0}")]
     Entropy(#[from] getrandom::Error),
-    /// No id is left: in the millisecond, where the generator refuses to run ahead, or in all of time.
+    /// No id is left: in the millisecond, if the generator may not run ahead, or in the whole range of times.
     #[error("no id is left after the last one: wait for the clock, or let the ids run ahead of it")]
     Exhausted,
-    /// The bits of a [`Method`](crate::Method) are out of its range.
+    /// The number of bits of a [`Method`](crate::Method) is out of range.
     #[error("the method takes {min} to {max} bits, not {bits}")]
     Method {
-        /// The bits asked for.
+        /// The requested number of bits.
         bits: u32,
-        /// The fewest bits the method takes.
+        /// The minimum number of bits of the method.
         min: u32,
-        /// The most bits the method takes.
+        /// The maximum number of bits of the method.
         max: u32,
     },
-    /// An id has no room for this time.
+    /// The time is outside the range of an id.
     #[error(
         "millisecond {ms} is in no id: they begin in 1970 with 0 and end in the year 10889 with {}",
         UnixTime::MS_MAX
@@ -44,7 +44,7 @@ pub enum Error {
         /// Milliseconds since the Unix epoch.
         ms: i128,
     },
-    /// A text is no time.
+    /// The text is not a time.
     #[error(
         "{0:?} is no time: write 2024-01-31, 2024-01-31T12:30:00.250Z or milliseconds since 1970, 12 digits or more"
     )]
@@ -52,26 +52,26 @@ pub enum Error {
     /// The text or blob of an id is too short or too long.
     #[error("{what} has {expected} {unit}, not {found}")]
     Length {
-        /// What was to be read.
+        /// Name of the expected id.
         what: &'static str,
-        /// The length it has.
+        /// The expected length.
         expected: usize,
-        /// The length of what was given.
+        /// The actual length.
         found: usize,
-        /// What the lengths count.
+        /// The unit of the lengths.
         unit: &'static str,
     },
-    /// A character has no place in the text of an id.
+    /// A character is invalid in the text of an id.
     #[error("{what} cannot have {:?} at position {at}", char::from(*found))]
     Character {
-        /// What was to be read.
+        /// Name of the expected id.
         what: &'static str,
-        /// The byte found there.
+        /// The invalid byte.
         found: u8,
-        /// Where, in bytes, counted from 1.
+        /// Position of the byte, from 1.
         at: usize,
     },
-    /// The first character of a ULID stands for more than 128 bits.
+    /// The first character of a ULID exceeds 128 bits.
     #[error("a ULID begins with 0 to 7, not {:?}: it would exceed 128 bits", char::from(*found))]
     TooLarge {
         /// The first character.

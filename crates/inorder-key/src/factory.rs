@@ -1,4 +1,4 @@
-//! One generator for all threads of a process.
+//! A generator shared by all threads of a process.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -7,33 +7,36 @@ use crate::{TimeId, UnixTime, clock};
 
 /// Bits of the counter after the milliseconds.
 const COUNTER_BITS: u32 = 16;
-/// Bits of its random start in each millisecond: few, so that most of a millisecond's counts are left.
+/// Bits of the counter's random start in each millisecond. They are few, so most of the counter's range remains.
 const START_BITS: u32 = 12;
-/// Ids of a batch that share one count and one look at the clock.
+/// Ids of a batch per counter step and clock reading.
 const BATCH: usize = 256;
-/// The time is taken to stand still from here on, two years before 48 bits of milliseconds end in the year 10889: what
-/// is left cannot be counted through.
+/// Maximum time of the counter, two years before 48 bits of milliseconds end in the year 10889. The remaining range
+/// cannot be used up.
 const MS_MAX: u64 = UnixTime::MS_MAX - (1 << 36);
 
 /// A lock-free generator of strictly increasing ids, shared by any number of threads.
 ///
-/// RFC 9562 section 6.2, method 1: 48 bits of milliseconds and a counter of 16 bits are one atomic word, and the bits
-/// after it (64 in a ULID, 58 in a UUIDv7) come from a buffered ChaCha8 generator of the thread's own. One atomic
-/// addition thus orders the ids of a kind among all threads: one made after another was made is greater. Nobody who knows
-/// an id can guess the next.
+/// RFC 9562 section 6.2, method 1. One atomic word has 48 bits of milliseconds and a counter of 16 bits. The
+/// following bits (64 in a ULID, 58 in a UUIDv7) come from a buffered ChaCha8 generator of the thread. One atomic
+/// addition per id therefore orders the ids of one kind over all threads: a later id is greater. An id does not
+/// reveal the next one.
 ///
 /// - Each millisecond the counter starts at a random value below 2^12.
-/// - A clock that stands still or steps back is ignored: the counter goes on from the last id.
-/// - A counter that overflows carries into the milliseconds: the ids run ahead of the clock, which takes more than
-///   61,440 calls a millisecond. A thread that does nothing else makes some 90,000: ten million in a row end 40 ms ahead,
-///   and fall back to the clock once it has caught up. A batch counts once in 256 ids.
-/// - The clock is read once a stretch of a millisecond and thread, by the processor's counter in between (x86-64): after
-///   the machine has slept, or its clock was set, a thread's ids may have the old time for up to a millisecond more.
-/// - Threads that share a factory move one word between processors: an id costs 11 ns in one thread, 29 in each of two.
-///   Ranges of counts for each thread would cost less and break the order; [`Factory::fill`] costs less and keeps it.
-/// - After a fork the random generators of the child take a new key before their next use, so that parent and child,
-///   which count on from the same word, differ in 58 random bits. Only the `fork` of the C library is noticed, not the
-///   bare system call, nor the snapshot of a virtual machine.
+/// - A clock that stands still or is set back is ignored. The counter continues from the last id.
+/// - A counter overflow carries into the milliseconds, so the ids run ahead of the clock. This takes more than 61,440
+///   calls per millisecond. A thread that only makes ids makes about 90,000 per millisecond. After ten million ids it
+///   is 40 ms ahead. The ids have the time of the clock again once the clock has caught up. A batch advances the
+///   counter once per 256 ids.
+/// - Each thread reads the clock once per part of a millisecond, and the processor's counter in between (x86-64).
+///   After standby or a change of the clock, the ids of a thread may have the old time for up to one more
+///   millisecond.
+/// - Threads that share a factory share one cache line. An id takes 11 ns in one thread, and 29 ns in each of two
+///   threads. A range of counts per thread would be faster, but would not keep the order. [`Factory::fill`] is faster
+///   and keeps it.
+/// - After a fork, the random generators of the child take a new key before their next use. Parent and child continue
+///   from the same counter, and their ids differ in 58 random bits. Only the C library's `fork` is detected, not the
+///   bare system call and not the snapshot of a virtual machine.
 #[derive(Debug, Default)]
 #[repr(align(128))] // Nothing else is in its cache line, nor in the one fetched along.
 pub struct Factory {
@@ -42,21 +45,21 @@ pub struct Factory {
 }
 
 impl Factory {
-    /// A factory with no ids made.
+    /// Creates a factory that has made no ids.
     pub const fn new() -> Self {
         Self {
             last: AtomicU64::new(0),
         }
     }
 
-    /// The one that [`Ulid::now`](crate::Ulid::now) and [`Uuid::now_v7`](crate::Uuid::now_v7) use.
+    /// The factory of [`Ulid::now`](crate::Ulid::now) and [`Uuid::now_v7`](crate::Uuid::now_v7).
     #[inline]
     pub fn process() -> &'static Self {
         static PROCESS: Factory = Factory::new();
         &PROCESS
     }
 
-    /// The next id.
+    /// Returns the next id.
     ///
     /// # Panics
     /// If the system gives no random bytes.
@@ -65,7 +68,7 @@ impl Factory {
         self.next_at(UnixTime::from_ms(clock::now_ms()))
     }
 
-    /// The next id at a time of the caller's, or after the last id if that is later.
+    /// Returns the next id at this time, or the id after the last one if that is later.
     ///
     /// # Panics
     /// If the system gives no random bytes.
@@ -78,9 +81,9 @@ impl Factory {
         })
     }
 
-    /// Fills `out` with the next ids, which lie together: no other thread's id comes between 256 of them.
+    /// Fills `out` with the next ids, in groups of 256. No other thread's id is within a group.
     ///
-    /// Within those 256, each is the last plus a random step of 1 to 2^32 (method 2).
+    /// Within a group each id is the last one plus a random step of 1 to 2^32 (method 2).
     ///
     /// # Panics
     /// If the system gives no random bytes.
@@ -99,7 +102,7 @@ impl Factory {
         });
     }
 
-    /// Milliseconds and counter of the next id.
+    /// Returns milliseconds and counter of the next id.
     #[inline]
     fn count(&self, ms: u64, rng: &mut KeyRng) -> u64 {
         // Adding before looking moves the word between processors once, not twice; a count of a past millisecond is

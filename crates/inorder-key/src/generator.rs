@@ -1,4 +1,4 @@
-//! A generator of one's own.
+//! A generator for one owner.
 
 use std::marker::PhantomData;
 
@@ -8,12 +8,12 @@ use crate::{Clock, Error, Method, Overflow, SystemClock, TimeId, Ulid};
 
 /// A generator of strictly increasing ids for one owner: [`Ulid`]s, or [`Uuid`](crate::Uuid)s of version 7.
 ///
-/// Its ids are in order among themselves. Threads that share one put it behind a lock; [`Factory`](crate::Factory) needs
-/// none, and orders the ids of a whole process.
+/// Its ids are in order among themselves. Threads that share a generator need a lock. [`Factory`](crate::Factory)
+/// needs none, and orders the ids of a whole process.
 ///
-/// - A clock that stands still or steps back changes nothing: ids go on from the last one.
-/// - When a millisecond has no id left, [`Overflow`] decides.
-/// - After a fork the child takes fresh randomness before its next id.
+/// - A clock that stands still or is set back is ignored. The ids continue from the last one.
+/// - [`Overflow`] defines what happens when a millisecond has no id left.
+/// - After a fork the child draws new random bits before its next id.
 ///
 /// ```
 /// use inorder_key::{Generator, Method, Overflow, Uuid};
@@ -29,7 +29,7 @@ pub struct Generator<I, C = SystemClock> {
 }
 
 impl<I: TimeId> Generator<I> {
-    /// A generator on the system's clock.
+    /// Creates a generator with the system clock.
     ///
     /// # Errors
     /// [`Error::Method`] if the bits of the method are out of range, [`Error::Entropy`] if the system gives no random
@@ -40,8 +40,8 @@ impl<I: TimeId> Generator<I> {
 }
 
 impl Generator<Ulid> {
-    /// A generator that keeps to the ULID specification: in one millisecond each ULID is the last plus one, and the one
-    /// after the greatest is refused.
+    /// Creates a generator that follows the ULID specification. Within a millisecond each ULID is the last one plus
+    /// one. After the greatest id, the generator returns an error.
     ///
     /// # Errors
     /// [`Error::Entropy`] if the system gives no random bytes.
@@ -51,7 +51,7 @@ impl Generator<Ulid> {
 }
 
 impl<I: TimeId, C: Clock> Generator<I, C> {
-    /// A generator on another clock.
+    /// Creates a generator with another clock.
     ///
     /// # Errors
     /// As [`Generator::new`].
@@ -64,7 +64,7 @@ impl<I: TimeId, C: Clock> Generator<I, C> {
         })
     }
 
-    /// The next id.
+    /// Returns the next id.
     ///
     /// # Errors
     /// [`Error::Exhausted`] if none is left, [`Error::Entropy`] if the system gives no random bytes after a fork.
@@ -76,10 +76,10 @@ impl<I: TimeId, C: Clock> Generator<I, C> {
         self.sequence.next(now, &mut self.rng).map(I::from_number)
     }
 
-    /// Fills `out` with the next ids, the clock read once for many.
+    /// Fills `out` with the next ids, and reads the clock once for many of them.
     ///
     /// # Errors
-    /// As [`Generator::next`]; ids before the one that failed are written and used up.
+    /// As [`Generator::next`]. The ids before the failed one are written and used up.
     pub fn fill(&mut self, out: &mut [I]) -> Result<(), Error> {
         self.rng.rekey_if_forked()?;
         self.sequence

@@ -1,6 +1,6 @@
-//! What ULIDs and UUIDs share: 16 bytes that are a number, bytes or text.
+//! The common part of ULIDs and UUIDs: 128 bits as a number, bytes or text.
 
-/// Defines an id of 128 bits whose order is that of its bytes and of its text.
+/// Defines an id of 128 bits. Ids, their bytes and their texts have the same order.
 macro_rules! define_id {
     ($(#[$doc:meta])* $name:ident, $what:literal, $text_bytes:literal, $write:path, $read:path) => {
         $(#[$doc])*
@@ -9,32 +9,32 @@ macro_rules! define_id {
         pub struct $name(u128);
 
         impl $name {
-            /// Characters of the text form.
+            /// Length of the text form in characters.
             pub const TEXT_BYTES: usize = $text_bytes;
-            /// All 128 bits clear.
+            /// The id with all 128 bits clear. As a UUID it is the nil UUID (RFC 9562 section 5.9).
             pub const NIL: Self = Self(0);
-            /// All 128 bits set.
+            /// The id with all 128 bits set. As a UUID it is the max UUID (RFC 9562 section 5.10).
             pub const MAX: Self = Self(u128::MAX);
 
-            /// The id with these 128 bits, the most significant first in bytes and text.
+            /// Creates the id with these 128 bits. The most significant bit is the first in bytes and text.
             #[inline]
             pub const fn from_u128(bits: u128) -> Self {
                 Self(bits)
             }
 
-            /// The 128 bits.
+            /// Returns the 128 bits.
             #[inline]
             pub const fn to_u128(self) -> u128 {
                 self.0
             }
 
-            /// The id stored in these 16 bytes, in big-endian order.
+            /// Creates the id from 16 bytes in big-endian order.
             #[inline]
             pub const fn from_bytes(bytes: [u8; 16]) -> Self {
                 Self(u128::from_be_bytes(bytes))
             }
 
-            /// The id stored in a blob of 16 bytes.
+            /// Reads the id from a blob of 16 bytes.
             ///
             /// # Errors
             /// [`Error::Length`](crate::Error::Length) for any other length.
@@ -48,29 +48,30 @@ macro_rules! define_id {
                 Ok(Self::from_bytes(bytes))
             }
 
-            /// The 16 bytes, in big-endian order: they sort as the ids do.
+            /// Returns the 16 bytes in big-endian order. They sort as the ids do.
             #[inline]
             pub const fn to_bytes(self) -> [u8; 16] {
                 self.0.to_be_bytes()
             }
 
-            /// Reads the text form or 32 hex digits, in either case; a UUID in braces or after `urn:uuid:` as well.
+            /// Reads the text form or 32 hex digits in upper or lower case. A UUID may have braces or the prefix
+            /// `urn:uuid:`.
             ///
             /// # Errors
             /// [`Error::Length`](crate::Error::Length), [`Error::Character`](crate::Error::Character) or
-            /// [`Error::TooLarge`](crate::Error::TooLarge), each saying where.
+            /// [`Error::TooLarge`](crate::Error::TooLarge), each with the position.
             #[inline]
             pub fn parse(text: impl AsRef<[u8]>) -> Result<Self, $crate::Error> {
                 $read(text.as_ref()).map(Self)
             }
 
-            /// Writes the text form, ASCII, without allocation.
+            /// Writes the text form in ASCII, without allocation.
             #[inline]
             pub fn write_text(self, out: &mut [u8; $text_bytes]) {
                 $write(self.0, out);
             }
 
-            /// The text form, ASCII, without allocation.
+            /// Returns the text form in ASCII, without allocation.
             #[inline]
             pub fn to_text(self) -> [u8; $text_bytes] {
                 let mut text = [0; $text_bytes];
@@ -113,7 +114,7 @@ macro_rules! define_id {
 
         #[cfg(feature = "serde")]
         impl ::serde::Serialize for $name {
-            /// Text for formats that people read, 16 bytes for others.
+            /// Serializes as text for human-readable formats, and as 16 bytes for others.
             fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match serializer.is_human_readable() {
                     true => serializer.collect_str(self),

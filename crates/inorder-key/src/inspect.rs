@@ -1,8 +1,8 @@
-//! What an id is: kind, encoding, time, bits and what looks wrong.
+//! Inspection of an id: kind, encoding, time, fields and problems.
 
 use crate::{Encoding, KeyKind, Ulid, UnixTime, Uuid};
 
-/// An id taken apart.
+/// The parts and properties of an id.
 ///
 /// ```
 /// use inorder_key::{Inspection, KeyKind, UnixTime};
@@ -14,34 +14,34 @@ use crate::{Encoding, KeyKind, Ulid, UnixTime, Uuid};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inspection {
-    /// What it is, in words: `UUID version 7`.
+    /// Description of the id: `UUID version 7`.
     pub name: String,
-    /// The kind of key, if it is one that this crate makes.
+    /// Kind of key, if this crate makes it.
     pub kind: Option<KeyKind>,
-    /// How it was given.
+    /// Encoding of the input.
     pub encoding: Encoding,
-    /// The 128 bits, of a ULID or UUID.
+    /// The 128 bits of a ULID or UUID.
     pub bits: Option<u128>,
-    /// When it was made, if it says so.
+    /// Time of creation, if the id contains it.
     pub time: Option<UnixTime>,
-    /// Its parts, the most significant first; together they are all its bits.
+    /// Fields, the most significant first. Together they are all bits of the id.
     pub fields: Vec<Field>,
-    /// What looks wrong, a sentence each.
+    /// Problems, one sentence each.
     pub problems: Vec<String>,
 }
 
-/// A run of bits within an id.
+/// A field of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// What the specification calls it.
+    /// Name of the field in the specification.
     pub name: &'static str,
-    /// How many bits.
+    /// Number of bits.
     pub bits: u32,
-    /// Their value.
+    /// Value of the bits.
     pub value: u128,
 }
 
-/// Names and sizes of fields, the most significant first.
+/// Names and bit lengths of fields, the most significant first.
 type Layout = &'static [(&'static str, u32)];
 
 const ULID: Layout = &[("time", 48), ("randomness", 80)];
@@ -100,18 +100,18 @@ const UUID_8: Layout = &[
 ];
 const UUID_OTHER: Layout = &[("unknown", 128)];
 
-/// 100-nanosecond intervals from the Gregorian reform to 1970, as versions 1 and 6 count (RFC 9562 section 5.1).
+/// Intervals of 100 ns from the Gregorian reform to 1970, as in versions 1 and 6 (RFC 9562 section 5.1).
 const GREGORIAN_TO_UNIX: u64 = 0x01B2_1DD2_1381_4000;
-/// A day, in milliseconds: clocks differ by less.
+/// One day in milliseconds, the tolerated difference between clocks.
 const DAY_MS: u64 = 86_400_000;
 /// 2000-01-01T00:00:00Z: earlier ids are rare.
 const EARLY_MS: u64 = 946_684_800_000;
 
 impl Inspection {
-    /// What a text is: an integer, a ULID, a UUID in any of its forms, or hex digits of a blob or token.
+    /// Inspects a text: an integer, a ULID, a UUID in any form, or the hex digits of a blob or token.
     ///
-    /// 26 characters are a ULID, whatever else they could be, and hyphens make a UUID; 32 hex digits are those of a blob
-    /// of 16 bytes. `now` tells which times lie in the future.
+    /// 26 characters are always read as a ULID. A text with hyphens is read as a UUID, and 32 hex digits as a blob of
+    /// 16 bytes. Times after `now` are reported as being in the future.
     pub fn of_text(text: &str, now: UnixTime) -> Self {
         match text.parse::<i64>() {
             // Leading zeros make a ULID of digits alone.
@@ -120,9 +120,9 @@ impl Inspection {
         }
     }
 
-    /// What a blob is: 16 bytes of a UUID or ULID, anything else taken for a token.
+    /// Inspects a blob: 16 bytes are a UUID or ULID, any other length is a token.
     ///
-    /// `now` tells which times lie in the future.
+    /// Times after `now` are reported as being in the future.
     pub fn of_blob(blob: &[u8], now: UnixTime) -> Self {
         let mut found = match <[u8; 16]>::try_from(blob) {
             Ok(bytes) => {
@@ -146,7 +146,7 @@ impl Inspection {
         found
     }
 
-    /// What an integer is.
+    /// Inspects an integer.
     pub fn of_integer(integer: i64) -> Self {
         let mut found = Self::new("integer".into());
         found.encoding = Encoding::Integer;
@@ -263,7 +263,7 @@ impl Inspection {
         found
     }
 
-    /// A text that is no id: the problem is that of the id whose length comes nearest.
+    /// Inspects a text that is not an id. The problem is that of the id with the most similar length.
     fn of_nothing(text: &str) -> Self {
         let mut found = Self::new(NOTHING.into());
         let is_nearer_to_ulid = text.len().abs_diff(26) < text.len().abs_diff(32);
@@ -290,7 +290,7 @@ impl Inspection {
         }
     }
 
-    /// The value of the field with this name.
+    /// Returns the value of the field with this name.
     pub fn field(&self, name: &str) -> Option<u128> {
         let field = self.fields.iter().find(|field| field.name == name);
         field.map(|field| field.value)
@@ -311,10 +311,10 @@ impl Inspection {
     }
 }
 
-/// The name of what is no id.
+/// Description of a text that is not an id.
 const NOTHING: &str = "no id";
 
-/// Takes 128 bits apart.
+/// Splits 128 bits into fields.
 fn fields(layout: Layout, id: u128) -> Vec<Field> {
     let mut below = u128::BITS;
     let field = |&(name, bits): &(&'static str, u32)| {

@@ -2,12 +2,12 @@
 
 use crate::Encoding;
 
-/// How an id is made.
+/// Kind of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum KeyKind {
-    /// The engine counts: no value is bound, the database assigns one.
+    /// The database assigns the key, and no value is bound.
     Serial,
-    /// 1, 2, 3, … made by the application.
+    /// 1, 2, 3, …, assigned by the application.
     IntSeq,
     /// A uniformly random positive 63-bit integer.
     IntRandom,
@@ -15,11 +15,11 @@ pub enum KeyKind {
     Uuid4,
     /// UUID version 7, RFC 9562 section 5.7.
     Uuid7,
-    /// ULID: 48 bits of milliseconds, 80 random bits, monotonic within a millisecond.
+    /// ULID: 48 bits of milliseconds, 80 random bits, monotonic within a millisecond (<https://github.com/ulid/spec>).
     Ulid,
-    /// 20 random bytes, as session tokens are made.
+    /// 20 random bytes, as for session tokens.
     Token160,
-    /// A hash bucket and a sequence: two columns.
+    /// A hash bucket and a sequence, in two columns.
     Composite,
 }
 
@@ -50,12 +50,12 @@ impl KeyKind {
         }
     }
 
-    /// The kind with this name, if there is one.
+    /// Returns the kind with this name, if there is one.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
-    /// Whether successive keys of this kind sort in the order they were made.
+    /// Returns whether keys of this kind sort in the order in which they were made.
     pub const fn is_ordered(self) -> bool {
         matches!(
             self,
@@ -63,7 +63,7 @@ impl KeyKind {
         )
     }
 
-    /// The encodings this kind can be stored in, the default first.
+    /// Encodings that can store this kind, the default first.
     pub const fn encodings(self) -> &'static [Encoding] {
         match self {
             KeyKind::Serial | KeyKind::IntSeq | KeyKind::IntRandom | KeyKind::Composite => {
@@ -76,7 +76,7 @@ impl KeyKind {
         }
     }
 
-    /// Bytes of one stored key, or `None` for integers, which engines store by their own rules.
+    /// Bytes per stored key, or `None` for integers, whose size depends on the engine.
     pub const fn width_bytes(self, encoding: Encoding) -> Option<usize> {
         match (self, encoding) {
             (_, Encoding::Integer) => None,

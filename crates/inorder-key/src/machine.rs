@@ -1,23 +1,23 @@
-//! What the compiler cannot check, all of it: that the fork handler is harmless, that the processor has a counter to
-//! read, and that code for wide registers runs only where there are some.
+//! Unsafe code of this crate: the fork handler, reading the processor's counter, and code for wide registers that
+//! runs only on processors that have them.
 #![allow(unsafe_code)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::chacha::{self, BLOCKS_BYTES, KEY_BYTES};
 
-/// One more in every child that `fork` makes: 1 in the first process.
+/// Number of forks plus one: 1 in the first process, one more in each child.
 static GENERATION: AtomicU64 = AtomicU64::new(1);
 
-/// Which process this is, counted in forks since [`watch_forks`] was first called; never 0.
+/// Returns the generation of this process, counted in forks since [`watch_forks`] was first called; never 0.
 #[inline]
 pub(crate) fn generation() -> u64 {
     GENERATION.load(Ordering::Relaxed)
 }
 
-/// Has the C library count forks from now on, so that no id costs a system call to notice one.
+/// Registers a handler with the C library that counts forks, so that detecting a fork needs no system call.
 ///
-/// Calling it again changes nothing.
+/// Further calls have no effect.
 #[cfg(unix)]
 pub(crate) fn watch_forks() {
     static ONCE: std::sync::Once = std::sync::Once::new();
@@ -35,12 +35,12 @@ pub(crate) fn watch_forks() {
     });
 }
 
-/// There is no `fork` here.
+/// Does nothing: this platform has no `fork`.
 #[cfg(not(unix))]
 pub(crate) fn watch_forks() {}
 
-/// The processor's counter, which gains two to four a nanosecond; `None` where it is too coarse, or not for everybody to
-/// read.
+/// Reads the processor's counter, which makes two to four steps per nanosecond. Returns `None` if it is too coarse or
+/// not readable for user programs.
 #[inline]
 pub(crate) fn ticks() -> Option<u64> {
     #[cfg(target_arch = "x86_64")]
@@ -50,7 +50,7 @@ pub(crate) fn ticks() -> Option<u64> {
     None
 }
 
-/// The first bytes of the ChaCha8 keystream of a key, by the fastest code this processor runs.
+/// Computes the first bytes of the ChaCha8 keystream of a key, with the fastest code for this processor.
 pub(crate) fn chacha8(key: &[u8; KEY_BYTES], out: &mut [u8; BLOCKS_BYTES]) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {

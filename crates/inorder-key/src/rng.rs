@@ -1,30 +1,30 @@
-//! Random bytes: ChaCha8 read through a buffer, its key replaced at every refill.
+//! Random bytes: ChaCha8 through a buffer, with a new key per refill.
 
 use std::cell::RefCell;
 
 use crate::chacha::{BLOCKS_BYTES, KEY_BYTES};
 use crate::{Error, machine};
 
-/// The generation of a generator that has no key yet.
+/// Generation of a generator that has no key yet.
 const UNKEYED: u64 = 0;
-/// The generation of a reproducible generator, which forks do not concern.
+/// Generation of a reproducible generator, which ignores forks.
 const SEEDED: u64 = u64::MAX;
 
-/// A cryptographic random number generator that forgets what it gave.
+/// A cryptographic random number generator that erases its output (fast key erasure).
 ///
-/// Each refill takes 1024 bytes of ChaCha8 keystream: the first 32 become the next key, the rest is handed out and
-/// wiped as it goes ("fast key erasure"). Who reads the memory later learns nothing about ids already made.
+/// Each refill computes 1024 bytes of ChaCha8 keystream. The first 32 bytes become the next key. The generator wipes
+/// the other bytes as it returns them. The memory therefore reveals nothing about earlier ids.
 #[derive(Clone)]
 pub(crate) struct KeyRng {
     bytes: [u8; BLOCKS_BYTES],
-    /// Where the bytes not yet given out begin.
+    /// Position of the first unused byte.
     next: usize,
-    /// The process that chose the key, as [`machine::generation`] counts.
+    /// Process that chose the key, as a [`machine::generation`].
     generation: u64,
 }
 
 impl KeyRng {
-    /// A reproducible generator: equal seeds give equal bytes.
+    /// Creates a reproducible generator: equal seeds give equal bytes.
     pub fn seeded(seed: u64) -> Self {
         let mut rng = Self::unkeyed();
         rng.bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -32,14 +32,14 @@ impl KeyRng {
         rng
     }
 
-    /// A generator keyed by the system.
+    /// Creates a generator with a key from the operating system.
     pub fn from_system() -> Result<Self, Error> {
         let mut rng = Self::unkeyed();
         rng.rekey_if_forked()?;
         Ok(rng)
     }
 
-    /// A generator whose key [`KeyRng::rekey_if_forked`] is yet to choose.
+    /// Creates a generator without a key. [`KeyRng::rekey_if_forked`] chooses the key.
     const fn unkeyed() -> Self {
         Self {
             bytes: [0; BLOCKS_BYTES],
@@ -48,9 +48,9 @@ impl KeyRng {
         }
     }
 
-    /// Takes a new key from the system if this process is not the one that chose the key.
+    /// Takes a new key from the operating system if another process chose the current one.
     ///
-    /// To be called before each use, or batch of uses, of randomness that must not repeat.
+    /// Call it before each use, or batch of uses, of random bytes that must not repeat.
     #[inline]
     pub fn rekey_if_forked(&mut self) -> Result<(), Error> {
         if self.generation == machine::generation() || self.generation == SEEDED {
@@ -68,7 +68,7 @@ impl KeyRng {
         Ok(())
     }
 
-    /// Which process chose the key: a change tells of a fork.
+    /// Returns the process that chose the key. A different value shows that a fork happened.
     #[inline]
     pub fn generation(&self) -> u64 {
         self.generation
@@ -82,7 +82,7 @@ impl KeyRng {
         self.next = KEY_BYTES;
     }
 
-    /// The next `N` bytes, `N` at most 992. Bytes too few for it at the end of a block are dropped.
+    /// Returns the next `N` bytes, at most 992. Drops the rest of a block that has fewer bytes left.
     #[inline]
     fn take<const N: usize>(&mut self) -> [u8; N] {
         if self.next > BLOCKS_BYTES - N {
@@ -96,7 +96,7 @@ impl KeyRng {
         out
     }
 
-    /// The next random bits, `bits` of them: 0 to 128, read from as few bytes as hold them.
+    /// Returns the next `bits` random bits, 0 to 128, from as few bytes as possible.
     #[inline]
     pub fn bits(&mut self, bits: u32) -> u128 {
         match bits {
@@ -124,7 +124,7 @@ impl KeyRng {
     }
 }
 
-/// Lends the random number generator of this thread.
+/// Calls a function with the random number generator of this thread.
 ///
 /// # Panics
 /// If the system gives no random bytes on the first use in a thread or after a fork.

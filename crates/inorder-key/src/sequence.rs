@@ -1,7 +1,7 @@
-//! The order of time-ordered ids: one step from the last id to the next.
+//! The order of time-ordered ids: one addition from the last id to the next.
 //!
-//! An id is seen here as a plain number: 48 bits of milliseconds, then the tail (80 bits in a ULID, 74 in a UUIDv7, whose
-//! version and variant are put in when it is written). Every method of RFC 9562 section 6.2 is then one addition.
+//! An id is a number here: 48 bits of milliseconds, then the tail. The tail has 80 bits in a ULID and 74 in a UUIDv7,
+//! whose version and variant are added when it is written. Every method of RFC 9562 section 6.2 is then one addition.
 
 use crate::rng::KeyRng;
 use crate::{Clock, Error, UnixTime};
@@ -9,30 +9,30 @@ use crate::{Clock, Error, UnixTime};
 /// Bits of the milliseconds.
 const MS_BITS: u32 = 48;
 
-/// How ids of one millisecond are kept in order: the methods of RFC 9562 section 6.2.
+/// Method that orders the ids of one millisecond (RFC 9562 section 6.2).
 ///
-/// All of them answer a clock that stands still or steps back in the same way: they go on from the last id.
+/// With every method, ids continue from the last one if the clock stands still or is set back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Method {
-    /// Method 1, a counter of 12 to 42 bits after the milliseconds, then random bits new in every id.
+    /// Method 1: a counter of 12 to 42 bits after the milliseconds, then new random bits in every id.
     ///
-    /// The counter starts each millisecond at a random value with its top bit clear. Nobody can guess the next id; at
-    /// more than `2^(bits - 1)` ids a millisecond the counter overflows.
+    /// The counter starts each millisecond at a random value with its top bit clear. An id does not reveal the next
+    /// one. With more than `2^(bits - 1)` ids per millisecond the counter overflows.
     Counter {
         /// Bits of the counter, 12 to 42.
         bits: u32,
     },
-    /// Method 2, a random tail, then steps of 1 to `2^bits` drawn at random.
+    /// Method 2: a random tail, then random steps of 1 to `2^bits`.
     ///
-    /// 0 bits are steps of one, as the ULID specification has it: fast, and anyone who knows an id knows the next.
+    /// 0 bits are steps of one, as in the ULID specification. They are fast, but each id reveals the next one.
     RandomStep {
         /// Bits of the step, 0 to 60.
         bits: u32,
     },
-    /// Method 3, a fraction of the millisecond in 1 to 12 bits, then as [`Method::RandomStep`] with 32 bits.
+    /// Method 3: a fraction of the millisecond in 1 to 12 bits, then the same as [`Method::RandomStep`] with 32 bits.
     ///
-    /// Sorts ids of several generators by finer time, if the clock is that fine.
+    /// It sorts ids of several generators by finer time, if the clock has that resolution.
     Fraction {
         /// Bits of the fraction, 1 to 12: `floor(fraction * 2^bits)`.
         bits: u32,
@@ -40,42 +40,42 @@ pub enum Method {
 }
 
 impl Method {
-    /// What the ULID specification says of the same millisecond: the last id plus one.
+    /// The method of the ULID specification: within a millisecond, the last id plus one.
     pub const ULID_SPEC: Self = Method::RandomStep { bits: 0 };
 }
 
 impl Default for Method {
-    /// A random step of 32 bits: one addition and four random bytes an id, four thousand million guesses for the next
-    /// one, and room for 2^41 ids in the millisecond, so that a batch never runs ahead of the clock.
+    /// A random step of 32 bits: one addition and four random bytes per id. Guessing the next id takes up to 2^32
+    /// attempts. A millisecond has room for 2^41 ids, so a batch never runs ahead of the clock.
     fn default() -> Self {
         Method::RandomStep { bits: 32 }
     }
 }
 
-/// What happens when a millisecond has no id left.
+/// Behaviour when a millisecond has no id left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Overflow {
     /// The ids run ahead of the clock into the next millisecond, as RFC 9562 section 6.2 allows.
     #[default]
     RunAhead,
-    /// The id is refused with [`Error::Exhausted`] until the clock moves on, as the ULID specification demands.
+    /// Ids are refused with [`Error::Exhausted`] until the clock advances, as the ULID specification requires.
     Refuse,
 }
 
-/// A [`Method`] worked out for ids with a tail of a certain length.
+/// A [`Method`] as bit masks for a tail of a certain length.
 ///
-/// The id after `last` is `(last | drawn_mask) + 1 + random`, whatever the method: a counter stands above random bits
-/// that every id draws anew, and going past them counts; a step has nothing drawn anew below it.
+/// With every method the id after `last` is `(last | drawn_mask) + 1 + random`. A counter is above random bits that
+/// are new in every id, so a carry out of them increments the counter. A step has no bits that are new in every id.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     tail_bits: u32,
     /// Bits of time after the milliseconds.
     fraction_bits: u32,
-    /// Low bits drawn anew for every id.
+    /// Low bits that are random in every id.
     drawn_mask: u128,
-    /// Random bits added from one id to the next.
+    /// Number of random bits that are added to the last id.
     random_bits: u32,
-    /// Top bits of the first tail of a tick that stay clear, 1 or 0, so that at least half of all tails follow it.
+    /// Top bits of the first tail of a tick that are clear, 1 or 0, so that at least half of all tails follow it.
     guard_bits: u32,
     overflow: Overflow,
 }
@@ -108,21 +108,21 @@ impl Rules {
         })
     }
 
-    /// The tick of a time, which counts fractions of a millisecond or whole ones, no later than the last there is.
+    /// Returns the tick of a time, at most the last tick. A tick is a fraction of a millisecond or a whole one.
     #[inline]
     fn tick(&self, time: UnixTime) -> u128 {
         let fraction = (u64::from(time.sub_ms_nanos) << self.fraction_bits) / 1_000_000;
         u128::from(time.ms.min(UnixTime::MS_MAX) << self.fraction_bits | fraction)
     }
 
-    /// The first id of a tick.
+    /// Returns the first id of a tick.
     #[inline]
     fn first(&self, tick: u128, rng: &mut KeyRng) -> u128 {
         let below = self.tail_bits - self.fraction_bits;
         tick << below | rng.bits(below - self.guard_bits)
     }
 
-    /// The id after `last`. A carry out of the tail moves the milliseconds on.
+    /// Returns the id after `last`. A carry out of the tail increments the milliseconds.
     #[inline]
     fn after(&self, last: u128, rng: &mut KeyRng) -> Result<u128, Error> {
         let limit = match self.overflow {
@@ -141,7 +141,7 @@ impl Rules {
 pub(crate) struct Sequence {
     rules: Rules,
     last: Option<u128>,
-    /// The generation of the random number generator that made the last id.
+    /// Generation of the random number generator that made the last id.
     generation: u64,
 }
 
@@ -154,10 +154,10 @@ impl Sequence {
         }
     }
 
-    /// The id after the last one, at `now` or, where the clock has not moved on, after it.
+    /// Returns the next id, at `now`, or after the last id if the clock has not advanced.
     ///
-    /// After a fork the first id takes a new tail in a tick that the parent has not used: parent and child go on from
-    /// the same last id, and equal steps from it would meet.
+    /// After a fork, the first id takes a new tail in a tick that the parent has not used. Otherwise parent and child
+    /// would continue from the same last id, and equal steps would create equal ids.
     #[inline]
     pub fn next(&mut self, now: UnixTime, rng: &mut KeyRng) -> Result<u128, Error> {
         let rules = &self.rules;
@@ -182,7 +182,7 @@ impl Sequence {
         Ok(id)
     }
 
-    /// Writes the next ids into `out`, each with `write`.
+    /// Writes the next ids into `out`, and calls `write` for each.
     #[inline]
     pub fn fill<T>(
         &mut self,

@@ -5,8 +5,8 @@ use crate::sequence::{Rules, Sequence};
 use crate::text::{write_hex, write_ulid, write_uuid};
 use crate::time_id::Numbered;
 use crate::{
-    Clock, CountingClock, Encoding, Error, KeyBuffer, KeyKind, Method, Overflow, SystemClock, Ulid,
-    Uuid,
+    Clock, CountingClock, Encoding, Error, KeyBuffer, KeyKind, Method, Overflow, SplitMix64,
+    SystemClock, Ulid, Uuid,
 };
 
 /// Bytes of one token.
@@ -18,8 +18,8 @@ pub const COMPOSITE_BUCKETS: i64 = 1 << BUCKETS_LOG2;
 
 /// An endless stream of keys of one kind and encoding, read in bulk.
 ///
-/// `fill(3)` then `fill(4)` gives the keys of `fill(7)`. Ids ordered by time follow the generators of this crate: a ULID
-/// of the same millisecond is the last one plus one, a UUIDv7 takes a random step ([`Method::default`]).
+/// `fill(3)` and then `fill(4)` return the keys of `fill(7)`. Time-ordered ids follow the generators of this crate:
+/// within a millisecond, a ULID is the last one plus one, and a UUIDv7 takes a random step ([`Method::default`]).
 /// Integers and sequences of composite keys start at 1; a composite key's bucket is 0 to 63, a hash of its sequence.
 pub struct KeyStream {
     kind: KeyKind,
@@ -27,15 +27,15 @@ pub struct KeyStream {
     rng: KeyRng,
     clock: Box<dyn Clock + Send>,
     sequence: Sequence,
-    /// Keys made so far.
+    /// Number of keys made so far.
     made: usize,
 }
 
 impl KeyStream {
-    /// A reproducible stream: the same kind, encoding and seed give the same keys on every machine.
+    /// Creates a reproducible stream: the same kind, encoding and seed give the same keys on every machine.
     ///
-    /// Randomness is ChaCha8 keyed by the seed; time starts at 2024-01-01T00:00:00Z and gains 1 ms every 20 keys
-    /// ([`CountingClock`]). The keys are predictable: for measurements, never for production.
+    /// The seed is the key of ChaCha8. The time starts at 2024-01-01T00:00:00Z and advances 1 ms per 20 keys
+    /// ([`CountingClock`]). The keys are predictable: use them for measurements, never for production.
     ///
     /// # Errors
     /// [`Error::Encoding`] if the kind cannot be stored in the encoding.
@@ -44,7 +44,7 @@ impl KeyStream {
         Self::new(kind, encoding, KeyRng::seeded(seed), clock)
     }
 
-    /// A stream of the system's time and randomness.
+    /// Creates a stream with the system clock and random bytes of the operating system.
     ///
     /// # Errors
     /// [`Error::Encoding`] if the kind cannot be stored in the encoding, [`Error::Entropy`] if the system gives no
@@ -58,7 +58,7 @@ impl KeyStream {
         )
     }
 
-    /// The same stream on another clock.
+    /// Returns the same stream with another clock.
     pub fn with_clock(self, clock: impl Clock + Send + 'static) -> Self {
         Self {
             clock: Box::new(clock),
@@ -90,17 +90,17 @@ impl KeyStream {
         })
     }
 
-    /// The kind of key this stream makes.
+    /// Returns the kind of key of this stream.
     pub fn kind(&self) -> KeyKind {
         self.kind
     }
 
-    /// How the keys are stored.
+    /// Returns the storage format of the keys.
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// The next `keys` keys.
+    /// Returns the next `keys` keys.
     ///
     /// # Panics
     /// If the stream outlives the last id there is, in the year 10889, or if the system gives no random bytes after a
@@ -111,9 +111,9 @@ impl KeyStream {
         buffer
     }
 
-    /// Appends the next `keys` keys to `buffer`, whose allocation is reused.
+    /// Appends the next `keys` keys to `buffer` and reuses its allocation.
     ///
-    /// A buffer of another shape than this stream's is emptied first.
+    /// Empties a buffer of another shape first.
     ///
     /// # Panics
     /// As [`KeyStream::fill`].
@@ -184,7 +184,7 @@ impl KeyStream {
     }
 }
 
-/// A uniformly random integer from 1 to 2^63 - 1.
+/// Returns a uniformly random integer from 1 to 2^63 - 1.
 #[inline]
 fn positive(rng: &mut KeyRng) -> i64 {
     loop {
@@ -195,11 +195,8 @@ fn positive(rng: &mut KeyRng) -> i64 {
     }
 }
 
-/// The bucket of a sequence number: the top bits of SplitMix64's finalizer.
+/// Returns the bucket of a sequence number: the top bits of SplitMix64's finalizer.
 #[inline]
 fn bucket(sequence: i64) -> i64 {
-    let mut hash = sequence as u64;
-    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (hash >> (64 - BUCKETS_LOG2)) as i64
+    (SplitMix64::mix(sequence as u64) >> (64 - BUCKETS_LOG2)) as i64
 }

@@ -5,25 +5,26 @@ use crate::Error;
 const HEX_DIGITS: &[u8] = b"0123456789abcdef";
 const CROCKFORD_DIGITS: &[u8] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// Both digits of every byte, or of every 10 bits.
+/// The digits of every byte, or of every 10 bits.
 const HEX_PAIRS: [[u8; 2]; 256] = pairs(HEX_DIGITS);
 const CROCKFORD_PAIRS: [[u8; 2]; 1024] = pairs(CROCKFORD_DIGITS);
 
-/// The value of every character, in both cases, or [`NO_DIGIT`].
+/// The value of every character in both cases, or [`NO_DIGIT`].
 const HEX_VALUES: [u8; 256] = values(HEX_DIGITS);
 const CROCKFORD_VALUES: [u8; 256] = values(CROCKFORD_DIGITS);
 
-/// No value of a digit has this bit.
+/// A bit that no digit value has.
 const NO_DIGIT: u8 = 0x80;
 
-/// Where groups of hex digits start in a UUID: byte of the id, then character of the text; hyphens stand between.
+/// Start of each group of hex digits in a UUID: byte of the id, then character of the text. Hyphens are between the
+/// groups.
 const UUID_GROUPS: [(usize, usize); 5] = [(0, 0), (4, 9), (6, 14), (8, 19), (10, 24)];
 const UUID_HYPHENS: [usize; 4] = [8, 13, 18, 23];
 
 /// Hex digits of 128 bits.
 const HEX_DIGITS_OF_AN_ID: usize = 32;
 
-/// What errors call an id.
+/// Names of ids in errors.
 const A_ULID: &str = "a ULID";
 const A_UUID: &str = "a UUID";
 
@@ -118,7 +119,7 @@ fn read_enclosed(text: &[u8]) -> Result<u128, Error> {
     }
 }
 
-/// Reads the five groups of hex digits of a UUID, which begin after `before` other characters.
+/// Reads the five groups of hex digits of a UUID, after `before` other characters.
 ///
 /// # Errors
 /// [`Error::Character`], or [`Error::Length`] if they are not 36 characters.
@@ -165,8 +166,8 @@ pub(crate) fn write_ulid(id: u128, out: &mut [u8; 26]) {
 
 /// Reads a ULID in either case: 26 characters, or 32 hex digits.
 ///
-/// The look-alikes I, L, O and U, which some decoders of Crockford's alphabet accept, are errors: two texts must not
-/// name one id.
+/// The characters I, L, O and U are errors, although some decoders of Crockford's alphabet accept them. Otherwise two
+/// texts could be the same id.
 ///
 /// # Errors
 /// [`Error::Length`], [`Error::Character`] or [`Error::TooLarge`].
@@ -197,7 +198,7 @@ pub(crate) fn read_ulid(text: &[u8]) -> Result<u128, Error> {
     Ok(u128::from(top) << 120 | u128::from(middle) << 60 | u128::from(low))
 }
 
-/// The error that a text has neither the length of the id's own form nor that of its hex digits.
+/// Creates the error for a text with neither the length of the id's own form nor that of its hex digits.
 #[cold]
 fn length(what: &'static str, expected: usize, text: &[u8]) -> Error {
     Error::Length {
@@ -208,7 +209,7 @@ fn length(what: &'static str, expected: usize, text: &[u8]) -> Error {
     }
 }
 
-/// The error that names the first character which is not right at its place, after `before` others.
+/// Creates the error for the first invalid character, after `before` others.
 #[cold]
 fn first_wrong(
     what: &'static str,

@@ -1,15 +1,15 @@
-//! Times as people and ids write them.
+//! Parsing and formatting of times.
 
 use crate::{Error, UnixTime};
 
-/// Reads a time as RFC 3339 and SQL write it, down to the millisecond, or as milliseconds since 1970.
+/// Parses a time in the forms of RFC 3339 and SQL, to the millisecond, or as milliseconds since 1970.
 ///
-/// A date, `2024-01-31`, is its midnight in UTC. A time of day may follow after `T` or a blank: `12:30`, `12:30:05` or
-/// `12:30:05.250`, then nothing or `Z` for UTC, or an offset such as `+02:00`. Years have four digits, or five past
-/// 9999, which ids can hold; what lies past the millisecond is cut off.
+/// A date, `2024-01-31`, is midnight in UTC. A time of day may follow after `T` or a space: `12:30`, `12:30:05` or
+/// `12:30:05.250`. `Z` or no suffix is UTC, and `+02:00` is an offset. Years have four digits. Years after 9999,
+/// which ids can represent, have five. Digits after the millisecond are cut off.
 ///
-/// Milliseconds since 1970 are 12 to 15 digits, as all since March 1973 are. Fewer could be a year, a date without hyphens
-/// or seconds, and are refused.
+/// Milliseconds since 1970 have 12 to 15 digits, as all since March 1973. A text of fewer digits is refused, because
+/// it could be a year, a date without hyphens or seconds.
 ///
 /// # Errors
 /// [`Error::TimeText`] for any other text, [`Error::Time`] for a time before 1970.
@@ -25,7 +25,7 @@ pub fn parse_time(text: &str) -> Result<UnixTime, Error> {
 impl TryFrom<i64> for UnixTime {
     type Error = Error;
 
-    /// The time of this many milliseconds since 1970, as long as an id can hold it.
+    /// Returns the time of these milliseconds since 1970, if an id can store it.
     fn try_from(ms: i64) -> Result<Self, Error> {
         match u64::try_from(ms) {
             Ok(ms) if ms <= UnixTime::MS_MAX => Ok(UnixTime::from_ms(ms)),
@@ -34,7 +34,7 @@ impl TryFrom<i64> for UnixTime {
     }
 }
 
-/// The milliseconds since 1970 of a well-formed time, negative before.
+/// Returns the milliseconds since 1970 of a well-formed time, negative before 1970.
 fn milliseconds(text: &str) -> Option<i64> {
     let mut rest = Rest(text.as_bytes());
     let year = rest.digits(5).or_else(|| rest.digits(4))?;
@@ -49,7 +49,7 @@ fn milliseconds(text: &str) -> Option<i64> {
     rest.0.is_empty().then_some(ms)
 }
 
-/// The milliseconds since midnight.
+/// Returns the milliseconds since midnight.
 fn time_of_day(rest: &mut Rest) -> Option<i64> {
     let hours = rest.digits(2).filter(|hours| *hours < 24)?;
     rest.one_of(b":")?;
@@ -68,7 +68,7 @@ fn time_of_day(rest: &mut Rest) -> Option<i64> {
     Some(((hours * 60 + minutes) * 60 + seconds) * 1000 + ms)
 }
 
-/// How far local time is ahead of UTC, in milliseconds.
+/// Returns the offset of local time from UTC, in milliseconds.
 fn offset(rest: &mut Rest) -> Option<i64> {
     if rest.one_of(b"Z").is_some() {
         return Some(0);
@@ -83,7 +83,7 @@ fn offset(rest: &mut Rest) -> Option<i64> {
     Some(if sign == b'-' { -ahead } else { ahead })
 }
 
-/// The days from 1970-01-01 to a date of the Gregorian calendar that exists.
+/// Returns the days from 1970-01-01 to a valid date of the Gregorian calendar.
 fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     let is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
     let last = match month {
@@ -106,11 +106,11 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(365 * year + leaps + days_from_march - 719_468)
 }
 
-/// What is left to read.
+/// The unread rest of the text.
 struct Rest<'a>(&'a [u8]);
 
 impl Rest<'_> {
-    /// A number of exactly so many digits.
+    /// Reads a number of exactly this many digits.
     fn digits(&mut self, count: usize) -> Option<i64> {
         let (digits, behind) = self.0.split_at_checked(count)?;
         let number = digits.iter().try_fold(0, |number, c| {
@@ -121,7 +121,7 @@ impl Rest<'_> {
         Some(number)
     }
 
-    /// The next character, if it is one of these.
+    /// Reads the next character if it is one of these.
     fn one_of(&mut self, wanted: &[u8]) -> Option<u8> {
         let (first, behind) = self
             .0

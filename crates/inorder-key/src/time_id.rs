@@ -1,21 +1,22 @@
 //! Ids that begin with their time.
 
-use crate::{Error, Ulid, UnixTime, Uuid, rng};
+use crate::{Error, UnixTime, rng};
 
-/// An id that is 48 bits of milliseconds and a tail, whatever else its layout puts between.
+/// An id of 48 bits of milliseconds and a tail.
 pub trait Numbered: Copy + Ord {
-    /// Bits after the milliseconds.
+    /// Number of bits after the milliseconds.
     const TAIL_BITS: u32;
 
-    /// The id of a number with 48 bits of milliseconds and [`Numbered::TAIL_BITS`] more.
+    /// Creates the id from a number with 48 bits of milliseconds and [`Numbered::TAIL_BITS`] more.
     fn from_number(number: u128) -> Self;
 }
 
-/// An id that begins with its time: a [`Ulid`], or a [`Uuid`] of version 7.
+/// An id that begins with its time: a [`Ulid`](crate::Ulid), or a [`Uuid`](crate::Uuid) of version 7.
 ///
-/// Nothing else can implement this trait.
+/// The trait is sealed.
 pub trait TimeId: Numbered {
-    /// The id of this millisecond with these bits after it: 80 in a ULID, 74 in a UUIDv7; bits above are ignored.
+    /// Creates the id of this millisecond with these bits after it: 80 in a ULID, 74 in a UUIDv7. Higher bits are
+    /// ignored.
     ///
     /// # Errors
     /// [`Error::Time`] if `ms` does not fit into 48 bits.
@@ -28,7 +29,7 @@ pub trait TimeId: Numbered {
         Ok(Self::from_number(u128::from(ms) << Self::TAIL_BITS | tail))
     }
 
-    /// The least id of this millisecond, inclusive: `id >= first_at(ms)` selects what was made at `ms` or later.
+    /// Returns the least id of this millisecond: `id >= first_at(ms)` selects ids made at `ms` or later.
     ///
     /// # Errors
     /// [`Error::Time`] if `ms` does not fit into 48 bits.
@@ -36,7 +37,7 @@ pub trait TimeId: Numbered {
         Self::from_parts(ms, 0)
     }
 
-    /// The greatest id of this millisecond, inclusive: `id <= last_at(ms)` selects what was made at `ms` or earlier.
+    /// Returns the greatest id of this millisecond: `id <= last_at(ms)` selects ids made at `ms` or earlier.
     ///
     /// # Errors
     /// [`Error::Time`] if `ms` does not fit into 48 bits.
@@ -44,10 +45,10 @@ pub trait TimeId: Numbered {
         Self::from_parts(ms, u128::MAX)
     }
 
-    /// An id of this millisecond, all else random: for rows that are older than their key.
+    /// Creates an id of this millisecond whose other bits are random, for rows that are older than their key.
     ///
-    /// Two ids of one millisecond stand in no particular order; a [`Generator`](crate::Generator) on a
-    /// [`Clock`](crate::Clock) of the caller's keeps one.
+    /// Two ids of one millisecond have no particular order. A [`Generator`](crate::Generator) with the caller's own
+    /// [`Clock`](crate::Clock) keeps one.
     ///
     /// # Errors
     /// [`Error::Time`] if `ms` does not fit into 48 bits.
@@ -58,6 +59,3 @@ pub trait TimeId: Numbered {
         Self::from_parts(ms, rng::with(|rng| rng.bits(128)))
     }
 }
-
-impl TimeId for Ulid {}
-impl TimeId for Uuid {}

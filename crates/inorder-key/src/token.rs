@@ -1,13 +1,13 @@
-//! Tokens: random bytes, in no order at all.
+//! Tokens: random bytes without order.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::{Error, rng, text};
 
-/// A token of `N` random bytes, as sessions and invitations have them; twice as many hex digits of text.
+/// A token of `N` random bytes, as for sessions and invitations. Its text has twice as many hex digits.
 ///
-/// Text and bytes say everything, but `Debug` says nothing: a token is a secret, and logs are not.
+/// A token is a secret, so `Debug` prints none of its bytes. The text and the bytes contain all of it.
 ///
 /// ```
 /// use inorder_key::Token;
@@ -19,10 +19,10 @@ use crate::{Error, rng, text};
 pub struct Token<const N: usize>([u8; N]);
 
 impl<const N: usize> Token<N> {
-    /// Characters of the text form.
+    /// Length of the text form in characters.
     pub const TEXT_BYTES: usize = 2 * N;
 
-    /// A new token.
+    /// Creates a new token.
     ///
     /// # Panics
     /// If the system gives no random bytes.
@@ -33,20 +33,20 @@ impl<const N: usize> Token<N> {
         Self(bytes)
     }
 
-    /// The token of these bytes.
+    /// Creates the token of these bytes.
     pub const fn from_bytes(bytes: [u8; N]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub const fn to_bytes(self) -> [u8; N] {
         self.0
     }
 
-    /// Reads the hex digits, in either case.
+    /// Reads the hex digits in upper or lower case.
     ///
     /// # Errors
-    /// [`Error::Length`] or [`Error::Character`], each saying where.
+    /// [`Error::Length`] or [`Error::Character`], each with the position.
     pub fn parse(text: impl AsRef<[u8]>) -> Result<Self, Error> {
         const WHAT: &str = "a token";
         let text = text.as_ref();
@@ -63,7 +63,7 @@ impl<const N: usize> Token<N> {
         Ok(Self(bytes))
     }
 
-    /// Writes the text form, lower-case hex digits, without allocation.
+    /// Writes the text form in lower-case hex digits, without allocation.
     ///
     /// # Panics
     /// If `out` is not [`Token::TEXT_BYTES`] long.
@@ -93,10 +93,10 @@ impl<const N: usize> FromStr for Token<N> {
     }
 }
 
-/// Fills `out` with random bytes, fit for secrets, from the generator that every id of this crate uses.
+/// Fills `out` with random bytes that are suitable for secrets, from the generator of all ids of this crate.
 ///
-/// A buffered ChaCha8 generator a thread, keyed by the system and again after a fork, which forgets what it gave. About a
-/// quarter of a nanosecond a byte.
+/// The generator is a buffered ChaCha8 generator per thread. It takes its key from the operating system, and a new
+/// one after a fork. It erases its output. It takes about a quarter of a nanosecond per byte.
 ///
 /// # Panics
 /// If the system gives no random bytes.

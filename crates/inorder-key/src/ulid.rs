@@ -1,13 +1,13 @@
 //! ULIDs.
 
 use crate::id::define_id;
-use crate::time_id::Numbered;
+use crate::time_id::{Numbered, TimeId};
 use crate::{Error, Factory, UnixTime, Uuid, text};
 
 define_id! {
-    /// A ULID: 48 bits of milliseconds since 1970, then 80 bits that are random or count on; 26 characters of text.
+    /// A ULID: 48 bits of milliseconds since 1970, then 80 random or counted bits. Its text has 26 characters.
     ///
-    /// After the [ULID specification](https://github.com/ulid/spec).
+    /// It follows the [ULID specification](https://github.com/ulid/spec).
     ///
     /// ```
     /// use inorder_key::Ulid;
@@ -19,7 +19,7 @@ define_id! {
 }
 
 impl Ulid {
-    /// A new ULID, greater than every one this process has made in this way before, in any thread.
+    /// Creates a new ULID, greater than all ULIDs that this function has returned in this process, in any thread.
     ///
     /// See [`Factory`].
     ///
@@ -30,10 +30,10 @@ impl Ulid {
         Factory::process().next()
     }
 
-    /// A new ULID that is a valid UUIDv7 as well: the 128 bits of [`Uuid::now_v7`], greater than all of those before.
+    /// Creates a new ULID that is also a valid UUIDv7: the 128 bits of [`Uuid::now_v7`], greater than all before.
     ///
-    /// Within a millisecond such ULIDs and those of [`Ulid::now`] stand in no order, since six bits are not free here:
-    /// fill a column with one of both.
+    /// Within a millisecond, such ULIDs and those of [`Ulid::now`] have no common order, because six bits are fixed
+    /// here. Use only one of both for a column.
     ///
     /// # Panics
     /// If the system gives no random bytes.
@@ -42,22 +42,22 @@ impl Ulid {
         Uuid::now_v7().into()
     }
 
-    /// The milliseconds since 1970-01-01T00:00:00Z.
+    /// Returns the milliseconds since 1970-01-01T00:00:00Z.
     #[inline]
     pub const fn ms(self) -> u64 {
         (self.to_u128() >> <Self as Numbered>::TAIL_BITS) as u64
     }
 
-    /// The 80 bits after the time.
+    /// Returns the 80 bits after the time.
     #[inline]
     pub const fn tail(self) -> u128 {
         self.to_u128() & ((1 << <Self as Numbered>::TAIL_BITS) - 1)
     }
 
-    /// The ULID one greater.
+    /// Returns the next greater ULID.
     ///
     /// # Errors
-    /// [`Error::Exhausted`] if the 80 bits after the time are all set, as the ULID specification demands.
+    /// [`Error::Exhausted`] if the 80 bits after the time are all set, as the ULID specification requires.
     pub const fn successor(self) -> Result<Self, Error> {
         match Self::from_u128(self.to_u128().wrapping_add(1)) {
             next if next.ms() == self.ms() => Ok(next),
@@ -75,9 +75,19 @@ impl Numbered for Ulid {
     }
 }
 
+impl TimeId for Ulid {}
+
 impl From<Uuid> for Ulid {
-    /// The same 128 bits.
+    /// Returns the ULID with the same 128 bits.
     fn from(id: Uuid) -> Self {
+        Self::from_u128(id.to_u128())
+    }
+}
+
+impl From<Ulid> for Uuid {
+    /// Returns the UUID with the same 128 bits. Its version and variant are arbitrary, but 7 for a ULID of
+    /// [`Ulid::now_v7`].
+    fn from(id: Ulid) -> Self {
         Self::from_u128(id.to_u128())
     }
 }

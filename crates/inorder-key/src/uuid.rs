@@ -1,13 +1,14 @@
 //! UUIDs.
 
 use crate::id::define_id;
-use crate::time_id::Numbered;
-use crate::{Factory, Ulid, rng, text};
+use crate::time_id::{Numbered, TimeId};
+use crate::{Factory, rng, text};
 
 define_id! {
-    /// A UUID of any version: 16 bytes, 36 characters of text.
+    /// A UUID of any version: 16 bytes. Its text has 36 characters.
     ///
-    /// After [RFC 9562](https://www.rfc-editor.org/rfc/rfc9562). Versions 4 and 7 are made here, every version is read.
+    /// It follows [RFC 9562](https://www.rfc-editor.org/rfc/rfc9562). This crate makes versions 4 and 7, and reads
+    /// all versions.
     ///
     /// ```
     /// use inorder_key::Uuid;
@@ -18,11 +19,12 @@ define_id! {
     Uuid, "a UUID", 36, text::write_uuid, text::read_uuid
 }
 
-/// Bits after the version 7 and variant: rand_b of RFC 9562 section 5.7.
+/// Number of bits after the version 7 and the variant: rand_b of RFC 9562 section 5.7.
 const RAND_B_BITS: u32 = 62;
 
 impl Uuid {
-    /// A new UUIDv7, greater than every one this process has made in this way before, in any thread.
+    /// Creates a new UUIDv7 (RFC 9562 section 5.7), greater than all UUIDs that this function has returned in this
+    /// process, in any thread.
     ///
     /// See [`Factory`].
     ///
@@ -33,7 +35,7 @@ impl Uuid {
         Factory::process().next()
     }
 
-    /// A new UUIDv4: 122 random bits (RFC 9562 section 5.4).
+    /// Creates a new UUIDv4 with 122 random bits (RFC 9562 section 5.4).
     ///
     /// # Panics
     /// If the system gives no random bytes.
@@ -53,13 +55,13 @@ impl Uuid {
         });
     }
 
-    /// The UUIDv4 with these random bits, of which version and variant overwrite six.
+    /// Creates the UUIDv4 from these random bits. Version and variant replace six of them.
     #[inline]
     pub(crate) const fn v4_of(random: u128) -> Self {
         Self::from_u128(random & !(0xf << 76 | 0b11 << 62) | 0x4 << 76 | 0b10 << 62)
     }
 
-    /// The version, 0 to 15, or `None` if the variant is not that of RFC 9562 (section 4.1).
+    /// Returns the version, 0 to 15, or `None` if the variant is not that of RFC 9562 (section 4.1).
     #[inline]
     pub const fn version(self) -> Option<u8> {
         match self.to_u128() >> 62 & 0b11 {
@@ -68,7 +70,7 @@ impl Uuid {
         }
     }
 
-    /// The milliseconds since 1970-01-01T00:00:00Z of a UUIDv7, `None` for any other UUID.
+    /// Returns the milliseconds since 1970-01-01T00:00:00Z of a UUIDv7, or `None` for any other UUID.
     #[inline]
     pub const fn ms(self) -> Option<u64> {
         match self.version() {
@@ -81,7 +83,7 @@ impl Uuid {
 impl Numbered for Uuid {
     const TAIL_BITS: u32 = 74;
 
-    /// Puts in version 7 and the variant (RFC 9562 section 5.7).
+    /// Sets version 7 and the variant (RFC 9562 section 5.7).
     #[inline]
     fn from_number(number: u128) -> Self {
         let rand_b = number & ((1 << RAND_B_BITS) - 1);
@@ -91,9 +93,4 @@ impl Numbered for Uuid {
     }
 }
 
-impl From<Ulid> for Uuid {
-    /// The same 128 bits: version and variant are whatever they happen to be, 7 for one of [`Ulid::now_v7`].
-    fn from(id: Ulid) -> Self {
-        Self::from_u128(id.to_u128())
-    }
-}
+impl TimeId for Uuid {}

@@ -1,8 +1,8 @@
-//! The cases that every reader of ids agrees on (`sql/tests/cases.tsv`), as this crate reads them.
+//! The cases that every reader of ids agrees on (`bindings/sql/tests/cases.tsv`), as this crate reads them.
 
 use inorder_key::{Inspection, Ulid, UnixTime, Uuid};
 
-const CASES: &str = include_str!("../../../sql/tests/cases.tsv");
+const CASES: &str = include_str!("../../../bindings/sql/tests/cases.tsv");
 
 fn bytes(hex: &str) -> Vec<u8> {
     let pairs = hex.as_bytes().as_chunks::<2>().0.iter();

@@ -4,7 +4,7 @@
     cargo build --release && cargo build --release -p inorder-load --example rusqlite
     python3 crates/inorder-load/benches/loaders.py                    # 5,000,000 rows, 530 MB, all loaders
     python3 crates/inorder-load/benches/loaders.py --rows 1000000 --only inorder,import --repeat 5
-    python3 crates/inorder-load/benches/loaders.py --skip sqlite-utils,python --json loaders.json
+    python3 crates/inorder-load/benches/loaders.py --skip sqlite-utils,python --csv loaders.csv
     python3 crates/inorder-load/benches/loaders.py --list
 
 The same file for all: an id of 40 hex digits in no order and a payload of 64. Two tables: WITHOUT ROWID with the id
@@ -17,11 +17,12 @@ once and in order, a thousand rows by their keys, and what `inorder` wrote by PR
 the number of rows. A load that fails or is wrong makes the exit code 1. A loader that is not there is said so and left out.
 
 CPU is user and system time of the process and all it started; bytes are `wchar` of /proc/PID/io, which counts every
-write, to a pipe too (Linux); memory is the largest process's, 20 MB at least. --json writes every figure of every
+write, to a pipe too (Linux); memory is the largest process's, 20 MB at least. --csv writes every figure of every
 run, as soon as it is known.
 """
 
 import argparse
+import csv as csv_files
 import json
 import os
 import random
@@ -231,6 +232,25 @@ def run(loader, table, db, known, args):
     return {**runs[(len(runs) - 1) // 2], "cpu_best": runs[0]["cpu"], "runs": runs}
 
 
+# The figures of a run: columns of the CSV, and what `measure` calls them.
+COLUMNS = {
+    "cpu_s": "cpu", "user_s": "user", "system_s": "system", "wall_s": "wall",
+    "memory_bytes": "memory_bytes", "written_bytes": "written_bytes", "file_bytes": "file_bytes",
+}
+
+
+def write_csv(path, rows, results):
+    """Every run of every loader that has been measured."""
+    with open(path, "w", newline="") as file:
+        out = csv_files.writer(file, lineterminator="\n")
+        out.writerow(["table", "rows", "loader", *COLUMNS])
+        for table, loaders_of in results.items():
+            for name, result in loaders_of.items():
+                for run_of in result.get("runs", []):
+                    figures = [run_of[key] for key in COLUMNS.values()]
+                    out.writerow([table, rows, name, *(round(figure, 3) for figure in figures)])
+
+
 def show(table, rows, results, csv_bytes):
     print(f"\n{table}: {rows:,} rows, {csv_bytes / 1e6:.0f} MB of CSV")
     print("| loader | CPU s | best | user | system | wall s | MB of memory | MB written | file MB | CPU, times the first |")
@@ -243,12 +263,6 @@ def show(table, rows, results, csv_bytes):
         cells = [f"{result[key]:.2f}" for key in ("cpu", "cpu_best", "user", "system")] + [f"{result['wall']:.1f}"]
         cells += [f"{result[key] / 1e6:.0f}" for key in ("memory_bytes", "written_bytes", "file_bytes")]
         print(f"| {name} | " + " | ".join(cells) + f" | {result['cpu'] / measured[0]['cpu']:.1f} |", flush=True)
-
-
-def machine():
-    """What the figures depend on."""
-    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "")
-    return {"cpu": model, "cores": os.cpu_count(), "system": " ".join(os.uname()[i] for i in (0, 2)), "load": os.getloadavg()}
 
 
 def arguments():
@@ -266,7 +280,7 @@ def arguments():
     parser.add_argument("--sqlite3", default="sqlite3")
     parser.add_argument("--venv", type=Path, help="a folder for Python packages, kept for the next time")
     parser.add_argument("--seconds-max", type=float, help="a loader that takes longer is ended, and has failed")
-    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    parser.add_argument("--csv", type=Path, help="write the figures of every run to this file too")
     return parser.parse_args()
 
 
@@ -294,15 +308,14 @@ def main():
         known = generate(csv, args.rows)
         jobs = [(table, loader) for table in tables for loader in chosen(args, table, csv, db, python)]
         results = {table: {loader.name: {} for of, loader in jobs if of == table} for table in tables}
-        told = {"rows": args.rows, "machine": machine(), "results": results}
         # Those that take minutes come last: what there is by then is written down.
         for table, loader in sorted(jobs, key=lambda job: job[1].is_slow):
             why = missing.get(loader.needs)
             if loader.needs and loader.needs not in PACKAGES and not shutil.which(loader.needs):
                 why = f"{loader.needs} is not there"
             results[table][loader.name] = {"skipped": f"SKIPPED: {why}"} if why else run(loader, table, db, known, args)
-            if args.json:
-                args.json.write_text(json.dumps(told, indent=2))
+            if args.csv:
+                write_csv(args.csv, args.rows, results)
         for table in tables:
             show(table, args.rows, results[table], Path(csv).stat().st_size)
     return int(any("failed" in result for table in results.values() for result in table.values()))

@@ -4,7 +4,7 @@
 //! `cargo bench -p inorder-load --bench servers -- mariadb 1000000 200`
 //! `cargo bench -p inorder-load --bench servers -- postgres-sharded 1000000`
 //!
-//! The numbers are rows and letters of a payload, 64 where they aren't given. Both ways read the same CSV (a UUID in no
+//! `--csv FILE` appends every figure to a file. The numbers are rows and letters of a payload, 64 where they aren't given. Both ways read the same CSV (a UUID in no
 //! order, the payload, a random integer; `indexed` adds a unique index of that) and send it by COPY or LOAD DATA LOCAL
 //! to a private server of the workbench. CPU is that of the server's processes up to the commit, bytes are those it
 //! writes until all of it is in its tables: asking a server every moment whether it is would take CPU of its own.
@@ -19,9 +19,8 @@ use std::time::Instant;
 use inorder_engine::{
     Database, DatabaseTable, Load, LoadShape, LoadTable, Retry, Settings, Write, cpu_s, engine,
 };
-use inorder_load::load::{Job, Order, Progress, run_into};
 use inorder_load::source::Location;
-use inorder_load::target::{ServerTarget, Target};
+use inorder_load::{Job, Progress, RowOrder, run_into};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -79,34 +78,59 @@ fn main() -> Result<()> {
         .filter(|word| word != "--bench")
         .collect();
     let is_given = |word: &str| given.iter().any(|other| other == word);
+    let csv = given.iter().skip_while(|word| *word != "--csv").nth(1);
     let mut numbers = given.iter().filter_map(|word| word.parse().ok());
     let rows = numbers.next().unwrap_or(200_000);
     let payload_bytes = numbers.next().unwrap_or(64);
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
-    let csv = folder.path().join("rows.csv");
-    make(&csv, rows, payload_bytes)?;
+    let rows_file = folder.path().join("rows.csv");
+    make(&rows_file, rows, payload_bytes)?;
     for subject in SUBJECTS {
         if given.iter().all(|word| engine(word).is_none()) || is_given(subject.engine) {
             println!(
                 "{}, cache of {} MiB, {rows} rows, payload of {payload_bytes}",
                 subject.engine, subject.cache_mib
             );
-            compare(&Case {
+            let case = Case {
                 subject,
-                csv: csv.clone(),
+                csv: rows_file.clone(),
                 is_indexed: is_given("indexed"),
-            })?;
+            };
+            let costs = compare(&case)?;
+            if let Some(file) = csv {
+                append(Path::new(file), &subject, rows, &costs)?;
+            }
         }
     }
     Ok(())
 }
 
-fn compare(case: &Case) -> Result<()> {
-    let before = case.measure(false)?;
-    for (way, cost) in [
-        ("as they come", &before),
-        ("the loader", &case.measure(true)?),
-    ] {
+/// Adds the figures of a server to a CSV, with the headings if it is new.
+fn append(file: &Path, subject: &Subject, rows: u64, costs: &[(&str, Cost)]) -> Result<()> {
+    let is_new = !file.exists();
+    let mut csv = File::options().create(true).append(true).open(file)?;
+    if is_new {
+        writeln!(csv, "server,rows,cache_bytes,load,cpu_s,written_bytes")?;
+    }
+    let (engine, cache_bytes) = (subject.engine, subject.cache_mib << 20);
+    for (way, cost) in costs {
+        let (cpu, bytes) = (cost.cpu_seconds, cost.megabytes * 1e6);
+        writeln!(
+            csv,
+            "{engine},{rows},{cache_bytes},{way},{cpu:.3},{bytes:.0}"
+        )?;
+    }
+    Ok(())
+}
+
+/// Rows in the order of the file, then as the loader sends them.
+fn compare(case: &Case) -> Result<[(&'static str, Cost); 2]> {
+    let costs = [
+        ("input order", case.measure(false)?),
+        ("inorder load", case.measure(true)?),
+    ];
+    let before = &costs[0].1;
+    for (way, cost) in &costs {
         println!(
             "  {way:<12} {:8.1} s CPU ({:4.1}), {:8.0} MB ({:4.1}), {:6.1} s in all",
             cost.cpu_seconds,
@@ -116,7 +140,7 @@ fn compare(case: &Case) -> Result<()> {
             cost.seconds
         );
     }
-    Ok(())
+    Ok(costs)
 }
 
 impl Case {
@@ -152,14 +176,19 @@ impl Case {
         let database = self.database(folder.path(), write)?;
         let (cpu_before, io_before) = (cpu_s(&database.processes()), database.io());
         let began = Instant::now();
-        let job = job(&self.csv, if is_own { Order::Full } else { Order::Input });
-        run_into(&job, &Progress::default(), |wanted| {
-            let table: Box<dyn LoadTable> = match is_own {
-                true => Box::new(DatabaseTable::new(Arc::clone(&database), wanted.table)),
-                false => Box::new(AsItIs(Arc::clone(&database))),
-            };
-            Ok(Box::new(ServerTarget::new(table, wanted.table)?) as Box<dyn Target>)
-        })?;
+        let job = job(
+            &self.csv,
+            if is_own {
+                RowOrder::Full
+            } else {
+                RowOrder::Input
+            },
+        );
+        let table: Box<dyn LoadTable> = match is_own {
+            true => Box::new(DatabaseTable::new(Arc::clone(&database), &job.table)),
+            false => Box::new(AsItIs(Arc::clone(&database))),
+        };
+        run_into(&job, &Progress::default(), table)?;
         let seconds = began.elapsed().as_secs_f64();
         let cpu = cpu_s(&database.processes()).zip(cpu_before);
         let (after, before) = cpu.ok_or("the server's CPU time can't be read")?;
@@ -198,7 +227,7 @@ impl LoadTable for AsItIs {
     }
 }
 
-fn job(csv: &Path, order: Order) -> Job {
+fn job(csv: &Path, order: RowOrder) -> Job {
     let source = Location {
         path: csv.to_owned(),
         table: None,
@@ -210,20 +239,12 @@ fn job(csv: &Path, order: Order) -> Job {
     }
 }
 
-/// Marsaglia's xorshift.
-fn random(state: &mut u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state
-}
-
 fn make(path: &Path, rows: u64, payload_bytes: u64) -> Result<()> {
-    let mut state = 0x9e37_79b9_7f4a_7c15;
+    let mut random = inorder_key::SplitMix64::new(0);
     let mut file = BufWriter::new(File::create(path)?);
     writeln!(file, "id,payload,n")?;
     for _ in 0..rows {
-        let mut word = || random(&mut state);
+        let mut word = || random.bits();
         let id = inorder_key::Uuid::from_u128(u128::from(word()) << 64 | u128::from(word()));
         write!(file, "{id},")?;
         for _ in 0..payload_bytes {

@@ -1,21 +1,15 @@
-//! What can go wrong between a source and a batch.
+//! The errors of this crate.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Errors of this crate. Each message says what was wrong, where, and what to do.
+use inorder_engine::similar;
+
+/// The error of a load. Its message says what is wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A column cannot be filled as asked.
-    #[error("a column cannot be filled: {what}; {remedy}")]
-    Fill {
-        /// What is wrong.
-        what: String,
-        /// What to do.
-        remedy: &'static str,
-    },
-    /// A file could not be opened, or its first bytes not read.
+    /// A file can't be opened, or its first bytes can't be read.
     #[error("cannot open {path}: {source}; check the path and whether you may read it")]
     Open {
         /// The file.
@@ -23,7 +17,7 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
-    /// A file could not be read to its end.
+    /// A file can't be read to its end.
     #[error(
         "{path}, line {line}: cannot read on: {source}; \
          if the file is compressed, `gzip -t` tells whether it is whole"
@@ -31,12 +25,12 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// The line that was to be read, from 1.
+        /// The line, from 1.
         line: u64,
         /// The system's or the decompressor's reason.
         source: io::Error,
     },
-    /// A file is of no known format.
+    /// The format of a file is unknown.
     #[error(
         "{path}: neither name nor content tells what rows it holds; bring one of these, \
          plain or compressed with gzip or zstd:{}",
@@ -45,16 +39,16 @@ pub enum Error {
     UnknownFormat {
         /// The file.
         path: PathBuf,
-        /// The formats that can be read.
+        /// The known formats.
         known: Vec<&'static str>,
     },
-    /// A format that is read here and there came from a pipe or compressed.
+    /// A format that needs random access came from a pipe or compressed.
     #[error("{path} can only be read as a plain file; save or decompress it first")]
     NotAFile {
         /// The file.
         path: PathBuf,
     },
-    /// A binary file is damaged, or has something in it that can't be read.
+    /// A binary file is damaged or has unsupported content.
     #[error("{path}: cannot be read on: {what}; check that the file is whole")]
     Unreadable {
         /// The file.
@@ -62,7 +56,7 @@ pub enum Error {
         /// What its reader says.
         what: String,
     },
-    /// A pattern names no input.
+    /// A pattern is wrong or matches no file.
     #[error("{pattern}: {what}; quote it so that the shell leaves it alone, or name the files")]
     Pattern {
         /// The pattern.
@@ -70,7 +64,7 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
-    /// SQLite refuses.
+    /// SQLite failed.
     #[error("{path}: {}", reason(source))]
     Database {
         /// The database.
@@ -78,44 +72,42 @@ pub enum Error {
         /// SQLite's reason.
         source: rusqlite::Error,
     },
-    /// A table is not in a database, or it isn't said which.
-    #[error("{path} {wanted}; {}", offered(*are_alike, present))]
+    /// A table doesn't exist, or none of several was named.
+    #[error("{path} {wanted}; {hint}")]
     NoSuchTable {
         /// The database.
         path: PathBuf,
         /// What was asked for.
         wanted: String,
-        /// Whether `present` holds the tables with similar names, or all.
-        are_alike: bool,
-        /// Tables that are there.
-        present: Vec<String>,
+        /// The tables with similar names, or all tables.
+        hint: String,
     },
-    /// A table can't be made as asked.
+    /// A table can't be created as the job says.
     #[error("{what}")]
     Create {
         /// What is wrong, and what to do.
         what: String,
     },
-    /// What is asked for can't be done.
+    /// The job can't be done as it is.
     #[error("{what}")]
     Refused {
         /// What is wrong, and what to do.
         what: String,
     },
-    /// Two rows have the same key.
+    /// Two rows have the same key, and the job has no rule for that.
     #[error(
         "{first} and {second} have the same key in {table}; correct one, or say what is to be done with \
          the second (--on-duplicate ignore, replace or report)"
     )]
     Duplicate {
-        /// File and line of the row that came first, or that the table has it.
+        /// The file and line of the first row, or a note that the table has it.
         first: String,
-        /// File and line of the other.
+        /// The file and line of the other row.
         second: String,
         /// The table.
         table: String,
     },
-    /// The database doesn't take a row.
+    /// The database refuses a row.
     #[error("{at}: {what}")]
     Row {
         /// File and line.
@@ -123,7 +115,7 @@ pub enum Error {
         /// What the database says.
         what: String,
     },
-    /// More rows are bad than are put up with.
+    /// More rows are bad than [`Job::errors_max`](crate::Job::errors_max).
     #[error("{bad} bad rows, the last one: {last}")]
     TooManyErrors {
         /// How many.
@@ -131,7 +123,7 @@ pub enum Error {
         /// The last one's error.
         last: Box<Error>,
     },
-    /// A file of rejects, duplicates or spilled runs can't be written or read back.
+    /// A file of rejects or spilled rows can't be written or read back.
     #[error("{path}: {source}; nothing was loaded")]
     Work {
         /// The file or folder.
@@ -139,7 +131,7 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
-    /// The disk has no room for what is to be written.
+    /// The disk doesn't have the room that the load needs.
     #[error(
         "{path}: about {} MB are needed there and {} MB are free; make room{}",
         needed_bytes.div_ceil(1 << 20),
@@ -149,14 +141,14 @@ pub enum Error {
     DiskFull {
         /// The file or folder.
         path: PathBuf,
-        /// What is needed.
+        /// The bytes needed.
         needed_bytes: u64,
-        /// What is free.
+        /// The bytes free.
         free_bytes: u64,
-        /// Whether it is for what exceeds the memory, and could go elsewhere.
+        /// Whether it is for spilled rows, whose folder can be chosen.
         is_spilled: bool,
     },
-    /// SQLite found no room left on the disk.
+    /// The disk became full while SQLite wrote.
     #[error(
         "{path}: no room is left on the disk; the database is as it was: make room and run it again"
     )]
@@ -164,10 +156,10 @@ pub enum Error {
         /// The database, or the file beside it.
         path: PathBuf,
     },
-    /// An engine refuses.
+    /// A server or its driver failed.
     #[error(transparent)]
     Engine(#[from] inorder_engine::Error),
-    /// Somebody asked it to stop.
+    /// The load was stopped by [`Progress::stop`](crate::Progress::stop).
     #[error("stopped; the database is as it was")]
     Stopped,
     /// A line breaks the rules of its format.
@@ -177,32 +169,30 @@ pub enum Error {
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// Where in the line, as `, column 7`; empty where that is not known.
+        /// The place in the line, as `, column 7`; empty if unknown.
         at: String,
         /// What is wrong.
         what: String,
         /// What to do.
         remedy: &'static str,
     },
-    /// A column asked for is not in the file.
-    #[error("{path} has no column `{column}`; {}", offered(*are_alike, present))]
+    /// A file doesn't have a named column.
+    #[error("{path} has no column `{column}`; {hint}")]
     NoSuchColumn {
         /// The file.
         path: PathBuf,
-        /// What was asked for.
+        /// The name.
         column: String,
-        /// Whether `present` holds the columns with similar names, or all.
-        are_alike: bool,
-        /// Columns that are there.
-        present: Vec<String>,
+        /// The columns with similar names, or all columns.
+        hint: String,
     },
-    /// A file has nothing to write.
+    /// A file has no rows.
     #[error("{path} has no rows; bring a file that has at least one")]
     NoRows {
         /// The file.
         path: PathBuf,
     },
-    /// The text of one column takes 4 GiB or more.
+    /// The text of a column that is read into memory takes 4 GiB or more.
     #[error(
         "{path}: column `{column}` holds 4 GiB of text or more; leave it out or split the file"
     )]
@@ -220,18 +210,25 @@ impl Error {
         wanted: Option<&str>,
         present: impl IntoIterator<Item = &'a str>,
     ) -> Self {
-        let (are_alike, present) = match wanted {
-            Some(name) => crate::nearest::nearest(name, present),
-            None => (false, present.into_iter().map(str::to_owned).collect()),
-        };
         Error::NoSuchTable {
             path: path.to_owned(),
             wanted: match wanted {
                 Some(name) => format!("has no table `{name}`"),
                 None => "doesn't have just one table: say which (file.db:table)".to_owned(),
             },
-            are_alike,
-            present,
+            hint: offer(wanted.unwrap_or_default(), present),
+        }
+    }
+
+    pub(crate) fn no_such_column<'a>(
+        path: &Path,
+        column: &str,
+        present: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        Error::NoSuchColumn {
+            path: path.to_owned(),
+            column: column.to_owned(),
+            hint: offer(column, present),
         }
     }
 
@@ -243,7 +240,7 @@ impl Error {
     }
 }
 
-/// What SQLite says, without the numbers of its errors.
+/// The message of SQLite without its error codes.
 fn reason(source: &rusqlite::Error) -> String {
     let said = source.to_string();
     match said.split_once(": Error code ") {
@@ -256,14 +253,14 @@ fn listed(known: &[&str]) -> String {
     known.iter().map(|form| format!("\n  - {form}")).collect()
 }
 
-fn offered(are_alike: bool, present: &[String]) -> String {
-    if present.is_empty() {
-        return "it has none".to_owned();
-    }
-    let names: Vec<String> = present.iter().map(|name| format!("`{name}`")).collect();
-    match (are_alike, names.len()) {
-        (true, 1) => format!("did you mean {}?", names[0]),
-        (true, _) => format!("did you mean one of {}?", names.join(", ")),
-        (false, _) => format!("it has {}", names.join(", ")),
+/// Names what may have been meant by a wrong name, or all that exists.
+pub(crate) fn offer<'a>(wrong: &str, present: impl IntoIterator<Item = &'a str>) -> String {
+    let present: Vec<&str> = present.into_iter().collect();
+    let quoted = |names: &[&str]| format!("`{}`", names.join("`, `"));
+    match &similar(wrong, present.iter().copied())[..] {
+        [] if present.is_empty() => "it has none".to_owned(),
+        [] => format!("it has {}", quoted(&present)),
+        [only] => format!("did you mean `{only}`?"),
+        several => format!("did you mean one of {}?", quoted(several)),
     }
 }

@@ -1,15 +1,15 @@
-//! Bits of SQL.
+//! Helpers for SQL statements.
 
 use inorder_btree::{Record, TextEncoding, Value};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ErrorCode, Statement};
 
-/// A name as SQL writes it, whatever word SQLite reserves.
+/// Quotes a name for SQL.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Text of a database in this encoding; what is no character becomes U+FFFD.
+/// Decodes text of a database in this encoding. Malformed sequences become U+FFFD.
 pub(crate) fn decoded(encoding: TextEncoding, text: &[u8]) -> String {
     let units = |of: fn([u8; 2]) -> u16| -> String {
         let units: Vec<u16> = text
@@ -53,7 +53,7 @@ pub(crate) fn bind(
     Ok(())
 }
 
-/// Whether it is the row that isn't taken: another may be.
+/// Whether an error is about one row, so that others may still be inserted.
 pub(crate) fn is_of_a_row(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error().map(|error| error.extended_code);
     // What an expression of the schema fails with, such as an overflow.

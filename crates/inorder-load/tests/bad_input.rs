@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 
 use common::{Folder, integrity, rows};
-use inorder_load::load::{OnDuplicate, Order, Progress, run};
+use inorder_load::{OnDuplicate, Progress, RowOrder, run};
 
 const SCHEMA: &str = "CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT NOT NULL, size REAL);
                       INSERT INTO t VALUES (-1, 'there before', 0)";
@@ -209,7 +209,7 @@ fn a_value_twice_in_a_unique_column_names_both_lines_by_statements_too() {
     // Rows that are there keep the direct writer away.
     let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, size REAL, UNIQUE (size, name));
                   INSERT INTO t VALUES (-1, 'there before', 0)";
-    let said = |content: &str, order: Order| {
+    let said = |content: &str, order: RowOrder| {
         let folder = Folder::new(schema);
         let path = folder.file("f.csv", content);
         let mut job = folder.job(&path);
@@ -221,9 +221,9 @@ fn a_value_twice_in_a_unique_column_names_both_lines_by_statements_too() {
     let both = "f.csv, line 2 and f.csv, line 5 have the same key in t;";
     let twice = "id,name,size\n9,a,1\n8,a,2\n7,b,1\n1,A,1\n";
     for order in [
-        Order::Full,
-        Order::Input,
-        Order::Batch {
+        RowOrder::Full,
+        RowOrder::Input,
+        RowOrder::Batch {
             rows: 2,
             is_by_prefix: false,
         },
@@ -231,10 +231,13 @@ fn a_value_twice_in_a_unique_column_names_both_lines_by_statements_too() {
         begins(&said(twice, order), both);
     }
     begins(
-        &said("id,name,size\n3,a,1\n2,b,2\n1,c,3\n3,d,4\n", Order::Input),
+        &said(
+            "id,name,size\n3,a,1\n2,b,2\n1,c,3\n3,d,4\n",
+            RowOrder::Input,
+        ),
         both,
     );
-    let before = said("id,name,size\n1,There Before,0\n", Order::Full);
+    let before = said("id,name,size\n1,There Before,0\n", RowOrder::Full);
     begins(
         &before,
         "a row that is there already (UNIQUE constraint failed: t.size, t.name) and f.csv, line 2 ",
@@ -321,7 +324,7 @@ fn a_load_that_is_stopped_leaves_everything_as_it_was() {
         let path = folder.path("f.csv");
         let mut job = folder.job(&path);
         if schema.is_empty() {
-            job.create = Some(inorder_load::destination::Create::default());
+            job.create = Some(inorder_load::Create::default());
         }
         folder.file("f.csv", "id,name,size\n1,a,1\n");
         let progress = Progress::default();

@@ -3,8 +3,7 @@
 mod common;
 
 use common::{Folder, integrity};
-use inorder_load::destination::Create;
-use inorder_load::load::Job;
+use inorder_load::{Create, Job};
 use proptest::prelude::*;
 
 /// Rows that types are found out from.

@@ -3,8 +3,7 @@
 mod common;
 
 use common::{Folder, integrity, rows};
-use inorder_load::load::{OnDuplicate, Order};
-use inorder_load::target::WriterChoice;
+use inorder_load::{OnDuplicate, RowOrder, WriterChoice};
 use proptest::prelude::*;
 use rusqlite::Connection;
 
@@ -192,7 +191,7 @@ proptest! {
         schema in schema(),
         fields in proptest::collection::vec(proptest::collection::vec(field(), 4), 0..60),
         writer in prop::sample::select(&[WriterChoice::Auto, WriterChoice::Statements][..]),
-        order in prop::sample::select(&[Order::Full, Order::Input, Order::Batch { rows: 7, is_by_prefix: false }, Order::Batch { rows: 7, is_by_prefix: true }][..]),
+        order in prop::sample::select(&[RowOrder::Full, RowOrder::Input, RowOrder::Batch { rows: 7, is_by_prefix: false }, RowOrder::Batch { rows: 7, is_by_prefix: true }][..]),
         memory_bytes in prop::sample::select(&[1usize << 26, 2000][..]),
     ) {
         let columns = schema.columns.len();

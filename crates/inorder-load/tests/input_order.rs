@@ -3,8 +3,7 @@
 mod common;
 
 use common::{Folder, integrity, rows};
-use inorder_load::load::{Job, OnDuplicate, Summary};
-use inorder_load::target::WriterChoice;
+use inorder_load::{Job, OnDuplicate, Summary, WriterChoice};
 
 /// `id` from 120 down to 1, so that the order of the key is not that of the input.
 fn falling(fields: impl Fn(i64) -> String) -> String {

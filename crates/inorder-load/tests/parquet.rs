@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use common::{Folder, rows};
-use inorder_load::destination::Create;
+use inorder_load::Create;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray,

@@ -5,9 +5,10 @@ mod common;
 use std::sync::Arc;
 
 use common::Folder;
-use inorder_engine::{Database, DatabaseTable, ENGINES, Error as EngineError, Settings, Write};
-use inorder_load::load::{OnDuplicate, Progress, Summary, run_into};
-use inorder_load::target::{ServerTarget, Target};
+use common::server;
+use inorder_engine::{Database, ENGINES, Settings, Write};
+use inorder_load::{OnDuplicate, Summary};
+use inorder_testing::is_installed;
 use tempfile::TempDir;
 
 const ROWS: usize = 25_000;
@@ -19,15 +20,8 @@ fn servers() -> Vec<(&'static str, TempDir, Arc<dyn Database>)> {
         .iter()
         .filter(|engine| ["postgres", "mariadb"].contains(&engine.name()))
     {
-        match engine.found() {
-            Ok(_) => {}
-            Err(reason @ EngineError::NotInstalled { .. }) => {
-                let is_ci = std::env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
-                assert!(!is_ci, "CI forbids skips: {reason}");
-                eprintln!("SKIPPED: {reason}");
-                continue;
-            }
-            Err(error) => panic!("{error}"),
+        if !is_installed(*engine) {
+            continue;
         }
         let folder = tempfile::tempdir().expect("a folder");
         let settings = Settings {
@@ -52,11 +46,7 @@ fn load(
     // Every test spills.
     job.memory_bytes = 1 << 19;
     job.spill_folder = path.parent().map(Into::into);
-    run_into(&job, &Progress::default(), |wanted| {
-        let table = DatabaseTable::new(Arc::clone(database), wanted.table);
-        let target = ServerTarget::new(Box::new(table), wanted.table)?;
-        Ok(Box::new(target) as Box<dyn Target>)
-    })
+    server::load(database, &job)
 }
 
 #[test]

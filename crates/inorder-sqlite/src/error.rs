@@ -1,38 +1,38 @@
-//! What can go wrong with an SQL function.
+//! Errors of the SQL functions.
 
 use rusqlite::ffi::SQLITE_ERROR;
 use std::ffi::c_int;
 
-/// What can go wrong in an SQL function; the message is SQLite's, after the name of the function.
+/// Error of an SQL function. SQLite shows the message after the name of the function.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An id or a time is wrong.
+    /// An id or a time is invalid.
     #[error(transparent)]
     Key(#[from] inorder_key::Error),
-    /// A value has a type that cannot be read.
+    /// The type of a value cannot be read.
     #[error("{wanted} is needed, not {found}")]
     Type {
-        /// What was to be read.
+        /// Name of the expected value.
         wanted: &'static str,
-        /// The type that was given.
+        /// The actual type.
         found: &'static str,
     },
-    /// A UUID that is not of version 7 holds no milliseconds.
+    /// A UUID of another version than 7 contains no milliseconds.
     #[error("{0} is not of version 7: it does not begin with its time")]
     NoTime(inorder_key::Uuid),
-    /// A token of no bytes, or of very many.
+    /// The requested length of a token is 0 or exceeds the maximum.
     #[error("a token has 1 to {max} bytes, not {found}")]
     Token {
-        /// The most bytes a token has.
+        /// The maximum length of a token in bytes.
         max: usize,
-        /// The bytes asked for.
+        /// The requested length in bytes.
         found: i64,
     },
     /// The high-water mark could not be raised.
     #[error(transparent)]
     Shared(rusqlite::Error),
-    /// There is no table for the high-water mark.
+    /// The table of the high-water mark is missing.
     #[error(
         "no table {schema}.inorder_high_water; ids keep their order in a table of the database: {}",
         crate::shared::table(schema)
@@ -41,7 +41,7 @@ pub enum Error {
         /// The name of the database in SQL.
         schema: String,
     },
-    /// The high-water mark stands at its end.
+    /// The high-water mark has reached its end.
     #[error(
         "no id is left: the mark in {schema}.inorder_high_water ends in the year 6429 with {}",
         i64::MAX
@@ -50,13 +50,13 @@ pub enum Error {
         /// The name of the database in SQL.
         schema: String,
     },
-    /// A fault of this library, or a system that gives no random bytes.
+    /// An internal error, or the operating system returned no random bytes.
     #[error("it panicked; nothing was made")]
     Panic,
 }
 
 impl Error {
-    /// The code with which SQLite reports it: that of the statement which failed, SQLITE_BUSY for example.
+    /// SQLite's result code for the error, such as the code of the failed statement (SQLITE_BUSY).
     pub(crate) fn code(&self) -> c_int {
         match self {
             Error::Shared(rusqlite::Error::SqliteFailure(source, _)) => source.extended_code,

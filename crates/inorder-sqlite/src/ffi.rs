@@ -1,17 +1,17 @@
-//! The one way from SQLite to a [`Function`] and back, without anything on it that costs time for nothing.
+//! Calls of a [`Function`] by SQLite, and the conversion of its arguments and results.
 //!
-//! A panic stops here: it must not unwind into SQLite.
+//! Panics are caught here, because they must not unwind into SQLite.
 #![allow(unsafe_code)]
 
-use crate::list::{Body, Function, Output};
+use crate::Error;
+use crate::function::{Body, Function, Output};
 use crate::read::Value;
-use crate::{Error, shared};
 use rusqlite::{Connection, ffi};
 use std::ffi::CStr;
 use std::ffi::{CString, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Adds a function to a connection.
+/// Registers a function with a connection.
 pub(crate) fn register(
     connection: &Connection,
     function: &'static Function,
@@ -42,7 +42,7 @@ pub(crate) fn register(
     }
 }
 
-/// What SQLite calls.
+/// The callback that SQLite calls.
 unsafe extern "C" fn call(
     context: *mut ffi::sqlite3_context,
     _count: c_int,
@@ -56,7 +56,7 @@ unsafe extern "C" fn call(
         // SAFETY: SQLite hands over as many arguments as the function was registered with, one here.
         Body::Read(read) => unsafe { value(*arguments) }.map_or(Ok(Output::Null), read),
         // SAFETY: as above, and the context is the one of this call.
-        Body::Count(make) => unsafe { count(context, function, arguments, make) },
+        Body::MakeIn(make) => unsafe { make_in(context, function, arguments, make) },
     }));
     // SAFETY: the context is the one that SQLite gave for this call.
     unsafe {
@@ -68,16 +68,16 @@ unsafe extern "C" fn call(
     }
 }
 
-/// Makes an id of the next count of a database.
+/// Runs a function that needs a database.
 ///
 /// # Safety
-/// The context must be that of the call under way, and the arguments as many as the function was registered with.
+/// The context must be that of the current call. The number of arguments must be the registered one.
 #[inline(never)]
-unsafe fn count(
+unsafe fn make_in(
     context: *mut ffi::sqlite3_context,
     function: &Function,
     arguments: *mut *mut ffi::sqlite3_value,
-    make: fn(u64) -> Result<Output, Error>,
+    make: fn(&Connection, Option<Value<'_>>) -> Result<Output, Error>,
 ) -> Result<Output, Error> {
     let schema = match function.argument {
         // SAFETY: the function was registered with one argument.
@@ -89,30 +89,30 @@ unsafe fn count(
     };
     // SAFETY: the context is that of the call, and the connection is dropped before it ends.
     let connection = unsafe { connection(context) }?;
-    make(shared::next_count(&connection, schema)?)
+    make(&connection, schema)
 }
 
-/// The connection that runs a function; dropping it does not close it.
+/// Returns the connection that runs a function. Dropping it does not close it.
 ///
 /// # Safety
-/// The context must be that of the call under way, and the result must not outlive the call.
+/// The context must be that of the current call, and the result must not outlive the call.
 unsafe fn connection(context: *mut ffi::sqlite3_context) -> Result<Connection, Error> {
     // SAFETY: the connection stays open while it runs a function; the handle is borrowed, not owned.
     unsafe { Connection::from_handle(ffi::sqlite3_context_db_handle(context)) }
         .map_err(Error::Shared)
 }
 
-/// Whether a transaction under way writes the database of this name.
+/// Returns whether the current transaction writes the database of this name.
 pub(crate) fn is_written(connection: &Connection, schema: &CStr) -> bool {
     // SAFETY: the connection is open, and the name ends in a zero byte; it is read during the call only.
     let state = unsafe { ffi::sqlite3_txn_state(connection.handle(), schema.as_ptr()) };
     state == ffi::SQLITE_TXN_WRITE
 }
 
-/// The value of an argument, or `None` for NULL.
+/// Returns the value of an argument, or `None` for NULL.
 ///
 /// # Safety
-/// The value must be an argument of the function call under way, and nothing may convert it while the result lives.
+/// The value must be an argument of the current call, and nothing may convert it during the life of the result.
 unsafe fn value<'a>(value: *mut ffi::sqlite3_value) -> Option<Value<'a>> {
     // SAFETY: the value is valid. Pointers are read before lengths, as the manual demands, since reading a text may
     // convert it; text and blobs hold as many bytes as their length says, and a pointer may be null where that is 0 or
@@ -132,10 +132,10 @@ unsafe fn value<'a>(value: *mut ffi::sqlite3_value) -> Option<Value<'a>> {
     }
 }
 
-/// Gives SQLite the result.
+/// Passes the result to SQLite.
 ///
 /// # Safety
-/// The context must be that of the call under way.
+/// The context must be that of the current call.
 unsafe fn answer(context: *mut ffi::sqlite3_context, output: &Output) {
     // SAFETY: SQLite copies the bytes before these calls return (SQLITE_TRANSIENT); all of them are far shorter than a
     // `c_int` can say.
@@ -170,10 +170,10 @@ unsafe fn answer(context: *mut ffi::sqlite3_context, output: &Output) {
     }
 }
 
-/// Makes the statement fail with the error's message and code.
+/// Fails the statement with the message and the code of the error.
 ///
 /// # Safety
-/// The context must be that of the call under way.
+/// The context must be that of the current call.
 #[cold]
 unsafe fn fail(context: *mut ffi::sqlite3_context, name: &str, error: &Error) {
     let message = format!("{name}(): {error}");

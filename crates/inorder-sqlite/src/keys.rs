@@ -1,8 +1,9 @@
-//! `keys(kind, n)`: a table of `n` new ids, made in batches.
+//! The table-valued function `keys(kind, n)`: `n` new ids, made in batches.
 #![allow(unsafe_code)]
 
 use crate::Error;
-use crate::list::{Output, hex, hex_id, ulid_text, uuid_text};
+use crate::function::Output;
+use crate::list::{hex, hex_id, ulid_text, uuid_text};
 use crate::read::whole;
 use inorder_key::{Factory, TimeId, Ulid, Uuid, fill_random};
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -16,22 +17,22 @@ use std::ffi::{CStr, c_int};
 use std::marker::PhantomData;
 use std::panic::catch_unwind;
 
-/// Ids made at a time: what a [`Factory`] makes with one look at the clock.
+/// Number of ids per batch: those that a [`Factory`] makes per reading of the clock.
 const BATCH: usize = 256;
 
-/// Bytes of an id in a batch: an id of 16 bytes, or a token.
+/// Bytes per id in a batch: an id of 16 bytes, or a token.
 type Slot = [u8; 20];
 
-/// A kind of key that `keys` makes.
+/// A kind of key of `keys`.
 #[derive(Debug)]
 pub struct Kind {
-    /// The name that `keys` takes: that of the function which makes one such key.
+    /// Name as an argument of `keys`, which is the name of the function that makes one such key.
     pub name: &'static str,
     fill: fn(&mut [Slot]),
     write: fn(&Slot) -> Output,
 }
 
-/// Every kind of key that `keys` makes.
+/// All kinds of keys.
 pub const KINDS: &[Kind] = &[
     Kind {
         name: "ulid",
@@ -117,7 +118,7 @@ fn fill_tokens(out: &mut [Slot]) {
     fill_random(out.as_flattened_mut());
 }
 
-/// Adds the function to a connection.
+/// Registers the function with a connection.
 pub(crate) fn register(connection: &Connection) -> Result<()> {
     const MODULE: Module<Keys> = Module::eponymous_only_module();
     connection.create_module(c"keys", &MODULE, None)
@@ -187,7 +188,7 @@ struct Cursor<'vtab> {
     base: ffi::sqlite3_vtab_cursor,
     kind: &'static Kind,
     n: usize,
-    /// The row it stands at, from 0.
+    /// Number of the current row, from 0.
     row: usize,
     batch: Box<[Slot; BATCH]>,
     table: PhantomData<&'vtab Keys>,
@@ -207,7 +208,7 @@ impl Default for Cursor<'_> {
 }
 
 impl Cursor<'_> {
-    /// Makes the next ids where a batch begins.
+    /// Makes the next batch of ids at the start of a batch.
     fn refill(&mut self) -> Result<()> {
         let wanted = (self.n - self.row).min(BATCH);
         let (fill, out) = (self.kind.fill, &mut self.batch[..wanted]);
@@ -267,7 +268,7 @@ unsafe impl VTabCursor for Cursor<'_> {
     }
 }
 
-/// The arguments, or what is wrong with them.
+/// Reads the arguments, or returns the error in them.
 fn read(
     kind: Option<ValueRef<'_>>,
     n: Option<ValueRef<'_>>,

@@ -1,4 +1,4 @@
-//! Ids inside SQLite: SQL functions that make, read, convert and tell apart ULIDs, UUIDs and tokens.
+//! SQL functions of SQLite that make, read, convert and identify ULIDs, UUIDs and tokens.
 //!
 //! ```
 //! let db = rusqlite::Connection::open_in_memory()?;
@@ -12,38 +12,43 @@
 //! # Ok::<(), rusqlite::Error>(())
 //! ```
 //!
-//! [`queue`] is for applications: one thread that writes, and commits together what waits.
+//! [`FUNCTIONS`] lists the functions, and `docs/ids.md` describes them. One [`Factory`](inorder_key::Factory) per
+//! process makes all ids, so they are in order over all connections and threads of the process.
 //!
-//! [`FUNCTIONS`] lists what is registered; `docs/ids.md` explains it. All ids come from the one
-//! [`Factory`](inorder_key::Factory) of the process: they are in order over all its connections and threads.
-//!
-//! Every function is innocuous, and every converter deterministic, so that defaults, generated columns and indexes on
-//! expressions work with `PRAGMA trusted_schema=off`. NULL gives NULL; wrong input is an SQL error.
+//! Every function is innocuous, and every conversion is deterministic. Defaults, generated columns and indexes on
+//! expressions therefore work with `PRAGMA trusted_schema=off`. An argument of NULL returns NULL. Invalid input is an
+//! SQL error.
 
 mod error;
 mod ffi;
+mod function;
 mod keys;
 mod list;
-pub mod queue;
 mod read;
 mod shared;
 
 pub use error::Error;
+pub use function::Function;
 pub use keys::{KINDS, Kind};
-pub use list::{FUNCTIONS, Function};
+pub use list::FUNCTIONS;
 
 use rusqlite::Connection;
 
-/// The oldest SQLite that has all that is used here: 3.34.1, as `sqlite3_libversion_number` tells it.
+/// The oldest supported SQLite, 3.34.1, as `sqlite3_libversion_number` returns it.
 pub const SQLITE_VERSION_MIN: i32 = 3_034_001;
 
-/// Adds every function of [`FUNCTIONS`] and the table-valued function `keys` to a connection.
+/// Registers every function of [`FUNCTIONS`] and the table-valued function `keys` with a connection.
 ///
 /// # Errors
-/// Whatever SQLite says: that memory is short, or that a statement which uses a function of the same name is running.
+/// Errors of SQLite, such as out of memory, or a running statement that uses a function of the same name.
 pub fn register(connection: &Connection) -> rusqlite::Result<()> {
     for function in FUNCTIONS {
         ffi::register(connection, function)?;
     }
     keys::register(connection)
 }
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,108 +1,9 @@
-//! The list of functions: registration, documentation and tests follow it.
+//! The list of SQL functions, which registration, documentation and tests use.
 
 use crate::Error;
+use crate::function::{Function, Output};
 use crate::{read::Value, shared};
 use inorder_key::{Inspection, TimeId, Ulid, UnixTime, Uuid, fill_random};
-
-/// An SQL function.
-#[derive(Debug)]
-pub struct Function {
-    /// Its name in SQL. Functions of one name differ in their arguments.
-    pub name: &'static str,
-    /// What its one argument is called, if it has one.
-    pub argument: Option<&'static str>,
-    /// Whether equal arguments give equal results: SQLite then allows it in indexes and generated columns.
-    pub is_deterministic: bool,
-    /// What it gives, in a sentence.
-    pub what: &'static str,
-    pub(crate) body: Body,
-}
-
-/// What a function does.
-#[derive(Debug)]
-pub(crate) enum Body {
-    /// Makes something of nothing.
-    Make(fn() -> Result<Output, Error>),
-    /// Makes something of its argument, which is not NULL.
-    Read(fn(Value<'_>) -> Result<Output, Error>),
-    /// Makes an id of the next count of a database: that of the argument, or those that are written.
-    Count(fn(u64) -> Result<Output, Error>),
-}
-
-/// What a function gives.
-#[derive(Debug)]
-pub(crate) enum Output {
-    Null,
-    Integer(i64),
-    Id([u8; 16]),
-    UlidText([u8; Ulid::TEXT_BYTES]),
-    UuidText([u8; Uuid::TEXT_BYTES]),
-    Hex([u8; 32]),
-    Blob(Vec<u8>),
-    Text(String),
-}
-
-impl Function {
-    /// How it is called: `ulid_text(x)`.
-    pub fn signature(&self) -> String {
-        format!("{}({})", self.name, self.argument.unwrap_or_default())
-    }
-
-    const fn make(
-        name: &'static str,
-        what: &'static str,
-        body: fn() -> Result<Output, Error>,
-    ) -> Self {
-        Self {
-            name,
-            argument: None,
-            is_deterministic: false,
-            what,
-            body: Body::Make(body),
-        }
-    }
-
-    const fn count(
-        name: &'static str,
-        argument: Option<&'static str>,
-        what: &'static str,
-        body: fn(u64) -> Result<Output, Error>,
-    ) -> Self {
-        Self {
-            argument,
-            body: Body::Count(body),
-            ..Self::make(name, what, || Ok(Output::Null))
-        }
-    }
-
-    /// A function that draws random bits.
-    const fn draw(
-        name: &'static str,
-        argument: &'static str,
-        what: &'static str,
-        body: fn(Value<'_>) -> Result<Output, Error>,
-    ) -> Self {
-        Self {
-            name,
-            argument: Some(argument),
-            is_deterministic: false,
-            what,
-            body: Body::Read(body),
-        }
-    }
-
-    const fn convert(
-        name: &'static str,
-        argument: &'static str,
-        what: &'static str,
-        body: fn(Value<'_>) -> Result<Output, Error>,
-    ) -> Self {
-        Self {
-            is_deterministic: true,
-            ..Self::draw(name, argument, what, body)
-        }
-    }
-}
 
 const SHARED_ULID: &str =
     "a new ULID, as a blob, greater than all that any process made in the databases being written";
@@ -139,18 +40,24 @@ pub const FUNCTIONS: &[Function] = &[
     Function::make("uuid4_hex", "a new UUIDv4, as 32 hex digits", || {
         Ok(hex_id(Uuid::new_v4()))
     }),
-    Function::count("ulid_shared", None, SHARED_ULID, |count| {
-        Ok(blob(shared::id::<Ulid>(count)?))
+    Function::make_in("ulid_shared", None, SHARED_ULID, |db, schema| {
+        Ok(blob(shared::next::<Ulid>(db, schema)?))
     }),
-    Function::count("ulid_shared", Some("schema"), SHARED_ULID_OF, |count| {
-        Ok(blob(shared::id::<Ulid>(count)?))
+    Function::make_in(
+        "ulid_shared",
+        Some("schema"),
+        SHARED_ULID_OF,
+        |db, schema| Ok(blob(shared::next::<Ulid>(db, schema)?)),
+    ),
+    Function::make_in("uuid7_shared", None, SHARED_UUID7, |db, schema| {
+        Ok(blob(shared::next::<Uuid>(db, schema)?))
     }),
-    Function::count("uuid7_shared", None, SHARED_UUID7, |count| {
-        Ok(blob(shared::id::<Uuid>(count)?))
-    }),
-    Function::count("uuid7_shared", Some("schema"), SHARED_UUID7_OF, |count| {
-        Ok(blob(shared::id::<Uuid>(count)?))
-    }),
+    Function::make_in(
+        "uuid7_shared",
+        Some("schema"),
+        SHARED_UUID7_OF,
+        |db, schema| Ok(blob(shared::next::<Uuid>(db, schema)?)),
+    ),
     Function::draw(
         "ulid_at",
         "t",
@@ -277,7 +184,7 @@ pub const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// The most bytes of a token: no secret needs more, and no mistake fills the memory.
+/// Maximum length of a token in bytes. It exceeds the length of any secret, and limits the memory of a call.
 const TOKEN_BYTES_MAX: usize = 1024;
 
 fn truth(is_so: bool) -> Result<Output, Error> {
@@ -337,7 +244,7 @@ fn uuid7_timestamp(x: Value<'_>) -> Result<Output, Error> {
     Ok(Output::Integer(ms as i64))
 }
 
-/// The name of the kind of key, or of what else it is.
+/// Returns the name of the kind of key, or a description of anything else.
 fn kind(x: Value<'_>) -> String {
     // Only whether a time lies in the future depends on now, and nothing is said of that here.
     let now = UnixTime::default();

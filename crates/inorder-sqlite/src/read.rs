@@ -1,20 +1,21 @@
-//! Arguments: what SQLite hands over, and the ids, times and numbers in it.
+//! Arguments of the functions: SQLite values and the ids, times and numbers in them.
 
 use crate::Error;
 use inorder_key::{Ulid, UnixTime, Uuid, parse_time};
 
-/// A value that SQLite hands to a function. NULL never gets there.
+/// A value that SQLite passes to a function, except NULL.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value<'a> {
     Integer(i64),
-    /// A real number that is no integer.
+    /// A real number with a fraction.
     Real,
     Text(&'a [u8]),
     Blob(&'a [u8]),
 }
 
 impl Value<'_> {
-    /// A real number, an integer where it is whole: JavaScript and drivers that know only doubles have no other numbers.
+    /// Creates a value from a real number, an integer if it has no fraction. JavaScript and some drivers have no
+    /// other numbers.
     pub fn of_real(real: f64) -> Self {
         match whole(real) {
             Some(integer) => Value::Integer(integer),
@@ -22,7 +23,7 @@ impl Value<'_> {
         }
     }
 
-    /// The error that something else was wanted.
+    /// Returns the error for a value of another type.
     pub fn unwanted(self, wanted: &'static str) -> Error {
         let found = match self {
             Value::Integer(_) => "an integer",
@@ -33,7 +34,7 @@ impl Value<'_> {
         Error::Type { wanted, found }
     }
 
-    /// A ULID, from 16 bytes, 26 characters or 32 hex digits.
+    /// Reads a ULID from 16 bytes, 26 characters or 32 hex digits.
     pub fn ulid(self) -> Result<Ulid, Error> {
         match self {
             Value::Blob(blob) => Ok(Ulid::from_slice(blob)?),
@@ -44,7 +45,8 @@ impl Value<'_> {
         }
     }
 
-    /// A UUID of any version, from 16 bytes, 36 characters, also in braces or after `urn:uuid:`, or 32 hex digits.
+    /// Reads a UUID of any version from 16 bytes, 36 characters, also in braces or after `urn:uuid:`, or 32 hex
+    /// digits.
     pub fn uuid(self) -> Result<Uuid, Error> {
         match self {
             Value::Blob(blob) => Ok(Uuid::from_slice(blob)?),
@@ -55,7 +57,7 @@ impl Value<'_> {
         }
     }
 
-    /// A time, as milliseconds since 1970 or as text.
+    /// Reads a time from milliseconds since 1970 or from text.
     pub fn time(self) -> Result<UnixTime, Error> {
         match self {
             Value::Integer(ms) => Ok(UnixTime::try_from(ms)?),
@@ -64,7 +66,7 @@ impl Value<'_> {
         }
     }
 
-    /// An integer.
+    /// Reads an integer.
     pub fn integer(self, wanted: &'static str) -> Result<i64, Error> {
         match self {
             Value::Integer(integer) => Ok(integer),
@@ -73,7 +75,7 @@ impl Value<'_> {
     }
 }
 
-/// The integer that a real number is, if it is one of 64 bits.
+/// Converts a real number to an integer of 64 bits, if it is one.
 pub(crate) fn whole(real: f64) -> Option<i64> {
     const LIMIT: f64 = (1u64 << 63) as f64;
     (real.fract() == 0.0 && (-LIMIT..LIMIT).contains(&real)).then_some(real as i64)

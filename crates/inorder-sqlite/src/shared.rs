@@ -1,7 +1,8 @@
-//! Order over all processes that share a database: a high-water mark in one of its tables.
+//! A high-water mark in a table, which orders ids over all processes that share a database.
 //!
-//! The mark is the milliseconds and the counter of the last id, as in a [`Factory`](inorder_key::Factory). Whoever
-//! raises it holds the write lock of the database until its transaction ends, so ids are in the order of the commits.
+//! The mark is the milliseconds and the counter of the last id, as in a [`Factory`](inorder_key::Factory). A
+//! transaction that raises it holds the write lock of the database until it ends, so ids are in the order of the
+//! commits.
 
 use crate::read::Value;
 use crate::{Error, ffi};
@@ -9,8 +10,8 @@ use inorder_key::{Clock as _, SystemClock, TimeId, fill_random};
 use rusqlite::Connection;
 use std::ffi::CString;
 
-/// The statement that makes the table of the mark. WITHOUT ROWID, so that raising it does not change
-/// `last_insert_rowid()`.
+/// The statement that creates the table of the mark. The table is WITHOUT ROWID, so that raising the mark does not
+/// change `last_insert_rowid()`.
 pub(crate) fn table(schema: &str) -> String {
     format!(
         "CREATE TABLE {schema}.inorder_high_water(\
@@ -20,15 +21,23 @@ pub(crate) fn table(schema: &str) -> String {
 
 /// Bits of the counter after the milliseconds.
 const COUNTER_BITS: u32 = 16;
-/// Where a millisecond starts counting is random below 2^12: most counts are left.
+/// Random bits of the counter's start in each millisecond. They are few, so most of the counter's range remains.
 const START_MASK: u64 = 0xfff;
 
-/// Raises the mark of a database and gives it: greater than all before it there.
+/// Returns the next id of a database, as [`next_count`] chooses it.
+pub(crate) fn next<I: TimeId>(
+    connection: &Connection,
+    schema: Option<Value<'_>>,
+) -> Result<I, Error> {
+    id(next_count(connection, schema)?)
+}
+
+/// Raises the mark of a database and returns it. It is greater than all earlier marks of the database.
 ///
-/// Without a name, the marks of all databases that are being written are raised to the same count, since a function
-/// cannot tell which of them gets the id: a row is stored only where a transaction writes. Where none is written the
-/// mark is that of `main`.
-pub(crate) fn next_count(connection: &Connection, schema: Option<Value<'_>>) -> Result<u64, Error> {
+/// Without a name, the function raises the marks of all databases that the transaction writes, to the same count. It
+/// cannot find out which of them stores the id, but a row is only stored in a database that the transaction writes.
+/// If the transaction writes none, the function raises the mark of `main`.
+fn next_count(connection: &Connection, schema: Option<Value<'_>>) -> Result<u64, Error> {
     let now = SystemClock.read(1).time;
     let least = now.ms << COUNTER_BITS | random::<8>() as u64 & START_MASK;
     let (mut schemas, is_named) = match schema {
@@ -65,7 +74,7 @@ pub(crate) fn next_count(connection: &Connection, schema: Option<Value<'_>>) -> 
     Ok(count as u64)
 }
 
-/// Raises one mark to this count at least, and gives it.
+/// Raises one mark to at least this count, and returns it.
 fn raise(connection: &Connection, schema: &str, count: i64) -> Result<i64, Error> {
     // Not RETURNING: SQLite 3.34 has none.
     let raise = format!(
@@ -90,7 +99,7 @@ fn raise(connection: &Connection, schema: &str, count: i64) -> Result<i64, Error
     last.map_err(Error::Shared)
 }
 
-/// The databases that a transaction under way writes, by their names in SQL, but for that of temporary tables.
+/// Returns the names in SQL of the databases that the current transaction writes, except that of temporary tables.
 fn written(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut list = connection.prepare("PRAGMA database_list")?;
     let mut rows = list.query([])?;
@@ -105,7 +114,7 @@ fn written(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(written)
 }
 
-/// The name of a database, of an argument.
+/// Reads the name of a database from an argument.
 fn name(schema: Value<'_>) -> Result<String, Error> {
     match schema {
         Value::Text(name) => Ok(quoted(&String::from_utf8_lossy(name))),
@@ -113,7 +122,7 @@ fn name(schema: Value<'_>) -> Result<String, Error> {
     }
 }
 
-/// A name as SQL writes it.
+/// Quotes a name for SQL.
 fn quoted(name: &str) -> String {
     match name {
         "main" => name.to_owned(),
@@ -121,15 +130,15 @@ fn quoted(name: &str) -> String {
     }
 }
 
-/// The id of a count.
-pub(crate) fn id<I: TimeId>(count: u64) -> Result<I, Error> {
+/// Creates the id of a count.
+fn id<I: TimeId>(count: u64) -> Result<I, Error> {
     let below = I::TAIL_BITS - COUNTER_BITS;
     let random = random::<8>() & ((1 << below) - 1);
     let tail = u128::from(count) << below | random;
     Ok(I::from_parts(count >> COUNTER_BITS, tail)?)
 }
 
-/// Random bits, of so many bytes.
+/// Returns this number of random bytes.
 fn random<const N: usize>() -> u128 {
     let mut bytes = [0; 16];
     fill_random(&mut bytes[..N]);

@@ -1,9 +1,9 @@
-//! The cases that every reader of ids agrees on (`sql/tests/cases.tsv`), as the functions of SQLite read them.
+//! The cases that every reader of ids agrees on (`bindings/sql/tests/cases.tsv`), as the functions of SQLite read them.
 
 use inorder_sqlite::register;
 use rusqlite::{Connection, types::Value};
 
-const CASES: &str = include_str!("../../../sql/tests/cases.tsv");
+const CASES: &str = include_str!("../../../bindings/sql/tests/cases.tsv");
 
 /// Of each value: ULID, UUID, validity, kind; then whether the other readers agree.
 const READERS: &[&str] = &[

@@ -1,7 +1,9 @@
 //! Two counts of the same bytes: the engine's own, and that of the kernel's layer which sees them too.
 
-use super::median;
-use crate::results::{Experiment, Run, Trial};
+use crate::{
+    results::{Experiment, Run, Trial},
+    statistics::median,
+};
 use inorder_engine::{KernelCheck, Layer};
 
 /// From this share of difference on the two counts part.

@@ -1,7 +1,11 @@
 //! How far a run's times can be trusted: the noise floor and the noise gate.
 
-use super::{Metric, Ratio, ratio};
-use crate::results::{Cell, Noise, Run, Status, Trial};
+use super::pairs::ratio;
+use crate::{
+    metrics::Metric,
+    results::{Cell, Noise, Run, Status, Trial},
+    statistics::Ratio,
+};
 
 /// A disturbance the gate looks at: what it is called, how it is read, from where it is too much.
 struct Disturbance {
@@ -12,7 +16,8 @@ struct Disturbance {
     is_share: bool,
 }
 
-/// From where a trial counts as disturbed. Bytes and sizes do not care; times do.
+/// Limits beyond which a trial counts as disturbed. Bytes and sizes don't depend on them, times do. The limits are
+/// this project's own (METHODOLOGY.md, "Limits of the noise gate"); what is read is cited in `host.rs`.
 const DISTURBANCES: &[Disturbance] = &[
     // A task waited for a CPU in a tenth of the time: with nothing else running it is near 0.
     Disturbance {
@@ -37,7 +42,7 @@ const DISTURBANCES: &[Disturbance] = &[
     },
     // Half of the cores were busy with something else when it began.
     Disturbance {
-        name: "load a core",
+        name: "load per core",
         limit: 0.5,
         of: |noise| noise.load_per_core,
         is_share: false,
@@ -77,9 +82,7 @@ pub fn is_noisy(run: &Run, experiment: &str) -> Option<String> {
     let all = finished.len();
     if !is_most(disturbed) {
         return is_most(unobserved + disturbed).then(|| {
-            format!(
-                "in {unobserved} of {all} trials it couldn't be observed how busy the machine was"
-            )
+            format!("the load of the machine could not be observed in {unobserved} of {all} trials")
         });
     }
     let causes: Vec<String> = DISTURBANCES
@@ -226,7 +229,7 @@ mod tests {
         let all = run(vec![unknown(0), unknown(1)]);
         assert_eq!(
             is_noisy(&all, "x").unwrap(),
-            "in 2 of 2 trials it couldn't be observed how busy the machine was"
+            "the load of the machine could not be observed in 2 of 2 trials"
         );
     }
 

@@ -1,64 +1,76 @@
 //! I: disk I/O of random and sequential ids.
 
 use super::{
-    Claim, Judgement, On, Verdict,
+    claim::{Claim, Judgement, On, Verdict},
+    deviation,
     evidence::{
         Evidence, Levels, ONE_REPETITION, all, judge_ratio, judge_same, needs, not_run, saved,
     },
-    settings,
+    post::Post,
 };
 use crate::{
-    analysis::{Ratio, compare_spreads, marginal, median, ratio_of},
-    report::format,
+    analysis::marginal,
+    format,
     results::Trial,
+    statistics::{Ratio, compare_spreads, median, ratio_of},
+};
+
+/// The post.
+pub const POST: Post = Post {
+    name: "disk-io",
+    letter: "I",
+    author: "Viktor Dorotovič",
+    title: "Choose the right primary key to save a large amount of disk I/O",
+    published: Some("2022-10-05"),
+    url: "https://www.toomanyafterthoughts.com/primary-key-random-sequential-performance/",
 };
 
 /// The claims of the post.
 pub const CLAIMS: &[Claim] = &[
     Claim::new(
-        "disk-io",
+        &POST,
         "I1",
-        "SQLite, clustered: random ids write far more bytes a row than sequential ones.",
+        "SQLite, clustered: random ids write far more bytes per row than sequential ones.",
         "a curve",
         i1,
     ).on_every_engine(),
     Claim::new(
-        "disk-io",
+        &POST,
         "I2",
         "SQLite, not clustered: the difference is much smaller.",
         "a curve",
         i2,
     ).on_every_engine(),
     Claim::new(
-        "disk-io",
+        &POST,
         "I3",
-        "Bytes a row grow like the logarithm of the rows for random ids and stay flat for sequential ones.",
+        "Bytes per row grow like the logarithm of the rows for random ids and stay flat for sequential ones.",
         "a curve",
         i3,
     ).on_every_engine(),
     Claim::new(
-        "disk-io",
+        &POST,
         "I4",
         "InnoDB behaves like SQLite clustered.",
         "a curve",
         i4,
     ),
     Claim::new(
-        "disk-io",
+        &POST,
         "I5",
         "PostgreSQL: little difference on small tables, random ids even better there; they lose on larger ones.",
         "a curve",
         i5,
     ),
     Claim::new(
-        "disk-io",
+        &POST,
         "I6",
         "Sequential ids save about 1 - 1/(ln n - 1) of the I/O of n rows.",
         "92% at one million rows",
         i6,
     ).on_every_engine(),
     Claim::new(
-        "disk-io",
+        &POST,
         "I7",
         "I/O volume is far steadier than time as a measure.",
         "(no figure)",
@@ -134,7 +146,7 @@ fn i1(on: On<'_>) -> Judgement {
     far_more(on, random, sequential)
 }
 
-/// Judges that random ids write far more bytes a row than sequential ones.
+/// Judges that random ids write far more bytes per row than sequential ones.
 fn far_more(on: On<'_>, random: Levels<'_>, sequential: Levels<'_>) -> Judgement {
     let ratio = evidence(on).ratio("engine_bytes_per_row", random, sequential);
     let bands = [
@@ -142,7 +154,7 @@ fn far_more(on: On<'_>, random: Levels<'_>, sequential: Levels<'_>) -> Judgement
         (1.5, Verdict::Depends),
         (FAR_MORE, Verdict::Holds),
     ];
-    judge_ratio(ratio, "bytes a row, random over sequential", &bands)
+    judge_ratio(ratio, "bytes per row, random over sequential", &bands)
 }
 
 /// InnoDB's effect as a share of SQLite's, in logarithms: from where to where they behave alike, and from where to
@@ -158,7 +170,7 @@ fn i4(on: On<'_>) -> Judgement {
     if e.cell(SQLITE_RANDOM).is_none() {
         return needs("SQLite in the same run, to compare with");
     }
-    if let Some(reason) = settings::at_url(on.run, "mariadb") {
+    if let Some(reason) = deviation::at_url(on.run, "mariadb") {
         return Judgement {
             verdict: Verdict::SettingsDiffer,
             reason,
@@ -215,7 +227,7 @@ fn i5(on: On<'_>) -> Judgement {
     let (Some(small), Some(large)) = (ratio(|(early, _)| early), ratio(|(_, late)| late)) else {
         return not_run();
     };
-    if let Some(reason) = settings::at_url(on.run, "postgres") {
+    if let Some(reason) = deviation::at_url(on.run, "postgres") {
         return Judgement {
             verdict: Verdict::SettingsDiffer,
             reason,
@@ -275,12 +287,13 @@ fn i2(on: On<'_>) -> Judgement {
     }
     if judged.verdict == Verdict::Depends {
         judged.reason =
-            "smaller, but more than half of it: the index alone outgrows the cache too".to_owned();
+            "smaller, but more than half of it: the index alone exceeds the cache too".to_owned();
     }
     judged
 }
 
-/// Least squares of y on x: intercept, slope and the share of variance explained.
+/// A line through points by least squares: intercept, slope and the share of variance explained, R² (Draper and Smith,
+/// "Applied Regression Analysis", third edition, 1998, chapter 1).
 fn fit(points: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
     let n = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
@@ -351,7 +364,7 @@ fn like_a_logarithm(curves: &[Vec<(u64, f64)>]) -> Judgement {
     let mut logarithm = all(vec![("line", shape(1)), ("saturation", shape(2))]);
     if logarithm.verdict == Verdict::Depends {
         logarithm.reason =
-            "steeper at first than later, but it nears the price of a page a row as the cache holds less of the table"
+            "it grows more slowly as the table grows, but it approaches one page written per row as the cache holds less of the table"
                 .to_owned();
     }
     logarithm
@@ -377,7 +390,7 @@ fn i3(on: On<'_>) -> Judgement {
     ])
 }
 
-/// Standing of the formula for one layout: how far what is saved may lie from it.
+/// Judges the formula for one layout: the saved share may differ by [`FORMULA_POINTS`].
 fn by_formula(name: &str, ratio: Ratio, formula_percent: f64) -> Judgement {
     let at = |points: f64| (1.0 - (formula_percent + points) / 100.0).max(0.0);
     let bands = [
@@ -416,12 +429,12 @@ fn i6(on: On<'_>) -> Judgement {
     let mut judged = all(parts.collect());
     judged.ratio = Some(*first);
     judged.seen += &format!(
-        "; the formula says {formula:.1}% at {} rows",
+        "; the formula gives {formula:.1}% at {} rows",
         format::integer(rows as u64)
     );
     if matches!(judged.verdict, Verdict::DoesNot | Verdict::Depends) {
         judged.reason =
-            "the formula knows neither the cache, the page nor the row: what is saved depends on them"
+            "the formula ignores cache size, page size and row size, which the saving depends on"
                 .to_owned();
     }
     judged
@@ -450,7 +463,7 @@ fn steadier(pairs: &[(f64, f64)]) -> Judgement {
             true => not_run(),
             false => Judgement {
                 verdict: Verdict::Inconclusive,
-                seen: "a spread is of several trials, here is one".to_owned(),
+                seen: "a spread needs several trials, this run has one".to_owned(),
                 reason: ONE_REPETITION.to_owned(),
                 ..not_run()
             },
@@ -512,7 +525,7 @@ mod tests {
         }
     }
 
-    /// A run of `disk-io` whose trials wrote so many bytes a row in each tenth and took so long.
+    /// A run of `disk-io` whose trials wrote so many bytes per row in each tenth and took so long.
     fn run_of(repetitions: u32, bytes: impl Fn(u32, usize) -> f64, wall_s: fn(u32) -> f64) -> Run {
         let mut run = planned("disk-io", Scale::Quick, repeated(repetitions)).unwrap();
         finish(&mut run, |_, trial| {
@@ -556,7 +569,7 @@ mod tests {
     fn what_does_not_grow_is_no_logarithm_but_one_repetition_says_nothing() {
         let logarithm = |run: &Run| {
             let judged = of("I3", run);
-            let part = |part: &&super::super::Part| part.name == "logarithm for random";
+            let part = |part: &&crate::claims::Part| part.name == "logarithm for random";
             judged.parts.iter().find(part).unwrap().verdict
         };
         let falls = |repetition, tenth| 100.0 - tenth as f64 + f64::from(repetition) / 100.0;

@@ -1,38 +1,49 @@
 //! D: the document store.
 
 use super::{
-    Claim, Judgement, On,
+    claim::{Claim, Judgement, On},
     evidence::{
         Evidence, Levels, SAME_TIME, judge_at_least, judge_effect, judge_same, not_run, plain,
     },
+    post::Post,
 };
-use crate::{analysis::median, report::format};
+use crate::{format, statistics::median};
+
+/// The post.
+pub const POST: Post = Post {
+    name: "documents",
+    letter: "D",
+    author: "Arve (arve0)",
+    title: "Build your own CouchDB, chapter Benchmarking",
+    published: None,
+    url: "https://arve0.github.io/build-your-own-couchdb/08-benchmarking.html",
+};
 
 /// The claims of the post.
 pub const CLAIMS: &[Claim] = &[
     Claim::new(
-        "documents",
+        &POST,
         "D1",
         "An index on id beside the unique constraint changes nothing.",
         "25.99 us against 26.70 us, p = 0.10",
         d1,
     ),
     Claim::new(
-        "documents",
+        &POST,
         "D2",
         "WAL halves the time of a fetch.",
         "26 us to 13.6 us",
         d2,
     ),
     Claim::new(
-        "documents",
+        &POST,
         "D3",
-        "One thread fetches about 70,000 documents a second.",
-        "about 70,000 a second",
+        "One thread fetches about 70,000 documents per second.",
+        "about 70,000 per second",
         d3,
     ),
     Claim::new(
-        "documents",
+        &POST,
         "D4",
         "Without an own index the query uses the unique constraint's.",
         "sqlite_autoindex_documents_1",
@@ -78,7 +89,7 @@ fn d3(on: On<'_>) -> Judgement {
     let Some(rate) = median(rates.iter().copied()) else {
         return not_run();
     };
-    let seen = format!("{} fetches a second", format::integer(rate as u64));
+    let seen = format!("{} fetches per second", format::integer(rate as u64));
     e.timed(judge_at_least(&rates, 70_000.0, &seen))
 }
 

@@ -1,25 +1,27 @@
-//! What the judges of claims have in common: cells by their levels, ratios in pairs, and the rules
-//! that turn a ratio into a verdict.
+//! Shared parts of the functions that judge claims: cells by their levels, ratios in pairs, and the rules that turn a
+//! ratio into a verdict.
 
-use super::{Judgement, On, PUBLISHED_ON, Part, Verdict};
+use super::claim::{Judgement, On, PUBLISHED_ON, Part, Verdict};
 use crate::{
-    analysis::{Ratio, is_noisy, median, ratio_of},
+    analysis::is_noisy,
+    format::{percent, ratio_with_interval},
     metrics::metric_named,
-    report::format::{percent, ratio_with_interval},
     results::{Cell, Run, Trial},
+    statistics::{Ratio, median, ratio_of},
 };
 
 /// Share of the published effect (in logarithms) from which a claim holds.
 const EFFECT_HOLDS: f64 = 0.5;
-/// Share of it below which nothing of the claim is left.
+/// Share of the published effect below which a claim does not hold.
 const EFFECT_GONE: f64 = 0.15;
 /// Repetitions that a verdict on time needs.
-const TIME_REPETITIONS_MIN: usize = 5;
-/// What is said where the interval reaches over a bound.
+pub const TIME_REPETITIONS_MIN: usize = 5;
+/// The reason given where the interval includes a bound.
 const BOTH: &str = "the 95% interval includes both outcomes";
 
-/// What is said of a single repetition.
-pub(super) const ONE_REPETITION: &str = "one repetition has no interval: --repetitions 2 or more";
+/// The reason given for a single repetition.
+pub(super) const ONE_REPETITION: &str =
+    "one repetition has no interval: use --repetitions 2 or more";
 
 /// Verdicts by ratio: each from its bound up to the next one's. The first bound is 0.
 pub(super) type Bands<'a> = &'a [(f64, Verdict)];
@@ -36,7 +38,7 @@ pub(super) type Levels<'a> = &'a [(&'a str, &'a str)];
 pub(super) struct Evidence<'a> {
     /// The run.
     pub run: &'a Run,
-    /// The engine that is spoken of, where levels name none.
+    /// The engine, where the levels name none.
     engine: &'a str,
     /// The experiment's name.
     pub experiment: &'static str,
@@ -52,7 +54,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Whether it speaks of the engine that the posts do.
+    /// Whether the engine is that of the posts.
     pub fn is_published(&self) -> bool {
         self.engine == PUBLISHED_ON
     }
@@ -151,10 +153,10 @@ impl<'a> Evidence<'a> {
         let reason = match is_noisy(self.run, self.experiment) {
             _ if judgement.verdict == Verdict::NotRun => return judgement,
             // How busy is said once, beside the experiment's own tables.
-            Some(_) => "the machine was busy, or couldn't be observed".to_owned(),
+            Some(_) => "the machine was busy, or its load could not be observed".to_owned(),
             None if repetitions < TIME_REPETITIONS_MIN => format!(
-                "a verdict on time needs {TIME_REPETITIONS_MIN} repetitions, here are {repetitions}: \
-                 --repetitions {TIME_REPETITIONS_MIN}"
+                "a verdict on time needs {TIME_REPETITIONS_MIN} repetitions, this run has {repetitions}: \
+                 use --repetitions {TIME_REPETITIONS_MIN}"
             ),
             None => return judgement,
         };
@@ -177,7 +179,7 @@ pub(super) fn not_run() -> Judgement {
     }
 }
 
-/// The claim speaks of another engine.
+/// The claim is about an engine that the run does not have.
 pub(super) fn needs(engine: &str) -> Judgement {
     Judgement {
         verdict: Verdict::NeedsEngine,
@@ -399,7 +401,7 @@ mod tests {
     /// Fifty studies of a claim that is true, and as many of one that isn't: which verdicts they come to.
     #[test]
     fn no_study_turns_a_claim_around() {
-        use crate::analysis::simulation::Noise;
+        use crate::statistics::simulation::Noise;
         let mut random = Noise::new(7);
         for (truth, wrong) in [(0.5, Verdict::DoesNot), (1.0, Verdict::Holds)] {
             for repetitions in [2, 3, 5] {

@@ -1,198 +1,22 @@
-//! The published claims, and what a run's trials say about each.
+//! The published claims, and the functions that judge a run by them.
 
+mod claim;
+mod deviation;
 mod disk_io;
 mod documents;
 mod evidence;
 #[cfg(test)]
 mod fixture;
+mod post;
 mod presort;
 pub mod published;
-mod settings;
 mod watchlist;
 
-use crate::{analysis::Ratio, results::Run};
-use std::{collections::BTreeSet, sync::LazyLock};
+pub use claim::{Claim, Judgement, On, Part, Verdict};
+pub use evidence::TIME_REPETITIONS_MIN;
+pub use post::Post;
 
-/// What the trials say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The claim holds here.
-    Holds,
-    /// It does not.
-    DoesNot,
-    /// It depends on something, named in the reason.
-    Depends,
-    /// The trials don't say: the interval includes both outcomes, the machine was too noisy for times, or
-    /// repetitions are missing.
-    Inconclusive,
-    /// The run's settings aren't the published ones, as named in the reason.
-    SettingsDiffer,
-    /// Another engine is needed, named in the reason.
-    NeedsEngine,
-    /// The run has no trials that answer it.
-    NotRun,
-}
-
-impl Verdict {
-    /// The word shown to a person.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Verdict::Holds => "holds",
-            Verdict::DoesNot => "does not hold",
-            Verdict::Depends => "depends",
-            Verdict::Inconclusive => "inconclusive",
-            Verdict::SettingsDiffer => "settings differ",
-            Verdict::NeedsEngine => "needs another engine",
-            Verdict::NotRun => "not run",
-        }
-    }
-}
-
-/// A published claim.
-#[derive(Clone, Copy)]
-pub struct Claim {
-    /// Its id, such as `W1`.
-    pub id: &'static str,
-    /// Which post: `watchlist`, `documents`, `disk-io`, `presort`.
-    pub post: &'static str,
-    /// The claim in one sentence.
-    pub statement: &'static str,
-    /// The post's own figure.
-    pub figure: &'static str,
-    /// The experiment that answers it.
-    pub experiment: &'static str,
-    /// What a run says about it on an engine.
-    pub judge: fn(On<'_>) -> Judgement,
-    /// Whether it is asked of every engine, not only of the post's.
-    pub is_asked_everywhere: bool,
-}
-
-/// The engine of the posts, where they name none.
-const PUBLISHED_ON: &str = "sqlite";
-
-/// A run, and the engine that is asked about.
-#[derive(Clone, Copy)]
-pub struct On<'a> {
-    /// The run.
-    pub run: &'a Run,
-    /// The engine's name.
-    pub engine: &'a str,
-}
-
-impl Claim {
-    /// A claim of a post, answered by the experiment of the post's name.
-    const fn new(
-        post: &'static str,
-        id: &'static str,
-        statement: &'static str,
-        figure: &'static str,
-        judge: fn(On<'_>) -> Judgement,
-    ) -> Self {
-        Claim {
-            id,
-            post,
-            statement,
-            figure,
-            experiment: post,
-            judge,
-            is_asked_everywhere: false,
-        }
-    }
-
-    /// The same claim, asked of every engine that a run has.
-    const fn on_every_engine(self) -> Self {
-        Claim {
-            is_asked_everywhere: true,
-            ..self
-        }
-    }
-
-    /// What a run says about it on the engine that the post speaks of.
-    pub fn judgement(&self, run: &Run) -> Judgement {
-        self.judged(run, PUBLISHED_ON)
-    }
-
-    /// What a run says on an engine: nothing where it asked something else.
-    fn judged(&self, run: &Run, engine: &str) -> Judgement {
-        let judgement = (self.judge)(On { run, engine });
-        if matches!(judgement.verdict, Verdict::NotRun | Verdict::NeedsEngine) {
-            return judgement;
-        }
-        match settings::difference(run, self.experiment, engine) {
-            Some(reason) => Judgement {
-                verdict: Verdict::SettingsDiffer,
-                reason,
-                parts: Vec::new(),
-                ..judgement
-            },
-            None => judgement,
-        }
-    }
-
-    /// What a run says of the other engines it has: how far the claim reaches, whatever the verdict
-    /// on what was published.
-    pub fn elsewhere(&self, run: &Run) -> Vec<(String, Judgement)> {
-        if !self.is_asked_everywhere {
-            return Vec::new();
-        }
-        let cells = run
-            .cells
-            .iter()
-            .filter(|cell| cell.experiment == self.experiment);
-        let engines: BTreeSet<&String> =
-            cells.filter_map(|cell| cell.levels.get("engine")).collect();
-        let others = engines.into_iter().filter(|engine| *engine != PUBLISHED_ON);
-        let judged = others.map(|engine| (engine.clone(), self.judged(run, engine)));
-        judged
-            .filter(|(_, judgement)| judgement.verdict != Verdict::NotRun)
-            .collect()
-    }
-
-    /// The same claim, answered by another experiment.
-    const fn answered_by(self, experiment: &'static str) -> Self {
-        Claim { experiment, ..self }
-    }
-}
-
-/// What a run says about a claim.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Judgement {
-    /// The verdict.
-    pub verdict: Verdict,
-    /// What this machine saw, with numbers and units.
-    pub seen: String,
-    /// The ratio it rests on, where it rests on one.
-    pub ratio: Option<Ratio>,
-    /// Why: the condition it depends on, the noise, the engine it needs; may be empty.
-    pub reason: String,
-    /// Where the claim says several things, such as one of sizes and one of times: each by itself.
-    pub parts: Vec<Part>,
-}
-
-/// One of several things that a claim says.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Part {
-    /// What it is about, such as `size` or `time`.
-    pub name: &'static str,
-    /// Its own verdict.
-    pub verdict: Verdict,
-    /// The ratio it rests on.
-    pub ratio: Option<Ratio>,
-    /// Why.
-    pub reason: String,
-}
-
-impl Judgement {
-    /// The verdict in words, part by part where the parts' differ: `size holds, time inconclusive`.
-    pub fn verdict_text(&self) -> String {
-        if self.parts.iter().all(|part| part.verdict == self.verdict) {
-            return self.verdict.name().to_owned();
-        }
-        let of_part = |part: &Part| format!("{} {}", part.name, part.verdict.name());
-        let words: Vec<String> = self.parts.iter().map(of_part).collect();
-        words.join(", ")
-    }
-}
+use std::sync::LazyLock;
 
 /// Every claim, post by post. A post is a file and a line here.
 pub static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(|| {
@@ -208,44 +32,80 @@ pub static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(|| {
     .collect()
 });
 
+/// Every post, in the order of its claims.
+pub const POSTS: &[&Post] = &[
+    &watchlist::POST,
+    &documents::POST,
+    &disk_io::POST,
+    &presort::POST,
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::Cell;
 
-    fn says_its_engine(on: On<'_>) -> Judgement {
-        evidence::plain(on.engine != "mariadb", on.engine.to_owned())
+    #[test]
+    fn every_claim_is_one_of_its_post() {
+        for claim in CLAIMS.iter() {
+            let post = POSTS.iter().find(|post| post.letter == &claim.id[..1]);
+            assert_eq!(post, Some(&claim.post), "{}", claim.id);
+            assert!(!claim.figure.is_empty(), "{}", claim.id);
+        }
+        for post in POSTS {
+            assert!(CLAIMS.iter().any(|claim| claim.post == *post), "{post}");
+            assert!(post.url.starts_with("https://"), "{post}");
+            assert!(!post.author.is_empty() && !post.title.is_empty(), "{post}");
+        }
     }
 
     #[test]
-    fn other_engines_answer_beside_the_published_one() {
-        let claim = Claim::new("presort", "X1", "…", "…", says_its_engine);
-        let cell = |engine: &str| Cell {
-            experiment: "presort".to_owned(),
-            levels: [("engine".to_owned(), engine.to_owned())].into(),
-            ..Cell::default()
+    fn a_missing_verdict_names_the_repetitions_that_a_budget_left_out() {
+        use crate::{
+            claims::fixture::{finish, planned, repeated, sample},
+            experiment::Scale,
+            results::{Cell, Run, Sample, Status},
         };
-        let run = Run {
-            cells: ["postgres", "sqlite", "mariadb", "postgres"]
-                .map(cell)
-                .into(),
-            ..Run::default()
+        let mut run = planned("watchlist", Scale::Quick, repeated(5)).unwrap();
+        let size = |cell: &Cell, repetition: u32| {
+            let bytes = 1e6 * cell.id as f64 + f64::from(repetition);
+            sample("size_bytes", 20_000, bytes)
         };
-        assert_eq!(claim.judgement(&run).seen, "sqlite");
-        assert_eq!(claim.elsewhere(&run), []);
-        let elsewhere = claim.on_every_engine().elsewhere(&run);
-        let seen: Vec<_> = elsewhere
-            .iter()
-            .map(|(engine, j)| (engine.as_str(), j.verdict))
-            .collect();
-        assert_eq!(
-            seen,
-            [("mariadb", Verdict::DoesNot), ("postgres", Verdict::Holds)]
-        );
-        // The verdict on what was published is its own.
-        assert_eq!(
-            claim.on_every_engine().judgement(&run).verdict,
-            Verdict::Holds
-        );
+        finish(&mut run, |cell, trial| -> Vec<Sample> {
+            vec![
+                size(cell, trial.repetition),
+                sample("cpu_s", 20_000, cell.id as f64),
+                sample("rows_stored", 20_000, 20_000.0),
+            ]
+        });
+        let whole = run.clone();
+        let w2 = CLAIMS.iter().find(|claim| claim.id == "W2").unwrap();
+        let verdict = |run: &Run| w2.judgement(run).verdict;
+        for left in [1, 2] {
+            for trial in run.trials.iter_mut().filter(|t| t.repetition >= left) {
+                *trial = trial.again();
+            }
+            run.meta.budget_s = Some(60);
+            assert!(run.trials.iter().any(|t| t.status == Status::Planned));
+            let reason = format!(
+                "{left} of 5 repetitions run: `inorder bench watchlist --repetitions 5` completes it"
+            );
+            let mut open = 0;
+            for claim in CLAIMS.iter().filter(|claim| claim.post.name == "watchlist") {
+                let judged = claim.judgement(&run);
+                if judged.verdict == Verdict::Inconclusive {
+                    assert_eq!(judged.reason, reason, "{}", claim.id);
+                    open += 1;
+                }
+            }
+            assert!(open > 0);
+            // Sizes need two repetitions, and then say what all of them say.
+            let wanted = match left {
+                1 => Verdict::Inconclusive,
+                _ => verdict(&whole),
+            };
+            assert_eq!(verdict(&run), wanted);
+            assert_ne!(verdict(&whole), Verdict::Inconclusive);
+            run.clone_from(&whole);
+        }
     }
 }

@@ -1,18 +1,29 @@
 //! P: sorting each batch before it is inserted.
 
 use super::{
-    Claim, Judgement, On, Verdict,
+    claim::{Claim, Judgement, On, Verdict},
     evidence::{
         Bands, Evidence, Levels, SAME_BYTES, SAME_TIME, all, judge_ratio, judge_same, not_run,
         saved,
     },
+    post::Post,
 };
-use crate::{report::format, results::Trial};
+use crate::{format, results::Trial, statistics::ratio_of};
+
+/// The post.
+pub const POST: Post = Post {
+    name: "presort",
+    letter: "P",
+    author: "Anders Murphy",
+    title: "SQLite improving performance with pre-sort",
+    published: Some("2026-06-07"),
+    url: "https://andersmurphy.com/2026/06/07/sqlite-improving-performance-with-pre-sort.html",
+};
 
 /// The claims of the post, and its readers' doubts.
 pub const CLAIMS: &[Claim] = &[
     Claim::new(
-        "presort",
+        &POST,
         "P1",
         "Unsorted random keys: the time of a batch grows.",
         "2,478 to 11,103 ms from the 1st batch to the 10th",
@@ -20,7 +31,7 @@ pub const CLAIMS: &[Claim] = &[
     )
     .on_every_engine(),
     Claim::new(
-        "presort",
+        &POST,
         "P2",
         "Sorted first, the time of a batch grows little.",
         "2,638 to 4,332 ms",
@@ -28,7 +39,7 @@ pub const CLAIMS: &[Claim] = &[
     )
     .on_every_engine(),
     Claim::new(
-        "presort",
+        &POST,
         "P3",
         "Sorting gains 2 to 2.5 times from the third batch on.",
         "2 to 2.5 times",
@@ -36,14 +47,14 @@ pub const CLAIMS: &[Claim] = &[
     )
     .on_every_engine(),
     Claim::new(
-        "presort",
+        &POST,
         "P4",
         "The first 8 bytes are enough to sort by.",
         "(no figure)",
         p4,
     ),
     Claim::new(
-        "presort",
+        &POST,
         "P5",
         "Doubt: is it the sort, or only the batching?",
         "(asked by readers)",
@@ -51,7 +62,7 @@ pub const CLAIMS: &[Claim] = &[
     )
     .answered_by("presort-batch"),
     Claim::new(
-        "presort",
+        &POST,
         "P6",
         "Doubt: WITHOUT ROWID hurts with large rows.",
         "(asked by readers)",
@@ -59,7 +70,7 @@ pub const CLAIMS: &[Claim] = &[
     )
     .answered_by("payload"),
     Claim::new(
-        "presort",
+        &POST,
         "P7",
         "Doubt: is it only the small page cache?",
         "(asked by readers)",
@@ -92,7 +103,7 @@ fn growth(on: On<'_>, levels: Levels<'_>, bands: Bands<'_>) -> Judgement {
         .iter()
         .filter_map(|trial| Some((batch_cpu(trial, BATCHES - 1)?, batch_cpu(trial, 0)?)))
         .collect();
-    let ratio = crate::analysis::ratio_of(&pairs);
+    let ratio = ratio_of(&pairs);
     e.timed(judge_ratio(
         ratio,
         "CPU of the 10th batch over the 1st",
@@ -255,7 +266,7 @@ fn p6(on: On<'_>) -> Judgement {
         (1.0, Verdict::Depends),
         (1.1, Verdict::Holds),
     ];
-    let what = "bytes a row at the largest payload, WITHOUT ROWID over rowid";
+    let what = "bytes per row at the largest payload, WITHOUT ROWID over rowid";
     let mut judged = judge_ratio(ratio, what, &hurts);
     judged.seen += &format!(
         "; {} at {} bytes",
@@ -305,7 +316,7 @@ fn p7(on: On<'_>) -> Judgement {
     let mut judged = all(vec![("bytes", of_bytes), ("time", of_time)]);
     if judged.verdict == Verdict::Depends {
         judged.reason =
-            "for bytes, yes: a cache that holds the whole table ends it; for CPU, only in part"
+            "bytes: yes, a cache that holds the whole table leaves no difference; CPU: only in part"
                 .to_owned();
     }
     judged

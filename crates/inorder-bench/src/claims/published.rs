@@ -1,15 +1,17 @@
-//! What the published rig measured, to be laid beside its replay.
+//! The measurements of the published rig, for comparison with a replay.
 //!
-//! Source: Viktor Dorotovič, "Choose the right primary key to save a large amount of disk I/O", 2022-10-05,
-//! <https://www.toomanyafterthoughts.com/primary-key-random-sequential-performance/>; the figures are derived from
-//! the data files in `results/` of its repository <https://github.com/vdorot/primary_key_io> (revision 9207b8c): the
-//! share of bytes written that sequential ids save, in percent, after each 100,000 rows.
+//! Source: [`POST`]; the figures are derived from the data files in `results/` of its repository [`DATA_URL`]
+//! (revision 9207b8c): the share of bytes written that sequential ids save, in percent, after each 100,000 rows.
 
-use super::settings;
+use super::deviation;
+pub use super::disk_io::POST;
 use crate::{
-    analysis::median,
     results::{Run, Trial},
+    statistics::median,
 };
+
+/// The repository with the rig and what it measured.
+pub const DATA_URL: &str = "https://github.com/vdorot/primary_key_io";
 
 /// Rows between two points of a curve.
 pub const STEP_ROWS: u64 = 100_000;
@@ -81,14 +83,14 @@ impl Replay {
 pub fn replays(run: &Run) -> Vec<Replay> {
     let is_same = |replay: &Replay| {
         let engine = replay.curve.engine;
-        settings::difference(run, EXPERIMENT, engine).is_none()
+        deviation::difference(run, EXPERIMENT, engine).is_none()
     };
     let mut all = beside(run);
     all.retain(is_same);
     all
 }
 
-/// The curves of the rig that a run has points of, whatever its settings.
+/// The curves of the rig that a run has points of, with any settings.
 pub fn beside(run: &Run) -> Vec<Replay> {
     let replay = |curve: &'static Curve| {
         let points: Vec<_> = (STEP_ROWS..)
@@ -102,7 +104,7 @@ pub fn beside(run: &Run) -> Vec<Replay> {
     all.filter(|replay| !replay.points.is_empty()).collect()
 }
 
-/// What sequential ids had saved after so many rows, in pairs by repetition.
+/// Percent of bytes that sequential ids saved after this number of rows, in pairs by repetition.
 fn saved_percent(run: &Run, curve: &Curve, rows: u64) -> Option<f64> {
     let trials = |key| {
         let levels = [
@@ -125,7 +127,7 @@ fn saved_percent(run: &Run, curve: &Curve, rows: u64) -> Option<f64> {
 /// Bytes written when the table had exactly so many rows.
 fn written(trial: &Trial, rows: u64) -> Option<f64> {
     let curve = trial.curve("engine_written_bytes", "");
-    // A load ends with what still lies in the log; the rig measured before that.
+    // The last sample includes the final checkpoint; the rig measured before that.
     let first = curve.iter().find(|(at, _)| *at == rows);
     first.map(|(_, bytes)| *bytes)
 }

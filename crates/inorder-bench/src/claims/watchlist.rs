@@ -1,18 +1,29 @@
 //! W: the watch list.
 
 use super::{
-    Claim, Judgement, On, Verdict,
+    claim::{Claim, Judgement, On, Verdict},
     evidence::{
         Evidence, Levels, ONE_REPETITION, SAME_BYTES, SAME_TIME, all, judge_at_least, judge_effect,
         judge_ratio, judge_same, not_run, plain,
     },
+    post::Post,
 };
-use crate::{analysis::median, report::format, results::Trial};
+use crate::{format, results::Trial, statistics::median};
+
+/// The post.
+pub const POST: Post = Post {
+    name: "watchlist",
+    letter: "W",
+    author: "nebkor",
+    title: "One-part serialized mystery, part 2",
+    published: None,
+    url: "https://proclamations.nebcorp-hias.com/rnd/one-part-serialized-mystery-part-2/",
+};
 
 /// The claims of the post.
 pub const CLAIMS: &[Claim] = &[
     Claim::new(
-        "watchlist",
+        &POST,
         "W1",
         "Own id as primary key and two indexes: ULID takes far less time than UUIDv4.",
         "5.7 s against 9.8 s",
@@ -20,63 +31,63 @@ pub const CLAIMS: &[Claim] = &[
     )
     .on_every_engine(),
     Claim::new(
-        "watchlist",
+        &POST,
         "W2",
         "The same schema: ULID makes a smaller database than UUIDv4.",
         "about 5% less",
         w2,
     ),
     Claim::new(
-        "watchlist",
+        &POST,
         "W3",
         "The first schema made WITHOUT ROWID is slower and larger.",
         "about 20% longer, about 5% larger",
         w3,
     ),
     Claim::new(
-        "watchlist",
+        &POST,
         "W4",
-        "An id that holds the time saves created_at.",
+        "An id that contains its creation time makes a column created_at unnecessary.",
         "5 to 10% smaller",
         w4,
     ),
     Claim::new(
-        "watchlist",
+        &POST,
         "W5",
         "A composite key (user, watch) WITHOUT ROWID is a little better than the first schema.",
         "a little",
         w5,
     ),
     Claim::new(
-        "watchlist",
+        &POST,
         "W6",
         "No explicit key saves a quarter of the size against the composite key.",
         "13 MB against 17 MB; index share 43% against 51%; index bytes 35% less; fan-out 106",
         w6,
     ),
     Claim::new(
-        "watchlist",
+        &POST,
         "W7",
         "No explicit key takes less time than the composite key.",
         "5 s against more than 6 s",
         w7,
     ),
     Claim::new(
-        "watchlist",
+        &POST,
         "W8",
         "Without an explicit key ULID and UUIDv4 no longer differ.",
         "same time and size",
         w8,
     ),
     Claim::new(
-        "watchlist",
+        &POST,
         "W9",
         "A composite key on a rowid table: the size of the composite key again, the time of no key.",
         "17 MB, the same rate",
         w9,
     ),
     Claim::new(
-        "watchlist",
+        &POST,
         "W10",
         "Four times the work takes four times as long.",
         "398,119 rows in 20.8 s",
@@ -84,21 +95,21 @@ pub const CLAIMS: &[Claim] = &[
     )
     .answered_by("watchlist-scale"),
     Claim::new(
-        "watchlist",
+        &POST,
         "W11",
-        "Concurrent writers of about 100 rows a transaction insert about 20,000 rows a second.",
+        "Concurrent writers of about 100 rows per transaction insert about 20,000 rows per second.",
         "about 20,000 rows/s",
         w11,
     ),
     Claim::new(
-        "watchlist",
+        &POST,
         "W12",
         "WITHOUT ROWID lowers the fan-out.",
         "about 20%",
         w12,
     ),
     Claim::new(
-        "watchlist",
+        &POST,
         "W13",
         "Ids made in the same millisecond still sort, when one factory makes them.",
         "(the post's next step)",
@@ -240,7 +251,7 @@ fn w10(on: On<'_>) -> Judgement {
     e.timed(judge_same(
         ratio,
         0.25,
-        "CPU a row of four times the work over once",
+        "CPU per row, four times the work over once",
     ))
 }
 
@@ -337,7 +348,7 @@ fn w13(on: On<'_>) -> Judgement {
     let committed = |key| share("inversions_committed_share", "one", key);
     let seen = || -> Option<String> {
         Some(format!(
-            "after a larger one come, of ULIDs {} with one factory for all writers and {} with one for each, of UUIDv7 {} and {}, of UUIDv4 {}; in the order of commits, with one factory, ULIDs {} and UUIDv7 {}",
+            "ids that come after a larger one: ULID {} with one generator for all writers and {} with one per writer, UUIDv7 {} and {}, UUIDv4 {}; in commit order with one generator: ULID {} and UUIDv7 {}",
             made("one", "ulid")?,
             made("each", "ulid")?,
             made("one", "uuid7")?,

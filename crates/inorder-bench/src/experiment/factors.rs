@@ -5,9 +5,8 @@
 
 use inorder_engine::{AutoVacuum, Journal, Partition, Settings, Synchronous, Write};
 use inorder_key::{Encoding, KeyKind};
-use inorder_load::order::Presort;
 
-use crate::error::nearest;
+use crate::{error::nearest, generate::Presort};
 
 /// One level of every factor: all that a trial needs to know besides the tables and the seed.
 #[derive(Clone, Debug)]
@@ -28,7 +27,7 @@ pub struct Setup {
     pub is_made_by_engine: bool,
     /// Rows of the measured table.
     pub rows: u64,
-    /// Rows a transaction.
+    /// Rows per transaction.
     pub rows_per_transaction: u64,
     /// Rows sorted together; 0 is one transaction's.
     pub rows_per_sort: u64,
@@ -208,7 +207,7 @@ pub const FACTORS: &[Factor] = &[
     },
     Factor {
         name: "rows_per_transaction",
-        what: "rows a transaction: 1 to 100000000",
+        what: "rows per transaction: 1 to 100000000",
         set: |s, level| integer(level, 1, 100_000_000).map(|n| s.rows_per_transaction = n),
         get: |s| s.rows_per_transaction.to_string(),
     },
@@ -224,13 +223,13 @@ pub const FACTORS: &[Factor] = &[
     },
     Factor {
         name: "rows_per_sort",
-        what: "rows sorted together: 0 (one transaction's) to 100000000",
+        what: "rows sorted together: 0 (those of one transaction) to 100000000",
         set: |s, level| integer(level, 0, 100_000_000).map(|n| s.rows_per_sort = n),
         get: |s| s.rows_per_sort.to_string(),
     },
     Factor {
         name: "write",
-        what: "how rows are handed to a server: insert (one a statement), multi (100 a statement), bulk (COPY, LOAD DATA), routed (COPY to each shard)",
+        what: "how rows are sent to a server: insert (one per statement), multi (100 per statement), bulk (COPY, LOAD DATA), routed (COPY to each shard)",
         set: |s, level| {
             s.settings.write = Write::from_name(level).ok_or_else(|| {
                 unknown("way to write", level, Write::ALL.iter().map(|w| w.name()))
@@ -247,7 +246,7 @@ pub const FACTORS: &[Factor] = &[
     },
     Factor {
         name: "factories",
-        what: "who makes the writers' ids: one (a factory for all), each (one of its own)",
+        what: "id generators of the writers: one (shared by all), each (one per writer)",
         set: |s, level| {
             s.has_own_factories = match level {
                 "one" => false,
@@ -266,7 +265,7 @@ pub const FACTORS: &[Factor] = &[
     },
     Factor {
         name: "partition",
-        what: "what of a key says which shard a row goes to: hash, range",
+        what: "how a row's shard is chosen from its key: hash, range",
         set: |s, level| {
             s.settings.partition = Partition::from_name(level).ok_or_else(|| {
                 unknown("partition", level, Partition::ALL.iter().map(|p| p.name()))
@@ -304,7 +303,7 @@ pub const FACTORS: &[Factor] = &[
     },
     Factor {
         name: "journal",
-        what: "how a transaction is made atomic: wal, delete, truncate, persist, memory, off",
+        what: "journal mode: wal, delete, truncate, persist, memory, off",
         set: |s, level| {
             s.settings.journal = Journal::from_name(level)
                 .ok_or_else(|| unknown("journal", level, Journal::ALL.iter().map(|j| j.name())))?;
@@ -314,7 +313,7 @@ pub const FACTORS: &[Factor] = &[
     },
     Factor {
         name: "synchronous",
-        what: "when the engine waits for the disk: off, normal, full, extra",
+        what: "when the engine syncs to disk: off, normal, full, extra",
         set: |s, level| {
             s.settings.synchronous = Synchronous::from_name(level).ok_or_else(|| {
                 unknown(
@@ -335,7 +334,7 @@ pub const FACTORS: &[Factor] = &[
     },
     Factor {
         name: "auto_vacuum",
-        what: "whether freed pages are given back: none, full, incremental",
+        what: "auto-vacuum mode: none, full, incremental",
         set: |s, level| {
             s.settings.auto_vacuum = AutoVacuum::from_name(level).ok_or_else(|| {
                 unknown(

@@ -1,7 +1,8 @@
 //! Strict reading of TOML tables: every field is asked for by name, what was not asked for is an
 //! error that names the nearest field that exists, and every error knows its line.
 
-use crate::error::{Error, is_near, nearest};
+use crate::error::{Error, nearest};
+use inorder_engine::similar;
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -196,7 +197,7 @@ impl<'a> Fields<'a> {
             match self
                 .fields
                 .iter()
-                .find(|(key, _)| is_near(key.get_ref(), name))
+                .find(|(key, _)| !similar(key.get_ref(), [name]).is_empty())
             {
                 Some((key, _)) => self.source.error(
                     key.span().start,

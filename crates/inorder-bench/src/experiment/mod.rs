@@ -2,41 +2,18 @@
 
 pub mod factors;
 mod fields;
+pub mod level;
+mod scale;
 mod table;
+pub mod template;
+
+pub use scale::Scale;
+pub use table::{Create, RECIPES, Recipe, Table, TableRows};
 
 use crate::error::{Error, nearest};
 use factors::{FACTORS, Setup, factor};
 use fields::{Field, Fields, Source};
 use serde::{Deserialize, Serialize};
-pub use table::{Create, RECIPES, Recipe, Table, TableRows};
-
-/// How large an experiment is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scale {
-    /// Small: all built-in experiments together take about a minute.
-    Quick,
-    /// As large as the question was asked: the published sizes.
-    Full,
-}
-
-impl Scale {
-    /// Every scale.
-    pub const ALL: &[Scale] = &[Scale::Quick, Scale::Full];
-
-    /// The name used in files and on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Scale::Quick => "quick",
-            Scale::Full => "full",
-        }
-    }
-
-    /// The scale with this name, if there is one.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|scale| scale.name() == name)
-    }
-}
 
 /// Levels by factor name.
 pub type Levels = Vec<(String, String)>;
@@ -59,7 +36,7 @@ pub struct Reads {
 }
 
 impl Reads {
-    /// The same reads, each as seldom as can be.
+    /// The same reads, each run once.
     pub fn once(self) -> Self {
         Reads {
             points: self.points.min(1),
@@ -75,6 +52,8 @@ impl Reads {
 pub struct Experiment {
     /// Name of the file without `.toml`.
     pub name: String,
+    /// The file's name, as errors show it.
+    pub file: String,
     /// The text it was parsed from.
     pub text: String,
     /// Short title.
@@ -97,7 +76,7 @@ pub struct Experiment {
     pub baseline: Levels,
     /// Combinations that are left out.
     pub skip: Vec<Levels>,
-    /// Trials a cell.
+    /// Trials per cell.
     pub repetitions: u32,
     /// Seconds after which a trial is stopped.
     pub trial_seconds_max: u64,
@@ -153,7 +132,7 @@ impl Experiment {
             parsed.check_answer().map_err(|why| answer.error(why))?;
         }
         parsed.apply(overrides)?;
-        parsed.check(source)?;
+        parsed.check()?;
         Ok(parsed)
     }
 
@@ -166,6 +145,7 @@ impl Experiment {
         let (fixed, fixed_in) = read_fixed(fields.take("fixed"), &varied)?;
         Ok(Experiment {
             name,
+            file: file.to_owned(),
             text: text.to_owned(),
             title: fields.need("title")?.string()?,
             question: fields.need("question")?.string()?,
@@ -242,28 +222,23 @@ impl Experiment {
         }
     }
 
-    /// What can only be said of the whole.
-    fn check(&self, source: Source<'_>) -> Result<(), Error> {
-        // What the text doesn't hold comes from the command line.
-        let wrong = |name: &str, message: String| match source.text.find(&format!("\"{name}\"")) {
-            Some(offset) => source.error(offset, message),
-            None => Error::Usage(format!("{}: {message}", source.file)),
-        };
+    /// Checks what needs the whole experiment.
+    fn check(&self) -> Result<(), Error> {
         for layout in self.all_levels("layout") {
             if let Some(message) = self.layout_problem(&layout) {
-                return Err(wrong(&layout, message));
-            }
-        }
-        let claims = || crate::claims::CLAIMS.iter().map(|claim| claim.id);
-        for id in &self.claims {
-            if !claims().any(|known| known == id) {
-                return Err(wrong(
-                    id,
-                    format!("unknown claim `{id}`: {}", nearest(id, claims())),
-                ));
+                return Err(self.error_at(&format!("\"{layout}\""), message));
             }
         }
         Ok(())
+    }
+
+    /// An error at the first line that has these words; words that the text doesn't have come from the command line.
+    pub(crate) fn error_at(&self, words: &str, message: String) -> Error {
+        let (file, text) = (&self.file, &self.text);
+        match text.find(words) {
+            Some(offset) => Source { file, text }.error(offset, message),
+            None => Error::Usage(format!("{file}: {message}")),
+        }
     }
 
     fn check_answer(&self) -> Result<(), String> {
@@ -275,7 +250,7 @@ impl Experiment {
             .iter()
             .map(|(name, levels)| (*name, levels.iter().map(String::as_str).collect()))
             .collect();
-        crate::report::answer::check(&self.answer, &borrowed)
+        template::check(&self.answer, &borrowed)
     }
 
     /// Every level a factor takes in this experiment.

@@ -1,12 +1,14 @@
 //! `[[table]]`: a table of the experiment's own and the recipe of its rows.
 
 use super::{
-    Scale,
     fields::{Field, Fields},
+    scale::Scale,
 };
-use crate::error::{Error, nearest};
+use crate::{
+    error::{Error, nearest},
+    generate::Fill,
+};
 use inorder_engine::Value;
-use inorder_load::Fill;
 use std::sync::Arc;
 
 /// A table and how its rows are made.

@@ -34,12 +34,12 @@ probes! {
     "engine_read_bytes", "bytes", true, false, "Bytes the engine asked the system to read, by file.";
     "engine_writes_calls", "calls", true, false, "Write calls of the engine, by file.";
     "engine_reads_calls", "calls", true, false, "Read calls of the engine, by file.";
-    "engine_syncs_calls", "calls", true, false, "Calls of the engine that wait for the disk, by file.";
-    "engine_causes", "times", true, false, "What explains a server's bytes, by cause: full_page_images (pages that PostgreSQL's log took whole), checkpoints; of Galera replicated_transactions, replicated_bytes, certification_failures, brute_force_aborts, flow_control_paused_us.";
-    "process_written_bytes", "bytes", true, false, "Bytes the trial and a server's processes passed to write calls (/proc/PID/io wchar), to check the engine's count (MariaDB's asynchronous ones are not in it).";
+    "engine_syncs_calls", "calls", true, false, "Sync calls of the engine (xSync, fsync), by file.";
+    "engine_causes", "times", true, false, "Counters that explain a server's bytes: full_page_images (pages that PostgreSQL wrote whole into the WAL), checkpoints; of Galera replicated_transactions, replicated_bytes, certification_failures, brute_force_aborts, flow_control_paused_us.";
+    "process_written_bytes", "bytes", true, false, "Bytes the trial and a server's processes passed to write calls (/proc/PID/io wchar), to check the engine's count. MariaDB's asynchronous writes are not included.";
     "block_written_bytes", "bytes", true, false, "Block layer: bytes the trial and a server's processes made dirty for a block device (/proc/PID/io write_bytes).";
     "busy_retries", "retries", true, false, "Times a writer found the database locked and tried again.";
-    "user_bytes", "bytes", true, false, "Bytes of the values in the rows handed to the engine: what write amplification is taken against.";
+    "user_bytes", "bytes", true, false, "Bytes of the values in the inserted rows: the denominator of write amplification.";
     "size_bytes", "bytes", false, false, "Size of the database after the load; parts table:NAME, index:NAME, free, other.";
     "size_vacuumed_bytes", "bytes", false, false, "The same after VACUUM.";
     "pages", "pages", false, false, "Pages of a tree; parts table:NAME and index:NAME.";

@@ -1,10 +1,10 @@
 //! Every sample of every finished trial as CSV.
 //!
-//! One line a sample: `experiment,cell,repetition,probe,part,rows,value,unit`. Repetitions count
+//! One line per sample: `experiment,cell,repetition,probe,part,rows,value,unit`. Repetitions count
 //! from 0. A value that could not be observed is empty. The baseline's second run has `(twin)` after
 //! its name.
 
-use super::Error;
+use super::output::Error;
 use crate::{probes, results::Run};
 
 const HEADINGS: [&str; 8] = [

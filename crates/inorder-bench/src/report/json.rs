@@ -8,7 +8,8 @@
 //! | --- | --- |
 //! | `format`, `format_version` | `inorder-report`, 2 |
 //! | `meta` | version, revision, seed, scale, command, times in Unix seconds, host, engines |
-//! | `claims[]` | `id`, `post`, `statement`, `figure`, `experiment`, `verdict`, `seen`, `ratio`, `reason`, `parts[]` (`name`, `verdict`, `ratio`, `reason`: what the claim says of sizes and times apart), `elsewhere[]` (`engine` and the last five again) |
+//! | `claims[]` | `id`, `post` (its short name), `source` (`author`, `title`, `published`, `url` of the post), `statement`, `figure`, `experiment`, `verdict`, `seen`, `ratio`, `reason`, `parts[]` (`name`, `verdict`, `ratio`, `reason`: what the claim says of sizes and times apart), `elsewhere[]` (`engine` and the last five again) |
+//! | `left_out[]` | what a time budget left out: `experiment`, `repetitions_run`, `repetitions_planned`, `command` that runs them all |
 //! | `experiments[]` | see below |
 //! | `.name` `.title` `.question` `.expect` `.answer` `.claims[]` | texts |
 //! | `.varied` | factor → levels |
@@ -29,13 +30,15 @@
 //! | `.texts[]` | `cells`, `name`, `text`: query plans and the like |
 
 use super::{
-    Error, answer,
+    answer,
+    output::Error,
     plots::{Axis, Data, Plot},
     view::{ClaimRow, ExperimentView, Report, Row, Summary},
 };
 use crate::{
     analysis::LayerCheck,
-    claims::{Judgement, Part},
+    claims::{Judgement, Part, Post},
+    results::left_out::LeftOut,
 };
 use inorder_engine::Layer;
 use serde_json::{Map, Value, json};
@@ -56,14 +59,25 @@ pub fn render(report: &Report) -> Result<String, Error> {
         "meta": report.meta,
         "claims": claims,
         "experiments": experiments,
+        "left_out": report.left_out.iter().map(left_out).collect::<Vec<_>>(),
     });
     Ok(serde_json::to_string_pretty(&all)? + "\n")
+}
+
+fn left_out(left: &LeftOut) -> Value {
+    json!({
+        "experiment": left.experiment,
+        "repetitions_run": left.repetitions_run,
+        "repetitions_planned": left.repetitions_planned,
+        "command": left.command,
+    })
 }
 
 fn claim(claim: &ClaimRow) -> Value {
     json!({
         "id": claim.id,
-        "post": claim.post,
+        "post": claim.post.name,
+        "source": source(claim.post),
         "statement": claim.statement,
         "figure": claim.figure,
         "experiment": claim.experiment,
@@ -80,6 +94,16 @@ fn claim(claim: &ClaimRow) -> Value {
             "reason": judgement.reason,
             "parts": parts(judgement),
         })).collect::<Vec<_>>(),
+    })
+}
+
+/// Author, title, day and address of a post.
+pub fn source(post: &Post) -> Value {
+    json!({
+        "author": post.author,
+        "title": post.title,
+        "published": post.published,
+        "url": post.url,
     })
 }
 

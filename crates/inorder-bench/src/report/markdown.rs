@@ -2,8 +2,9 @@
 
 use super::{
     answer,
-    view::{ClaimRow, ExperimentView, Report, Row, Summary},
+    view::{Column, ExperimentView, Report, Row, Summary},
 };
+use crate::claims::Post;
 
 /// Lays out a report.
 pub fn render(report: &Report) -> String {
@@ -11,14 +12,14 @@ pub fn render(report: &Report) -> String {
     for (name, value) in &report.facts {
         out.push_str(&format!("- **{name}**: {}\n", plain(value)));
     }
-    claims(&mut out, &report.claims);
+    claims(&mut out, report);
     for view in &report.experiments {
         experiment(&mut out, view);
     }
     out
 }
 
-/// A table whose first `words` columns are words and whose others are numbers.
+/// A table whose first `words` columns are words and whose others are numbers; `|`, `<` and line ends are escaped.
 pub fn table(headings: &[String], rows: &[Vec<String>], words: usize) -> String {
     let line = |cells: &[String]| {
         let cells: Vec<String> = cells.iter().map(|cell| plain(cell)).collect();
@@ -39,11 +40,12 @@ fn plain(text: &str) -> String {
         .replace('\n', "<br>")
 }
 
-fn claims(out: &mut String, claims: &[ClaimRow]) {
+fn claims(out: &mut String, report: &Report) {
+    let claims = &report.claims;
     if claims.is_empty() {
         return;
     }
-    let headings = ["claim", "", "the post", "here", "verdict"].map(String::from);
+    let headings = ["claim", "", "published", "measured here", "verdict"].map(String::from);
     let rows: Vec<Vec<String>> = claims
         .iter()
         .map(|claim| {
@@ -61,8 +63,25 @@ fn claims(out: &mut String, claims: &[ClaimRow]) {
             ]
         })
         .collect();
-    out.push_str("\n## What the posts said, what this machine saw\n\n");
+    out.push_str("\n## Published claims, and what this machine measured\n\n");
     out.push_str(&table(&headings, &rows, headings.len()));
+    out.push_str(&sources(&report.posts()));
+}
+
+/// The posts that published claims, each with a link.
+pub fn sources(posts: &[&Post]) -> String {
+    let source = |post: &&Post| {
+        let day = post
+            .published
+            .map_or_else(String::new, |day| format!(", {day}"));
+        let (author, title) = (plain(post.author), plain(post.title));
+        format!(
+            "- {}: {author}, [{title}]({}){day}\n",
+            post.letter, post.url
+        )
+    };
+    let sources: String = posts.iter().map(source).collect();
+    format!("\nSources of the claims:\n\n{sources}")
 }
 
 fn experiment(out: &mut String, view: &ExperimentView) {
@@ -76,14 +95,16 @@ fn experiment(out: &mut String, view: &ExperimentView) {
         let expect = plain(&view.expect);
         out.push_str(&format!("*Expected before the first run:* {expect}\n\n"));
     }
-    out.push_str(&summary(&view.summary));
+    out.push_str(&summary(&view.summary, |column| column.is_telling));
     for note in view.notes() {
         out.push_str(&format!("\n{}\n", plain(&note)));
     }
 }
 
-fn summary(summary: &Summary) -> String {
-    let columns: Vec<_> = summary.telling().collect();
+/// The table of an experiment, with the columns that are wanted; empty without any.
+pub fn summary(summary: &Summary, is_wanted: impl Fn(&Column) -> bool) -> String {
+    let columns = summary.columns.iter().enumerate();
+    let columns: Vec<_> = columns.filter(|(_, column)| is_wanted(column)).collect();
     if columns.is_empty() {
         return String::new();
     }

@@ -1,11 +1,10 @@
 //! A plan as a table, for `--dry-run`.
 
 use super::{
-    Options,
-    format::count,
+    output::Options,
     sheet::{Sheet, head},
 };
-use crate::{experiment::Scale, plan::Plan, results::Experiment};
+use crate::{experiment::Scale, format::count, plan::Plan, results::Experiment};
 
 /// The cells of every experiment, how often each runs, and what can't be.
 pub fn table(plan: &Plan, scale: Scale, seed: u64, options: &Options) -> String {
@@ -32,7 +31,7 @@ pub fn table(plan: &Plan, scale: Scale, seed: u64, options: &Options) -> String 
 
 fn push_cells(sheet: &mut Sheet, plan: &Plan, experiment: &Experiment) {
     let mut table = sheet.table();
-    table.set_header(["cell", "levels", "rows", "rows a transaction", "trials"].map(head));
+    table.set_header(["cell", "levels", "rows", "rows per transaction", "trials"].map(head));
     let is_own = |name: &str| name == experiment.name;
     for cell in plan.cells.iter().filter(|cell| is_own(&cell.experiment)) {
         let trials = plan.trials.iter().filter(|t| t.cell == cell.id).count();

@@ -1,11 +1,11 @@
 //! Text for a terminal: headings, wrapped paragraphs, tables.
 
-use super::Options;
+use super::output::Options;
 use comfy_table::{
     Attribute, Cell, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle,
 };
 
-/// Text that grows, for a terminal of some width.
+/// Text for a terminal of a given width.
 pub struct Sheet {
     out: String,
     options: Options,
@@ -28,6 +28,14 @@ impl Sheet {
     /// Columns of the terminal.
     pub fn width(&self) -> usize {
         self.options.width
+    }
+
+    /// Text as this terminal can show it: in plain ASCII without colours.
+    pub fn plain(&self, text: &str) -> String {
+        match self.options.color {
+            true => text.to_owned(),
+            false => text.chars().map(ascii).collect(),
+        }
     }
 
     pub fn line(&mut self, text: &str) {
@@ -85,6 +93,18 @@ impl Sheet {
         for line in table.lines() {
             self.line(&line);
         }
+    }
+}
+
+/// Letters of names in ASCII, for a terminal that may have no others.
+const LETTERS: &[(char, char)] = &[('č', 'c'), ('é', 'e'), ('ö', 'o'), ('ü', 'u')];
+
+fn ascii(letter: char) -> char {
+    let found = LETTERS.iter().find(|(own, _)| *own == letter);
+    match found {
+        Some((_, ascii)) => *ascii,
+        None if letter.is_ascii() => letter,
+        None => '?',
     }
 }
 

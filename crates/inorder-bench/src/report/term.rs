@@ -1,7 +1,8 @@
 //! The report for a terminal.
 
 use super::{
-    Options, answer,
+    answer,
+    output::Options,
     sheet::{Sheet, head, width},
     view::{Column, ExperimentView, Report, Row, Summary},
 };
@@ -32,9 +33,9 @@ impl Sheet {
             return;
         }
         self.blank();
-        self.heading("What the posts said, what this machine saw");
+        self.heading("Published claims, and what this machine measured");
         let mut table = self.table();
-        table.set_header(["", "claim", "the post", "here", "verdict"].map(head));
+        table.set_header(["", "claim", "published", "measured here", "verdict"].map(head));
         for claim in report.claims.iter().filter(|claim| claim.is_judged()) {
             let judgement = &claim.judgement;
             let verdict = match judgement.reason.is_empty() {
@@ -60,6 +61,14 @@ impl Sheet {
             .collect();
         if !not_run.is_empty() {
             self.paragraph(&format!("Not run: {}.", not_run.join(", ")), 0);
+        }
+        self.blank();
+        self.line("Sources of the claims:");
+        for post in report.posts() {
+            let source = format!("{}: {post}", post.letter);
+            self.paragraph(&self.plain(&source), 3);
+            // An address is never broken: a terminal makes a link of it.
+            self.line(&format!("   {}", post.url));
         }
     }
 

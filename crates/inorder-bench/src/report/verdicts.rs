@@ -1,11 +1,15 @@
-//! The verdicts of several runs side by side: whether one turns around from run to run, such as from seed to seed.
+//! The verdicts of several runs side by side, such as runs with different seeds: whether one changes from "holds" to
+//! "does not hold".
 
-use super::{Error, Format, markdown};
+use super::{
+    json, markdown,
+    output::{Error, Format},
+};
 use crate::{
-    claims::{CLAIMS, Judgement, Part, Verdict},
+    claims::{CLAIMS, Judgement, POSTS, Part, Post, Verdict},
     results::Run,
 };
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 /// A claim in every run.
 #[derive(Clone, Debug)]
@@ -76,8 +80,17 @@ fn as_markdown(runs: &[Run], rows: &[Row]) -> String {
             .chain([row.turned().join(", ")])
             .collect()
     };
+    let posts = posts_of(rows);
     let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
-    markdown::table(&headings, &rows, headings.len())
+    markdown::table(&headings, &rows, headings.len()) + &markdown::sources(&posts)
+}
+
+/// The posts that published these claims.
+fn posts_of(rows: &[Row]) -> Vec<&'static Post> {
+    let is_of = |post: &Post, row: &Row| row.id.starts_with(post.letter);
+    let mut posts = POSTS.to_vec();
+    posts.retain(|post| rows.iter().any(|row| is_of(post, row)));
+    posts
 }
 
 fn as_json(runs: &[Run], rows: &[Row]) -> Result<String, Error> {
@@ -95,7 +108,17 @@ fn as_json(runs: &[Run], rows: &[Row]) -> Result<String, Error> {
     };
     let claims: Vec<_> = rows.iter().map(claim).collect();
     let seeds: Vec<u64> = runs.iter().map(|run| run.meta.seed).collect();
-    let all = json!({ "format": "inorder-verdicts", "format_version": 1, "seeds": seeds, "claims": claims });
+    let sources: Map<String, Value> = posts_of(rows)
+        .into_iter()
+        .map(|post| (post.letter.to_owned(), json::source(post)))
+        .collect();
+    let all = json!({
+        "format": "inorder-verdicts",
+        "format_version": 1,
+        "seeds": seeds,
+        "claims": claims,
+        "sources": sources,
+    });
     Ok(serde_json::to_string_pretty(&all)? + "\n")
 }
 
@@ -148,7 +171,7 @@ mod tests {
         };
         let runs = [Run::default(), Run::default()];
         let text = render(&runs, &[row], Format::Json).unwrap();
-        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let value: Value = serde_json::from_str(&text).unwrap();
         let size = |verdict: &str| json!([{ "name": "size", "verdict": verdict }]);
         let claim = json!({
             "id": "X1",

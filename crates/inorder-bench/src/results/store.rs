@@ -1,7 +1,7 @@
 //! The SQLite file that holds a run. A trial's samples are written in one transaction when it ends,
 //! so that a run that is stopped or killed keeps every finished trial.
 
-use super::{Cell, EngineRecord, Experiment, Meta, Run, Sample, Status, Trial};
+use super::model::{Cell, EngineRecord, Experiment, Meta, Run, Sample, Status, Trial};
 use crate::error::Error;
 use rusqlite::{Connection, OpenFlags, Row, params};
 use serde::{Serialize, de::DeserializeOwned};
@@ -13,7 +13,7 @@ use std::{
 
 /// Version of the file's format; another one is refused.
 pub const FORMAT_VERSION: i64 = 1;
-/// "inor" in ASCII: what tells a result file from any other SQLite file.
+/// SQLite's `application_id` of result files: "inor" in ASCII.
 const APPLICATION_ID: i64 = 0x696e_6f72;
 
 const NOT_A_RESULT: &str = "this isn't a result file of inorder";
@@ -149,7 +149,7 @@ impl Store {
         transaction.commit()
     }
 
-    /// Keeps a trial that ended: its row is replaced, its samples are added.
+    /// Stores a trial that ended: replaces its row and adds its samples.
     ///
     /// # Errors
     /// When the file can't be written.
@@ -164,18 +164,21 @@ impl Store {
         write().map_err(|e: rusqlite::Error| self.wrong(&e))
     }
 
-    /// Says that the run is complete.
+    /// Notes that the run ended: with its last trial, or earlier because of a time budget of this many seconds.
     ///
     /// # Errors
     /// When the file can't be written.
-    pub fn finish(&self, unix_s: u64) -> Result<(), Error> {
-        self.connection
-            .execute(
-                "INSERT OR REPLACE INTO meta VALUES ('finished_unix_s', ?)",
-                [unix_s.to_string()],
-            )
-            .map(|_| ())
-            .map_err(|e| self.wrong(&e))
+    pub fn finish(&self, unix_s: u64, budget_s: Option<u64>) -> Result<(), Error> {
+        let values = [("finished_unix_s", Some(unix_s)), ("budget_s", budget_s)];
+        let write = || {
+            let transaction = self.connection.unchecked_transaction()?;
+            for (name, value) in values {
+                transaction.execute("DELETE FROM meta WHERE name = ?", [name])?;
+                insert_number(&transaction, name, value)?;
+            }
+            transaction.commit()
+        };
+        write().map_err(|e: rusqlite::Error| self.wrong(&e))
     }
 
     /// The whole run.
@@ -218,6 +221,7 @@ impl Store {
             urls: serde_json::from_str(&text("urls")).unwrap_or_default(),
             started_unix_s: text("started_unix_s").parse().unwrap_or_default(),
             finished_unix_s: text("finished_unix_s").parse().ok(),
+            budget_s: text("budget_s").parse().ok(),
             host: self.all("SELECT name, value FROM host ORDER BY position", |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })?,
@@ -285,7 +289,7 @@ fn from_json<T: DeserializeOwned>(row: &Row<'_>, at: usize) -> rusqlite::Result<
 }
 
 fn insert_meta(connection: &Connection, meta: &Meta) -> rusqlite::Result<()> {
-    let mut pairs = vec![
+    let pairs = [
         ("inorder_version", meta.inorder_version.clone()),
         ("revision", meta.revision.clone()),
         ("seed", meta.seed.to_string()),
@@ -295,12 +299,11 @@ fn insert_meta(connection: &Connection, meta: &Meta) -> rusqlite::Result<()> {
         ("urls", json(&meta.urls)),
         ("started_unix_s", meta.started_unix_s.to_string()),
     ];
-    if let Some(finished) = meta.finished_unix_s {
-        pairs.push(("finished_unix_s", finished.to_string()));
-    }
     for (name, value) in pairs {
         connection.execute("INSERT INTO meta VALUES (?, ?)", (name, value))?;
     }
+    insert_number(connection, "finished_unix_s", meta.finished_unix_s)?;
+    insert_number(connection, "budget_s", meta.budget_s)?;
     for (name, value) in &meta.host {
         connection.execute("INSERT INTO host(name, value) VALUES (?, ?)", (name, value))?;
     }
@@ -309,6 +312,14 @@ fn insert_meta(connection: &Connection, meta: &Meta) -> rusqlite::Result<()> {
             "INSERT INTO engine VALUES (?, ?, ?)",
             (&engine.name, &engine.version, json(&engine.compile_options)),
         )?;
+    }
+    Ok(())
+}
+
+/// A number of the run, where there is one.
+fn insert_number(connection: &Connection, name: &str, number: Option<u64>) -> rusqlite::Result<()> {
+    if let Some(number) = number {
+        connection.execute("INSERT INTO meta VALUES (?, ?)", (name, number.to_string()))?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ mod process;
 pub use process::{Processes, serve};
 
 use crate::{
+    budget::{Outlook, Pace},
     error::Error,
     experiment::{Overrides, Scale},
     results::{Run, Status, Store, Trial},
@@ -36,8 +37,8 @@ pub trait Executor {
 
 /// Hears how a run goes on.
 pub trait Observer {
-    /// A trial begins.
-    fn begins(&mut self, _run: &Run, _trial: &Trial) {}
+    /// A trial begins; the outlook includes it.
+    fn begins(&mut self, _run: &Run, _trial: &Trial, _outlook: Outlook) {}
     /// Rows of the current trial that are committed.
     fn rows(&mut self, _rows: u64) {}
     /// A trial ended, well or not.
@@ -49,11 +50,23 @@ pub trait Observer {
 pub enum End {
     /// Every trial was run.
     Complete,
+    /// Its time budget left out trials; it can be resumed.
+    OutOfTime,
     /// It was stopped; it can be resumed.
     Stopped,
 }
 
-/// Runs every trial of `run` that isn't done, in order, and keeps each in `store`.
+/// What ends a run before its last trial.
+pub struct Bounds<'a> {
+    /// Set when the run is to stop.
+    pub stop: &'a AtomicBool,
+    /// Time that the run may take; `None` is as long as its trials take.
+    pub budget: Option<Duration>,
+    /// Time since the run began.
+    pub clock: &'a dyn Fn() -> Duration,
+}
+
+/// Runs every trial of `run` that isn't done and that the time budget admits, in order, and keeps each in `store`.
 ///
 /// # Errors
 /// When the result file can't be written, or trials fail one after another.
@@ -63,24 +76,31 @@ pub fn run_trials(
     work: &Path,
     executor: &mut dyn Executor,
     observer: &mut dyn Observer,
-    stop: &AtomicBool,
+    bounds: &Bounds<'_>,
 ) -> Result<End, Error> {
+    let is_stopped = || bounds.stop.load(Ordering::Relaxed);
+    let mut pace = Pace::new(run, bounds.budget)?;
     let mut failures_in_a_row = 0;
     for at in 0..run.trials.len() {
         if run.trials[at].status == Status::Done {
             continue;
         }
-        if stop.load(Ordering::Relaxed) {
+        if is_stopped() {
             return Ok(End::Stopped);
         }
-        observer.begins(run, &run.trials[at]);
+        let began = (bounds.clock)();
+        if !pace.admits(at, began) {
+            continue;
+        }
+        observer.begins(run, &run.trials[at], pace.outlook(began));
         let folder = TrialFolder::create(work, run.trials[at].id)?;
         let (spec, seconds_max) = spec_of(run, &run.trials[at], &folder.0)?;
         let outcome = executor.run(&spec, seconds_max, &mut |rows| observer.rows(rows));
         drop(folder);
-        if stop.load(Ordering::Relaxed) && outcome.is_err() {
+        if is_stopped() && outcome.is_err() {
             return Ok(End::Stopped);
         }
+        pace.took(at, (bounds.clock)().saturating_sub(began));
         let trial = &mut run.trials[at];
         match outcome {
             Ok(outcome) => {
@@ -102,10 +122,20 @@ pub fn run_trials(
             )));
         }
     }
+    finish(store, run, bounds.budget)
+}
+
+/// Notes the end of a run in it and in its file.
+fn finish(store: &Store, run: &mut Run, budget: Option<Duration>) -> Result<End, Error> {
+    let is_left = run.trials.iter().any(|t| t.status == Status::Planned);
     let now = unix_s();
     run.meta.finished_unix_s = Some(now);
-    store.finish(now)?;
-    Ok(End::Complete)
+    run.meta.budget_s = budget.filter(|_| is_left).map(|budget| budget.as_secs());
+    store.finish(now, run.meta.budget_s)?;
+    Ok(match is_left {
+        true => End::OutOfTime,
+        false => End::Complete,
+    })
 }
 
 fn fill(trial: &mut Trial, outcome: Outcome) {
@@ -226,28 +256,6 @@ impl Drop for WorkFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path);
     }
-}
-
-/// How long the trials left will take, from those of the same cell or experiment that are done.
-pub fn time_left(run: &Run, seconds_of: &dyn Fn(u64) -> Option<f64>) -> Option<Duration> {
-    let seconds = |trial: &&Trial| seconds_of(trial.id);
-    let mean = |trials: Vec<f64>| {
-        (!trials.is_empty()).then(|| trials.iter().sum::<f64>() / trials.len() as f64)
-    };
-    let all = mean(run.trials.iter().filter_map(|t| seconds(&t)).collect())?;
-    let experiment_of = |t: &Trial| run.cell(t.cell).map(|cell| cell.experiment.as_str());
-    let mut left = 0.0;
-    for trial in run.trials.iter().filter(|t| t.status == Status::Planned) {
-        let same_cell = run.trials.iter().filter(|t| t.cell == trial.cell);
-        let same_experiment = run
-            .trials
-            .iter()
-            .filter(|t| experiment_of(t) == experiment_of(trial));
-        left += mean(same_cell.filter_map(|t| seconds(&t)).collect())
-            .or_else(|| mean(same_experiment.filter_map(|t| seconds(&t)).collect()))
-            .unwrap_or(all);
-    }
-    Some(Duration::from_secs_f64(left))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Trials in processes of their own: a clean heap, their own peak memory, a time limit.
+//! Runs each trial in a process of its own, with a clean heap, its own peak memory and a time limit.
 
 use super::Executor;
 use crate::{
@@ -23,9 +23,9 @@ use std::{
 /// How often a running trial is looked at for a stop or its time limit.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// What a trial's process is told.
+/// What a trial's process receives on stdin.
 #[derive(Serialize, Deserialize)]
-struct Order {
+struct Assignment {
     spec: TrialSpec,
     urls: Vec<String>,
 }
@@ -34,8 +34,7 @@ struct Order {
 pub struct Processes {
     /// The program, and the arguments that make it [`serve`] a trial.
     pub command: (PathBuf, Vec<String>),
-    /// URLs of the servers that run already, with their passwords: told on stdin like the trial, for
-    /// nobody else to see.
+    /// URLs of running servers with their passwords. The trial receives them on stdin, which no other process can read.
     pub urls: Vec<String>,
     /// Set when the run is to stop: the running trial is killed.
     pub stop: Arc<AtomicBool>,
@@ -55,11 +54,11 @@ impl Executor for Processes {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| format!("starting {}: {error}", self.command.0.display()))?;
-        let order = Order {
+        let assignment = Assignment {
             spec: spec.clone(),
             urls: self.urls.clone(),
         };
-        let ended = follow(&mut child, &order, seconds_max, &self.stop, on_rows);
+        let ended = follow(&mut child, &assignment, seconds_max, &self.stop, on_rows);
         // Whatever happened, nothing of the trial goes on.
         let _ = child.kill();
         let status = child.wait();
@@ -77,17 +76,17 @@ impl Executor for Processes {
     }
 }
 
-/// Tells the child its trial and hears it out. `None` when it ended without a word.
+/// Sends the trial to the child and waits for its end. `None` when the child ended without a result.
 fn follow(
     child: &mut Child,
-    order: &Order,
+    assignment: &Assignment,
     seconds_max: u64,
     stop: &AtomicBool,
     on_rows: &mut dyn FnMut(u64),
 ) -> Option<Result<Outcome, String>> {
-    let mut told = serde_json::to_string(order).ok()?;
+    let mut told = serde_json::to_string(assignment).ok()?;
     told.push('\n');
-    // Kept open until the trial ended: its end tells the child that nobody listens any more.
+    // Stays open until the trial ends: the child exits when it closes.
     let mut stdin = child.stdin.take()?;
     stdin.write_all(told.as_bytes()).ok()?;
     let stdout = BufReader::new(child.stdout.take()?);
@@ -99,20 +98,63 @@ fn follow(
             }
         }
     });
-    let deadline = Instant::now() + Duration::from_secs(seconds_max);
+    let began = Instant::now();
+    let mut child = Heard { events, began };
+    hear_out(&mut child, seconds_max, stop, on_rows)
+}
+
+/// What a trial's process says, a line each.
+type Said = Result<Event, serde_json::Error>;
+
+/// What is heard of a trial's process while time passes. Tests have one whose time passes at once.
+trait Hear {
+    /// The next thing said, or why there is none within `wait`.
+    fn next(&mut self, wait: Duration) -> Result<Said, mpsc::RecvTimeoutError>;
+
+    /// Time since the trial began.
+    fn elapsed(&self) -> Duration;
+}
+
+/// A process that runs.
+struct Heard {
+    events: mpsc::Receiver<Said>,
+    began: Instant,
+}
+
+impl Hear for Heard {
+    fn next(&mut self, wait: Duration) -> Result<Said, mpsc::RecvTimeoutError> {
+        self.events.recv_timeout(wait)
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+}
+
+/// Listens until the trial ends, is stopped or exceeds its time limit. `None` when it ended without a word.
+fn hear_out(
+    child: &mut dyn Hear,
+    seconds_max: u64,
+    stop: &AtomicBool,
+    on_rows: &mut dyn FnMut(u64),
+) -> Option<Result<Outcome, String>> {
     loop {
-        match events.recv_timeout(LOOK_EVERY) {
+        match child.next(LOOK_EVERY) {
             Ok(Ok(Event::Rows(rows))) => on_rows(rows),
             Ok(Ok(Event::Done(outcome))) => return Some(Ok(*outcome)),
             Ok(Ok(Event::Failed(reason))) => return Some(Err(reason)),
-            Ok(Err(error)) => return Some(Err(format!("the trial spoke nonsense: {error}"))),
+            Ok(Err(error)) => {
+                return Some(Err(format!(
+                    "the trial's process wrote a line that isn't an event: {error}"
+                )));
+            }
             Err(mpsc::RecvTimeoutError::Disconnected) => return None,
             Err(mpsc::RecvTimeoutError::Timeout) => {}
         }
         if stop.load(Ordering::Relaxed) {
             return Some(Err("stopped".to_owned()));
         }
-        if Instant::now() > deadline {
+        if child.elapsed() > Duration::from_secs(seconds_max) {
             return Some(Err(format!(
                 "not done after {seconds_max} s: raise trial_seconds_max in the experiment"
             )));
@@ -120,8 +162,8 @@ fn follow(
     }
 }
 
-/// The other side: reads a trial from stdin, runs it, and says on stdout how it went. Ends the
-/// process when the one that asked is gone.
+/// Runs a trial in this process: reads its specification from stdin and writes events to stdout. Ends the process when
+/// stdin closes.
 ///
 /// # Errors
 /// When stdin holds no trial or stdout is closed; a trial that fails is said on stdout.
@@ -132,18 +174,18 @@ pub fn serve() -> Result<(), Error> {
         .lock()
         .read_line(&mut line)
         .map_err(closed)?;
-    let order: Order = serde_json::from_str(&line)
+    let assignment: Assignment = serde_json::from_str(&line)
         .map_err(|error| Error::Usage(format!("stdin doesn't hold a trial: {error}")))?;
     thread::spawn(|| {
         let _ = std::io::stdin().lock().read_to_end(&mut Vec::new());
         std::process::exit(1);
     });
     let mut on_rows = |rows| _ = say(&Event::Rows(rows));
-    let ended = Engines::at(&order.urls)
+    let ended = Engines::at(&assignment.urls)
         .map_err(|error| error.to_string())
         .and_then(|engines| {
-            let ended = trial::run(&order.spec, &engines, &mut on_rows);
-            ended.map_err(|error| said_of(&error, &order.spec, &engines))
+            let ended = trial::run(&assignment.spec, &engines, &mut on_rows);
+            ended.map_err(|error| said_of(&error, &assignment.spec, &engines))
         });
     let event = match ended {
         Ok(outcome) => Event::Done(Box::new(outcome)),
@@ -172,4 +214,90 @@ fn say(event: &Event) -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
     stdout.write_all(line.as_bytes())?;
     stdout.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A process that says these things at these seconds of a clock that jumps ahead.
+    struct Script {
+        says: Vec<(f64, &'static str)>,
+        now: Duration,
+        ends: bool,
+    }
+
+    impl Hear for Script {
+        fn next(&mut self, wait: Duration) -> Result<Said, mpsc::RecvTimeoutError> {
+            let Some((second, line)) = self.says.first().copied() else {
+                self.now += wait;
+                return Err(match self.ends {
+                    true => mpsc::RecvTimeoutError::Disconnected,
+                    false => mpsc::RecvTimeoutError::Timeout,
+                });
+            };
+            let at = Duration::from_secs_f64(second);
+            if at > self.now + wait {
+                self.now += wait;
+                return Err(mpsc::RecvTimeoutError::Timeout);
+            }
+            self.now = self.now.max(at);
+            self.says.remove(0);
+            Ok(serde_json::from_str(line))
+        }
+
+        fn elapsed(&self) -> Duration {
+            self.now
+        }
+    }
+
+    /// How a trial with a limit of 900 s ends that says these things, when, and after how many committed rows.
+    fn ended(
+        says: &[(f64, &'static str)],
+        ends: bool,
+        stop: bool,
+    ) -> (Option<Result<(), String>>, f64, u64) {
+        let mut script = Script {
+            says: says.to_vec(),
+            now: Duration::ZERO,
+            ends,
+        };
+        let mut rows = 0;
+        let ended = hear_out(&mut script, 900, &AtomicBool::new(stop), &mut |n| rows = n);
+        let ended = ended.map(|ended| ended.map(drop));
+        (ended, script.now.as_secs_f64(), rows)
+    }
+
+    fn done() -> &'static str {
+        let event = Event::Done(Box::default());
+        serde_json::to_string(&event).unwrap().leak()
+    }
+
+    #[test]
+    fn a_trial_may_take_its_limit_and_no_longer() {
+        let late = ended(&[(1.0, r#"{"rows":7}"#), (900.0, done())], true, false);
+        assert_eq!(late, (Some(Ok(())), 900.0, 7));
+        let too_late = ended(&[(1.0, r#"{"rows":7}"#), (900.3, done())], true, false);
+        let reason = "not done after 900 s: raise trial_seconds_max in the experiment";
+        assert_eq!(too_late.0, Some(Err(reason.to_owned())));
+        assert!(too_late.1 > 900.0 && too_late.1 < 900.2, "{}", too_late.1);
+        // Progress doesn't move the limit.
+        let busy: Vec<_> = (0..2000).map(|n| (f64::from(n), r#"{"rows":1}"#)).collect();
+        assert!(ended(&busy, false, false).0.unwrap().is_err());
+    }
+
+    #[test]
+    fn a_stop_a_failure_and_silence_end_a_trial() {
+        let stopped = ended(&[(5.0, done())], true, true);
+        assert_eq!(stopped.0, Some(Err("stopped".to_owned())));
+        assert!(stopped.1 <= 0.2, "a stop is seen within a look");
+        let failed = ended(&[(1.0, r#"{"failed":"no room"}"#)], true, false);
+        assert_eq!(failed.0, Some(Err("no room".to_owned())));
+        let wrong = ended(&[(1.0, "hello")], true, false)
+            .0
+            .unwrap()
+            .unwrap_err();
+        assert!(wrong.contains("isn't an event"), "{wrong}");
+        assert_eq!(ended(&[], true, false).0, None);
+    }
 }

@@ -1,6 +1,8 @@
 //! Scheduling, with an executor that runs nothing.
 
 use super::*;
+use std::cell::Cell;
+
 use crate::{engines::Engines, experiment::Experiment, plan, results::Sample};
 
 const EXPERIMENT: &str = r#"
@@ -80,7 +82,11 @@ fn run_with(
         folder,
         &mut fake,
         &mut Silent,
-        &AtomicBool::new(stop),
+        &Bounds {
+            stop: &AtomicBool::new(stop),
+            budget: None,
+            clock: &|| Duration::ZERO,
+        },
     );
     (fake, end)
 }
@@ -136,6 +142,111 @@ fn three_failures_in_a_row_end_the_run() {
     let (fake, end) = run_with(folder.path(), &mut run, |_| true, false);
     assert!(end.unwrap_err().to_string().contains("out of luck"));
     assert_eq!(fake.seen.len(), 3);
+}
+
+/// Trials of so many seconds, on a clock of their own, that measure some number.
+struct Timed<'a> {
+    now: &'a Cell<Duration>,
+    trial: Duration,
+    measures: f64,
+}
+
+impl Executor for Timed<'_> {
+    fn run(
+        &mut self,
+        _spec: &TrialSpec,
+        _seconds_max: u64,
+        _on_rows: &mut dyn FnMut(u64),
+    ) -> Result<Outcome, String> {
+        self.now.set(self.now.get() + self.trial);
+        Ok(Outcome {
+            samples: vec![Sample {
+                probe: "rows_stored".to_owned(),
+                value: Some(self.measures),
+                ..Sample::default()
+            }],
+            ..Outcome::default()
+        })
+    }
+}
+
+/// Runs what is left with a budget; returns how it ended, and when.
+fn run_timed(
+    folder: &Path,
+    run: &mut Run,
+    trial_s: u64,
+    budget_s: Option<u64>,
+    measures: f64,
+) -> (End, Duration) {
+    let path = folder.join("run.db");
+    let store = match path.exists() {
+        true => Store::open(&path).unwrap(),
+        false => Store::create(&path, run).unwrap(),
+    };
+    let now = Cell::new(Duration::ZERO);
+    let mut executor = Timed {
+        now: &now,
+        trial: Duration::from_secs(trial_s),
+        measures,
+    };
+    let bounds = Bounds {
+        stop: &AtomicBool::new(false),
+        budget: budget_s.map(Duration::from_secs),
+        clock: &|| now.get(),
+    };
+    let end = run_trials(&store, run, folder, &mut executor, &mut Silent, &bounds).unwrap();
+    assert_eq!(Store::read(&path).unwrap(), *run, "the file is as the run");
+    (end, now.get())
+}
+
+fn done(run: &Run) -> Vec<u64> {
+    let done = run.trials.iter().filter(|t| t.status == Status::Done);
+    done.map(|trial| trial.id).collect()
+}
+
+#[test]
+fn a_budget_ends_a_run_that_can_be_completed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = planned();
+    // A repetition has three trials of ten seconds; the third would end after the budget.
+    let (end, at) = run_timed(folder.path(), &mut run, 10, Some(80), 1.0);
+    assert_eq!((end, at), (End::OutOfTime, Duration::from_secs(60)));
+    assert_eq!(done(&run), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(run.meta.budget_s, Some(80));
+    assert!(run.meta.finished_unix_s.is_some());
+    let (end, at) = run_timed(folder.path(), &mut run, 10, None, 1.0);
+    assert_eq!((end, at), (End::Complete, Duration::from_secs(30)));
+    assert_eq!(run.meta.budget_s, None);
+}
+
+#[test]
+fn a_budget_that_suffices_leaves_nothing_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = planned();
+    let (end, _) = run_timed(folder.path(), &mut run, 10, Some(90), 1.0);
+    assert_eq!((end, run.meta.budget_s), (End::Complete, None));
+}
+
+#[test]
+fn a_machine_half_as_fast_ends_in_time_with_fewer_trials() {
+    for (trial_s, wanted) in [(2, 9), (4, 9), (8, 6), (16, 3), (100, 1)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = planned();
+        let (_, at) = run_timed(folder.path(), &mut run, trial_s, Some(60), 1.0);
+        assert_eq!(done(&run).len(), wanted, "trials of {trial_s} s");
+        assert!(at < Duration::from_secs(60 + trial_s), "{at:?}");
+    }
+}
+
+#[test]
+fn what_is_run_does_not_depend_on_what_is_measured() {
+    let of = |measures| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = planned();
+        run_timed(folder.path(), &mut run, 10, Some(70), measures);
+        done(&run)
+    };
+    assert_eq!(of(1.0), of(1e9));
 }
 
 #[test]

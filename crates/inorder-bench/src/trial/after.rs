@@ -1,6 +1,10 @@
-//! What is looked at once the load is done: are the rows there, and how do they lie on their pages?
+//! Checks and measurements after the load: stored rows, look-ups, page structure, VACUUM.
 
-use super::{Subject, equals, reads};
+use super::{
+    found::{Probes, Texts, observable},
+    reads,
+    subject::{Subject, equals},
+};
 use crate::{error::Error, host, results::Sample};
 use inorder_engine::{Database, Tree};
 
@@ -8,9 +12,6 @@ use inorder_engine::{Database, Tree};
 const READ_BACK: (usize, usize) = (256, 2);
 /// Leaf pages in a map of page fill; a larger tree's neighbours are averaged.
 const LEAVES_MAX: usize = 512;
-
-/// Texts that a trial found: name and lines.
-pub type Texts = Vec<(String, String)>;
 
 /// Takes every probe that isn't sampled during the load. `is_first` adds those that are the same in
 /// every repetition or change the database: the map of page fill, VACUUM.
@@ -22,10 +23,7 @@ pub fn look(
     is_first: bool,
     samples: &mut Vec<Sample>,
 ) -> Result<Texts, Error> {
-    let mut probes = Probes {
-        rows: subject.setup.rows,
-        samples,
-    };
+    let mut probes = Probes::new(subject.setup.rows, samples);
     // A server's memory is shared by its processes: there is no sum of them.
     let own_memory = host::peak_memory_bytes().filter(|_| is_alone(subject.database));
     probes.push("peak_memory_bytes", "", own_memory.map(|b| b as f64));
@@ -64,15 +62,6 @@ fn is_alone(database: &dyn Database) -> bool {
     database.is_in_sight() && database.processes().is_empty()
 }
 
-/// What an engine can't do is unobservable.
-fn observable<T>(result: Result<T, inorder_engine::Error>) -> Result<Option<T>, Error> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(inorder_engine::Error::Unsupported { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
 /// Counts the stored rows and reads a sample of them back.
 fn check_rows(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<(), Error> {
     let stored = subject.database.count(subject.table)?;
@@ -90,26 +79,30 @@ fn check_rows(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<(), Erro
         equals(&subject.by_sql)
     );
     let mut reader = subject.database.reader(&query)?;
-    let wanted = if subject.by_is_indexed {
-        READ_BACK.0
-    } else {
-        READ_BACK.1
+    let wanted = match subject.lookup.is_indexed {
+        true => READ_BACK.0,
+        false => READ_BACK.1,
     };
     let kept = subject.kept.rows();
     for row in (0..kept).step_by(kept.div_ceil(wanted).max(1)) {
-        if reader.query(&subject.kept, row)? == 0 {
-            return Err(Error::Trial(format!(
-                "a key that was inserted into `{}` isn't found again ({} = {:?})",
-                subject.table,
-                subject.by.join(", "),
-                subject
-                    .kept
-                    .columns
-                    .iter()
-                    .map(|c| c.value(row))
-                    .collect::<Vec<_>>()
-            )));
-        }
+        let found = reader.query(&subject.kept, row)?;
+        let wrong = match found {
+            0 => "isn't found again",
+            1 => continue,
+            _ if !subject.lookup.is_unique => continue,
+            _ => "is found more than once",
+        };
+        return Err(Error::Trial(format!(
+            "a key that was inserted into `{}` {wrong} ({} = {:?})",
+            subject.table,
+            subject.by.join(", "),
+            subject
+                .kept
+                .columns
+                .iter()
+                .map(|c| c.value(row))
+                .collect::<Vec<_>>()
+        )));
     }
     Ok(())
 }
@@ -142,72 +135,4 @@ fn push_page_fill(
         );
     }
     Ok(())
-}
-
-/// Samples of the state after the load.
-pub(super) struct Probes<'a> {
-    rows: u64,
-    samples: &'a mut Vec<Sample>,
-}
-
-impl Probes<'_> {
-    /// One value; `None` is unobservable.
-    pub fn push(&mut self, probe: &str, part: &str, value: Option<f64>) {
-        self.samples.push(Sample {
-            probe: probe.to_owned(),
-            part: part.to_owned(),
-            rows: self.rows,
-            value,
-        });
-    }
-
-    /// Sizes: the whole, each tree, and what belongs to none (free pages, the log).
-    fn push_size(
-        &mut self,
-        probe: &str,
-        trees: Option<&[Tree]>,
-        database: &dyn Database,
-    ) -> Result<(), Error> {
-        let size_bytes = observable(database.size_bytes())?;
-        self.push(probe, "", size_bytes.map(|bytes| bytes as f64));
-        let (Some(trees), Some(size_bytes)) = (trees, size_bytes) else {
-            return Ok(());
-        };
-        let in_trees: u64 = trees.iter().map(|tree| tree.size_bytes).sum();
-        for tree in trees {
-            self.push(probe, &part(tree), Some(tree.size_bytes as f64));
-        }
-        let free = size_bytes.saturating_sub(in_trees);
-        self.push(probe, "free", Some(free as f64));
-        Ok(())
-    }
-
-    /// How each tree lies on its pages; the whole's fill is by pages.
-    fn push_shape(&mut self, trees: &[Tree]) {
-        let pages: u64 = trees.iter().map(|tree| tree.pages).sum();
-        let filled: Option<f64> = trees
-            .iter()
-            .filter(|tree| tree.pages > 0)
-            .map(|tree| Some(tree.fill? * tree.pages as f64))
-            .sum();
-        let whole = filled.filter(|_| pages > 0);
-        self.push("fill_share", "", whole.map(|filled| filled / pages as f64));
-        for tree in trees {
-            let part = part(tree);
-            self.push("pages", &part, Some(tree.pages as f64));
-            self.push(
-                "overflow_pages",
-                &part,
-                tree.overflow_pages.map(|n| n as f64),
-            );
-            self.push("depth_levels", &part, tree.depth.map(f64::from));
-            self.push("fanout_children", &part, tree.fanout);
-            self.push("fill_share", &part, tree.fill);
-        }
-    }
-}
-
-fn part(tree: &Tree) -> String {
-    let kind = if tree.is_index { "index" } else { "table" };
-    format!("{kind}:{}", tree.name)
 }

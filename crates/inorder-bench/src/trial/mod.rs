@@ -1,11 +1,13 @@
 //! A trial: one cell of an experiment, run once, in its own process.
 
 mod after;
-mod load;
+mod found;
+mod insert;
 mod order;
 mod reads;
 mod rows;
 mod sampler;
+mod subject;
 
 use crate::{
     engines::Engines,
@@ -25,13 +27,14 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use subject::{Lookup, Subject};
 
 /// Rows of the measured table whose keys are kept to be read back and looked up.
 const KEYS_KEPT: u64 = 4096;
 /// Rows of a parent table that are made and inserted together.
 const PARENT_ROWS_TOGETHER: u64 = 100_000;
 
-/// All that a trial's process is told.
+/// The specification of a trial, as its process receives it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialSpec {
     /// Name of the experiment's file, for error messages.
@@ -69,7 +72,7 @@ impl TrialSpec {
     }
 }
 
-/// What a trial's process says while it runs, a line of JSON each.
+/// A message of a trial's process: one line of JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Event {
@@ -81,7 +84,7 @@ pub enum Event {
     Failed(String),
 }
 
-/// What a trial measured.
+/// The results of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How disturbed the machine was.
@@ -94,27 +97,10 @@ pub struct Outcome {
     pub samples: Vec<Sample>,
 }
 
-/// The measured table, as the trial made it.
-struct Subject<'a> {
-    database: &'a dyn Database,
-    setup: &'a Setup,
-    experiment: &'a Experiment,
-    table: &'a str,
-    /// Columns that a row is found by: the primary key, or the first column filled.
-    by: Vec<String>,
-    /// The table and those columns as SQL writes them.
-    table_sql: String,
-    by_sql: Vec<String>,
-    /// Whether an index serves them.
-    by_is_indexed: bool,
-    /// A sample of their values.
-    kept: Batch,
-}
-
-/// Runs a trial. `on_progress` hears the rows that are committed.
+/// Runs a trial. `on_progress` receives the number of committed rows.
 ///
 /// # Errors
-/// When the database, a recipe or a constraint stands in the way, or stored rows are missing.
+/// When the database, a recipe or a constraint fails, or stored rows are missing.
 pub fn run(
     spec: &TrialSpec,
     engines: &Engines,
@@ -125,40 +111,44 @@ pub fn run(
     let engine = engines
         .get(&setup.engine)
         .ok_or_else(|| Error::Usage(format!("no engine `{}`", setup.engine)))?;
-    let data = read_data(&experiment)?;
+    run_on(engine, spec, &experiment, &setup, on_progress)
+}
+
+/// Runs a trial on this engine.
+fn run_on(
+    engine: &dyn Engine,
+    spec: &TrialSpec,
+    experiment: &Experiment,
+    setup: &Setup,
+    on_progress: &mut (dyn FnMut(u64) + Send),
+) -> Result<Outcome, Error> {
+    let data = read_data(experiment)?;
     let database = engine.create(&spec.folder, &setup.settings)?;
     on_progress(0);
     let meter = NoiseMeter::start(setup.writers);
 
     let opened = (engine, database.as_ref());
-    let parents = create_tables(
-        &experiment,
-        &setup,
-        spec,
-        data.as_ref(),
-        opened,
-        on_progress,
-    )?;
+    let parents = create_tables(experiment, setup, spec, data.as_ref(), opened, on_progress)?;
     let (table, makers) = measured(
-        &experiment,
-        &setup,
+        experiment,
+        setup,
         spec,
         &parents,
         data.as_ref(),
         (engine, database.as_ref()),
     )?;
     let maker = &makers[0];
-    let (by, by_is_indexed) = found_by(database.as_ref(), &table, &experiment, maker)?;
+    let (by, lookup) = found_by(database.as_ref(), &table, experiment, maker)?;
     let at: Vec<usize> = by
         .iter()
         .filter_map(|name| maker.names().iter().position(|n| n == name))
         .collect();
     let kept = Kept::new(&at, setup.rows, KEYS_KEPT);
     let order = Order::new(maker.key_columns()).filter(|_| experiment.reads.order);
-    let watched = load::Watched { kept, order };
+    let watched = insert::Watched { kept, order };
     let sampler = sampler::Sampler::new(setup.rows, on_progress);
     let (kept, mut samples) =
-        load::load(database.as_ref(), &table, &setup, makers, watched, sampler)?;
+        insert::insert_rows(database.as_ref(), &table, setup, makers, watched, sampler)?;
     let noise = meter.finish();
     let kept = match kept.columns.is_empty() && !setup.is_made_by_engine {
         true => assigned(database.as_ref(), &table, &by, setup.rows, &mut samples)?,
@@ -167,14 +157,14 @@ pub fn run(
 
     let subject = Subject {
         database: database.as_ref(),
-        setup: &setup,
-        experiment: &experiment,
+        setup,
+        experiment,
         table: &table,
         kept,
         table_sql: database.quoted(&table),
         by_sql: quoted(database.as_ref(), &by),
         by,
-        by_is_indexed,
+        lookup,
     };
     let texts = after::look(&subject, spec.repetition == 0, &mut samples)
         .map_err(|error| explain_query(error, &subject))?;
@@ -216,7 +206,7 @@ fn confined_setup(spec: &TrialSpec, experiment: &Experiment) -> Result<Setup, Er
     Ok(setup)
 }
 
-/// A sample of the keys that the engine assigned, and how far they lie apart.
+/// Reads a sample of the keys that the engine assigned, and samples their mean distance.
 fn assigned(
     database: &dyn Database,
     table: &str,
@@ -237,7 +227,7 @@ fn assigned(
     })
 }
 
-/// Reads the columns of the data file that recipes name; nothing where nothing is made of it.
+/// Reads the columns of the data file that recipes name; `None` where no recipe reads the file.
 fn read_data(experiment: &Experiment) -> Result<Option<inorder_load::Table>, Error> {
     let Some(path) = &experiment.data else {
         return Ok(None);
@@ -397,7 +387,7 @@ fn fill_parent(
         kept.look(&batch);
         writer
             .insert(&batch, 0..batch.rows())
-            .map_err(|error| load::explain(error.into(), &names, &batch, made))?;
+            .map_err(|error| insert::explain(error.into(), &names, &batch, made))?;
         made += batch.rows() as u64;
         on_progress(0);
     }
@@ -463,14 +453,14 @@ fn measured(
     Ok((table.name.clone(), makers))
 }
 
-/// Columns that a row is found by, and whether an index serves them: what `[reads] by` says, else
-/// the primary key, else the first column that is filled.
+/// Columns that a row is found by, and how: what `[reads] by` says, else the primary key, else the first column that
+/// is filled.
 fn found_by(
     database: &dyn Database,
     table: &str,
     experiment: &Experiment,
     maker: &RowMaker,
-) -> Result<(Vec<String>, bool), Error> {
+) -> Result<(Vec<String>, Lookup), Error> {
     let mut primary: Vec<_> = database
         .columns(table)?
         .into_iter()
@@ -497,16 +487,16 @@ fn found_by(
             nearest(missing, names)
         )));
     }
-    let is_indexed = database.finds_by_index(table, &by)?;
-    Ok((by, is_indexed))
+    let lookup = Lookup {
+        is_indexed: database.finds_by_index(table, &by)?,
+        is_unique: by == primary,
+    };
+    Ok((by, lookup))
 }
 
 fn quoted(database: &dyn Database, names: &[String]) -> Vec<String> {
     names.iter().map(|name| database.quoted(name)).collect()
 }
 
-/// `a = ? AND b = ?`.
-fn equals(columns: &[String]) -> String {
-    let terms: Vec<String> = columns.iter().map(|name| format!("{name} = ?")).collect();
-    terms.join(" AND ")
-}
+#[cfg(test)]
+mod tests;

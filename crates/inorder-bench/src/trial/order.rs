@@ -1,5 +1,5 @@
-//! Whether keys come in order: pairs of neighbours of which the second is the smaller one, in the
-//! order in which keys are made (by all writers together) and in the order of commits.
+//! Counts inversions: neighbouring keys of which the second is smaller, in the order in which all writers together
+//! generate keys, and in commit order.
 
 use inorder_engine::{Batch, Column};
 use std::ops::Range;
@@ -11,7 +11,7 @@ pub struct Order {
     committed: Option<Stretch>,
 }
 
-/// Keys in a row: its ends, and what lies between them.
+/// A sequence of keys: its first and last key, and the inversions in it.
 #[derive(Debug, PartialEq)]
 pub struct Stretch {
     first: Vec<u8>,
@@ -34,13 +34,13 @@ impl Order {
         self.key_columns.clone()
     }
 
-    /// Hears of rows that were made.
+    /// Adds generated rows.
     pub fn made(&mut self, batch: &Batch) {
         let stretch = Stretch::of(batch, &self.key_columns, 0..batch.rows());
         append(&mut self.made, stretch);
     }
 
-    /// Hears of rows that were committed.
+    /// Adds committed rows.
     pub fn committed(&mut self, stretch: Option<Stretch>) {
         append(&mut self.committed, stretch);
     }
@@ -55,7 +55,7 @@ impl Order {
     }
 }
 
-/// Puts a stretch behind another.
+/// Appends a sequence of keys to another.
 pub fn append(to: &mut Option<Stretch>, next: Option<Stretch>) {
     match (to.as_mut(), next) {
         (Some(stretch), Some(next)) => {

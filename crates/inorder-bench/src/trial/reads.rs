@@ -1,6 +1,9 @@
 //! Look-ups after the load, cold and warm.
 
-use super::{Subject, after::Probes, after::Texts, equals};
+use super::{
+    found::{Probes, Texts},
+    subject::{Subject, equals},
+};
 use crate::error::Error;
 use hdrhistogram::Histogram;
 use inorder_engine::{Batch, Column, Database};
@@ -8,6 +11,8 @@ use std::time::Instant;
 
 /// Rows of a range.
 const RANGE_ROWS: u64 = 100;
+/// Rows that a look-up of a stored key finds at least; what an experiment's own query finds is its own matter.
+const ONE: u64 = 1;
 /// Reads from a cold cache, as a share of the warm ones.
 const COLD: u64 = 10;
 
@@ -46,22 +51,22 @@ pub(super) fn read(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<Tex
     }
     let reads = &subject.experiment.reads;
     let (table, by) = (&subject.table_sql, &subject.by_sql);
-    if reads.points > 0 && subject.by_is_indexed {
+    if reads.points > 0 && subject.lookup.is_indexed {
         let sql = format!("SELECT * FROM {table} WHERE {}", equals(by));
-        latency(subject, probes, "point_lookup_us", &sql, reads.points)?;
+        latency(subject, probes, "point_lookup_us", &sql, reads.points, ONE)?;
     }
-    if reads.ranges > 0 && subject.by_is_indexed {
+    if reads.ranges > 0 && subject.lookup.is_indexed {
         let columns = by.join(", ");
         let places = vec!["?"; by.len()].join(", ");
         let sql = format!(
             "SELECT * FROM {table} WHERE ({columns}) >= ({places}) ORDER BY {columns} LIMIT {RANGE_ROWS}"
         );
-        latency(subject, probes, "range_lookup_us", &sql, reads.ranges)?;
+        latency(subject, probes, "range_lookup_us", &sql, reads.ranges, ONE)?;
     }
     let Some(sql) = &reads.query else {
         return Ok(Vec::new());
     };
-    latency(subject, probes, "query_us", sql, reads.queries)?;
+    latency(subject, probes, "query_us", sql, reads.queries, 0)?;
     let plan = subject.database.query_plan(sql)?;
     Ok(vec![("query plan".to_owned(), plan.join("\n"))])
 }
@@ -74,20 +79,23 @@ fn latency(
     probe: &str,
     sql: &str,
     times: u64,
+    rows_min: u64,
 ) -> Result<(), Error> {
     let database = subject.database;
-    let cold = if database.forget_cached_pages()? {
-        Some(time_queries(
-            database,
+    let timed = |is_warm, times| {
+        let queries = Queries {
             sql,
-            &subject.kept,
-            false,
-            (times / COLD).max(1),
-        )?)
-    } else {
-        None
+            keys: &subject.kept,
+            times,
+            rows_min,
+        };
+        queries.time(database, is_warm)
     };
-    let warm = time_queries(database, sql, &subject.kept, true, times)?;
+    let cold = match database.forget_cached_pages()? {
+        true => Some(timed(false, (times / COLD).max(1))?),
+        false => None,
+    };
+    let warm = timed(true, times)?;
     for (name, histogram) in [("cold", cold), ("warm", Some(warm))] {
         let us = |ns: f64| ns / 1000.0;
         let at = |quantile: f64| {
@@ -103,31 +111,43 @@ fn latency(
     Ok(())
 }
 
-/// Times a query with one key after another, in an order that jumps over the table. A warm one has
-/// read every one of these keys before, on the same connection.
-fn time_queries(
-    database: &dyn Database,
-    sql: &str,
-    keys: &Batch,
-    is_warm: bool,
+/// One query, run with one key after another.
+struct Queries<'a> {
+    sql: &'a str,
+    keys: &'a Batch,
     times: u64,
-) -> Result<Histogram<u64>, Error> {
-    let mut reader = database.reader(sql)?;
-    // Three significant digits, 1 ns to a minute.
-    let mut histogram = Histogram::new_with_bounds(1, 60_000_000_000, 3)
-        .map_err(|error| Error::Trial(format!("latency histogram: {error}")))?;
-    // A multiplicative step by the golden ratio visits keys without a pattern.
-    let rows = keys.rows().max(1) as u64;
-    let row = |n: u64| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) % rows) as usize;
-    if is_warm {
-        for n in 0..times {
-            reader.query(keys, row(n))?;
+    rows_min: u64,
+}
+
+impl Queries<'_> {
+    /// Times the query with the keys in an order that jumps over the table. A warm one has read every one of these
+    /// keys before, on the same connection.
+    fn time(&self, database: &dyn Database, is_warm: bool) -> Result<Histogram<u64>, Error> {
+        let mut reader = database.reader(self.sql)?;
+        // Three significant digits, 1 ns to a minute: a quantile is exact to 0.1% (<https://hdrhistogram.github.io/HdrHistogram/>).
+        let mut histogram = Histogram::new_with_bounds(1, 60_000_000_000, 3)
+            .map_err(|error| Error::Trial(format!("latency histogram: {error}")))?;
+        // A multiplicative step by the golden ratio visits keys without a pattern.
+        let rows = self.keys.rows().max(1) as u64;
+        let row = |n: u64| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) % rows) as usize;
+        if is_warm {
+            for n in 0..self.times {
+                reader.query(self.keys, row(n))?;
+            }
         }
+        for n in 0..self.times {
+            let began = Instant::now();
+            let found = reader.query(self.keys, row(n))?;
+            histogram.saturating_record(began.elapsed().as_nanos() as u64);
+            if found < self.rows_min {
+                let values = self.keys.columns.iter().map(|c| c.value(row(n)));
+                return Err(Error::Trial(format!(
+                    "a look-up of a stored key found no row ({:?}): {}",
+                    values.collect::<Vec<_>>(),
+                    self.sql
+                )));
+            }
+        }
+        Ok(histogram)
     }
-    for n in 0..times {
-        let began = Instant::now();
-        reader.query(keys, row(n))?;
-        histogram.saturating_record(began.elapsed().as_nanos() as u64);
-    }
-    Ok(histogram)
 }

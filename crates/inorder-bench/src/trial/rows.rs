@@ -3,11 +3,11 @@
 use crate::{
     error::{Error, nearest},
     experiment::{Recipe, Table, TableRows, factors::Setup},
+    generate::{Fill, Filler},
     plan::hash,
 };
 use inorder_engine::{Batch, Column, ColumnInfo, Value};
 use inorder_key::{Encoding, KeyBuffer, KeyKind, KeyStream};
-use inorder_load::{Fill, Filler};
 use std::{collections::HashMap, sync::Arc};
 
 /// Columns of tables filled before, by table and column: what `pick` and `each` draw from.

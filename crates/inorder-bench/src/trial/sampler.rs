@@ -1,18 +1,18 @@
 //! Samples the growth probes while the table grows.
 
 use crate::{
-    clock::{Phase, Phases},
+    clock::{Phase, Phases, Stopwatch},
     error::Error,
     host,
     results::Sample,
 };
 use inorder_engine::{Batch, Column, Database, Io, Value};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Samples taken while the table grows, at even steps of rows (at the commits nearest to them).
 pub const SAMPLES_MAX: u64 = 40;
 
-/// Told of every commit; takes a sample when the table has grown by another step.
+/// Counts committed rows, and takes a sample each time the table has grown by one step.
 pub struct Sampler<'a> {
     /// Time spent by all writers.
     pub phases: Phases,
@@ -26,13 +26,12 @@ pub struct Sampler<'a> {
     io_before: Io,
     process_before: host::ProcessIo,
     server_cpu_before_s: Option<f64>,
-    started: Instant,
-    paused: Duration,
+    watch: Stopwatch,
     samples: Vec<Sample>,
 }
 
 impl<'a> Sampler<'a> {
-    /// A sampler of a load of `rows` rows. `on_progress` hears the rows that are committed.
+    /// A sampler of a load of `rows` rows. `on_progress` receives the number of committed rows.
     pub fn new(rows: u64, on_progress: &'a mut (dyn FnMut(u64) + Send)) -> Self {
         let step = rows.div_ceil(SAMPLES_MAX);
         Sampler {
@@ -46,19 +45,18 @@ impl<'a> Sampler<'a> {
             io_before: Io::default(),
             process_before: host::ProcessIo::default(),
             server_cpu_before_s: None,
-            started: Instant::now(),
-            paused: Duration::ZERO,
+            watch: Stopwatch::start(Instant::now()),
             samples: Vec::new(),
         }
     }
 
-    /// Begins: counters run from here.
+    /// Starts the clock and notes the counters.
     pub fn start(&mut self, database: &dyn Database) {
         self.io_before = database.io();
         let processes = self.processes(database);
         self.process_before = host::process_io(&processes);
         self.server_cpu_before_s = host::cpu_s(&processes[1..]);
-        self.started = Instant::now();
+        self.watch = Stopwatch::start(Instant::now());
     }
 
     /// This process and those of a server.
@@ -67,12 +65,12 @@ impl<'a> Sampler<'a> {
         std::iter::once(own).chain(database.processes()).collect()
     }
 
-    /// Counts the bytes of values that a person asked to be stored.
+    /// Counts the bytes of the values to be stored.
     pub fn count_user_bytes(&mut self, batch: &Batch) {
         self.user_bytes += batch.columns.iter().map(value_bytes).sum::<u64>();
     }
 
-    /// Hears of a commit. Says whether a sample is due.
+    /// Counts the rows of a commit. Returns whether a sample is due.
     pub fn committed(&mut self, rows: u64) -> bool {
         self.rows += rows;
         let is_due = self.rows >= self.next;
@@ -82,11 +80,10 @@ impl<'a> Sampler<'a> {
         is_due
     }
 
-    /// Takes a sample. The time that takes is nobody's.
+    /// Takes a sample. Sampling time is excluded from the measurement.
     pub fn sample(&mut self, database: &dyn Database) {
         let began = Instant::now();
-        let wall_s = (began - self.started - self.paused).as_secs_f64();
-        self.push("wall_s", "", Some(wall_s));
+        self.push("wall_s", "", Some(self.watch.seconds(began)));
         let own_s = self.phases.total().cpu_s;
         let servers = database.processes();
         if servers.is_empty() {
@@ -104,7 +101,7 @@ impl<'a> Sampler<'a> {
         }
         self.sample_io(database);
         (self.on_progress)(self.rows);
-        self.paused += began.elapsed();
+        self.watch.pause(began, Instant::now());
     }
 
     /// The counters of bytes and calls.
@@ -152,8 +149,8 @@ impl<'a> Sampler<'a> {
         });
     }
 
-    /// Ends: what still lies in a log is brought into the database and counted, its time is not
-    /// (nobody waits for it). Returns the samples.
+    /// Ends the load: writes the log into the database (a checkpoint) and counts its bytes. Its time isn't counted,
+    /// because no transaction waits for it. Returns the samples.
     ///
     /// # Errors
     /// When the database can't be quiesced.

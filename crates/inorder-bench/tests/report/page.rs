@@ -53,6 +53,9 @@ fn tags_are_balanced() {
 #[test]
 fn nothing_is_loaded_from_anywhere() {
     let page = report(Format::Html, false, 100);
+    // A link to a source is followed by its reader only.
+    let (sources, page) = without_sources(&page);
+    assert_eq!(sources, 4, "one link for each post");
     for trace in [
         "http:", "https:", "//", "@import", "src=", "<link", "url(data",
     ] {
@@ -64,6 +67,21 @@ fn nothing_is_loaded_from_anywhere() {
         assert_eq!(found, None, "{trace}");
     }
     assert!(page.contains("default-src 'none'"));
+}
+
+/// How many links to sources a page has, and the page without their addresses.
+fn without_sources(page: &str) -> (usize, String) {
+    const LINK: &str = "<a class=\"source\" href=\"";
+    let mut parts = page.split(LINK);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    let mut sources = 0;
+    for rest in parts {
+        let (url, rest) = rest.split_once('"').expect("an address ends");
+        assert!(url.starts_with("https:"), "{url}");
+        sources += 1;
+        out += rest;
+    }
+    (sources, out)
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use inorder_bench::{
     analysis,
-    claims::{Claim, Judgement, Verdict},
+    claims::{Claim, Judgement, POSTS, Verdict},
     metrics::metric_named,
     results::{Cell, EngineRecord, Experiment, Meta, Noise, Run, Sample, Status, Trial},
 };
@@ -38,6 +38,7 @@ fn meta() -> Meta {
         command: vec!["bench".into(), "--quick".into()],
         started_unix_s: 1_790_000_000,
         finished_unix_s: Some(1_790_000_754),
+        budget_s: None,
         host: pairs(&[
             ("cpu", "A <made-up> CPU & friends"),
             ("cores", "2"),
@@ -59,7 +60,7 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         is_asked_everywhere: false,
         id: "W2",
-        post: "watchlist",
+        post: POSTS[0],
         statement: "First schema: ULID against UUIDv4, size",
         figure: "sqlite_autoindex_documents_1, about 5% less",
         experiment: "key-order",
@@ -68,7 +69,7 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         is_asked_everywhere: false,
         id: "W1",
-        post: "watchlist",
+        post: POSTS[0],
         statement: "First schema: ULID against UUIDv4, time",
         figure: "5.7 s against 9.8 s",
         experiment: "key-order",
@@ -80,7 +81,7 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         is_asked_everywhere: false,
         id: "D1",
-        post: "documents",
+        post: POSTS[1],
         statement: "An index on `id` beside the unique constraint changes nothing",
         figure: "25.99 us against 26.70 us, p = 0.10",
         experiment: "document-index",
@@ -95,7 +96,7 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         is_asked_everywhere: false,
         id: "P7",
-        post: "presort",
+        post: POSTS[3],
         statement: "Is it only the small page cache?",
         figure: "(not in the post)",
         experiment: "cache",
@@ -110,7 +111,7 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         is_asked_everywhere: false,
         id: "I4",
-        post: "disk-io",
+        post: POSTS[2],
         statement: "InnoDB behaves like SQLite clustered",
         figure: "curve",
         experiment: "innodb",
@@ -119,8 +120,8 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         is_asked_everywhere: false,
         id: "W11",
-        post: "watchlist",
-        statement: "Rows a second with concurrent writers of about 100 rows a transaction",
+        post: POSTS[0],
+        statement: "Rows per second with concurrent writers of about 100 rows per transaction",
         figure: "about 20,000",
         experiment: "not-run",
         judge: |_| plain(Verdict::NotRun, "", ""),
@@ -509,7 +510,7 @@ fn document_index(run: &mut Run) {
 
 fn not_run(run: &mut Run) {
     let mut experiment = experiment(run, "not-run", &[("writers", &["1", "8"])]);
-    experiment.title = "How many rows a second with concurrent writers?".into();
+    experiment.title = "How many rows per second with concurrent writers?".into();
     experiment.question = "What do concurrent writers cost?".into();
     let ids = cells(run, &experiment, &[]);
     for (at, id) in ids.iter().enumerate() {

@@ -1,13 +1,13 @@
-//! Records made of the values of another, as they are.
+//! Makes records from the values of another record, without decoding them.
 
 use super::read::{Values, value_of};
 use super::write::{header_bytes, push_body, serial_type};
 use super::{Value, varint};
 
-/// A value of a record that is made.
+/// A value of the new record.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pick {
-    /// The value at this index of the other record; NULL where it has none.
+    /// The value at this index of the other record; NULL past its end.
     Value(usize),
     /// NULL.
     Null,
@@ -15,7 +15,7 @@ pub enum Pick {
     Integer(i64),
 }
 
-/// Where the values of a record are: read once, to make several records of them without decoding any.
+/// The places of the values of a record: read once, they serve to make several records.
 ///
 /// ```
 /// use inorder_btree::{Value, record::{self, Fields, Pick, Record}};
@@ -38,7 +38,7 @@ struct Field {
 }
 
 impl Fields {
-    /// Notes where the values of a record are, in place of those of another.
+    /// Reads the places of the values of a record.
     #[inline]
     pub fn read(&mut self, record: &[u8]) {
         self.0.clear();
@@ -55,7 +55,7 @@ impl Fields {
         }
     }
 
-    /// A value of the record that was read last, which is given again; `None` past its last.
+    /// Returns a value of `record`, which must be the one read last; `None` past its end.
     #[inline]
     #[must_use]
     pub fn value<'a>(&self, record: &'a [u8], index: usize) -> Option<Value<'a>> {
@@ -63,7 +63,7 @@ impl Fields {
         Some(value_of(field.serial_type, &record[field.start..field.end]))
     }
 
-    /// Appends a record of values of the one that was read last, which is given again.
+    /// Appends a record with values of `record`, which must be the one read last.
     #[inline]
     pub fn write<P>(&self, record: &[u8], picks: P, out: &mut Vec<u8>)
     where

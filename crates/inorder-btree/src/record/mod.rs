@@ -1,12 +1,13 @@
-//! Records: how SQLite stores a row's values, and the order in which it keeps them.
+//! Records, the form in which SQLite stores the values of a row or index entry.
 //!
-//! A record is a header (its own length and a serial type for each value) and a body with the values'
-//! bytes. A row is encoded once, compared as it is, and copied into a page.
+//! A record is a header (its own length and a serial type per value) and a body with the bytes of the values. This module
+//! encodes, decodes and compares records.
 //!
 //! Source: <https://www.sqlite.org/fileformat2.html#record_format>.
 
 mod fields;
 mod order;
+mod pairs;
 mod read;
 mod text;
 pub mod varint;
@@ -14,22 +15,23 @@ mod write;
 
 pub use fields::{Fields, Pick};
 pub use order::{Collation, KeyColumn, KeyOrder, of_bytes, of_real};
+pub use pairs::sort_pairs;
 pub use read::{Malformed, Record, Values};
 pub use text::TextEncoding;
 pub use write::encode;
 
-/// One stored value.
+/// A stored value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'a> {
-    /// No value.
+    /// NULL.
     Null,
-    /// A signed number of 64 bits.
+    /// A signed 64-bit integer.
     Integer(i64),
-    /// A floating-point number. Encoded as such, whatever its value; NaN is encoded as NULL, as in SQLite.
+    /// A 64-bit floating-point number. It is encoded as such, also if it is whole; NaN is encoded as NULL, as in SQLite.
     Real(f64),
-    /// A string, its bytes in the database's encoding.
+    /// Text, in the database's encoding.
     Text(&'a [u8]),
-    /// Bytes.
+    /// A blob.
     Blob(&'a [u8]),
 }
 
@@ -37,8 +39,8 @@ pub enum Value<'a> {
 const SIX_BYTES_MAX: u64 = (1 << 47) - 1;
 
 impl Value<'_> {
-    /// A number as a column of REAL affinity stores it: as an integer where it is whole and takes at most
-    /// 6 bytes that way, otherwise as it is. SQLite turns it back on reading.
+    /// Returns the value that a column of REAL affinity stores for a number: an integer if the number is whole and takes at
+    /// most 6 bytes as one. SQLite converts it back when it reads the column.
     #[must_use]
     pub fn in_real_column(real: f64) -> Self {
         let integer = real as i64;

@@ -1,26 +1,26 @@
-//! The order in which a B-tree keeps records: SQLite's own, value by value, collation by collation.
+//! Compares records as SQLite does: value by value, text by collation.
 
 use std::cmp::Ordering;
 
 use super::read::{Values, value_of};
 use super::{TextEncoding, Value};
 
-/// How text is compared. Source: <https://www.sqlite.org/datatype3.html#collation>.
+/// A collation of SQLite. Source: <https://www.sqlite.org/datatype3.html#collation>.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Collation {
-    /// By its bytes, in whatever encoding.
+    /// Compares the bytes of the text in its own encoding.
     Binary,
-    /// By its bytes in UTF-8, the 26 letters of ASCII in lower case, up to the first NUL; then by length.
+    /// Compares the UTF-8 bytes up to the first NUL, ASCII letters in lower case; then the lengths.
     NoCase,
-    /// By its bytes in UTF-8 without the spaces at its end.
+    /// Compares the UTF-8 bytes without trailing spaces.
     RTrim,
 }
 
 impl Collation {
-    /// Every collation that SQLite brings.
+    /// SQLite's built-in collations.
     pub const ALL: &[Collation] = &[Collation::Binary, Collation::NoCase, Collation::RTrim];
 
-    /// Its name in SQL.
+    /// Returns the name in SQL.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -30,7 +30,7 @@ impl Collation {
         }
     }
 
-    /// The collation of this name, whose letters may be of any case.
+    /// Returns the collation of this name, in any letter case.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let is_named = |collation: &&Collation| collation.name().eq_ignore_ascii_case(name);
@@ -41,16 +41,16 @@ impl Collation {
 /// One column of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyColumn {
-    /// Which value of the record, from 0.
+    /// The index of the value in the record, from 0.
     pub index: usize,
-    /// How its text is compared.
+    /// How text is compared.
     pub collation: Collation,
-    /// Whether large values come first.
+    /// Whether the order is descending.
     pub is_descending: bool,
 }
 
 impl KeyColumn {
-    /// The value at `index`, ascending, text by its bytes.
+    /// The value at `index`, ascending, with the collation BINARY.
     #[must_use]
     pub fn ascending(index: usize) -> Self {
         KeyColumn {
@@ -61,10 +61,9 @@ impl KeyColumn {
     }
 }
 
-/// The order of records by some of their values, as SQLite's indexes have it.
+/// The order of records by some of their values, as in an index of SQLite.
 ///
-/// A value that a record doesn't have counts as NULL. Bytes that are no record are ordered somehow, without
-/// a panic.
+/// A value that a record doesn't have counts as NULL. Malformed records have some order; comparing them doesn't panic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyOrder {
     columns: Vec<KeyColumn>,
@@ -72,31 +71,31 @@ pub struct KeyOrder {
 }
 
 impl KeyOrder {
-    /// An order by these columns, the first decides first, of text in this encoding.
+    /// Orders records by these columns, the most significant first. Text is in this encoding.
     #[must_use]
     pub fn new(columns: Vec<KeyColumn>, encoding: TextEncoding) -> Self {
         KeyOrder { columns, encoding }
     }
 
-    /// The columns, the first decides first.
+    /// Returns the columns, the most significant first.
     #[must_use]
     pub fn columns(&self) -> &[KeyColumn] {
         &self.columns
     }
 
-    /// The encoding of text.
+    /// Returns the encoding of text.
     #[must_use]
     pub fn encoding(&self) -> TextEncoding {
         self.encoding
     }
 
-    /// Two records as SQLite compares them.
+    /// Compares two records as SQLite does.
     #[must_use]
     pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         self.compare_columns(a, b).0
     }
 
-    /// The same, and the number of columns in which they are equal before the first that decides.
+    /// Compares two records. Also returns the number of leading columns in which they are equal.
     #[must_use]
     pub fn compare_columns(&self, a: &[u8], b: &[u8]) -> (Ordering, usize) {
         let (mut a, mut b) = (Reader::new(a), Reader::new(b));
@@ -113,8 +112,10 @@ impl KeyOrder {
         (Ordering::Equal, self.columns.len())
     }
 
-    /// A number that orders records as far as it goes: where it differs, [`compare`](Self::compare) says the
-    /// same; where it is equal, `compare` decides.
+    /// Returns a number that orders records by the beginning of their keys.
+    ///
+    /// Records with different prefixes are in the order of the prefixes. For equal prefixes, [`compare`](Self::compare)
+    /// decides.
     #[inline]
     #[must_use]
     pub fn prefix(&self, record: &[u8]) -> u64 {
@@ -130,7 +131,7 @@ impl KeyOrder {
         }
     }
 
-    /// Whether any column of the key is NULL: such records are never duplicates in an index.
+    /// Whether a column of the key is NULL. Such records are never duplicates in an index.
     #[must_use]
     pub fn has_null(&self, record: &[u8]) -> bool {
         self.has_null_before(self.columns.len(), record)
@@ -146,7 +147,7 @@ impl KeyOrder {
 }
 
 impl Value<'_> {
-    /// Two values as SQLite compares them, text by its bytes.
+    /// Compares two values as SQLite does, text with the collation BINARY.
     ///
     /// Source: <https://www.sqlite.org/datatype3.html>, sections 4.1 and 7.
     #[must_use]
@@ -154,8 +155,7 @@ impl Value<'_> {
         values(self, other, Collation::Binary, TextEncoding::Utf8)
     }
 
-    /// A number that orders values as far as it goes: where it differs, [`compare`](Self::compare) says the
-    /// same; where it is equal, `compare` decides.
+    /// Returns a number that orders values by their beginning. For equal numbers, [`compare`](Self::compare) decides.
     #[must_use]
     pub fn prefix(&self) -> u64 {
         value_prefix(self, Collation::Binary, TextEncoding::Utf8)
@@ -321,7 +321,7 @@ fn text_prefix(text: &[u8], collation: Collation, encoding: TextEncoding) -> u64
     }
 }
 
-/// The number that orders reals: NaN, which SQLite stores as NULL, first; -0.0 equal to 0.0.
+/// Returns a number that orders reals. NaN, which SQLite stores as NULL, is first; -0.0 equals 0.0.
 #[inline]
 #[must_use]
 pub fn of_real(real: f64) -> u64 {
@@ -332,7 +332,7 @@ pub fn of_real(real: f64) -> u64 {
     bits ^ (((bits as i64 >> 63) as u64) | 1 << 63)
 }
 
-/// The first 8 bytes as a big-endian number, padded with zeros.
+/// Returns the first 8 bytes as a big-endian number, padded with zeros.
 #[inline]
 #[must_use]
 pub fn of_bytes(bytes: &[u8]) -> u64 {

@@ -1,18 +1,18 @@
-//! Records to values, checked.
+//! Decodes records.
 
 use super::{Value, varint};
 
-/// Why bytes are no record.
+/// The reason why bytes are not a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
-    /// The header says it is longer than the bytes, or than a whole number of serial types.
+    /// The header is longer than the bytes, or ends within a serial type.
     #[error("the header of a record does not end where it says")]
     Header,
-    /// A serial type that SQLite keeps for itself (10 or 11).
+    /// A serial type that SQLite reserves (10 or 11).
     #[error("a record has the reserved serial type {0}")]
     SerialType(u64),
-    /// The values do not take exactly the bytes after the header.
+    /// The length of the body is not that of the values.
     #[error("the values of a record take {needed} bytes, it has {present}")]
     Body {
         /// Bytes that the serial types ask for.
@@ -22,18 +22,18 @@ pub enum Malformed {
     },
 }
 
-/// Bytes that were found to be a record.
+/// A well-formed record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Record<'a> {
-    /// Checks `bytes`, all of them, to be a record.
+    /// Checks that `bytes` are exactly one record.
     ///
     /// # Errors
     ///
-    /// [`Malformed`] where they are not.
+    /// [`Malformed`] if they are not.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let (types, body) = split(bytes).ok_or(Malformed::Header)?;
         let (mut at, mut needed) = (0, 0u64);
@@ -52,26 +52,26 @@ impl<'a> Record<'a> {
         Ok(Record { bytes })
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Its values, in order.
+    /// Returns the values in order.
     #[must_use]
     pub fn values(&self) -> Values<'a> {
         Values::new(self.bytes)
     }
 
-    /// The value at an index from 0; `None` past the last.
+    /// Returns the value at an index from 0; `None` past the last.
     #[must_use]
     pub fn value(&self, index: usize) -> Option<Value<'a>> {
         self.values().nth(index)
     }
 }
 
-/// The values of a record. Made of bytes that are none, it ends early: it never panics.
+/// The values of a record. On malformed bytes the iteration ends early; it never panics.
 #[derive(Debug, Clone)]
 pub struct Values<'a> {
     types: &'a [u8],

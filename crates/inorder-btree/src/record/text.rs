@@ -1,4 +1,4 @@
-//! The encodings of text, and text of UTF-16 as SQLite turns it into UTF-8.
+//! The encodings of text, and the conversions between them as SQLite does them.
 
 /// The encoding of all text in a database. Source: `PRAGMA encoding`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,7 +19,7 @@ impl TextEncoding {
         TextEncoding::Utf16Be,
     ];
 
-    /// The number in the header of a file.
+    /// Returns the number in the header of a database file.
     #[must_use]
     pub fn number(self) -> u32 {
         match self {
@@ -29,7 +29,7 @@ impl TextEncoding {
         }
     }
 
-    /// The encoding of this number.
+    /// Returns the encoding of this number.
     #[must_use]
     pub fn from_number(number: u32) -> Option<Self> {
         Self::ALL
@@ -38,7 +38,7 @@ impl TextEncoding {
             .find(|encoding| encoding.number() == number)
     }
 
-    /// What `PRAGMA encoding` calls it.
+    /// Returns the name of `PRAGMA encoding`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -48,8 +48,10 @@ impl TextEncoding {
         }
     }
 
-    /// Appends text of UTF-8, well formed or not, to `out` in this encoding, as SQLite turns it into that:
-    /// noncharacters U+FFFE and U+FFFF and what is no character become U+FFFD. At most twice its bytes.
+    /// Appends UTF-8 text to `out` in this encoding, as SQLite converts it.
+    ///
+    /// Malformed sequences and the noncharacters U+FFFE and U+FFFF become U+FFFD. The result has at most twice the bytes.
+    ///
     /// Source: <https://www.sqlite.org/src/file?name=src/utf.c>, `READ_UTF8`.
     pub fn encode(self, text: &[u8], out: &mut Vec<u8>) {
         match self {
@@ -59,8 +61,8 @@ impl TextEncoding {
         }
     }
 
-    /// As [`TextEncoding::encode`], to the beginning of `out`, which has twice as many bytes as the text; says how
-    /// many were written.
+    /// Writes text to the beginning of `out`, which has at least twice its bytes, as [`encode`](TextEncoding::encode)
+    /// does. Returns the bytes written.
     pub fn encode_to(self, text: &[u8], out: &mut [u8]) -> usize {
         let mut at = 0;
         let mut put = |unit: [u8; 2]| {

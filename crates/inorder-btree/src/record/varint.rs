@@ -1,20 +1,22 @@
-//! Numbers of 1 to 9 bytes, the first 8 with 7 bits each, most significant first.
+//! SQLite's variable-length integers: 1 to 9 bytes, big-endian, 7 bits in each of the first 8.
+//!
+//! Source: <https://www.sqlite.org/fileformat2.html#varint>.
 
-/// Bytes that the longest varint takes.
+/// The length of the longest varint, in bytes.
 pub const BYTES_MAX: usize = 9;
 
-/// Bytes that a number takes: 1 to 9.
+/// Returns the bytes that a number takes, 1 to 9.
 #[must_use]
 pub fn len(value: u64) -> usize {
     let bits = 64 - (value | 1).leading_zeros() as usize;
     bits.div_ceil(7).min(BYTES_MAX)
 }
 
-/// Writes a number at the beginning of a buffer and returns the bytes it took.
+/// Writes a number to the beginning of a buffer. Returns the bytes written.
 ///
 /// # Panics
 ///
-/// Where the buffer is shorter than [`len`] of the number.
+/// If the buffer is shorter than [`len`] of the number.
 #[inline]
 pub fn write(value: u64, out: &mut [u8]) -> usize {
     if value < 0x80 {
@@ -40,7 +42,7 @@ fn write_long(mut value: u64, out: &mut [u8]) -> usize {
     len
 }
 
-/// Appends a number.
+/// Appends a number to a buffer.
 #[inline]
 pub fn push(value: u64, out: &mut Vec<u8>) {
     if value < 0x80 {
@@ -52,7 +54,7 @@ pub fn push(value: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[..len]);
 }
 
-/// The number at the beginning of `bytes` and the bytes it takes; `None` where they end before it does.
+/// Returns the number at the beginning of `bytes` and its length; `None` if the bytes end within it.
 #[inline]
 #[must_use]
 pub fn read(bytes: &[u8]) -> Option<(u64, usize)> {

@@ -1,8 +1,8 @@
-//! Values to records.
+//! Encodes records.
 
 use super::{SIX_BYTES_MAX, Value, magnitude, varint};
 
-/// Appends the record of `values` to `out`: integers in the fewest bytes, 0 and 1 in none.
+/// Appends the record of `values` to `out`. Integers take the fewest bytes, 0 and 1 none.
 #[inline]
 pub fn encode<'v, V>(values: V, out: &mut Vec<u8>)
 where

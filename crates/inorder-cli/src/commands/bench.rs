@@ -4,14 +4,15 @@ use crate::{progress::Progress, terminal};
 use anyhow::{Context as _, Result};
 use inorder_bench::{
     Error,
+    budget::Budget,
     engines::{Engines, without_passwords},
     experiment::{Experiment, Overrides, Scale},
-    experiments, nearest,
+    experiments, format, nearest,
     plan::Plan,
     report::{self, Format},
-    results::{Run, Status, Store},
+    results::{Run, Status, Store, left_out},
     run::{Request, rehearse},
-    runner::{End, Processes, WorkFolder, run_trials, unix_s},
+    runner::{Bounds, End, Processes, WorkFolder, run_trials},
 };
 use serde_json::json;
 use std::{
@@ -21,6 +22,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 /// Where results go, shared by every command that runs trials.
@@ -35,9 +37,9 @@ pub struct Where {
         default_value = "inorder-results"
     )]
     dir: PathBuf,
-    /// A server that runs already, in place of a private one: postgres://user:password@host:port/database
-    /// or mysql://…; its trials work in a schema or database of their own, which they remove. From
-    /// INORDER_URL it isn't seen in the list of processes
+    /// Use a running server instead of a private one: postgres://user:password@host:port/database or
+    /// mysql://…; each trial creates and removes its own schema or database. INORDER_URL keeps the
+    /// password out of the process list
     #[arg(
         long,
         value_name = "URL",
@@ -61,11 +63,12 @@ impl Where {
     }
 }
 
-/// Runs experiments: the built-in ones, or your own TOML files. Without arguments, all built-in
-/// experiments at the quick scale, about a minute.
+/// Runs experiments: the built-in ones, or your own TOML files. Without arguments, the built-in
+/// experiments at the quick scale, for a minute.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  inorder bench                                  every built-in experiment, about a minute
+  inorder bench                                  the built-in experiments, for a minute
+  inorder bench --budget 5m                      for five minutes: more repetitions
   inorder bench presort --scale full             one of them, as large as it was published
   inorder bench W6 P3                            those that answer these claims
   inorder bench my.toml --data films.jsonl.gz    an experiment of your own
@@ -83,7 +86,16 @@ pub struct Arguments {
     /// Show the plan as a table and run nothing
     #[arg(long)]
     dry_run: bool,
-    /// How large: quick (about a minute for all) or full (the published sizes)
+    /// Time for the whole run, in seconds or as 90s, 5m, 1h. The most informative trials run first; the report names
+    /// the rest. Default: 60 s if no experiment is named, the scale is quick and --repetitions is absent; else none
+    #[arg(
+        long,
+        value_name = "TIME",
+        env = "INORDER_BUDGET",
+        hide_env_values = true
+    )]
+    budget: Option<Budget>,
+    /// Size of the experiments: quick (smaller than published, with smaller caches) or full (the published sizes)
     #[arg(
         long,
         value_name = "SCALE",
@@ -92,31 +104,31 @@ pub struct Arguments {
         hide_env_values = true
     )]
     scale: String,
-    /// Of the plan, only cells with one of these levels, and the baseline they are compared with;
-    /// given for several factors, cells that match them all
+    /// Run only cells with one of these levels, and their baseline; with several factors, only cells that
+    /// match all of them
     #[arg(long, value_name = "FACTOR=LEVEL,…", value_parser = levels)]
     only: Vec<(String, Vec<String>)>,
-    /// Levels of a factor, in place of those of the experiment (see `inorder explain factors`)
+    /// Levels of a factor, instead of those of the experiment (see `inorder explain factors`)
     #[arg(long, value_name = "FACTOR=LEVEL,…", value_parser = levels)]
     set: Vec<(String, Vec<String>)>,
-    /// Engines to run on, in place of those of the experiment: short for --set engine=… (see
+    /// Engines to run on, instead of those of the experiment; same as --set engine=… (see
     /// `inorder engines`)
     #[arg(long, value_name = "ENGINE,…", value_delimiter = ',')]
     engine: Vec<String>,
-    /// Servers that the engine postgres-sharded spreads rows over: short for --set shards=…
+    /// Number of servers of the engine postgres-sharded; same as --set shards=…
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     shards: Vec<String>,
     /// Data file for experiments that read one: JSONL, CSV, TSV or IMDb's title.basics.tsv, plain or .gz
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
-    /// Trials a cell
+    /// Trials per cell
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: Option<u32>,
     /// Seed of keys, rows and the order of trials; the same seed writes the same bytes
     #[arg(long, default_value_t = 1, env = "INORDER_SEED", hide_env_values = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: u64,
-    /// Go on with a run that was stopped, its scale and seed kept: this result file, or the newest
-    /// unfinished one of the folder
+    /// Continue a stopped run with its scale and seed: this result file, or the newest unfinished one
+    /// of the folder
     #[arg(long, value_name = "RESULT", num_args = 0..=1, conflicts_with_all = ["experiments", "list", "dry_run", "engine", "shards", "set", "only", "data", "repetitions"])]
     resume: Option<Option<PathBuf>>,
     #[command(flatten)]
@@ -138,18 +150,59 @@ fn levels(text: &str) -> Result<(String, Vec<String>), String> {
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let engines = arguments.place.engines()?;
     if let Some(path) = &arguments.resume {
-        return resume(path.as_deref(), &arguments.place, &engines);
+        let timer = Timer::start(arguments.budget.and_then(|budget| budget.0));
+        return resume(path.as_deref(), &arguments.place, &engines, timer);
     }
     let request = request(&arguments, engines)?;
     if arguments.list {
         return list(&request.experiments, arguments.place.json);
     }
-    let mut plan = request.plan()?;
+    let budget = budget_of(&arguments, &request);
+    let mut plan = match budget {
+        Some(_) => request.plan_for_budget()?,
+        None => request.plan()?,
+    };
     plan.only(&arguments.only)?;
     if arguments.dry_run {
-        return show_plan(&request, &plan, arguments.place.json);
+        return show_plan(&request, plan, budget, arguments.place.json);
     }
-    start(request, plan, &arguments.place)
+    start(request, plan, &arguments.place, Timer::start(budget))
+}
+
+/// The time that a run may take: as the command line says, and a minute where it asks for nothing in particular.
+fn budget_of(arguments: &Arguments, request: &Request) -> Option<Duration> {
+    let is_open = arguments.experiments.is_empty()
+        && arguments.repetitions.is_none()
+        && request.scale == Scale::Quick;
+    let default = Budget(is_open.then_some(Budget::DEFAULT));
+    arguments.budget.unwrap_or(default).0
+}
+
+/// The time since a run began, and the time that it may take.
+#[derive(Clone, Copy)]
+pub struct Timer {
+    began: Instant,
+    budget: Option<Duration>,
+}
+
+impl Timer {
+    /// Starts now.
+    pub fn start(budget: Option<Duration>) -> Self {
+        Timer {
+            began: Instant::now(),
+            budget,
+        }
+    }
+
+    /// What is left of the budget as a flag for the command that goes on.
+    fn flag_for_rest(&self) -> String {
+        let left = self
+            .budget
+            .map(|all| all.saturating_sub(self.began.elapsed()));
+        left.map_or_else(String::new, |left| {
+            format!(" --budget {}s", left.as_secs().max(1))
+        })
+    }
 }
 
 /// The experiments asked for, parsed.
@@ -251,10 +304,12 @@ fn from_file(path: &Path, scale: Scale, overrides: &Overrides) -> Result<Experim
 }
 
 /// Runs a new plan.
-pub fn start(request: Request, plan: Plan, place: &Where) -> Result<ExitCode> {
+pub fn start(request: Request, plan: Plan, place: &Where, timer: Timer) -> Result<ExitCode> {
     let work = work_folder(&place.dir)?;
     for experiment in &request.experiments {
-        rehearse(&request, experiment, &plan, work.path())?;
+        if timer.budget.is_none() || !is_tested(&request, experiment) {
+            rehearse(&request, experiment, &plan, work.path())?;
+        }
     }
     for (experiment, label, reason) in &plan.impossible {
         if !place.quiet {
@@ -264,7 +319,16 @@ pub fn start(request: Request, plan: Plan, place: &Where) -> Result<ExitCode> {
     let engines = request.engines.clone();
     let mut run = request.into_run(plan, &place.dir)?;
     let (path, store) = new_store(&run, &place.dir)?;
-    execute(&store, &mut run, &path, &work, place, &engines)
+    execute(&store, &mut run, &path, &work, (place, &engines, timer))
+}
+
+/// Whether an experiment is a built-in one as it is, on SQLite: the tests of this program rehearse it, and a time budget
+/// has a better use for the seconds.
+fn is_tested(request: &Request, experiment: &Experiment) -> bool {
+    experiments::is_built_in(&experiment.text)
+        && request.overrides.set.is_empty()
+        && request.overrides.data.is_none()
+        && experiment.all_levels("engine") == ["sqlite"]
 }
 
 /// The folder that trials work in. Says so where another run will disturb this one.
@@ -274,14 +338,16 @@ fn work_folder(results: &Path) -> Result<WorkFolder> {
         format!("can't work in the folder {folder}: choose another with --dir or INORDER_DIR")
     })?;
     for process in work.others() {
-        eprintln!("process {process} measures here too: bytes stay right, times don't");
+        eprintln!(
+            "process {process} also runs trials in this folder: times will be noisy, bytes are not affected"
+        );
     }
     Ok(work)
 }
 
 /// A result file with a name of its own: date, time and scale, and a number where that isn't enough.
 fn new_store(run: &Run, folder: &Path) -> Result<(PathBuf, Store)> {
-    let stamp = report::format::stamp(run.meta.started_unix_s);
+    let stamp = format::stamp(run.meta.started_unix_s);
     let mut number = 1;
     loop {
         let suffix = if number == 1 {
@@ -301,7 +367,7 @@ fn new_store(run: &Run, folder: &Path) -> Result<(PathBuf, Store)> {
 }
 
 /// Goes on with a run that was stopped.
-fn resume(path: Option<&Path>, place: &Where, engines: &Engines) -> Result<ExitCode> {
+fn resume(path: Option<&Path>, place: &Where, engines: &Engines, timer: Timer) -> Result<ExitCode> {
     let path = match path {
         Some(path) => path.to_owned(),
         None => newest_unfinished(&place.dir)?,
@@ -331,7 +397,7 @@ fn resume(path: Option<&Path>, place: &Where, engines: &Engines) -> Result<ExitC
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     })?;
-    execute(&store, &mut run, &path, &work, place, engines)
+    execute(&store, &mut run, &path, &work, (place, engines, timer))
 }
 
 /// The newest result file in a folder that has trials left.
@@ -344,8 +410,9 @@ fn newest_unfinished(folder: &Path) -> Result<PathBuf> {
         .filter(|path| path.extension().is_some_and(|extension| extension == "db"))
         .collect();
     paths.sort();
-    let is_unfinished =
-        |path: &PathBuf| Store::read(path).is_ok_and(|run| run.meta.finished_unix_s.is_none());
+    let has_trials_left =
+        |run: Run| run.meta.finished_unix_s.is_none() || run.meta.budget_s.is_some();
+    let is_unfinished = |path: &PathBuf| Store::read(path).is_ok_and(has_trials_left);
     paths.into_iter().rev().find(is_unfinished).ok_or_else(|| {
         let folder = folder.display();
         Error::Usage(format!(
@@ -361,8 +428,7 @@ fn execute(
     run: &mut Run,
     path: &Path,
     work: &WorkFolder,
-    place: &Where,
-    engines: &Engines,
+    (place, engines, timer): (&Where, &Engines, Timer),
 ) -> Result<ExitCode> {
     let stop = Arc::new(AtomicBool::new(false));
     let heard = Arc::clone(&stop);
@@ -376,9 +442,20 @@ fn execute(
         urls: engines.secret_urls(),
         stop: Arc::clone(&stop),
     };
-    let began = unix_s();
     let mut progress = Progress::new(run, place.quiet);
-    let ended = run_trials(store, run, work.path(), &mut executor, &mut progress, &stop);
+    let bounds = Bounds {
+        stop: &stop,
+        budget: timer.budget,
+        clock: &|| timer.began.elapsed(),
+    };
+    let ended = run_trials(
+        store,
+        run,
+        work.path(),
+        &mut executor,
+        &mut progress,
+        &bounds,
+    );
     progress.finish();
     if let Err(error) = engines.clean_up() {
         eprintln!("what killed trials left is removed at the next start: {error}");
@@ -388,12 +465,17 @@ fn execute(
     }
     let go_on = format!("inorder bench --resume {}", path.display());
     let told = |_: &Error| eprintln!("finished trials are kept; mended, go on with: {go_on}");
-    if ended.inspect_err(told)? == End::Stopped {
-        eprintln!("stopped; finished trials are kept. Go on with: {go_on}");
+    let ended = ended.inspect_err(told)?;
+    if ended == End::Stopped {
+        let rest = timer.flag_for_rest();
+        eprintln!("stopped; finished trials are kept. Go on with: {go_on}{rest}");
         return Ok(ExitCode::from(130));
     }
     if !place.quiet {
-        eprintln!("done in {} s", unix_s() - began);
+        eprintln!("done in {} s", timer.began.elapsed().as_secs());
+    }
+    if let Some(words) = left_out::in_words(run) {
+        eprintln!("{words}\ncomplete it with: {go_on}");
     }
     let failed = run.trials.iter().filter(|t| t.status == Status::Failed);
     let failed = failed.count();
@@ -452,17 +534,37 @@ fn list(experiments: &[Experiment], as_json: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `--dry-run`.
-fn show_plan(request: &Request, plan: &Plan, as_json: bool) -> Result<ExitCode> {
+/// `--dry-run`: the plan, with a budget only the trials that are expected to fit into it.
+fn show_plan(
+    request: &Request,
+    mut plan: Plan,
+    budget: Option<Duration>,
+    as_json: bool,
+) -> Result<ExitCode> {
+    let mut words = None;
+    if let Some(budget) = budget {
+        let expected = request.forecast(&plan, budget)?;
+        let is_done = |id| {
+            expected
+                .trials
+                .iter()
+                .any(|t| t.id == id && t.status == Status::Done)
+        };
+        plan.trials.retain(|trial| is_done(trial.id));
+        words = left_out::in_words(&expected);
+    }
     let text = if as_json {
         let value = json!({
             "experiments": plan.experiments, "cells": plan.cells, "impossible": plan.impossible,
             "trials": plan.trials.iter().map(|t| json!({"id": t.id, "cell": t.cell,
                 "repetition": t.repetition, "seed": t.seed})).collect::<Vec<_>>(),
+            "budget_s": budget.map(|budget| budget.as_secs()),
         });
         format!("{}\n", serde_json::to_string_pretty(&value)?)
     } else {
-        report::plan::table(plan, request.scale, request.seed, &terminal::options())
+        let table = report::plan::table(&plan, request.scale, request.seed, &terminal::options());
+        let words = words.map(|words| format!("expected here: {words}\n"));
+        table + &words.unwrap_or_default()
     };
     terminal::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -9,13 +9,13 @@ use inorder_bench::{
 };
 use std::{path::PathBuf, process::ExitCode};
 
-/// Compares two result files: B over A for every cell that both have, with an interval, and what is
-/// beyond the noise floor.
+/// Compares two result files: the ratio B/A for every cell that both have, with its interval, and which
+/// ratios exceed the noise floor.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The result file that ratios are taken against
+    /// The result file A, the denominator of the ratios
     a: PathBuf,
-    /// The other result file
+    /// The result file B
     b: PathBuf,
     /// term, md or json
     #[arg(long, short, default_value = "term")]

@@ -2,10 +2,11 @@
 
 use crate::terminal;
 use anyhow::Result;
+use clap::Command;
 use clap_complete::Shell;
 use std::process::ExitCode;
 
-/// Prints the completions of this command for a shell, to be put where that shell looks for them.
+/// Prints the shell completions of this command. Write them to the folder where the shell looks for completions.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   inorder completions bash > ~/.local/share/bash-completion/completions/inorder
@@ -15,14 +16,9 @@ pub struct Arguments {
     shell: Shell,
 }
 
-pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub fn run(arguments: &Arguments, mut command: Command) -> Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(
-        arguments.shell,
-        &mut crate::command(),
-        "inorder",
-        &mut script,
-    );
+    clap_complete::generate(arguments.shell, &mut command, "inorder", &mut script);
     terminal::print(&String::from_utf8(script)?)?;
     Ok(ExitCode::SUCCESS)
 }

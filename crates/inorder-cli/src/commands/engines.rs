@@ -6,10 +6,10 @@ use inorder_bench::engines::{Engines, Presence, presences};
 use serde_json::json;
 use std::process::ExitCode;
 
-/// Lists the engines: versions, where they are, and how to install what is missing.
+/// Lists the engines with their versions and paths, and how to install the missing ones.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Tell of the server at this URL instead: postgres://user:password@host:port/database or mysql://…
+    /// Describe the server at this URL instead: postgres://user:password@host:port/database or mysql://…
     #[arg(
         long,
         value_name = "URL",

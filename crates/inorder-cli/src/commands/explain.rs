@@ -21,7 +21,7 @@ use std::process::ExitCode;
 /// Explains the words that experiments and reports use.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// factors, recipes, probes, metrics, claims or rules; all of them where none is named
+    /// factors, recipes, probes, metrics, claims or rules; default: all
     topic: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -57,9 +57,13 @@ fn topics() -> Vec<(&'static str, Vec<Word>)> {
     let metrics = METRICS
         .iter()
         .map(|m| word(m.id, format!("[{}] {}", m.unit, m.title)));
-    let claims = CLAIMS
-        .iter()
-        .map(|c| word(c.id, format!("{} (the post: {})", c.statement, c.figure)));
+    let claims = CLAIMS.iter().map(|c| {
+        let source = format!("{}, {}", c.post, c.post.url);
+        word(
+            c.id,
+            format!("{} (published: {}; {source})", c.statement, c.figure),
+        )
+    });
     let rules = RULES.iter().map(|r| {
         let source = format!("{}: from their documentation, not measured", r.source);
         word(r.engine, format!("{} ({source})", r.rule))

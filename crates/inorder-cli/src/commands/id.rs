@@ -10,7 +10,7 @@ use inorder_key::{
 use serde_json::json;
 use std::{fmt, fmt::Write as _, io::BufRead as _, process::ExitCode};
 
-/// Makes ids, tells what they are and converts them.
+/// Makes, inspects and converts ids.
 #[derive(clap::Args)]
 #[command(
     arg_required_else_help = true,
@@ -35,7 +35,7 @@ enum Command {
     Uuid4(Count),
     /// Makes tokens of random bytes, as hex digits
     Token(Token),
-    /// Tells what ids are: kind, time, bits, problems
+    /// Inspects ids: kind, time, bits, problems
     Inspect(Inspect),
     /// Writes ULIDs and UUIDs in another form
     Convert(Convert),
@@ -43,7 +43,7 @@ enum Command {
 
 #[derive(clap::Args)]
 struct Count {
-    /// How many
+    /// Number of ids
     #[arg(short = 'n', long, default_value_t = 1, value_name = "N")]
     count: usize,
 }
@@ -52,7 +52,7 @@ struct Count {
 struct Timed {
     #[command(flatten)]
     count: Count,
-    /// Their time, such as 2024-01-31, 2024-01-31T12:30:00.250Z or milliseconds since 1970, instead of now
+    /// Time of the ids, such as 2024-01-31, 2024-01-31T12:30:00.250Z or milliseconds since 1970; default: now
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
 }
@@ -61,14 +61,14 @@ struct Timed {
 struct Token {
     #[command(flatten)]
     count: Count,
-    /// Random bytes of each
+    /// Random bytes per token
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1024))]
     bytes: u16,
 }
 
 #[derive(clap::Args)]
 struct Inspect {
-    /// The ids, as text or as blobs such as x'017F…'; lines of stdin where none is given
+    /// The ids, as text or as blobs such as x'017F…'; default: the lines of stdin
     ids: Vec<String>,
     /// Print JSON
     #[arg(long)]
@@ -77,9 +77,9 @@ struct Inspect {
 
 #[derive(clap::Args)]
 struct Convert {
-    /// The ids, as text or as blobs such as x'017F…'; lines of stdin where none is given
+    /// The ids, as text or as blobs such as x'017F…'; default: the lines of stdin
     ids: Vec<String>,
-    /// The form to write; a UUID of a ULID and a ULID of all else where none is named
+    /// The form to write; default: a UUID for a ULID, a ULID for anything else
     #[arg(long, value_enum)]
     to: Option<Form>,
 }

@@ -1,5 +1,6 @@
 //! The list of subcommands.
 
+mod advise;
 mod bench;
 mod compare;
 mod completions;
@@ -7,6 +8,7 @@ mod engines;
 mod explain;
 mod id;
 mod load;
+mod rekey;
 mod report;
 mod rerun;
 mod trial;
@@ -18,10 +20,14 @@ use std::process::ExitCode;
 /// Every subcommand. Adding one is a file and a line in each place here.
 #[derive(clap::Subcommand)]
 pub enum Commands {
+    /// Reports what the keys, layouts and indexes of a database cost, from trials on a copy
+    Advise(advise::Arguments),
     /// Runs experiments and reports what each key kind and table layout costs
-    Bench(bench::Arguments),
-    /// Loads rows from files into a table, in the order of its key
+    Bench(Box<bench::Arguments>),
+    /// Loads rows from files into a table, in key order
     Load(Box<load::Arguments>),
+    /// Makes the changes of a plan in the database itself: all or none
+    Rekey(rekey::Arguments),
     /// Makes a report of a result file
     Report(report::Arguments),
     /// Compares two result files, cell by cell
@@ -34,21 +40,23 @@ pub enum Commands {
     Engines(engines::Arguments),
     /// Explains the words of experiments and reports: factors, probes, metrics, claims
     Explain(explain::Arguments),
-    /// Makes ids, tells what they are and converts them
+    /// Makes, inspects and converts ids
     Id(id::Arguments),
-    /// Prints the completions of this command for a shell
+    /// Prints shell completions
     Completions(completions::Arguments),
-    /// Runs one trial that is told on stdin (what `bench` starts a process for)
+    /// Runs one trial, specified on stdin; `bench` starts a process for each
     #[command(hide = true)]
     Trial,
 }
 
 impl Commands {
-    /// Runs the subcommand.
-    pub fn run(self) -> Result<ExitCode> {
+    /// Runs the subcommand. `command` describes the command line.
+    pub fn run(self, command: fn() -> clap::Command) -> Result<ExitCode> {
         match self {
-            Commands::Bench(arguments) => bench::run(arguments),
+            Commands::Advise(arguments) => advise::run(arguments),
+            Commands::Bench(arguments) => bench::run(*arguments),
             Commands::Load(arguments) => load::run(*arguments),
+            Commands::Rekey(arguments) => rekey::run(arguments),
             Commands::Report(arguments) => report::run(arguments),
             Commands::Compare(arguments) => compare::run(arguments),
             Commands::Verdicts(arguments) => verdicts::run(arguments),
@@ -56,7 +64,7 @@ impl Commands {
             Commands::Engines(arguments) => engines::run(&arguments),
             Commands::Explain(arguments) => explain::run(arguments),
             Commands::Id(arguments) => id::run(arguments),
-            Commands::Completions(arguments) => completions::run(&arguments),
+            Commands::Completions(arguments) => completions::run(&arguments, command()),
             Commands::Trial => trial::run(),
         }
     }

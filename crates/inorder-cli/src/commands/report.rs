@@ -9,7 +9,7 @@ use inorder_bench::{
 };
 use std::{path::PathBuf, process::ExitCode};
 
-/// Makes a report of a result file: tables for a terminal, a page for a browser, data for a script.
+/// Reports a result file as text, HTML, Markdown, JSON or CSV.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   inorder report inorder-results/RUN.db

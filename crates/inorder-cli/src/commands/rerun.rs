@@ -1,8 +1,8 @@
 //! `inorder rerun`: the experiments of a result file, once more.
 
-use super::bench::{Where, command_line, start};
+use super::bench::{Timer, Where, command_line, start};
 use anyhow::Result;
-use inorder_bench::{results::Store, run::Request};
+use inorder_bench::{plan::Plan, results::Store, run::Request};
 use std::{path::PathBuf, process::ExitCode};
 
 /// Runs the experiments of a result file again, with the same plan and seed, into a new result file.
@@ -22,7 +22,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let run = Store::read(&arguments.result)?;
     let engines = arguments.place.engines()?;
     let request = Request::again(&run, command_line(), engines)?;
-    let mut plan = request.plan()?;
-    plan.only_of(&run);
-    start(request, plan, &arguments.place)
+    start(
+        request,
+        Plan::of(&run),
+        &arguments.place,
+        Timer::start(None),
+    )
 }

@@ -9,8 +9,8 @@ use inorder_bench::{
 };
 use std::{path::PathBuf, process::ExitCode};
 
-/// Lists the verdicts of several runs side by side, such as of one experiment with several seeds. Exit code 1 where
-/// one turns around, from "holds" to "does not hold".
+/// Lists the verdicts of several runs side by side, such as of one experiment with several seeds. Exit code 1 if
+/// a claim holds in one run and does not hold in another.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The result files

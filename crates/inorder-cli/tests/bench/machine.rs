@@ -1,6 +1,6 @@
 //! Disks and files that stand in the way.
 
-use crate::common::{Place, Said, TINY, skipped, with_status};
+use crate::common::{Place, Said, TINY, with_status};
 use inorder_bench::results::{Status, Store};
 use std::{
     fs,
@@ -42,7 +42,7 @@ fn a_full_disk_fails_the_run_and_leaves_earlier_results_alone() {
     let earlier = fs::read(place.file()).expect("a file");
     let small = place.path().join("small");
     let Some(disk) = SmallDisk::mount(&small, 8) else {
-        return skipped("no file system can be mounted here");
+        return inorder_testing::skip("no file system can be mounted here");
     };
     let rows = [
         "bench",

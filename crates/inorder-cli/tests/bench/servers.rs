@@ -1,17 +1,14 @@
 //! The same experiment on servers.
 
-use crate::common::{Place, TINY, skipped, with_status};
-use inorder_bench::{
-    engines::presences,
-    results::{Status, Store},
-};
+use crate::common::{Place, TINY, with_status};
+use inorder_bench::results::{Status, Store};
+use inorder_engine::ENGINES;
+use inorder_testing::is_installed;
 
 #[test]
 fn an_experiment_of_ours_runs_on_servers_too() {
-    for presence in presences().expect("a list") {
-        if let Some(install) = presence.install {
-            return skipped(&format!("{}: {install}", presence.engine));
-        }
+    if !ENGINES.iter().all(|engine| is_installed(*engine)) {
+        return;
     }
     let place = Place::with(TINY);
     let said = place.run(&[

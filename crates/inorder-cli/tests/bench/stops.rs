@@ -128,7 +128,7 @@ fn two_runs_in_one_folder_keep_apart() {
     let place = long();
     let first = start(&place);
     place.wait_for_done(1);
-    let meets = format!("process {} measures here too", first.id());
+    let meets = format!("process {} also runs trials in this folder", first.id());
     place
         .run(&["bench", "tiny.toml", "--set", "rows=200", "-q"])
         .expect(0, &[&meets]);

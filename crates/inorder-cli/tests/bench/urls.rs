@@ -1,6 +1,6 @@
 //! Servers that run already.
 
-use crate::common::{Place, Said, TINY, skipped, wait, with_status};
+use crate::common::{Place, Said, TINY, wait, with_status};
 use inorder_bench::results::{Status, Store};
 use inorder_engine::{Batch, Database, ENGINES, Settings};
 use std::{fs, process::Stdio};
@@ -22,8 +22,7 @@ impl Server {
             .iter()
             .filter(|engine| servers.contains(&engine.name()));
         let start = |engine: &&'static dyn inorder_engine::Engine| {
-            if let Err(reason) = engine.found() {
-                skipped(&reason.to_string());
+            if !inorder_testing::is_installed(*engine) {
                 return None;
             }
             let settings = Settings::default();

@@ -1,5 +1,6 @@
 //! The rules, each with a test that sees it broken.
 
+use crate::levels;
 use crate::repository::{File, Repository};
 use crate::scanner;
 
@@ -13,6 +14,8 @@ pub const ALL: &[fn(&Repository) -> Vec<String>] = &[
     unlisted_experiments,
     undeclared_modules,
     unfinished,
+    lone_skips,
+    levels::tangled_modules,
 ];
 
 const FILE_LINES_MAX: usize = 800;
@@ -24,10 +27,13 @@ const LEVELS: &[(&str, usize)] = &[
     ("inorder-key", 0),
     ("inorder-btree", 0),
     ("inorder-sqlite", 1),
+    ("inorder-serve", 1),
     ("inorder-engine", 2),
     ("inorder-load", 3),
     ("inorder-couch", 3),
     ("inorder-watch", 3),
+    ("inorder-testing", 3),
+    ("inorder-advise", 4),
     ("inorder-bench", 4),
     ("inorder-cli", 5),
 ];
@@ -35,15 +41,19 @@ const LEVELS: &[(&str, usize)] = &[
 /// The crates with a command.
 const COMMANDS: &[&str] = &["inorder-cli", "inorder-couch", "inorder-watch"];
 
+/// The crates that speak HTTP.
+const APPLICATIONS: &[&str] = &["inorder-serve", "inorder-couch", "inorder-watch"];
+
 /// Dependencies that only some crates may have.
 const RESERVED: &[(&str, &[&str])] = &[
     ("anyhow", COMMANDS),
     ("clap", COMMANDS),
     ("clap_complete", &["inorder-cli"]),
     ("indicatif", COMMANDS),
-    ("axum", &["inorder-couch", "inorder-watch"]),
-    ("hyper", &["inorder-couch", "inorder-watch"]),
-    ("tower-http", &["inorder-couch", "inorder-watch"]),
+    ("axum", APPLICATIONS),
+    ("hyper", APPLICATIONS),
+    ("tower-http", APPLICATIONS),
+    ("inorder-testing", &[]),
     ("libsqlite3-sys", &["inorder-engine"]),
     ("mysql", &["inorder-engine"]),
     ("mysql_async", &["inorder-engine"]),
@@ -58,7 +68,9 @@ const RESERVED: &[(&str, &[&str])] = &[
             "inorder-engine",
             "inorder-sqlite",
             "inorder-load",
+            "inorder-advise",
             "inorder-bench",
+            "inorder-serve",
             "inorder-couch",
             "inorder-watch",
         ],
@@ -75,7 +87,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/inorder-key/tests/crowd.rs",
     "crates/inorder-sqlite/src/ffi.rs",
     "crates/inorder-sqlite/src/keys.rs",
-    "extension/src/lib.rs",
+    "bindings/extension/src/lib.rs",
 ];
 
 /// Marks of unfinished work, as words; put together so that this file has none of them.
@@ -84,6 +96,15 @@ const MARKS: &[&str] = &[
     concat!("FIX", "ME"),
     concat!("XX", "X"),
     concat!("for ", "now"),
+];
+
+/// How a test says that it is skipped, with the quote before it.
+const SKIPPED: &str = concat!('"', "SKIP", "PED");
+
+/// Where that may be written: in the helper, and in a test that cannot run as root, which CI may be.
+const SKIPPING: &[&str] = &[
+    "crates/inorder-testing/",
+    "crates/inorder-load/tests/pages/files.rs",
 ];
 
 fn long_files(repository: &Repository) -> Vec<String> {
@@ -110,13 +131,14 @@ fn long_functions(repository: &Repository) -> Vec<String> {
 }
 
 /// Each crate's name and the names of its dependencies, those of tests and benches left out.
-fn dependencies(repository: &Repository) -> Vec<(&str, Vec<String>)> {
+fn dependencies(repository: &Repository) -> Vec<(String, Vec<String>)> {
     let mut crates = Vec::new();
     for file in &repository.files {
-        let Some((name, "Cargo.toml")) = file.in_crate() else {
+        let Some((_, "Cargo.toml")) = file.in_crate() else {
             continue;
         };
         let manifest: toml::Table = file.text.parse().expect("cargo has read it already");
+        let name = manifest["package"]["name"].as_str().expect("a name");
         let targets = manifest.get("target").and_then(toml::Value::as_table);
         let targets = targets.into_iter().flat_map(toml::Table::values);
         let names = targets
@@ -126,7 +148,7 @@ fn dependencies(repository: &Repository) -> Vec<(&str, Vec<String>)> {
             .filter_map(|dependencies| dependencies?.as_table())
             .flat_map(toml::Table::keys)
             .cloned();
-        crates.push((name, names.collect()));
+        crates.push((name.to_owned(), names.collect()));
     }
     crates
 }
@@ -140,14 +162,14 @@ fn upward_arrows(repository: &Repository) -> Vec<String> {
     };
     let mut offences = Vec::new();
     for (name, dependencies) in dependencies(repository) {
-        let Some(own) = level(name) else {
-            offences.push(format!("crates/{name}: give it a level in LEVELS"));
+        let Some(own) = level(&name) else {
+            offences.push(format!("{name}: give it a level in LEVELS"));
             continue;
         };
         for dependency in dependencies.iter().filter(|d| d.starts_with("inorder-")) {
             if level(dependency).is_none_or(|lower| lower >= own) {
                 offences.push(format!(
-                    "crates/{name}: depends on {dependency}, which is on no lower level"
+                    "{name}: depends on {dependency}, which is on no lower level"
                 ));
             }
         }
@@ -159,10 +181,10 @@ fn strayed_dependencies(repository: &Repository) -> Vec<String> {
     let mut offences = Vec::new();
     for (name, dependencies) in dependencies(repository) {
         for (reserved, keepers) in RESERVED {
-            if dependencies.iter().any(|d| d == reserved) && !keepers.contains(&name) {
+            if dependencies.iter().any(|d| d == reserved) && !keepers.contains(&name.as_str()) {
                 let keepers = keepers.join(", ");
                 offences.push(format!(
-                    "crates/{name}: depends on {reserved}, which is for {keepers}"
+                    "{name}: depends on {reserved}, which is for {keepers}"
                 ));
             }
         }
@@ -248,6 +270,22 @@ fn undeclared_modules(repository: &Repository) -> Vec<String> {
     offences
 }
 
+fn lone_skips(repository: &Repository) -> Vec<String> {
+    let is_free = |file: &&File| !SKIPPING.iter().any(|folder| file.path.starts_with(folder));
+    let lone = |file: &&File| file.text.contains(SKIPPED);
+    repository
+        .rust_files()
+        .filter(is_free)
+        .filter(lone)
+        .map(|file| {
+            format!(
+                "{}: skip by `inorder_testing::skip`, which CI refuses",
+                file.path
+            )
+        })
+        .collect()
+}
+
 fn unfinished(repository: &Repository) -> Vec<String> {
     let is_part_of_word = |c: char| c.is_alphanumeric() || c == '_';
     let is_marked = |line: &str, mark: &str| {
@@ -298,37 +336,40 @@ mod tests {
         let manifests = [
             (
                 "crates/inorder-load/Cargo.toml",
-                "[dependencies]\ninorder-engine = \"1\"\n[dev-dependencies]\ninorder-cli = \"1\"",
+                "[package]\nname = \"inorder-load\"\n[dependencies]\ninorder-engine = \"1\"\n[dev-dependencies]\ninorder-cli = \"1\"",
             ),
             (
                 "crates/inorder-key/Cargo.toml",
-                "[target.'cfg(unix)'.dependencies]\ninorder-btree = \"1\"",
+                "[package]\nname = \"inorder-key\"\n[target.'cfg(unix)'.dependencies]\ninorder-btree = \"1\"",
             ),
             (
                 "crates/inorder-engine/Cargo.toml",
-                "[build-dependencies.inorder-new]\nversion = \"1\"",
+                "[package]\nname = \"inorder-engine\"\n[build-dependencies.inorder-new]\nversion = \"1\"",
             ),
-            ("crates/inorder-new/Cargo.toml", ""),
+            ("apps/new/Cargo.toml", "[package]\nname = \"inorder-new\""),
         ];
         assert_eq!(
             offences(upward_arrows, &manifests),
             [
-                "crates/inorder-key: depends on inorder-btree, which is on no lower level",
-                "crates/inorder-engine: depends on inorder-new, which is on no lower level",
-                "crates/inorder-new: give it a level in LEVELS",
+                "inorder-key: depends on inorder-btree, which is on no lower level",
+                "inorder-engine: depends on inorder-new, which is on no lower level",
+                "inorder-new: give it a level in LEVELS",
             ]
         );
     }
 
     #[test]
     fn strayed_dependencies_are_found() {
-        let manifest = "[dependencies]\nclap_complete.workspace = true";
-        let cli = ("crates/inorder-cli/Cargo.toml", manifest);
+        let manifest = |name| {
+            format!("[package]\nname = \"{name}\"\n[dependencies]\nclap_complete.workspace = true")
+        };
+        let (cli, bench) = (manifest("inorder-cli"), manifest("inorder-bench"));
+        let cli = ("crates/inorder-cli/Cargo.toml", cli.as_str());
         assert!(offences(strayed_dependencies, &[cli]).is_empty());
-        let bench = ("crates/inorder-bench/Cargo.toml", manifest);
+        let bench = ("crates/inorder-bench/Cargo.toml", bench.as_str());
         assert_eq!(
             offences(strayed_dependencies, &[bench]),
-            ["crates/inorder-bench: depends on clap_complete, which is for inorder-cli"]
+            ["inorder-bench: depends on clap_complete, which is for inorder-cli"]
         );
     }
 
@@ -387,6 +428,19 @@ mod tests {
         assert_eq!(
             paths,
             ["crates/x/src/b/lost.rs", "crates/x/src/lost/mod.rs"]
+        );
+    }
+
+    #[test]
+    fn lone_skips_are_found() {
+        let text = format!("eprintln!({SKIPPED}: no server\");");
+        let helper = ("crates/inorder-testing/src/lib.rs", text.as_str());
+        let words = ("a.rs", "// SKIPPED\ninorder_testing::skip(reason)");
+        assert!(offences(lone_skips, &[helper, words]).is_empty());
+        let found = offences(lone_skips, &[("a.rs", &text)]);
+        assert_eq!(
+            found,
+            ["a.rs: skip by `inorder_testing::skip`, which CI refuses"]
         );
     }
 

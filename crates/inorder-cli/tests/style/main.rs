@@ -1,6 +1,9 @@
 //! The project's own rules, checked on the repository's text. CONTRIBUTING.md says what they are for.
 
 mod checks;
+mod imports;
+mod levels;
+mod modules;
 mod repository;
 mod scanner;
 

@@ -3,8 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-/// Folders that hold what others wrote: the version control, npm, compilers and trials.
-const FOREIGN_FOLDERS: &[&str] = &[".git", "node_modules", "target", "inorder-results"];
+/// Folders that hold what others wrote: the version control, npm and trials.
+const FOREIGN_FOLDERS: &[&str] = &[".git", "node_modules", "inorder-results"];
+
+/// Cargo's folder, beside a `Cargo.toml`. A module may have the same name.
+const BUILD_FOLDER: &str = "target";
+
+/// The folders whose folders are the workspace's crates.
+const CRATE_FOLDERS: &[&str] = &["apps", "crates"];
 
 /// Larger files are data.
 const BYTES_MAX: u64 = 1 << 20;
@@ -20,9 +26,14 @@ impl File {
         self.path.ends_with(".rs")
     }
 
-    /// The crate a file belongs to and the file's path within, for files under `crates/`.
+    /// The folder of the crate a file belongs to, and the file's path within it.
     pub fn in_crate(&self) -> Option<(&str, &str)> {
-        self.path.strip_prefix("crates/")?.split_once('/')
+        let (folder, rest) = self.path.split_once('/')?;
+        if !CRATE_FOLDERS.contains(&folder) {
+            return None;
+        }
+        let (name, _) = rest.split_once('/')?;
+        Some(self.path.split_at(folder.len() + 1 + name.len())).map(|(a, b)| (a, &b[1..]))
     }
 }
 
@@ -60,12 +71,15 @@ impl Repository {
 }
 
 fn walk(folder: &Path, prefix: &str, files: &mut Vec<File>) {
+    let is_package = folder.join("Cargo.toml").exists();
+    let is_foreign =
+        |name: &str| FOREIGN_FOLDERS.contains(&name) || (is_package && name == BUILD_FOLDER);
     for entry in fs::read_dir(folder).expect("a folder that can be listed") {
         let entry = entry.expect("an entry that can be read");
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{prefix}{name}");
         let metadata = entry.metadata().expect("an entry that is still there");
-        if metadata.is_dir() && !FOREIGN_FOLDERS.contains(&name.as_str()) {
+        if metadata.is_dir() && !is_foreign(&name) {
             walk(&entry.path(), &format!("{path}/"), files);
         } else if metadata.is_file()
             && metadata.len() <= BYTES_MAX

@@ -46,7 +46,7 @@ pub fn functions(tokens: &[Token]) -> Vec<Function> {
             // In a macro the name may be a variable; without any name it is the type of a pointer.
             let name = text(start + if text(start + 1) == "$" { 2 } else { 1 });
             let body = body_start(tokens, start).filter(|_| name.starts_with(is_word))?;
-            let end = body_end(tokens, body)?;
+            let end = closing(tokens, body)?;
             Some(Function {
                 name: name.to_owned(),
                 line: tokens[start].line,
@@ -64,8 +64,8 @@ pub fn declares(tokens: &[Token], module: &str) -> bool {
         .any(|window| window == ["mod", module, ";"])
 }
 
-/// The brace that opens the body of the function at `start`; none where it is only declared.
-fn body_start(tokens: &[Token], start: usize) -> Option<usize> {
+/// The brace that opens the body of the item at `start`; none where it is only declared.
+pub fn body_start(tokens: &[Token], start: usize) -> Option<usize> {
     let mut depth = 0;
     for (i, token) in tokens.iter().enumerate().skip(start) {
         match token.text.as_str() {
@@ -79,13 +79,13 @@ fn body_start(tokens: &[Token], start: usize) -> Option<usize> {
     None
 }
 
-/// The brace that closes the one at `start`.
-fn body_end(tokens: &[Token], start: usize) -> Option<usize> {
+/// The brace, bracket or parenthesis that closes the one at `start`.
+pub fn closing(tokens: &[Token], start: usize) -> Option<usize> {
     let mut depth = 0;
     for (i, token) in tokens.iter().enumerate().skip(start) {
         match token.text.as_str() {
-            "{" => depth += 1,
-            "}" => depth -= 1,
+            "{" | "[" | "(" => depth += 1,
+            "}" | "]" | ")" => depth -= 1,
             _ => {}
         }
         if depth == 0 {
@@ -93,6 +93,11 @@ fn body_end(tokens: &[Token], start: usize) -> Option<usize> {
         }
     }
     None
+}
+
+/// Whether a token is a word rather than a sign or a number.
+pub fn is_name(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
 fn is_word(c: char) -> bool {

@@ -1,10 +1,10 @@
 //! Starts the nodes.
 //!
-//! Each starts as if the whole cluster had been stopped at the same moment, empty: its data folder says
-//! who was in the cluster (`gvwstate.dat`) and that all had come equally far (`grastate.dat`), so the
-//! nodes find each other, agree, and have nothing to send (*primary component recovery*,
-//! <https://galeracluster.com/library/documentation/pc-recovery.html>). They speak over the loopback
-//! interface, on ports that were free just before; SQL comes through their sockets.
+//! The cluster is bootstrapped as if all its nodes had been stopped at the same moment while empty. The data folder
+//! of each node has a `gvwstate.dat` with the members of the cluster, and the same `grastate.dat`. The nodes
+//! therefore form the cluster without a state transfer (*primary component recovery*,
+//! <https://galeracluster.com/library/documentation/pc-recovery.html>). They connect to each other on free ports of
+//! the loopback interface. SQL uses their sockets.
 
 use super::NODES;
 use crate::{
@@ -22,22 +22,22 @@ use std::{
     sync::Arc,
 };
 
-/// Bytes of the ring in which a node keeps what others may ask for again.
+/// Size in bytes of the ring buffer of write sets that a node can send to the others again (gcache).
 const CACHE: &str = "64M";
 
-/// A node's place in the cluster.
+/// Position and ports of a node in the cluster.
 struct Node {
-    /// From 1.
+    /// Number of the node, from 1.
     number: usize,
-    /// For the others' messages, and for what they send a node that has fallen behind.
+    /// Ports for messages of the other nodes, and for write sets to a node that has fallen behind.
     ports: [u16; 2],
 }
 
-/// How often a cluster is tried to start: between the moment a port is found free and the one a node
-/// listens on it somebody else may take it, and on a busy machine the nodes may miss each other.
+/// Maximum number of attempts to start a cluster. Another process may take a free port before the node listens on it,
+/// and on a loaded machine the nodes may not find each other in time.
 const STARTS_MAX: usize = 3;
 
-/// Starts a cluster. The first node comes first.
+/// Starts a cluster. Returns the first node first.
 pub fn start(
     provider: &Path,
     folder: &Path,
@@ -90,7 +90,7 @@ fn start_nodes(
         .collect()
 }
 
-/// Ports of the loopback interface that nobody listens on.
+/// Returns free ports of the loopback interface.
 fn free_ports(wanted: usize) -> Result<Vec<u16>, Error> {
     let listen = || {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -105,7 +105,7 @@ fn free_ports(wanted: usize) -> Result<Vec<u16>, Error> {
     Ok(held.into_iter().map(|(port, _)| port).collect())
 }
 
-/// Whether a node answers, has found all others, and has what they have.
+/// Returns whether a node answers, has found all others, and has applied their transactions.
 fn is_ready(server: &Server) -> Result<(), String> {
     let mut conn = Conn::new(address(server)).map_err(|error| error.to_string())?;
     let rows: Vec<(String, String)> = conn
@@ -130,7 +130,7 @@ impl Node {
         format!("node{}", self.number)
     }
 
-    /// Its id: the smallest is the node with the smallest `auto_increment_offset`.
+    /// Id of the node. The smallest id has the smallest `auto_increment_offset`.
     fn id(&self) -> String {
         format!("00000000-0000-4000-8000-{:012}", self.number)
     }
@@ -139,7 +139,7 @@ impl Node {
         format!("{}:{}", Ipv4Addr::LOCALHOST, self.ports[0])
     }
 
-    /// What a cluster that has been stopped leaves in a node's data folder.
+    /// Writes the files that a stopped cluster leaves in a node's data folder.
     fn write_state(&self, home: &Home) -> Result<(), Error> {
         // The node makes its tables of the cluster's members here.
         home.make_folder(&home.data.join("mysql"))?;
@@ -193,5 +193,5 @@ impl Node {
     }
 }
 
-/// The id of the history that all nodes share.
+/// Id of the history that all nodes share.
 const STATE: &str = "00000000-0000-4000-9000-000000000000";

@@ -1,10 +1,10 @@
-//! What replication cost, by the nodes' own counters:
+//! Cost of replication, from the nodes' own counters:
 //! <https://galeracluster.com/library/documentation/galera-status-variables.html>.
 
 use mysql::{Conn, Error, prelude::Queryable as _};
 use std::collections::HashMap;
 
-/// The cause as samples name it, the node's counter, and how many of those make one.
+/// Name of the cause in samples, the node's counter, and the number of counter units per unit of the cause.
 const CAUSES: &[(&str, &str, u64)] = &[
     ("replicated_transactions", "wsrep_replicated", 1),
     ("replicated_bytes", "wsrep_replicated_bytes", 1),
@@ -17,7 +17,7 @@ const CAUSES: &[(&str, &str, u64)] = &[
     ),
 ];
 
-/// The causes as they are now on one node.
+/// Returns the current causes of one node.
 pub fn causes(conn: &mut Conn) -> Result<Vec<(&'static str, u64)>, Error> {
     let rows: Vec<(String, String)> = conn.query("SHOW GLOBAL STATUS LIKE 'wsrep%'")?;
     let status: HashMap<String, String> = rows.into_iter().collect();

@@ -1,9 +1,9 @@
-//! One open database, on every node the same.
+//! An open database on a Galera cluster, with the same data on every node.
 
 use super::counters;
 use crate::{
     ColumnInfo, Database, Error, Io, PageFill, Reader, Retry, Tree, Writer,
-    mariadb::database::{MariaDatabase, quoted},
+    mariadb::{database::MariaDatabase, session::quoted},
     server::{Kept, replay::ReplayWriter, session::Keeper},
 };
 use mysql::prelude::Queryable as _;
@@ -12,11 +12,11 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-/// Waits until the node has all that any node had committed when it was asked.
+/// Waits until the node has applied everything that any node had committed before the call.
 const CAUGHT_UP: &str =
     "SET SESSION wsrep_sync_wait = 1; SELECT 1; SET SESSION wsrep_sync_wait = 0";
 
-/// Which of a node's settings are reported besides MariaDB's.
+/// Settings of a node that are reported in addition to MariaDB's.
 const REPORTED: &str = "SHOW VARIABLES WHERE variable_name IN
     ('wsrep_slave_threads', 'wsrep_certify_nonPK', 'auto_increment_increment',
      'innodb_autoinc_lock_mode', 'binlog_format')";
@@ -24,12 +24,12 @@ const REPORTED: &str = "SHOW VARIABLES WHERE variable_name IN
 /// An open database.
 pub struct GaleraDatabase {
     nodes: Arc<[Arc<MariaDatabase>]>,
-    /// Writers made so far.
+    /// Number of writers created so far.
     writers: AtomicUsize,
 }
 
 impl GaleraDatabase {
-    /// The database of nodes that have found each other.
+    /// Opens a database on nodes that have formed a cluster.
     pub fn new(nodes: Vec<Arc<MariaDatabase>>) -> Self {
         GaleraDatabase {
             nodes: nodes.into(),
@@ -37,20 +37,20 @@ impl GaleraDatabase {
         }
     }
 
-    /// The first node, when it has what the others have.
+    /// Returns the first node after it has applied the transactions of the others.
     fn first(&self) -> Result<&MariaDatabase, Error> {
         let first = &self.nodes[0];
         first.administer(CAUGHT_UP)?;
         Ok(first)
     }
 
-    /// One node alone would lose its majority when the others end.
+    /// Keeps all nodes running, because one node would lose its majority when the others end.
     fn keeper(&self) -> Keeper {
         Arc::new(Arc::clone(&self.nodes))
     }
 }
 
-/// What a node's counters and settings are read by.
+/// Reads counters or settings of a node with a query.
 fn told(node: &MariaDatabase, sql: &str) -> Result<Vec<(String, String)>, Error> {
     node.control("reading the node's settings back", |conn| conn.query(sql))
 }
@@ -68,7 +68,7 @@ impl Database for GaleraDatabase {
         self.first()?.columns(table)
     }
 
-    /// The first node's, and what sets the others apart.
+    /// Returns the settings of the first node, and the differences of the others.
     fn settings(&self) -> Result<Vec<(String, String)>, Error> {
         let first = self.first()?;
         let mut all = first.settings()?;
@@ -86,7 +86,7 @@ impl Database for GaleraDatabase {
         Ok(all)
     }
 
-    /// On the node whose turn it is.
+    /// Opens a writer on the next node in turn.
     fn writer(
         &self,
         table: &str,
@@ -112,13 +112,13 @@ impl Database for GaleraDatabase {
             .collect()
     }
 
-    /// On the first node, which has what any had committed before.
+    /// Opens a reader on the first node, after it has applied all earlier commits.
     fn reader(&self, sql: &str) -> Result<Box<dyn Reader>, Error> {
         let reader = self.first()?.reader(sql)?;
         Ok(Box::new(Kept::new(reader, self.keeper())))
     }
 
-    /// Of all nodes; the causes are those of replication.
+    /// Sums all nodes. The causes are those of replication.
     fn io(&self) -> Io {
         let io = |node: &Arc<MariaDatabase>| {
             let causes = node.control("reading the counters", counters::causes);
@@ -143,7 +143,7 @@ impl Database for GaleraDatabase {
         self.first()?.count(table)
     }
 
-    /// Nodes leave out the numbers of the others.
+    /// Samples the keys, because each node omits the numbers of the others.
     fn counted(&self, table: &str, column: &str, most: u64) -> Result<Option<Vec<i64>>, Error> {
         let (table, column) = (quoted(table), quoted(column));
         let sql = format!(
@@ -157,7 +157,7 @@ impl Database for GaleraDatabase {
         Ok(Some(values))
     }
 
-    /// Of one node: the others have the same.
+    /// Returns the size on one node. The others have the same data.
     fn size_bytes(&self) -> Result<u64, Error> {
         self.first()?.size_bytes()
     }
@@ -170,7 +170,7 @@ impl Database for GaleraDatabase {
         self.first()?.page_fill(tree)
     }
 
-    /// Nodes rewrite their tables together.
+    /// All nodes rewrite their tables at the same time.
     fn vacuum(&self) -> Result<(), Error> {
         self.first()?.vacuum()
     }

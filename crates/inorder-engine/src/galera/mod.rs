@@ -1,8 +1,8 @@
 //! MariaDB Galera: three private nodes, each with all the data, that commit by certification
 //! (<https://galeracluster.com/library/documentation/certification-based-replication.html>).
 //!
-//! Writers are spread over the nodes in turn. Nodes that count keys (`AUTO_INCREMENT`) each leave out
-//! those of the others. A transaction that another node's was in the way of is done again, and counted.
+//! Writers are distributed over the nodes in turn. Each node omits the `AUTO_INCREMENT` numbers of the other nodes. A
+//! writer repeats a transaction that fails certification, and counts the repetition.
 
 mod cluster;
 mod counters;
@@ -18,13 +18,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The name errors speak of.
+/// Name in error messages.
 const NAME: &str = "galera";
 
-/// Nodes of a cluster: as few as still agree when one is lost.
+/// Number of nodes: the smallest cluster that keeps a majority after the loss of one.
 const NODES: usize = 3;
 
-/// What makes a MariaDB server a node: its file, and where it is.
+/// The Galera provider, which makes a MariaDB server a node: its file and where to find it.
 const PROVIDER: &str = "libgalera_smm.so";
 const PROVIDER_FOLDERS: &[&str] = &[
     "/usr/lib/galera",
@@ -33,13 +33,13 @@ const PROVIDER_FOLDERS: &[&str] = &[
     "/usr/lib64/galera",
     "/usr/local/lib/galera",
 ];
-/// The variable that names the folder to look in instead.
+/// Environment variable with the folder of the provider.
 const PROVIDER_VARIABLE: &str = "INORDER_GALERA";
 
-/// The newest MariaDB of this machine with the Galera provider.
+/// The newest installed MariaDB with the Galera provider.
 pub struct Galera;
 
-/// The provider.
+/// Returns the provider.
 fn provider() -> Result<PathBuf, Error> {
     let folders: Vec<PathBuf> = match env::var_os(PROVIDER_VARIABLE) {
         Some(folder) => vec![folder.into()],
@@ -65,7 +65,7 @@ impl Engine for Galera {
         NAME
     }
 
-    /// The path is the provider's; the version is MariaDB's.
+    /// Returns the path of the provider and the version of MariaDB.
     fn found(&self) -> Result<Vec<Found>, Error> {
         let provider = provider()?;
         let mut found = MariaDb.found()?;

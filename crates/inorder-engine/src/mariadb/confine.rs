@@ -1,13 +1,20 @@
-//! The user that SQL of somebody else runs as: on a private server one with rights on the trial's database
-//! alone, on a server that runs already the URL's own, whose rights are looked at first.
+//! The database user for untrusted SQL. On a private server it has rights on the trial's database only. On a running
+//! server it is the user of the URL, whose rights are checked first.
 
-use crate::{Error, remote::Remote, server::Failure};
+use crate::{
+    Error,
+    remote::{
+        Remote,
+        guest::{self, Standing},
+    },
+    server::Failure,
+};
 use mysql::{Conn, Error as Refusal, prelude::Queryable as _};
 
 /// The user of a private server.
 pub const USER: &str = "trial";
 
-/// Who a right belongs to, in every table of rights.
+/// Columns that identify the user in every grant table.
 const WHO: &str = "Host CHAR(255) NOT NULL DEFAULT '', Db CHAR(64) NOT NULL DEFAULT '',
     User CHAR(128) NOT NULL DEFAULT ''";
 
@@ -36,11 +43,11 @@ const RIGHTS: &[&str] = &[
     "Delete_history",
 ];
 
-/// The one that isn't given.
+/// The right that is not granted.
 const NOT_GIVEN: &str = "Grant";
 
-/// Makes the tables that rights are kept in, which the server wasn't installed with, and gives the user
-/// all rights on one database.
+/// Creates the grant tables, which the private server was not installed with, and grants the user all rights on one
+/// database.
 pub fn of_private(conn: &mut Conn, schema: &str) -> Result<(), Refusal> {
     // Each node of a cluster has its own; a server without Galera may not know the variable.
     let _ = conn.query_drop("SET SESSION wsrep_on = OFF");
@@ -75,7 +82,7 @@ fn make_rights(conn: &mut Conn, schema: &str) -> Result<(), Refusal> {
     conn.query_drop("FLUSH PRIVILEGES")
 }
 
-/// The statements that make the tables of rights, as far as the server asks for them.
+/// Returns the statements that create the grant tables, as far as the server needs them.
 fn tables() -> Vec<String> {
     let set = "COLLATE utf8mb3_general_ci NOT NULL DEFAULT ''";
     let rights: String = RIGHTS
@@ -113,29 +120,49 @@ fn tables() -> Vec<String> {
     .into()
 }
 
-/// Refuses a user by URL who has rights on more than databases of inorder's.
+/// Databases that every user may see.
+const OF_THE_SERVER: [&str; 2] = ["information_schema", "performance_schema"];
+
+/// Returns an error for a user of a URL who has rights on databases that `inorder` did not create, by a grant
+/// (<https://mariadb.com/kb/en/show-grants/>) or because a database of another name matches the pattern of the grant.
+/// A user sees the databases that it has any right on (<https://mariadb.com/kb/en/show-databases/>).
 pub fn of_url(remote: &Remote, conn: &mut Conn) -> Result<(), Error> {
-    let grants: Vec<String> = conn
-        .query("SHOW GRANTS")
-        .map_err(|error| remote.url.error(Failure::from(error).message))?;
-    match grants.iter().find(|grant| !is_narrow(grant)) {
+    let mut ask = |sql| -> Result<Vec<String>, Error> {
+        conn.query(sql)
+            .map_err(|error| remote.url.error(Failure::from(error).message))
+    };
+    let refused = |what: String| {
+        Err(remote.url.error(format!(
+            "an experiment with SQL of its own needs a user without rights elsewhere, this one has: {what}; make one: \
+             CREATE USER bench …; GRANT ALL ON `inorder\\_%`.* TO bench"
+        )))
+    };
+    if let Some(grant) = ask("SHOW GRANTS")?.iter().find(|grant| !is_narrow(grant)) {
+        let told = grant.split(" IDENTIFIED").next().unwrap_or(grant);
+        return refused(told.to_owned());
+    }
+    let is_foreign = |name: &&String| {
+        let is_of_server = OF_THE_SERVER
+            .iter()
+            .any(|own| own.eq_ignore_ascii_case(name));
+        !is_of_server && guest::standing(name) == Standing::Foreign
+    };
+    match ask("SHOW DATABASES")?.iter().find(is_foreign) {
+        Some(name) => refused(format!(
+            "rights on the database `{name}`, which inorder did not make"
+        )),
         None => Ok(()),
-        Some(grant) => {
-            let told = grant.split(" IDENTIFIED").next().unwrap_or(grant);
-            Err(remote.url.error(format!(
-                "an experiment with SQL of its own needs a user without rights elsewhere, this one has: {told}; make one: \
-                 CREATE USER bench …; GRANT ALL ON `inorder\\_%`.* TO bench"
-            )))
-        }
     }
 }
 
-/// Whether a grant is of databases of inorder's alone, or of none.
+/// Returns whether a grant is limited to databases of `inorder`, or to none: its name is one of their names, or a
+/// pattern with their common prefix.
 fn is_narrow(grant: &str) -> bool {
-    let on = grant.split_once(" ON ").map_or("", |(_, on)| on);
-    grant.starts_with("GRANT USAGE ON *.* ")
-        || on.starts_with("`inorder\\_")
-        || on.starts_with("`inorder_")
+    let on = grant.split_once(" ON `").map_or("", |(_, on)| on);
+    let name = on.split_once("`.* ").map_or("", |(name, _)| name);
+    let is_pattern = name.starts_with("inorder\\_") && name.ends_with('%');
+    let is_guest = || guest::standing(&name.replace('\\', "")) != Standing::Foreign;
+    grant.starts_with("GRANT USAGE ON *.* ") || is_pattern || is_guest()
 }
 
 #[cfg(test)]
@@ -155,6 +182,9 @@ mod tests {
             "GRANT FILE ON *.* TO `bench`@`%`",
             "GRANT SELECT ON `shop`.* TO `bench`@`%`",
             "GRANT SELECT ON `shop`.`inorder_` TO `bench`@`%`",
+            "GRANT SELECT ON `inorder\\_shop`.* TO `bench`@`%`",
+            "GRANT SELECT ON `inorder_%`.* TO `bench`@`%`",
+            "GRANT SELECT ON `inorder\\_%`.`shop` TO `bench`@`%`",
             "GRANT `admin` TO `bench`@`%`",
         ] {
             assert!(!is_narrow(grant), "{grant}");

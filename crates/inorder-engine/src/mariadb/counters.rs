@@ -1,4 +1,4 @@
-//! What InnoDB wrote and read, by its own counters:
+//! Bytes that InnoDB wrote and read, from its own counters:
 //! <https://mariadb.com/kb/en/innodb-status-variables/>.
 //!
 //! `Innodb_data_written` has the pages and the doublewrite buffer and, up to 10.11 at least, not the
@@ -12,19 +12,19 @@ use std::collections::HashMap;
 pub struct Status(HashMap<String, String>);
 
 impl Status {
-    /// One counter; `None` where this version has none of the name.
+    /// Reads one counter; `None` if this version does not have it.
     pub fn of(&self, name: &str) -> Option<u64> {
         self.0.get(name)?.parse().ok()
     }
 }
 
-/// All of them, now.
+/// Reads all counters.
 pub fn status(conn: &mut Conn) -> Result<Status, Error> {
     let rows: Vec<(String, String)> = conn.query("SHOW GLOBAL STATUS LIKE 'Innodb%'")?;
     Ok(Status(rows.into_iter().collect()))
 }
 
-/// The counters as they are now.
+/// Returns the current counters.
 pub fn io(conn: &mut Conn) -> Result<Io, Error> {
     let status = status(conn)?;
     let page_bytes = status.of("Innodb_page_size");

@@ -1,8 +1,10 @@
 //! One open database: its control connection.
 
 use super::{
-    PACKET_BYTES_MAX, SCHEMA, SOCKET, confine, counters, load, remote, settings, structure,
-    table::Table,
+    PACKET_BYTES_MAX, SCHEMA, SOCKET, bulk_load, confine, counters, running,
+    session::quoted,
+    settings, structure,
+    table::{Table, columns},
 };
 use crate::{
     ColumnInfo, Database, Error, Io, Load, LoadShape, PageFill, Reader, Retry, Settings, Tree,
@@ -17,21 +19,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long all changed pages may take to be written.
+/// Maximum time for writing all dirty pages.
 const FLUSH_MAX: Duration = Duration::from_secs(600);
 
 /// An open database.
 pub struct MariaDatabase {
     sessions: Sessions<Conn>,
-    /// Where SQL is confined on a private server: a connection with that user's rights alone, for
-    /// whatever touches its tables.
+    /// Connection of the confined user on a private server, for all statements on its tables.
     guest: Option<Mutex<Conn>>,
     host: Host,
-}
-
-/// A name as SQL takes it, whatever is in it.
-pub fn quoted(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
 }
 
 impl MariaDatabase {
@@ -65,7 +61,7 @@ impl MariaDatabase {
         })
     }
 
-    /// Opens a database of a server that runs already. The keeper lives as long as any connection.
+    /// Opens a database of a running server. The keeper lives as long as any connection.
     pub fn open_remote(
         remote: &Remote,
         address: Opts,
@@ -76,7 +72,7 @@ impl MariaDatabase {
         let mut conn = opened.map_err(|failure| remote.url.error(failure.message))?;
         // MySQL keeps sizes for a day otherwise; others don't know the variable.
         let _ = conn.query_drop("SET SESSION information_schema_stats_expiry = 0");
-        let running = remote::ask(remote, &mut conn);
+        let running = running::ask(remote, &mut conn);
         Ok(MariaDatabase {
             guest: None,
             sessions: Sessions::new(conn, address, settings, keeper),
@@ -84,7 +80,7 @@ impl MariaDatabase {
         })
     }
 
-    /// Does something on the control connection.
+    /// Runs a function on the control connection.
     pub fn control<T>(
         &self,
         doing: &str,
@@ -93,12 +89,12 @@ impl MariaDatabase {
         self.sessions.control(doing, work)
     }
 
-    /// Runs statements of this program's own, whatever is confined.
+    /// Runs statements of `inorder` itself, which are not confined.
     pub fn administer(&self, sql: &str) -> Result<(), Error> {
         self.control(sql, |conn| run_all(conn, sql))
     }
 
-    /// Does something that touches tables: with no more rights than who made them.
+    /// Runs a function that accesses tables, with the rights of the user who created them.
     fn on_tables<T>(
         &self,
         doing: &str,
@@ -112,7 +108,7 @@ impl MariaDatabase {
     }
 }
 
-/// The way to a private server: through its socket.
+/// Returns the connection options of a private server: its socket.
 pub fn address(server: &Server) -> Opts {
     let socket = server.home.run.join(SOCKET);
     let options = OptsBuilder::new()
@@ -122,7 +118,7 @@ pub fn address(server: &Server) -> Opts {
     options.into()
 }
 
-/// Runs statements to the end of the last: an error of a later one is seen when its turn comes.
+/// Runs all statements. The error of a later statement is only reported when its result is read.
 fn run_all(conn: &mut Conn, sql: &str) -> Result<(), mysql::Error> {
     let mut results = conn.query_iter(sql)?;
     while let Some(rows) = results.iter() {
@@ -133,7 +129,7 @@ fn run_all(conn: &mut Conn, sql: &str) -> Result<(), mysql::Error> {
     Ok(())
 }
 
-/// Writes every changed page, by asking for a share of 0 of them.
+/// Writes every dirty page, by setting the maximum share of dirty pages to 0.
 fn flush(conn: &mut Conn) -> Result<(), mysql::Error> {
     let before: Option<f64> = conn.query_first("SELECT @@GLOBAL.innodb_max_dirty_pages_pct")?;
     conn.query_drop("SET GLOBAL innodb_max_dirty_pages_pct = 0")?;
@@ -153,7 +149,7 @@ impl Database for MariaDatabase {
         quoted(name)
     }
 
-    /// Where SQL is confined, in a session of its own: what it sets ends with it.
+    /// Runs confined statements in a session of their own, so that their settings end with it.
     fn execute(&self, sql: &str) -> Result<(), Error> {
         if self.guest.is_none() {
             return self.administer(sql);
@@ -164,28 +160,9 @@ impl Database for MariaDatabase {
     }
 
     fn columns(&self, table: &str) -> Result<Vec<ColumnInfo>, Error> {
-        const SQL: &str = "SELECT c.column_name, column_type,
-                 is_nullable = 'YES' OR column_default IS NOT NULL OR extra <> '' AS is_optional,
-                 coalesce(seq_in_index, 0) AS place
-             FROM information_schema.columns AS c
-             LEFT JOIN information_schema.statistics AS s
-                 ON s.table_schema = c.table_schema AND s.table_name = c.table_name
-                 AND s.column_name = c.column_name AND index_name = 'PRIMARY'
-             WHERE c.table_schema = database() AND c.table_name = ?
-             ORDER BY ordinal_position";
-        let rows: Vec<(String, String, bool, u32)> = self
-            .on_tables(&format!("listing the columns of {table}"), |conn| {
-                conn.exec(SQL, (table,))
-            })?;
-        let columns = rows
-            .into_iter()
-            .map(|(name, declared_type, is_optional, place)| ColumnInfo {
-                name,
-                declared_type,
-                is_optional,
-                primary_key: place,
-            });
-        Ok(columns.collect())
+        let doing = format!("listing the columns of {table}");
+        let found = self.on_tables(&doing, |conn| columns(conn, table))?;
+        Ok(found.into_iter().map(|(info, _)| info).collect())
     }
 
     fn settings(&self) -> Result<Vec<(String, String)>, Error> {
@@ -227,10 +204,11 @@ impl Database for MariaDatabase {
         let session = self.sessions.open()?;
         let has_later_keys = self.host.has(Feature::LaterKeys);
         let goes_by_file = self.sessions.write() == Write::Bulk;
-        load::begin(session, table, columns, has_later_keys, goes_by_file)
+        bulk_load::begin(session, table, columns, has_later_keys, goes_by_file)
     }
 
     fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {
+        // <https://mariadb.com/kb/en/information-schema-statistics-table/>
         const SQL: &str = "SELECT index_name, column_name FROM information_schema.statistics
              WHERE table_schema = database() AND table_name = ?
              ORDER BY index_name, seq_in_index";
@@ -289,7 +267,7 @@ impl Database for MariaDatabase {
         }
     }
 
-    /// Brings the planner's statistics up to date first: the sizes of indexes are among them.
+    /// Updates the planner's statistics first, because they include the sizes of indexes.
     fn structure(&self) -> Result<Vec<Tree>, Error> {
         self.control("measuring tables and indexes", structure::trees)
     }
@@ -317,7 +295,7 @@ impl Database for MariaDatabase {
         })
     }
 
-    /// One line a table: type of access, index, estimated rows. Parameters are NULL.
+    /// Returns one line per table: type of access, index, estimated rows. Parameters are NULL.
     fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error> {
         self.on_tables(sql, |conn| {
             let places = usize::from(conn.prep(sql)?.num_params());

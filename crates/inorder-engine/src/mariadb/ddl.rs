@@ -1,11 +1,11 @@
-//! The built-in table in InnoDB, where every table lies in the order of its primary key.
+//! The built-in table in InnoDB, which stores every table in the order of its primary key (clustered index).
 
 use super::NAME;
 use crate::{TableShape, server::sql::made};
 use inorder_key::{Encoding, KeyKind};
 use std::fmt::Write as _;
 
-/// The column type of a key. Text has one byte a character and sorts by its bytes.
+/// Returns the column type of a key. Text has one byte per character and sorts by its bytes.
 pub(super) fn key_type(kind: KeyKind, encoding: Encoding) -> Option<&'static str> {
     if !kind.encodings().contains(&encoding) {
         return None;
@@ -23,8 +23,8 @@ pub(super) fn key_type(kind: KeyKind, encoding: Encoding) -> Option<&'static str
     }
 }
 
-/// The column type of a UUID that the server makes, from the version on that can: `UUID()` of older
-/// ones is of neither version.
+/// Returns the column type of a UUID that the server generates, for versions that can. The `UUID()` of older versions
+/// has neither version number.
 pub(super) fn key_made(
     version: &str,
     kind: KeyKind,
@@ -42,11 +42,11 @@ pub(super) fn key_made(
     )
 }
 
-/// The statements that create the built-in table, or why it can't be.
+/// Returns the statements that create the built-in table, or why it cannot exist.
 ///
-/// `without-rowid` is InnoDB's own way, clustered by the key. `rowid` is as in SQLite: an integer
-/// is the clustered key itself; any other has an index of its own beside rows in the order they
-/// came (of a hidden row id, since a unique key that may be NULL can't be the clustered one).
+/// `without-rowid` is InnoDB's clustered index on the key. `rowid` is as in SQLite. An integer key is the clustered
+/// key itself. Any other key has a secondary index, and the rows are stored in insert order by a hidden row id,
+/// because a unique key that may be NULL cannot be the clustered one.
 pub(super) fn create_table(shape: &TableShape<'_>) -> Result<String, String> {
     let Some(key_type) = shape.key_made.or(key_type(shape.key, shape.encoding)) else {
         return Err(format!(

@@ -1,18 +1,19 @@
 //! MariaDB with InnoDB, a private server.
 //!
-//! The server makes its data folder itself at the first start; it runs without the tables of users
-//! and rights (`skip_grant_tables`: whoever reaches the socket, which only its owner can, may do all)
-//! and is killed when nothing uses it any more. Each [`crate::Writer`] and [`crate::Reader`] has a
-//! connection, all else goes through a control connection.
+//! The server creates its data folder at the first start. It runs without grant tables (`skip_grant_tables`), so
+//! every client of the socket has all rights. Only the owner can access the socket. The server is killed when its
+//! last user has ended. Each [`crate::Writer`] and [`crate::Reader`] has its own connection. All other statements use
+//! a control connection.
 
+mod bulk_load;
 mod confine;
 pub(crate) mod counters;
 pub(crate) mod database;
 mod ddl;
-mod load;
 mod remote;
 mod rows;
-mod session;
+mod running;
+pub(crate) mod session;
 pub(crate) mod settings;
 mod strict;
 mod structure;
@@ -28,13 +29,13 @@ use crate::{
 use inorder_key::{Encoding, KeyKind};
 use std::{path::Path, process::Command, sync::OnceLock};
 
-/// The name errors speak of.
+/// Name in error messages.
 const NAME: &str = "mariadb";
 
-/// The database that tables are made in.
+/// Name of the database that contains the tables.
 const SCHEMA: &str = "inorder";
 
-/// Bytes of the largest statement or row.
+/// Maximum size of a statement or row in bytes.
 const PACKET_BYTES_MAX: usize = 1 << 30;
 
 /// The socket's name in the run folder.
@@ -68,7 +69,7 @@ pub(crate) static PROGRAMS: Programs = Programs {
     found: OnceLock::new(),
 };
 
-/// The newest MariaDB of this machine.
+/// The newest installed MariaDB.
 pub struct MariaDb;
 
 impl Engine for MariaDb {
@@ -102,7 +103,7 @@ impl Engine for MariaDb {
         }
     }
 
-    /// The compile options are the program's path and what it answers to `--version`.
+    /// The compile options are the path of the program and its output for `--version`.
     fn info(&self) -> Result<EngineInfo, Error> {
         let (program, version) = PROGRAMS.newest()?;
         let answer = Command::new(&program).arg("--version").output();
@@ -145,8 +146,8 @@ impl Engine for MariaDb {
     }
 }
 
-/// Starts a private server, its data in a folder of this name, which it fills. `prepare` may put
-/// something into the data folder first, and tells further arguments.
+/// Starts a private server with its data in a folder of this name. `prepare` may first write files into the data
+/// folder, and returns further arguments.
 pub(crate) fn start_named(
     name: &str,
     folder: &Path,

@@ -1,27 +1,25 @@
-//! A MariaDB or MySQL that runs already, and what speaks their protocol.
+//! A running server that speaks the protocol of MariaDB and MySQL.
 
-use super::{MariaDb, NAME, PACKET_BYTES_MAX, confine, database::MariaDatabase, ddl};
+use super::{MariaDb, PACKET_BYTES_MAX, confine, database::MariaDatabase, ddl};
 use crate::{
     Database, DatabaseTable, Error, LoadTable, Settings,
     remote::{
         Protocol, Remote, ServerUrl,
         dialect::Facts,
         guest::{self, Guest, Standing},
-        host::Running,
     },
     server::Failure,
 };
 use mysql::{Conn, Opts, OptsBuilder, prelude::Queryable as _};
-use std::{fs, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-/// How long a connection may take to be made.
+/// Maximum time to connect.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
-/// How long the server may take for an answer outside of trials.
+/// Maximum time for an answer of the server outside of trials.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
-/// How it is reached by URL.
-pub static PROTOCOL: Protocol = Protocol {
-    schemes: &["mysql", NAME],
+/// The protocol for connections by URL.
+pub const PROTOCOL: Protocol = Protocol {
     engine: &MariaDb,
     facts,
     open,
@@ -33,7 +31,7 @@ pub static PROTOCOL: Protocol = Protocol {
 const NO_TLS: &str = "connections are made without TLS: leave out require_ssl, and go through a tunnel \
      (ssh -L 3306:localhost:3306 HOST) where the network isn't trusted";
 
-/// The way to a database of the server, without one to the server alone.
+/// Returns the connection options for a database of the server, or for the server only.
 fn options(url: &ServerUrl, schema: Option<&str>) -> Result<OptsBuilder, Error> {
     if url
         .parameter("require_ssl")
@@ -76,7 +74,7 @@ fn connect(url: &ServerUrl) -> Result<Conn, Error> {
     })
 }
 
-/// Variables that tell products apart, or what they take.
+/// Variables that identify products or show their features.
 const TOLD: &str = "SHOW VARIABLES WHERE Variable_name IN ('wsrep_on', 'local_infile')";
 
 fn facts(url: &ServerUrl) -> Result<Facts, Error> {
@@ -137,7 +135,7 @@ fn table(remote: &Remote, settings: &Settings, name: &str) -> Result<Box<dyn Loa
     Ok(Box::new(DatabaseTable::new(Arc::new(database), name)))
 }
 
-/// Removes a database of inorder's. One that can't be is left to the next start.
+/// Drops a database of `inorder`. The next start retries if that fails.
 fn drop_schema(conn: &mut Conn, schema: &str) {
     // A session that was killed may hold its locks yet.
     let _ = conn.query_drop("SET SESSION lock_wait_timeout = 10");
@@ -158,40 +156,4 @@ fn clean_up(url: &ServerUrl) -> Result<Vec<String>, Error> {
         }
     }
     Ok(in_use)
-}
-
-/// What a session finds out of the server.
-pub fn ask(remote: &Remote, conn: &mut Conn) -> Running {
-    Running {
-        remote: remote.clone(),
-        process: process(conn),
-        may_flush: may_flush(conn).unwrap_or(false),
-    }
-}
-
-/// Whether the user may flush tables: of all databases or none.
-fn may_flush(conn: &mut Conn) -> Result<bool, mysql::Error> {
-    let grants: Vec<String> = conn.query("SHOW GRANTS")?;
-    let rights = ["ALL PRIVILEGES", "RELOAD", "FLUSH_TABLES"];
-    let has_right = |grant: &String| rights.iter().any(|right| grant.contains(right));
-    Ok(grants
-        .iter()
-        .any(|grant| grant.contains(" ON *.*") && has_right(grant)))
-}
-
-/// The server's process, where it runs on this machine: it has this machine's name, and its file of
-/// the process id names one of this program's name.
-fn process(conn: &mut Conn) -> Option<u32> {
-    let sql = "SELECT @@hostname, @@pid_file, @@datadir";
-    let (host, file, folder): (String, String, String) = conn.query_first(sql).ok()??;
-    let own = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
-    if host != own.trim() {
-        return None;
-    }
-    let file = std::path::Path::new(&folder).join(file);
-    let pid: u32 = fs::read_to_string(file).ok()?.trim().parse().ok()?;
-    let program = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
-    ["mariadbd", "mysqld"]
-        .contains(&program.trim())
-        .then_some(pid)
 }

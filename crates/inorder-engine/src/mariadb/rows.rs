@@ -1,11 +1,11 @@
-//! Rows as LOAD DATA and INSERT spell them.
+//! Formats rows for LOAD DATA and INSERT.
 
 use crate::{Batch, batch::Cell, server::sql};
 use inorder_key::Uuid;
 use std::{fmt::Write as _, io::Write as _, ops::Range};
 
-/// Rows as LOAD DATA reads them: a line each, tabs between values, `\` before what isn't itself. `is_uuid` says of a
-/// column whether its 16 bytes are sent as the text of a UUID.
+/// Formats rows for LOAD DATA: one line per row, tabs between values, `\` as the escape character. `is_uuid` selects
+/// the columns whose 16 bytes are sent as the text of a UUID.
 pub fn lines(batch: &Batch, rows: Range<usize>, is_uuid: impl Fn(usize) -> bool) -> Vec<u8> {
     let mut out = Vec::new();
     for row in rows {
@@ -39,7 +39,7 @@ fn escape(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a row as an INSERT has it: text in quotes, in which `\` escapes; blobs in hexadecimal.
+/// Appends a row for an INSERT: text in quotes with `\` as the escape character, blobs in hexadecimal.
 pub fn literals(batch: &Batch, row: usize, out: &mut String) {
     out.push('(');
     for (at, cell) in sql::cells(batch, row..row + 1).enumerate() {

@@ -1,6 +1,6 @@
 //! A connection to MariaDB.
 
-use super::{database::quoted, rows};
+use super::rows;
 use crate::{
     Batch,
     batch::Cell,
@@ -13,11 +13,16 @@ use crate::{
 use mysql::{Conn, LocalInfileHandler, Opts, Params, Statement, Value, prelude::Queryable as _};
 use std::{io::Write as _, ops::Range};
 
+/// Quotes a name for SQL.
+pub fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
 impl Connection for Conn {
     type Address = Opts;
     type Statement = Statement;
 
-    /// Bytes are sent as they are, into whatever type of column.
+    /// Sends bytes unchanged for every column type.
     fn open(address: &Opts, enforces_foreign_keys: bool) -> Result<Self, Failure> {
         let mut conn = Conn::new(address.clone())?;
         let checks = u8::from(enforces_foreign_keys);
@@ -67,8 +72,8 @@ impl Connection for Conn {
         format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {table} CHARACTER SET binary ({columns})")
     }
 
-    /// Sends rows as a file. The server can't stop it half-way, so it passes over rows that break a
-    /// constraint: that is seen in how many it stored.
+    /// Sends rows with LOAD DATA. The server cannot stop the file half-way and skips rows that violate a constraint.
+    /// The number of stored rows reveals this.
     fn bulk(
         &mut self,
         sql: &str,
@@ -91,7 +96,7 @@ impl Connection for Conn {
     }
 }
 
-/// Runs a LOAD DATA LOCAL, with these lines as its file.
+/// Runs a LOAD DATA LOCAL with these lines as its file.
 pub fn send_file(conn: &mut Conn, sql: &str, lines: Vec<u8>) -> Result<(), mysql::Error> {
     conn.set_local_infile_handler(Some(LocalInfileHandler::new(move |_, file| {
         file.write_all(&lines)
@@ -126,32 +131,32 @@ impl From<mysql::Error> for Failure {
     }
 }
 
-/// Errors by which a server that ends takes leave of a session: shutdown, connection killed.
+/// Error codes of a server that ends a session: shutdown, connection killed.
 const ENDED: [u16; 2] = [1053, 1927];
 
-/// Classes of `SQLSTATE` of errors that a row is at fault for: warnings that strict mode makes errors, data,
-/// constraints, and what a trigger signals.
+/// Classes of `SQLSTATE` of errors that are caused by a row: strict-mode errors, data errors, constraint violations,
+/// and errors that a trigger signals.
 const CLASSES_OF_ROWS: [&str; 4] = ["01", "22", "23", "45"];
 /// Further ones, in the class of all that has none: no default (1364), a value that doesn't fit its type (1366),
 /// a type that doesn't fit the column's (4078), invalid characters (1300, 3854), a row too large for a page (1118), no partition (1526, 1591), a value for a
 /// generated column (1906, 3105).
 const ERRORS_OF_ROWS: [u16; 10] = [1118, 1300, 1364, 1366, 1526, 1591, 1906, 3105, 3854, 4078];
 
-/// Errors about a key that another row has: 1062 and 1586 (which names the key), 1761 (of a child's row).
+/// Errors about a duplicate key: 1062, 1586 (which names the key) and 1761 (for a child row).
 const ERRORS_OF_DUPLICATES: [u16; 3] = [1062, 1586, 1761];
 
-/// Whether another row with the same key is the reason.
+/// Returns whether another row with the same key is the reason.
 pub fn is_duplicate(error: &mysql::Error) -> bool {
     matches!(error, mysql::Error::MySqlError(error) if ERRORS_OF_DUPLICATES.contains(&error.code))
 }
 
-/// Whether a row is at fault.
+/// Returns whether a row caused the error.
 fn is_of_the_row(error: &mysql::error::MySqlError) -> bool {
     let is_class = |class: &&str| error.state.starts_with(*class);
     ERRORS_OF_ROWS.contains(&error.code) || CLASSES_OF_ROWS.iter().any(is_class)
 }
 
-/// The values of rows, as parameters.
+/// Converts the values of rows to parameters.
 fn parameters(batch: &Batch, rows: Range<usize>) -> Params {
     if batch.columns.is_empty() {
         return Params::Empty;

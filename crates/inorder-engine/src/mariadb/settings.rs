@@ -1,19 +1,19 @@
-//! Settings as the server's own: <https://mariadb.com/kb/en/innodb-system-variables/>.
+//! Conversion of the settings to InnoDB's: <https://mariadb.com/kb/en/innodb-system-variables/>.
 
 use crate::{Settings, Synchronous, Write};
 
-/// A page's bytes.
+/// Range of the page size in bytes.
 const PAGE_BYTES_MIN: u32 = 4096;
 const PAGE_BYTES_MAX: u32 = 65_536;
-/// The buffer pool has room for 320 pages and their bookkeeping: 6 MiB at pages of 16 KiB.
+/// Minimum size of the buffer pool: 320 pages and their bookkeeping, 6 MiB with pages of 16 KiB.
 const POOL_PAGES_MIN: u64 = 336;
 const POOL_MIB_MIN: u64 = 2;
 const POOL_KIB_MAX: u64 = 1 << 42;
-/// Bytes of the log: the smallest that InnoDB takes, and what stands for "never full".
+/// Sizes of the log in bytes: the minimum of InnoDB, and a size that no trial fills.
 const LOG_BYTES_MIN: u64 = 4 << 20;
 const LOG_BYTES_MAX: u64 = 4 << 30;
 
-/// Which of the server's settings are reported, in this order.
+/// Server settings that are reported, in this order.
 pub const REPORTED: &[&str] = &[
     "version",
     "innodb_page_size",
@@ -34,10 +34,10 @@ pub const REPORTED: &[&str] = &[
     "sql_mode",
 ];
 
-/// What SQLite's settings say that this engine has no counterpart of.
+/// SQLite settings without a counterpart in this engine.
 pub const NOT_APPLICABLE: &[&str] = &["journal_mode", "mmap_size", "auto_vacuum"];
 
-/// What it can't do. A cache smaller than the smallest is raised to it.
+/// Returns an error for a setting that the engine does not support. A cache below the minimum is raised to it.
 pub fn accepts(settings: &Settings) -> Result<(), String> {
     if settings.write == Write::Routed {
         return Err("write by routed: no row belongs to one server alone".to_owned());
@@ -57,7 +57,7 @@ pub fn accepts(settings: &Settings) -> Result<(), String> {
     Ok(())
 }
 
-/// Bytes of the buffer pool: whole MiB, and at least what the page size needs.
+/// Returns the size of the buffer pool in bytes: whole MiB, at least the minimum for the page size.
 fn pool_bytes(settings: &Settings) -> u64 {
     let page_bytes = u64::from(settings.page_size_bytes);
     let mib_min = (POOL_PAGES_MIN * page_bytes)
@@ -66,7 +66,7 @@ fn pool_bytes(settings: &Settings) -> u64 {
     settings.cache_kib.div_ceil(1024).max(mib_min) << 20
 }
 
-/// The settings that the server is started with.
+/// Returns the settings for the start of the server.
 pub fn of_the_server(settings: &Settings) -> Vec<(&'static str, String)> {
     let page_bytes = u64::from(settings.page_size_bytes);
     let log_bytes = match u64::from(settings.checkpoint_pages) * page_bytes {

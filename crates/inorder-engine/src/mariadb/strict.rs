@@ -8,9 +8,8 @@
 //! server refuses.
 
 use super::{
-    database::quoted,
     rows,
-    session::{is_duplicate, send_file},
+    session::{is_duplicate, quoted, send_file},
     table::{Column, Family, Table},
 };
 use crate::{
@@ -20,14 +19,14 @@ use crate::{
 use mysql::{Conn, prelude::Queryable as _};
 use std::ops::Range;
 
-/// Rows per LOAD DATA statement. One of them that is refused makes all be sent again.
+/// Rows per LOAD DATA statement. If the server refuses one, all of them are sent again.
 const CHUNK_ROWS: usize = 10_000;
-/// Bytes of an INSERT from which on no further row is added to it.
+/// Size in bytes from which no further row is added to an INSERT.
 const STATEMENT_BYTES: usize = 64 << 10;
-/// Bytes of a packet that are not the statement's.
+/// Bytes of a packet in addition to the statement.
 const PACKET_OVERHEAD: usize = 64;
 
-/// Modes that change how a statement is spelled, or what SHOW CREATE TABLE shows, and not what a column takes.
+/// SQL modes that only change the syntax or the output of SHOW CREATE TABLE, and not the accepted values.
 const MODES_OF_SPELLING: [&str; 14] = [
     "ANSI",
     "ANSI_QUOTES",
@@ -65,28 +64,28 @@ fn strict_modes(session: &str) -> String {
     kept.chain(strict).collect::<Vec<_>>().join(",")
 }
 
-/// Writes rows into one table, in one transaction.
+/// A writer of rows into one table, in one transaction.
 pub struct StrictWriter {
     session: Session<Conn>,
-    /// What messages call the table.
+    /// Name of the table in messages.
     name: String,
     /// The table, quoted.
     into: String,
     /// The names of the columns, quoted, with commas.
     names: String,
-    /// How many columns there are.
+    /// Number of columns.
     width: usize,
-    /// The columns, where chunks go by LOAD DATA as far as these permit it.
+    /// The columns, if chunks may be sent by LOAD DATA as far as these permit it.
     by_file: Option<Vec<Column>>,
     packet_bytes_max: usize,
-    /// Rows that go by INSERT, because one before them was refused: others may be.
+    /// Number of rows to send by INSERT after a refused row, because the next rows may be refused too.
     rows_by_statement: usize,
     is_open: bool,
 }
 
 impl StrictWriter {
-    /// A writer to `into`, which is `table` or one like it. The session is prepared. `goes_by_file` permits LOAD
-    /// DATA.
+    /// Creates a writer to `into`, which is `table` or a shadow table of it. The session must be prepared.
+    /// `goes_by_file` permits LOAD DATA.
     pub fn open(
         mut session: Session<Conn>,
         table: &Table,
@@ -113,7 +112,7 @@ impl StrictWriter {
         })
     }
 
-    /// The connection that it writes through.
+    /// Returns the connection of the writer.
     pub fn session(&mut self) -> &mut Session<Conn> {
         &mut self.session
     }
@@ -144,7 +143,7 @@ impl StrictWriter {
         self.send_statements(batch, rows)
     }
 
-    /// Sends rows by LOAD DATA. Says whether all of them were stored without a warning.
+    /// Sends rows by LOAD DATA. Returns whether all of them were stored without a warning.
     fn send_file(&mut self, lines: Vec<u8>, rows: u64) -> Result<bool, mysql::Error> {
         let sql = format!(
             "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {} CHARACTER SET utf8mb4 \
@@ -156,7 +155,7 @@ impl StrictWriter {
         Ok(conn.affected_rows() == rows && conn.warnings() == 0)
     }
 
-    /// Sends rows by INSERTs of many.
+    /// Sends rows by multi-row INSERTs.
     fn send_statements(&mut self, batch: &Batch, mut rows: Range<usize>) -> Result<(), Error> {
         let head = format!("INSERT INTO {}({}) VALUES", self.into, self.names);
         let mut statement = String::with_capacity(STATEMENT_BYTES * 2);
@@ -182,8 +181,8 @@ impl StrictWriter {
         Ok(())
     }
 
-    /// Sends the INSERT of these rows. Where it is refused, sends those before the row that the server names, that
-    /// row, and those after it; where it names none, each half.
+    /// Sends the INSERT of these rows. If the server refuses a row and names it, sends the rows before it, that row,
+    /// and the rows after it. If the server names no row, sends each half.
     fn send_statement(
         &mut self,
         statement: &str,
@@ -215,7 +214,7 @@ impl StrictWriter {
         self.send_statements(batch, middle..rows.end)
     }
 
-    /// The error for what the server said of a row, if that is what it is about.
+    /// Returns the error of a row, if the server's message is about one.
     pub fn refusal(&self, error: mysql::Error, row: Option<usize>) -> Error {
         let is_duplicate = is_duplicate(&error);
         let failure = Failure::from(error);
@@ -237,14 +236,14 @@ impl StrictWriter {
     }
 }
 
-/// The row of a statement, from 1, that a message ends with.
+/// Returns the row of a statement, from 1, at the end of a message.
 fn named_row(message: &str) -> Option<usize> {
     let (_, row) = message.rsplit_once(" at row ")?;
     let end = row.find(|char: char| !char.is_ascii_digit());
     row[..end.unwrap_or(row.len())].parse().ok()
 }
 
-/// Whether a row may go by LOAD DATA.
+/// Returns whether a row may be sent by LOAD DATA.
 fn takes_row(columns: &[Column], batch: &Batch, row: usize) -> bool {
     let mut cells = columns.iter().zip(sql::cells(batch, row..row + 1));
     cells.all(|(column, cell)| column.takes_by_file(cell))
@@ -257,7 +256,7 @@ impl Writer for StrictWriter {
         Ok(())
     }
 
-    /// Where a row is refused, none of these rows is stored.
+    /// If a row is refused, none of these rows is stored.
     fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
         sql::fits(self.width, batch, rows.end).map_err(|message| Error::Database {
             doing: format!("inserting into {}", self.name),
@@ -292,7 +291,7 @@ impl Writer for StrictWriter {
         Ok(())
     }
 
-    /// The server runs checkpoints by itself.
+    /// The server runs checkpoints itself.
     fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
         Ok(false)
     }

@@ -1,11 +1,11 @@
 //! Sizes of tables and indexes, from the files and InnoDB's persistent statistics:
 //! <https://mariadb.com/kb/en/innodb-persistent-statistics/>.
 
-use super::database::quoted;
+use super::session::quoted;
 use crate::Tree;
 use mysql::{Conn, Error, prelude::Queryable as _};
 
-/// The tables that statistics are kept in, as mariadb-install-db makes them.
+/// The tables of the persistent statistics, as mariadb-install-db creates them.
 const STATISTICS_TABLES: [&str; 3] = [
     "CREATE DATABASE IF NOT EXISTS mysql",
     "CREATE TABLE IF NOT EXISTS mysql.innodb_table_stats(
@@ -25,19 +25,19 @@ const STATISTICS_TABLES: [&str; 3] = [
     ) ENGINE=INNODB CHARACTER SET utf8mb3 COLLATE utf8mb3_bin STATS_PERSISTENT=0",
 ];
 
-/// Makes them: the server wasn't installed into its data folder, and has none.
+/// Creates the statistics tables, which the private server was not installed with.
 pub fn make_statistics_tables(conn: &mut Conn) -> Result<(), Error> {
     STATISTICS_TABLES
         .iter()
         .try_for_each(|sql| conn.query_drop(sql))
 }
 
-/// The tables of the schema.
+/// The tables of the schema (<https://mariadb.com/kb/en/information-schema-tables-table/>).
 pub fn tables(conn: &mut Conn) -> Result<Vec<String>, Error> {
     conn.query("SELECT table_name FROM information_schema.tables WHERE table_schema = database() ORDER BY 1")
 }
 
-/// Bytes of their files.
+/// Bytes of their files (<https://mariadb.com/kb/en/information-schema-innodb_sys_tablespaces-table/>).
 pub fn file_bytes(conn: &mut Conn) -> Result<u64, Error> {
     let bytes: Option<Option<u64>> = conn.query_first(
         "SELECT CAST(sum(file_size) AS UNSIGNED) FROM information_schema.innodb_sys_tablespaces
@@ -46,13 +46,13 @@ pub fn file_bytes(conn: &mut Conn) -> Result<u64, Error> {
     Ok(bytes.flatten().unwrap_or(0))
 }
 
-/// Bytes of their data and their indexes: what a user without further rights is told.
+/// Returns the bytes of data and indexes that a user without further rights can read.
 pub fn data_and_index_bytes(conn: &mut Conn) -> Result<u64, Error> {
     let trees = trees(conn)?;
     Ok(trees.iter().map(|tree| tree.size_bytes).sum())
 }
 
-/// Writes the changed pages of the tables, one after the other.
+/// Writes the dirty pages of the tables, one table after the other.
 pub fn flush_tables(conn: &mut Conn) -> Result<(), Error> {
     for table in tables(conn)? {
         let flushed = conn.query_drop(format!("FLUSH TABLES {} FOR EXPORT", quoted(&table)));
@@ -62,7 +62,7 @@ pub fn flush_tables(conn: &mut Conn) -> Result<(), Error> {
     Ok(())
 }
 
-/// Every table (its clustered index) and every other index; where their statistics may not be read,
+/// Returns every table (its clustered index) and every secondary index. If the statistics are not readable, returns
 /// all indexes of a table together.
 pub fn trees(conn: &mut Conn) -> Result<Vec<Tree>, Error> {
     for table in tables(conn)? {

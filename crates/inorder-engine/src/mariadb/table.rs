@@ -1,6 +1,6 @@
-//! A table as a load has to know it: its columns, and what it does with rows.
+//! Properties of a table that a load needs: its columns, and how it handles rows.
 
-use super::database::quoted;
+use super::session::quoted;
 use crate::{ColumnInfo, Given, Intake, LoadColumn, LoadShape, Taken, batch::Cell};
 use inorder_key::Uuid;
 use mysql::{Conn, prelude::Queryable as _};
@@ -14,7 +14,7 @@ const UUID_BYTES: usize = 16;
 /// Characters of a UUID with its hyphens.
 const UUID_CHARS: usize = 36;
 
-/// Types that take values of one kind alike.
+/// Groups of types that convert values in the same way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Family {
     /// Integers and DECIMAL.
@@ -31,12 +31,12 @@ pub enum Family {
     Uuid,
     /// TIMESTAMP.
     Timestamp,
-    /// All others.
+    /// All other types.
     #[default]
     Other,
 }
 
-/// Each family's types, as `information_schema` names them.
+/// The types of each group by their names in `information_schema`.
 const FAMILIES: &[(Family, &[&str])] = &[
     (
         Family::Exact,
@@ -87,8 +87,8 @@ impl Family {
     }
 }
 
-/// What is sorted and sent is the value itself but for two forms that take less room: integers in their shortest
-/// digits, and UUIDs.
+/// The value is sorted and sent unchanged, with two exceptions that take less space: integers become their shortest
+/// digits, and UUIDs become bytes.
 impl Intake for Family {
     fn take(&self, given: Given<'_>, out: &mut Vec<u8>) -> Result<Taken, String> {
         let digits;
@@ -148,8 +148,8 @@ impl Intake for Family {
     }
 }
 
-/// How a column of BINARY takes values: what is shorter than it is filled up with zeros, so that what the server
-/// takes for the same is the same.
+/// Conversion for a BINARY column. Shorter values are filled up with zeros, so that values are equal here if they are
+/// equal on the server.
 #[derive(Debug)]
 struct Padded(usize);
 
@@ -164,14 +164,14 @@ impl Intake for Padded {
     }
 }
 
-/// How a column that is AUTO_INCREMENT takes values. Rows are sorted, those that it numbers first: were they mixed with
-/// others, the numbers would not be those that INSERTs in the order of the input get.
+/// Conversion for an AUTO_INCREMENT column. Sorting puts the rows without a number first. Otherwise the server would
+/// assign other numbers than INSERTs in the order of the input.
 #[derive(Debug, Default)]
 struct Counted {
     family: Family,
-    /// Whether 0 is a number, and not what asks for one (NO_AUTO_VALUE_ON_ZERO).
+    /// Whether 0 is stored as a number instead of requesting the next one (NO_AUTO_VALUE_ON_ZERO).
     has_zero: bool,
-    /// Whether the primary key has other columns: in its order, rows without a number are not as in the input.
+    /// Whether the primary key has further columns. Rows without a number then do not keep the order of the input.
     is_apart: bool,
     seen_given: AtomicBool,
     seen_asked: AtomicBool,
@@ -206,7 +206,7 @@ impl Intake for Counted {
     }
 }
 
-/// The integer that a text has the shortest digits of.
+/// Returns the integer of a text that consists of its shortest digits.
 fn integer(text: &[u8]) -> Option<i64> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let is_shortest = match digits {
@@ -218,37 +218,38 @@ fn integer(text: &[u8]) -> Option<i64> {
     text.flatten()?.parse().ok()
 }
 
-/// The UUID that a text is in its usual form, in whatever case.
+/// Returns the UUID of a text in its usual form, in upper or lower case.
 fn uuid(text: &[u8]) -> Option<Uuid> {
     let is_usual = text.len() == UUID_CHARS;
     let text = is_usual.then(|| std::str::from_utf8(text).ok());
     text.flatten()?.parse().ok()
 }
 
-/// Bytes that a column of BINARY or VARBINARY takes. An INSERT refuses longer text, which may stand for bytes.
+/// Returns the maximum length of a BINARY or VARBINARY column in bytes. An INSERT refuses longer text, which may be
+/// an encoded form of the bytes.
 fn text_bytes_max(declared_type: &str) -> Option<usize> {
     let (name, width) = declared_type.strip_suffix(')')?.split_once('(')?;
     let is_limited = ["binary", "varbinary"].contains(&name);
     is_limited.then(|| width.parse().ok()).flatten()
 }
 
-/// What of a column decides which values it takes by LOAD DATA as it takes them by INSERT.
+/// Properties of a column that decide whether LOAD DATA stores a value as an INSERT does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Column {
     pub family: Family,
-    /// An INSERT refuses a value for it, LOAD DATA passes over it without a warning.
+    /// An INSERT refuses a value for the column, and LOAD DATA skips it without a warning.
     pub is_generated: bool,
-    /// LOAD DATA leaves larger gaps between the numbers that it assigns.
+    /// LOAD DATA leaves larger gaps between assigned numbers.
     pub is_counted: bool,
     pub is_nullable: bool,
-    /// Bytes that a column of BINARY fills its values up to.
+    /// Length in bytes to which a BINARY column fills its values.
     padded_bytes: Option<usize>,
-    /// Whether the primary key has only its beginning.
+    /// Whether the primary key contains only a prefix of the column.
     is_prefix: bool,
 }
 
 impl Column {
-    /// Whether the server takes two values for the same only where the intake makes the same of them.
+    /// Returns whether two values are equal on the server only if their conversions are equal.
     fn is_exact(self, declared_type: &str) -> bool {
         let is_exact = match self.family {
             Family::Exact => !declared_type.starts_with("decimal"),
@@ -257,8 +258,8 @@ impl Column {
         is_exact && !self.is_prefix
     }
 
-    /// Whether LOAD DATA stores what an INSERT stores of this value, or warns where that refuses it. Text is
-    /// taken alike by every type, as a test of all of them shows; numbers and bytes become text in a file.
+    /// Returns whether LOAD DATA stores this value as an INSERT does, or raises a warning if the INSERT refuses it.
+    /// Every type stores text in the same way, as a test of all types shows. Numbers and bytes become text in a file.
     pub fn takes_by_file(self, cell: Cell<'_>) -> bool {
         let takes = match (cell, self.family) {
             // What becomes of NULL in a TIMESTAMP that is NOT NULL depends on the server's version and settings.
@@ -284,13 +285,13 @@ pub struct Table {
     kind: String,
     engine: Option<String>,
     has_transactions: bool,
-    /// Whether it fires triggers, as far as the user may see them.
+    /// Whether the table has triggers, as far as the user may see them.
     pub has_triggers: bool,
-    /// Whether 0 is a number to an AUTO_INCREMENT column of this session.
+    /// Whether this session stores 0 in an AUTO_INCREMENT column as a number.
     has_zero: bool,
 }
 
-/// A row of [`COLUMNS`].
+/// A row of [`COLUMNS`]. Source: <https://mariadb.com/kb/en/information-schema-columns-table/>.
 type FoundColumn = (String, String, String, String, bool, bool, u32, bool);
 
 const COLUMNS: &str =
@@ -312,38 +313,43 @@ const TABLE: &str = "SELECT table_type, t.engine, coalesce(e.transactions, '') =
      LEFT JOIN information_schema.engines AS e ON e.engine = t.engine
      WHERE table_schema = database() AND table_name = ?";
 
+/// Returns the columns of a table in order, or none if the table is missing.
+pub fn columns(conn: &mut Conn, table: &str) -> Result<Vec<(ColumnInfo, Column)>, mysql::Error> {
+    let found: Vec<FoundColumn> = conn.exec(COLUMNS, (table,))?;
+    let column = |found: FoundColumn| {
+        let (name, declared_type, data_type, extra, is_nullable, is_optional, place, is_prefix) =
+            found;
+        let info = ColumnInfo {
+            name,
+            declared_type,
+            is_optional,
+            primary_key: place,
+        };
+        let says = |word: &&str| extra.contains(*word);
+        let column = Column {
+            family: Family::of(&data_type),
+            is_generated: ["VIRTUAL", "PERSISTENT", "STORED"].iter().any(says),
+            is_counted: extra.contains("AUTO_INCREMENT"),
+            is_nullable,
+            padded_bytes: text_bytes_max(&info.declared_type).filter(|_| data_type == "binary"),
+            is_prefix,
+        };
+        (info, column)
+    };
+    Ok(found.into_iter().map(column).collect())
+}
+
 impl Table {
-    /// The table of this name, if there is one.
+    /// Returns the table of this name, if there is one.
     pub fn find(conn: &mut Conn, name: &str) -> Result<Option<Self>, mysql::Error> {
         let found: Option<(String, Option<String>, bool, bool, bool)> =
             conn.exec_first(TABLE, (name,))?;
         let Some((kind, engine, has_transactions, has_triggers, has_zero)) = found else {
             return Ok(None);
         };
-        let columns: Vec<FoundColumn> = conn.exec(COLUMNS, (name,))?;
-        let column = |found: FoundColumn| {
-            let (name, declared_type, data_type, extra, is_nullable, is_optional, place, is_prefix) =
-                found;
-            let info = ColumnInfo {
-                name,
-                declared_type,
-                is_optional,
-                primary_key: place,
-            };
-            let says = |word: &&str| extra.contains(*word);
-            let column = Column {
-                family: Family::of(&data_type),
-                is_generated: ["VIRTUAL", "PERSISTENT", "STORED"].iter().any(says),
-                is_counted: extra.contains("AUTO_INCREMENT"),
-                is_nullable,
-                padded_bytes: text_bytes_max(&info.declared_type).filter(|_| data_type == "binary"),
-                is_prefix,
-            };
-            (info, column)
-        };
         Ok(Some(Table {
             name: name.to_owned(),
-            columns: columns.into_iter().map(column).collect(),
+            columns: columns(conn, name)?,
             kind,
             engine,
             has_transactions,
@@ -352,7 +358,7 @@ impl Table {
         }))
     }
 
-    /// What a load has to know of it.
+    /// Returns the properties that a load needs.
     pub fn shape(self) -> LoadShape {
         let has_zero = self.has_zero;
         let mut key = self.columns.iter().filter(|(info, _)| info.primary_key > 0);
@@ -385,7 +391,7 @@ impl Table {
         }
     }
 
-    /// The columns of these names; nothing where the table lacks one, or has another that the server counts.
+    /// Returns the columns of these names, or `None` if one is missing or the server generates another one.
     pub fn columns(&self, names: &[&str]) -> Option<Vec<Column>> {
         let is_named = |name: &str| names.iter().any(|named| named.eq_ignore_ascii_case(name));
         let counts_unnamed = self
@@ -403,7 +409,7 @@ impl Table {
         }
     }
 
-    /// Why no rows are loaded into it, in words: after a row is refused it could not be as it was before.
+    /// Returns why the table cannot be loaded, in words: the load could not be undone after a refused row.
     pub fn obstacle(&self) -> Option<String> {
         let name = quoted(&self.name);
         if self.kind.contains("VIEW") {

@@ -1,5 +1,4 @@
-//! Values as PostgreSQL's wire format: binary where the value has the type's own form, else the text that its input
-//! function reads.
+//! Values in PostgreSQL's wire format: binary for supported types, otherwise text for the type's input function.
 
 use crate::batch::Cell;
 use postgres::types::{Format, IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
@@ -7,7 +6,7 @@ use std::{error::Error, io::Write as _};
 
 type Failure = Box<dyn Error + Sync + Send>;
 
-/// What binary values are appended to.
+/// A buffer for binary values.
 pub trait Out {
     /// Appends bytes.
     fn put(&mut self, bytes: &[u8]);
@@ -19,7 +18,7 @@ impl Out for Vec<u8> {
     }
 }
 
-/// Where values go that nobody wants.
+/// A buffer that discards the values.
 struct Nowhere;
 
 impl Out for Nowhere {
@@ -32,7 +31,8 @@ impl Out for BytesMut {
     }
 }
 
-/// Types whose binary form is known here: any other has its values sent as text, NULL too, since it may be without one.
+/// Types with a supported binary form. Values of all other types are sent as text. So is NULL, because such a type
+/// may have no binary form.
 const BINARY: &[Type] = &[
     Type::INT2,
     Type::INT4,
@@ -44,12 +44,12 @@ const BINARY: &[Type] = &[
     Type::UUID,
 ];
 
-/// Whether the binary form of a type is known here.
+/// Returns whether the binary form of a type is supported.
 pub fn has_binary(ty: &Type) -> bool {
     BINARY.contains(ty)
 }
 
-/// Appends the binary form of a value; false where it has none in this type.
+/// Appends the binary form of a value. Returns false if the value has none in this type.
 pub fn binary(cell: Cell<'_>, ty: &Type, out: &mut impl Out) -> bool {
     match (cell, ty) {
         (Cell::Integer(value), &Type::INT8) => out.put(&value.to_be_bytes()),

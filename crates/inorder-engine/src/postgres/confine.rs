@@ -1,5 +1,5 @@
-//! The role that SQL of somebody else runs as: on a private server one without rights beyond tables of
-//! its own, on a server that runs already the URL's own, which is looked at first.
+//! The role for untrusted SQL. On a private server it has rights on its own tables only. On a running server it is
+//! the role of the URL, whose rights are checked first.
 
 use super::session::Address;
 use crate::{Error, Settings, remote::Remote, server::Failure};
@@ -8,10 +8,10 @@ use postgres::Client;
 /// The role of a private server.
 pub const ROLE: &str = "trial";
 
-/// What is asked of a role by URL: each is a query for what it may do beyond a schema of its own (`$1`),
-/// and what to say of that. Roles that reach files or programs are in
-/// <https://www.postgresql.org/docs/15/predefined-roles.html>. Rights are those of every role it is a member of: what
-/// one without INHERIT doesn't get by itself, SET ROLE gives it.
+/// Checks of a role from a URL. Each is a query for a right beyond its own schema (`$1`), and the message for it. The
+/// roles that can access files or programs are in <https://www.postgresql.org/docs/15/predefined-roles.html>. The
+/// checks include the rights of every role that it is a member of, because SET ROLE gives these rights also to a role
+/// without INHERIT.
 const TOO_MUCH: &[(&str, &str)] = &[
     (
         "SELECT rolname::text FROM pg_roles WHERE pg_has_role(oid, 'member') AND (rolsuper OR rolcreaterole OR rolreplication OR rolbypassrls) AND $1 <> ''",
@@ -39,10 +39,20 @@ const TOO_MUCH: &[(&str, &str)] = &[
              OR has_any_column_privilege(role.oid, class.oid, 'SELECT, INSERT, UPDATE'))",
         "it may read or change the table or sequence",
     ),
+    // <https://www.postgresql.org/docs/15/sql-createfunction.html>, SECURITY DEFINER.
+    (
+        "SELECT proc.oid::regprocedure::text FROM pg_proc AS proc
+             JOIN pg_namespace AS namespace ON namespace.oid = pronamespace
+             JOIN pg_roles AS role ON pg_has_role(role.oid, 'member')
+             WHERE prosecdef AND nspname <> $1 AND nspname !~ '^pg_' AND nspname <> 'information_schema'
+             AND NOT pg_has_role(proowner, 'member')
+             AND has_schema_privilege(role.oid, namespace.oid, 'USAGE')
+             AND has_function_privilege(role.oid, proc.oid, 'EXECUTE')",
+        "it may call the function, which runs with its owner's rights (SECURITY DEFINER)",
+    ),
 ];
 
-/// Makes the role, and returns the way to the server as that role. Nobody else uses a private server,
-/// so the role needs no password.
+/// Creates the role, and returns the connection options for it. It needs no password, because the server is private.
 pub fn of_private(
     client: &mut Client,
     address: &Address,
@@ -68,7 +78,7 @@ pub fn of_private(
     })
 }
 
-/// Refuses a role by URL that may do more than work in a schema of its own.
+/// Returns an error for a role from a URL that has rights beyond its own schema.
 pub fn of_url(remote: &Remote, client: &mut Client, schema: &str) -> Result<(), Error> {
     for (sql, what) in TOO_MUCH {
         let found = client
@@ -85,8 +95,8 @@ pub fn of_url(remote: &Remote, client: &mut Client, schema: &str) -> Result<(), 
     Ok(())
 }
 
-/// Settings that roles and databases bring to new sessions, in words: a statement that changes them
-/// would change how later rows are written.
+/// Returns the settings that roles and databases apply to new sessions, in words. A statement that changes them would
+/// change how later rows are written.
 pub fn session_defaults(client: &mut Client) -> Result<Vec<String>, postgres::Error> {
     let sql =
         "SELECT concat_ws(' ', setdatabase, setrole, setconfig) FROM pg_db_role_setting ORDER BY 1";

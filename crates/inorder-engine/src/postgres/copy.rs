@@ -1,4 +1,4 @@
-//! Rows by COPY: in binary where each value has a form that is the server's own, else as text, which the server reads.
+//! Rows by COPY: in binary if each value has a supported binary form, otherwise as text that the server parses.
 
 use super::bind;
 use crate::{Batch, Error, batch::Cell, server::Failure, server::sql};
@@ -10,7 +10,7 @@ use std::{io::Write as _, ops::Range};
 pub struct Copy {
     /// The statement for text.
     pub statement: String,
-    /// The table's name, without its schema: errors have it.
+    /// Name of the table without its schema, as errors contain it.
     pub table: String,
     /// The columns' names.
     pub columns: Vec<String>,
@@ -21,7 +21,7 @@ pub struct Copy {
 /// The signature, flags and the length of an extension: <https://www.postgresql.org/docs/15/sql-copy.html>, "Binary Format".
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
-/// Sends rows. Returns how many the server stored.
+/// Sends rows. Returns the number of rows that the server stored.
 pub fn send(
     client: &mut Client,
     statement: &str,
@@ -42,7 +42,7 @@ pub fn send(
     sink.finish()
 }
 
-/// Rows in binary; false where a value has no such form.
+/// Formats rows in binary. Returns false if a value has no binary form.
 fn binary(types: &[Type], batch: &Batch, rows: Range<usize>, out: &mut Vec<u8>) -> bool {
     let is_known = types.iter().all(bind::has_binary);
     let Some(columns) = i16::try_from(types.len()).ok().filter(|_| is_known) else {
@@ -71,7 +71,7 @@ fn binary(types: &[Type], batch: &Batch, rows: Range<usize>, out: &mut Vec<u8>) 
     true
 }
 
-/// Rows as text: a line each, tabs between values, `\` before what isn't itself.
+/// Formats rows as text: one line per row, tabs between values, `\` as the escape character.
 pub fn text(types: &[Type], batch: &Batch, rows: Range<usize>, out: &mut Vec<u8>) {
     let mut value = Vec::new();
     for row in rows {
@@ -110,14 +110,14 @@ fn escape(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// Classes of errors that no row is to blame for: connection, transaction, resources, an operator, the system.
+/// Classes of errors that are not caused by a row: connection, transaction, resources, operator intervention, system.
 const NOT_OF_A_ROW: [&str; 7] = ["08", "25", "40", "53", "57", "58", "F0"];
 
 impl Copy {
-    /// Sends rows. Returns how many the server stored.
+    /// Sends rows. Returns the number of rows that the server stored.
     ///
     /// # Errors
-    /// [`Error::Refused`] with the row where the server names it.
+    /// [`Error::Refused`] with the row if the server names it.
     pub fn send(
         &self,
         client: &mut Client,
@@ -133,7 +133,7 @@ impl Copy {
             .map_err(|error| self.refused(error, first))
     }
 
-    /// The error of a COPY whose first row was this one.
+    /// Returns the error of a COPY whose first row was this one.
     pub fn refused(&self, error: postgres::Error, first: usize) -> Error {
         let Some(told) = error.as_db_error() else {
             return Failure::from(error).doing(&*self.statement);
@@ -160,7 +160,7 @@ impl Copy {
     }
 }
 
-/// Where in what was sent an error is.
+/// Position of an error in the sent rows.
 #[derive(Debug, PartialEq)]
 struct Place {
     /// From 1.
@@ -168,8 +168,8 @@ struct Place {
     column: Option<String>,
 }
 
-/// Reads the place off the context of an error, `COPY t, line 3, column a: "x"` in whatever language: after the table's
-/// name come the line's number and, up to a colon or comma, the column's name.
+/// Reads the position from the context of an error, `COPY t, line 3, column a: "x"`, in any language. The line number
+/// follows the table's name. The column's name follows up to a colon or comma.
 fn place(context: &str, table: &str, columns: &[String]) -> Option<Place> {
     let after_name = |line: &'_ str| -> Option<usize> {
         let at = line.find("COPY")?;

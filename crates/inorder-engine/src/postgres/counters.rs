@@ -1,11 +1,16 @@
-//! What the server wrote and read, by its own statistics.
+//! Bytes that the server wrote and read, from its own statistics.
 //!
-//! Tables and indexes: from version 16 on `pg_stat_io`; before, the pages that checkpoints, the
-//! background writer and sessions wrote
-//! (<https://www.postgresql.org/docs/15/monitoring-stats.html#MONITORING-PG-STAT-BGWRITER-VIEW>).
-//! The log: the growth of its position. Statistics of running sessions reach the views with a delay
-//! of up to a second, and a session's page writes at the next checkpoint: after
-//! [`crate::Database::quiesce`] all are there.
+//! | counted | where | manual |
+//! | --- | --- | --- |
+//! | pages of tables and indexes, from version 16 on | `pg_stat_io` | <https://www.postgresql.org/docs/18/monitoring-stats.html#MONITORING-PG-STAT-IO-VIEW> |
+//! | pages written, before | `pg_stat_bgwriter`: by checkpoints, the background writer and sessions | <https://www.postgresql.org/docs/15/monitoring-stats.html#MONITORING-PG-STAT-BGWRITER-VIEW> |
+//! | pages read, before | `pg_stat_database` | <https://www.postgresql.org/docs/15/monitoring-stats.html#MONITORING-PG-STAT-DATABASE-VIEW> |
+//! | the log | growth of its insert position, `pg_wal_lsn_diff` | <https://www.postgresql.org/docs/15/functions-admin.html#FUNCTIONS-ADMIN-BACKUP> |
+//! | full-page images | `pg_stat_wal` | <https://www.postgresql.org/docs/15/monitoring-stats.html#MONITORING-PG-STAT-WAL-VIEW> |
+//! | checkpoints, from version 17 on | `pg_stat_checkpointer` | <https://www.postgresql.org/docs/17/monitoring-stats.html#MONITORING-PG-STAT-CHECKPOINTER-VIEW> |
+//!
+//! The statistics of running sessions reach the views with a delay of up to one second. The page writes of a session
+//! reach them at the next checkpoint. After [`crate::Database::quiesce`] the views are complete.
 
 use crate::{FileIo, Io};
 use postgres::{Client, Error};
@@ -14,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long the views may lag behind the end of a checkpoint.
+/// Maximum delay of the views after the end of a checkpoint.
 const REPORT_MAX: Duration = Duration::from_secs(2);
 
 /// The first versions with `pg_stat_wal` and `pg_stat_io`, and those that moved counters to other
@@ -31,7 +36,7 @@ fn version(client: &mut Client) -> Result<i32, Error> {
         .try_get(0)
 }
 
-/// Bytes and calls that wrote pages, bytes and calls that read them.
+/// Returns the SQL expressions of bytes and calls of page writes, then bytes and calls of page reads.
 fn pages(version: i32) -> String {
     match version {
         IO_BYTES.. => pages_by_stat_io("write_bytes", "extend_bytes", "read_bytes"),
@@ -51,7 +56,7 @@ fn pages(version: i32) -> String {
     }
 }
 
-/// Pages written whole into the log.
+/// Returns the SQL expression of the full-page images in the WAL.
 fn full_page_images(version: i32) -> &'static str {
     match version {
         STAT_WAL.. => "(SELECT wal_fpi FROM pg_stat_wal)::bigint",
@@ -59,7 +64,7 @@ fn full_page_images(version: i32) -> &'static str {
     }
 }
 
-/// Checkpoints that ended.
+/// Returns the SQL expression of the number of completed checkpoints.
 fn checkpoints(version: i32) -> &'static str {
     match version {
         CHECKPOINTER.. => "(SELECT num_timed + num_requested FROM pg_stat_checkpointer)::bigint",
@@ -67,7 +72,7 @@ fn checkpoints(version: i32) -> &'static str {
     }
 }
 
-/// Runs a checkpoint, and waits until what it wrote is in the views: that comes a moment later.
+/// Runs a checkpoint, and waits until the views include its writes, which takes a moment.
 pub fn checkpoint(client: &mut Client) -> Result<(), Error> {
     let sql = format!("SELECT {}", checkpoints(version(client)?));
     let before: i64 = client.query_one(&sql, &[])?.try_get(0)?;
@@ -82,7 +87,7 @@ pub fn checkpoint(client: &mut Client) -> Result<(), Error> {
     }
 }
 
-/// The counters as they are now.
+/// Returns the current counters.
 pub fn io(client: &mut Client) -> Result<Io, Error> {
     let version = version(client)?;
     client

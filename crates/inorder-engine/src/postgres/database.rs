@@ -1,8 +1,10 @@
 //! One open database: its control connection.
 
 use super::{
-    NAME, SUPERUSER, confine, counters, load, remote, session::Address, settings, structure,
-    table::Table,
+    NAME, SUPERUSER, bulk_load, confine, counters, running,
+    session::Address,
+    settings, structure,
+    table::{COLUMN_INFO, PRIMARY_KEY, Table, column_info},
 };
 use crate::{
     ColumnInfo, Database, Error, Io, Load, LoadShape, PageFill, Reader, Retry, Settings, Tree,
@@ -10,21 +12,21 @@ use crate::{
     remote::{Remote, dialect::Feature, host::Host},
     server::{Connection, Failure, Server, Sessions, session::Keeper, sql},
 };
-use postgres::{Client, Config, NoTls, Row, types::ToSql};
+use postgres::{Client, Config, NoTls, types::ToSql};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An open database.
 pub struct PostgresDatabase {
     sessions: Sessions<Client>,
     host: Host,
-    /// Where SQL is confined on a private server: a connection with the role's rights alone, for whatever
-    /// touches its tables, and what new sessions begin with.
+    /// Connection with the rights of the confined role on a private server, for all statements on its tables, and the
+    /// settings of new sessions.
     guest: Option<Guest>,
-    /// The schema of the extension pgstattuple, which looks into pages.
+    /// Schema of the extension pgstattuple, which reads the structure of pages.
     looker: Option<String>,
 }
 
-/// The confined side of a private server.
+/// Connection and session settings of the confined role on a private server.
 struct Guest {
     client: Mutex<Client>,
     session_defaults: Vec<String>,
@@ -58,7 +60,7 @@ impl PostgresDatabase {
         })
     }
 
-    /// Opens a schema of a server that runs already. The keeper lives as long as any connection.
+    /// Opens a schema of a running server. The keeper lives as long as any connection.
     pub fn open_remote(
         remote: &Remote,
         address: Address,
@@ -67,7 +69,7 @@ impl PostgresDatabase {
     ) -> Result<Self, Error> {
         let opened = <Client as Connection>::open(&address, settings.foreign_keys);
         let mut client = opened.map_err(|failure| remote.url.error(failure.message))?;
-        let running = remote::ask(remote, &mut client);
+        let running = running::ask(remote, &mut client);
         Ok(PostgresDatabase {
             looker: structure::page_looker(&mut client),
             guest: None,
@@ -76,7 +78,7 @@ impl PostgresDatabase {
         })
     }
 
-    /// Does something on the control connection.
+    /// Runs a function on the control connection.
     pub fn control<T>(
         &self,
         doing: &str,
@@ -85,12 +87,12 @@ impl PostgresDatabase {
         self.sessions.control(doing, work)
     }
 
-    /// Runs statements of this program's own, whatever is confined.
+    /// Runs statements of `inorder` itself, which are not confined.
     pub fn administer(&self, sql: &str) -> Result<(), Error> {
         self.control(sql, |client| client.batch_execute(sql))
     }
 
-    /// Does something that touches tables: with no more rights than who made them.
+    /// Runs a function that accesses tables, with the rights of the role that created them.
     fn on_tables<T>(
         &self,
         doing: &str,
@@ -103,7 +105,7 @@ impl PostgresDatabase {
         work(&mut client).map_err(|error| Failure::from(error).doing(doing))
     }
 
-    /// A number that a query answers with; NULL is 0.
+    /// Returns the number that a query selects; NULL is 0.
     fn number(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, Error> {
         let number: Option<i64> =
             self.on_tables(sql, |client| client.query_one(sql, values)?.try_get(0))?;
@@ -111,7 +113,7 @@ impl PostgresDatabase {
     }
 }
 
-/// The way to a private server: through its socket.
+/// Returns the connection options of a private server: its socket.
 fn address(server: &Server) -> Address {
     let mut config = Config::new();
     config
@@ -127,7 +129,7 @@ fn address(server: &Server) -> Address {
 }
 
 impl Guest {
-    /// Makes the role, and the way to the server with it.
+    /// Creates the confined role, and returns its connection options.
     fn new(
         control: &mut Client,
         address: &Address,
@@ -142,18 +144,8 @@ impl Guest {
     }
 }
 
-fn column(row: &Row) -> Result<ColumnInfo, postgres::Error> {
-    let primary_key: i32 = row.try_get(3)?;
-    Ok(ColumnInfo {
-        name: row.try_get(0)?,
-        declared_type: row.try_get(1)?,
-        is_optional: row.try_get(2)?,
-        primary_key: primary_key.unsigned_abs(),
-    })
-}
-
 impl Database for PostgresDatabase {
-    /// Where SQL is confined, in a session of its own: what it sets ends with it.
+    /// Runs confined statements in a session of their own, so that their settings end with it.
     fn execute(&self, sql: &str) -> Result<(), Error> {
         let Some(guest) = &self.guest else {
             return self.control(sql, |client| client.batch_execute(sql));
@@ -171,15 +163,17 @@ impl Database for PostgresDatabase {
     }
 
     fn columns(&self, table: &str) -> Result<Vec<ColumnInfo>, Error> {
-        const SQL: &str = "SELECT attname::text, format_type(atttypid, atttypmod),
-                 NOT attnotnull OR atthasdef OR attidentity <> '',
-                 coalesce(array_position(indkey::int2[], attnum) + 1, 0)
-             FROM pg_attribute
-             LEFT JOIN pg_index ON indrelid = attrelid AND indisprimary
+        let sql = format!(
+            "SELECT {COLUMN_INFO} FROM pg_attribute {PRIMARY_KEY}
              WHERE attrelid = to_regclass(quote_ident($1)) AND attnum > 0 AND NOT attisdropped
-             ORDER BY attnum";
+             ORDER BY attnum"
+        );
         self.on_tables(&format!("listing the columns of {table}"), |client| {
-            client.query(SQL, &[&table])?.iter().map(column).collect()
+            client
+                .query(&sql, &[&table])?
+                .iter()
+                .map(column_info)
+                .collect()
         })
     }
 
@@ -206,7 +200,7 @@ impl Database for PostgresDatabase {
     }
 
     fn load(&self, table: &str, columns: &[&str], survives_refusals: bool) -> Result<Load, Error> {
-        load::begin(
+        bulk_load::begin(
             self.sessions.open()?,
             table,
             columns,
@@ -216,6 +210,7 @@ impl Database for PostgresDatabase {
     }
 
     fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {
+        // <https://www.postgresql.org/docs/15/catalog-pg-index.html>
         const SQL: &str = "SELECT array_agg(attname::text ORDER BY place)
              FROM pg_index
              CROSS JOIN unnest(indkey::int2[]) WITH ORDINALITY AS key(attnum, place)
@@ -267,7 +262,7 @@ impl Database for PostgresDatabase {
         self.number(structure::SIZE, &[])
     }
 
-    /// Brings the planner's statistics up to date first.
+    /// Updates the planner's statistics first.
     fn structure(&self) -> Result<Vec<Tree>, Error> {
         self.host.needs(Feature::Sizes)?;
         self.on_tables("measuring tables and indexes", |client| {
@@ -291,7 +286,7 @@ impl Database for PostgresDatabase {
         })
     }
 
-    /// The plan for any values of the parameters.
+    /// Returns the generic plan, for any values of the parameters.
     fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error> {
         self.on_tables(sql, |client| {
             let parameters = client.prepare(&sql::numbered(sql))?.params().len();

@@ -1,11 +1,11 @@
-//! The built-in table in PostgreSQL: always a heap, with an index for its key.
+//! The built-in table in PostgreSQL: always a heap with an index on its key.
 
 use super::NAME;
 use crate::{TableShape, server::sql::made};
 use inorder_key::{Encoding, KeyKind};
 use std::fmt::Write as _;
 
-/// The column type of a key.
+/// Returns the column type of a key.
 pub(super) fn key_type(kind: KeyKind, encoding: Encoding) -> Option<&'static str> {
     if !kind.encodings().contains(&encoding) {
         return None;
@@ -19,7 +19,7 @@ pub(super) fn key_type(kind: KeyKind, encoding: Encoding) -> Option<&'static str
     }
 }
 
-/// The column type of a UUID that the server makes, from the version on that can.
+/// Returns the column type of a UUID that the server generates, for versions that can.
 pub(super) fn key_made(
     version: &str,
     kind: KeyKind,
@@ -37,8 +37,8 @@ pub(super) fn key_made(
     )
 }
 
-/// The statements that create the built-in table, or why it can't be. There is no clustered table:
-/// `without-rowid` is the same heap as `rowid`.
+/// Returns the statements that create the built-in table, or why it cannot exist. PostgreSQL has no clustered table,
+/// so `without-rowid` is the same heap as `rowid`.
 pub(super) fn create_table(shape: &TableShape<'_>) -> Result<String, String> {
     let Some(key_type) = shape.key_made.or(key_type(shape.key, shape.encoding)) else {
         return Err(format!(

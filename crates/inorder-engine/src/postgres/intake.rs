@@ -1,7 +1,7 @@
-//! What a column of PostgreSQL makes of a value before it is sent.
+//! Conversion of values for a column of PostgreSQL before they are sent.
 //!
-//! The server reads nearly everything itself, from text, as `\copy` has it read. What is read here are forms of a few types
-//! that the server reads alike beyond doubt: they sort by value, and may be sent in binary.
+//! The server parses most values itself, from text, as with `\copy`. This module parses forms of a few types that the
+//! server certainly parses in the same way. These values sort by value and can be sent in binary.
 
 use crate::{Given, Intake, Taken};
 use inorder_key::Uuid;
@@ -9,10 +9,10 @@ use postgres::types::Type;
 use serde_json::value::RawValue;
 use std::io::Write as _;
 
-/// A column's type, as far as values are read here.
+/// The type of a column, as far as this module parses its values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Form {
-    /// `smallint`, `integer`, `bigint`: the least and the largest.
+    /// `smallint`, `integer`, `bigint`: minimum and maximum.
     Integer(i64, i64),
     /// `double precision`.
     Real,
@@ -24,14 +24,14 @@ pub enum Form {
     Bytes,
     /// `json` and `jsonb`.
     Json,
-    /// An array: the form of its elements and what stands between them.
+    /// An array: the type of its elements, and their delimiter.
     Array(Box<Form>, u8),
-    /// Any other: the server reads it.
+    /// Any other type, which the server parses.
     Other,
 }
 
 impl Form {
-    /// The form of a type, domains resolved.
+    /// Returns the form of a type, with domains resolved.
     pub fn of(ty: &Type) -> Self {
         match *ty {
             Type::INT2 => Form::Integer(i16::MIN.into(), i16::MAX.into()),
@@ -55,7 +55,7 @@ impl Form {
         }
     }
 
-    /// Reads text where the form is one that the server reads alike.
+    /// Parses text in a form that the server parses in the same way.
     fn parse(&self, text: &[u8], out: &mut Vec<u8>) -> Option<Taken> {
         match self {
             Form::Integer(..) => self.integer(integer(text)?),
@@ -77,7 +77,7 @@ impl Form {
     }
 }
 
-/// An integer in decimal digits, with a sign or without.
+/// Parses an integer in decimal digits, with or without a sign.
 fn integer(text: &[u8]) -> Option<i64> {
     let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+"));
     let digits = digits.unwrap_or(text);
@@ -89,7 +89,7 @@ fn integer(text: &[u8]) -> Option<i64> {
         .ok()
 }
 
-/// A decimal of so few digits that every correct reading gives the same number.
+/// Parses a decimal with so few digits that every correct parser returns the same number.
 fn real(text: &[u8]) -> Option<f64> {
     const BYTES_MAX: usize = 16;
     let unsigned = text.strip_prefix(b"-").unwrap_or(text);
@@ -105,7 +105,7 @@ fn real(text: &[u8]) -> Option<f64> {
         .ok()
 }
 
-/// The 36 characters of a UUID.
+/// Parses the 36 characters of a UUID.
 fn uuid(text: &[u8]) -> Option<[u8; 16]> {
     const LENGTH: usize = 36;
     let text = std::str::from_utf8(text)
@@ -137,9 +137,9 @@ fn hex(digits: &[u8], out: &mut Vec<u8>) -> bool {
             })
 }
 
-/// A floating-point number as text that is read back the same; a whole one as an integer.
+/// Formats a floating-point number so that parsing returns the same number. A whole number becomes an integer.
 fn put_real(real: f64, out: &mut Vec<u8>) {
-    /// Integers up to here have no other real beside them.
+    /// 2^53: integers up to this one have an exact floating-point representation.
     const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
     let _ = match real {
         _ if real.is_nan() => write!(out, "NaN"),
@@ -205,7 +205,8 @@ impl Intake for Form {
     }
 }
 
-/// The dimensions of an array: as many as its first elements are in one another, as `json_populate_record` counts them.
+/// Returns the dimensions of an array: the nesting depth of its first elements, as `json_populate_record` counts
+/// them.
 fn dimensions(json: &[u8]) -> Result<usize, serde_json::Error> {
     let values: Vec<&RawValue> = serde_json::from_slice(json)?;
     match values.first().map(|value| value.get()) {
@@ -214,8 +215,8 @@ fn dimensions(json: &[u8]) -> Result<usize, serde_json::Error> {
     }
 }
 
-/// An array of so many dimensions as the server writes it. Every element but NULL and arrays stands in quotes: no word of an
-/// element is taken for a NULL then.
+/// Formats an array with this number of dimensions as the server does. Every element except NULL and arrays is
+/// quoted, so that no text is read as NULL.
 fn put_array(
     json: &[u8],
     dimensions: usize,

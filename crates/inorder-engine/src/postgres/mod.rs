@@ -1,19 +1,19 @@
 //! PostgreSQL, a private server.
 //!
-//! `initdb` makes a data folder without waiting for the disk, the server runs on a Unix socket with
-//! the settings asked for, and is stopped at once when nothing uses it any more. Each
-//! [`crate::Writer`] and [`crate::Reader`] has a connection, all else goes through a control
-//! connection.
+//! `initdb` creates a data folder without syncing the disk. The server runs on a Unix socket with the requested
+//! settings. It is stopped at once when its last user has ended. Each [`crate::Writer`] and [`crate::Reader`] has its
+//! own connection. All other statements use a control connection.
 
 mod bind;
+mod bulk_load;
 pub(crate) mod confine;
 mod copy;
 mod counters;
 pub(crate) mod database;
 mod ddl;
 mod intake;
-mod load;
 pub(crate) mod remote;
+mod running;
 mod session;
 pub(crate) mod settings;
 mod stream;
@@ -34,13 +34,13 @@ use std::{
     sync::OnceLock,
 };
 
-/// The name errors speak of.
+/// Name in error messages.
 const NAME: &str = "postgres";
 
 /// The superuser of the private server.
 pub(crate) const SUPERUSER: &str = "inorder";
 
-/// MiB of a file of the log: the smallest, so that a small log can be asked for.
+/// Size of a WAL segment in MiB: the minimum, so that a small log is possible.
 const WAL_SEGMENT_MIB: u64 = 1;
 
 static PROGRAMS: Programs = Programs {
@@ -73,7 +73,7 @@ static PROGRAMS: Programs = Programs {
     found: OnceLock::new(),
 };
 
-/// The newest PostgreSQL of this machine.
+/// The newest installed PostgreSQL.
 pub struct Postgres;
 
 impl Engine for Postgres {
@@ -89,7 +89,7 @@ impl Engine for Postgres {
         settings::accepts(settings)
     }
 
-    /// Its pages have the size it was compiled with.
+    /// The page size is the compiled one.
     fn ignores(&self) -> &'static [&'static str] {
         &[
             "page_size_bytes",
@@ -109,7 +109,7 @@ impl Engine for Postgres {
         }
     }
 
-    /// The compile options are the program's path and `pg_config --configure`, where it is there.
+    /// The compile options are the path of the program and the output of `pg_config --configure`, if it is installed.
     fn info(&self) -> Result<EngineInfo, Error> {
         let (program, version) = PROGRAMS.newest()?;
         let configure = Command::new(program.with_file_name("pg_config"))
@@ -156,7 +156,7 @@ impl Engine for Postgres {
     }
 }
 
-/// A new private server, its data in a folder of this name, and the folder of its socket.
+/// Starts a new private server with its data in a folder of this name, and the folder of its socket.
 pub(crate) fn create_named(
     name: &str,
     folder: &Path,
@@ -173,7 +173,7 @@ pub(crate) fn create_named(
     Ok((database, socket_folder))
 }
 
-/// Makes the data folder.
+/// Creates the data folder.
 fn initdb(program: &Path, home: &Home) -> Result<(), Error> {
     let mut initdb = Command::new(program.with_file_name("initdb"));
     initdb

@@ -1,29 +1,27 @@
-//! A PostgreSQL that runs already, and what speaks its protocol.
+//! A running server that speaks the protocol of PostgreSQL.
 
-use super::{NAME, Postgres, confine, database::PostgresDatabase, ddl, session::Address};
+use super::{Postgres, confine, database::PostgresDatabase, ddl, session::Address};
 use crate::{
-    Database, Error, Settings,
+    Database, DatabaseTable, Error, LoadTable, Settings,
     remote::{
         Protocol, Remote, ServerUrl,
         dialect::Facts,
         guest::{self, Guest, Standing},
-        host::Running,
     },
-    server::{Failure, owner::parent_of},
+    server::Failure,
 };
 use postgres::{Client, Config, NoTls, config::SslMode};
-use std::{fs, str::FromStr as _, sync::Arc, time::Duration};
+use std::{str::FromStr as _, sync::Arc, time::Duration};
 
-/// How long a connection may take to be made.
+/// Maximum time to connect.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 
-/// How it is reached by URL.
-pub static PROTOCOL: Protocol = Protocol {
-    schemes: &["postgres", "postgresql"],
+/// The protocol for connections by URL.
+pub const PROTOCOL: Protocol = Protocol {
     engine: &Postgres,
     facts,
     open,
-    table: crate::sharded::foreign::table,
+    table,
     clean_up,
     key_made: ddl::key_made,
 };
@@ -113,7 +111,7 @@ fn open(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error
     Ok(Box::new(database))
 }
 
-/// The way to the database that a URL names.
+/// Returns the connection options for the database of a URL.
 pub fn address(url: &ServerUrl) -> Result<Address, Error> {
     Ok(Address {
         config: config(url)?,
@@ -122,7 +120,7 @@ pub fn address(url: &ServerUrl) -> Result<Address, Error> {
     })
 }
 
-/// Opens the database that the URL names as it is, or one of its schemas.
+/// Opens the database of the URL as it is, or one of its schemas.
 pub fn visited(
     remote: &Remote,
     address: Address,
@@ -132,7 +130,12 @@ pub fn visited(
     PostgresDatabase::open_remote(remote, address, settings, Arc::new(()))
 }
 
-/// Removes a schema of inorder's. One that can't be is left to the next start.
+fn table(remote: &Remote, settings: &Settings, name: &str) -> Result<Box<dyn LoadTable>, Error> {
+    let database = visited(remote, address(&remote.url)?, settings)?;
+    Ok(Box::new(DatabaseTable::new(Arc::new(database), name)))
+}
+
+/// Drops a schema of `inorder`. The next start retries if that fails.
 fn drop_schema(client: &mut Client, schema: &str) {
     // A session that was killed may hold its locks yet.
     let _ = client.batch_execute("SET client_min_messages = warning; SET lock_timeout = '10s'");
@@ -154,38 +157,4 @@ fn clean_up(url: &ServerUrl) -> Result<Vec<String>, Error> {
         }
     }
     Ok(in_use)
-}
-
-/// What a session finds out of the server.
-pub fn ask(remote: &Remote, client: &mut Client) -> Running {
-    let may_flush = client.query_one(
-        "SELECT current_setting('is_superuser') = 'on' OR EXISTS(SELECT FROM pg_roles
-             WHERE rolname = 'pg_checkpoint' AND pg_has_role(oid, 'usage'))",
-        &[],
-    );
-    Running {
-        remote: remote.clone(),
-        process: postmaster(client),
-        may_flush: may_flush.and_then(|row| row.try_get(0)).unwrap_or(false),
-    }
-}
-
-/// The server's first process, where it runs on this machine and can be seen: the one that started
-/// this session's own. Its id may be another machine's: the process has to call itself this session.
-fn postmaster(client: &mut Client) -> Option<u32> {
-    let sql = "SELECT pg_backend_pid(), coalesce(inet_client_port(), -1), current_user::text";
-    let row = client.query_one(sql, &[]).ok()?;
-    let (pid, port, user): (i32, i32, String) = (
-        row.try_get(0).ok()?,
-        row.try_get(1).ok()?,
-        row.try_get(2).ok()?,
-    );
-    let came = match port {
-        -1 => "[local]".to_owned(),
-        _ => format!("({port})"),
-    };
-    let title = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let title = String::from_utf8_lossy(&title);
-    let is_own = [NAME, &user, &came].iter().all(|word| title.contains(word));
-    parent_of(pid.unsigned_abs()).filter(|_| is_own)
 }

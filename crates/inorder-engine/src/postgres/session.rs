@@ -13,14 +13,14 @@ use crate::{
 use postgres::{Client, Config, NoTls, Statement, types::ToSql};
 use std::ops::Range;
 
-/// Where a connection leads to.
+/// Connection options.
 #[derive(Clone)]
 pub struct Address {
-    /// The server, and who asks.
+    /// The server and the user.
     pub config: Config,
-    /// The schema that names without one are of; else the server's default.
+    /// Schema of names without one, or `None` for the server's default.
     pub schema: Option<String>,
-    /// Whether the role has foreign keys unenforced by itself.
+    /// Whether the role's own settings turn off the enforcement of foreign keys.
     pub has_replica_role: bool,
 }
 
@@ -81,7 +81,7 @@ impl Connection for Client {
         format!("COPY {table}({columns}) FROM STDIN")
     }
 
-    /// Copies rows in binary where they have that form, else as text.
+    /// Copies rows in binary if all values have that form, otherwise as text.
     fn bulk(
         &mut self,
         sql: &str,
@@ -94,10 +94,10 @@ impl Connection for Client {
     }
 }
 
-/// The class of errors by which a server that ends takes leave of a session.
+/// Class of errors with which a server ends a session.
 const ENDED: &str = "57P";
 
-/// Values as parameters.
+/// Converts values to parameters.
 fn parameters<'a>(cells: &'a [Cell<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     cells.iter().map(|cell| cell as _).collect()
 }
@@ -129,15 +129,15 @@ impl From<postgres::Error> for Failure {
     }
 }
 
-/// Whether the other side is gone.
+/// Returns whether the server has closed the connection.
 fn is_lost(error: &postgres::Error) -> bool {
     let source = std::error::Error::source(error);
     let io = source.and_then(|source| source.downcast_ref());
     error.is_closed() || io.is_some_and(is_end)
 }
 
-/// What is wrong with the row, where that is it: the classes 22 (data) and 23 (constraints) of
-/// <https://www.postgresql.org/docs/15/errcodes-appendix.html>, or a value that doesn't fit its type.
+/// Returns the problem of a row, if the row caused the error: the classes 22 (data) and 23 (constraints) of
+/// <https://www.postgresql.org/docs/15/errcodes-appendix.html>, or a value that does not fit its type.
 fn of_the_row(error: &postgres::Error) -> Option<String> {
     let Some(told) = error.as_db_error() else {
         return std::error::Error::source(error)

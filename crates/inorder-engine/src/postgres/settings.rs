@@ -1,10 +1,10 @@
-//! Settings as the server's own: <https://www.postgresql.org/docs/15/runtime-config.html>.
+//! Conversion of the settings to PostgreSQL's: <https://www.postgresql.org/docs/15/runtime-config.html>.
 
 use super::WAL_SEGMENT_MIB;
 use crate::{Settings, Synchronous, Write};
 use postgres::Client;
 
-/// KiB of a page.
+/// KiB per page.
 const PAGE_KIB: u64 = 8;
 /// `shared_buffers` has at least 16 pages and at most 2^30 - 1.
 const CACHE_KIB_MIN: u64 = 16 * PAGE_KIB;
@@ -13,7 +13,7 @@ const CACHE_KIB_MAX: u64 = 1_073_741_823 * PAGE_KIB;
 const WAL_MIB_MIN: u64 = 2 * WAL_SEGMENT_MIB;
 const WAL_MIB_MAX: u64 = 2_147_483_647;
 
-/// Which of the server's settings are reported, in this order.
+/// Server settings that are reported, in this order.
 const REPORTED: &[&str] = &[
     "server_version",
     "block_size",
@@ -36,7 +36,7 @@ const REPORTED: &[&str] = &[
     "maintenance_work_mem",
 ];
 
-/// What it can't do. A cache smaller than the smallest is raised to it.
+/// Returns an error for a setting that the engine does not support. A cache below the minimum is raised to it.
 pub fn accepts(settings: &Settings) -> Result<(), String> {
     if settings.write == Write::Routed {
         return Err("write by routed: it is one server, with nowhere to route rows to".to_owned());
@@ -44,7 +44,7 @@ pub fn accepts(settings: &Settings) -> Result<(), String> {
     accepts_sizes(settings)
 }
 
-/// The same for a server that is one of several.
+/// Returns the same for a server that is one of several.
 pub fn accepts_sizes(settings: &Settings) -> Result<(), String> {
     if !settings.page_size_bytes.is_power_of_two() {
         let bytes = settings.page_size_bytes;
@@ -59,7 +59,7 @@ pub fn accepts_sizes(settings: &Settings) -> Result<(), String> {
     Ok(())
 }
 
-/// The settings that the server is started with.
+/// Returns the settings for the start of the server.
 pub fn of_the_server(settings: &Settings) -> Vec<(&'static str, String)> {
     let on_off = |is_on: bool| if is_on { "on" } else { "off" }.to_owned();
     let cache_kib = settings.cache_kib.max(CACHE_KIB_MIN) / PAGE_KIB * PAGE_KIB;
@@ -92,7 +92,7 @@ pub fn of_the_server(settings: &Settings) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Every reported setting as the server has it now.
+/// Returns every reported setting with the server's current value.
 pub fn read_back(client: &mut Client) -> Result<Vec<(String, String)>, postgres::Error> {
     let mut all = Vec::new();
     for name in REPORTED {

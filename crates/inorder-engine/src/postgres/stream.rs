@@ -1,4 +1,4 @@
-//! One COPY for all rows, fed by batches: a thread holds the connection as long as it goes on.
+//! One COPY for all batches, in a thread that holds the connection until the COPY ends.
 
 use super::copy::{self, Copy};
 use crate::{Batch, server::session::Session};
@@ -10,20 +10,20 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// Batches that may wait to be sent: what bounds the memory.
+/// Maximum number of batches in the queue, which limits the memory.
 const WAITING_MAX: usize = 2;
 
-/// Rows as text; nothing at their end.
+/// Rows as text; `None` at their end.
 type Chunk = Option<Vec<u8>>;
 
-/// A COPY that goes on.
+/// A running COPY.
 pub struct Stream {
     chunks: SyncSender<Chunk>,
     thread: JoinHandle<(Session<Client>, Result<u64, postgres::Error>)>,
 }
 
 impl Stream {
-    /// Begins.
+    /// Starts the COPY.
     pub fn start(mut session: Session<Client>, copy: &Copy) -> Self {
         let (chunks, waiting) = sync_channel::<Chunk>(WAITING_MAX);
         let statement = copy.statement.clone();
@@ -46,14 +46,14 @@ impl Stream {
         Stream { chunks, thread }
     }
 
-    /// Sends rows. That they are refused is told at the end.
+    /// Sends rows. The server reports refused rows only at the end.
     pub fn send(&self, copy: &Copy, batch: &Batch, rows: Range<usize>) {
         let mut chunk = Vec::new();
         copy::text(&copy.types, batch, rows, &mut chunk);
         let _ = self.chunks.send(Some(chunk));
     }
 
-    /// Ends, with all rows stored or none. Gives the session back, and the number of rows.
+    /// Ends the COPY, with all rows stored or none. Returns the session and the number of rows.
     pub fn end(self, is_complete: bool) -> (Session<Client>, Result<u64, postgres::Error>) {
         if is_complete {
             let _ = self.chunks.send(None);

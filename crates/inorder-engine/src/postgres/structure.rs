@@ -1,15 +1,18 @@
-//! Sizes of tables, TOAST tables and indexes, and how they lie on their pages where the extension
-//! pgstattuple is there: <https://www.postgresql.org/docs/15/pgstattuple.html>.
+//! Sizes of tables, TOAST tables and indexes, and the fill of their pages if the extension pgstattuple is installed:
+//! <https://www.postgresql.org/docs/15/pgstattuple.html>.
 
 use crate::Tree;
 use postgres::{Client, Error, Row};
 
-/// Bytes of all tables of the schema, with their indexes, TOAST and maps of free space.
+/// Bytes of all tables of the schema, with their indexes, TOAST and maps of free space
+/// (<https://www.postgresql.org/docs/15/functions-admin.html#FUNCTIONS-ADMIN-DBSIZE>).
 pub const SIZE: &str = "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class
      WHERE relnamespace = current_schema()::text::regnamespace AND relkind = 'r'";
 
-/// One row a table, TOAST table and index: its id, name, table, kind, bytes, page size. TOAST
-/// tables have numbers for names, so they are called after their table.
+/// Query with one row per table, TOAST table and index: its id, name, table, kind, bytes, page size. TOAST tables
+/// have numbers as names, so the query names them after their table
+/// (<https://www.postgresql.org/docs/15/catalog-pg-class.html>,
+/// <https://www.postgresql.org/docs/15/catalog-pg-index.html>).
 const TREES: &str = "
     WITH owner AS (
         SELECT oid, oid AS table_oid, relname::text AS called FROM pg_class
@@ -32,8 +35,8 @@ const TREES: &str = "
     GROUP BY class.oid, class.relname, class.relkind, owner.oid, owner.table_oid, called
     ORDER BY name";
 
-/// Runs a command for each table of the schema: without one it would reach every other of the
-/// database, catalogs too.
+/// Runs a command for each table of the schema. Without a table, the command would process all tables of the
+/// database, also catalogs.
 pub fn on_every_table(client: &mut Client, command: &str) -> Result<(), Error> {
     let sql = "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = current_schema()";
     for row in client.query(sql, &[])? {
@@ -43,7 +46,7 @@ pub fn on_every_table(client: &mut Client, command: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// The schema, quoted, that the extension pgstattuple is in, where it is there and may be used.
+/// Returns the quoted schema of the extension pgstattuple, if it is installed and usable.
 pub fn page_looker(client: &mut Client) -> Option<String> {
     let row = client.query_opt(
         "SELECT quote_ident(nspname) FROM pg_extension
@@ -55,7 +58,7 @@ pub fn page_looker(client: &mut Client) -> Option<String> {
     row.ok()??.try_get(0).ok()
 }
 
-/// Every table and index of the schema. `looker` is the schema of pgstattuple.
+/// Returns every table and index of the schema. `looker` is the schema of pgstattuple.
 pub fn trees(client: &mut Client, looker: Option<&str>) -> Result<Vec<Tree>, Error> {
     let rows = client.query(TREES, &[])?;
     rows.iter()
@@ -81,7 +84,7 @@ fn tree(row: &Row) -> Result<Tree, Error> {
     })
 }
 
-/// Visits every page of a tree.
+/// Reads every page of a tree.
 fn look_into(client: &mut Client, looker: &str, oid: u32, tree: &mut Tree) -> Result<(), Error> {
     if !tree.is_index {
         let sql = format!(

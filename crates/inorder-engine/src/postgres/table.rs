@@ -1,11 +1,11 @@
-//! A table as a load has to know it, read off the catalog.
+//! Properties of a table that a load needs, from the catalog.
 
 use super::intake::Form;
 use crate::{ColumnInfo, Error, LoadColumn, LoadShape, server::Connection as _};
 use postgres::{Client, Row, types::Type};
 use std::sync::Arc;
 
-/// A table that is there.
+/// An existing table.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// Its object identifier.
@@ -14,28 +14,28 @@ pub struct Table {
     pub name: String,
     /// Its name with the schema, as SQL writes it.
     pub quoted: String,
-    /// Whether rows that come have triggers of somebody's to pass, on the table itself or a partition.
+    /// Whether inserted rows fire user triggers, of the table itself or of a partition.
     pub has_triggers: bool,
-    /// Whether a foreign key leads to the table itself: rows may come before those they lead to, as long as it is in
-    /// one statement.
+    /// Whether a foreign key refers to the table itself. Rows may then precede the rows they refer to, if one
+    /// statement inserts both.
     pub leads_to_itself: bool,
     /// Its columns.
     pub columns: Vec<TableColumn>,
 }
 
-/// A column of it.
+/// A column of the table.
 #[derive(Clone, Debug)]
 pub struct TableColumn {
     info: ColumnInfo,
     /// Its type, domains resolved.
     pub ty: Type,
-    /// The type of an array's elements, domains resolved, and what stands between them.
+    /// Type of an array's elements with domains resolved, and their delimiter.
     element: Option<(Type, u8)>,
     is_exact: bool,
     is_counted: bool,
 }
 
-/// The table that a name means. First it is a name without a schema, whatever is in it; then one as SQL writes it.
+/// Query for the table of a name: first as a literal name without a schema, then as an identifier in SQL syntax.
 const TABLE: &str = "
     SELECT pg_class.oid, relname::text, format('%I.%I', nspname, relname),
         EXISTS (SELECT FROM pg_trigger WHERE tgrelid IN (SELECT pg_class.oid UNION SELECT relid FROM pg_partition_tree(pg_class.oid))
@@ -44,9 +44,18 @@ const TABLE: &str = "
     FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
     WHERE pg_class.oid = to_regclass(";
 
-/// Its columns. `base` and `elements` have what domains are made of.
-const COLUMNS: &str = "
-    WITH RECURSIVE own(of, ty) AS (
+/// Columns that [`column_info`] reads. Source: <https://www.postgresql.org/docs/15/catalog-pg-attribute.html>.
+pub const COLUMN_INFO: &str = "attname::text, format_type(atttypid, atttypmod),
+    NOT attnotnull OR atthasdef OR attidentity <> '',
+    coalesce(array_position(indkey::int2[], attnum) + 1, 0)";
+
+/// Joins the primary key that [`COLUMN_INFO`] needs.
+pub const PRIMARY_KEY: &str = "LEFT JOIN pg_index ON indrelid = attrelid AND indisprimary";
+
+/// Query for a table's columns. `base` and `elements` are the underlying types of domains.
+fn columns_query() -> String {
+    format!(
+        "WITH RECURSIVE own(of, ty) AS (
         SELECT DISTINCT atttypid, atttypid FROM pg_attribute
             WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped
         UNION ALL SELECT of, typbasetype FROM own JOIN pg_type ON oid = ty WHERE typtype = 'd'
@@ -56,9 +65,7 @@ const COLUMNS: &str = "
         UNION ALL SELECT of, typbasetype FROM element JOIN pg_type ON oid = ty WHERE typtype = 'd'
     ), elements AS (
         SELECT of, pg_type.oid FROM element JOIN pg_type ON pg_type.oid = ty WHERE typtype <> 'd')
-    SELECT attname::text, format_type(atttypid, atttypmod),
-        NOT attnotnull OR atthasdef OR attidentity <> '',
-        coalesce(array_position(indkey::int2[], attnum) + 1, 0),
+    SELECT {COLUMN_INFO},
         base.oid, elements.oid, base.typdelim::text,
         base.oid = atttypid AND (base.typname IN ('int2', 'int4', 'int8', 'uuid')
             OR base.typname IN ('text', 'varchar') AND atttypmod = -1
@@ -70,15 +77,18 @@ const COLUMNS: &str = "
     FROM pg_attribute
     JOIN base ON base.of = atttypid
     LEFT JOIN elements ON elements.of = base.typelem AND base.typcategory = 'A'
-    LEFT JOIN pg_index ON indrelid = attrelid AND indisprimary
+    {PRIMARY_KEY}
     WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped
-    ORDER BY attnum";
+    ORDER BY attnum"
+    )
+}
 
-/// The code of a name that SQL can't read.
+/// Error code of a name that is not valid SQL.
 const INVALID_NAME: &str = "42602";
 
 impl Table {
-    /// The table that a name means: a name without a schema, or one as SQL writes it, with a schema or not.
+    /// Returns the table of a name: a literal name without a schema, or an identifier in SQL syntax with or without
+    /// one.
     pub fn find(client: &mut Client, name: &str) -> Result<Option<Self>, postgres::Error> {
         let found = client.query_opt(&format!("{TABLE}quote_ident($1))"), &[&name])?;
         let found = match found {
@@ -93,7 +103,7 @@ impl Table {
 
     fn read(client: &mut Client, row: &Row) -> Result<Self, postgres::Error> {
         let oid: u32 = row.try_get(0)?;
-        let columns = client.query(COLUMNS, &[&oid])?;
+        let columns = client.query(&columns_query(), &[&oid])?;
         Ok(Table {
             oid,
             name: row.try_get(1)?,
@@ -107,7 +117,7 @@ impl Table {
         })
     }
 
-    /// The error that there is none.
+    /// Returns the error for a missing table.
     pub fn missing(name: &str) -> Error {
         Error::Database {
             doing: format!("looking for the table {name}"),
@@ -115,7 +125,7 @@ impl Table {
         }
     }
 
-    /// What a load has to know of it.
+    /// Returns the properties that a load needs.
     pub fn shape(self) -> LoadShape {
         LoadShape {
             columns: self.columns.into_iter().map(TableColumn::into).collect(),
@@ -125,12 +135,12 @@ impl Table {
         }
     }
 
-    /// The column of this name.
+    /// Returns the column of this name.
     pub fn column(&self, name: &str) -> Option<&TableColumn> {
         self.columns.iter().find(|column| column.info.name == name)
     }
 
-    /// Columns as SQL writes them.
+    /// Formats column names for SQL.
     pub fn list(columns: &[&str]) -> String {
         let names: Vec<String> = columns.iter().map(|name| Client::quoted(name)).collect();
         names.join(",")
@@ -139,16 +149,10 @@ impl Table {
 
 impl TableColumn {
     fn read(row: &Row) -> Result<Self, postgres::Error> {
-        let primary_key: i32 = row.try_get(3)?;
         let element: Option<u32> = row.try_get(5)?;
         let delimiter: String = row.try_get(6)?;
         Ok(TableColumn {
-            info: ColumnInfo {
-                name: row.try_get(0)?,
-                declared_type: row.try_get(1)?,
-                is_optional: row.try_get(2)?,
-                primary_key: primary_key.unsigned_abs(),
-            },
+            info: column_info(row)?,
             ty: known(row.try_get(4)?),
             element: element.map(|element| {
                 let delimiter = delimiter.bytes().next().unwrap_or(b',');
@@ -160,7 +164,18 @@ impl TableColumn {
     }
 }
 
-/// A type that comes with the server; any other is as good as unknown.
+/// Reads a column from a row that begins with [`COLUMN_INFO`].
+pub fn column_info(row: &Row) -> Result<ColumnInfo, postgres::Error> {
+    let primary_key: i32 = row.try_get(3)?;
+    Ok(ColumnInfo {
+        name: row.try_get(0)?,
+        declared_type: row.try_get(1)?,
+        is_optional: row.try_get(2)?,
+        primary_key: primary_key.unsigned_abs(),
+    })
+}
+
+/// Returns the built-in type with this id. All other types are treated as unknown.
 fn known(oid: u32) -> Type {
     Type::from_oid(oid).unwrap_or(Type::UNKNOWN)
 }

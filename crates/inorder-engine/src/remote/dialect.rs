@@ -1,15 +1,14 @@
-//! What answers at a URL: the products that speak PostgreSQL's or MySQL's protocol, how each is known,
-//! and what differs. One line a product; what is said of those that can't be started here is from
-//! their documentation.
+//! Products that speak the protocol of PostgreSQL or MySQL: how each is identified, and what it lacks. One line per
+//! product. For products that `inorder` cannot start, the facts are from their documentation.
 
 use Feature::{Bulk, Counters, Flush, LaterKeys, Sizes, Uuid, Vacuum};
 
-/// What a server said of itself.
+/// Facts that a server reports about itself.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// What `version()` answered.
+    /// Result of `version()`.
     pub version: String,
-    /// Names of what is there and matters: extensions, functions, variables as `name=value`.
+    /// Names of relevant features: extensions, functions, and variables as `name=value`.
     pub has: Vec<String>,
 }
 
@@ -23,28 +22,27 @@ impl Facts {
     }
 }
 
-/// What a server may lack of what the workbench asks for.
+/// Features that a server may lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {
     /// Rows by COPY or LOAD DATA LOCAL.
     Bulk,
-    /// A statement that writes what is in memory to the disk.
+    /// A statement that writes all dirty pages to the disk.
     Flush,
-    /// Counters of bytes written that are those of its storage.
+    /// Counters of the bytes that its storage wrote.
     Counters,
     /// Sizes of tables and indexes.
     Sizes,
     /// A statement that rewrites a table without free space.
     Vacuum,
-    /// A type of UUIDs.
+    /// A UUID type.
     Uuid,
-    /// Keys and indexes that cost less when they are made after the rows, in a way that others don't see
-    /// half of.
+    /// A deferred index build that is cheaper than maintaining the indexes, and atomic for other sessions.
     LaterKeys,
 }
 
 impl Feature {
-    /// In words.
+    /// Returns the feature in words.
     pub const fn name(self) -> &'static str {
         match self {
             Bulk => "rows by COPY or LOAD DATA LOCAL",
@@ -64,15 +62,15 @@ pub struct Dialect {
     pub name: &'static str,
     /// The engine whose protocol and SQL it speaks.
     pub engine: &'static str,
-    /// How it is known.
+    /// Mark that identifies it.
     is_it: fn(&Facts) -> bool,
-    /// What it lacks.
+    /// Missing features.
     pub lacks: &'static [Feature],
-    /// What its documentation says of keys; empty where that is what is measured.
+    /// Rules for keys from its documentation; empty if `inorder` measures them.
     pub advice: &'static str,
 }
 
-/// Every product, those that are known by a mark of their own before the ones they derive from.
+/// All products. A product with its own mark precedes the product it derives from.
 pub const DIALECTS: &[Dialect] = &[
     Dialect {
         name: "CockroachDB",
@@ -158,7 +156,7 @@ pub const DIALECTS: &[Dialect] = &[
     },
 ];
 
-/// The product that says this over the protocol of an engine.
+/// Returns the product that reports these facts over the protocol of an engine.
 pub fn recognise(engine: &str, facts: &Facts) -> Option<&'static Dialect> {
     let of_engine = |dialect: &&Dialect| dialect.engine == engine;
     DIALECTS
@@ -168,7 +166,7 @@ pub fn recognise(engine: &str, facts: &Facts) -> Option<&'static Dialect> {
 }
 
 impl Dialect {
-    /// The number of its version, with what follows; TiDB's own is behind MySQL's.
+    /// Returns the version number and its suffix. TiDB's own version follows that of MySQL.
     pub fn number<'a>(&self, facts: &'a Facts) -> &'a str {
         let is_number =
             |word: &&str| word.starts_with(|char: char| char.is_ascii_digit() || char == 'v');
@@ -176,7 +174,7 @@ impl Dialect {
         first.unwrap_or(&facts.version)
     }
 
-    /// Its name and version.
+    /// Returns name and version.
     pub fn version(&self, facts: &Facts) -> String {
         format!("{} {}", self.name, self.number(facts))
     }
@@ -193,7 +191,7 @@ mod tests {
         }
     }
 
-    /// What each product says of itself, from its documentation and from reports of its users.
+    /// Facts that each product reports, from its documentation and from reports of its users.
     const SAID: &[(&str, &str, &str, &[&str], &str)] = &[
         (
             "postgres",

@@ -1,8 +1,8 @@
-//! What inorder makes on a server that isn't its own: a schema, removed when its last user is gone.
+//! A schema of `inorder` on a running server, removed when its last user has ended.
 //!
-//! The schema's name says which process of which machine made it, and ends with a checksum: no other
-//! name is ever taken for one of inorder's, and one whose process still runs, or ran on a machine
-//! that can't be asked, is left alone.
+//! The name of the schema identifies the process and machine that created it, and ends with a checksum. No other name
+//! is mistaken for one of `inorder`. A schema is kept if its process still runs, or ran on a machine that cannot be
+//! checked.
 
 use crate::server::owner::Owner;
 use std::{
@@ -11,11 +11,10 @@ use std::{
     hash::{BuildHasher as _, Hasher as _},
 };
 
-/// Begins the names of schemas.
+/// Prefix of schema names.
 pub const PREFIX: &str = "inorder_";
 
-/// A new name: `inorder_PID_BEGAN_PLACE_RANDOM_CHECK`, of at most 63 characters, all of them lower-case
-/// letters, digits and underscores.
+/// Returns a new name: `inorder_PID_BEGAN_PLACE_RANDOM_CHECK`, at most 63 lower-case letters, digits and underscores.
 pub fn new_name() -> String {
     let owner = Owner::own();
     let random = RandomState::new().build_hasher().finish() as u32;
@@ -27,18 +26,18 @@ pub fn new_name() -> String {
     format!("{name}_{:08x}", check(&name))
 }
 
-/// What a schema's name says of it.
+/// Owner of a schema according to its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// None of inorder's.
+    /// Not created by `inorder`.
     Foreign,
-    /// Made by a process that is gone.
+    /// Created by a process that has ended.
     Abandoned,
-    /// Made by a process that runs, or of another machine.
+    /// Created by a running process, or on another machine.
     InUse,
 }
 
-/// What this name says.
+/// Reads the owner from a name.
 pub fn standing(name: &str) -> Standing {
     let Some((owner, made_at)) = read(name) else {
         return Standing::Foreign;
@@ -62,8 +61,8 @@ fn read(name: &str) -> Option<(Owner, u32)> {
     Some((owner, u32::from_str_radix(fields.next()?, 16).ok()?))
 }
 
-/// Where process ids mean what they mean here: this start of this machine, and its space of ids
-/// (a container has its own). `None` where the system doesn't tell: nobody can be said to be gone.
+/// Returns an identifier for this boot of this machine and its PID namespace (a container has its own). Returns
+/// `None` if the system reveals neither; then no process counts as ended.
 fn place() -> Option<u32> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let space = fs::read_link("/proc/self/ns/pid").ok()?;
@@ -76,9 +75,9 @@ fn check(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, step)
 }
 
-/// A schema; `remove` is called when it is dropped.
+/// A schema. Dropping it calls `remove`.
 pub struct Guest<R: FnMut() + Send> {
-    /// How it is removed.
+    /// Function that removes the schema.
     pub remove: R,
 }
 

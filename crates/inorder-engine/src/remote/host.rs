@@ -1,32 +1,32 @@
-//! The server behind an open database: a private one, or one that runs already.
+//! The server of an open database: a private one, or a running one.
 
 use super::{Remote, dialect::Feature};
 use crate::{
     Error,
-    server::{Server, process::with_children},
+    server::{Server, children::with_children},
 };
 use std::sync::Arc;
 
-/// The server of a database.
+/// Server of a database.
 pub enum Host {
-    /// Its own.
+    /// A private server.
     Private(Arc<Server>),
-    /// One that runs already.
+    /// A running server.
     Running(Running),
 }
 
-/// A server that runs already, as a session found it.
+/// A running server and the properties that a session found.
 pub struct Running {
-    /// What it is.
+    /// Product.
     pub remote: Remote,
-    /// Its first process, where that runs on this machine and can be seen.
+    /// First process of the server, if it runs on this machine and is visible.
     pub process: Option<u32>,
-    /// Whether the user of the URL may have memory written to the disk.
+    /// Whether the user of the URL may write dirty pages to the disk.
     pub may_flush: bool,
 }
 
 impl Host {
-    /// Whether the server has something.
+    /// Returns whether the server has a feature.
     pub fn has(&self, feature: Feature) -> bool {
         match self {
             Host::Private(_) => true,
@@ -34,7 +34,7 @@ impl Host {
         }
     }
 
-    /// The same as an error that says what it lacks: what needs it is unobservable.
+    /// Returns an error that names the missing feature, or nothing. A value that needs the feature is unobservable.
     pub fn needs(&self, feature: Feature) -> Result<(), Error> {
         match self {
             Host::Running(running) if running.remote.lacks(feature) => {
@@ -44,7 +44,7 @@ impl Host {
         }
     }
 
-    /// Whether memory can be written to the disk.
+    /// Returns whether dirty pages can be written to the disk.
     pub fn may_flush(&self) -> bool {
         match self {
             Host::Private(_) => true,
@@ -52,7 +52,7 @@ impl Host {
         }
     }
 
-    /// Its processes, as far as they are in sight.
+    /// Returns the visible processes of the server.
     pub fn processes(&self) -> Vec<u32> {
         match self {
             Host::Private(server) => server.processes(),
@@ -60,7 +60,7 @@ impl Host {
         }
     }
 
-    /// Whether its processes can be seen.
+    /// Returns whether the processes of the server are visible.
     pub fn is_in_sight(&self) -> bool {
         match self {
             Host::Private(_) => true,
@@ -68,7 +68,7 @@ impl Host {
         }
     }
 
-    /// What settings say of it besides what is read back.
+    /// Returns properties for the settings of a trial, in addition to those that are read back.
     pub fn told(&self) -> Vec<(String, String)> {
         let running = match self {
             Host::Private(server) => return server.home.told().into_iter().collect(),

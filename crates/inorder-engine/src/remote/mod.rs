@@ -1,13 +1,12 @@
-//! Servers that run already, reached by URL.
+//! Running servers that are reached by URL.
 //!
-//! A trial works in a schema of its own making (`guest`); nothing else of the server is changed, and
-//! none of its settings: they are read back. What answers at a URL, and what that lacks, is in the list
-//! of [`dialect`]s.
+//! A trial creates its own schema (`guest`). It changes nothing else on the server and no settings; it only reads
+//! them back. The list of [`dialect`]s has the supported products and their missing features.
 
 pub mod dialect;
 pub(crate) mod guest;
 pub(crate) mod host;
-mod url;
+pub(crate) mod url;
 
 pub use url::ServerUrl;
 
@@ -18,42 +17,28 @@ use dialect::{Dialect, Facts, Feature};
 use inorder_key::{Encoding, KeyKind};
 use std::path::Path;
 
-/// A protocol of servers: how to ask, and how to open a database. Adding one is a line in
-/// [`PROTOCOLS`].
+/// A protocol of servers: functions that connect and open a database.
 pub(crate) struct Protocol {
-    /// What URLs begin with.
-    pub schemes: &'static [&'static str],
-    /// The engine whose SQL it takes.
+    /// Engine with the same SQL.
     pub engine: &'static dyn Engine,
-    /// Connects, and asks what the server is.
+    /// Connects, and queries the properties of the server.
     pub facts: fn(&ServerUrl) -> Result<Facts, Error>,
-    /// Makes a schema and opens it.
+    /// Creates a schema and opens it.
     pub open: Open,
-    /// Opens a table of the database that the URL names, as it is.
+    /// Opens a table of the database of the URL as it is.
     pub table: OpenTable,
-    /// Removes the schemas of processes that are gone. Returns the names of those that are in use or
-    /// can't be told to be gone.
+    /// Removes the schemas of processes that have ended. Returns the names of those that are in use or whose process
+    /// cannot be checked.
     pub clean_up: fn(&ServerUrl) -> Result<Vec<String>, Error>,
-    /// The column of a key that a server of a version makes, or why there is none.
+    /// Returns the column of a key that a server of this version generates, or why there is none.
     pub key_made: fn(&str, KeyKind, Encoding) -> Result<&'static str, String>,
 }
 
 type Open = fn(&Remote, &Settings) -> Result<Box<dyn Database>, Error>;
 type OpenTable = fn(&Remote, &Settings, &str) -> Result<Box<dyn LoadTable>, Error>;
 
-/// Every protocol.
-static PROTOCOLS: &[&Protocol] = &[&crate::postgres::PROTOCOL, &crate::mariadb::PROTOCOL];
-
-/// What URLs may begin with.
-fn schemes() -> impl Iterator<Item = &'static str> {
-    PROTOCOLS
-        .iter()
-        .flat_map(|protocol| protocol.schemes)
-        .copied()
-}
-
-/// The parts of [`Settings`] that are of a connection, or of how rows are sent: all others are the
-/// running server's own.
+/// The parts of [`Settings`] that concern a connection, or how rows are sent. The running server determines all
+/// others.
 const IGNORED: &[&str] = &[
     "page_size_bytes",
     "cache_kib",
@@ -64,28 +49,23 @@ const IGNORED: &[&str] = &[
     "checkpoint_pages",
 ];
 
-/// A server that runs already.
+/// A running server.
 #[derive(Clone)]
 pub struct Remote {
     protocol: &'static Protocol,
-    /// Where it is.
+    /// URL of the server.
     pub url: ServerUrl,
-    /// What it is.
+    /// Product and features.
     pub dialect: &'static Dialect,
     facts: Facts,
 }
 
 impl Remote {
-    /// Connects to the server at a URL and asks what it is.
+    /// Connects to the server at a URL by a protocol and identifies it.
     ///
     /// # Errors
-    /// When nothing answers there, it refuses, or it is none of [`dialect::DIALECTS`].
-    pub fn at(url: &ServerUrl) -> Result<Self, Error> {
-        let speaks = |protocol: &&&Protocol| protocol.schemes.contains(&url.scheme());
-        let protocol = PROTOCOLS
-            .iter()
-            .find(speaks)
-            .ok_or_else(|| url.error("no protocol has this name"))?;
+    /// If no server answers, it refuses the connection, or it is none of [`dialect::DIALECTS`].
+    pub(crate) fn speaking(protocol: &'static Protocol, url: &ServerUrl) -> Result<Self, Error> {
         let facts = (protocol.facts)(url)?;
         let dialect = dialect::recognise(protocol.engine.name(), &facts).ok_or_else(|| {
             url.error(format!(
@@ -101,37 +81,37 @@ impl Remote {
         })
     }
 
-    /// Opens a table of the database that the URL names, which need not be there, for loading into it. Of the
-    /// settings, `foreign_keys` and `write` count.
+    /// Opens a table of the database of the URL for loading. The table need not exist. Only the settings
+    /// `foreign_keys` and `write` are used.
     ///
     /// # Errors
-    /// When it refuses, or can't take rows the way the settings say.
+    /// If the server refuses, or does not support the settings.
     pub fn table(&self, settings: &Settings, name: &str) -> Result<Box<dyn LoadTable>, Error> {
         self.accepts(settings)
             .map_err(|what| self.url.error(what))?;
         (self.protocol.table)(self, settings, name)
     }
 
-    /// Whether it lacks something.
+    /// Returns whether the server lacks a feature.
     pub fn lacks(&self, feature: Feature) -> bool {
         self.dialect.lacks.contains(&feature)
     }
 
-    /// What it is, and which version.
+    /// Returns product and version.
     pub fn version(&self) -> String {
         self.dialect.version(&self.facts)
     }
 
-    /// Removes the schemas of processes that are gone. Returns the names of the others of inorder's,
-    /// which are in use or of another machine.
+    /// Removes the schemas of processes that have ended. Returns the names of the other schemas of `inorder`, which
+    /// are in use or of another machine.
     ///
     /// # Errors
-    /// When the server doesn't answer.
+    /// If the server does not answer.
     pub fn clean_up(&self) -> Result<Vec<String>, Error> {
         (self.protocol.clean_up)(&self.url)
     }
 
-    /// What settings say of it besides what is read back.
+    /// Returns properties for the settings of a trial, in addition to those that are read back.
     pub(crate) fn told(&self) -> Vec<(String, String)> {
         let lacks: Vec<&str> = self.dialect.lacks.iter().map(|lack| lack.name()).collect();
         let mut told = vec![
@@ -160,7 +140,7 @@ impl Remote {
         told
     }
 
-    /// An error for something it can't do.
+    /// Returns the error for an unsupported operation.
     pub(crate) fn unsupported(&self, feature: Feature) -> Error {
         Error::Unsupported {
             engine: self.dialect.name,
@@ -205,7 +185,7 @@ impl Engine for Remote {
         self.protocol.engine.kernel_check()
     }
 
-    /// The compile options are what it says of itself, where it is, and what it lacks.
+    /// The compile options are the version string of the server, its address, and its missing features.
     fn info(&self) -> Result<EngineInfo, Error> {
         let told = self
             .told()
@@ -258,7 +238,7 @@ impl Engine for Remote {
         }
     }
 
-    /// A schema of its own on the server; the folder isn't used.
+    /// Creates a schema on the server. The folder is not used.
     fn create(&self, _folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, Error> {
         self.accepts(settings)
             .map_err(|what| self.url.error(what))?;

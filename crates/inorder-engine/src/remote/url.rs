@@ -4,19 +4,30 @@ use crate::Error;
 use std::fmt;
 use url::Url;
 
-/// Where a running server is and who asks: `postgres://user:password@host:port/database` or
-/// `mysql://…`. What is shown of it has no password.
+/// Address and user of a running server: `postgres://user:password@host:port/database` or `mysql://…`. Its display
+/// form has no password.
 #[derive(Clone)]
-pub struct ServerUrl(Url);
+pub struct ServerUrl {
+    url: Url,
+    engine: &'static str,
+}
 
-/// Names of parameters that hold a secret.
+/// URL schemes, and the engine whose protocol each one selects.
+pub const SCHEMES: &[(&str, &str)] = &[
+    ("postgres", "postgres"),
+    ("postgresql", "postgres"),
+    ("mysql", "mariadb"),
+    ("mariadb", "mariadb"),
+];
+
+/// Names of parameters that contain a secret.
 const SECRETS: &[&str] = &["password", "sslpassword", "passfile"];
 
 impl ServerUrl {
-    /// Reads a URL.
+    /// Parses a URL.
     ///
     /// # Errors
-    /// When it isn't one; the message doesn't repeat it, as it may hold a password.
+    /// If the text is not a URL. The message does not repeat it, because it may contain a password.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let wrong = |why: &str| Error::Url {
             url: "the URL of the server".to_owned(),
@@ -26,39 +37,44 @@ impl ServerUrl {
             ),
         };
         let url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
-        if !super::schemes().any(|scheme| scheme == url.scheme()) || url.cannot_be_a_base() {
-            let known: Vec<&str> = super::schemes().collect();
-            return Err(wrong(&format!(
-                "it doesn't begin with one of {}",
-                known.join("://, ")
-            )));
+        match SCHEMES.iter().find(|(scheme, _)| *scheme == url.scheme()) {
+            Some((_, engine)) if !url.cannot_be_a_base() => Ok(ServerUrl { url, engine }),
+            _ => {
+                let known = SCHEMES.iter().map(|(scheme, _)| *scheme);
+                let known = known.collect::<Vec<_>>().join("://, ");
+                Err(wrong(&format!("it doesn't begin with one of {known}")))
+            }
         }
-        Ok(ServerUrl(url))
     }
 
-    /// What comes before `://`.
+    /// Returns the scheme.
     pub fn scheme(&self) -> &str {
-        self.0.scheme()
+        self.url.scheme()
     }
 
-    /// With its password: for a driver, or for a process that is to connect too.
+    /// Returns the name of the engine whose protocol the server speaks.
+    pub(crate) fn engine(&self) -> &'static str {
+        self.engine
+    }
+
+    /// Returns the URL with its password, for a driver or for another process that connects.
     pub fn reveal(&self) -> &str {
-        self.0.as_str()
+        self.url.as_str()
     }
 
-    /// The same server under another scheme.
+    /// Returns the URL of the same server with another scheme.
     pub(crate) fn with_scheme(&self, scheme: &str) -> String {
-        let rest = &self.0.as_str()[self.scheme().len()..];
+        let rest = &self.url.as_str()[self.scheme().len()..];
         format!("{scheme}{rest}")
     }
 
-    /// A parameter behind the `?`.
+    /// Returns a query parameter.
     pub fn parameter(&self, name: &str) -> Option<String> {
-        let mut pairs = self.0.query_pairs();
+        let mut pairs = self.url.query_pairs();
         pairs.find_map(|(key, value)| (key == name).then(|| value.into_owned()))
     }
 
-    /// An error of this server.
+    /// Creates an error of this server.
     pub(crate) fn error(&self, message: impl Into<String>) -> Error {
         Error::Url {
             url: self.to_string(),
@@ -69,7 +85,7 @@ impl ServerUrl {
 
 impl fmt::Display for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = self.0.clone();
+        let mut shown = self.url.clone();
         // A URL without a host has none to take away.
         let _ = shown.set_password(None);
         let open: Vec<(String, String)> = shown

@@ -1,5 +1,5 @@
-//! Finds a server's program: in a folder named by a variable, else in PATH and where distributions
-//! put it, the newest version first.
+//! Finds a server's program: in the folder of an environment variable, otherwise in PATH and in the folders of
+//! distributions, the newest version first.
 
 use crate::{Error, Found};
 use std::{
@@ -10,30 +10,30 @@ use std::{
     sync::OnceLock,
 };
 
-/// How a server's program is found, and how it gets there.
+/// How to find a server's program, and how to install it.
 pub struct Programs {
     /// The engine's name.
     pub engine: &'static str,
-    /// Names of the server's program.
+    /// File names of the server's program.
     pub names: &'static [&'static str],
-    /// A word that its answer to `--version` must have (MySQL's is called mysqld too).
+    /// A word that its output for `--version` must contain (MySQL's program is also called mysqld).
     pub says: &'static str,
-    /// The variable that names the folder to look in instead of all others.
+    /// Environment variable with the only folder to search.
     pub variable: &'static str,
-    /// Folders besides PATH; a `*` stands for the rest of a folder's name.
+    /// Folders besides PATH. A `*` matches the rest of a folder's name.
     pub folders: &'static [&'static str],
-    /// The command that installs it: a word of `/etc/os-release`'s ID and ID_LIKE, and the command.
-    /// The first is told where none fits.
+    /// Commands that install the server: a word of `/etc/os-release`'s ID and ID_LIKE, and the command. Errors show
+    /// the first command if none matches.
     pub install: &'static [(&'static str, &'static str)],
-    /// What was found the first time: no program comes or goes while this one runs.
+    /// Result of the first search, which is kept while this process runs.
     pub found: OnceLock<Vec<Found>>,
 }
 
 impl Programs {
-    /// Every program found, the newest first.
+    /// Returns every program found, the newest first.
     ///
     /// # Errors
-    /// [`Error::NotInstalled`] where there is none.
+    /// [`Error::NotInstalled`] if there is none.
     pub fn find(&self) -> Result<Vec<Found>, Error> {
         match self.found.get_or_init(|| self.look()).as_slice() {
             [] => Err(Error::NotInstalled {
@@ -65,7 +65,7 @@ impl Programs {
         found
     }
 
-    /// The newest program.
+    /// Returns the newest program.
     ///
     /// # Errors
     /// As [`Programs::find`].
@@ -85,8 +85,8 @@ impl Programs {
     }
 }
 
-/// The command that fits this machine: of a word of `/etc/os-release`'s ID and ID_LIKE and a command
-/// each, or else the first.
+/// Returns the command for this machine: the one whose word is in `/etc/os-release`'s ID or ID_LIKE, or the first
+/// one.
 pub fn install_command(commands: &[(&str, &str)]) -> String {
     let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
     let ids: Vec<&str> = release
@@ -100,7 +100,7 @@ pub fn install_command(commands: &[(&str, &str)]) -> String {
     command.map_or_else(String::new, |(_, command)| (*command).to_owned())
 }
 
-/// The folders a pattern stands for: it has at most one `*`, at the end of a folder's name.
+/// Returns the folders that match a pattern. It has at most one `*`, at the end of a folder's name.
 fn matching(pattern: &str) -> Vec<PathBuf> {
     let Some((before, after)) = pattern.split_once('*') else {
         return vec![pattern.into()];
@@ -114,14 +114,14 @@ fn matching(pattern: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The first word that begins with a digit and has a point.
+/// Returns the first word that begins with a digit and contains a point.
 fn version_in(text: &str) -> Option<String> {
     let is_version = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
     let word = text.split_whitespace().find(is_version)?;
     Some(word.to_owned())
 }
 
-/// The numbers a version begins with.
+/// Returns the numbers at the beginning of a version.
 pub fn numbers(version: &str) -> Vec<u64> {
     version
         .split(['.', '-'])

@@ -1,12 +1,12 @@
-//! The folders of one private server, and the removal of those whose owner is gone.
+//! The folders of a private server, and the removal of folders whose owner has ended.
 //!
-//! The data lie in a folder of the engine's name inside the database's folder. Where the server's
-//! user can't pass through (a root's `/root`), they lie in the run folder. The run folder is in the
-//! system's folder of temporary files, because the path of a Unix socket has at most 107 bytes; its
-//! name says which process owns it and when that began, and the server's command line has it, so
-//! that a start can tell what a killed process left behind from what others still use.
+//! The data are in a folder with the engine's name inside the database's folder. If the server's user cannot access
+//! that (such as root's `/root`), they are in the run folder. The run folder is in the system's folder for temporary
+//! files, because the path of a Unix socket has at most 107 bytes. The name of the run folder contains the owner's
+//! process id and start time. The server's command line contains the run folder. A later start can therefore
+//! distinguish the remains of a killed process from folders in use.
 
-use super::{owner::Owner, process::go_on, template::TEMPLATES, user::User};
+use super::{children::go_on, owner::Owner, user::User};
 use crate::Error;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::{
@@ -19,31 +19,35 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Begins the names of run folders.
+/// Name of the folder of prepared data folders, if it exists beside the folder given to [`crate::Engine::create`].
+/// The caller that creates it removes it.
+pub const TEMPLATES: &str = "templates";
+
+/// Prefix of the names of run folders.
 const PREFIX: &str = "inorder-server-";
-/// Where run folders are; the second where data lie in them, because it is on a disk.
+/// Parents of run folders. The second one is for data, because it is on a disk.
 const SHORT: &str = "/tmp";
 const ON_DISK: &str = "/var/tmp";
-/// Longest path of a folder of temporary files that leaves room for a socket's name.
+/// Maximum length of the path of a temporary folder, so that a socket's name fits.
 const SOCKET_FOLDER_MAX: usize = 50;
-/// How long a server that was left behind may take to end.
+/// Maximum time for a leftover server to end.
 const END_MAX: Duration = Duration::from_secs(5);
 
-/// The folders of a server; removed when dropped.
+/// The folders of a server. Dropping it removes them.
 #[derive(Debug)]
 pub struct Home {
-    /// In the database's folder: the data, or empty where they lie in the run folder.
+    /// Data folder in the database's folder, or an empty folder if the data are in the run folder.
     claim: PathBuf,
-    /// Where the data lie; it isn't made yet.
+    /// Data folder, which is not created yet.
     pub data: PathBuf,
-    /// Socket, log, and what else the running server needs.
+    /// Folder for socket, log, and other files of the running server.
     pub run: PathBuf,
-    /// The user it belongs to, where that isn't the one who runs this.
+    /// User of the server, if it is not the current one.
     pub user: Option<User>,
 }
 
 impl Home {
-    /// Makes the folders for the engine `name` in `folder`, and removes what others left behind.
+    /// Creates the folders for the engine `name` in `folder`, and removes leftovers of ended processes.
     pub fn create(folder: &Path, name: &str, user: Option<User>) -> Result<Self, Error> {
         remove_abandoned();
         let wrong = |path: &Path| {
@@ -74,24 +78,24 @@ impl Home {
         Ok(home)
     }
 
-    /// The folder of prepared data folders, where there is one.
+    /// Returns the folder of prepared data folders, if it exists.
     pub fn templates(&self) -> Option<PathBuf> {
         let folder = self.claim.parent()?.with_file_name(TEMPLATES);
         folder.is_dir().then_some(folder)
     }
 
-    /// Whether the data had to go elsewhere than into the database's folder.
+    /// Returns whether the data are outside the database's folder.
     fn is_elsewhere(&self) -> bool {
         !self.data.starts_with(&self.claim)
     }
 
-    /// What settings say of it: where the data lie, if elsewhere.
+    /// Returns the location of the data for the settings of a trial, if it is outside the database's folder.
     pub fn told(&self) -> Option<(String, String)> {
         let folder = self.run.parent().filter(|_| self.is_elsewhere())?;
         Some(("data_folder".to_owned(), folder.display().to_string()))
     }
 
-    /// Makes a folder that belongs to the server's user.
+    /// Creates a folder that belongs to the server's user.
     pub fn make_folder(&self, path: &Path) -> Result<(), Error> {
         let made = fs::create_dir(path);
         self.given(path, made)
@@ -111,7 +115,7 @@ impl Home {
         self.user.map_or(Ok(()), |user| user.give(path))
     }
 
-    /// The server's log.
+    /// Returns the path of the server's log.
     pub fn log(&self) -> PathBuf {
         self.run.join("log")
     }
@@ -124,7 +128,7 @@ impl Drop for Home {
     }
 }
 
-/// The path of a new run folder.
+/// Returns the path of a new run folder.
 fn run_folder(is_for_socket_only: bool) -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let temporary = env::temp_dir();
@@ -138,7 +142,7 @@ fn run_folder(is_for_socket_only: bool) -> PathBuf {
     base.join(format!("{PREFIX}{pid}-{began}-{number}"))
 }
 
-/// Whether the owner that a run folder's name tells of is gone; `None` for other names.
+/// Returns whether the owner in a run folder's name has ended; `None` for other names.
 fn is_abandoned(name: &str) -> Option<bool> {
     let mut numbers = name.strip_prefix(PREFIX)?.split('-');
     let owner = Owner {
@@ -148,7 +152,7 @@ fn is_abandoned(name: &str) -> Option<bool> {
     Some(owner.is_gone())
 }
 
-/// Ends the servers and removes the run folders of processes that are gone.
+/// Stops the servers of ended processes and removes their run folders.
 pub fn remove_abandoned() {
     let bases = [env::temp_dir(), SHORT.into(), ON_DISK.into()];
     let folders: Vec<PathBuf> = bases
@@ -170,7 +174,7 @@ pub fn remove_abandoned() {
     }
 }
 
-/// Waits for a process to end, and kills it where it takes too long.
+/// Waits for a process to end, and kills it after the maximum time.
 fn end(pid: Pid) {
     let began = Instant::now();
     while test_kill_process(pid).is_ok() {
@@ -182,7 +186,8 @@ fn end(pid: Pid) {
     }
 }
 
-/// The servers whose command line names this run folder. (Not a watchdog's: it ends by itself.)
+/// Returns the servers whose command line contains this run folder. A watchdog is excluded, because it ends by
+/// itself.
 fn running_in(folder: &Path) -> Vec<Pid> {
     let wanted = folder.as_os_str().as_encoded_bytes();
     let names_folder = |pid: u32| {

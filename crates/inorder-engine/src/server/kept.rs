@@ -1,10 +1,10 @@
-//! Connections of a database that has several servers: each keeps all of them.
+//! Connections of a database with several servers. Each connection keeps all servers running.
 
 use super::session::Keeper;
 use crate::{Batch, Error, Reader, Writer};
 use std::ops::Range;
 
-/// A connection, and what lives as long as the last of them.
+/// A connection, and a value that lives as long as the last connection.
 pub struct Kept<T: ?Sized> {
     inner: Box<T>,
     /// Never read, dropped last.
@@ -12,7 +12,7 @@ pub struct Kept<T: ?Sized> {
 }
 
 impl<T: ?Sized> Kept<T> {
-    /// The connection, which keeps this.
+    /// Creates a connection that keeps the value.
     pub fn new(inner: Box<T>, keeper: Keeper) -> Self {
         Kept {
             inner,

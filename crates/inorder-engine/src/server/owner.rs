@@ -1,19 +1,19 @@
-//! Who made something: the process that a name tells of, and whether it is gone.
+//! Owners: the process in a name, and whether it has ended.
 
 use rustix::process::{Pid, test_kill_process};
 use std::{fs, process};
 
-/// A process: its id, and when it began. Together they name it for as long as the machine is up.
+/// A process: its id and start time. Both identify it until the next boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// Its id.
+    /// Process id.
     pub pid: u32,
-    /// Clock ticks from the machine's start to its own; 0 where that isn't known.
+    /// Start time in clock ticks since boot; 0 if unknown.
     pub began: u64,
 }
 
 impl Owner {
-    /// This process.
+    /// Returns this process.
     pub fn own() -> Self {
         let pid = process::id();
         Owner {
@@ -22,7 +22,7 @@ impl Owner {
         }
     }
 
-    /// Whether it has ended.
+    /// Returns whether it has ended.
     pub fn is_gone(self) -> bool {
         if self.pid == process::id() {
             return false;
@@ -37,18 +37,13 @@ impl Owner {
     }
 }
 
-/// Field 22 of proc_pid_stat(5).
+/// Reads the start time: field 22 of proc_pid_stat(5).
 fn began_at(pid: u32) -> Option<u64> {
     stat_field(pid, 22)
 }
 
-/// The process that started another: field 4.
-pub fn parent_of(pid: u32) -> Option<u32> {
-    stat_field(pid, 4)?.try_into().ok()
-}
-
-/// A field of proc_pid_stat(5), counted from 1; those before the third have names in them.
-fn stat_field(pid: u32, field: usize) -> Option<u64> {
+/// Reads a field of proc_pid_stat(5), counted from 1. The fields before the third may contain names.
+pub fn stat_field(pid: u32, field: usize) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let after_name = stat.rsplit_once(')')?.1;
     after_name.split_whitespace().nth(field - 3)?.parse().ok()

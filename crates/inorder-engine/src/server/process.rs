@@ -1,12 +1,11 @@
-//! One running server: started in a home, watched, stopped by its own process id.
+//! A running server: starts it in a home, monitors it, and stops it by its process id.
 
-use super::{Home, owner::parent_of};
+use super::{Home, children::with_children};
 use crate::Error;
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     fs,
     io::Write as _,
-    iter,
     os::unix::process::CommandExt as _,
     process::{Child, Command, Stdio},
     sync::Mutex,
@@ -14,17 +13,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a server may take until it answers.
+/// Maximum time until the server answers.
 const START_MAX: Duration = Duration::from_secs(60);
-/// How long it may take to end before it is killed.
+/// Maximum time to end before the server is killed.
 const STOP_MAX: Duration = Duration::from_secs(10);
-/// How often it is looked at meanwhile.
+/// Interval between checks.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// Lines of the log that an error shows.
+/// Number of log lines in an error.
 const LOG_LINES: usize = 12;
 
-/// Reads until the pipe says that the server is stopped, or closes because its owner is gone. Then
-/// it stops the server, if the process is still that server, and removes the run folder.
+/// Shell script of the watchdog. It reads until the pipe reports that the server was stopped, or closes because its
+/// owner has ended. It then stops the server, if the process is still that server, and removes the run folder.
 const WATCHDOG: &str = r#"
 trap '' HUP INT
 read -r word
@@ -52,10 +51,10 @@ fi
 rm -rf -- "$folder"
 "#;
 
-/// What a server is asked to end by: its data are thrown away, so nothing has to be written.
+/// Signal that ends a server. Its data are discarded, so it need not write them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// `SIGQUIT`: at once, but it frees what the system keeps for it.
+    /// `SIGQUIT`: ends at once and frees system resources.
     Quit,
     /// `SIGKILL`.
     Kill,
@@ -67,12 +66,13 @@ pub struct Server {
     server: Mutex<Child>,
     watchdog: Child,
     stop: Stop,
-    /// Its folders.
+    /// The folders of the server.
     pub home: Home,
 }
 
 impl Server {
-    /// Starts `command` as the home's user with its output in the log. Its command line must name
+    /// Starts `command` as the home's user with its output in the log. The command line must contain the home's run
+    /// folder.
     /// the home's run folder.
     pub fn start(
         engine: &'static str,
@@ -114,10 +114,10 @@ impl Server {
         })
     }
 
-    /// Tries until `connect` succeeds.
+    /// Repeats `connect` until it succeeds.
     ///
     /// # Errors
-    /// With the end of the log when the server ends or takes too long.
+    /// With the end of the log if the server ends or exceeds the maximum time.
     pub fn wait_for<T>(&self, mut connect: impl FnMut() -> Result<T, String>) -> Result<T, Error> {
         let began = Instant::now();
         loop {
@@ -141,7 +141,7 @@ impl Server {
         }
     }
 
-    /// Its process and those it started, now.
+    /// Returns the current server process and its child processes.
     pub fn processes(&self) -> Vec<u32> {
         with_children(self.child().id())
     }
@@ -201,10 +201,10 @@ impl Drop for Server {
     }
 }
 
-/// Runs a program to its end as the home's user, such as the one that makes the data folder.
+/// Runs a program to its end as the home's user, such as the one that creates the data folder.
 ///
 /// # Errors
-/// With what it said on stderr when it fails.
+/// With its output on stderr if it fails.
 pub fn run_once(doing: &str, mut command: Command, home: &Home) -> Result<(), Error> {
     as_user(&mut command, home);
     command.stdin(Stdio::null()).process_group(0);
@@ -225,7 +225,7 @@ pub fn run_once(doing: &str, mut command: Command, home: &Home) -> Result<(), Er
     })
 }
 
-/// As the home's user, in a folder that user may be in, in a language that messages are known in.
+/// Makes a command run as the home's user, in a folder that this user can access, and with untranslated messages.
 fn as_user(command: &mut Command, home: &Home) {
     command.current_dir(&home.run).env("LC_ALL", "C");
     if let Some(user) = home.user {
@@ -238,39 +238,4 @@ fn spawn(mut command: Command) -> Result<Child, Error> {
         path: command.get_program().into(),
         source,
     })
-}
-
-/// Lets a server go on that was held back, and what it started.
-pub fn go_on(server: u32) {
-    for pid in with_children(server) {
-        if let Some(pid) = Pid::from_raw(pid.cast_signed()) {
-            let _ = kill_process(pid, Signal::CONT);
-        }
-    }
-}
-
-/// A process and those that it started.
-pub fn with_children(parent: u32) -> Vec<u32> {
-    let children = children_by_task(parent).unwrap_or_else(|| children_by_stat(parent));
-    iter::once(parent).chain(children).collect()
-}
-
-/// By the kernel's own list, where it keeps one (proc_pid_task(5), `children`).
-fn children_by_task(parent: u32) -> Option<Vec<u32>> {
-    let mut all = Vec::new();
-    for task in fs::read_dir(format!("/proc/{parent}/task")).ok()? {
-        let list = fs::read_to_string(task.ok()?.path().join("children")).ok()?;
-        let pids = list.split_whitespace();
-        all.extend(pids.filter_map(|pid| pid.parse::<u32>().ok()));
-    }
-    Some(all)
-}
-
-/// By what every process says of itself.
-fn children_by_stat(parent: u32) -> Vec<u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(|pid| parent_of(*pid) == Some(parent))
-        .collect()
 }

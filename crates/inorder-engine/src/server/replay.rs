@@ -1,19 +1,19 @@
-//! A writer that does a transaction again when another's was in the way.
+//! A writer that repeats a transaction after a conflict with another one.
 
 use crate::{Batch, Error, Retry, Writer};
 use std::{ops::Range, thread};
 
-/// Keeps the rows of the open transaction, and writes them again after [`Error::Conflict`].
+/// Stores the rows of the open transaction, and writes them again after [`Error::Conflict`].
 pub struct ReplayWriter {
     inner: Box<dyn Writer>,
-    /// What the open transaction has written so far.
+    /// Operations of the open transaction so far.
     written: Vec<Batch>,
     retry: Retry,
     retries: u64,
 }
 
 impl ReplayWriter {
-    /// Does what `inner` does, as often as the policy allows.
+    /// Wraps `inner`, and repeats its transactions as often as the policy allows.
     pub fn new(inner: Box<dyn Writer>, retry: Retry) -> Self {
         ReplayWriter {
             inner,
@@ -23,7 +23,7 @@ impl ReplayWriter {
         }
     }
 
-    /// Tries once, and then again from the transaction's begin while others are in the way.
+    /// Runs an operation, and repeats it from the beginning of the transaction after a conflict.
     fn again(
         &mut self,
         mut step: impl FnMut(&mut dyn Writer) -> Result<(), Error>,
@@ -42,7 +42,7 @@ impl ReplayWriter {
         done
     }
 
-    /// Begins anew and writes what had been written.
+    /// Begins the transaction again and repeats its operations.
     fn replay(&mut self) -> Result<(), Error> {
         self.inner.rollback()?;
         self.inner.begin()?;
@@ -103,7 +103,7 @@ mod tests {
     use crate::Column;
     use std::sync::{Arc, Mutex};
 
-    /// Tells what it is asked to do; refuses some of it.
+    /// Reports its calls, and fails some of them.
     struct Told {
         heard: Arc<Mutex<Vec<String>>>,
         conflicts: u32,

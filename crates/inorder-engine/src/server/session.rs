@@ -1,19 +1,13 @@
-//! Connections to a server: what a driver's has to do, and what all engines do with them.
+//! Connections to a server: the interface of a driver, and the code that all engines share.
 
-use super::{ServerReader, ServerWriter};
-use crate::{Batch, Error, Reader, Settings, Write, Writer};
-use std::{
-    any::Any,
-    io,
-    ops::Range,
-    sync::{Arc, Mutex, PoisonError},
-};
+use crate::{Batch, Error};
+use std::{any::Any, io, ops::Range, sync::Arc};
 
-/// What is said where a connection ended before its time.
+/// Message for a connection that ended unexpectedly.
 pub const LOST: &str =
     "the connection was lost: the server ended, or can't be reached any more; see its log";
 
-/// Whether the other side is gone.
+/// Returns whether the other side has closed the connection.
 pub fn is_end(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -21,19 +15,19 @@ pub fn is_end(error: &io::Error) -> bool {
     )
 }
 
-/// What a connection said when it refused something.
+/// Error of a connection.
 #[derive(Debug)]
 pub struct Failure {
-    /// The server's own message, or the driver's.
+    /// Message of the server or the driver.
     pub message: String,
-    /// Whether it is about a value or a constraint of the row.
+    /// Whether a value of the row or a constraint caused it.
     pub is_of_the_row: bool,
-    /// Whether another transaction was in the way and this one is rolled back.
+    /// Whether a conflict with another transaction caused it, and this one is rolled back.
     pub is_conflict: bool,
 }
 
 impl Failure {
-    /// The crate's error for it.
+    /// Converts it to the crate's error.
     pub fn doing(self, doing: impl Into<String>) -> Error {
         let (doing, message) = (doing.into(), self.message);
         match self.is_conflict {
@@ -45,27 +39,27 @@ impl Failure {
 
 /// A driver's connection.
 pub trait Connection: Send + Sized + 'static {
-    /// Where it leads to, and who asks.
+    /// Connection options: server and user.
     type Address: Clone + Send + Sync;
     /// A prepared statement. Its parameters are written `?`.
     type Statement: Send;
 
-    /// Connects. `enforces_foreign_keys` is of this connection alone.
+    /// Connects. `enforces_foreign_keys` applies to this connection only.
     fn open(address: &Self::Address, enforces_foreign_keys: bool) -> Result<Self, Failure>;
 
-    /// A name as its SQL writes it.
+    /// Quotes a name for the engine's SQL.
     fn quoted(name: &str) -> String;
 
     /// Runs statements that return nothing.
     fn run(&mut self, sql: &str) -> Result<(), Failure>;
 
-    /// Prepares a statement, which isn't empty.
+    /// Prepares a statement, which must not be empty.
     fn prepare(&mut self, sql: &str) -> Result<Self::Statement, Failure>;
 
-    /// How many parameters a statement has.
+    /// Returns the number of a statement's parameters.
     fn parameters(statement: &Self::Statement) -> usize;
 
-    /// Runs a statement with the values of rows, one row after the other, as its parameters.
+    /// Runs a statement with the values of rows as its parameters, one row after the other.
     fn execute(
         &mut self,
         statement: &Self::Statement,
@@ -73,7 +67,7 @@ pub trait Connection: Send + Sized + 'static {
         rows: Range<usize>,
     ) -> Result<(), Failure>;
 
-    /// The same, reads every row of the result, and counts them.
+    /// Runs a statement in the same way, reads every row of the result, and returns their number.
     fn query(
         &mut self,
         statement: &Self::Statement,
@@ -81,13 +75,13 @@ pub trait Connection: Send + Sized + 'static {
         row: usize,
     ) -> Result<u64, Failure>;
 
-    /// The INSERT of a row of defaults. The table is quoted.
+    /// Returns the INSERT of a row of defaults. The table is quoted.
     fn insert_of_defaults(table: &str) -> String;
 
-    /// The statement that takes many rows at once. Table and columns are quoted.
+    /// Returns the statement for many rows. Table and columns are quoted.
     fn bulk_statement(table: &str, columns: &str) -> String;
 
-    /// Sends rows to it. `insert` is the INSERT of one such row.
+    /// Sends rows to that statement. `insert` is the INSERT of one row.
     fn bulk(
         &mut self,
         sql: &str,
@@ -97,10 +91,10 @@ pub trait Connection: Send + Sized + 'static {
     ) -> Result<(), Failure>;
 }
 
-/// What has to live as long as any connection, such as a private server.
+/// A value that lives as long as any connection, such as a private server.
 pub type Keeper = Arc<dyn Any + Send + Sync>;
 
-/// A connection that keeps what it leads to.
+/// A connection that keeps its server running.
 pub struct Session<C> {
     /// Dropped first.
     pub connection: C,
@@ -108,6 +102,14 @@ pub struct Session<C> {
 }
 
 impl<C: Connection> Session<C> {
+    /// Returns the session of this connection.
+    pub fn new(connection: C, keeper: &Keeper) -> Self {
+        Session {
+            connection,
+            _keeper: Arc::clone(keeper),
+        }
+    }
+
     /// Prepares a statement.
     pub fn prepare(&mut self, sql: &str) -> Result<C::Statement, Error> {
         if sql.trim().is_empty() {
@@ -124,76 +126,5 @@ impl<C: Connection> Session<C> {
     pub fn run(&mut self, sql: &str) -> Result<(), Error> {
         let ran = self.connection.run(sql);
         ran.map_err(|failure| failure.doing(sql))
-    }
-}
-
-/// The connections of one open database: one for control, one for each writer and reader.
-pub struct Sessions<C: Connection> {
-    control: Mutex<Session<C>>,
-    address: C::Address,
-    enforces_foreign_keys: bool,
-    write: Write,
-    keeper: Keeper,
-}
-
-impl<C: Connection> Sessions<C> {
-    /// The sessions beside a connection that is there.
-    pub fn new(control: C, address: C::Address, settings: &Settings, keeper: Keeper) -> Self {
-        Sessions {
-            control: Mutex::new(Session {
-                connection: control,
-                _keeper: Arc::clone(&keeper),
-            }),
-            address,
-            enforces_foreign_keys: settings.foreign_keys,
-            write: settings.write,
-            keeper,
-        }
-    }
-
-    /// How rows are written, as the settings say.
-    pub fn write(&self) -> Write {
-        self.write
-    }
-
-    /// Does something on the control connection.
-    pub fn control<T, E: Into<Failure>>(
-        &self,
-        doing: &str,
-        work: impl FnOnce(&mut C) -> Result<T, E>,
-    ) -> Result<T, Error> {
-        let mut session = self.control.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&mut session.connection).map_err(|error| error.into().doing(doing))
-    }
-
-    /// A new connection.
-    pub fn open(&self) -> Result<Session<C>, Error> {
-        let connection = C::open(&self.address, self.enforces_foreign_keys)
-            .map_err(|failure| failure.doing("connecting"))?;
-        Ok(Session {
-            connection,
-            _keeper: Arc::clone(&self.keeper),
-        })
-    }
-
-    /// A connection that writes, as the settings say.
-    pub fn writer(&self, table: &str, columns: &[&str]) -> Result<Box<dyn Writer>, Error> {
-        let writer = self.own_writer(self.open()?, table, columns)?;
-        Ok(Box::new(writer))
-    }
-
-    /// The same through a connection of the caller's, for more than rows.
-    pub fn own_writer(
-        &self,
-        session: Session<C>,
-        table: &str,
-        columns: &[&str],
-    ) -> Result<ServerWriter<C>, Error> {
-        ServerWriter::open(session, table, columns, self.write)
-    }
-
-    /// A connection that reads.
-    pub fn reader(&self, sql: &str) -> Result<Box<dyn Reader>, Error> {
-        Ok(Box::new(ServerReader::open(self.open()?, sql)?))
     }
 }

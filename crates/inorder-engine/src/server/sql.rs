@@ -1,11 +1,12 @@
-//! SQL that servers share, and values bound to their statements.
+//! SQL that all server engines share, and values for its parameters.
 
 use super::find::numbers;
 use crate::{Batch, batch::Cell};
 use inorder_key::{Encoding, KeyKind};
 use std::ops::Range;
 
-/// Whether a batch has a statement's parameters as its columns, and rows up to `end`; if not, why.
+/// Checks that a batch has the statement's parameters as its columns, and rows up to `end`. Returns the reason if
+/// not.
 pub fn fits(parameters: usize, batch: &Batch, end: usize) -> Result<(), String> {
     let columns = batch.columns.len();
     if columns != parameters {
@@ -22,33 +23,33 @@ pub fn fits(parameters: usize, batch: &Batch, end: usize) -> Result<(), String> 
     }
 }
 
-/// Rows of an INSERT for many, so many that its cost is shared and the statement stays small.
+/// Maximum rows per multi-row INSERT: enough to share its cost, and few enough for a small statement.
 const ROWS_TOGETHER: usize = 100;
-/// Parameters of a statement, in PostgreSQL and in MariaDB.
+/// Maximum parameters of a statement in PostgreSQL and in MariaDB.
 const PARAMETERS_MAX: usize = 65_535;
 
-/// How many rows one INSERT for many takes.
+/// Returns the number of rows per multi-row INSERT.
 pub fn rows_together(columns: usize) -> usize {
     ROWS_TOGETHER.min(PARAMETERS_MAX / columns.max(1)).max(1)
 }
 
-/// The INSERT of so many rows into columns, whose names are quoted.
+/// Returns the INSERT of this number of rows into columns, whose names are quoted.
 pub fn insert_into(table: &str, columns: &[String], rows: usize) -> String {
     let places = format!("({})", vec!["?"; columns.len()].join(","));
     let (names, rows) = (columns.join(","), vec![places; rows].join(","));
     format!("INSERT INTO {table}({names}) VALUES{rows}")
 }
 
-/// The values of rows, one row after the other.
+/// Returns the values of rows, one row after the other.
 pub fn cells(batch: &Batch, rows: Range<usize>) -> impl Iterator<Item = Cell<'_>> {
     let row_cells = |row| batch.columns.iter().map(move |column| column.cell(row));
     rows.flat_map(row_cells)
 }
 
-/// The first version that makes a kind of UUID, and the column that does.
+/// The first version that generates a kind of UUID, and its column definition.
 type Made<'a> = (KeyKind, &'a [u64], &'static str);
 
-/// The column of UUIDs that a server of this version makes by itself, or why there is none.
+/// Returns the column of UUIDs that a server of this version generates, or why there is none.
 pub fn made(
     engine: &str,
     version: &str,
@@ -75,8 +76,7 @@ pub fn made(
     Ok(column)
 }
 
-/// Whether looking rows up by these columns can use one of the indexes: they are the first columns
-/// of it, in any order.
+/// Returns whether a look-up by these columns can use an index: they must be its first columns, in any order.
 pub fn serves(indexes: &[Vec<String>], columns: &[String]) -> bool {
     indexes.iter().any(|index| {
         index.len() >= columns.len()
@@ -86,7 +86,7 @@ pub fn serves(indexes: &[Vec<String>], columns: &[String]) -> bool {
     })
 }
 
-/// A statement with `$1`, `$2`, … for each `?` that isn't in quotes.
+/// Replaces each `?` outside of quotes with `$1`, `$2`, ….
 pub fn numbered(sql: &str) -> String {
     let mut out = String::with_capacity(sql.len() + 8);
     let mut quote = None;

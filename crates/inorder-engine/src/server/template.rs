@@ -1,7 +1,7 @@
-//! Prepared data folders: made once, copied for every database after.
+//! Templates of data folders, created once and copied for every later database.
 //!
-//! A server whose data folder has to be made by a program of its own, such as `initdb`, starts several
-//! times faster from a copy. The copies share nothing but, where the file system can, unchanged blocks.
+//! A server whose data folder is created by a separate program, such as `initdb`, starts several times faster from a
+//! copy. Copies share only unchanged blocks, if the file system supports it.
 
 use super::Home;
 use crate::Error;
@@ -11,12 +11,8 @@ use std::{
     process::Command,
 };
 
-/// Name of the folder that servers' prepared data folders are kept in, where it lies beside the
-/// folder given to [`crate::Engine::create`]. Whoever makes it removes it.
-pub const TEMPLATES: &str = "templates";
-
-/// Fills the home's data folder: with a copy of the template named `key`, or by `make`, whose work
-/// becomes the template.
+/// Fills the home's data folder with a copy of the template `key`, or calls `make` and stores the result as the
+/// template.
 pub fn fill(home: &Home, key: &str, make: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
     let Some(templates) = home.templates() else {
         return make();
@@ -36,7 +32,7 @@ pub fn fill(home: &Home, key: &str, make: impl FnOnce() -> Result<(), Error>) ->
     Ok(())
 }
 
-/// Copies a folder that isn't in use, with owners and rights.
+/// Copies a folder that is not in use, with owners and permissions.
 fn copy(from: &Path, to: &PathBuf) -> Result<(), Error> {
     let mut cp = Command::new("cp");
     // GNU's shares blocks by itself, others don't know the option.
@@ -55,6 +51,7 @@ fn copy(from: &Path, to: &PathBuf) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::TEMPLATES;
 
     fn fill_with(home: &Home, text: &str) -> String {
         let make = || {

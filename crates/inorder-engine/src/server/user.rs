@@ -1,4 +1,4 @@
-//! The user a server runs as: servers refuse to run as root.
+//! The user of a server, because servers refuse to run as root.
 
 use crate::Error;
 use std::{
@@ -19,11 +19,10 @@ pub struct User {
 }
 
 impl User {
-    /// The user to run a server as: nobody else than now, but in place of root the first of these
-    /// names that the machine knows.
+    /// Returns the user for a server: the current one, or in place of root the first of these names that exists.
     ///
     /// # Errors
-    /// When there is none of them.
+    /// If none of them exists.
     pub fn choose(engine: &'static str, names: &[&str]) -> Result<Option<Self>, Error> {
         if !rustix::process::geteuid().is_root() {
             return Ok(None);
@@ -44,7 +43,7 @@ impl User {
         command.gid(self.gid).uid(self.uid);
     }
 
-    /// Gives a file or folder to this user.
+    /// Changes the owner of a file or folder to this user.
     pub fn give(self, path: &Path) -> Result<(), Error> {
         chown(path, Some(self.uid), Some(self.gid)).map_err(|source| Error::Io {
             path: path.to_owned(),
@@ -52,7 +51,7 @@ impl User {
         })
     }
 
-    /// Whether this user can pass through every folder above `path`.
+    /// Returns whether this user can access every folder above `path`.
     pub fn reaches(self, path: &Path) -> bool {
         path.ancestors().skip(1).all(|folder| {
             let Ok(metadata) = fs::metadata(folder) else {
@@ -68,7 +67,7 @@ impl User {
     }
 }
 
-/// A user's line of `/etc/passwd`: name:password:uid:gid:…
+/// A line of `/etc/passwd`: name:password:uid:gid:…
 fn in_passwd(passwd: &str, name: &str) -> Option<User> {
     let mut fields = passwd
         .lines()

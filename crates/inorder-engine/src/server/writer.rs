@@ -1,4 +1,4 @@
-//! Rows to and from a server.
+//! Writers and readers of a server.
 
 use super::{
     session::{Connection, Session},
@@ -11,9 +11,9 @@ use std::ops::Range;
 pub struct ServerWriter<C: Connection> {
     session: Session<C>,
     insert: C::Statement,
-    /// The statement for many rows, and how many; nothing where rows go one by one.
+    /// Statement for many rows and their number; `None` if rows are sent one by one.
     many: Option<(C::Statement, usize)>,
-    /// The statement for all rows at once, where that is how they go.
+    /// Statement for all rows at once, if they are sent in that way.
     bulk: Option<String>,
     columns: usize,
     table: String,
@@ -21,7 +21,7 @@ pub struct ServerWriter<C: Connection> {
 }
 
 impl<C: Connection> ServerWriter<C> {
-    /// Prepares the insert. Writers wait for each other's rows alone: there is nothing to retry.
+    /// Prepares the INSERT. Writers only wait for locks of rows, so there is nothing to retry.
     pub fn open(
         mut session: Session<C>,
         table: &str,
@@ -113,7 +113,7 @@ impl<C: Connection> Writer for ServerWriter<C> {
         Ok(())
     }
 
-    /// The server runs checkpoints by itself.
+    /// The server runs checkpoints itself.
     fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
         Ok(false)
     }
@@ -123,7 +123,7 @@ impl<C: Connection> Writer for ServerWriter<C> {
     }
 }
 
-/// Runs one query again and again.
+/// Runs one query repeatedly.
 pub struct ServerReader<C: Connection> {
     session: Session<C>,
     query: C::Statement,

@@ -1,6 +1,6 @@
-//! The servers: a coordinator, and the shards it reaches through `postgres_fdw`.
+//! The servers: a coordinator, and shards that it accesses through `postgres_fdw`.
 
-use super::distribute;
+use super::ddl;
 use crate::{
     Error, Settings, Write,
     postgres::{self, SUPERUSER, confine::ROLE, database::PostgresDatabase},
@@ -11,10 +11,9 @@ use std::{
     thread,
 };
 
-/// Rows that `postgres_fdw` sends together where it can: of an INSERT of many, and from PostgreSQL 16
-/// on of a COPY.
+/// Rows per batch of `postgres_fdw` (`batch_size`), for multi-row INSERTs, and from PostgreSQL 16 on for COPY.
 const ROWS_TOGETHER: u32 = 100;
-/// Rows that it fetches together.
+/// Rows per fetch of `postgres_fdw` (`fetch_size`).
 const ROWS_FETCHED: u32 = 10_000;
 
 /// A coordinator and its shards.
@@ -23,13 +22,13 @@ pub struct Cluster {
     pub shards: Vec<Arc<PostgresDatabase>>,
 }
 
-/// The name of a shard, counted from 0, on the coordinator.
+/// Returns the name of a shard, counted from 0, on the coordinator.
 pub fn server_name(shard: usize) -> String {
     format!("shard{}", shard + 1)
 }
 
 impl Cluster {
-    /// Starts all servers at once, and makes the shards known to the coordinator.
+    /// Starts all servers at the same time, and registers the shards with the coordinator.
     pub fn start(folder: &Path, settings: &Settings) -> Result<Self, Error> {
         // Rows that come to a shard straight from here come by COPY.
         let of_shards = Settings {
@@ -61,12 +60,12 @@ impl Cluster {
         cluster.coordinator.administer(&introduced)?;
         Ok(cluster)
     }
-    /// Every server, the coordinator first.
+    /// Returns every server, the coordinator first.
     pub fn servers(&self) -> impl Iterator<Item = &Arc<PostgresDatabase>> {
         std::iter::once(&self.coordinator).chain(&self.shards)
     }
 
-    /// Does something on every shard at once.
+    /// Runs a function on all shards at the same time.
     pub fn on_shards<T: Send>(
         &self,
         work: impl Fn(&PostgresDatabase) -> Result<T, Error> + Sync,
@@ -84,18 +83,18 @@ impl Cluster {
     }
 }
 
-/// What makes the shards known, whose sockets are in these folders. Where SQL is confined, its role may
-/// use what this program makes of its tables.
+/// Returns the statements that register the shards, whose sockets are in these folders. They give the confined role,
+/// if there is one, the right to use the shards.
 fn introduction(folders: &[PathBuf], is_confined: bool) -> String {
     let mut sql = format!(
         "SET search_path TO DEFAULT; CREATE EXTENSION postgres_fdw; {};",
-        distribute::FUNCTION
+        ddl::FUNCTION
     );
     if is_confined {
         sql += &format!(
             "ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT ALL ON TABLES TO {ROLE};
              GRANT USAGE ON SCHEMA {0} TO {ROLE}; GRANT INSERT ON {0}.wanted TO {ROLE};",
-            distribute::SCHEMA
+            ddl::SCHEMA
         );
     }
     for (at, folder) in folders.iter().enumerate() {
@@ -118,7 +117,7 @@ fn introduction(folders: &[PathBuf], is_confined: bool) -> String {
     sql
 }
 
-/// What a thread came to; a panic goes on in this one.
+/// Returns the result of a thread, or continues its panic in this thread.
 pub fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
     thread
         .join()

@@ -23,9 +23,9 @@ use std::{
 pub struct ShardedDatabase {
     cluster: Arc<Cluster>,
     settings: Settings,
-    /// How the rows of each table are spread.
+    /// Distribution of each table.
     rules: Mutex<BTreeMap<String, Rule>>,
-    /// What holds the first shard back as long as there is a writer.
+    /// Limits the CPU time of the first shard while there is a writer.
     limit: Mutex<Weak<CpuLimit>>,
 }
 
@@ -48,7 +48,7 @@ impl ShardedDatabase {
         &*self.cluster.shards[0]
     }
 
-    /// What holds the first shard back, where something is to.
+    /// Starts the limit of the first shard, if one is set.
     fn limit(&self) -> Option<Arc<CpuLimit>> {
         let percent = self.settings.first_shard_cpu_percent;
         if percent >= 100 {
@@ -63,14 +63,15 @@ impl ShardedDatabase {
         Some(limit)
     }
 
-    /// What a writer keeps. The shard goes on before its server ends: what is left first is dropped first.
+    /// Returns the values that a writer keeps, in the order of their drops. The shard must continue before its server
+    /// ends.
     fn keeper(&self) -> Keeper {
         Arc::new((self.limit(), Arc::clone(&self.cluster)))
     }
 }
 
 impl Database for ShardedDatabase {
-    /// Runs the statements on the coordinator, then spreads the tables that are new.
+    /// Runs the statements on the coordinator, then distributes the new tables.
     fn execute(&self, sql: &str) -> Result<(), Error> {
         self.cluster.coordinator.execute(sql)?;
         let mut rules = self.rules();
@@ -79,7 +80,7 @@ impl Database for ShardedDatabase {
         Ok(())
     }
 
-    /// The coordinator's columns; keys are the shards'.
+    /// Returns the coordinator's columns. The shards have the keys.
     fn columns(&self, table: &str) -> Result<Vec<ColumnInfo>, Error> {
         let columns = self.cluster.coordinator.columns(table)?;
         let on_shard = self.first().columns(table)?;
@@ -133,7 +134,7 @@ impl Database for ShardedDatabase {
         Ok(Box::new(Kept::new(writer, self.keeper())))
     }
 
-    /// The coordinator's columns; keys are the shards'.
+    /// Returns the coordinator's columns. The shards have the keys.
     fn load_shape(&self, table: &str) -> Result<LoadShape, Error> {
         let shape = self.cluster.coordinator.load_shape(table)?;
         Ok(routed::with_keys_of(
@@ -142,7 +143,7 @@ impl Database for ShardedDatabase {
         ))
     }
 
-    /// Routed where rows are to be written so.
+    /// Routes the rows if the settings require it.
     fn load(&self, table: &str, columns: &[&str], survives_refusals: bool) -> Result<Load, Error> {
         let rules = self.rules();
         let mut load = match (self.settings.write, rules.get(table)) {
@@ -204,7 +205,7 @@ impl Database for ShardedDatabase {
         Ok(sizes.iter().sum())
     }
 
-    /// What lies on several shards is added up.
+    /// Sums the values of all shards.
     fn structure(&self) -> Result<Vec<Tree>, Error> {
         let trees = self.cluster.on_shards(|shard| shard.structure())?;
         Ok(trees::joined(trees))

@@ -1,48 +1,34 @@
-//! Makes a table of the coordinator one whose rows lie on the shards: on each shard the table itself,
-//! with its keys and indexes, and on the coordinator a parent with a foreign partition a shard
+//! Distributes a table of the coordinator over the shards. Each shard gets the table with its keys and indexes. The
+//! coordinator gets a parent table with one foreign partition per shard
 //! (<https://www.postgresql.org/docs/15/ddl-partitioning.html>,
 //! <https://www.postgresql.org/docs/15/postgres-fdw.html>).
 //!
-//! The rules are Citus's: a unique key contains the column that rows are distributed by, a foreign key
-//! leads from that column to the other table's.
+//! The rules are those of Citus: a unique key must contain the distribution column, and a foreign key must refer from
+//! that column to the distribution column of the other table.
 
 use super::{
     NAME,
     cluster::{Cluster, server_name},
+    ddl::SCHEMA,
     route::{self, KeyType, Rule},
 };
 use crate::{Database as _, Error, Partition, Settings, server::Connection as _};
 use postgres::Client;
 use std::collections::BTreeMap;
 
-/// The schema of what isn't the experiment's own. (It isn't the user's name: that one would be searched.)
-pub const SCHEMA: &str = "inorder_shards";
-
-/// Where tables are told how they are to be distributed, by a function called as in Citus: the
-/// distribution itself follows when the statements are through. `domain` is where the integers of a
-/// column that is cut into ranges begin, and what they stay below.
-pub const FUNCTION: &str = "
-    CREATE SCHEMA inorder_shards;
-    CREATE TABLE inorder_shards.wanted(
-        oid oid, column_name text, distribution_type text, domain bigint[]);
-    CREATE FUNCTION create_distributed_table(
-        table_name regclass, distribution_column text,
-        distribution_type text DEFAULT NULL, domain bigint[] DEFAULT NULL)
-    RETURNS void LANGUAGE sql AS 'INSERT INTO inorder_shards.wanted VALUES ($1, $2, $3, $4)'";
-
 /// A constraint of a table.
 #[derive(Debug)]
 struct Constraint {
     name: String,
-    /// As in `pg_constraint.contype`.
+    /// Kind as in `pg_constraint.contype`.
     kind: String,
     definition: String,
     columns: Vec<String>,
-    /// Of a foreign key: the other table and its columns.
+    /// The other table of a foreign key, and its columns.
     other: Option<(String, Vec<String>)>,
 }
 
-/// A table that is still the coordinator's own.
+/// A table that is not distributed yet.
 #[derive(Debug)]
 struct Plain {
     oid: u32,
@@ -50,15 +36,15 @@ struct Plain {
     /// Name, type, and definition of each column.
     columns: Vec<(String, String, String)>,
     constraints: Vec<Constraint>,
-    /// Definitions of indexes that no constraint has made.
+    /// Definitions of indexes without a constraint.
     indexes: Vec<String>,
 }
 
-/// Distributes every table that the coordinator still has to itself. `rules` are those of the tables
-/// that are distributed already.
+/// Distributes every table of the coordinator that is not distributed yet. `rules` are those of the distributed
+/// tables.
 ///
 /// # Errors
-/// When a table can't be: nothing of the new ones is left then.
+/// If a table cannot be distributed. All new tables are dropped then.
 pub fn new_tables(
     cluster: &Cluster,
     settings: &Settings,
@@ -125,7 +111,7 @@ fn distribute(
     Ok(new)
 }
 
-/// What was asked for: column, `hash` or `range`, domain.
+/// A requested distribution: column, `hash` or `range`, domain.
 type Wanted = (String, Option<String>, Option<Vec<i64>>);
 
 fn take_wanted(client: &mut Client) -> Result<BTreeMap<u32, Wanted>, postgres::Error> {
@@ -157,7 +143,7 @@ fn plain_tables(client: &mut Client) -> Result<Vec<Plain>, postgres::Error> {
     Ok(all)
 }
 
-/// Defaults and identities are left out: the coordinator fills them in.
+/// Omits defaults and identities, because the coordinator computes them.
 fn columns(
     client: &mut Client,
     oid: u32,
@@ -214,8 +200,8 @@ fn indexes(client: &mut Client, oid: u32) -> Result<Vec<String>, postgres::Error
 }
 
 impl Plain {
-    /// How its rows are spread: as asked for, else by the settings and the first column of its primary
-    /// key or, without one, its first column.
+    /// Returns the distribution of the table: as requested, otherwise by the settings and the first column of the
+    /// primary key, or the first column of a table without one.
     fn rule(&self, wanted: Option<&Wanted>, settings: &Settings) -> Result<Rule, String> {
         let primary = self.constraints.iter().find(|c| c.kind == "p");
         let first = primary.map_or_else(
@@ -270,7 +256,7 @@ impl Plain {
         })
     }
 
-    /// Whether each shard can keep the table's constraints by itself.
+    /// Checks that each shard can enforce the table's constraints by itself.
     fn check<'a>(
         &self,
         rule: &Rule,
@@ -338,7 +324,7 @@ impl Plain {
         self.each_foreign_key(|key| format!("DROP CONSTRAINT {}", quoted(&key.name)))
     }
 
-    /// The parent in place of the table, and the rows that are in it already.
+    /// Replaces the table with the parent, and moves its rows.
     fn on_coordinator(&self, rule: &Rule) -> String {
         let name = quoted(&self.name);
         let plain = format!("{SCHEMA}.{}", quoted(&format!("plain_{}", self.oid)));
@@ -366,7 +352,7 @@ impl Plain {
     }
 }
 
-/// Which values a shard takes.
+/// Returns the values of a shard's partition.
 fn values_of(rule: &Rule, shard: usize) -> String {
     if rule.partition == Partition::Hash {
         return format!("WITH (MODULUS {}, REMAINDER {shard})", rule.shards);
@@ -383,7 +369,7 @@ fn quoted(name: &str) -> String {
     Client::quoted(name)
 }
 
-/// A text as SQL writes it.
+/// Quotes a text for SQL.
 fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }

@@ -1,5 +1,5 @@
-//! A table of a PostgreSQL that runs already, whose hash partitions are `postgres_fdw`'s: rows that are loaded
-//! into it are routed here and go straight to the servers that keep them.
+//! A table of a running PostgreSQL whose hash partitions are foreign tables of `postgres_fdw`. A load routes its rows
+//! directly to the servers of the partitions.
 
 use super::{
     route::{KeyType, Rule},
@@ -8,6 +8,7 @@ use super::{
 use crate::{
     Database as _, DatabaseTable, Error, Load, LoadShape, LoadTable, Partition, Settings,
     postgres::{
+        PROTOCOL,
         database::PostgresDatabase,
         remote::{address, visited},
     },
@@ -17,7 +18,8 @@ use crate::{
 use postgres::{Client, Row};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// How the table is partitioned, where it is: the column, its type, and whether all is as it is by default.
+/// Query for a table's partitioning: the column, its type, whether the operator class is the default and the collation
+/// is deterministic, and whether the table has triggers.
 const RULE: &str = "
     SELECT partstrat::text, partnatts::int4, attname::text, format_type(atttypid, atttypmod),
         (SELECT opcdefault FROM pg_opclass WHERE oid = partclass[0])
@@ -27,7 +29,7 @@ const RULE: &str = "
     LEFT JOIN pg_attribute ON attrelid = partrelid AND attnum = partattrs[0]
     WHERE partrelid = to_regclass(quote_ident($1))";
 
-/// Its partitions and where they lie.
+/// Query for the partitions and their locations.
 const PARTITIONS: &str = "
     SELECT c.relname::text, pg_get_expr(c.relpartbound, c.oid), fdwname::text, srvname::text,
         srvoptions, ftoptions, (SELECT umoptions FROM pg_user_mappings
@@ -40,21 +42,21 @@ const PARTITIONS: &str = "
     LEFT JOIN pg_foreign_data_wrapper AS w ON w.oid = srvfdw
     WHERE inhparent = to_regclass(quote_ident($1)) ORDER BY c.oid";
 
-/// Columns that the coordinator fills in where they are left out.
+/// Query for the columns with a default that the coordinator computes.
 const FILLED: &str = "
     SELECT attname::text FROM pg_attribute
     WHERE attrelid = to_regclass(quote_ident($1)) AND (atthasdef OR attidentity <> '')
         AND NOT attisdropped";
 
-/// Options by their names.
+/// Options by name.
 type Options = BTreeMap<String, String>;
 
 /// One partition.
 struct Part {
     name: String,
-    /// Its bound as SQL writes it.
+    /// Bound in SQL syntax.
     bound: String,
-    /// The wrapper, and the server's name; nothing of one that lies on the coordinator.
+    /// Foreign data wrapper and server name; `None` for a partition on the coordinator.
     server: Option<(String, String)>,
     of_server: Options,
     of_table: Options,
@@ -100,7 +102,7 @@ impl Part {
         }
     }
 
-    /// Where its server is, as the coordinator is told.
+    /// Returns the address of the server from the coordinator's options.
     fn url(&self) -> Result<ServerUrl, Error> {
         let user = match self.of_user.get("user") {
             Some(user) => {
@@ -118,14 +120,14 @@ impl Part {
         ServerUrl::parse(&format!("postgres://{user}{host}{port}/{database}{ssl}"))
     }
 
-    /// The table's name there, and its schema.
+    /// Returns table name and schema on that server.
     fn remote_table(&self) -> (&str, Option<&String>) {
         let name = self.of_table.get("table_name").unwrap_or(&self.name);
         (name, self.of_table.get("schema_name"))
     }
 }
 
-/// A part of a URL, whatever is in it.
+/// Encodes a part of a URL.
 fn escaped(text: &str) -> String {
     let byte = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => {
@@ -136,17 +138,17 @@ fn escaped(text: &str) -> String {
     text.bytes().map(byte).collect()
 }
 
-/// The partitions of a table, each with its place, where rows can be routed to all of them.
+/// The partitions of a table with their servers, if rows can be routed to all of them.
 struct Spread {
     rule: Rule,
-    /// In the order of their remainders.
+    /// Partitions in the order of their remainders.
     parts: Vec<Part>,
 }
 
-/// How the table is spread; nothing where it lies on the coordinator alone.
+/// Returns the distribution of the table, or `None` if it is on the coordinator only.
 ///
 /// # Errors
-/// Why rows can't be routed from here, in words.
+/// Why this process cannot route rows, in words.
 fn spread(client: &mut Client, table: &str) -> Result<Option<Spread>, String> {
     let failed = |error: postgres::Error| error.to_string();
     let Some(row) = client.query_opt(RULE, &[&table]).map_err(failed)? else {
@@ -198,7 +200,7 @@ fn spread(client: &mut Client, table: &str) -> Result<Option<Spread>, String> {
 }
 
 impl Part {
-    /// Whether rows can go there without the coordinator; if not, why.
+    /// Checks that rows can be sent without the coordinator, and returns the reason if not.
     fn check(&self) -> Result<(), String> {
         let name = &self.name;
         match &self.server {
@@ -221,7 +223,7 @@ impl Part {
         }
     }
 
-    /// Opens the table where it lies.
+    /// Opens the table on its server.
     fn open(
         &self,
         coordinator: &PostgresDatabase,
@@ -229,7 +231,8 @@ impl Part {
     ) -> Result<DatabaseTable, String> {
         let (_, server) = self.server.as_ref().expect("it was checked");
         let words = |error: Error| format!("{server}, as the coordinator reaches it: {error}");
-        let remote = Remote::at(&self.url().map_err(words)?).map_err(words)?;
+        let remote = self.url().and_then(|url| Remote::speaking(&PROTOCOL, &url));
+        let remote = remote.map_err(words)?;
         let (table, schema) = self.remote_table();
         let mut address = address(&remote.url).map_err(words)?;
         address.schema = schema.map(|schema| Client::quoted(schema));
@@ -244,8 +247,8 @@ impl Part {
     }
 }
 
-/// Whether a connection made from here leads to what the coordinator reaches as this server: it looks there for
-/// a session with a name that nobody else has.
+/// Checks that a connection of this process reaches the same server as the coordinator's foreign server. The
+/// coordinator must see a session with a unique name there.
 fn is_the_same(
     coordinator: &PostgresDatabase,
     server: &str,
@@ -267,7 +270,7 @@ fn is_the_same(
     })
 }
 
-/// A table whose rows are routed.
+/// A table with routed rows.
 struct RoutedTable {
     name: String,
     coordinator: Arc<PostgresDatabase>,
@@ -276,16 +279,16 @@ struct RoutedTable {
     filled: Vec<String>,
 }
 
-/// A table that is loaded through the coordinator, and why.
+/// A table that is loaded through the coordinator, and the reason.
 struct ThroughCoordinator {
     table: DatabaseTable,
     why_not: String,
 }
 
-/// The table of this name in the database of a URL: routed where it can be.
+/// Returns the table of this name in the database of a URL, routed if possible.
 ///
 /// # Errors
-/// When the server refuses.
+/// If the server refuses.
 pub fn table(
     remote: &Remote,
     settings: &Settings,
@@ -337,7 +340,7 @@ impl LoadTable for ThroughCoordinator {
 }
 
 impl LoadTable for RoutedTable {
-    /// The coordinator's columns; keys are the shards'.
+    /// Returns the coordinator's columns. The shards have the keys.
     fn shape(&self) -> Result<LoadShape, Error> {
         let shape = self.coordinator.load_shape(&self.name)?;
         Ok(routed::with_keys_of(shape, &self.shards[0].shape()?))

@@ -1,28 +1,28 @@
-//! The hash that PostgreSQL's hash partitions take rows by, so that a row's shard is known without
-//! asking: Bob Jenkins' lookup3 with a seed, as in `src/common/hashfn.c` and
-//! `compute_partition_hash_value` of `src/backend/partitioning/partbounds.c` of PostgreSQL 11 and later.
-//! It is the hash of little-endian machines. A test asks the server (`satisfies_hash_partition`).
+//! The hash of PostgreSQL's hash partitions, so that this process can compute the shard of a row. It is Bob Jenkins'
+//! lookup3 with a seed, as in `src/common/hashfn.c` and `compute_partition_hash_value` of
+//! `src/backend/partitioning/partbounds.c` of PostgreSQL 11 and later, on little-endian machines. A test compares it
+//! with the server's `satisfies_hash_partition`.
 
 /// `HASH_PARTITION_SEED`.
 const SEED: u64 = 0x7a5b_2236_7996_dcfd;
 
-/// What one column's hash becomes in the hash of a row that has no other.
+/// Constant that is added to the hash of the only partition column to get the hash of the row.
 const COMBINED: u64 = 0x49a0_f4dd_15e5_a8e3;
 
-/// The hash of a value of `smallint` or `integer`.
+/// Hashes a value of `smallint` or `integer`.
 pub fn of_i32(value: i32) -> u64 {
     let [mut a, mut b, mut c] = seeded(4);
     a = a.wrapping_add(value.cast_unsigned());
     finish(&mut a, &mut b, &mut c)
 }
 
-/// The hash of a `bigint`: that of an `integer` where it is one.
+/// Hashes a `bigint`. A value in the range of `integer` has the hash of the `integer`.
 pub fn of_i64(value: i64) -> u64 {
     let high = (value >> 32) as i32;
     of_i32(value as i32 ^ if value >= 0 { high } else { !high })
 }
 
-/// The hash of the bytes of a `uuid`, a `bytea`, or a text whose collation is deterministic.
+/// Hashes the bytes of a `uuid`, a `bytea`, or a text with a deterministic collation.
 pub fn of_bytes(bytes: &[u8]) -> u64 {
     let [mut a, mut b, mut c] = seeded(bytes.len());
     let (blocks, rest) = bytes.as_chunks::<12>();
@@ -45,13 +45,13 @@ pub fn of_bytes(bytes: &[u8]) -> u64 {
     finish(&mut a, &mut b, &mut c)
 }
 
-/// The remainder of the partition that takes a row with this hash; NULL has none.
+/// Returns the remainder of the partition for this hash. NULL has no hash.
 pub fn remainder(hash: Option<u64>, modulus: usize) -> usize {
     let row = hash.map_or(0, |hash| hash.wrapping_add(COMBINED));
     (row % modulus as u64) as usize
 }
 
-/// The state before the first of `length` bytes.
+/// Returns the state before the first of `length` bytes.
 fn seeded(length: usize) -> [u32; 3] {
     let begin = 0x9e37_79b9_u32
         .wrapping_add(length as u32)

@@ -1,9 +1,9 @@
-//! Holds a server back to a share of one core, as a machine with less to give would: its processes are
-//! stopped (`SIGSTOP`) while they have had more CPU time than their share, and go on when they have not.
+//! Limits a server to a share of one core, to simulate a slower machine. The processes of the server are stopped
+//! (`SIGSTOP`) while they have used more CPU time than their share, and continued afterwards.
 //!
-//! The CPU time is the kernel's own count for each process, so the share is kept over time whatever else
-//! runs, to within what the processes use between two looks. Only processes that the server itself has
-//! started are ever signalled, by a handle that can't come to mean another.
+//! The kernel counts the CPU time of each process, so other load does not change the share. The error is the CPU time
+//! that the processes use between two checks. Only processes that the server has started are signalled, through a
+//! handle that cannot refer to another process.
 
 use crate::{Database as _, postgres::database::PostgresDatabase};
 use rustix::{
@@ -21,21 +21,21 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often it looks.
+/// Interval between checks.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// CPU time that may be saved up while there is nothing to do.
+/// Maximum unused CPU time that an idle server can save.
 const SAVED_NS_MAX: f64 = 5e6;
 
-/// Holds a server back until it is dropped.
+/// Limits a server until it is dropped.
 pub struct CpuLimit {
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Whether this system can.
+/// Checks that this system supports the limit.
 ///
 /// # Errors
-/// Why it can't.
+/// Why it does not.
 pub fn is_possible() -> Result<(), String> {
     match cpu_ns(std::process::id()) {
         Some(_) => Ok(()),
@@ -47,7 +47,7 @@ pub fn is_possible() -> Result<(), String> {
 }
 
 impl CpuLimit {
-    /// Begins to hold the server back to so many percent of a core.
+    /// Starts to limit the server to this percentage of a core.
     pub fn start(server: Arc<PostgresDatabase>, percent: u32) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&is_over);
@@ -82,7 +82,7 @@ impl Drop for CpuLimit {
     }
 }
 
-/// The processes that are looked after, by their ids; they go on when dropped.
+/// The limited processes by their ids. Dropping it continues them.
 #[derive(Default)]
 struct Held {
     processes: HashMap<u32, Process>,
@@ -95,7 +95,7 @@ struct Process {
 }
 
 impl Held {
-    /// CPU time of these processes since they were last looked at.
+    /// Returns the CPU time of these processes since the last check.
     fn used_ns(&mut self, now: &[u32]) -> u64 {
         self.processes.retain(|pid, _| now.contains(pid));
         let mut used_ns = 0;
@@ -113,7 +113,7 @@ impl Held {
         used_ns
     }
 
-    /// Stops them, or lets them go on.
+    /// Stops or continues the processes.
     fn stop(&mut self, is_stopped: bool) {
         if self.is_stopped != is_stopped {
             self.is_stopped = is_stopped;
@@ -135,7 +135,7 @@ impl Drop for Held {
     }
 }
 
-/// CPU time of a process with one thread, in nanoseconds
+/// Returns the CPU time of a process with one thread, in nanoseconds
 /// (<https://docs.kernel.org/scheduler/sched-stats.html>).
 fn cpu_ns(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;

@@ -1,10 +1,10 @@
-//! PostgreSQL on several servers: a coordinator, and shards that it reaches through `postgres_fdw`.
+//! PostgreSQL on several servers: a coordinator, and shards that it accesses through `postgres_fdw`.
 //!
-//! Every table is spread over all shards by one of its columns: the one that the DDL names with
-//! `SELECT create_distributed_table('table', 'column')`, as Citus has it, or the first of its primary
-//! key. Rows come through the coordinator, or (`routed`) straight from here to the shard they belong
-//! to. As with `postgres_fdw` in general, a transaction that reaches several shards commits on one after
-//! the other: a crash in between leaves part of it.
+//! Every table is distributed over all shards by one column. The DDL names it with `SELECT
+//! create_distributed_table('table', 'column')`, as in Citus. The default is the first column of the primary key.
+//! Rows are sent through the coordinator, or (`routed`) directly to their shards. There is no two-phase commit, as in
+//! `postgres_fdw` in general: a transaction on several shards commits on one after the other, and a crash in between
+//! leaves a part of it.
 
 mod cluster;
 mod database;
@@ -25,13 +25,13 @@ use crate::{
 use inorder_key::{Encoding, KeyKind};
 use std::path::Path;
 
-/// The name errors speak of.
+/// Name in error messages.
 const NAME: &str = "postgres-sharded";
 
-/// Most shards: each is a server.
+/// Maximum number of shards, each of which is a server.
 const SHARDS_MAX: u32 = 16;
 
-/// The newest PostgreSQL of this machine, several times.
+/// The newest installed PostgreSQL, as several servers.
 pub struct PostgresSharded;
 
 impl Engine for PostgresSharded {

@@ -1,11 +1,11 @@
-//! Which shard a row goes to, found here by the rules that the coordinator's partitions have.
+//! Computes the shard of a row by the rules of the coordinator's partitions.
 
 use super::hash;
 use crate::{Partition, batch::Cell};
 use inorder_key::Uuid;
 use std::borrow::Cow;
 
-/// The type of the column that rows are distributed by.
+/// Type of the distribution column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyType {
     /// `smallint`.
@@ -22,30 +22,30 @@ pub enum KeyType {
     Text,
 }
 
-/// A value as both hash and order take it.
+/// A value in the form that both the hash and the order use.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key<'a> {
     Integer(i64),
     Bytes(Cow<'a, [u8]>),
 }
 
-/// How the rows of one table are spread over the shards.
+/// Distribution of one table's rows over the shards.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// The column.
+    /// The distribution column.
     pub column: String,
     /// Its type.
     pub key: KeyType,
-    /// By hash or range.
+    /// Partitioning by hash or by range.
     pub partition: Partition,
-    /// Of a range: where each shard but the first begins, as SQL literals without quotes.
+    /// Lower bounds of all ranges but the first, as SQL literals without quotes.
     pub bounds: Vec<String>,
-    /// How many.
+    /// Number of shards.
     pub shards: usize,
 }
 
 impl KeyType {
-    /// The type of this name, as `format_type` gives it.
+    /// Returns the type of this name, in the form of `format_type`.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name.split('(').next().unwrap_or(name).trim_end() {
             "smallint" => KeyType::Int2,
@@ -58,8 +58,8 @@ impl KeyType {
         })
     }
 
-    /// Where each of so many shards but the first begins, when all positive integers, or all bytes,
-    /// are shared out evenly. Texts are taken for hexadecimal digits.
+    /// Returns the lower bounds of all shards but the first, which divide all positive integers, or all bytes,
+    /// evenly. Texts are read as hexadecimal digits.
     pub fn even_bounds(self, shards: usize) -> Vec<String> {
         let share = |all: u128| (1..shards as u128).map(move |at| all / shards as u128 * at);
         match self {
@@ -76,10 +76,10 @@ impl KeyType {
         }
     }
 
-    /// A value of a batch as one of this type.
+    /// Converts a value of a batch to this type.
     ///
     /// # Errors
-    /// Why it can't be.
+    /// Why that is not possible.
     pub fn key_of<'a>(self, cell: Cell<'a>) -> Result<Option<Key<'a>>, String> {
         let bytes = |bytes: &'a [u8]| Key::Bytes(Cow::Borrowed(bytes));
         Ok(Some(match (self, cell) {
@@ -94,7 +94,7 @@ impl KeyType {
         }))
     }
 
-    /// A bound as a key.
+    /// Converts a bound to a key.
     fn bound(self, text: &str) -> Result<Key<'static>, String> {
         let wrong = || format!("the bound '{text}' isn't of the column's type ({self:?})");
         let bytes = match self {
@@ -117,8 +117,8 @@ impl KeyType {
     }
 }
 
-/// Where each of so many shards but the first begins, when the integers from `first` to below `end`
-/// are shared out evenly.
+/// Returns the lower bounds of all shards but the first, which divide the integers from `first` to below `end`
+/// evenly.
 pub fn bounds_between(first: i64, end: i64, shards: usize) -> Vec<String> {
     let all = i128::from(end) - i128::from(first);
     let bound = |at| i128::from(first) + all * at / shards as i128;
@@ -127,20 +127,20 @@ pub fn bounds_between(first: i64, end: i64, shards: usize) -> Vec<String> {
         .collect()
 }
 
-/// A rule made ready for many rows.
+/// A distribution prepared for many rows.
 #[derive(Debug)]
 pub struct Router {
     key: KeyType,
     shards: usize,
-    /// Of a range: where each shard but the first begins.
+    /// Lower bounds of all ranges but the first.
     bounds: Option<Vec<Key<'static>>>,
 }
 
 impl Router {
-    /// Reads the rule.
+    /// Prepares a distribution.
     ///
     /// # Errors
-    /// When a bound isn't of the column's type.
+    /// If a bound is not of the column's type.
     pub fn new(rule: &Rule) -> Result<Self, String> {
         let bounds = rule.bounds.iter().map(|text| rule.key.bound(text));
         Ok(Router {
@@ -153,10 +153,10 @@ impl Router {
         })
     }
 
-    /// The shard, from 0, of a row with this value.
+    /// Returns the shard, from 0, of a row with this value.
     ///
     /// # Errors
-    /// When the value isn't of the column's type, or no shard takes it.
+    /// If the value is not of the column's type, or no shard has it.
     pub fn shard(&self, cell: Cell<'_>) -> Result<usize, String> {
         let key = self.key.key_of(cell)?;
         match (&self.bounds, key) {

@@ -1,4 +1,4 @@
-//! Writes rows straight to the shards they belong to, to all at once.
+//! Writes rows directly to their shards, to all shards at the same time.
 
 use super::{
     NAME,
@@ -8,10 +8,10 @@ use super::{
 use crate::{Batch, DatabaseTable, Error, Load, LoadShape, LoadTable as _, Writer};
 use std::{ops::Range, thread};
 
-/// Begins to load rows into a table that lies on these shards, in the order of the rule.
+/// Begins a load into a table on these shards, in the order of the distribution.
 ///
 /// # Errors
-/// As [`RoutedWriter::new`], and when a shard refuses.
+/// As [`RoutedWriter::new`], and if a shard refuses.
 pub fn load(
     shards: &[DatabaseTable],
     table: &str,
@@ -52,7 +52,8 @@ pub fn load(
     })
 }
 
-/// A table that lies on shards: the coordinator's columns, and what of them is the shards' to say.
+/// Returns the properties of a table on shards: the coordinator's columns, and the properties that the shards
+/// determine.
 pub fn with_keys_of(mut shape: LoadShape, shard: &LoadShape) -> LoadShape {
     for column in &mut shape.columns {
         let own = shard
@@ -70,28 +71,29 @@ pub fn with_keys_of(mut shape: LoadShape, shard: &LoadShape) -> LoadShape {
     shape
 }
 
-/// A connection to each shard.
+/// A writer with a connection to each shard.
 pub struct RoutedWriter {
     shards: Vec<Shard>,
     router: Router,
-    /// Which of a batch's columns says where a row goes.
+    /// Index of the distribution column in a batch.
     column: usize,
-    /// Its name.
+    /// Name of the distribution column.
     name: String,
     table: String,
 }
 
 struct Shard {
     writer: Box<dyn Writer>,
-    /// Whether the open transaction has reached it.
+    /// Whether the open transaction has rows on the shard.
     is_open: bool,
 }
 
 impl RoutedWriter {
-    /// Over the shards' writers, in the order of the rule; `is_begun` where their transactions are open.
+    /// Creates a writer over the shards' writers, in the order of the distribution. `is_begun` is set if their
+    /// transactions are open.
     ///
     /// # Errors
-    /// When the column that rows are distributed by isn't among those that are written.
+    /// If the distribution column is not among the written columns.
     pub fn new(
         writers: Vec<Box<dyn Writer>>,
         is_begun: bool,
@@ -121,7 +123,7 @@ impl RoutedWriter {
         })
     }
 
-    /// The rows of each shard.
+    /// Returns the rows of each shard.
     fn sorted_out(&self, batch: &Batch, rows: Range<usize>) -> Result<Vec<Vec<u32>>, Error> {
         let mut picks = vec![Vec::new(); self.shards.len()];
         let column = &batch.columns[self.column];
@@ -138,7 +140,7 @@ impl RoutedWriter {
         Ok(picks)
     }
 
-    /// Does something on every shard that the transaction has reached, on all at once.
+    /// Runs a function on every shard of the transaction, on all at the same time.
     fn on_open(
         &mut self,
         work: impl Fn(&mut Shard) -> Result<(), Error> + Sync,
@@ -172,19 +174,11 @@ impl Shard {
             columns: columns.collect(),
         };
         let inserted = self.writer.insert(&own, 0..picks.len());
-        inserted.map_err(|error| match error {
-            Error::Refused {
-                table,
-                row,
-                message,
-                is_duplicate,
-            } => Error::Refused {
-                row: row.map(|row| picks[row] as usize),
-                table,
-                message,
-                is_duplicate,
-            },
-            other => other,
+        inserted.map_err(|mut error| {
+            if let Error::Refused { row: Some(row), .. } = &mut error {
+                *row = picks[*row] as usize;
+            }
+            error
         })
     }
 }
@@ -217,20 +211,12 @@ impl Writer for RoutedWriter {
     fn complete(&mut self) -> Result<(), Error> {
         self.on_open(|shard| {
             let completed = shard.writer.complete();
-            completed.map_err(|error| match error {
-                // Which of all rows it is, only the shard could tell.
-                Error::Refused {
-                    table,
-                    message,
-                    is_duplicate,
-                    ..
-                } => Error::Refused {
-                    table,
-                    row: None,
-                    message,
-                    is_duplicate,
-                },
-                other => other,
+            completed.map_err(|mut error| {
+                // The number is the shard's own, not that among all rows.
+                if let Error::Refused { row, .. } = &mut error {
+                    *row = None;
+                }
+                error
             })
         })
     }
@@ -239,7 +225,7 @@ impl Writer for RoutedWriter {
         self.shards.iter().map(|shard| shard.writer.stored()).sum()
     }
 
-    /// On one shard after the other as each is ready: there is no commit in two phases.
+    /// Commits on each shard as soon as it is ready. There is no two-phase commit.
     fn commit(&mut self) -> Result<(), Error> {
         self.on_open(|shard| {
             shard.is_open = false;
@@ -254,7 +240,7 @@ impl Writer for RoutedWriter {
         })
     }
 
-    /// The servers run checkpoints by themselves.
+    /// The servers run checkpoints themselves.
     fn checkpoint_if_due(&mut self) -> Result<bool, Error> {
         Ok(false)
     }

@@ -1,8 +1,8 @@
-//! The parts of a table or index that lie on several servers, as one.
+//! Sums the parts of a table or index on several servers.
 
 use crate::Tree;
 
-/// Trees of one name added up, in the order of the first server.
+/// Sums trees of the same name, in the order of the first server.
 pub fn joined(servers: Vec<Vec<Tree>>) -> Vec<Tree> {
     let mut all: Vec<Vec<Tree>> = Vec::new();
     for tree in servers.into_iter().flatten() {

@@ -1,8 +1,7 @@
-//! What SQL that somebody else wrote may do: create, fill and read tables of the main database, and
-//! nothing else.
+//! Rights of untrusted SQL: it may create, fill and read tables of the main database only.
 //!
-//! SQLite asks about each action while it prepares a statement
-//! (<https://www.sqlite.org/c3ref/set_authorizer.html>); [`refusal`] has the rule of each.
+//! SQLite calls the authorizer for each action while it prepares a statement
+//! (<https://www.sqlite.org/c3ref/set_authorizer.html>). [`refusal`] has the rule of each action.
 
 use rusqlite::{
     Connection,
@@ -13,7 +12,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Functions that reach beyond the database, in SQLite itself or in common extensions of it.
+/// Functions that access more than the database, in SQLite itself or in common extensions.
 const REACHING_FUNCTIONS: &[&str] = &[
     "load_extension",
     "readfile",
@@ -25,16 +24,16 @@ const REACHING_FUNCTIONS: &[&str] = &[
 /// Virtual tables without a file or a page of their own.
 const HARMLESS_MODULES: &[&str] = &["json_each", "json_tree"];
 
-/// What a refused statement is told.
+/// Error message of a refused statement.
 const ALLOWED: &str =
     "SQL of an experiment may create, fill and read tables of its own database, and nothing else";
 
-/// What was refused last.
+/// The last refused action.
 #[derive(Clone, Default)]
 pub struct Refused(Arc<Mutex<Option<String>>>);
 
 impl Refused {
-    /// Takes what was refused since it was asked last, in words.
+    /// Returns and clears the last refused action, in words.
     pub fn take(&self) -> Option<String> {
         let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let what = refused.take()?;
@@ -46,7 +45,7 @@ impl Refused {
     }
 }
 
-/// Confines all statements that a connection prepares from now on, until [`release`].
+/// Confines all statements that a connection prepares until [`release`].
 pub fn confine(connection: &Connection, refused: &Refused) -> rusqlite::Result<()> {
     let modules = modules(connection)?;
     let refused = refused.clone();
@@ -66,7 +65,7 @@ pub fn release(connection: &Connection) -> rusqlite::Result<()> {
     connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)
 }
 
-/// Names that stand for virtual tables without having been created.
+/// Names of virtual tables that exist without CREATE VIRTUAL TABLE (eponymous).
 fn modules(connection: &Connection) -> rusqlite::Result<BTreeSet<String>> {
     connection
         .prepare("SELECT name FROM pragma_module_list")?
@@ -74,7 +73,7 @@ fn modules(connection: &Connection) -> rusqlite::Result<BTreeSet<String>> {
         .collect()
 }
 
-/// Why an action isn't allowed; `None` where it is.
+/// Returns why an action is not allowed, or `None` if it is.
 fn refusal(context: &AuthContext<'_>, modules: &BTreeSet<String>) -> Option<String> {
     use AuthAction as Action;
     let of_main = |what: &str| match context.database_name {
@@ -139,8 +138,7 @@ fn refusal(context: &AuthContext<'_>, modules: &BTreeSet<String>) -> Option<Stri
     }
 }
 
-/// Virtual tables that are there without having been created show the database's pages, the engine's
-/// state or its settings.
+/// Refuses eponymous virtual tables, which show the database's pages, the engine's state or its settings.
 fn of_module(table: &str, modules: &BTreeSet<String>) -> Option<String> {
     // SQLite names the table of a pragma as the statement spells it.
     let is_pragma = table.to_ascii_lowercase().starts_with("pragma_");
@@ -154,8 +152,8 @@ mod tests {
     use super::*;
     use rusqlite::ffi;
 
-    /// Every action code of SQLite but `SQLITE_COPY`, which no version uses any more: its name, a
-    /// statement that needs it, and whether that is allowed.
+    /// Every action code of SQLite except `SQLITE_COPY`, which no version uses any more: its name, a statement that
+    /// needs it, and whether that statement is allowed.
     const CASES: &[(i32, &str, &str, bool)] = &[
         (
             ffi::SQLITE_CREATE_INDEX,
@@ -312,7 +310,7 @@ mod tests {
         connection
     }
 
-    /// The actions that preparing a statement asks about.
+    /// Returns the actions that the preparation of a statement requests.
     fn actions(sql: &str) -> Vec<String> {
         let connection = database();
         let seen = Arc::new(Mutex::new(Vec::new()));

@@ -19,7 +19,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// `statfs(2)`: file systems whose files are nowhere but in memory.
+/// Magic numbers of `statfs(2)` of file systems that store files only in memory.
 const IN_MEMORY_FILE_SYSTEMS: [u32; 2] = [0x0102_1994, 0x8584_58f6]; // tmpfs, ramfs
 
 /// An open database.
@@ -29,7 +29,7 @@ pub struct SqliteDatabase {
 }
 
 impl SqliteDatabase {
-    /// Creates the database, or leaves nothing behind.
+    /// Creates the database. If that fails, no files remain.
     pub fn create(folder: &Path, settings: &Settings) -> Result<Self, Error> {
         let home = Arc::new(Home::create(folder, settings)?);
         match Link::open(&home, Role::Create) {
@@ -47,7 +47,7 @@ impl SqliteDatabase {
         }
     }
 
-    /// Does something on the control connection, where SQLite itself waits for a lock.
+    /// Runs a function on the control connection, where SQLite itself waits for locks.
     fn control<T>(
         &self,
         doing: &str,
@@ -57,7 +57,7 @@ impl SqliteDatabase {
         did(&link, doing, work(&link.connection))
     }
 
-    /// The same for SQL of the caller's, which is confined where the settings say so.
+    /// Runs a function with the caller's SQL, which is confined if the settings say so.
     fn confined<T>(
         &self,
         sql: &str,
@@ -78,7 +78,7 @@ impl SqliteDatabase {
     }
 }
 
-/// What came of something done on a connection.
+/// Converts the result of a function on a connection.
 fn did<T>(link: &Link, doing: &str, done: rusqlite::Result<T>) -> Result<T, Error> {
     done.map_err(|error| match Failure::from(error) {
         busy if busy.is_busy() => Error::Database {
@@ -147,7 +147,7 @@ impl Database for SqliteDatabase {
         self.home.vfs.io()
     }
 
-    /// With a rollback journal there is nothing to do: a commit ends in the main file.
+    /// Does nothing with a rollback journal, because a commit ends in the main file.
     fn quiesce(&self) -> Result<(), Error> {
         let doing = "checkpointing the whole log";
         let is_busy: bool = self.control(doing, |connection| {
@@ -181,8 +181,8 @@ impl Database for SqliteDatabase {
         Ok(bytes)
     }
 
-    /// Through the `dbstat` virtual table: <https://www.sqlite.org/dbstat.html>. It visits every
-    /// page once. Pages of no tree (free ones, and auto-vacuum's maps) are not in it.
+    /// Reads the `dbstat` virtual table, which visits every page once: <https://www.sqlite.org/dbstat.html>. Pages of
+    /// no tree (free pages and the pointer-map pages of auto-vacuum) are not included.
     fn structure(&self) -> Result<Vec<Tree>, Error> {
         self.control("measuring tables and indexes", dbstat::structure)
     }
@@ -202,12 +202,12 @@ impl Database for SqliteDatabase {
         })
     }
 
-    /// With a log, the rewritten pages are in it until [`Database::quiesce`].
+    /// With a WAL, the rewritten pages are in it until [`Database::quiesce`].
     fn vacuum(&self) -> Result<(), Error> {
         self.control("VACUUM", |connection| connection.execute_batch("VACUUM"))
     }
 
-    /// Pages mapped into memory (`mmap_bytes`) stay.
+    /// Pages mapped into memory (`mmap_bytes`) stay cached.
     fn forget_cached_pages(&self) -> Result<bool, Error> {
         let path = &self.home.path;
         if !forget(&self.home.file).map_err(|source| Error::Io {
@@ -236,8 +236,8 @@ impl Database for SqliteDatabase {
     }
 }
 
-/// Writes a file's dirty pages back (only clean ones can be dropped) and drops it from the page
-/// cache; `false` where the page cache is all there is.
+/// Writes a file's dirty pages back, because only clean ones can be dropped, and drops it from the page cache.
+/// Returns `false` if the file exists only in the page cache.
 fn forget(file: &File) -> io::Result<bool> {
     let file_system = fstatfs(file)?.f_type as u32;
     if IN_MEMORY_FILE_SYSTEMS.contains(&file_system) {

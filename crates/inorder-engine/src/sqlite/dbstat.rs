@@ -1,14 +1,14 @@
-//! What lies on the pages, from the `dbstat` virtual table: <https://www.sqlite.org/dbstat.html>.
+//! Contents of pages from the `dbstat` virtual table: <https://www.sqlite.org/dbstat.html>.
 //!
-//! It walks each B-tree in key order, a page before its children, an overflow chain after the page
-//! that starts it.
+//! `dbstat` visits each B-tree in key order, a page before its children, and an overflow chain after the page with
+//! its start.
 
 use crate::Tree;
 use rusqlite::{Connection, Row};
 
-/// One row a tree, in one walk: `dbstat` hands out its rows by name, so grouping needs no sort.
-/// Interior pages of tables hold keys that lead the way, not entries; those of indexes and of
-/// WITHOUT ROWID tables hold entries. The path of a page has a slash for each level above it.
+/// Query with one row per tree in one pass. `dbstat` returns its rows by name, so grouping needs no sort. Interior
+/// pages of rowid tables hold only separator keys. Those of indexes and WITHOUT ROWID tables hold entries. The path
+/// of a page has one slash per level above it.
 const STRUCTURE: &str = "
     WITH walk AS MATERIALIZED (
         SELECT name, count(*) AS pages, sum(pagetype = 'leaf') AS leaves,
@@ -28,12 +28,12 @@ const STRUCTURE: &str = "
     LEFT JOIN pragma_table_list AS layout ON layout.name = walk.name AND layout.schema = 'main'
     ORDER BY walk.name";
 
-/// The rows come in key order as they are; sorting by path, a text, would not keep it where a
-/// page has more than 4096 children.
+/// The rows arrive in key order. Sorting by the path, which is a text, would not keep this order if a page has more
+/// than 4096 children.
 const LEAVES: &str =
     "SELECT pageno, 1.0 - 1.0 * unused / pgsize FROM dbstat WHERE name = ?1 AND pagetype = 'leaf'";
 
-/// Every table and index of the main database, the schema's own table too.
+/// Returns every table and index of the main database, including the schema table.
 pub fn structure(connection: &Connection) -> rusqlite::Result<Vec<Tree>> {
     connection
         .prepare(STRUCTURE)?
@@ -41,7 +41,7 @@ pub fn structure(connection: &Connection) -> rusqlite::Result<Vec<Tree>> {
         .collect()
 }
 
-/// Page number and fill of the leaves of one tree, in key order.
+/// Returns page number and fill of the leaf pages of one tree, in key order.
 pub fn leaves(connection: &Connection, tree: &str) -> rusqlite::Result<Vec<(u64, f32)>> {
     connection
         .prepare(LEAVES)?

@@ -4,7 +4,7 @@ use crate::TableShape;
 use inorder_key::{Encoding, KeyKind};
 use std::fmt::Write as _;
 
-/// The column type of a key; SQLite has no native UUID.
+/// Returns the column type of a key. SQLite has no native UUID.
 pub(super) fn key_type(kind: KeyKind, encoding: Encoding) -> Option<&'static str> {
     if !kind.encodings().contains(&encoding) {
         return None;
@@ -17,7 +17,7 @@ pub(super) fn key_type(kind: KeyKind, encoding: Encoding) -> Option<&'static str
     }
 }
 
-/// The statements that create the built-in table, or why it can't be.
+/// Returns the statements that create the built-in table, or why it cannot exist.
 pub(super) fn create_table(shape: &TableShape<'_>) -> Result<String, String> {
     let Some(key_type) = key_type(shape.key, shape.encoding) else {
         return Err(format!("SQLite has no {} type", shape.encoding.name()));

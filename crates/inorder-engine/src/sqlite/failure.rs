@@ -1,30 +1,30 @@
-//! SQLite's error codes, what they mean to a caller, and what to do about a busy one.
+//! SQLite's error codes, their conversion to errors, and the retries of a locked database.
 
 use crate::{Error, Retry};
 use rusqlite::ffi;
 use std::{ffi::c_int, path::Path, thread, time::Duration};
 
-/// The pause between retries doubles up to this many times the first one.
+/// Maximum growth of the pause between retries, which doubles per retry.
 const PAUSE_GROWTH_MAX: u32 = 64;
 
-/// A call that SQLite refused.
+/// A failed call of SQLite.
 #[derive(Debug)]
 pub struct Failure {
     /// The extended result code.
     pub code: c_int,
     /// SQLite's message.
     pub message: String,
-    /// Retries made before giving up.
+    /// Number of retries before giving up.
     pub retries: u64,
 }
 
 impl Failure {
-    /// Whether somebody else holds the lock.
+    /// Returns whether another connection holds the lock.
     pub fn is_busy(&self) -> bool {
         self.primary() == ffi::SQLITE_BUSY
     }
 
-    /// Whether the row is to blame: a constraint, a wrong type for a rowid, a value too large.
+    /// Returns whether the row caused the error: a constraint, a wrong type for a rowid, a value that is too large.
     pub fn is_of_the_row(&self) -> bool {
         matches!(
             self.primary(),
@@ -32,7 +32,7 @@ impl Failure {
         )
     }
 
-    /// The crate's error, for something done to the database at `path`.
+    /// Converts it to the crate's error for an operation on the database at `path`.
     pub fn into_error(self, doing: &str, path: &Path) -> Error {
         match self.primary() {
             ffi::SQLITE_FULL => Error::DiskFull { path: path.into() },
@@ -46,7 +46,7 @@ impl Failure {
         }
     }
 
-    /// The extended codes keep the primary one in their low byte.
+    /// Returns the primary code, which is the low byte of an extended code.
     fn primary(&self) -> c_int {
         self.code & 0xff
     }
@@ -71,8 +71,7 @@ impl From<rusqlite::Error> for Failure {
     }
 }
 
-/// A retry policy at work. SQLite's own busy handler is off where this is used, so that every retry
-/// is seen and counted.
+/// Retries according to a policy. SQLite's own busy handler is off in this case, so that every retry is counted.
 pub struct Patience {
     policy: Retry,
     retries: u64,
@@ -83,13 +82,13 @@ impl Patience {
         Patience { policy, retries: 0 }
     }
 
-    /// Retries so far, over all calls.
+    /// Number of retries so far, over all calls.
     pub fn retries(&self) -> u64 {
         self.retries
     }
 
-    /// Attempts until the lock is free or the policy's retries are used up, with a pause between
-    /// that doubles up to [`PAUSE_GROWTH_MAX`] times the first one.
+    /// Repeats a call until the lock is free or the policy's retries are used up. The pause between retries doubles
+    /// up to [`PAUSE_GROWTH_MAX`] times the first one.
     pub fn wait_for<T>(
         &mut self,
         mut attempt: impl FnMut() -> Result<T, Failure>,

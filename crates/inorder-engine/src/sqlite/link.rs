@@ -17,24 +17,24 @@ use std::{
     time::Duration,
 };
 
-/// How long the control connection, and every connection while it is set up, waits for a lock.
+/// Maximum wait for a lock on the control connection, and on every connection during its setup.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What all connections of a database share, and what outlives the last of them.
+/// Data that all connections of a database share, and that live until the last one closes.
 pub struct Home {
     /// The main file.
     pub path: PathBuf,
-    /// The settings every connection gets.
+    /// Settings of every connection.
     pub settings: Settings,
     /// The counters.
     pub vfs: CountingVfs,
-    /// A handle on the main file, kept because closing any handle of a process on a file drops all
-    /// locks the process has on it (fcntl(2)): SQLite's too.
+    /// A handle on the main file that stays open. Closing any handle of a process on a file drops all locks of the
+    /// process on it, also SQLite's (fcntl(2)).
     pub file: File,
 }
 
 impl Home {
-    /// Makes the main file, empty.
+    /// Creates the empty main file.
     pub fn create(folder: &Path, settings: &Settings) -> Result<Self, Error> {
         let path = folder.join("inorder.db");
         let file = File::create_new(&path).map_err(|source| match source.kind() {
@@ -52,12 +52,12 @@ impl Home {
         })
     }
 
-    /// The write-ahead log, where there is one.
+    /// Returns the path of the write-ahead log, if the database uses one.
     pub fn wal(&self) -> PathBuf {
         self.beside("-wal")
     }
 
-    /// Every file that may hold rows, whether it is there now or not.
+    /// Returns every file that may contain rows, whether it exists or not.
     pub fn files(&self) -> [PathBuf; 3] {
         [self.path.clone(), self.wal(), self.beside("-journal")]
     }
@@ -69,29 +69,29 @@ impl Home {
     }
 }
 
-/// What a connection is for.
+/// Purpose of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The first connection, which writes the settings into the empty file.
     Create,
-    /// Inserts rows; its locks and checkpoints are seen to by the writer.
+    /// Inserts rows. The writer handles its locks and checkpoints.
     Write,
-    /// Reads; its locks are seen to by the reader.
+    /// Reads. The reader handles its locks.
     Read,
 }
 
-/// A connection. The fields are in the order they must be dropped in.
+/// A connection. The fields are in the order of their drops.
 pub struct Link {
     /// SQLite's connection.
     pub connection: Connection,
-    /// What it was refused, where it is confined.
+    /// The refused action, if the connection is confined.
     pub refused: Refused,
-    /// The database it belongs to, with the VFS it runs over.
+    /// The database of the connection, with its VFS.
     pub home: Arc<Home>,
 }
 
 impl Link {
-    /// Connects, with the database's settings.
+    /// Connects, and applies the database's settings.
     pub fn open(home: &Arc<Home>, role: Role) -> Result<Self, Error> {
         let access = match role {
             Role::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
@@ -120,7 +120,7 @@ impl Link {
         Ok(link)
     }
 
-    /// The crate's error for something this connection did.
+    /// Returns the crate's error for a failed operation of this connection.
     pub fn error(&self, doing: &str, failure: impl Into<Failure>) -> Error {
         match self.refused.take() {
             Some(message) => Error::Database {
@@ -131,7 +131,7 @@ impl Link {
         }
     }
 
-    /// Confines the statements prepared from now on, where the settings say so.
+    /// Confines the statements prepared from now on, if the settings say so.
     pub fn confine(&self) -> Result<(), Error> {
         match self.home.settings.is_confined {
             true => confine::confine(&self.connection, &self.refused)
@@ -140,7 +140,7 @@ impl Link {
         }
     }
 
-    /// Ends that.
+    /// Ends the confinement.
     pub fn release(&self) -> Result<(), Error> {
         confine::release(&self.connection)
             .map_err(|error| self.error("ending the confinement", error))

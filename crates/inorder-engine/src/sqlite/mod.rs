@@ -1,8 +1,8 @@
 //! SQLite, embedded.
 //!
-//! A database is the file `inorder.db` in its folder. All its connections run over one counting VFS
-//! and get the same settings; [`crate::Writer`]s and [`crate::Reader`]s each have a connection, all
-//! else goes through one control connection.
+//! A database is the file `inorder.db` in its folder. All its connections use one counting VFS and the same settings.
+//! Each [`crate::Writer`] and [`crate::Reader`] has its own connection. All other statements use one control
+//! connection.
 
 mod confine;
 mod database;
@@ -18,6 +18,9 @@ mod settings;
 mod vfs;
 mod writer;
 
+pub use dbstat::structure;
+pub use vfs::CountingVfs;
+
 use crate::{
     Database, Engine, EngineInfo, Error, Found, KernelCheck, Layer, Settings, TableShape, Write,
     engine::check,
@@ -26,7 +29,7 @@ use inorder_key::{Encoding, KeyKind};
 use rusqlite::Connection;
 use std::path::Path;
 
-/// The name errors speak of.
+/// Name in error messages.
 const NAME: &str = "sqlite";
 
 /// The bundled SQLite.
@@ -62,7 +65,7 @@ impl Engine for Sqlite {
         }
     }
 
-    /// The first compile option is `SOURCE_ID=` and the check-in SQLite was built from.
+    /// The first compile option is `SOURCE_ID=` with the source check-in of SQLite.
     fn info(&self) -> Result<EngineInfo, Error> {
         let query = || -> rusqlite::Result<Vec<String>> {
             let connection = Connection::open_in_memory()?;
@@ -100,7 +103,7 @@ impl Engine for Sqlite {
     }
 }
 
-/// A name as SQL takes it, whatever is in it.
+/// Quotes a name for SQL.
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -8,7 +8,7 @@ use super::{
 use crate::{Batch, Error, Reader, Retry};
 use std::sync::Arc;
 
-/// Runs one query again and again.
+/// Runs one query repeatedly.
 pub struct SqliteReader {
     session: Session,
     query: StatementId,
@@ -34,7 +34,7 @@ impl SqliteReader {
 }
 
 impl Reader for SqliteReader {
-    /// With a rollback journal, a commit may lock the file for a moment: then the query is retried.
+    /// Retries the query, because a commit with a rollback journal may lock the file for a moment.
     fn query(&mut self, batch: &Batch, row: usize) -> Result<u64, Error> {
         self.patience
             .wait_for(|| self.session.query(self.query, batch, row))

@@ -1,7 +1,7 @@
-//! A connection with its prepared statements, over SQLite's C interface: what runs once a row.
+//! A connection with its prepared statements, over SQLite's C interface: the code that runs once per row.
 //!
-//! Values are bound where they lie in the batch (`SQLITE_STATIC`), so a row costs no copy and no
-//! allocation of ours. [`Bound`] takes every binding back before the batch can go.
+//! Values are bound without a copy (`SQLITE_STATIC`), so this code makes no copy and no allocation per row. [`Bound`]
+//! clears every binding before the batch can be dropped.
 
 use super::{
     failure::Failure,
@@ -23,7 +23,7 @@ use std::{
 pub struct Session {
     statements: Vec<*mut sqlite3_stmt>,
     database: *mut sqlite3,
-    /// Frames in the log after the last commit that wrote some; the WAL hook's argument.
+    /// Frames in the WAL after the last commit that wrote some; the argument of the WAL hook.
     wal_frames: Arc<AtomicU32>,
     link: Link,
 }
@@ -37,7 +37,7 @@ pub struct StatementId(usize);
 unsafe impl Send for Session {}
 
 impl Session {
-    /// Takes a connection over.
+    /// Creates a session that owns a connection.
     pub fn new(link: Link) -> Self {
         let wal_frames = Arc::new(AtomicU32::new(0));
         // SAFETY: the handle is used only while `link` lives, and closed by it alone. The hook's
@@ -56,17 +56,17 @@ impl Session {
         }
     }
 
-    /// The database it is a connection of.
+    /// Returns the database of the connection.
     pub fn home(&self) -> &Home {
         &self.link.home
     }
 
-    /// The crate's error for something this session did.
+    /// Returns the crate's error for a failed operation of this session.
     pub fn error(&self, doing: &str, failure: Failure) -> Error {
         self.link.error(doing, failure)
     }
 
-    /// Prepares a statement, to be kept as long as the session.
+    /// Prepares a statement that lives as long as the session.
     pub fn prepare(&mut self, sql: &str) -> Result<StatementId, Failure> {
         let length = c_int::try_from(sql.len()).unwrap_or(c_int::MAX);
         let mut statement = ptr::null_mut();
@@ -91,7 +91,7 @@ impl Session {
         Ok(StatementId(self.statements.len() - 1))
     }
 
-    /// Whether a transaction is open.
+    /// Returns whether a transaction is open.
     pub fn is_in_transaction(&self) -> bool {
         !self.link.connection.is_autocommit()
     }
@@ -105,7 +105,7 @@ impl Session {
         }
     }
 
-    /// Runs a statement once for each of these rows. On failure says at which row it was.
+    /// Runs a statement once per row. An error contains the row.
     pub fn insert(
         &mut self,
         id: StatementId,
@@ -129,7 +129,7 @@ impl Session {
         Ok(())
     }
 
-    /// Runs a query with this row as its parameters, reads all it returns, and counts the rows.
+    /// Runs a query with this row as its parameters, reads all result rows, and returns their number.
     pub fn query(&mut self, id: StatementId, batch: &Batch, row: usize) -> Result<u64, Failure> {
         let statement = self.statements[id.0];
         fits(statement, batch, row + 1)?;
@@ -150,9 +150,9 @@ impl Session {
         }
     }
 
-    /// Runs a checkpoint if the last commit left `pages` frames or more in the log, exactly as
-    /// SQLite's own autocheckpoint does: it copies what no reader is in the way of, and doesn't
-    /// mind being told that somebody else is at it. Once a commit; never where `pages` is 0.
+    /// Runs a checkpoint if the last commit left `pages` frames or more in the WAL, as SQLite's own autocheckpoint
+    /// does. It copies the frames that no reader blocks, and ignores the error that another checkpoint runs. Call it
+    /// once per commit. It does nothing if `pages` is 0.
     pub fn checkpoint_if_due(&mut self, pages: u32) -> Result<bool, Failure> {
         let frames = self.wal_frames.swap(0, Relaxed);
         if pages == 0 || frames < pages {
@@ -174,7 +174,7 @@ impl Session {
         }
     }
 
-    /// What SQLite says about the call that just answered `code`.
+    /// Returns SQLite's error for the last call, which returned `code`.
     fn failure(&self, code: c_int) -> Failure {
         // SAFETY: the connection is open; the message is valid until its next call, and copied.
         let message = unsafe { CStr::from_ptr(ffi::sqlite3_errmsg(self.database)) };
@@ -198,7 +198,7 @@ impl Drop for Session {
     }
 }
 
-/// SQLite calls this after each commit that wrote frames to the log.
+/// WAL hook: SQLite calls it after each commit that wrote frames to the WAL.
 unsafe extern "C" fn note_wal_frames(
     argument: *mut c_void,
     _database: *mut sqlite3,
@@ -210,7 +210,7 @@ unsafe extern "C" fn note_wal_frames(
     ffi::SQLITE_OK
 }
 
-/// Whether the batch has the statement's parameters as its columns, and rows up to `end`.
+/// Checks that the batch has the statement's parameters as its columns, and rows up to `end`.
 fn fits(statement: *mut sqlite3_stmt, batch: &Batch, end: usize) -> Result<(), Failure> {
     // SAFETY: the statement is one of a session's, and not finalized before it.
     let parameters = unsafe { ffi::sqlite3_bind_parameter_count(statement) };
@@ -237,20 +237,20 @@ fn misuse(message: String) -> Failure {
     }
 }
 
-/// A statement that borrows a batch's values. Dropping it resets the statement, which ends its
-/// reading transaction, and takes the bindings back, however the loop over the rows ended.
+/// A statement that borrows a batch's values. Dropping it resets the statement, which ends its read transaction, and
+/// clears the bindings, also after an error.
 struct Bound<'batch> {
     statement: *mut sqlite3_stmt,
     columns: &'batch [Column],
 }
 
 impl<'batch> Bound<'batch> {
-    /// `statement` belongs to a session that outlives this.
+    /// `statement` must belong to a session that outlives this.
     fn new(statement: *mut sqlite3_stmt, columns: &'batch [Column]) -> Self {
         Bound { statement, columns }
     }
 
-    /// Binds one row; the columns are that long ([`fits`]).
+    /// Binds one row. The columns must have it ([`fits`]).
     #[inline]
     fn bind(&self, row: usize) -> c_int {
         for (column, parameter) in self.columns.iter().zip(1..) {
@@ -349,8 +349,8 @@ impl<'batch> Bound<'batch> {
         unsafe { ffi::sqlite3_reset(self.statement) }
     }
 
-    /// Reads every column of the row the statement stands on. Asking for a blob or a text makes
-    /// SQLite fetch all of it, overflow pages too.
+    /// Reads every column of the current result row. Reading a blob or a text makes SQLite fetch all of it, including
+    /// overflow pages.
     fn read_row(&self) {
         // SAFETY: the statement stands on a row and the column numbers are in range; the pointers
         // that come back are not kept.

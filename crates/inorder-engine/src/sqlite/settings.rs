@@ -1,12 +1,12 @@
-//! Settings as PRAGMAs: each is set, then read back from the engine, because SQLite keeps silent
-//! about one it doesn't take. <https://www.sqlite.org/pragma.html>
+//! Settings as PRAGMAs. Each is set and then read back, because SQLite reports no error for a value it does not
+//! accept. <https://www.sqlite.org/pragma.html>
 
 use super::{NAME, failure::Failure};
 use crate::{AutoVacuum, Error, Settings, Synchronous};
 use rusqlite::{Connection, types::Value};
 use std::path::Path;
 
-/// Which of SQLite's settings are reported, in this order.
+/// SQLite settings that are reported, in this order.
 const REPORTED: &[&str] = &[
     "page_size",
     "cache_size",
@@ -23,15 +23,15 @@ const REPORTED: &[&str] = &[
     "cell_size_check",
 ];
 
-/// The settings written into the file, which only an empty one takes. The order matters: switching
-/// to WAL writes the first page, and with it the page size and the kind of auto-vacuum.
+/// Settings that are stored in the file, which must be empty. The order matters: switching to WAL writes the first
+/// page, and with it the page size and the auto-vacuum mode.
 pub fn apply_to_file(connection: &Connection, settings: &Settings) -> Result<(), Error> {
     apply(connection, &of_the_file(settings))?;
     apply(connection, &[journal_mode(settings)])
 }
 
-/// The settings each connection has for itself, and a check of those in the file.
-/// `autocheckpoint_pages` is 0 where the caller runs checkpoints itself.
+/// Settings of each connection, and a check of those in the file. `autocheckpoint_pages` is 0 if the caller runs
+/// checkpoints itself.
 pub fn apply_to_connection(
     connection: &Connection,
     settings: &Settings,
@@ -53,7 +53,7 @@ pub fn apply_to_connection(
         .try_for_each(|(name, wanted)| check(connection, name, wanted))
 }
 
-/// Every reported setting as the engine has it now, and its version.
+/// Returns every reported setting with its current value, and SQLite's version.
 pub fn read_back(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
     REPORTED
         .iter()
@@ -119,7 +119,7 @@ fn refused(name: &str, wanted: &str, why: &str) -> Error {
     }
 }
 
-/// A setting's value, by name where it is one of an enumeration.
+/// Returns the value of a setting, by name if it is an enumeration.
 fn read(connection: &Connection, name: &str) -> rusqlite::Result<String> {
     let value: Value = connection.pragma_query_value(None, name, |row| row.get(0))?;
     Ok(match value {
@@ -131,7 +131,7 @@ fn read(connection: &Connection, name: &str) -> rusqlite::Result<String> {
     })
 }
 
-/// The name of an enumerated value, in the numbers of SQLite's documentation.
+/// Returns the name of an enumerated value, by the numbers of SQLite's documentation.
 fn name_of(setting: &str, number: i64) -> Option<&'static str> {
     let index = usize::try_from(number).ok()?;
     match setting {

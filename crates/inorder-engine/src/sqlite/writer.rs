@@ -49,7 +49,7 @@ impl SqliteWriter {
     }
 }
 
-/// The statement that inserts one row.
+/// Returns the statement that inserts one row.
 fn insert_sql(table: &str, columns: &[&str]) -> String {
     let table = quoted(table);
     if columns.is_empty() {
@@ -87,14 +87,14 @@ impl Writer for SqliteWriter {
             })
     }
 
-    /// With a rollback journal, readers may hold the commit up: then it is retried like a begin.
+    /// Retries the commit like a begin, because readers may block it with a rollback journal.
     fn commit(&mut self) -> Result<(), Error> {
         self.patience
             .wait_for(|| self.session.run(self.commit))
             .map_err(|failure| self.session.error("COMMIT", failure))
     }
 
-    /// Some errors, a full disk among them, make SQLite roll back by itself.
+    /// Some errors, such as a full disk, make SQLite roll back by itself.
     fn rollback(&mut self) -> Result<(), Error> {
         if !self.session.is_in_transaction() {
             return Ok(());

@@ -1,37 +1,38 @@
-//! A table made for what is loaded into it.
+//! Creates a table for the rows that are loaded into it.
 
+use inorder_engine::nearest;
 use inorder_key::{Encoding, KeyKind};
 
 use super::Sample;
 use crate::Error;
-use crate::nearest::nearest;
+use crate::error::offer;
 use crate::sql::quoted;
 
-/// How a table is made.
+/// How to create the table of a load.
 #[derive(Clone, Debug, Default)]
 pub struct Create {
-    /// Types that are not guessed: column and declared type.
+    /// Columns and their declared types. The first rows decide the types of the others.
     pub types: Vec<(String, String)>,
-    /// The columns of the key. Without one the table has none.
+    /// The columns of the primary key. If empty, the table has none.
     pub key: Vec<KeySpec>,
-    /// Whether the table has rowids; without, it is its key's tree.
+    /// Whether the table has rowids. Otherwise it is WITHOUT ROWID, if it has a key.
     pub has_rowid: bool,
 }
 
-/// A column of the key.
+/// A column of the primary key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeySpec {
     /// Its name.
     pub column: String,
-    /// How its values are made and stored; `None` where the input brings them.
+    /// The kind and encoding of the ids to make; `None` if the input has them.
     pub made: Option<(KeyKind, Encoding)>,
 }
 
 impl KeySpec {
-    /// Reads `id`, `id=uuid7` or `id=uuid7:text`.
+    /// Parses `id`, `id=uuid7` or `id=uuid7:text`.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// A message that says what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
         let Some((column, made)) = text.split_once('=') else {
             return Ok(KeySpec {
@@ -48,8 +49,8 @@ impl KeySpec {
             all.filter(|kind| *kind != KeyKind::Composite)
         };
         let kind = kinds().find(|known| known.name() == kind).ok_or_else(|| {
-            let (_, names) = nearest(kind, kinds().map(KeyKind::name));
-            format!("unknown kind of key `{kind}`: {}", names.join(", "))
+            let hint = nearest(kind, kinds().map(KeyKind::name));
+            format!("unknown kind of key `{kind}`: {hint}")
         })?;
         let stored = kind
             .encodings()
@@ -140,13 +141,10 @@ impl Create {
     }
 
     fn not_there(&self, column: &str, sample: &Sample) -> String {
-        let (_, names) = nearest(
-            column,
-            sample.names.iter().map(|(column, _)| column.as_str()),
-        );
+        let names = sample.names.iter().map(|(column, _)| column.as_str());
         format!(
-            "the input has no column `{column}`: {} (a key that is made is `--key {column}=uuid7`)",
-            names.join(", ")
+            "the input has no column `{column}`; {} (a key that is made is `--key {column}=uuid7`)",
+            offer(column, names)
         )
     }
 
@@ -211,7 +209,11 @@ mod tests {
         assert_eq!(KeySpec::parse("id").map(|key| key.made), Ok(None));
         assert_eq!(
             KeySpec::parse("id=uuid"),
-            Err("unknown kind of key `uuid`: uuid4, uuid7, ulid".to_owned())
+            Err(
+                "unknown kind of key `uuid`: did you mean `uuid4`? (known: serial, int-seq, int-random, uuid4, uuid7, \
+                 ulid, token160)"
+                    .to_owned()
+            )
         );
         assert_eq!(
             KeySpec::parse("id=ulid:hex"),

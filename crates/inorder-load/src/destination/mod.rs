@@ -1,4 +1,4 @@
-//! The table that rows go into, as far as a loader has to know it.
+//! Describes the table that rows are loaded into.
 
 mod create;
 mod sample;
@@ -21,19 +21,19 @@ pub(crate) use sqlite::unique_key;
 pub struct Destination {
     /// Its name.
     pub table: String,
-    /// Its columns that can be given a value, in the order they are declared.
+    /// The columns that can be given a value, in the order of their declaration.
     pub columns: Vec<ColumnInfo>,
-    /// The order in which a record has the columns: a WITHOUT ROWID table's key comes first.
+    /// The order of the columns in a record: the key of a WITHOUT ROWID table comes first.
     pub physical: Vec<usize>,
-    /// What rows are kept in order by; empty where the engine counts, or nobody knows.
+    /// The key that rows are stored in order of; empty if there is none.
     pub key: Vec<KeyPart>,
-    /// The column that is another name of the rowid.
+    /// The rowid alias.
     pub rowid: Option<usize>,
-    /// Whether no two rows may have the same key.
+    /// Whether the key is unique.
     pub is_key_unique: bool,
-    /// The encoding of its text.
+    /// The encoding of text.
     pub encoding: TextEncoding,
-    /// Bytes of a page of its database, where that is known.
+    /// The page size in bytes, if known.
     pub page_bytes: Option<u64>,
 }
 
@@ -42,26 +42,26 @@ pub struct Destination {
 pub struct ColumnInfo {
     /// Its name.
     pub name: String,
-    /// Its declared type, as written.
+    /// The declared type, as written.
     pub declared_type: String,
-    /// What its values become.
+    /// The affinity.
     pub affinity: Affinity,
-    /// Whether the type is one of a STRICT table.
+    /// The type in a STRICT table.
     pub strict: Option<Strict>,
     /// Whether NULL is refused.
     pub is_not_null: bool,
-    /// The expression that it has by default, in SQL.
+    /// The default expression in SQL.
     pub default: Option<String>,
-    /// Whether its type was guessed from a sample.
+    /// Whether the type was guessed from the first rows.
     pub is_guessed: bool,
-    /// Bytes of text that a column of bytes takes as it is: only longer text may stand for bytes without being said.
+    /// Bytes of text that a binary column stores as they are. Only longer text is decoded without `--decode`.
     pub text_bytes_max: usize,
-    /// How a column of a server takes values, in place of the affinity.
+    /// How a column of a server converts values, in place of the affinity.
     pub intake: Option<Arc<dyn Intake>>,
 }
 
 impl ColumnInfo {
-    /// Whether text given for it may stand for bytes.
+    /// Whether text for it may be decoded to bytes.
     pub fn is_blob(&self) -> bool {
         let is_any = ["", "ANY"]
             .iter()
@@ -73,16 +73,16 @@ impl ColumnInfo {
 /// One column of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyPart {
-    /// Which column, by its place among those of the table.
+    /// The place of the column in the table.
     pub column: usize,
     /// How its text is compared.
     pub collation: Collation,
-    /// Whether large values come first.
+    /// Whether the order is descending.
     pub is_descending: bool,
 }
 
 impl Destination {
-    /// The place of the column with this name; where there is none, in whatever case.
+    /// Returns the place of a column by its name. An exact match goes before one in another letter case.
     pub fn column(&self, name: &str) -> Option<usize> {
         let has_name = |column: &ColumnInfo| column.name == name;
         let is_named = |column: &ColumnInfo| column.name.eq_ignore_ascii_case(name);
@@ -90,13 +90,12 @@ impl Destination {
         exact.or_else(|| self.columns.iter().position(is_named))
     }
 
-    /// The order of records that have these columns; `None` where one of the key isn't among them: then
-    /// the engine fills it, and the order of the input is the best there is.
+    /// Returns the order of records with these columns by the key; `None` if a column of the key is missing.
     pub fn order(&self, record: &[usize]) -> Option<KeyOrder> {
         self.order_by(&self.key, record)
     }
 
-    /// The same by other columns than those of the key.
+    /// Returns the order of records with these columns by other columns than the key.
     pub(crate) fn order_by(&self, key: &[KeyPart], record: &[usize]) -> Option<KeyOrder> {
         if key.is_empty() {
             return None;

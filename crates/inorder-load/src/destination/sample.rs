@@ -1,4 +1,4 @@
-//! What the first rows say about the columns of an input.
+//! Guesses the types of columns from the first rows of an input.
 
 use super::ColumnInfo;
 use crate::encode::{Decode, Form, Oracle, is_exact};
@@ -7,7 +7,7 @@ use crate::source::{Raw, Row};
 /// The first rows and their columns.
 #[derive(Debug, Default)]
 pub struct Sample {
-    /// The names of the columns met in them, with their places in a row.
+    /// The names of the columns found in them, with their places in a row.
     pub names: Vec<(String, usize)>,
     /// The rows.
     pub rows: Vec<Row>,
@@ -19,24 +19,23 @@ pub struct Sample {
 #[derive(Debug, Default)]
 struct Kinds {
     integers: usize,
-    /// Reals that are whole, as text: `7.0`.
+    /// Whole reals in text: `7.0`.
     wholes: usize,
     /// Other reals.
     reals: usize,
     texts: usize,
     blobs: usize,
-    /// Numbers that no number of SQLite's equals.
+    /// Numbers that neither a 64-bit integer nor a real represents.
     inexact: usize,
-    /// Whether a real would round one of the integers.
+    /// Whether one of the integers is not exact as a real.
     has_large_integer: bool,
 }
 
 impl Sample {
-    /// The type that the values at this place are declared to have; empty where no one type keeps them all
-    /// as they are.
+    /// Returns the declared type for the values at this place; empty if no type stores all of them unchanged.
     ///
     /// # Errors
-    /// Where SQLite can't be had to say which numbers come back as they are written: memory is short.
+    /// If SQLite can't be opened for its conversions.
     pub(super) fn declared_type(&self, place: usize) -> rusqlite::Result<&'static str> {
         let oracle = Oracle::new()?;
         let mut kinds = Kinds::default();
@@ -49,7 +48,7 @@ impl Sample {
         })
     }
 
-    /// How text at this place stands for bytes, if all of it does in one way.
+    /// Returns how text at this place is decoded to bytes, if one way fits all of it.
     pub(crate) fn decode(&self, place: usize, column: &ColumnInfo) -> Option<Decode> {
         let texts = || {
             self.rows.iter().filter_map(|row| match row.field(place) {
@@ -93,7 +92,7 @@ impl Kinds {
         self.has_large_integer |= integer.unsigned_abs() > 1 << 53;
     }
 
-    /// The type that gives all texts back as they are.
+    /// Returns the type that gives all texts back unchanged.
     fn type_of_texts(&self) -> &'static str {
         match (self.integers > 0, self.wholes > 0, self.reals > 0) {
             _ if self.texts > 0 => "TEXT",
@@ -105,7 +104,7 @@ impl Kinds {
         }
     }
 
-    /// The type that gives all values back as they are.
+    /// Returns the type that gives all values back unchanged.
     fn type_of_values(&self) -> &'static str {
         let are_numbers = self.integers + self.reals > 0;
         match (are_numbers, self.texts > 0, self.blobs > 0) {

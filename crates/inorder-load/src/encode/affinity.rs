@@ -1,4 +1,4 @@
-//! What SQLite makes of a value in a column of a declared type.
+//! Type affinity: how SQLite converts a value for a column of a declared type.
 //!
 //! Source: <https://www.sqlite.org/datatype3.html>, sections 3 to 4.
 
@@ -6,23 +6,23 @@ use inorder_btree::{TextEncoding, Value};
 
 use super::oracle::Oracle;
 
-/// The type a column prefers.
+/// The affinity of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Affinity {
-    /// Text.
+    /// TEXT.
     Text,
-    /// An integer or a real, whatever a text looks like.
+    /// NUMERIC: text that looks like a number becomes an integer or a real.
     Numeric,
-    /// As [`Affinity::Numeric`]; it differs in casts alone.
+    /// INTEGER: as [`Affinity::Numeric`] outside of casts.
     Integer,
-    /// A real.
+    /// REAL.
     Real,
-    /// Whatever comes.
+    /// BLOB: no conversion.
     Blob,
 }
 
 impl Affinity {
-    /// The affinity of a declared type, in SQLite's five rules.
+    /// Returns the affinity of a declared type, by SQLite's five rules.
     pub fn of(declared_type: &str) -> Self {
         let declared_type = declared_type.to_ascii_uppercase();
         let has = |word: &str| declared_type.contains(word);
@@ -39,7 +39,7 @@ impl Affinity {
         }
     }
 
-    /// The affinity of a type of a STRICT table.
+    /// Returns the affinity of a type of a STRICT table.
     pub fn of_strict(declared_type: &str) -> Self {
         match declared_type.to_ascii_uppercase().as_str() {
             "ANY" => Affinity::Blob,
@@ -48,7 +48,7 @@ impl Affinity {
     }
 }
 
-/// A text that is a number, as SQLite reads it.
+/// A text that SQLite reads as a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
     Integer(i64),
@@ -56,7 +56,7 @@ pub(super) enum Number {
 }
 
 impl Number {
-    /// The number as a value of this affinity stores it.
+    /// Returns the number as a column of this affinity stores it.
     pub(super) fn stored<'a>(self, affinity: Affinity) -> Value<'a> {
         match (self, affinity) {
             (Number::Integer(integer), Affinity::Real) => Value::in_real_column(integer as f64),
@@ -71,15 +71,15 @@ impl Number {
     }
 }
 
-/// The integer that equals a real, but for the two ends of 64 bits.
+/// The integer that equals a real. As in SQLite, not the two ends of the 64-bit range.
 fn whole(real: f64) -> Option<i64> {
     let integer = real as i64;
     let is_inside = integer > i64::MIN && integer < i64::MAX;
     (integer as f64 == real && is_inside).then_some(integer)
 }
 
-/// The number that a text is, if it is one to SQLite: with spaces around, a sign, digits, a point, an
-/// exponent; nothing hexadecimal, no `inf`.
+/// Parses a number as SQLite does: with spaces around it, a sign, digits, a point and an exponent, but not hexadecimal and
+/// not `inf`.
 pub(super) fn number(text: &[u8], encoding: TextEncoding, oracle: &Oracle) -> Option<Number> {
     let Some(shape) = Shape::of(text) else {
         return number_before_nul(text, encoding, oracle);
@@ -98,7 +98,7 @@ pub(super) fn number(text: &[u8], encoding: TextEncoding, oracle: &Oracle) -> Op
     Some(Number::Real(real))
 }
 
-/// SQLite reads a text up to a NUL, always as a real, and knows one of UTF-16 by its high bytes for none.
+/// SQLite reads text with a NUL up to the NUL, always as a real; UTF-16 text with other high bytes is no number.
 /// Source: <https://www.sqlite.org/src/file?name=src/vdbemem.c>, `sqlite3MemRealValueRC`.
 #[cold]
 fn number_before_nul(text: &[u8], encoding: TextEncoding, oracle: &Oracle) -> Option<Number> {
@@ -112,17 +112,17 @@ fn number_before_nul(text: &[u8], encoding: TextEncoding, oracle: &Oracle) -> Op
     Some(Number::Real(oracle.real(digits)))
 }
 
-/// What a number is made of.
+/// The parts of a number.
 struct Shape<'a> {
-    /// Without the spaces around it.
+    /// The text without spaces around it.
     number: &'a [u8],
     is_integer: bool,
-    /// Up to 15 digits and a small exponent: every correct reading gives the same real.
+    /// Up to 15 digits and a small exponent: every correctly rounding parser gives the same real.
     is_simple: bool,
 }
 
 impl<'a> Shape<'a> {
-    /// `None` for what is no number.
+    /// Returns `None` if the text is not a number.
     fn of(text: &'a [u8]) -> Option<Self> {
         let is_space = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
         let start = text.iter().position(|byte| !is_space(byte))?;

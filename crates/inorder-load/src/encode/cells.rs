@@ -1,10 +1,10 @@
-//! Memory for the values of one row that are not in it as they are stored.
+//! Memory for the converted values of one row.
 
-/// Bytes that conversions carve their results off: no allocation a row.
+/// A buffer that conversions take their results from, without an allocation per row.
 pub(super) struct Carver<'a>(&'a mut [u8]);
 
 impl<'a> Carver<'a> {
-    /// Carves off `scratch`, made `bytes` long.
+    /// Uses `scratch`, resized to `bytes`.
     pub(super) fn new(scratch: &'a mut Vec<u8>, bytes: usize) -> Self {
         if scratch.len() < bytes {
             scratch.resize(bytes, 0);
@@ -12,7 +12,7 @@ impl<'a> Carver<'a> {
         Carver(scratch)
     }
 
-    /// Lets `write` fill the beginning of what is left and say how much of it; that much is carved off.
+    /// Lets `write` fill the beginning of the rest and return the length, and takes that part.
     pub(super) fn carve(
         &mut self,
         write: impl FnOnce(&mut [u8]) -> Option<usize>,
@@ -28,7 +28,7 @@ impl<'a> Carver<'a> {
     }
 }
 
-/// An empty vector with the allocation of another, whatever the lifetime of its elements.
+/// Reuses the allocation of a vector for elements of another lifetime.
 pub(super) fn recycled<'a, 'b>(
     mut values: Vec<inorder_btree::Value<'a>>,
 ) -> Vec<inorder_btree::Value<'b>> {

@@ -1,10 +1,10 @@
-//! Text that stands for bytes: hex, UUID, ULID, base64.
+//! Decodes text to bytes: hex, UUID, ULID, base64.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use inorder_key::{Ulid, Uuid};
 
-/// How the text of a column stands for bytes.
+/// How to decode the text of a column to bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decode {
     /// The 36 characters of a UUID: 16 bytes.
@@ -22,10 +22,10 @@ const UUID_CHARS: usize = 36;
 const ULID_CHARS: usize = 26;
 
 impl Decode {
-    /// Every way, the narrowest first: the first one that fits all values of a sample is taken.
+    /// Every way, the narrowest first. The loader chooses the first one that fits all sampled values.
     pub const ALL: &[Decode] = &[Decode::Uuid, Decode::Ulid, Decode::Hex, Decode::Base64];
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Decode::Uuid => "uuid",
@@ -35,7 +35,7 @@ impl Decode {
         }
     }
 
-    /// The way with this name, if there is one.
+    /// Returns the way of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|way| way.name() == name)
     }

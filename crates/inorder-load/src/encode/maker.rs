@@ -1,13 +1,13 @@
-//! Ids for rows that bring none.
+//! Generates ids for rows without one.
 
 use inorder_key::{Encoding, Error, KeyBuffer, KeyKind, KeyStream};
 
 use crate::source::Raw;
 
-/// Ids made at a time.
+/// Ids per refill.
 const TOGETHER: usize = 1024;
 
-/// Makes one id after another.
+/// Generates ids one by one.
 pub struct Maker {
     stream: KeyStream,
     buffer: KeyBuffer,
@@ -15,10 +15,10 @@ pub struct Maker {
 }
 
 impl Maker {
-    /// A maker of real ids: of the system's time and randomness.
+    /// A generator that uses the system's clock and randomness.
     ///
     /// # Errors
-    /// Where the kind can't be stored in the encoding, or the system gives no random bytes.
+    /// If the kind can't be stored in the encoding, or the system gives no random bytes.
     pub fn new(kind: KeyKind, encoding: Encoding) -> Result<Self, Error> {
         let mut stream = KeyStream::real(kind, encoding)?;
         Ok(Maker {
@@ -28,7 +28,7 @@ impl Maker {
         })
     }
 
-    /// The next id; NULL for a kind that the database counts itself.
+    /// Returns the next id; NULL for `serial`, which the database counts.
     pub(super) fn next(&mut self) -> Raw<'_> {
         if self.next == TOGETHER {
             self.buffer = self.stream.fill(TOGETHER);

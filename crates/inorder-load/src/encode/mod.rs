@@ -1,9 +1,9 @@
-//! Rows as files hold them to records as SQLite stores them.
+//! Encodes rows, as their files have them, to records, as SQLite stores them.
 
 mod affinity;
 mod cells;
 mod decode;
-mod kept;
+mod form;
 mod maker;
 mod oracle;
 mod rowids;
@@ -18,7 +18,7 @@ use crate::source::{Raw, Row};
 use affinity::number;
 use cells::{Carver, recycled};
 
-pub(crate) use kept::{Form, is_exact};
+pub(crate) use form::{Form, is_exact};
 pub(crate) use oracle::Oracle;
 
 pub use affinity::Affinity;
@@ -26,13 +26,13 @@ pub use decode::Decode;
 pub use maker::Maker;
 pub use rowids::Rowids;
 
-/// Where a value of a record comes from.
-pub enum From {
+/// The source of a value of a record.
+pub enum ValueSource {
     /// The field at this place of the row.
     Field(usize),
-    /// Nowhere: an id is made.
+    /// A generator of ids.
     Made(Box<Maker>),
-    /// The column's default, the same in each row.
+    /// The default of the column, the same in each row.
     Constant(rusqlite::types::Value),
 }
 
@@ -40,26 +40,26 @@ pub enum From {
 pub struct Slot {
     /// The column's name, for messages.
     pub name: String,
-    /// Where the value comes from.
-    pub from: From,
-    /// How text stands for bytes in this column, if it does.
+    /// The source of the value.
+    pub from: ValueSource,
+    /// How text is decoded to bytes, if it is.
     pub decode: Option<Decode>,
-    /// What the column makes of a value, and which it refuses.
+    /// How the column converts values, and which it refuses.
     pub rules: Rules,
-    /// How a column of a server takes values, in place of the rules. All slots of an encoder have one, or none.
+    /// How a column of a server converts values, in place of the rules. Either all slots of an encoder have one, or none.
     pub intake: Option<Arc<dyn Intake>>,
 }
 
-/// What a column makes of a value, and which it refuses.
+/// How a column converts values, and which it refuses.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// What SQLite makes of it.
+    /// The affinity.
     pub affinity: Affinity,
     /// Whether NULL is refused.
     pub is_not_null: bool,
-    /// The type that a STRICT table insists on; `None` where any is taken.
+    /// The type in a STRICT table; `None` if any is allowed.
     pub strict: Option<Strict>,
-    /// Whether the column's type was guessed from the first rows: a text that it would change is refused.
+    /// Whether the type was guessed from the first rows. Then a value that it would change is refused.
     pub is_guessed: bool,
 }
 
@@ -77,7 +77,7 @@ pub enum Strict {
 }
 
 impl Strict {
-    /// The type of this name; `None` for ANY.
+    /// Returns the type of this name; `None` for ANY.
     pub fn from_name(name: &str) -> Option<Self> {
         match name.to_ascii_uppercase().as_str() {
             "INT" | "INTEGER" => Some(Strict::Integer),
@@ -153,7 +153,7 @@ fn refusal(column: &str, what: String, remedy: &'static str) -> Refusal {
     }
 }
 
-/// Why a row can't be stored.
+/// The reason why a row can't be stored.
 #[derive(Debug, PartialEq)]
 pub struct Refusal {
     /// The column.
@@ -164,42 +164,42 @@ pub struct Refusal {
     pub remedy: &'static str,
 }
 
-/// The value of a record that is the rowid.
+/// The rowid alias among the values of a record.
 #[derive(Debug)]
 struct RowidSlot {
     place: usize,
     rowids: Rowids,
-    /// That of the last row, unless it was taken back.
+    /// The rowid of the last row, unless that was rejected.
     last: Option<i64>,
 }
 
-/// Encodes rows, one after another, without an allocation a row.
+/// Encodes rows one after another, without an allocation per row.
 pub struct Encoder {
     slots: Vec<Slot>,
     rowid: Option<RowidSlot>,
     encoding: TextEncoding,
-    /// Bytes of all defaults.
+    /// The bytes of all defaults.
     constant_bytes: usize,
     is_of_server: bool,
     oracle: Oracle,
     scratch: Vec<u8>,
     values: Vec<Value<'static>>,
-    /// What a server's columns made of the values, and where the bytes are.
+    /// The values as the columns of a server converted them, with the places of their bytes.
     taken: Vec<(inorder_engine::Taken, std::ops::Range<usize>)>,
     record: Vec<u8>,
 }
 
 impl Encoder {
-    /// Says for each value that comes from a field which one that is from here on; `None`: none.
+    /// Binds each value that comes from a field to a place in the following rows; `None` for no field.
     pub fn bind(&mut self, places: &[Option<usize>]) {
         for (slot, place) in self.slots.iter_mut().zip(places) {
-            if let From::Field(field) = &mut slot.from {
+            if let ValueSource::Field(field) = &mut slot.from {
                 *field = place.unwrap_or(usize::MAX);
             }
         }
     }
 
-    /// Gives rows their rowids, the value at this place, where they bring none.
+    /// Numbers rows without a rowid, whose alias is the value at this place.
     pub fn count_rowids(&mut self, place: usize, rowids: Rowids) {
         self.rowid = Some(RowidSlot {
             place,
@@ -208,20 +208,20 @@ impl Encoder {
         });
     }
 
-    /// Says that the last row is not to be stored: its rowid isn't taken.
+    /// Takes the last row back: it is not stored, and its rowid stays free.
     pub fn take_back(&mut self) {
         if let Some(rowid) = &mut self.rowid {
             rowid.last = None;
         }
     }
 
-    /// An encoder of records with these values, their text in this encoding.
+    /// An encoder of records with these values. Text is stored in this encoding.
     ///
     /// # Errors
-    /// Where SQLite can't be had for its conversions: memory is short.
+    /// If SQLite can't be opened for its conversions.
     pub fn new(slots: Vec<Slot>, encoding: TextEncoding) -> rusqlite::Result<Self> {
         let constant_bytes = slots.iter().map(|slot| match &slot.from {
-            From::Constant(rusqlite::types::Value::Text(text)) => text.len(),
+            ValueSource::Constant(rusqlite::types::Value::Text(text)) => text.len(),
             _ => 0,
         });
         Ok(Encoder {
@@ -238,10 +238,10 @@ impl Encoder {
         })
     }
 
-    /// The record of a row.
+    /// Encodes a row.
     ///
     /// # Errors
-    /// [`Refusal`] where a value can't be stored in its column.
+    /// [`Refusal`] if a value can't be stored in its column.
     #[inline]
     pub fn encode(&mut self, row: &Row) -> Result<&[u8], Refusal> {
         if self.is_of_server {
@@ -262,9 +262,9 @@ impl Encoder {
         }
         for slot in &mut self.slots {
             let raw = match &mut slot.from {
-                From::Field(place) => row.field(*place),
-                From::Made(maker) => maker.next(),
-                From::Constant(value) => constant(value),
+                ValueSource::Field(place) => row.field(*place),
+                ValueSource::Made(maker) => maker.next(),
+                ValueSource::Constant(value) => constant(value),
             };
             let value = match (raw, slot.rules.affinity, slot.decode, self.encoding) {
                 // Most of most files.
@@ -295,10 +295,9 @@ impl Encoder {
     }
 }
 
-/// Whether a value keeps all that it says in a column whose type was guessed: text comes back as it is, and a number
-/// as a number that is equal.
+/// Whether a column of a guessed type stores a value without loss: it returns the same text, or an equal number.
 fn is_kept_whole(raw: Raw<'_>, affinity: Affinity, oracle: &Oracle) -> bool {
-    /// Integers up to this are reals.
+    /// Integers up to this are exact as reals.
     const EXACT_MAX: u64 = 1 << 53;
     let is_real = |integer: i64| affinity != Affinity::Real || integer.unsigned_abs() <= EXACT_MAX;
     match (raw, affinity) {
@@ -350,7 +349,7 @@ fn kind(value: &Value<'_>) -> &'static str {
     }
 }
 
-/// Conversions of the values of one row.
+/// Converts the values of one row.
 struct Convert<'a, 'o> {
     carver: Carver<'a>,
     encoding: TextEncoding,
@@ -358,7 +357,7 @@ struct Convert<'a, 'o> {
 }
 
 impl<'a> Convert<'a, '_> {
-    /// The value that a column of this affinity stores.
+    /// Returns the value that a column of this affinity stores.
     fn value(
         &mut self,
         raw: Raw<'a>,
@@ -403,7 +402,7 @@ impl<'a> Convert<'a, '_> {
         }
     }
 
-    /// Text in the database's encoding.
+    /// Converts text to the encoding of the database.
     fn text(&mut self, text: &[u8]) -> Value<'a> {
         let encoding = self.encoding;
         let carved = self.carver.carve(|out| Some(encoding.encode_to(text, out)));
@@ -411,7 +410,7 @@ impl<'a> Convert<'a, '_> {
     }
 }
 
-/// Enough of a text to find it by.
+/// The beginning of a text, for messages.
 fn excerpt(text: &[u8]) -> String {
     const CHARS_MAX: usize = 40;
     let text = String::from_utf8_lossy(text);

@@ -1,8 +1,8 @@
-//! SQLite itself, for the few conversions that only it makes to the last bit.
+//! SQLite itself, for conversions between reals and text, which must be equal to the last bit.
 
 use rusqlite::Connection;
 
-/// A connection without a database.
+/// A connection to an in-memory database.
 pub(crate) struct Oracle(Connection);
 
 impl Oracle {
@@ -10,14 +10,14 @@ impl Oracle {
         Connection::open_in_memory().map(Oracle)
     }
 
-    /// The real that a text of digits is.
+    /// Converts digits to a real.
     pub(super) fn real(&self, digits: &str) -> f64 {
         let read = "SELECT CAST(?1 AS REAL)";
         self.ask(read, digits)
             .expect("a cast to a real never fails")
     }
 
-    /// The text that a real becomes in a column of text.
+    /// Converts a real to text.
     pub(super) fn text(&self, real: f64) -> String {
         let write = "SELECT CAST(?1 AS TEXT)";
         self.ask(write, real).expect("a cast to text never fails")

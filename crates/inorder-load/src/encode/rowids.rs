@@ -1,4 +1,4 @@
-//! The rowids of rows that bring none.
+//! Rowids for rows without one.
 
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -6,19 +6,19 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::sql::quoted;
 
-/// Counts as SQLite does for rows that are inserted in the order in which they are read.
+/// Numbers rows as SQLite numbers them when they are inserted in the order of the input.
 ///
 /// Source: <https://www.sqlite.org/autoinc.html>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rowids {
     /// The largest rowid of the table.
     pub(crate) largest: Option<i64>,
-    /// The largest that it ever had, where that is written down (AUTOINCREMENT).
+    /// The largest rowid ever, for AUTOINCREMENT.
     pub(crate) sequence: Option<i64>,
 }
 
 impl Rowids {
-    /// Those of a table, whose rowid has this other name.
+    /// Reads the largest rowids of a table with this rowid alias.
     pub(crate) fn of(
         database: &Connection,
         table: &str,
@@ -38,7 +38,7 @@ impl Rowids {
         Ok(Rowids { largest, sequence })
     }
 
-    /// The rowid of the next row without one; `None` where there is none left to count on to.
+    /// Returns the rowid of the next row without one; `None` if none is left.
     pub(super) fn next(self) -> Option<i64> {
         match self.sequence {
             None => Some(match self.largest {
@@ -50,14 +50,14 @@ impl Rowids {
         }
     }
 
-    /// Takes the rowid of a row.
+    /// Marks a rowid as used.
     pub(super) fn take(&mut self, rowid: i64) {
         self.largest = Some(self.largest.map_or(rowid, |largest| largest.max(rowid)));
         self.sequence = self.sequence.map(|sequence| sequence.max(rowid));
     }
 }
 
-/// A positive rowid, as SQLite draws one where the largest is taken.
+/// A random positive rowid, as SQLite chooses one if the largest is used.
 fn random() -> i64 {
     (RandomState::new().hash_one(()) >> 2) as i64
 }

@@ -1,4 +1,4 @@
-//! Records of rows for a server, whose columns take values themselves.
+//! Records for a server: the engine converts the values of its columns.
 
 use std::ops::Range;
 
@@ -6,13 +6,13 @@ use inorder_btree::{Value, record};
 use inorder_engine::{Given, Taken};
 
 use super::cells::recycled;
-use super::{Decode, Encoder, From, REMEDY_FOR_DECODING, Refusal, Slot, excerpt, refusal};
+use super::{Decode, Encoder, REMEDY_FOR_DECODING, Refusal, Slot, ValueSource, excerpt, refusal};
 use crate::source::Row;
 
 const REMEDY_FOR_VALUE: &str = "correct it, or give the column a type that has such values";
 
 impl Encoder {
-    /// The record of a row: what the columns make of its values.
+    /// Encodes a row from the values that the columns of a server convert.
     pub(super) fn encode_taken(&mut self, row: &Row) -> Result<&[u8], Refusal> {
         let mut bytes = std::mem::take(&mut self.scratch);
         bytes.clear();
@@ -40,7 +40,7 @@ impl Encoder {
 }
 
 fn take(slot: &Slot, row: &Row, out: &mut Vec<u8>) -> Result<Taken, Refusal> {
-    let From::Field(place) = slot.from else {
+    let ValueSource::Field(place) = slot.from else {
         unreachable!("a server's columns are given values by fields alone");
     };
     let given = row.given(place);

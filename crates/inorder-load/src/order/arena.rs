@@ -1,20 +1,19 @@
-//! Rows kept end to end in large chunks: no allocation a row, and none that is copied to grow.
+//! Keeps rows end to end in large chunks: no allocation per row, and no copying as it grows.
 //!
-//! In pages of 2 MiB (`MADV_HUGEPAGE`) user time is a fifth less, but on a virtual machine that gives free
-//! memory back to its host (free page reporting) system time was twice as much: 1.8 against 0.75 s for 5
-//! million rows of 106 bytes. So pages are what the system makes them. Nor are rows dealt into streams by their
-//! keys, so that sorted ones be read from the caches: 32 streams cost as much in writing as they saved in reading.
+//! Tried and rejected: huge pages (`MADV_HUGEPAGE`) took a fifth less user time, but twice the system time on a virtual
+//! machine that returns free memory to its host (1.8 instead of 0.75 s for 5 million rows of 106 bytes). Dealing rows into
+//! 32 streams by their keys, to read sorted rows from the CPU caches, cost as much in writing as it saved in reading.
 
-/// The largest chunk: offsets in it take 32 bits with room to spare.
+/// The largest chunk in bytes. An offset takes 32 bits.
 const CHUNK_BYTES_MAX: usize = 1 << 25;
 
-/// Length and origin before each record.
+/// The bytes before each record: its length and origin.
 pub(super) const FRAME_BYTES: usize = 12;
 
-/// Where a row came from, for messages: a number that means something to whoever gave it.
+/// Where a row came from, as the caller numbers it.
 pub type Origin = u64;
 
-/// Where a row is in an arena. Places ascend in the order of the rows.
+/// The place of a row in an arena. Places ascend in the order of the rows.
 pub(super) type Place = u64;
 
 pub(super) struct Arena {

@@ -1,14 +1,14 @@
-//! The full sort: in memory as long as it is enough, else in runs that are spilled and merged.
+//! The sort: in memory if the rows fit, otherwise an external merge sort.
 
 use std::io;
 use std::path::PathBuf;
 
+use inorder_btree::record::sort_pairs;
 use inorder_btree::{KeyOrder, TextEncoding};
 
 use super::arena::{Arena, Origin};
 use super::in_memory::{InMemory, Pair};
 use super::merge::Merge;
-use super::pairs;
 use super::spill::Spill;
 
 /// The least memory of a run that is merged.
@@ -17,24 +17,22 @@ const RUN_BYTES_MIN: usize = 1 << 16;
 /// More memory than this makes no run faster.
 const RUN_BYTES_MAX: usize = 1 << 20;
 
-/// What a sort may use.
+/// The resources of a sort.
 #[derive(Clone, Debug)]
-pub struct Limits {
-    /// The most memory, in bytes: rows, their places, and buffers.
+pub struct SortLimits {
+    /// The most memory in bytes, for rows, their places and buffers.
     pub memory_bytes: usize,
-    /// The folder that runs are spilled to.
+    /// The folder of spilled runs.
     pub spill_folder: PathBuf,
 }
 
-/// Takes records in any order and gives them back in the order of their keys, equal ones as they came.
+/// Sorts records by their keys. Records with equal keys keep their order.
 ///
-/// A record is SQLite's (see [`inorder_btree::record`]); the order is SQLite's too. What is sorted are
-/// pairs of 16 bytes, a prefix of the key and the record's place; the rest of a key is looked at only
-/// where prefixes are equal. What exceeds the memory goes in sorted runs to one file without a name,
-/// which is gone when the process is, however it ends; the result is the same to the byte.
+/// Records and their order are SQLite's (see [`inorder_btree::record`]). What exceeds the memory is spilled as sorted runs
+/// to one unnamed file, which disappears with the process. The result is the same to the byte.
 pub struct Sorter {
     order: KeyOrder,
-    limits: Limits,
+    limits: SortLimits,
     arena: Arena,
     pairs: Vec<Pair>,
     spill: Option<Spill>,
@@ -44,8 +42,8 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// A sorter without rows; without an order it gives rows back as they came.
-    pub fn new(order: Option<KeyOrder>, limits: Limits) -> Self {
+    /// An empty sorter. Without an order it keeps the order of the rows.
+    pub fn new(order: Option<KeyOrder>, limits: SortLimits) -> Self {
         let order = order.unwrap_or_else(|| KeyOrder::new(Vec::new(), TextEncoding::Utf8));
         Sorter {
             arena: Arena::new(limits.memory_bytes),
@@ -59,19 +57,19 @@ impl Sorter {
         }
     }
 
-    /// A sorter by the keys' prefixes alone; rows with the same one stay as they came, as long as nothing is
-    /// spilled.
-    pub fn by_prefix(order: KeyOrder, limits: Limits) -> Self {
+    /// An empty sorter that compares the prefixes of keys only. Rows with equal prefixes keep their order, unless rows
+    /// are spilled.
+    pub fn by_prefix(order: KeyOrder, limits: SortLimits) -> Self {
         Sorter {
             is_by_prefix: true,
             ..Sorter::new(Some(order), limits)
         }
     }
 
-    /// Takes a record, with a number that tells where it came from.
+    /// Adds a record and its origin.
     ///
     /// # Errors
-    /// Where a run can't be spilled.
+    /// If a run can't be spilled.
     #[inline]
     pub fn push(&mut self, record: &[u8], origin: Origin) -> io::Result<()> {
         let place = self.arena.push(record, origin);
@@ -84,12 +82,12 @@ impl Sorter {
         Ok(())
     }
 
-    /// Rows taken.
+    /// The rows added.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Bytes of memory that the rows take.
+    /// The memory of the rows, in bytes.
     #[inline]
     pub fn memory_bytes(&self) -> usize {
         self.arena.used_bytes() + self.pairs.len() * size_of::<Pair>()
@@ -101,10 +99,10 @@ impl Sorter {
         }
         let (arena, order) = (&self.arena, &self.order);
         if self.is_by_prefix {
-            pairs::sort(&mut self.pairs, |tied| tied.sort_unstable());
+            sort_pairs(&mut self.pairs, |tied| tied.sort_unstable());
             return;
         }
-        pairs::sort(&mut self.pairs, |tied| {
+        sort_pairs(&mut self.pairs, |tied| {
             tied.sort_unstable_by(|&(_, a), &(_, b)| {
                 order
                     .compare(arena.get(a).0, arena.get(b).0)
@@ -179,14 +177,14 @@ impl Sorter {
     }
 }
 
-fn buffer_bytes(limits: &Limits, runs: usize) -> usize {
+fn buffer_bytes(limits: &SortLimits, runs: usize) -> usize {
     (limits.memory_bytes / runs.max(1)).clamp(RUN_BYTES_MIN, RUN_BYTES_MAX)
 }
 
 /// Merges neighbouring runs so that there are fewer, each still in the order of the input.
 fn merge_some(
     order: &KeyOrder,
-    limits: &Limits,
+    limits: &SortLimits,
     from: &Spill,
     runs_max: usize,
 ) -> io::Result<Spill> {

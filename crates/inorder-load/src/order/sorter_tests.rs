@@ -24,7 +24,7 @@ fn sorted(
     order: &KeyOrder,
     memory_bytes: usize,
 ) -> (Vec<(Vec<u8>, u64)>, u64) {
-    let limits = Limits {
+    let limits = SortLimits {
         memory_bytes,
         spill_folder: std::env::temp_dir(),
     };
@@ -111,7 +111,7 @@ fn by_prefix_rows_with_the_same_one_stay_as_they_came() {
         out
     };
     let order = KeyOrder::new(vec![KeyColumn::ascending(0)], TextEncoding::Utf8);
-    let limits = Limits {
+    let limits = SortLimits {
         memory_bytes: usize::MAX,
         spill_folder: std::env::temp_dir(),
     };
@@ -176,7 +176,7 @@ fn rows_of_one_prefix_are_tied() {
     });
     let order = KeyOrder::new(vec![KeyColumn::ascending(0)], TextEncoding::Utf8);
     for memory_bytes in [usize::MAX, 1] {
-        let limits = Limits {
+        let limits = SortLimits {
             memory_bytes,
             spill_folder: std::env::temp_dir(),
         };

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use inorder_btree::direct::{ALIGNMENT_BYTES, Aligned, DirectIo};
+use inorder_btree::o_direct::{ALIGNMENT_BYTES, Aligned, DirectIo};
 
 use super::arena::{FRAME_BYTES, Origin, frame, unframe};
 
@@ -16,7 +16,7 @@ const WRITE_BYTES: usize = 1 << 20;
 /// A file and the way it is read and written.
 struct SpillFile {
     file: File,
-    direct: DirectIo,
+    io: DirectIo,
 }
 
 /// Runs of rows, one after another, each from a multiple of the alignment on.
@@ -36,9 +36,9 @@ impl Spill {
     pub(super) fn create(folder: &Path) -> io::Result<Self> {
         // Only its owner may open it, and it has a name for no longer than it takes to remove that.
         let file = tempfile::tempfile_in(folder)?;
-        let direct = DirectIo::begin(&file, true);
+        let io = DirectIo::begin(&file, true);
         Ok(Spill {
-            file: Arc::new(SpillFile { file, direct }),
+            file: Arc::new(SpillFile { file, io }),
             runs: Vec::new(),
             run_start: 0,
             block: Aligned::new(WRITE_BYTES),
@@ -83,8 +83,8 @@ impl Spill {
     /// Writes what of the block is in use: whole multiples of the alignment.
     fn flush(&mut self) -> io::Result<()> {
         let block = &self.block[..self.used];
-        let SpillFile { file, direct } = &*self.file;
-        direct.write_all_at(file, block, self.written_bytes)?;
+        let SpillFile { file, io } = &*self.file;
+        io.write_all_at(file, block, self.written_bytes)?;
         self.written_bytes += self.used as u64;
         self.used = 0;
         Ok(())
@@ -164,8 +164,8 @@ impl RunReader {
         let room = self.buffer.len() - self.read_from;
         let wanted = room.min(missing.next_multiple_of(ALIGNMENT_BYTES as u64) as usize);
         let into = &mut self.buffer[self.read_from..][..wanted];
-        let SpillFile { file, direct } = &*self.file;
-        direct.read_exact_at(file, into, self.at)?;
+        let SpillFile { file, io } = &*self.file;
+        io.read_exact_at(file, into, self.at)?;
         self.at += wanted as u64;
         self.filled = self.read_from + missing.min(wanted as u64) as usize;
         Ok(())

@@ -1,4 +1,4 @@
-//! The file beside a database that is built before it takes its place.
+//! The temporary file beside a database in which the pages are built.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata, Permissions, TryLockError};
@@ -10,8 +10,8 @@ use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
 
 use crate::Error;
 
-/// A file beside a database, with a name of its own, that one process at a time can have. It is removed when
-/// this is dropped; what a killed process left, the next one removes.
+/// A temporary file beside a database, locked by one process at a time. It is removed when this is dropped; the next load
+/// removes what a killed process left.
 #[derive(Debug)]
 pub(super) struct Aside {
     path: PathBuf,
@@ -19,15 +19,15 @@ pub(super) struct Aside {
     is_in_place: bool,
 }
 
-/// What SQLite puts beside a database.
+/// The suffixes of the files that SQLite puts beside a database.
 const COMPANIONS: [&str; 2] = ["-journal", "-wal"];
 
 impl Aside {
-    /// An empty file beside this database, with the mode and the owner that SQLite gives a journal of it; where
-    /// there is no database, with those of a new one.
+    /// Creates an empty file beside a database, with the mode and owner that SQLite gives its journal. If there is no
+    /// database yet, the mode and owner are those of a new one.
     ///
     /// # Errors
-    /// Where another process has it, or it can't be made.
+    /// If another process has it, or it can't be created.
     pub(super) fn create(database: &Path) -> Result<Self, Error> {
         let path = with_suffix(database, ".inorder-load");
         let failed = |source| Error::Work {
@@ -76,7 +76,7 @@ impl Aside {
         self.file.try_clone().map_err(|error| self.failed(error))
     }
 
-    /// The folder it is in.
+    /// The folder of the file.
     pub(super) fn folder(&self) -> &Path {
         folder(&self.path)
     }
@@ -89,10 +89,10 @@ impl Aside {
         }
     }
 
-    /// Makes the file durable and then the database, which isn't there.
+    /// Syncs the file and renames it to the database, which doesn't exist yet.
     ///
     /// # Errors
-    /// Where it is there by now, or the system can't.
+    /// If the database exists by now, or the system fails.
     pub(super) fn put_in_place(mut self, database: &Path) -> Result<(), Error> {
         self.file.sync_all().map_err(|error| self.failed(error))?;
         refuse_stale(database)?;
@@ -125,10 +125,10 @@ impl Drop for Aside {
     }
 }
 
-/// Refuses a database that isn't there, but what SQLite put beside it is: it would be played into a new one.
+/// Refuses a missing database that has a journal or WAL: SQLite would play it into the new database.
 ///
 /// # Errors
-/// Where there is such a file.
+/// [`Error::Refused`] if there is such a file.
 pub(super) fn refuse_stale(database: &Path) -> Result<(), Error> {
     let found = COMPANIONS.map(|suffix| with_suffix(database, suffix));
     match found.into_iter().find(|path| path.exists()) {
@@ -143,7 +143,7 @@ pub(super) fn refuse_stale(database: &Path) -> Result<(), Error> {
     }
 }
 
-/// What SQLite makes a new database's mode, before the process's mask.
+/// The mode that SQLite gives a new database, before the umask.
 const NEW_MODE: u32 = 0o644;
 
 fn create_new(path: &Path, like: Option<&Metadata>) -> io::Result<File> {
@@ -154,10 +154,10 @@ fn create_new(path: &Path, like: Option<&Metadata>) -> io::Result<File> {
     options.open(path)
 }
 
-/// Makes an empty database, which isn't there.
+/// Creates an empty database file.
 ///
 /// # Errors
-/// Where it is there by now, or can't be made.
+/// If it exists, or can't be created.
 pub(crate) fn create_database(path: &Path) -> Result<(), Error> {
     let made = create_new(path, None);
     made.map(drop).map_err(|error| match error.kind() {
@@ -169,8 +169,7 @@ pub(crate) fn create_database(path: &Path) -> Result<(), Error> {
     })
 }
 
-/// Gives a file the mode of another and, where this process may, its owner; where it may not, the file stays
-/// its own user's. Source: <https://www.sqlite.org/src/file?name=src/os_unix.c>, `findCreateFileMode`.
+/// Gives a file the mode of another and, if this process is privileged, its owner. Source: <https://www.sqlite.org/src/file?name=src/os_unix.c>, `findCreateFileMode`.
 fn take_after(file: &File, like: &Metadata) {
     if rustix::process::geteuid().is_root() {
         _ = std::os::unix::fs::fchown(file, Some(like.uid()), Some(like.gid()));
@@ -178,10 +177,10 @@ fn take_after(file: &File, like: &Metadata) {
     _ = file.set_permissions(Permissions::from_mode(like.mode() & 0o777));
 }
 
-/// Removes what a killed load left.
+/// Removes the file that a killed load left.
 ///
 /// # Errors
-/// Where somebody has it locked, or it can't be opened or removed.
+/// If another process has locked it, or it can't be opened or removed.
 fn remove_left(path: &Path) -> Result<(), TryLockError> {
     let mut options = File::options();
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
@@ -207,7 +206,7 @@ fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// The error that a database is there which wasn't when rows began to be read.
+/// The error that the database was created while rows were read.
 fn made_meanwhile(database: &Path) -> Error {
     Error::Refused {
         what: format!(

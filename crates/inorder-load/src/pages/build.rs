@@ -1,4 +1,4 @@
-//! A table's trees from its rows: that of the rows as they come, those of its indexes after.
+//! Builds the trees of a table: that of the rows as they come, those of its indexes afterwards.
 
 use std::fs::File;
 use std::path::Path;
@@ -9,40 +9,40 @@ use inorder_btree::{
     TextEncoding, Value, record,
 };
 
-use super::checks::Checks;
 use super::layout::{IndexLayout, Layout, SEQUENCE, SchemaRow, TableLayout};
-use super::space;
-use crate::order::{Limits, Origin, Sorted, Sorter};
+use crate::disk_space;
+use crate::order::{Origin, SortLimits, Sorted, Sorter};
+use crate::schema::Checks;
 
-/// Why a table can't be built.
+/// The error of a table that is built.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     /// Two rows have the same unique key.
     #[error("two rows have the same key in {tree}")]
     Clash {
-        /// The table, or its index.
+        /// The table or index.
         tree: String,
-        /// Where the one that came first came from.
+        /// The origin of the first row.
         first: Origin,
-        /// And the other.
+        /// The origin of the other row.
         second: Origin,
     },
-    /// A row breaks a CHECK constraint. What comes after it may be built all the same.
+    /// A row breaks a CHECK constraint. The build can go on without it.
     #[error("{what}")]
     Refused {
         /// What it breaks.
         what: String,
     },
-    /// SQLite can't look at CHECK constraints.
+    /// SQLite can't evaluate CHECK constraints.
     #[error("looking at CHECK constraints: {0}")]
     Check(#[from] rusqlite::Error),
-    /// The file can't be written, or a row not into it.
+    /// The file can't be written, or a record is too long.
     #[error(transparent)]
     Tree(#[from] TreeError),
-    /// Rows that wait for their turn can't be written down or read back.
+    /// Rows can't be spilled or read back.
     #[error(transparent)]
     Spill(#[from] std::io::Error),
-    /// Something else.
+    /// Any other error of a load.
     #[error(transparent)]
     Load(#[from] crate::Error),
 }
@@ -69,13 +69,13 @@ enum Tree {
 }
 
 impl Build {
-    /// Begins a file with a table; each index's entries are sorted within these limits.
+    /// Begins a file with a table. The entries of each index are sorted within these limits.
     pub(super) fn begin(
         file: File,
         options: Options,
         layout: Layout,
         checks: Option<Checks>,
-        limits: &Limits,
+        limits: &SortLimits,
     ) -> Result<Self, Failure> {
         let encoding = options.encoding;
         let builder = Builder::create(
@@ -110,7 +110,7 @@ impl Build {
         })
     }
 
-    /// Adds a row, which comes after the one before in the order of the table's key.
+    /// Appends a row, which follows the last one in the order of the table's key.
     #[inline]
     pub(super) fn push(&mut self, row: &[u8], origin: Origin) -> Result<(), Failure> {
         if self.layout.is_taken_apart() {
@@ -129,7 +129,7 @@ impl Build {
         self.store(rowid, row, origin)
     }
 
-    /// Adds a row whose fields were read. The rowid means nothing to a table without any.
+    /// Appends a row whose fields were read. A WITHOUT ROWID table ignores the rowid.
     #[inline]
     fn store(&mut self, rowid: i64, row: &[u8], origin: Origin) -> Result<(), Failure> {
         if let Some(checks) = &self.checks
@@ -166,8 +166,9 @@ impl Build {
         Ok(())
     }
 
-    /// Builds what is left and returns the file, written but not synced, and how many bytes of indexes were
-    /// spilled. `look` is called now and then.
+    /// Builds the indexes and the schema. Returns the file, written but not synced, and the bytes spilled.
+    ///
+    /// `look` is called regularly and can stop the build.
     pub(super) fn finish(
         mut self,
         folder: &Path,
@@ -187,7 +188,7 @@ impl Build {
         };
         roots.push((self.layout.name.clone(), root));
         for (index, (entries, bytes)) in self.layout.indexes.iter().zip(self.entries) {
-            space::check(folder, space::tree_bytes(entries.rows(), bytes))?;
+            disk_space::check(folder, disk_space::tree_bytes(entries.rows(), bytes))?;
             let tree = builder.index(index.order.clone(), index.unique_columns)?;
             let entries = entries.finish()?;
             spilled_bytes += entries.spilled_bytes();
@@ -230,7 +231,7 @@ impl Build {
     }
 }
 
-/// Entries between two looks at whether somebody wants it to stop.
+/// Entries between two calls of `look`.
 const ENTRIES_A_LOOK: u64 = 1024;
 
 fn build_index(
@@ -252,7 +253,7 @@ fn build_index(
     Ok(tree.finish()?)
 }
 
-/// A tree's error, with the rows that it is about.
+/// The error of a tree, with the origins of the two rows if it is about a duplicate.
 #[cold]
 fn clash(error: TreeError, tree: &str, before: Origin, origin: Origin) -> Failure {
     match error {

@@ -1,30 +1,29 @@
-//! A built file becomes the database, or SQLite takes its table over into one that is there.
+//! Copies a built table into an existing database.
 
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use super::aside::Aside;
-use super::space;
-use super::writer::largest_rowid;
 use crate::Error;
-use crate::load::Progress;
+use crate::database::{check_schema, failed, open_database, orphans};
+use crate::disk_space;
+use crate::job::Progress;
 use crate::sql::quoted;
-use crate::target::{check_schema, failed, open_database, orphans};
 
-/// Page cache while SQLite makes an index of a built table, in KiB.
+/// The page cache while SQLite creates an index of a built table, in KiB.
 const CACHE_KIB: i64 = 1 << 18;
 
-/// How much of a built file is mapped while it is copied from: the most that SQLite maps.
+/// The most bytes of the built file that are memory-mapped while it is copied: SQLite's maximum.
 const MAPPED_BYTES: i64 = 0x7fff_0000;
 
-/// How often it is looked whether somebody wants SQLite to stop.
+/// The interval at which cancellation is checked while SQLite works.
 const LOOKS_EVERY: std::time::Duration = std::time::Duration::from_millis(100);
 
-/// Has SQLite run statements on a built file that nobody else sees yet.
+/// Runs statements on a built file before it becomes visible, such as those of indexes on expressions.
 ///
 /// # Errors
-/// What SQLite says.
+/// The error of SQLite, or [`Error::Stopped`].
 pub(super) fn run_after(
     aside: &Aside,
     statements: &[String],
@@ -48,32 +47,33 @@ pub(super) fn run_after(
     run().map_err(|error| stopped_or(progress, failed(aside.path())(error)))
 }
 
-/// What is known of a database that takes over a table.
+/// The copy of a built table into a database.
 pub(super) struct Takeover<'a> {
     pub(super) path: &'a Path,
     pub(super) table: &'a str,
-    /// The statement that makes the table, where it isn't there.
+    /// The statement that creates the table; `None` if it exists.
     pub(super) created: Option<&'a str>,
-    /// What the schema was when the table was described.
+    /// The schema version when the table was described.
     pub(super) schema_version: i64,
-    /// The largest rowid that the table ever had when rows were given theirs, where that is written down.
+    /// The largest rowid that an AUTOINCREMENT table had had when rows were given theirs.
     pub(super) sequence: Option<i64>,
 }
 
 impl Takeover<'_> {
-    /// Copies the table in one transaction. Between tables that are the same but for their rows, SQLite copies
-    /// cell by cell, indexes too, without looking into them
+    /// Copies the table in one transaction.
+    ///
+    /// Between tables of equal schemas, SQLite copies cell by cell, including indexes, without decoding them
     /// (<https://www.sqlite.org/src/file?name=src/insert.c>, `xferOptimization`).
     ///
     /// # Errors
-    /// Where the database was changed meanwhile or is locked, a foreign key leads nowhere, or SQLite fails. The
-    /// database is as it was.
+    /// If the database was changed meanwhile or is locked, a foreign key is violated, or SQLite fails. The database is
+    /// then as it was.
     pub(super) fn run(&self, aside: &Aside, progress: &Progress) -> Result<(), Error> {
         let failed = failed(self.path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let connection = open_database(self.path, flags).map_err(&failed)?;
         let bytes = aside.path().metadata().map_or(0, |metadata| metadata.len());
-        space::check(aside.folder(), bytes)?;
+        disk_space::check(aside.folder(), bytes)?;
         let other = aside.path().to_string_lossy();
         connection
             .execute("ATTACH ?1 AS inorder_load", [&*other])
@@ -138,7 +138,17 @@ impl Takeover<'_> {
     }
 }
 
-/// Runs something that is interrupted when the load is stopped.
+/// The largest rowid that an AUTOINCREMENT table ever had, from `sqlite_sequence`.
+pub(super) fn largest_rowid(database: &Connection, table: &str) -> rusqlite::Result<i64> {
+    let read =
+        "SELECT CAST(seq AS INTEGER) FROM main.sqlite_sequence WHERE name = ?1 ORDER BY rowid";
+    let found: Option<Option<i64>> = database
+        .query_row(read, [table], |row| row.get(0))
+        .optional()?;
+    Ok(found.flatten().unwrap_or(0))
+}
+
+/// Runs a closure, and interrupts the connection if the load is stopped.
 fn interruptible(
     connection: &Connection,
     progress: &Progress,

@@ -1,138 +1,37 @@
-//! The trees of a table, and what of a row goes into each.
+//! The trees of a table, and the parts of a row that go into each.
 
 use inorder_btree::record::{KeyColumn, Pick};
 use inorder_btree::{Collation, KeyOrder};
 
-use super::scratch::Scratch;
 use crate::destination::Destination;
+use crate::schema::{IndexInfo, Scratch, Term, ValueOf, indexes};
 
-/// An index as SQLite describes it. That of a WITHOUT ROWID table's key is the table.
-pub(super) struct IndexInfo {
-    pub(super) name: String,
-    pub(super) is_unique: bool,
-    /// Whether it has some of the rows alone.
-    is_partial: bool,
-    /// Whether it is of a primary key.
-    is_key: bool,
-    pub(super) terms: Vec<Term>,
-}
-
-/// One value of an index's entries.
-pub(super) struct Term {
-    of: Of,
-    is_descending: bool,
-    pub(super) collation: String,
-    /// Whether it's one that was asked for, and not added to tell entries apart.
-    is_key: bool,
-}
-
-/// What a term is the value of.
-#[derive(Clone, Copy, PartialEq)]
-enum Of {
-    /// A column, by its place among those that can be given: SQLite's own numbers count generated ones too.
-    Column(usize),
-    /// The rowid.
-    Rowid,
-    /// An expression, or a generated column.
-    Computed,
-}
-
-impl Of {
-    /// The rowid has a number below 0 and no name, an expression another; a generated column isn't one of the
-    /// destination's.
-    fn new(number: i64, name: Option<&str>, destination: &Destination) -> Self {
-        const ROWID: i64 = -1;
-        match name.and_then(|name| destination.column(name)) {
-            _ if number == ROWID => Of::Rowid,
-            Some(column) if number >= 0 => Of::Column(column),
-            _ => Of::Computed,
-        }
-    }
-}
-
-impl IndexInfo {
-    /// Whether SQLite makes it itself, from the finished table: nothing else can say what its entries are.
-    pub(super) fn is_left_to_sqlite(&self) -> bool {
-        self.is_partial || self.terms.iter().any(|term| term.of == Of::Computed)
-    }
-
-    /// Whether it is the tree of a WITHOUT ROWID table.
-    fn is_table(&self) -> bool {
-        self.is_key && self.terms.iter().all(|term| term.of != Of::Rowid)
-    }
-
-    /// Whether it is the tree of a WITHOUT ROWID table whose rows have a column twice, in the key's two collations.
-    pub(super) fn is_table_with_a_column_twice(&self) -> bool {
-        let is_before =
-            |(at, term): (usize, &Term)| self.terms[..at].iter().any(|before| before.of == term.of);
-        self.is_table() && self.terms.iter().enumerate().any(is_before)
-    }
-
-    /// How many terms were asked for.
-    fn key_terms(&self) -> usize {
-        self.terms.iter().filter(|term| term.is_key).count()
-    }
-}
-
-/// The indexes of the table, as they were made.
-pub(super) fn indexes(
-    scratch: &Scratch,
-    destination: &Destination,
-) -> rusqlite::Result<Vec<IndexInfo>> {
-    let list =
-        "SELECT name, \"unique\", partial, origin FROM pragma_index_list(?1) ORDER BY seq DESC";
-    let mut found = scratch.ask(list, |row| {
-        Ok(IndexInfo {
-            name: row.get(0)?,
-            is_unique: row.get(1)?,
-            is_partial: row.get(2)?,
-            is_key: row.get::<_, String>(3)? == "pk",
-            terms: Vec::new(),
-        })
-    })?;
-    let list = "SELECT cid, name, \"desc\", coll, key FROM pragma_index_xinfo(?1) ORDER BY seqno";
-    let mut statement = scratch.connection.prepare(list)?;
-    for index in &mut found {
-        let terms = statement.query_map([&index.name], |row| {
-            let name: Option<String> = row.get(1)?;
-            Ok(Term {
-                of: Of::new(row.get(0)?, name.as_deref(), destination),
-                is_descending: row.get(2)?,
-                collation: row.get(3)?,
-                is_key: row.get(4)?,
-            })
-        })?;
-        index.terms = terms.collect::<rusqlite::Result<_>>()?;
-    }
-    Ok(found)
-}
-
-/// A table as trees.
+/// The trees of a table.
 pub(super) struct Layout {
     /// The table's name.
     pub(super) name: String,
-    /// How many columns its rows have.
+    /// The number of columns of a row.
     columns: usize,
     pub(super) table: TableLayout,
-    /// The index whose entries come in the order of the rows: it is built beside the table.
+    /// The index whose entries come in the order of the rows. It is built in the same pass as the table.
     pub(super) beside: Option<IndexLayout>,
-    /// The others.
+    /// The other indexes.
     pub(super) indexes: Vec<IndexLayout>,
-    /// The schema's rows, without those of the indexes that SQLite makes.
+    /// The rows of the schema, without the indexes that SQLite creates afterwards.
     pub(super) schema: Vec<SchemaRow>,
-    /// Statements for SQLite to run when all else is built.
+    /// The statements that SQLite runs on the built file.
     pub(super) statements_after: Vec<String>,
 }
 
 /// The tree of the rows.
 pub(super) enum TableLayout {
-    /// By the key: rows come as they are stored.
+    /// By the key of a WITHOUT ROWID table: records are stored as they come.
     WithoutRowid(KeyOrder),
     /// By the rowid.
     Rowid {
-        /// The place in a row of the column that is the rowid's other name.
+        /// The place in a row of the rowid alias.
         alias: Option<usize>,
-        /// The largest rowid that ever was, where that is written down (AUTOINCREMENT).
+        /// The largest rowid ever, for AUTOINCREMENT.
         counted: Option<i64>,
     },
 }
@@ -140,10 +39,10 @@ pub(super) enum TableLayout {
 /// The tree of an index.
 pub(super) struct IndexLayout {
     pub(super) name: String,
-    /// What entries consist of: values of a row, or its rowid.
+    /// The values of an entry: places in a row, or `None` for the rowid.
     places: Vec<Option<usize>>,
     pub(super) order: KeyOrder,
-    /// How many of the first values nobody may share.
+    /// The number of leading values that are unique.
     pub(super) unique_columns: Option<usize>,
 }
 
@@ -155,11 +54,11 @@ pub(super) struct SchemaRow {
     pub(super) sql: Option<String>,
 }
 
-/// The table that counts rowids for those with AUTOINCREMENT.
+/// The table of the largest rowids of AUTOINCREMENT tables.
 pub(super) const SEQUENCE: &str = "sqlite_sequence";
 
 impl Layout {
-    /// The trees of a table without obstacles, whose rows have these columns and come in this order, if in any.
+    /// The trees of a table without obstacles, for rows with these columns, in this order if any.
     pub(super) fn new(
         scratch: &Scratch,
         destination: &Destination,
@@ -223,18 +122,18 @@ impl Layout {
         })
     }
 
-    /// How many trees there are.
+    /// The number of trees.
     pub(super) fn trees(&self) -> u32 {
         let indexes = self.indexes.len() + usize::from(self.beside.is_some());
         1 + indexes as u32 + u32::from(self.is_counted())
     }
 
-    /// Whether the largest rowid is written down.
+    /// Whether the table is AUTOINCREMENT.
     pub(super) fn is_counted(&self) -> bool {
         self.counted().is_some()
     }
 
-    /// The largest rowid that ever was, where that is written down.
+    /// The largest rowid ever of an AUTOINCREMENT table.
     pub(super) fn counted(&self) -> Option<i64> {
         match self.table {
             TableLayout::Rowid { counted, .. } => counted,
@@ -242,21 +141,21 @@ impl Layout {
         }
     }
 
-    /// Says which rowid was the largest before, where that is written down.
+    /// Sets the largest rowid before the load, if the table is AUTOINCREMENT.
     pub(super) fn count_from(&mut self, largest: i64) {
         if let TableLayout::Rowid { counted, .. } = &mut self.table {
             *counted = counted.map(|_| largest);
         }
     }
 
-    /// Whether more is done with a row than to store it as it is.
+    /// Whether the fields of a row have to be read, and it isn't only stored as it is.
     #[inline]
     pub(super) fn is_taken_apart(&self) -> bool {
         let has_alias = matches!(self.table, TableLayout::Rowid { alias: Some(_), .. });
         has_alias || self.beside.is_some() || !self.indexes.is_empty()
     }
 
-    /// What is stored of a row; `None` where it is the row as it is. The rowid isn't stored twice.
+    /// The values that are stored of a row; `None` for all of them. The rowid alias is stored as NULL.
     #[inline]
     pub(super) fn picks(&self) -> Option<impl Iterator<Item = Pick> + Clone + use<>> {
         let TableLayout::Rowid {
@@ -277,15 +176,15 @@ impl Layout {
 }
 
 impl IndexLayout {
-    /// What an entry consists of.
+    /// The values of an entry.
     #[inline]
     pub(super) fn picks(&self, rowid: i64) -> impl Iterator<Item = Pick> + Clone {
         let pick = move |place: &Option<usize>| place.map_or(Pick::Integer(rowid), Pick::Value);
         self.places.iter().map(pick)
     }
 
-    /// Whether rows in this order bring their entries in the order of the index: all but the last of its
-    /// values, the rowid, are the first that rows are ordered by.
+    /// Whether the entries of rows in this order are in the order of the index: its values without the last one, the
+    /// rowid, are the first that the rows are sorted by.
     fn is_in_order_of(&self, rows: &KeyOrder) -> bool {
         let Some((_, values)) = self.order.columns().split_last() else {
             return false;
@@ -302,7 +201,7 @@ impl IndexLayout {
     }
 }
 
-/// Where in a row a column is.
+/// The place of a column in a row.
 fn place(record: &[usize], column: usize) -> usize {
     let place = record.iter().position(|of| *of == column);
     place.expect("rows that are written directly have every column")
@@ -316,7 +215,7 @@ fn entries(
     terms: usize,
 ) -> (Vec<Option<usize>>, KeyOrder) {
     let value = |term: &Term| match term.of {
-        Of::Column(column) if destination.rowid != Some(column) => Some(place(record, column)),
+        ValueOf::Column(column) if destination.rowid != Some(column) => Some(place(record, column)),
         _ => None,
     };
     let column = |(at, term): (usize, &Term)| KeyColumn {

@@ -1,24 +1,12 @@
-//! What keeps a table from being written directly, in words. Each is a function here and a line in [`ALL`].
+//! What keeps the direct page writer from writing a table, in words. Each reason is a function and a line in [`ALL`].
 
 use inorder_btree::Collation;
 
-use super::layout::{IndexInfo, indexes};
-use super::scratch::{Operation, Scratch};
-use super::{Goal, input_order};
-use crate::load::{Job, OnDuplicate, Order};
+use crate::job::{OnDuplicate, RowOrder};
+use crate::schema::{Case, IndexInfo, Reason, first_reason, indexes, input_order_reason};
 use crate::sql::quoted;
 
-/// A table and what is to be done with it.
-pub(super) struct Case<'a> {
-    pub(super) goal: &'a Goal<'a>,
-    pub(super) scratch: &'a Scratch,
-    pub(super) job: &'a Job,
-}
-
-/// A reason, where it is one.
-pub(super) type Reason = rusqlite::Result<Option<String>>;
-
-/// Every obstacle, the plainest first; later ones may take the earlier for absent.
+/// Every obstacle, the simplest first. A function may assume that the earlier ones don't apply.
 const ALL: &[fn(&Case<'_>) -> Reason] = &[
     is_not_a_plain_table,
     has_rows,
@@ -28,18 +16,13 @@ const ALL: &[fn(&Case<'_>) -> Reason] = &[
     is_not_sorted,
     has_an_index_nobody_here_can_order,
     has_a_unique_index_of_some_rows,
-    input_order::first,
+    input_order_reason,
     replaces_null_by_default,
 ];
 
-/// The first thing that is in the way.
+/// The first obstacle.
 pub(super) fn first(case: &Case<'_>) -> Reason {
-    for obstacle in ALL {
-        if let Some(reason) = obstacle(case)? {
-            return Ok(Some(reason));
-        }
-    }
-    Ok(None)
+    first_reason(ALL, case)
 }
 
 fn is_not_a_plain_table(case: &Case<'_>) -> Reason {
@@ -96,10 +79,12 @@ fn has_a_column_twice(case: &Case<'_>) -> Reason {
 fn is_not_sorted(case: &Case<'_>) -> Reason {
     let is_keyed = !case.goal.destination.key.is_empty();
     Ok(match case.job.order {
-        Order::Full => None,
+        RowOrder::Full => None,
         _ if !is_keyed => None,
-        Order::Input => Some("rows are to stay in the order of the input (--order)".to_owned()),
-        Order::Batch { .. } => Some("rows are to be sorted by batches alone (--order)".to_owned()),
+        RowOrder::Input => Some("rows are to stay in the order of the input (--order)".to_owned()),
+        RowOrder::Batch { .. } => {
+            Some("rows are to be sorted by batches alone (--order)".to_owned())
+        }
     })
 }
 
@@ -130,32 +115,7 @@ fn has_a_unique_index_of_some_rows(case: &Case<'_>) -> Reason {
     }))
 }
 
-/// The code that a CHECK constraint halts with (`SQLITE_CONSTRAINT_CHECK`).
-const CHECK: i64 = 275;
-
-/// Whether the table has CHECK constraints.
-pub(super) fn has_checks(scratch: &Scratch) -> rusqlite::Result<bool> {
-    let program = scratch.insert_program("INSERT")?;
-    let is_check =
-        |operation: &Operation| operation.opcode == "Halt" && operation.operands[0] == CHECK;
-    Ok(program.iter().any(is_check))
-}
-
-/// OR ABORT goes before what constraints say themselves, and is what they do otherwise.
-pub(super) fn has_conflict_clauses(case: &Case<'_>) -> Reason {
-    let own = case.scratch.insert_program("INSERT")?;
-    let is_usual = own == case.scratch.insert_program("INSERT OR ABORT")?;
-    Ok((!is_usual).then(|| "its constraints say themselves what happens on conflict".to_owned()))
-}
-
-/// How many keys may not occur twice.
-pub(super) fn unique_keys(case: &Case<'_>) -> rusqlite::Result<usize> {
-    let indexes = indexes(case.scratch, case.goal.destination)?;
-    let unique = indexes.iter().filter(|index| index.is_unique).count();
-    Ok(unique + usize::from(case.goal.destination.rowid.is_some()))
-}
-
-/// `INSERT OR REPLACE` puts the default where NULL isn't taken.
+/// `INSERT OR REPLACE` stores the default in place of a NULL that is not allowed.
 fn replaces_null_by_default(case: &Case<'_>) -> Reason {
     let columns = &case.goal.destination.columns;
     let filled = columns

@@ -1,31 +1,32 @@
-//! The direct writer, from the first row to the finished database.
+//! The direct page writer, from the first row to the finished database.
 
 use std::path::PathBuf;
 
 use inorder_btree::{Error as TreeError, Options};
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::Connection;
 
 use super::aside::{Aside, refuse_stale};
 use super::build::{Build, Failure};
-use super::checks::Checks;
-use super::install::{Takeover, run_after};
+use super::install::{Takeover, largest_rowid, run_after};
 use super::layout::Layout;
-use super::obstacles::has_checks;
-use super::scratch::Scratch;
-use super::{Goal, rows_order, space};
+use super::rows_order;
 use crate::Error;
-use crate::load::{Batch, Origins, Progress, Summary};
-use crate::target::{RowWriter, WritePlan, failed};
+use crate::database::failed;
+use crate::disk_space;
+use crate::job::{Progress, Summary};
+use crate::row_writer::{RowWriter, WritePlan};
+use crate::rows::{Batch, Origins};
+use crate::schema::{Checks, Goal, Scratch, has_checks};
 
-/// Writes a table's pages.
-pub(crate) struct Direct {
+/// Writes the pages of a table.
+pub(crate) struct PageWriter {
     path: PathBuf,
     table: String,
-    /// The statement that makes the table, where it isn't there.
+    /// The statement that creates the table; `None` if it exists.
     created: Option<String>,
-    /// The version of the schema of the database that is there; `None` where there is none.
+    /// The schema version of the existing database; `None` if there is none.
     schema_version: Option<i64>,
-    /// What `sqlite_sequence` said of the table before, where it does.
+    /// The largest rowid in `sqlite_sequence` before, for AUTOINCREMENT.
     sequence: Option<i64>,
     aside: Aside,
     build: Build,
@@ -34,27 +35,28 @@ pub(crate) struct Direct {
     progress: Progress,
 }
 
-/// How often the rows are written where the database is there: into the file aside, and from there into its
-/// journal and into itself.
+/// How often the rows are written if the database exists: to the temporary file, and from there to the journal or WAL and
+/// to the database.
 const COPIES: u64 = 3;
 
-impl Direct {
-    /// Begins to write a table that [`choose`](super::choose) found fit for it.
+impl PageWriter {
+    /// Begins to write a table that [`choose`](super::choose) allows.
     ///
     /// # Errors
-    /// Where another load is under way, a stale journal lies there, or a file can't be made.
+    /// If another load is running, there is a stale journal, or a file can't be created.
     pub(crate) fn begin(
         goal: &Goal<'_>,
         schema_version: i64,
         plan: &WritePlan<'_>,
+        progress: &Progress,
     ) -> Result<Self, Error> {
         let failed = failed(goal.path);
         if goal.database.is_none() {
             refuse_stale(goal.path)?;
         }
         let scratch = Scratch::new(goal).map_err(&failed)?;
-        let order = rows_order(plan.job, plan.destination, plan.record);
-        let mut layout = Layout::new(&scratch, plan.destination, plan.record, order.as_ref())
+        let order = rows_order(plan.job, &plan.destination, &plan.record);
+        let mut layout = Layout::new(&scratch, &plan.destination, &plan.record, order.as_ref())
             .map_err(&failed)?;
         let mut sequence = None;
         if let Some(database) = goal.database
@@ -74,7 +76,7 @@ impl Direct {
             fill_percent: plan.job.fill_percent.unwrap_or(usual.fill_percent),
             encoding: plan.destination.encoding,
             // What is copied from is read at once.
-            is_direct: goal.database.is_none(),
+            bypasses_page_cache: goal.database.is_none(),
             ..usual
         };
         let aside = Aside::create(goal.path)?;
@@ -82,13 +84,13 @@ impl Direct {
         let on_duplicate = plan.job.on_duplicate;
         let checks = match !plan.is_checked && has_checks(&scratch).map_err(&failed)? {
             true => Some(
-                Checks::new(scratch, plan.destination, plan.record, on_duplicate)
+                Checks::new(scratch, &plan.destination, &plan.record, on_duplicate)
                     .map_err(&failed)?,
             ),
             false => None,
         };
-        let build = Build::begin(aside.writer()?, options, layout, checks, plan.limits);
-        Ok(Direct {
+        let build = Build::begin(aside.writer()?, options, layout, checks, &plan.limits);
+        Ok(PageWriter {
             path: goal.path.to_owned(),
             table: plan.destination.table.clone(),
             created: goal.created.map(str::to_owned),
@@ -98,26 +100,16 @@ impl Direct {
             aside,
             statements_after,
             origins: None,
-            progress: plan.progress.clone(),
+            progress: progress.clone(),
         })
     }
-}
-
-/// The largest rowid that a table with AUTOINCREMENT ever had, as far as SQLite knows.
-pub(super) fn largest_rowid(database: &Connection, table: &str) -> rusqlite::Result<i64> {
-    let read =
-        "SELECT CAST(seq AS INTEGER) FROM main.sqlite_sequence WHERE name = ?1 ORDER BY rowid";
-    let found: Option<Option<i64>> = database
-        .query_row(read, [table], |row| row.get(0))
-        .optional()?;
-    Ok(found.flatten().unwrap_or(0))
 }
 
 fn page_bytes(database: &Connection) -> rusqlite::Result<u32> {
     database.query_row("PRAGMA main.page_size", [], |row| row.get(0))
 }
 
-impl RowWriter for Direct {
+impl RowWriter for PageWriter {
     fn name(&self) -> &'static str {
         "direct"
     }
@@ -128,8 +120,8 @@ impl RowWriter for Direct {
         } else {
             1
         };
-        let bytes = space::tree_bytes(batch.rows(), batch.bytes());
-        space::check(self.aside.folder(), copies * bytes)?;
+        let bytes = disk_space::tree_bytes(batch.rows(), batch.bytes());
+        disk_space::check(self.aside.folder(), copies * bytes)?;
         let origins = self.origins.get_or_insert_with(|| batch.origins().clone());
         let mut rows = 0;
         while let Some((row, origin)) = batch.next()? {
@@ -143,7 +135,7 @@ impl RowWriter for Direct {
     }
 
     fn finish(self: Box<Self>, summary: &mut Summary) -> Result<(), Error> {
-        let Direct {
+        let PageWriter {
             path,
             table,
             created,
@@ -155,10 +147,7 @@ impl RowWriter for Direct {
             origins,
             progress,
         } = *self;
-        let look = || match progress.is_stopped() {
-            true => Err(Error::Stopped),
-            false => Ok(()),
-        };
+        let look = || progress.check();
         let (file, spilled_bytes) = build
             .finish(aside.folder(), look)
             .map_err(|failure| explained(failure, &aside, origins.as_ref()))?;
@@ -180,7 +169,7 @@ impl RowWriter for Direct {
     }
 }
 
-/// A failure in the words of a load.
+/// The error of a load for a failed build.
 fn explained(failure: Failure, aside: &Aside, origins: Option<&Origins>) -> Error {
     let words = |origin| origins.map_or("a row".to_owned(), |origins| origins.words(origin));
     match failure {

@@ -6,7 +6,7 @@ use super::input::Input;
 use super::quoting;
 use super::row::{Field, Row};
 use super::splitter::Splitter;
-use super::{Rows, Settings};
+use super::{ReadOptions, Rows};
 use crate::Error;
 
 /// How fields are written.
@@ -25,7 +25,11 @@ const REMEDY_FOR_QUOTES: &str = "put the field in double quotes and write each q
 
 impl Dialect {
     /// The rows of a file in this dialect, but for what is said about it.
-    pub(super) fn rows(&self, input: Input, settings: &Settings) -> Result<Box<dyn Rows>, Error> {
+    pub(super) fn rows(
+        &self,
+        input: Input,
+        settings: &ReadOptions,
+    ) -> Result<Box<dyn Rows>, Error> {
         let (path, text) = input.into_parts();
         let quote = settings.quote.unwrap_or(self.quotes.then_some(b'"'));
         let delimiter = settings.delimiter.unwrap_or(self.delimiter);

@@ -28,7 +28,7 @@ const ZSTD_MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// The extensions of compressed files, in lower case.
 const COMPRESSED: &[&str] = &["gz", "zst"];
 
-/// The path that stands for stdin.
+/// The path that means stdin.
 pub const STDIN: &str = "-";
 
 /// Bytes read so far, compressed as they are, for a progress bar in another thread.

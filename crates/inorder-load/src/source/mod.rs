@@ -1,4 +1,4 @@
-//! Files of rows that people bring, read one row after another.
+//! The inputs of a load: files in several formats, read row by row.
 //!
 //! A format is one file here and one line in the list [`FORMATS`].
 
@@ -26,12 +26,13 @@ use std::path::Path;
 use crate::Error;
 use input::Input;
 
-pub use input::{Meter, STDIN};
+pub(crate) use input::Meter;
+pub use input::STDIN;
 pub use paths::{Location, expand};
-pub use row::{Raw, Row};
+pub(crate) use row::{Raw, Row};
 pub use table::{Table, read};
 
-/// Every format, the ones known by their content before those known by the file's name.
+/// Every format. Those recognised by content come before those recognised by the extension.
 pub const FORMATS: &[Format] = &[
     imdb::FORMAT,
     sqlite::FORMAT,
@@ -45,13 +46,13 @@ pub const FORMATS: &[Format] = &[
 ];
 
 /// Begins to read a file of some format.
-type Open = fn(input: Input, settings: &Settings) -> Result<Box<dyn Rows>, Error>;
+type Open = fn(input: Input, settings: &ReadOptions) -> Result<Box<dyn Rows>, Error>;
 
-/// A way to write rows in a file.
+/// A file format.
 pub struct Format {
-    /// The name it is chosen by.
+    /// The name that [`ReadOptions::format`] takes.
     pub name: &'static str,
-    /// What a file of this format is, for people who brought another.
+    /// A description for error messages.
     pub description: &'static str,
     /// Whether a file is of this format, by its extension in lower case (that of a compression left
     /// out) or by its first bytes.
@@ -60,28 +61,28 @@ pub struct Format {
     open: Open,
 }
 
-/// How a file is written, where it is not as its format usually is.
+/// How to read a file that differs from the defaults of its format.
 #[derive(Clone, Debug)]
-pub struct Settings {
-    /// The format's name; without one it is recognised by the file's name and content.
+pub struct ReadOptions {
+    /// The name of the format (see [`FORMATS`]); `None` recognises it by the file's name and content.
     pub format: Option<String>,
-    /// The byte between two fields.
+    /// The byte between two fields; `None` is the format's own.
     pub delimiter: Option<u8>,
-    /// The byte that fields may stand between; `Some(None)` where none may.
+    /// The quote character; `Some(None)` for none, `None` for the format's own.
     pub quote: Option<Option<u8>>,
-    /// Whether the first record of a delimited file names the columns. Without names they are `c1`,
-    /// `c2` and so on.
+    /// Whether the first record of a delimited file has the names of the columns. Otherwise they are `c1`, `c2` and so
+    /// on.
     pub has_header: bool,
-    /// The field that means NULL where it isn't quoted; `Some(None)` where none does.
+    /// The unquoted field that means NULL; `Some(None)` for none, `None` for the format's own.
     pub null: Option<Option<String>>,
-    /// The table of a database that is read.
+    /// The table, for an input that is a database.
     pub table: Option<String>,
 }
 
-impl Default for Settings {
-    /// As the formats usually are.
+impl Default for ReadOptions {
+    /// The defaults of the formats.
     fn default() -> Self {
-        Settings {
+        ReadOptions {
             format: None,
             delimiter: None,
             quote: None,
@@ -93,7 +94,7 @@ impl Default for Settings {
 }
 
 /// The rows of one file, one after another.
-pub trait Rows: Send {
+pub(crate) trait Rows: Send {
     /// The names of the columns met so far: where a format names fields row by row, reading on may
     /// add to their end.
     fn columns(&self) -> &[String];
@@ -146,10 +147,14 @@ impl dyn Rows + '_ {
 ///
 /// # Errors
 /// Where the file cannot be opened, its format is not known, or its beginning breaks the format's rules.
-pub fn open(path: &Path, settings: &Settings, meter: &Meter) -> Result<Box<dyn Rows>, Error> {
+pub(crate) fn open_rows(
+    path: &Path,
+    options: &ReadOptions,
+    meter: &Meter,
+) -> Result<Box<dyn Rows>, Error> {
     let input = Input::open(path, meter)?;
     let extension = input.extension();
-    let is_wanted = |format: &&Format| match &settings.format {
+    let is_wanted = |format: &&Format| match &options.format {
         Some(name) => format.name == name,
         None => (format.recognises)(&extension, input.head()),
     };
@@ -160,22 +165,7 @@ pub fn open(path: &Path, settings: &Settings, meter: &Meter) -> Result<Box<dyn R
             path: input.path().to_owned(),
             known: FORMATS.iter().map(|format| format.description).collect(),
         })?;
-    (format.open)(input, settings)
-}
-
-/// The error that a column is not there, with those that may have been meant.
-pub(crate) fn no_such_column<'a>(
-    path: &Path,
-    column: &str,
-    present: impl IntoIterator<Item = &'a str>,
-) -> Error {
-    let (are_alike, present) = crate::nearest::nearest(column, present);
-    Error::NoSuchColumn {
-        path: path.to_owned(),
-        column: column.to_owned(),
-        are_alike,
-        present,
-    }
+    (format.open)(input, options)
 }
 
 #[cfg(test)]

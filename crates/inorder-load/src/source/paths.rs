@@ -1,24 +1,26 @@
-//! What people name as input: files, patterns, stdin, a table of a database.
+//! The inputs that a command line names: files, patterns, stdin, a table of a database.
 
 use std::path::{Path, PathBuf};
 
 use super::STDIN;
 use crate::Error;
 
-/// One input.
+/// An input of a load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// The file, or [`STDIN`].
     pub path: PathBuf,
-    /// The table, of a database.
+    /// The table, if the file is a database.
     pub table: Option<String>,
 }
 
-/// The inputs that the arguments name, in their order: a pattern (`*`, `?`, `[…]`, `**`) stands for the
-/// files that match it, by name; `file.db:table` for a table of a database; `-` for stdin.
+/// Returns the inputs that command-line arguments name, in their order.
+///
+/// A pattern (`*`, `?`, `[…]`, `**`) names the files that match it, sorted by name; `file.db:table` names a table of a
+/// database, and `-` stdin.
 ///
 /// # Errors
-/// Where a pattern is wrong or nothing matches it.
+/// [`Error::Pattern`] if a pattern is wrong or nothing matches it.
 pub fn expand(arguments: &[String]) -> Result<Vec<Location>, Error> {
     let mut locations = Vec::new();
     for argument in arguments {

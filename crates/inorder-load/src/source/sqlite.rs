@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::feed::{Feed, Outlet};
 use super::row::{Field, Row};
-use super::{Format, Settings};
+use super::{Format, ReadOptions};
 use crate::Error;
 use crate::sql::quoted;
 
@@ -25,7 +25,7 @@ pub(super) const FORMAT: Format = Format {
     },
 };
 
-fn open(path: PathBuf, settings: &Settings) -> Result<Feed, Error> {
+fn open(path: PathBuf, settings: &ReadOptions) -> Result<Feed, Error> {
     let failed = |source| Error::Database {
         path: path.clone(),
         source,

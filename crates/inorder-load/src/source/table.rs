@@ -1,4 +1,4 @@
-//! A file's rows in memory, column by column: what the workbench takes its values from.
+//! Reads a file into memory, column by column.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +7,10 @@ use inorder_engine::Column;
 use super::column::{ColumnBuilder, TooMuchText};
 use super::input::Meter;
 use super::row::{Raw, Row};
-use super::{Rows, Settings, no_such_column, open};
+use super::{ReadOptions, Rows, open_rows};
 use crate::Error;
 
-/// A file's rows, in memory.
+/// The rows of a file, column by column.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// The names of the columns.
@@ -29,19 +29,16 @@ impl Table {
     }
 }
 
-/// Reads the rows of a file: CSV and TSV with a header, JSON with an object a line, IMDb's
-/// `title.basics.tsv`, each also compressed with gzip or zstd, and the other formats of [`open`].
+/// Reads all rows of a file in one of the [`FORMATS`](super::FORMATS) into memory.
 ///
-/// `columns` names what is kept, in this order, once each; without it every column is. A column comes
-/// in the leanest form that holds its values: integers, reals or text where they are all of that kind,
-/// else [`Column::Any`].
+/// `columns` names the columns to keep, in this order; `None` keeps all. A column has the smallest form that holds its
+/// values: integers, reals or text if all are of that kind, otherwise [`Column::Any`].
 ///
 /// # Errors
-/// Where the file cannot be read, its format is not known or not kept to, it has no rows, or a column
-/// asked for is not there.
+/// If the file can't be read, its format is unknown or broken, it has no rows, or a named column doesn't exist.
 pub fn read(path: impl AsRef<Path>, columns: Option<&[String]>) -> Result<Table, Error> {
     let path = path.as_ref();
-    let mut rows = open(path, &Settings::default(), &Meter::default())?;
+    let mut rows = open_rows(path, &ReadOptions::default(), &Meter::default())?;
     let mut builders: Vec<Option<ColumnBuilder>> = Vec::new();
     let mut row = Row::default();
     let mut count = 0;
@@ -123,7 +120,7 @@ fn select(
         }
         let found = present.iter().find(|(name, _)| name == column);
         let names = present.iter().map(|(name, _)| *name);
-        let &(_, place) = found.ok_or_else(|| no_such_column(path, column, names))?;
+        let &(_, place) = found.ok_or_else(|| Error::no_such_column(path, column, names))?;
         selected.push((column.clone(), place));
     }
     Ok(selected)

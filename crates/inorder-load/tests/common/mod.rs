@@ -3,10 +3,12 @@
 // Each test takes what it needs.
 #![allow(dead_code)]
 
+pub mod server;
+
 use std::path::{Path, PathBuf};
 
-use inorder_load::load::{Job, Progress, Summary, run};
 use inorder_load::source::Location;
+use inorder_load::{Job, Progress, Summary, run};
 use rusqlite::Connection;
 use tempfile::TempDir;
 

@@ -2,12 +2,10 @@
 
 use std::fmt::Write as _;
 
-use inorder_load::load::{OnDuplicate, Order};
-use inorder_load::target::WriterChoice;
-
 use crate::dice::Dice;
 use crate::rows::{self, Field, Format};
 use crate::schema::Schema;
+use inorder_load::{OnDuplicate, RowOrder, WriterChoice};
 
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -24,21 +22,21 @@ pub struct Case {
 pub struct Options {
     pub on_duplicate: OnDuplicate,
     pub errors_max: u64,
-    pub order: Order,
+    pub order: RowOrder,
     pub writer: WriterChoice,
     pub memory_bytes: usize,
 }
 
-pub const ORDERS: &[Order] = &[
-    Order::Full,
-    Order::Full,
-    Order::Full,
-    Order::Input,
-    Order::Batch {
+pub const ORDERS: &[RowOrder] = &[
+    RowOrder::Full,
+    RowOrder::Full,
+    RowOrder::Full,
+    RowOrder::Input,
+    RowOrder::Batch {
         rows: 7,
         is_by_prefix: false,
     },
-    Order::Batch {
+    RowOrder::Batch {
         rows: 50,
         is_by_prefix: true,
     },
@@ -102,7 +100,7 @@ impl Case {
                 on_duplicate,
                 errors_max: dice.pick(&[0, 0, 3, u64::MAX, u64::MAX]),
                 order: match schema.is_plain && !dice.once_in(4) {
-                    true => Order::Full,
+                    true => RowOrder::Full,
                     false => dice.pick(ORDERS),
                 },
                 writer: dice.pick(WRITERS),
@@ -196,7 +194,7 @@ impl Case {
         let usual = Options {
             on_duplicate: OnDuplicate::Error,
             errors_max: 0,
-            order: Order::Full,
+            order: RowOrder::Full,
             writer: WriterChoice::Auto,
             memory_bytes: 64 << 20,
         };

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use inorder_load::load::OnDuplicate;
-
 use crate::case::{Case, MANY, MEMORY};
 use crate::loaded::Loaded;
 use crate::oracle::Outcome;
 use crate::rows::{Field, Format};
 use crate::schema::{CLAUSES, ENCODINGS, RAISES};
+use inorder_load::OnDuplicate;
 
 /// How many cases had what.
 #[derive(Default)]

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use inorder_load::load::{Job, Progress, Summary, run};
 use inorder_load::source::Location;
-use inorder_load::target::WriterChoice;
+use inorder_load::{Job, Progress, Summary, WriterChoice, run};
 use rusqlite::Connection;
 
 use crate::case::Case;

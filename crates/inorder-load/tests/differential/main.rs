@@ -12,6 +12,8 @@ mod oracle;
 mod rows;
 mod schema;
 mod state;
+#[path = "../common/types.rs"]
+mod types;
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

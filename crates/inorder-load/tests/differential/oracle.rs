@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inorder_load::load::OnDuplicate;
+use inorder_load::OnDuplicate;
 use rusqlite::types::Value;
 use rusqlite::{Connection, ffi};
 

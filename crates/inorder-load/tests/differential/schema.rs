@@ -2,6 +2,7 @@
 
 use crate::dice::Dice;
 use crate::rows::value;
+use crate::types::{STRICT_TYPES, TYPES};
 use rusqlite::types::Value;
 
 /// A column of the table.
@@ -43,23 +44,6 @@ pub struct Schema {
     pub after: Vec<String>,
 }
 
-const TYPES: &[&str] = &[
-    "",
-    "TEXT",
-    "INTEGER",
-    "INT",
-    "REAL",
-    "NUMERIC",
-    "BLOB",
-    "VARCHAR(10)",
-    "DOUBLE",
-    "ANY",
-    "DATE",
-    "FLOATING POINT",
-    "INTEGER",
-    "TEXT",
-];
-const STRICT_TYPES: &[&str] = &["TEXT", "INTEGER", "INT", "REAL", "BLOB", "ANY"];
 pub const ENCODINGS: &[&str] = &["UTF-8", "UTF-16le", "UTF-16be"];
 pub const CLAUSES: &[&str] = &["ROLLBACK", "ABORT", "FAIL", "IGNORE", "REPLACE"];
 pub const RAISES: &[&str] = &[

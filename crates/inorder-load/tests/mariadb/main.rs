@@ -12,12 +12,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use common::Folder;
-use inorder_engine::{
-    Database, DatabaseTable, Error as EngineError, Settings, Synchronous, Write, engine,
-};
-use inorder_load::load::{Job, Progress, Summary, run_into};
+use common::server as sink;
+use inorder_engine::{Database, Settings, Synchronous, Write, engine};
 use inorder_load::source::Location;
-use inorder_load::target::{ServerTarget, Target};
+use inorder_load::{Job, Summary};
+use inorder_testing::is_installed;
 use tempfile::TempDir;
 
 /// A server with an empty database, and a folder for what is loaded.
@@ -30,15 +29,8 @@ struct Server {
 /// A server, if MariaDB is there; otherwise the reason is printed.
 fn server() -> Option<Server> {
     let engine = engine("mariadb").expect("the engine");
-    match engine.found() {
-        Ok(_) => {}
-        Err(reason @ EngineError::NotInstalled { .. }) => {
-            let is_ci = std::env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
-            assert!(!is_ci, "CI forbids skips: {reason}");
-            eprintln!("SKIPPED: {reason}");
-            return None;
-        }
-        Err(error) => panic!("{error}"),
+    if !is_installed(engine) {
+        return None;
     }
     // Tables are made by the hundred: in memory that takes no syncs.
     let memory = Path::new("/dev/shm");
@@ -86,12 +78,7 @@ impl Server {
 
     /// Loads; the folder is left out of messages.
     fn load(&self, job: &Job) -> Result<Summary, String> {
-        let loaded = run_into(job, &Progress::default(), |wanted| {
-            let table = DatabaseTable::new(Arc::clone(&self.database), wanted.table);
-            let target = ServerTarget::new(Box::new(table), wanted.table)?;
-            Ok(Box::new(target) as Box<dyn Target>)
-        });
-        loaded.map_err(|error| {
+        sink::load(&self.database, job).map_err(|error| {
             let folder = self.folder.path("");
             error.to_string().replace(&*folder.to_string_lossy(), "")
         })

@@ -1,8 +1,7 @@
 //! Tables: keys, constraints, engines, settings, names, and what has to survive a load.
 
-use inorder_load::load::OnDuplicate;
-
 use crate::{Server, server};
+use inorder_load::OnDuplicate;
 
 impl Server {
     /// A load that is refused, with nothing stored. Returns why.

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use inorder_engine::{
-    Database, DatabaseTable, Error as EngineError, Settings, TEMPLATES, Write, engine,
-};
-use inorder_load::Error;
-use inorder_load::load::{Job, Progress, Summary, run_into};
+use inorder_engine::{Database, Settings, TEMPLATES, Write, engine};
 use inorder_load::source::Location;
-use inorder_load::target::{ServerTarget, Target};
+use inorder_load::{Job, Summary};
+use inorder_testing::is_installed;
 use tempfile::TempDir;
+
+use crate::common::server;
 
 /// A server, and a folder for files.
 pub struct Server {
@@ -26,16 +25,11 @@ impl Server {
     /// Starts one; nothing where PostgreSQL isn't installed.
     pub fn start() -> Option<Self> {
         let engine = engine("postgres").expect("it is in the list");
-        let program = match engine.found() {
-            Ok(found) => found[0].path.clone().expect("a program"),
-            Err(reason @ EngineError::NotInstalled { .. }) => {
-                let is_ci = std::env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
-                assert!(!is_ci, "CI forbids skips: {reason}");
-                eprintln!("SKIPPED: {reason}");
-                return None;
-            }
-            Err(error) => panic!("{error}"),
-        };
+        if !is_installed(engine) {
+            return None;
+        }
+        let found = engine.found().expect("it is installed");
+        let program = found[0].path.clone().expect("a program");
         let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
         std::fs::create_dir_all(base.join(TEMPLATES)).expect("a folder for templates");
         let folder = tempfile::tempdir_in(base).expect("a folder");
@@ -140,12 +134,7 @@ impl Server {
 
     /// Loads; the folder is left out of messages.
     pub fn run(&self, job: &Job) -> Result<Summary, String> {
-        let loaded: Result<Summary, Error> = run_into(job, &Progress::default(), |wanted| {
-            let table = DatabaseTable::new(Arc::clone(&self.database), wanted.table);
-            let target = ServerTarget::new(Box::new(table), wanted.table)?;
-            Ok(Box::new(target) as Box<dyn Target>)
-        });
-        loaded.map_err(|error| {
+        server::load(&self.database, job).map_err(|error| {
             error
                 .to_string()
                 .replace(&format!("{}/", self.folder.path().display()), "")

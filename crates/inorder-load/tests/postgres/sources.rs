@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use inorder_load::encode::Decode;
-use inorder_load::load::Job;
+use inorder_load::{Decode, Job};
 use rusqlite::Connection;
 
 use crate::server::Server;

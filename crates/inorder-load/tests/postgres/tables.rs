@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use inorder_load::load::{Job, OnDuplicate, Order};
-
 use crate::server::Server;
+use inorder_load::{Job, OnDuplicate, RowOrder};
 
 /// What it is about, what is made, and the file.
 type Case = (&'static str, &'static str, &'static str);
@@ -561,7 +560,7 @@ fn duplicates_are_settled_only_where_it_is_known_what_they_are() {
     }
     for changed in [
         Job {
-            order: Order::Input,
+            order: RowOrder::Input,
             ..job("ints", OnDuplicate::Report)
         },
         Job {

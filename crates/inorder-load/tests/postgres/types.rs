@@ -234,7 +234,7 @@ fn check_type(
         assert_eq!(loaded.rows_written, accepted.len() as u64, "{name}");
     }
     if !refused.is_empty() {
-        let job = inorder_load::load::Job {
+        let job = inorder_load::Job {
             errors_max: u64::MAX,
             ..server.job(&table, &bad)
         };

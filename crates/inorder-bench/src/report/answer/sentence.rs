@@ -1,17 +1,21 @@
 //! The default sentence: the best and the worst cell against the baseline.
 
-use super::{Piece, noisy_mark};
+use super::piece::{Piece, noisy_mark};
 use crate::{
-    analysis::{self, Metric, Ratio},
-    metrics::metric_named,
-    report::format,
+    analysis, format,
+    metrics::{Metric, metric_named},
     results::{Cell, Experiment, Run},
+    statistics::Ratio,
 };
 
-/// What the default sentence speaks of, in the order in which it ranks cells: bytes before times,
+/// The metrics of the default sentence, in the order in which it ranks cells: bytes before times,
 /// because they are the steadier. The words stand before and after the ratio.
 const SPOKEN: &[(&str, &str, &str)] = &[
-    ("engine_bytes_per_row", "writes ", " times the bytes a row"),
+    (
+        "engine_bytes_per_row",
+        "writes ",
+        " times the bytes per row",
+    ),
     ("cpu_us_per_row", "takes ", " times the CPU"),
     ("query_warm_p50_us", "takes ", " times as long for a query"),
     (
@@ -28,7 +32,7 @@ const RANKING_SPREAD_MIN: f64 = 1.02;
 /// Ratios named of each cell.
 const NAMED_MAX: usize = 2;
 
-/// A spoken metric and the words around its ratio.
+/// A metric and the words around its ratio.
 type Spoken = (&'static Metric, &'static str, &'static str);
 
 /// A cell and its ratios to the baseline, in the order of [`SPOKEN`].
@@ -112,7 +116,7 @@ fn ranking(others: &[Against], metrics: usize) -> Option<usize> {
         .or_else(|| (0..metrics).find(observed))
 }
 
-/// `writes 0.31 times the bytes a row and takes 0.52 times the CPU (95% interval 0.49 to 0.55)`.
+/// `writes 0.31 times the bytes per row and takes 0.52 times the CPU (95% interval 0.49 to 0.55)`.
 fn phrases(other: &Against, rank: usize, spoken: &[Spoken], is_noisy: bool) -> Vec<Piece> {
     let named = spoken
         .iter()

@@ -4,10 +4,14 @@
 //! `experiments[]` with `name`, `withheld` and `cells[]`: `label` and `metrics`, each metric's id →
 //! `{a, b, ratio, change, p}`, the change one of `same`, `higher`, `lower`, `withheld`.
 
-use super::{Change, Compared, ComparedExperiment, Comparison};
-use crate::report::{
-    Error, Format, Options, format, markdown,
-    sheet::{Sheet, head},
+use super::comparison::{Change, Compared, ComparedExperiment, Comparison};
+use crate::{
+    format,
+    report::{
+        markdown,
+        output::{Error, Format, Options},
+        sheet::{Sheet, head},
+    },
 };
 use comfy_table::{Cell, CellAlignment, Color};
 use serde_json::{Map, Value, json};

@@ -5,17 +5,17 @@
 //! what moves in `page.js`; this module only prepares what the template places.
 
 use super::{
-    Error, format,
+    output::Error,
     plots::{Plot, Table},
     svg,
     view::{ClaimRow, Column, ExperimentView, Report, Row, Shared, Summary},
 };
-use crate::claims::Verdict;
+use crate::{claims::Verdict, format};
 use minijinja::{Environment, value::Serde};
 use serde::Serialize;
 
 const TEMPLATE: &str = include_str!("page.html");
-const STYLE: &str = include_str!("page.css");
+const STYLE: &str = concat!(include_str!("../svg/drawing.css"), include_str!("page.css"));
 const SCRIPT: &str = include_str!("page.js");
 
 /// Writes a report down.
@@ -71,7 +71,10 @@ struct Tally {
 /// The claims of one post.
 #[derive(Serialize)]
 struct Post<'a> {
+    author: &'a str,
     title: &'a str,
+    published: Option<&'a str>,
+    url: &'a str,
     claims: Vec<ClaimEntry<'a>>,
 }
 
@@ -211,10 +214,13 @@ impl<'a> Page<'a> {
         let mut posts: Vec<Post> = Vec::new();
         for claim in &report.claims {
             let entry = ClaimEntry::new(claim, report);
-            match posts.iter_mut().find(|post| post.title == claim.post) {
+            match posts.iter_mut().find(|post| post.url == claim.post.url) {
                 Some(post) => post.claims.push(entry),
                 None => posts.push(Post {
-                    title: claim.post,
+                    author: claim.post.author,
+                    title: claim.post.title,
+                    published: claim.post.published,
+                    url: claim.post.url,
                     claims: vec![entry],
                 }),
             }

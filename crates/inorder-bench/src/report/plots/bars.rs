@@ -1,6 +1,10 @@
-//! What a cell's sum is made of: stacked bars.
+//! Stacked bars: the parts of a cell's total.
 
-use super::{Axis, Bar, Bars, Data, Group, Plot, Source, facets::place};
+use super::{
+    data::{Axis, Bar, Bars, Data, Group, Plot},
+    facets::place,
+    source::Source,
+};
 use crate::results::{Cell, Trial};
 
 /// Where the rows went, by server.
@@ -87,39 +91,39 @@ fn size_segments(source: &Source, cell: &Cell, probe: &str) -> Vec<f64> {
     values
 }
 
-/// Bytes written a row, by the file they went to.
+/// Bytes written per row, by the file they went to.
 pub(super) fn bytes_by_file(source: &Source) -> Vec<Plot> {
     let parts = &["main", "wal", "journal", "temp"];
     by_part(source, "engine_written_bytes", parts, 1.0, |data| Plot {
         id: "bytes-by-file".into(),
-        title: "Bytes written a row, by file".into(),
+        title: "Bytes written per row, by file".into(),
         note: "Where the engine's writes went: the database itself, its log, its journal, \
                temporary files."
             .into(),
         is_withheld: false,
         data: Data::Bars(Bars {
-            value: Axis::linear("bytes written a row", "bytes"),
+            value: Axis::linear("bytes written per row", "bytes"),
             ..data
         }),
     })
 }
 
-/// CPU time a row, by phase of the load.
+/// CPU time per row, by phase of the load.
 pub(super) fn cpu_by_phase(source: &Source) -> Vec<Plot> {
     let parts = &["generate", "sort", "insert", "commit", "checkpoint"];
     by_part(source, "cpu_s", parts, 1e6, |data| Plot {
         id: "cpu-by-phase".into(),
-        title: "CPU time a row, by phase".into(),
+        title: "CPU time per row, by phase".into(),
         note: "What the load's CPU time went into.".into(),
         is_withheld: true,
         data: Data::Bars(Bars {
-            value: Axis::linear("CPU time a row", "us"),
+            value: Axis::linear("CPU time per row", "us"),
             ..data
         }),
     })
 }
 
-/// One bar a cell: a probe's parts, each a row and times `worth`. Parts that are not among
+/// One bar per cell: a probe's parts, each per row and times `worth`. Parts that are not among
 /// the known ones follow them.
 fn by_part(
     source: &Source,

@@ -1,7 +1,7 @@
 //! Which cells share a line, and which lines share a panel.
 
 use crate::{
-    report::level,
+    experiment::level,
     results::{Cell, Experiment},
 };
 

@@ -1,6 +1,9 @@
 //! The map of page fill: leaf pages in key order.
 
-use super::{Data, Plot, Source, Strip};
+use super::{
+    data::{Data, Plot, Strip},
+    source::Source,
+};
 use crate::results::{Cell, Trial};
 
 const PROBE: &str = "page_fill_share";

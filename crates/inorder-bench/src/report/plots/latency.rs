@@ -1,6 +1,9 @@
 //! Latencies side by side: warm and cold, median and tail.
 
-use super::{Axis, Data, DotRow, DotSeries, Dots, Plot, Source};
+use super::{
+    data::{Axis, Data, DotRow, DotSeries, Dots, Plot},
+    source::Source,
+};
 use crate::results::Cell;
 
 /// Probe, id of its plot, title.

@@ -1,6 +1,9 @@
 //! The same bytes as the engine counts them and as the kernel does.
 
-use super::{Axis, Data, DotRow, DotSeries, Dots, Plot, Source};
+use super::{
+    data::{Axis, Data, DotRow, DotSeries, Dots, Plot},
+    source::Source,
+};
 
 /// Probe and name of each layer.
 const LAYERS: &[(&str, &str)] = &[
@@ -37,7 +40,7 @@ pub(super) fn plot(source: &Source) -> Vec<Plot> {
         return Vec::new();
     }
     let all = rows.iter().flat_map(|row| row.values.iter().flatten());
-    let value = Axis::new("bytes written a row", "bytes", all.copied());
+    let value = Axis::new("bytes written per row", "bytes", all.copied());
     let series = LAYERS
         .iter()
         .enumerate()
@@ -48,7 +51,7 @@ pub(super) fn plot(source: &Source) -> Vec<Plot> {
         });
     vec![Plot {
         id: "layers".to_owned(),
-        title: "Bytes written a row, by the layer that counts".to_owned(),
+        title: "Bytes written per row, by the layer that counts".to_owned(),
         note: NOTE.to_owned(),
         is_withheld: false,
         data: Data::Dots(Dots {

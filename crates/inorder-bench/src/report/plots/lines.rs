@@ -1,15 +1,16 @@
 //! Lines: against the rows in the table, and against a numeric factor.
 
 use super::{
-    Axis, Data, Lines, Panel, Plot, Point, Series, Source,
+    data::{Axis, Data, Lines, Panel, Plot, Point, Series},
     facets::{Facets, facets},
+    source::Source,
 };
 use crate::{
-    analysis::{Metric, median},
     claims::published,
-    metrics::metric_named,
-    report::level,
+    experiment::level,
+    metrics::{Metric, metric_named},
     results::Cell,
+    statistics::median,
 };
 
 /// Metrics drawn against a numeric factor, where they were observed. The third speaks for
@@ -27,16 +28,16 @@ const GROWTH_NOTE: &str = "What each further row cost, from one checkpoint of th
      The line is the median of the repetitions, the band reaches from the smallest to the largest.";
 
 pub(super) fn bytes_by_rows(source: &Source) -> Vec<Plot> {
-    let title = "Bytes written a row as the table grows";
-    let axis = ("bytes written a row", "bytes", false);
+    let title = "Bytes written per row as the table grows";
+    let axis = ("bytes written per row", "bytes", false);
     growth(source, "bytes-by-rows", title, axis, |cell| {
         points(source, cell, "engine_written_bytes", 1.0)
     })
 }
 
 pub(super) fn cpu_by_rows(source: &Source) -> Vec<Plot> {
-    let title = "CPU time a row as the table grows";
-    let axis = ("CPU time a row", "us", true);
+    let title = "CPU time per row as the table grows";
+    let axis = ("CPU time per row", "us", true);
     growth(source, "cpu-by-rows", title, axis, |cell| {
         points(source, cell, "cpu_s", 1e6)
     })
@@ -85,9 +86,11 @@ pub(super) fn saved_by_rows(source: &Source) -> Vec<Plot> {
     let plot = plot(Plot {
         id: "saved-by-rows".to_owned(),
         title: "Bytes saved by sequential ids, beside the published rig".to_owned(),
-        note: "Of all bytes written until then. The rig's data: Viktor Dorotovič, \
-               https://github.com/vdorot/primary_key_io."
-            .to_owned(),
+        note: format!(
+            "Of all bytes written until then. Data of the published rig: {}, {}.",
+            published::POST.author,
+            published::DATA_URL
+        ),
         is_withheld: false,
         data: Data::Lines(lines),
     });

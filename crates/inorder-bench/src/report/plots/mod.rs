@@ -3,193 +3,22 @@
 //! A kind of plot is one function in `BUILDERS`; it returns nothing where there is nothing to show.
 
 mod bars;
+mod data;
 mod facets;
 mod fill;
 mod latency;
 mod layers;
 mod lines;
+mod source;
 mod table;
 
+pub use data::{
+    Axis, Bar, Bars, Data, DotRow, DotSeries, Dots, Group, Lines, Panel, Plot, Point, Series, Strip,
+};
 pub use table::Table;
 
-use crate::{
-    analysis::median,
-    results::{Cell, Experiment, Run, Trial},
-};
-
-/// A plot.
-#[derive(Clone, Debug)]
-pub struct Plot {
-    /// Unique in its experiment; letters, digits and hyphens.
-    pub id: String,
-    /// What it shows.
-    pub title: String,
-    /// How to read it.
-    pub note: String,
-    /// It shows times, and the noise gate withholds times.
-    pub is_withheld: bool,
-    /// What it draws.
-    pub data: Data,
-}
-
-/// What a plot draws.
-#[derive(Clone, Debug)]
-pub enum Data {
-    /// Values against numbers.
-    Lines(Lines),
-    /// Sums and what they are made of.
-    Bars(Bars),
-    /// Values side by side.
-    Dots(Dots),
-    /// Pages in key order.
-    Strips(Vec<Strip>),
-}
-
-/// An axis.
-#[derive(Clone, Debug)]
-pub struct Axis {
-    /// What it measures.
-    pub title: String,
-    /// The unit of its values, one that [`super::format::quantity`] knows.
-    pub unit: &'static str,
-    /// Logarithmic: its values span more than [`LOG_FROM`].
-    pub is_log: bool,
-    /// Where its ticks stand, where they are not at round numbers.
-    pub ticks: Option<Vec<f64>>,
-}
-
-/// Lines in one or more panels with the same axes.
-#[derive(Clone, Debug)]
-pub struct Lines {
-    /// Across.
-    pub x: Axis,
-    /// Up.
-    pub y: Axis,
-    /// Names of the lines: the same name looks the same in every panel.
-    pub names: Vec<String>,
-    /// The panels.
-    pub panels: Vec<Panel>,
-}
-
-/// One panel of lines.
-#[derive(Clone, Debug)]
-pub struct Panel {
-    /// What its lines have in common; empty for an only panel.
-    pub title: String,
-    /// Its lines.
-    pub series: Vec<Series>,
-}
-
-/// One line.
-#[derive(Clone, Debug)]
-pub struct Series {
-    /// Index of its name.
-    pub name: usize,
-    /// Its points, from left to right.
-    pub points: Vec<Point>,
-}
-
-/// One point of a line.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
-    /// Across.
-    pub x: f64,
-    /// Up: the median over the repetitions.
-    pub y: f64,
-    /// The smallest of them.
-    pub low: f64,
-    /// The largest of them.
-    pub high: f64,
-}
-
-/// Stacked bars.
-#[derive(Clone, Debug)]
-pub struct Bars {
-    /// Along the bars.
-    pub value: Axis,
-    /// Names of the segments.
-    pub segments: Vec<String>,
-    /// Groups of bars, one a cell.
-    pub groups: Vec<Group>,
-}
-
-/// Bars that belong together.
-#[derive(Clone, Debug)]
-pub struct Group {
-    /// The cell in words.
-    pub label: String,
-    /// Its bars.
-    pub bars: Vec<Bar>,
-}
-
-/// One bar.
-#[derive(Clone, Debug)]
-pub struct Bar {
-    /// What sets it apart in its group; may be empty.
-    pub label: String,
-    /// One value a segment.
-    pub values: Vec<f64>,
-    /// The whole as it was measured: the median of sums, which need not be the sum of medians.
-    pub total: f64,
-}
-
-/// Dots side by side.
-#[derive(Clone, Debug)]
-pub struct Dots {
-    /// Along the rows.
-    pub value: Axis,
-    /// What the dots stand for.
-    pub series: Vec<DotSeries>,
-    /// The rows, one a cell.
-    pub rows: Vec<DotRow>,
-}
-
-/// What a dot stands for.
-#[derive(Clone, Debug)]
-pub struct DotSeries {
-    /// Its name.
-    pub name: String,
-    /// Dots of one group share a colour and a line.
-    pub group: usize,
-    /// The far end of its group's line.
-    pub is_tail: bool,
-}
-
-/// A row of dots.
-#[derive(Clone, Debug)]
-pub struct DotRow {
-    /// The cell in words.
-    pub label: String,
-    /// One value a series; `None` where it was not observed.
-    pub values: Vec<Option<f64>>,
-}
-
-/// The leaf pages of a tree in key order.
-#[derive(Clone, Debug)]
-pub struct Strip {
-    /// Cell and tree in words.
-    pub label: String,
-    /// Fill of each leaf, 0 to 1.
-    pub fills: Vec<f64>,
-}
-
-/// From this ratio of largest to smallest on, an axis is logarithmic.
-pub const LOG_FROM: f64 = 20.0;
-
-/// What a builder works on.
-struct Source<'a> {
-    run: &'a Run,
-    experiment: &'a Experiment,
-    /// The cells without the twin.
-    cells: Vec<&'a Cell>,
-}
-
-impl Source<'_> {
-    /// Median of a value over a cell's finished trials.
-    fn median(&self, cell: &Cell, value: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
-        median(self.run.trials_of(cell.id).into_iter().filter_map(value))
-    }
-}
+use crate::results::{Experiment, Run};
+use source::Source;
 
 /// Every kind of plot, in the order a report shows them.
 const BUILDERS: &[fn(&Source) -> Vec<Plot>] = &[
@@ -222,43 +51,4 @@ pub fn of(run: &Run, experiment: &Experiment, is_noisy: bool) -> Vec<Plot> {
         plot.is_withheld &= is_noisy;
     }
     plots
-}
-
-impl Axis {
-    /// An axis for these values: logarithmic where they span far.
-    fn new(
-        title: impl Into<String>,
-        unit: &'static str,
-        values: impl Iterator<Item = f64>,
-    ) -> Self {
-        let (low, high) = values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
-        Axis {
-            is_log: low > 0.0 && high > low * LOG_FROM,
-            ..Axis::linear(title, unit)
-        }
-    }
-
-    /// An axis that starts at 0 whatever its values: lengths are compared along it.
-    fn linear(title: impl Into<String>, unit: &'static str) -> Self {
-        Axis {
-            title: title.into(),
-            unit,
-            is_log: false,
-            ticks: None,
-        }
-    }
-}
-
-impl Data {
-    /// The word JSON has for it.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Data::Lines(_) => "lines",
-            Data::Bars(_) => "bars",
-            Data::Dots(_) => "dots",
-            Data::Strips(_) => "strips",
-        }
-    }
 }

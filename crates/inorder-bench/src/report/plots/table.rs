@@ -1,7 +1,7 @@
 //! The table behind a plot: the same numbers, written out.
 
-use super::{Bars, Data, Dots, Lines, Plot, Strip};
-use crate::report::format;
+use super::data::{Bars, Data, Dots, Lines, Plot, Strip};
+use crate::format;
 
 /// Headings and rows of text.
 #[derive(Clone, Debug, PartialEq)]

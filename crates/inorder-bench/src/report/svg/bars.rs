@@ -1,14 +1,13 @@
-//! Stacked bars that lie on their side, so that the names of cells have the whole width.
+//! Horizontal stacked bars, so that the names of cells have the whole width.
 
 use super::{
-    Figure, WIDTH,
     axis::Ruler,
     canvas::{Anchor, Canvas},
-    look, swatch,
+    figure::{Figure, WIDTH, look, swatch},
 };
-use crate::report::{
+use crate::{
     format,
-    plots::{Bar, Bars},
+    report::plots::{Bar, Bars},
 };
 
 /// Room for the labels of the bars in a group, where they have any.
@@ -31,7 +30,7 @@ const HATCHES: &[&str] = &[
     r#"<path d="M0 4h8M4 0v8"/>"#,
 ];
 
-/// The hatchings, once a page.
+/// The hatchings, once per page.
 pub fn patterns() -> String {
     let mut out =
         String::from(r#"<svg class="patterns" width="0" height="0" aria-hidden="true"><defs>"#);

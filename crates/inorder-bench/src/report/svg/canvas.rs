@@ -2,6 +2,9 @@
 
 use std::fmt::{self, Display, Write};
 
+/// Colours, dashes, markers and hatchings there are; names beyond them start again.
+pub const LOOKS: usize = 8;
+
 /// A drawing that grows.
 pub struct Canvas {
     out: String,
@@ -85,6 +88,11 @@ impl Canvas {
         self.out.push_str(&other.out);
     }
 
+    /// What was drawn, to stand in another drawing.
+    pub fn into_text(self) -> String {
+        self.out
+    }
+
     /// The whole drawing; `about` is read out by a screen reader.
     pub fn into_svg(self, class: &str, width: f64, height: f64, about: &str) -> String {
         format!(
@@ -137,7 +145,7 @@ pub fn marker(look: usize, (x, y): (f64, f64), r: f64) -> String {
     let polygon = |corners: &[(f64, f64)]| {
         polyline(corners.iter().map(|(dx, dy)| (x + dx * r, y + dy * r))) + "Z"
     };
-    match look % super::LOOKS {
+    match look % LOOKS {
         0 => circle((x, y), r),
         1 => polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
         2 => polygon(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)]),

@@ -1,18 +1,15 @@
 //! Dots side by side: latencies of cells, and the interval of a ratio.
 
 use super::{
-    Figure, WIDTH,
     axis::Ruler,
     bars::{BOTTOM, NAME},
     canvas::{Anchor, Canvas, marker},
-    look, swatch,
+    figure::{Figure, WIDTH, look, swatch},
 };
 use crate::{
-    analysis::Ratio,
-    report::{
-        format,
-        plots::{DotRow, Dots},
-    },
+    format,
+    report::plots::{DotRow, Dots},
+    statistics::Ratio,
 };
 
 /// Room at both sides for half a tick.

@@ -1,15 +1,17 @@
 //! Lines with bands, in one or more panels.
 
 use super::{
-    Figure, PANEL_WIDTH, WIDTH,
     axis::Ruler,
     canvas::{Canvas, marker, polyline},
-    look, swatch,
+    figure::{Figure, PANEL_WIDTH, WIDTH, look, swatch},
 };
-use crate::report::{
+use crate::{
     format,
-    plots::{Lines, Panel, Series},
+    report::plots::{Lines, Panel, Series},
 };
+
+/// Height of an only panel.
+pub(super) const HEIGHT: f64 = 320.0;
 
 /// Room left of the plot for the ticks.
 const LEFT: f64 = 54.0;
@@ -35,7 +37,7 @@ pub fn figure(lines: &Lines, about: &str) -> Figure {
     let is_split = lines.panels.len() > 1;
     let (width, height) = match is_split {
         true => (PANEL_WIDTH, 250.0),
-        false => (WIDTH, 320.0),
+        false => (WIDTH, HEIGHT),
     };
     let points = || {
         lines

@@ -1,4 +1,4 @@
-//! Plots as SVG, to stand inside an HTML page.
+//! Plots as SVG, to stand inside an HTML page or in a file.
 //!
 //! Colours, widths and type sizes are the style sheet's (`page.css`): a drawing names classes only,
 //! so that it follows the page from light to dark. Everything that has a value carries a `<title>`;
@@ -9,33 +9,23 @@ mod axis;
 mod bars;
 mod canvas;
 mod dots;
+mod figure;
+mod file;
 mod lines;
 mod strips;
 
 pub use bars::patterns;
 pub use canvas::Escaped;
 pub use dots::interval;
+pub use figure::Figure;
 
-use super::plots::{Data, Plot};
-use canvas::Canvas;
+use crate::report::plots::{Data, Plot};
 
-/// A drawn plot.
-pub struct Figure {
-    /// Entries of the legend: a small drawing and its name.
-    pub legend: Vec<(String, String)>,
-    /// The drawings with their titles; the title of an only one is empty.
-    pub panels: Vec<(String, String)>,
+/// Draws plots side by side in one SVG file; `about` is what a screen reader reads out.
+pub fn file(plots: &[&Plot], about: &str) -> String {
+    let drawn: Vec<(&Plot, Figure)> = plots.iter().map(|plot| (*plot, figure(plot))).collect();
+    file::render(&drawn, about)
 }
-
-/// Width of a drawing in its own units. On a wide page a unit is about a pixel; on a phone the style
-/// sheet sets larger type, for which the margins leave room.
-const WIDTH: f64 = 480.0;
-
-/// Width of a small multiple.
-const PANEL_WIDTH: f64 = 330.0;
-
-/// Colours, dashes, markers and hatchings there are; names beyond them start again.
-const LOOKS: usize = 8;
 
 /// Draws a plot.
 pub fn figure(plot: &Plot) -> Figure {
@@ -46,16 +36,4 @@ pub fn figure(plot: &Plot) -> Figure {
         Data::Dots(data) => dots::figure(data, &about),
         Data::Strips(data) => strips::figure(data, &about),
     }
-}
-
-/// The class that gives a name its colour.
-fn look(index: usize) -> String {
-    format!("s{}", index % LOOKS)
-}
-
-/// A small drawing for a legend.
-fn swatch(width: f64, draw: impl FnOnce(&mut Canvas)) -> String {
-    let mut canvas = Canvas::new();
-    draw(&mut canvas);
-    canvas.into_icon(width, 14.0)
 }

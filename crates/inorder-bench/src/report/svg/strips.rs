@@ -1,11 +1,10 @@
-//! Leaf pages in key order: one square a page, the fuller the stronger its colour.
+//! Leaf pages in key order: one square per page, the fuller the stronger its colour.
 
 use super::{
-    Figure, WIDTH,
     canvas::{Anchor, Canvas},
-    swatch,
+    figure::{Figure, WIDTH, swatch},
 };
-use crate::report::{format, plots::Strip};
+use crate::{format, report::plots::Strip};
 
 /// Squares side by side.
 const COLUMNS: usize = 80;

@@ -1,23 +1,27 @@
-//! What a report shows, as plain data: built once from a run, laid out by every format.
+//! The contents of a report as plain data: built once from a run, laid out by every format.
 
 mod summary;
 
 pub use summary::{Column, Reading, Row, Summary};
 
 use super::{
-    Error,
     answer::{self, Piece},
-    format,
+    output::Error,
     plots::{self, Plot},
 };
 use crate::{
-    analysis::{self, LayerCheck, Ratio},
+    analysis::{self, LayerCheck},
     claims::{
-        Claim, Judgement, Verdict,
+        Claim, Judgement, Post, Verdict,
         published::{self, Replay},
     },
+    format,
     metrics::METRICS,
-    results::{Experiment, Meta, Run, Status, Trial},
+    results::{
+        Experiment, Meta, Run, Status, Trial,
+        left_out::{self, LeftOut},
+    },
+    statistics::Ratio,
 };
 use inorder_engine::Layer;
 
@@ -30,8 +34,11 @@ pub struct Report {
     pub meta: Meta,
     /// The claims, in the order they were published.
     pub claims: Vec<ClaimRow>,
-    /// The experiments, in the order they were planned.
+    /// The experiments of which a trial was run, in the order they were planned; all of them where no time budget left
+    /// any out.
     pub experiments: Vec<ExperimentView>,
+    /// What a time budget left out.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// A published claim and what the run says about it.
@@ -39,8 +46,8 @@ pub struct Report {
 pub struct ClaimRow {
     /// Its id.
     pub id: &'static str,
-    /// Title of the post that made it.
-    pub post: &'static str,
+    /// The post that published it.
+    pub post: &'static Post,
     /// The claim.
     pub statement: &'static str,
     /// The post's own figure.
@@ -49,7 +56,7 @@ pub struct ClaimRow {
     pub experiment: &'static str,
     /// What the run says.
     pub judgement: Judgement,
-    /// What it says of other engines that it has.
+    /// The judgements on the other engines of the run.
     pub elsewhere: Vec<(String, Judgement)>,
 }
 
@@ -126,20 +133,13 @@ pub struct Shared<T> {
 /// Metrics a report names the noise floor of.
 const FLOOR_METRICS: &[&str] = &["cpu_us_per_row", "engine_bytes_per_row", "size_bytes"];
 
-/// The posts by the name claims give them.
-const POSTS: &[(&str, &str)] = &[
-    ("watchlist", "The watch list"),
-    ("documents", "The document store"),
-    ("disk-io", "Disk I/O of primary keys"),
-    ("presort", "Sorting before inserting"),
-];
-
 impl Report {
     /// The report of a run.
     ///
     /// # Errors
     /// When an experiment's answer has a placeholder that cannot be read.
     pub fn new(run: &Run, claims: &[Claim]) -> Result<Self, Error> {
+        let left_out = left_out::of_run(run);
         Ok(Report {
             facts: facts(run),
             meta: run.meta.clone(),
@@ -150,9 +150,31 @@ impl Report {
             experiments: run
                 .experiments
                 .iter()
+                .filter(|experiment| left_out.is_empty() || was_begun(run, experiment))
                 .map(|experiment| ExperimentView::new(run, experiment))
                 .collect::<Result<_, _>>()?,
+            left_out,
         })
+    }
+}
+
+fn was_begun(run: &Run, experiment: &Experiment) -> bool {
+    let trials = trials_of(run, experiment);
+    trials
+        .iter()
+        .any(|(_, trial)| trial.status != Status::Planned)
+}
+
+impl Report {
+    /// The posts of its claims, in the order of the claims.
+    pub fn posts(&self) -> Vec<&'static Post> {
+        let mut posts: Vec<&'static Post> = Vec::new();
+        for claim in &self.claims {
+            if !posts.contains(&claim.post) {
+                posts.push(claim.post);
+            }
+        }
+        posts
     }
 }
 
@@ -160,7 +182,7 @@ impl ClaimRow {
     fn new(run: &Run, claim: &Claim) -> Self {
         ClaimRow {
             id: claim.id,
-            post: post_title(claim.post),
+            post: claim.post,
             statement: claim.statement,
             figure: claim.figure,
             experiment: claim.experiment,
@@ -276,11 +298,9 @@ impl ExperimentView {
     /// What to know beside the table, a paragraph each: whether times are withheld, the noise floor,
     /// how the two counts of bytes compare, trials without a result.
     pub fn notes(&self) -> Vec<String> {
-        let withheld = self
-            .noise
-            .withheld
-            .as_ref()
-            .map(|reason| format!("Times are withheld: {reason}. Bytes and sizes stand."));
+        let withheld = self.noise.withheld.as_ref().map(|reason| {
+            format!("Times are withheld: {reason}. Bytes and sizes are not affected.")
+        });
         let floor: Vec<String> = self
             .noise
             .floor
@@ -316,7 +336,7 @@ impl ExperimentView {
 fn replay_note(replay: &Replay) -> String {
     let (engine, layout) = (replay.curve.engine, replay.curve.layout);
     format!(
-        "Beside the published rig, {engine}, {layout}: bytes saved by sequential ids at most {:.2} points apart, over {}.",
+        "Compared with the published rig, {engine}, {layout}: the share of bytes saved by sequential ids differs by at most {:.2} percentage points, over {}.",
         replay.distance_points(),
         format::count(replay.points.len(), "point")
     )
@@ -334,19 +354,12 @@ fn layer_note(found: &LayerCheck) -> String {
     };
     let why = match found.agrees() {
         true => "they agree".to_owned(),
-        false => format!("they part: {}", found.check.gap),
+        false => format!("they differ because {}", found.check.gap),
     };
     format!(
-        "Two counts, {}: {layer} against the engine's own {apart}; {why}.",
+        "Byte counters of {}: {layer}, counted by the kernel, against the engine's own count {apart}; {why}.",
         found.engine
     )
-}
-
-fn post_title(post: &'static str) -> &'static str {
-    POSTS
-        .iter()
-        .find(|(name, _)| *name == post)
-        .map_or(post, |(_, title)| title)
 }
 
 /// What identifies a run.
@@ -368,7 +381,7 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
         .iter()
         .map(|engine| format!("{} {}", engine.name, engine.version))
         .collect();
-    vec![
+    let mut facts = vec![
         ("started", format::moment(meta.started_unix_s)),
         ("took", took),
         ("engine", engines.join(", ")),
@@ -380,10 +393,15 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
             format!("{} ({})", meta.inorder_version, meta.revision),
         ),
         ("command", format!("inorder {}", meta.command.join(" "))),
-    ]
+    ];
+    facts.extend(left_out::in_words(run).map(|words| {
+        let words = format!("{words}. inorder bench --resume RESULT completes the run");
+        ("left out", words)
+    }));
+    facts
 }
 
-/// The factors that do not vary. One that an engine has a level of its own for names it.
+/// The factors that do not vary. A level that is fixed for one engine names the engine.
 fn fixed(run: &Run, experiment: &Experiment) -> Vec<(String, String)> {
     let cells = run.cells_of(&experiment.name);
     let Some(cell) = run.cell(experiment.baseline).or(cells.first().copied()) else {

@@ -1,10 +1,10 @@
 //! The table of an experiment: cells against metrics.
 
 use crate::{
-    analysis::{self, Metric, Ratio, median},
-    metrics::METRICS,
-    report::format,
+    analysis, format,
+    metrics::{METRICS, Metric},
     results::{Experiment, Run},
+    statistics::{Ratio, median},
 };
 
 /// Cells against metrics. Metrics that no cell could observe are left out.

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use inorder_bench::nearest;
-use inorder_load::destination::{Create, KeySpec};
-use inorder_load::encode::Decode;
-use inorder_load::load::{DecodeAs, Job, OnDuplicate, Order, memory_bytes_default};
-use inorder_load::source::{FORMATS, Location, STDIN, Settings, expand};
-use inorder_load::target::WriterChoice;
+use inorder_load::source::{FORMATS, Location, ReadOptions, STDIN, expand};
+use inorder_load::{
+    Create, Decode, DecodeAs, Job, KeySpec, OnDuplicate, RowOrder, WriterChoice,
+    memory_bytes_default,
+};
 
-/// Loads rows from files into a table, in the order of its key: many times faster than as they come.
+/// Loads rows from files into a table, in key order.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   inorder load films.csv app.db                               into the table films, which is there
@@ -18,19 +18,19 @@ use inorder_load::target::WriterChoice;
   inorder load old.db:users new.db --on-duplicate report --rejects twice.jsonl
   zcat users.gz | inorder load - app.db --table users --format csv")]
 pub struct Arguments {
-    /// What is read: CSV, TSV, JSONL, Parquet, IMDb's title.basics.tsv, each also .gz or .zst; patterns;
+    /// Inputs: CSV, TSV, JSONL, Parquet or IMDb's title.basics.tsv, also as .gz or .zst; glob patterns;
     /// file.db:table; - for stdin
     #[arg(required = true)]
     input: Vec<String>,
-    /// The database that is written to
+    /// The database to load into
     database: String,
-    /// The table; without it the one named like the first input
+    /// The table; default: the name of the first input
     #[arg(long, short, value_name = "NAME")]
     table: Option<String>,
-    /// Make the table, and the database where there is none; types are found in the first rows
+    /// Create the table, and the database if it does not exist; column types are derived from the first rows
     #[arg(long)]
     create: bool,
-    /// Columns of the key of a created table: one of the input, or one that is made, as id=uuid7,
+    /// Key columns of a created table: a column of the input, or a generated one, such as id=uuid7,
     /// id=ulid:text, id=serial
     #[arg(
         long,
@@ -39,7 +39,7 @@ pub struct Arguments {
         requires = "create"
     )]
     key: Vec<String>,
-    /// Types of columns of a created table, in place of those found
+    /// Column types of a created table, instead of the derived ones
     #[arg(
         long = "type",
         value_name = "COLUMN=TYPE",
@@ -47,67 +47,67 @@ pub struct Arguments {
         requires = "create"
     )]
     types: Vec<String>,
-    /// rowid or without-rowid: how a created table with a key is stored
+    /// Layout of a created table with a key: rowid or without-rowid
     #[arg(long, default_value = "without-rowid", requires = "create")]
     layout: String,
-    /// csv, tsv, jsonl, parquet, imdb or sqlite; found by name and content where it isn't said
+    /// csv, tsv, jsonl, parquet, imdb or sqlite; default: derived from name and content
     #[arg(long)]
     format: Option<String>,
-    /// The character between two fields; \t for a tab
+    /// Field delimiter; \t for a tab
     #[arg(long, value_name = "CHAR")]
     delimiter: Option<String>,
-    /// The character that fields may stand between, or none
+    /// Quote character, or none
     #[arg(long, value_name = "CHAR")]
     quote: Option<String>,
-    /// The first line is a row: columns are those of the table one after another, or c1, c2, …
+    /// The input has no header: its columns are those of the table in order, or c1, c2, …
     #[arg(long)]
     no_header: bool,
-    /// The field that means NULL, unless it stands in quotes; without it the empty one
+    /// The unquoted field that means NULL; default: the empty field
     #[arg(long, value_name = "TEXT", conflicts_with = "empty_text")]
     null: Option<String>,
     /// Empty fields are empty text, not NULL
     #[arg(long)]
     empty_text: bool,
-    /// Names of the input's columns in place of its own; - leaves one out
+    /// Column names of the input, instead of its own; - leaves a column out
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     columns: Option<Vec<String>>,
-    /// Leave out columns that the table doesn't have
+    /// Leave out columns that the table does not have
     #[arg(long)]
     skip_unknown: bool,
-    /// How text stands for bytes in BLOB columns: uuid, ulid, hex, base64 or none; found in the first
-    /// rows where it isn't said
+    /// Text form of bytes for BLOB columns: uuid, ulid, hex, base64 or none; default: derived from the
+    /// first rows
     #[arg(long, value_name = "COLUMN=HOW", value_delimiter = ',')]
     decode: Vec<String>,
-    /// In which order rows are written: full (all sorted), batch (sorted within batches), prefix8 (the
-    /// same by the first 8 bytes of the key alone) or input
+    /// Order in which rows are written: full (all sorted), batch (sorted within batches), prefix8 (within
+    /// batches, by the first 8 bytes of the key) or input
     #[arg(long, default_value = "full")]
     order: String,
-    /// Rows of a batch
+    /// Rows per batch
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     batch_rows: u64,
-    /// The most memory for rows, such as 500M or 2G; a quarter of the machine's where it isn't said
+    /// Memory limit for rows, such as 500M or 2G; default: a quarter of the machine's memory
     #[arg(long, value_name = "BYTES")]
     memory: Option<String>,
-    /// The folder for what exceeds the memory; beside the database where it isn't said
+    /// Folder for spilled rows; default: the folder of the database
     #[arg(long, value_name = "FOLDER")]
     spill: Option<PathBuf>,
-    /// What happens to a row whose key another has: error, ignore, replace or report
+    /// Handling of a duplicate key: error, ignore, replace or report
     #[arg(long, value_name = "HOW", default_value = "error")]
     on_duplicate: String,
-    /// Rows left out are written to this file, as JSON lines with file, line and error
+    /// Write rows that are left out to this file, as JSON lines with file, line and error
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
-    /// Bad rows that are left out before the load is given up
+    /// Number of bad rows to leave out before the load fails
     #[arg(long, value_name = "N", default_value_t = 0)]
     max_errors: u64,
-    /// How full the direct writer makes pages, in percent: 100 for data at rest, about 90 for a table
-    /// that keeps growing; 100 where it isn't said
+    /// Fill factor of the pages that the direct writer writes, in percent; about 90 for a table that keeps
+    /// growing; default: 100
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(10..=100))]
     fill: Option<u8>,
-    /// auto, direct (pages without SQLite, or nothing) or statements
+    /// auto, direct (write pages without SQLite, or fail) or statements
     #[arg(long, default_value = "auto")]
     writer: String,
-    /// Do everything but the writing
+    /// Do everything except writing
     #[arg(long)]
     dry_run: bool,
     /// Print the summary as JSON
@@ -139,7 +139,7 @@ impl Arguments {
         };
         Ok(Job {
             inputs,
-            settings: self.settings()?,
+            read_options: self.read_options()?,
             columns: self.columns.clone(),
             skips_unknown: self.skip_unknown,
             to: self.database.clone(),
@@ -161,7 +161,7 @@ impl Arguments {
         })
     }
 
-    fn settings(&self) -> Result<Settings, String> {
+    fn read_options(&self) -> Result<ReadOptions, String> {
         let format = self.format.as_deref().map(|name| {
             let names = || FORMATS.iter().map(|format| format.name);
             match names().any(|known| known == name) {
@@ -176,7 +176,7 @@ impl Arguments {
             "none" => Ok(None),
             quote => byte("--quote", quote).map(Some),
         });
-        Ok(Settings {
+        Ok(ReadOptions {
             format: format.transpose()?,
             delimiter: self
                 .delimiter
@@ -228,16 +228,16 @@ impl Arguments {
         self.decode.iter().map(one).collect()
     }
 
-    fn ordered(&self) -> Result<Order, String> {
-        let batch = |is_by_prefix| Order::Batch {
+    fn ordered(&self) -> Result<RowOrder, String> {
+        let batch = |is_by_prefix| RowOrder::Batch {
             rows: self.batch_rows,
             is_by_prefix,
         };
         let orders = [
-            ("full", Order::Full),
+            ("full", RowOrder::Full),
             ("batch", batch(false)),
             ("prefix8", batch(true)),
-            ("input", Order::Input),
+            ("input", RowOrder::Input),
         ];
         one_of("--order", &self.order, &orders)
     }

@@ -6,11 +6,11 @@ mod watch;
 
 use anyhow::Result;
 use inorder_bench::Error as Wrong;
-use inorder_load::load::{Progress, run as load};
 use std::process::ExitCode;
 
 use crate::terminal;
 pub use arguments::Arguments;
+use inorder_load::Progress;
 
 /// What a load that was stopped ends with: 128 and the number of SIGINT.
 const STOPPED: u8 = 130;
@@ -21,7 +21,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let stop = progress.clone();
     ctrlc::set_handler(move || stop.stop())?;
     let watch = watch::Watch::start(&progress, arguments.is_quiet());
-    let loaded = load(&job, &progress);
+    let loaded = inorder_load::run(&job, &progress);
     watch.finish();
     match loaded {
         Ok(summary) => {

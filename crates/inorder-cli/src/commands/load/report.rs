@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use indicatif::{HumanBytes, HumanCount};
-use inorder_load::load::Summary;
+use inorder_load::Summary;
 
 /// The summary as text.
 pub fn text(summary: &Summary) -> String {

@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use inorder_load::load::{Phase, Progress};
+use inorder_load::{Phase, Progress};
 
 const TICK: Duration = Duration::from_millis(200);
 

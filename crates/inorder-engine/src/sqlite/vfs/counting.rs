@@ -1,4 +1,4 @@
-//! The counters, and which of them a file's marks go to.
+//! Counters of a VFS, and the choice of the counters for a file.
 
 use crate::{FileIo, Io};
 use rusqlite::ffi;
@@ -7,9 +7,9 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// What a counting VFS points to: the VFS below it, and the counters of its database.
+/// Application data of a counting VFS: the underlying VFS, and the counters of its database.
 pub struct AppData {
-    /// The VFS that does the work.
+    /// The underlying VFS.
     pub real: *mut ffi::sqlite3_vfs,
     main: FileCounters,
     wal: FileCounters,
@@ -17,7 +17,7 @@ pub struct AppData {
     temp: FileCounters,
 }
 
-/// A [`FileIo`] that all connections add to. Relaxed order is enough: they are sums.
+/// A [`FileIo`] that all connections increment. Relaxed order is sufficient for sums.
 #[derive(Default)]
 pub struct FileCounters {
     written_bytes: AtomicU64,
@@ -38,7 +38,7 @@ impl AppData {
         }
     }
 
-    /// The counters for a file opened with these flags: SQLite sets exactly one kind.
+    /// Returns the counters for a file with these open flags, of which SQLite sets exactly one file type.
     pub fn counters(&self, open_flags: c_int) -> &FileCounters {
         const JOURNALS: c_int = ffi::SQLITE_OPEN_MAIN_JOURNAL
             | ffi::SQLITE_OPEN_SUPER_JOURNAL
@@ -68,19 +68,19 @@ impl AppData {
 }
 
 impl FileCounters {
-    /// A write call and the bytes it wrote.
+    /// Counts a write call and its bytes.
     pub fn wrote(&self, bytes: u64) {
         self.writes.fetch_add(1, Relaxed);
         self.written_bytes.fetch_add(bytes, Relaxed);
     }
 
-    /// A read call and the bytes it got.
+    /// Counts a read call and its bytes.
     pub fn read(&self, bytes: u64) {
         self.reads.fetch_add(1, Relaxed);
         self.read_bytes.fetch_add(bytes, Relaxed);
     }
 
-    /// A call that waited for the disk.
+    /// Counts a sync.
     pub fn synced(&self) {
         self.syncs.fetch_add(1, Relaxed);
     }

@@ -1,4 +1,4 @@
-//! An open file: counts, then asks the file below, which lies right behind it in memory.
+//! An open file: counts each call, and forwards it to the underlying file, which follows it in memory.
 
 use super::counting::FileCounters;
 use rusqlite::ffi::{self, sqlite3_file, sqlite3_int64};
@@ -7,18 +7,18 @@ use std::{
     mem::size_of,
 };
 
-/// What SQLite sees as the file. It allocates `szOsFile` bytes: this, then the file below.
+/// The file object for SQLite. SQLite allocates `szOsFile` bytes for this object and the underlying file.
 #[repr(C)]
 pub struct ShimFile {
     base: sqlite3_file,
     counters: *const FileCounters,
 }
 
-/// Bytes of this file in front of the one below, whose alignment (8) they keep.
+/// Bytes of this object before the underlying file, whose alignment is 8.
 pub const SHIM_BYTES: usize = size_of::<ShimFile>();
 const _: () = assert!(SHIM_BYTES.is_multiple_of(8));
 
-/// The file below.
+/// Returns the underlying file.
 ///
 /// # Safety
 /// `file` is memory SQLite allocated for a file of this VFS.
@@ -27,8 +27,8 @@ pub unsafe fn real(file: *mut sqlite3_file) -> *mut sqlite3_file {
     unsafe { file.byte_add(SHIM_BYTES) }
 }
 
-/// Completes the file after the VFS below opened its part. A file without methods is not closed by
-/// SQLite, so ours has methods exactly if the one below has.
+/// Completes the file after the underlying VFS has opened its part. SQLite does not close a file without methods, so
+/// this file has methods exactly if the underlying one has.
 ///
 /// # Safety
 /// As for [`real`]; `counters` outlive the file.
@@ -45,7 +45,7 @@ pub unsafe fn finish_open(file: *mut sqlite3_file, counters: *const FileCounters
     }
 }
 
-/// The counters of an open file.
+/// Returns the counters of an open file.
 ///
 /// # Safety
 /// `file` was completed by [`finish_open`] and is still open.
@@ -54,7 +54,7 @@ unsafe fn counters<'a>(file: *mut sqlite3_file) -> &'a FileCounters {
     unsafe { &*(*file.cast::<ShimFile>()).counters }
 }
 
-/// Defines methods that only ask the file below, and answer `$missing` where it has no such method.
+/// Defines methods that only forward to the underlying file, and return `$missing` if it has no such method.
 macro_rules! forward {
     ($($name:ident => $method:ident($($arg:ident: $type:ty),*) -> $returned:ty, $missing:expr;)*) => {
         $(unsafe extern "C" fn $name(file: *mut sqlite3_file $(, $arg: $type)*) -> $returned {
@@ -113,8 +113,8 @@ static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
     xUnfetch: Some(unfetch),
 };
 
-/// Counts the bytes that came: all that were asked for, or at the end of the file those before it
-/// (the file below fills the rest with zeros). A read that failed counts as a call of no bytes.
+/// Counts the bytes of a read: the requested ones, or fewer at the end of the file, where the underlying file fills
+/// the rest with zeros. A failed read counts as a call of 0 bytes.
 unsafe extern "C" fn read(
     file: *mut sqlite3_file,
     buffer: *mut c_void,
@@ -138,7 +138,7 @@ unsafe extern "C" fn read(
     }
 }
 
-/// Counts the bytes of a write that succeeded; one that failed counts as a call of no bytes.
+/// Counts the bytes of a successful write. A failed write counts as a call of 0 bytes.
 unsafe extern "C" fn write(
     file: *mut sqlite3_file,
     data: *const c_void,
@@ -162,7 +162,7 @@ unsafe extern "C" fn sync(file: *mut sqlite3_file, flags: c_int) -> c_int {
     }
 }
 
-/// No page is an answer too: SQLite then reads it.
+/// May return no page. SQLite then reads it.
 unsafe extern "C" fn fetch(
     file: *mut sqlite3_file,
     offset: sqlite3_int64,

@@ -1,4 +1,4 @@
-//! The methods of the VFS itself: opening a file sets its counters up, all others are handed on.
+//! Methods of the VFS: opening a file creates its counters, and all other methods are forwarded.
 
 use super::{
     counting::AppData,
@@ -12,9 +12,9 @@ use std::{
 
 type Symbol = Option<unsafe extern "C" fn(*mut sqlite3_vfs, *mut c_void, *const c_char)>;
 
-/// A VFS over `real` that counts in `data`, offering exactly the methods `real` has.
+/// Creates a VFS over `real` that counts in `data` and has exactly the methods of `real`.
 ///
-/// It keeps `name` and `data`, which must outlive it; nothing is read through them here.
+/// It stores `name` and `data`, which must outlive it. This function does not read through them.
 pub fn shim(real: &sqlite3_vfs, name: *const c_char, data: *mut AppData) -> sqlite3_vfs {
     sqlite3_vfs {
         iVersion: real.iVersion.min(3),
@@ -42,7 +42,7 @@ pub fn shim(real: &sqlite3_vfs, name: *const c_char, data: *mut AppData) -> sqli
     }
 }
 
-/// The data of a VFS made by [`shim`].
+/// Returns the data of a VFS made by [`shim`].
 ///
 /// # Safety
 /// `vfs` is registered, and was made by [`shim`].
@@ -73,7 +73,7 @@ unsafe extern "C" fn open(
     }
 }
 
-/// Defines methods that only ask the VFS below, which has them wherever `shim` offers them.
+/// Defines methods that only forward to the underlying VFS. `shim` includes them only if that has them.
 macro_rules! forward {
     ($($name:ident => $method:ident($($arg:ident: $type:ty),*) -> $returned:ty, $missing:expr;)*) => {
         $(unsafe extern "C" fn $name(vfs: *mut sqlite3_vfs $(, $arg: $type)*) -> $returned {

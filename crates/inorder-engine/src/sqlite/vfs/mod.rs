@@ -1,11 +1,11 @@
-//! A virtual file system for SQLite that counts: each call goes on to the system's default one, and
-//! the reads, writes and syncs leave a mark on the way, by kind of file.
+//! A counting virtual file system (VFS) for SQLite. It forwards each call to the system's default VFS, and counts
+//! reads, writes and syncs by kind of file.
 //!
-//! Each database registers one under a name of its own, so that databases don't share counters.
-//! SQLite's interface: <https://www.sqlite.org/vfs.html> and `sqlite3.h`.
+//! Each database registers its own VFS under a unique name, so databases do not share counters. SQLite's interface:
+//! <https://www.sqlite.org/vfs.html> and `sqlite3.h`.
 //!
-//! What it can't see: pages read through a memory map, and the shared-memory index of the WAL
-//! (one byte written per 4 KiB of it when it grows, 8 for the first 32 KiB).
+//! It cannot count pages read through a memory map, nor the shared-memory index of the WAL (one byte written per 4
+//! KiB of growth, 8 for the first 32 KiB).
 
 mod counting;
 mod file;
@@ -20,10 +20,10 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// Makes the names differ within the process.
+/// Number that makes the names unique within the process.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// A registered counting VFS. Dropping it unregisters it: close its connections first.
+/// A registered counting VFS. Dropping it unregisters it. Close its connections first.
 pub struct CountingVfs {
     vfs: *mut ffi::sqlite3_vfs,
     data: *mut AppData,
@@ -37,7 +37,7 @@ unsafe impl Send for CountingVfs {}
 unsafe impl Sync for CountingVfs {}
 
 impl CountingVfs {
-    /// Registers a VFS with fresh counters over the default one.
+    /// Registers a VFS with new counters over the default one.
     pub fn register() -> Result<Self, Error> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = CString::new(format!("inorder-{number}")).expect("the name has no NUL");
@@ -58,12 +58,12 @@ impl CountingVfs {
         }
     }
 
-    /// The name to open connections with.
+    /// Returns the name for opening connections.
     pub fn name(&self) -> &CStr {
         &self.name
     }
 
-    /// What went through it so far.
+    /// Returns the counts so far.
     pub fn io(&self) -> Io {
         // SAFETY: `data` lives as long as `self`, and is only ever shared.
         unsafe { &*self.data }.io()

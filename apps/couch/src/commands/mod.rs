@@ -1,0 +1,54 @@
+//! The subcommands, one a file.
+
+mod backup;
+mod export;
+mod hash_password;
+mod identity;
+mod import;
+mod location;
+mod password;
+mod progress;
+mod script_host;
+mod serve;
+mod usage;
+
+pub use usage::UsageError;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// A document server that speaks CouchDB's protocol and stores each database in one SQLite file.
+///
+/// Start it with `inorder-couch serve`, then open http://127.0.0.1:5984/_utils/ in a browser.
+#[derive(Debug, Parser)]
+#[command(name = "inorder-couch", version, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(serve::Serve),
+    Backup(backup::Backup),
+    Export(export::Export),
+    Import(import::Import),
+    HashPassword(hash_password::HashPassword),
+    #[command(hide = true)]
+    ScriptHost(script_host::ScriptHost),
+}
+
+impl Cli {
+    /// Does what the command line asks for.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let ran = match self.command {
+            Command::Serve(command) => command.run(),
+            Command::Backup(command) => command.run(),
+            Command::Export(command) => command.run(),
+            Command::Import(command) => command.run(),
+            Command::HashPassword(command) => command.run(),
+            Command::ScriptHost(command) => return Ok(command.run()),
+        };
+        ran.map(|()| ExitCode::SUCCESS)
+    }
+}

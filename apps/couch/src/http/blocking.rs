@@ -1,0 +1,14 @@
+//! Work that takes long.
+
+use super::{HttpError, HttpResult};
+
+/// Runs work of more than a few hundred microseconds on a thread of its own, so that other requests do not wait for it.
+///
+/// # Errors
+/// When the work panics.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> HttpResult<T> {
+    let result = tokio::task::spawn_blocking(work).await;
+    result.map_err(|error| HttpError::Internal(error.to_string()))
+}

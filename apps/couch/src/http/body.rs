@@ -1,0 +1,370 @@
+//! Reading what a request brings, with an end to its size, its time and the memory of all together.
+
+use super::blocking::blocking;
+use super::shared::PERMIT_BYTES;
+use super::{HttpError, HttpResult, Server};
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, header};
+use futures_util::{Stream, StreamExt};
+use serde::de::{DeserializeOwned, IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::fmt;
+use std::io::Read;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
+
+/// A client may pause that long within a body.
+const PAUSE: Duration = Duration::from_secs(30);
+
+/// Slower than this, over the whole body, is no client but an attack.
+const BYTES_PER_SECOND_MIN: u32 = 1000;
+
+/// A whole body, counted among the memory that bodies may take while it lives.
+#[derive(Debug)]
+pub struct Received {
+    bytes: Bytes,
+    _permits: Vec<OwnedSemaphorePermit>,
+}
+
+impl Deref for Received {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Received {
+    /// The body as text.
+    ///
+    /// # Errors
+    /// When it is no UTF-8.
+    pub fn text(&self) -> HttpResult<&str> {
+        std::str::from_utf8(self).map_err(|error| HttpError::BadJson(error.to_string()))
+    }
+
+    /// The body as JSON.
+    ///
+    /// # Errors
+    /// When it is no JSON, or of another type.
+    pub fn json<T: DeserializeOwned>(&self) -> HttpResult<T> {
+        serde_json::from_slice(self).map_err(|error| HttpError::BadJson(error.to_string()))
+    }
+}
+
+/// A body's pieces as they come: an error when they come too slowly.
+pub fn pieces(body: Body) -> impl Stream<Item = HttpResult<Bytes>> + Send + Unpin {
+    let stream = body.into_data_stream();
+    let start = Instant::now();
+    Box::pin(futures_util::stream::try_unfold(
+        (stream, 0_u64),
+        move |(mut stream, received)| async move {
+            let earned = Duration::from_secs(received / u64::from(BYTES_PER_SECOND_MIN));
+            let end = (start + PAUSE + earned).min(Instant::now() + PAUSE);
+            match timeout_at(end, stream.next()).await {
+                Err(_) => Err(HttpError::RequestTimeout),
+                Ok(None) => Ok(None),
+                Ok(Some(Err(error))) => {
+                    let reason = format!("the body ended early: {error}");
+                    Err(HttpError::BadRequest(reason))
+                }
+                Ok(Some(Ok(bytes))) => {
+                    let received = received + bytes.len() as u64;
+                    Ok(Some((bytes, (stream, received))))
+                }
+            }
+        },
+    ))
+}
+
+/// Reads a whole body of at most so many bytes.
+///
+/// # Errors
+/// When it is larger, comes too slowly, or all bodies together take too much memory.
+pub async fn collect(
+    body: Body,
+    bytes_max: usize,
+    memory: &Arc<Semaphore>,
+) -> HttpResult<Received> {
+    let mut pieces = pieces(body);
+    let mut gathered = Gathered::new(memory);
+    while let Some(piece) = pieces.next().await {
+        gathered.add(piece?, bytes_max)?;
+    }
+    Ok(gathered.finish())
+}
+
+struct Gathered<'a> {
+    memory: &'a Arc<Semaphore>,
+    bytes: Vec<u8>,
+    /// The first piece, which mostly is the only one and needs no copy.
+    first: Option<Bytes>,
+    permits: Vec<OwnedSemaphorePermit>,
+    permitted_bytes: usize,
+}
+
+impl<'a> Gathered<'a> {
+    fn new(memory: &'a Arc<Semaphore>) -> Self {
+        Gathered {
+            memory,
+            bytes: Vec::new(),
+            first: None,
+            permits: Vec::new(),
+            permitted_bytes: 0,
+        }
+    }
+
+    fn add(&mut self, piece: Bytes, bytes_max: usize) -> HttpResult<()> {
+        let first_bytes = self.first.as_ref().map_or(0, Bytes::len);
+        let total = first_bytes + self.bytes.len() + piece.len();
+        if total > bytes_max {
+            return Err(HttpError::BodyTooLarge);
+        }
+        // Small ones don't count: there are only so many connections.
+        if total > self.permitted_bytes.max(PERMIT_BYTES) {
+            let permits = (total - self.permitted_bytes)
+                .div_ceil(PERMIT_BYTES)
+                .max(16);
+            let count = u32::try_from(permits).map_err(|_| HttpError::BodyTooLarge)?;
+            let permit = Arc::clone(self.memory).try_acquire_many_owned(count);
+            self.permits.push(permit.map_err(|_| HttpError::Busy)?);
+            self.permitted_bytes += permits * PERMIT_BYTES;
+        }
+        if total == piece.len() {
+            self.first = Some(piece);
+            return Ok(());
+        }
+        if let Some(first) = self.first.take() {
+            self.bytes.extend_from_slice(&first);
+        }
+        self.bytes.extend_from_slice(&piece);
+        Ok(())
+    }
+
+    fn finish(self) -> Received {
+        Received {
+            bytes: self.first.unwrap_or_else(|| self.bytes.into()),
+            _permits: self.permits,
+        }
+    }
+}
+
+impl FromRequest<Arc<Server>> for Received {
+    type Rejection = HttpError;
+
+    async fn from_request(request: Request, server: &Arc<Server>) -> HttpResult<Self> {
+        Received::of(request, server, server.settings.body_bytes_max).await
+    }
+}
+
+impl Received {
+    async fn of(request: Request, server: &Server, bytes_max: usize) -> HttpResult<Self> {
+        let (head, body) = request.into_parts();
+        let length = content_length(&head.headers);
+        if length.is_some_and(|length| length > bytes_max as u64) {
+            return Err(HttpError::BodyTooLarge);
+        }
+        let received = collect(body, bytes_max, &server.body_memory).await?;
+        match head.headers.get(header::CONTENT_ENCODING) {
+            None => Ok(received),
+            Some(coding) if coding == "identity" => Ok(received),
+            Some(coding) if coding == "gzip" => unpack(&received, bytes_max, &server.body_memory),
+            Some(_) => Err(HttpError::BadContentType("encoded with gzip or not at all")),
+        }
+    }
+}
+
+fn unpack(packed: &[u8], bytes_max: usize, memory: &Arc<Semaphore>) -> HttpResult<Received> {
+    let mut decoder = flate2::read::GzDecoder::new(packed);
+    let mut gathered = Gathered::new(memory);
+    let mut piece = vec![0; 64 << 10];
+    loop {
+        let read = decoder.read(&mut piece);
+        match read.map_err(|error| HttpError::BadRequest(error.to_string()))? {
+            0 => return Ok(gathered.finish()),
+            bytes => gathered.add(Bytes::copy_from_slice(&piece[..bytes]), bytes_max)?,
+        }
+    }
+}
+
+/// Larger bodies take longer to parse than other requests should wait.
+const INLINE_BYTES_MAX: usize = 256 << 10;
+
+/// Does what a body of so many bytes asks for: here, or, when it is large, where it keeps no other request waiting.
+///
+/// # Errors
+/// What `work` returns.
+pub async fn in_its_place<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> HttpResult<T> + Send + 'static,
+) -> HttpResult<T> {
+    if bytes <= INLINE_BYTES_MAX {
+        return work();
+    }
+    blocking(work).await?
+}
+
+/// The announced length of a body.
+pub fn content_length(headers: &HeaderMap) -> Option<u64> {
+    let value = headers.get(header::CONTENT_LENGTH)?;
+    value.to_str().ok()?.parse().ok()
+}
+
+/// A body that must be declared as JSON. Web pages of other sites can't declare it without asking first.
+#[derive(Debug)]
+pub struct JsonBody(pub Received);
+
+impl FromRequest<Arc<Server>> for JsonBody {
+    type Rejection = HttpError;
+
+    async fn from_request(request: Request, server: &Arc<Server>) -> HttpResult<Self> {
+        require_json(request.headers())?;
+        Received::from_request(request, server).await.map(JsonBody)
+    }
+}
+
+/// Bytes of a question. As a tree of values, JSON takes up to a hundred times the memory it has as text.
+const QUESTION_BYTES_MAX: usize = 4 << 20;
+
+/// A body that asks for something; declared as JSON, too.
+#[derive(Debug)]
+pub struct Question(pub Received);
+
+impl FromRequest<Arc<Server>> for Question {
+    type Rejection = HttpError;
+
+    async fn from_request(request: Request, server: &Arc<Server>) -> HttpResult<Self> {
+        require_json(request.headers())?;
+        let bytes_max = server.settings.body_bytes_max.min(QUESTION_BYTES_MAX);
+        Received::of(request, server, bytes_max).await.map(Question)
+    }
+}
+
+/// Refuses what isn't declared as JSON.
+///
+/// # Errors
+/// When it isn't.
+pub fn require_json(headers: &HeaderMap) -> HttpResult<()> {
+    let content_type = headers.get(header::CONTENT_TYPE);
+    let content_type = content_type.and_then(|value| value.to_str().ok());
+    let media_type = crate::multipart::media_type(content_type.unwrap_or_default());
+    if media_type.eq_ignore_ascii_case("application/json") {
+        Ok(())
+    } else {
+        Err(HttpError::BadContentType("application/json"))
+    }
+}
+
+/// A list of which no more than `MAX + 1` items are kept: one too many is seen, and a million more take no memory.
+#[derive(Debug)]
+pub struct Bounded<T, const MAX: usize>(Vec<T>);
+
+impl<T, const MAX: usize> Bounded<T, MAX> {
+    /// The items.
+    ///
+    /// # Errors
+    /// When there are more.
+    pub fn items(self) -> HttpResult<Vec<T>> {
+        match self.0.len() > MAX {
+            true => Err(HttpError::TooManyDocuments(MAX)),
+            false => Ok(self.0),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>, const MAX: usize> Deserialize<'de> for Bounded<T, MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(BoundedVisitor(PhantomData))
+    }
+}
+
+struct BoundedVisitor<T, const MAX: usize>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for BoundedVisitor<T, MAX> {
+    type Value = Bounded<T, MAX>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut items = Vec::new();
+        while items.len() <= MAX {
+            match list.next_element()? {
+                Some(item) => items.push(item),
+                None => return Ok(Bounded(items)),
+            }
+        }
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Bounded(items))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(pieces: &[&'static str]) -> Body {
+        let pieces: Vec<Result<_, HttpError>> = pieces.iter().map(|text| Ok(*text)).collect();
+        Body::from_stream(futures_util::stream::iter(pieces))
+    }
+
+    #[tokio::test]
+    async fn a_body_comes_together_and_gives_its_memory_back() {
+        let memory = Arc::new(Semaphore::new(20));
+        for pieces in [&["abcdef"][..], &["ab", "", "cdef"], &["a", "bcde", "f"]] {
+            let received = collect(body(pieces), 6, &memory).await.unwrap();
+            assert_eq!(&*received, b"abcdef");
+        }
+        let error = collect(body(&["abc", "defg"]), 6, &memory)
+            .await
+            .unwrap_err();
+        assert!(matches!(error, HttpError::BodyTooLarge));
+        let large = || Body::from(vec![b'x'; 60_000]);
+        let first = collect(large(), 100_000, &memory).await.unwrap();
+        let second = collect(large(), 100_000, &memory).await.unwrap_err();
+        assert!(matches!(second, HttpError::Busy), "{second:?}");
+        drop(first);
+        collect(large(), 100_000, &memory).await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_body_ends() {
+        let pieces = futures_util::stream::unfold((), |()| async {
+            tokio::time::sleep(Duration::from_secs(20)).await;
+            Some((Ok::<_, HttpError>("x"), ()))
+        });
+        let memory = Arc::new(Semaphore::new(20));
+        let error = collect(Body::from_stream(pieces), 1000, &memory)
+            .await
+            .unwrap_err();
+        assert!(matches!(error, HttpError::RequestTimeout), "{error:?}");
+    }
+
+    #[test]
+    fn a_list_is_kept_as_far_as_it_may_be_long() {
+        let read = |json: &str| serde_json::from_str::<Bounded<u8, 2>>(json);
+        assert_eq!(read("[1,2]").unwrap().items().unwrap(), [1, 2]);
+        let long = read("[1,2,3,4,5]").unwrap();
+        assert_eq!(long.0, [1, 2, 3]);
+        assert!(matches!(long.items(), Err(HttpError::TooManyDocuments(2))));
+        assert!(read("[1,2,3,4").is_err() && read("{}").is_err());
+    }
+
+    #[test]
+    fn a_bomb_does_not_unpack() {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut packer, &vec![0; 1 << 20]).unwrap();
+        let packed = packer.finish().unwrap();
+        let memory = Arc::new(Semaphore::new(1000));
+        assert_eq!(unpack(&packed, 1 << 20, &memory).unwrap().len(), 1 << 20);
+        let error = unpack(&packed, 1 << 19, &memory).unwrap_err();
+        assert!(matches!(error, HttpError::BodyTooLarge));
+        assert!(unpack(b"no gzip", 1000, &memory).is_err());
+    }
+}

@@ -1,0 +1,55 @@
+//! The user of a request, and writes in that user's name.
+
+use super::{HttpError, HttpResult, Server, validation};
+use crate::auth::User;
+use crate::store::{Database, Edit, Mode, Outcome, Written};
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use std::sync::Arc;
+
+/// The user behind a request to a server.
+#[derive(Debug)]
+pub struct Caller {
+    /// The server.
+    pub server: Arc<Server>,
+    /// The user.
+    pub user: User,
+}
+
+impl FromRequestParts<Arc<Server>> for Caller {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> HttpResult<Self> {
+        let user = parts.extensions.get::<User>().cloned();
+        let missing = || HttpError::Internal("the request was not authenticated".to_owned());
+        Ok(Caller {
+            server: Arc::clone(server),
+            user: user.ok_or_else(missing)?,
+        })
+    }
+}
+
+impl Caller {
+    /// Writes edits that the database's functions allow; what became of them is in the order they were given.
+    ///
+    /// # Errors
+    /// When they can't be written.
+    pub async fn write_all(
+        &self,
+        db: &Database,
+        edits: Vec<Edit>,
+        mode: Mode,
+    ) -> HttpResult<Vec<Outcome>> {
+        validation::write(&self.server, &self.user, db, edits, mode).await
+    }
+
+    /// Writes an edit once the database's functions have allowed it.
+    ///
+    /// # Errors
+    /// When they don't, or it is refused.
+    pub async fn write(&self, db: &Database, edit: Edit, mode: Mode) -> HttpResult<Written> {
+        let outcomes = self.write_all(db, vec![edit], mode).await?;
+        let outcome = outcomes.into_iter().next();
+        Ok(outcome.ok_or_else(|| HttpError::Internal("an edit has no outcome".to_owned()))??)
+    }
+}

@@ -1,0 +1,266 @@
+//! A feed: changes as they are read and sent, from the first to the last.
+
+use super::filter::Filter;
+use super::question::Asked;
+use crate::http::feed::Kind;
+use crate::http::seq::SeqFormat;
+use crate::http::{HttpResult, Server, reply};
+use crate::store::{Change, Database, Error, GetOptions};
+use axum::Extension;
+use axum::http::{HeaderValue, StatusCode, header};
+use bytes::Bytes;
+use futures_util::stream;
+use inorder_serve::Detachable;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// Where a feed is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Nothing is sent.
+    Begin,
+    /// There may be changes that were not read.
+    Reading,
+    /// All were read: the next ones are waited for.
+    Waiting,
+    /// All is sent.
+    Done,
+}
+
+/// What woke a feed that waited.
+enum Woken {
+    Changed,
+    Quiet,
+    End,
+}
+
+/// A feed under way.
+#[derive(Debug)]
+pub struct Feed {
+    server: Arc<Server>,
+    db: Database,
+    asked: Asked,
+    filter: Filter,
+    seq: SeqFormat,
+    seqs: watch::Receiver<u64>,
+    phase: Phase,
+    is_first_page: bool,
+    is_first_row: bool,
+    /// Documents are read for the filter alone.
+    hides_documents: bool,
+    last_seq: u64,
+    pending: u64,
+    /// The last sign of life.
+    spoke: Instant,
+}
+
+impl Feed {
+    /// One that has sent nothing.
+    pub fn new(server: Arc<Server>, db: Database, mut asked: Asked, filter: Filter) -> Box<Self> {
+        let hides_documents = filter.needs_documents() && asked.question.include_docs.is_none();
+        if hides_documents {
+            asked.question.include_docs = Some(GetOptions::default());
+        }
+        server.metrics.feeds.fetch_add(1, Ordering::Relaxed);
+        Box::new(Feed {
+            seq: SeqFormat::new(&db),
+            seqs: db.watch(),
+            phase: Phase::Begin,
+            is_first_page: true,
+            is_first_row: true,
+            last_seq: asked.question.since,
+            pending: 0,
+            spoke: Instant::now(),
+            hides_documents,
+            server,
+            db,
+            asked,
+            filter,
+        })
+    }
+
+    /// The answer; whole if it needs no waiting and is small.
+    pub async fn answer(
+        mut self: Box<Self>,
+        detachable: Option<Extension<Detachable>>,
+    ) -> HttpResult {
+        let content_type = match self.asked.kind {
+            Kind::EventSource => Some(HeaderValue::from_static("text/event-stream")),
+            _ => None,
+        };
+        let first = self.next_piece().await?.unwrap_or_default();
+        let mut response = if self.phase == Phase::Done {
+            reply::text(StatusCode::OK, first)
+        } else {
+            let rest = stream::try_unfold(self, |mut feed| async move {
+                Ok(feed.next_piece().await?.map(|piece| (piece, feed)))
+            });
+            reply::lasting(detachable, first, rest)
+        };
+        if let Some(content_type) = content_type {
+            response
+                .headers_mut()
+                .insert(header::CONTENT_TYPE, content_type);
+        }
+        Ok(response)
+    }
+
+    /// The next bytes to send; the first time without waiting for changes.
+    async fn next_piece(&mut self) -> HttpResult<Option<Bytes>> {
+        let mut out = Vec::new();
+        let was_new = self.phase == Phase::Begin;
+        loop {
+            match self.phase {
+                Phase::Begin => {
+                    if self.is_object() {
+                        out.extend_from_slice(b"{\"results\":[\n");
+                    }
+                    self.phase = Phase::Reading;
+                }
+                Phase::Reading => {
+                    // Boxed, so that a feed that waits doesn't keep room for what reading needs.
+                    Box::pin(self.read(&mut out)).await?;
+                    if !out.is_empty() {
+                        self.spoke = Instant::now();
+                        return Ok(Some(out.into()));
+                    }
+                    if was_new && self.phase == Phase::Waiting {
+                        return Ok(Some(Bytes::new()));
+                    }
+                    // A filter may pass over many pages; others want the thread, too.
+                    tokio::task::yield_now().await;
+                }
+                Phase::Waiting => match self.wait().await {
+                    Woken::Changed => self.phase = Phase::Reading,
+                    Woken::End => self.end(&mut out),
+                    Woken::Quiet if !self.asked.quiet.is_kept => self.end(&mut out),
+                    Woken::Quiet => {
+                        self.spoke = Instant::now();
+                        return Ok(Some(Bytes::from_static(self.asked.kind.sign())));
+                    }
+                },
+                Phase::Done => return Ok((!out.is_empty()).then(|| out.into())),
+            }
+        }
+    }
+
+    /// Reads a page and writes what passes.
+    async fn read(&mut self, out: &mut Vec<u8>) -> HttpResult<()> {
+        self.seqs.mark_unchanged();
+        let left = self.asked.limit;
+        if !self.filter.needs_documents() {
+            self.asked.question.limit =
+                left.map(|left| usize::try_from(left).unwrap_or(usize::MAX));
+        }
+        let page = match self.db.changes(&self.asked.question, None) {
+            // Deleted: that was the last of it.
+            Err(Error::Closed) if !self.is_first_page => {
+                self.end(out);
+                return Ok(());
+            }
+            page => page?,
+        };
+        self.is_first_page = false;
+        let looked_at = page.changes.last().map(|change| change.seq);
+        let scripts = &self.server.scripts;
+        let kept = self.filter.keep(scripts, &self.db, page.changes).await?;
+        let wanted = usize::try_from(left.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+        let is_full = kept.len() >= wanted;
+        let kept = &kept[..kept.len().min(wanted)];
+        for change in kept {
+            self.write(out, change);
+        }
+        self.asked.limit = left.map(|left| left - kept.len() as u64);
+        self.last_seq = match kept.last() {
+            Some(last) if is_full && Some(last.seq) != looked_at => last.seq,
+            _ => page.last_seq,
+        };
+        if self.asked.question.descending {
+            self.asked.question.before = Some(self.last_seq);
+        } else {
+            self.asked.question.since = self.last_seq;
+        }
+        self.pending = page.pending;
+        let is_longpoll_done = self.asked.kind == Kind::Longpoll && !self.is_first_row;
+        let is_once = self.asked.kind == Kind::Normal || self.asked.question.descending;
+        if is_full || page.is_last && (is_once || is_longpoll_done) {
+            self.end(out);
+        } else if page.is_last {
+            self.phase = Phase::Waiting;
+        }
+        Ok(())
+    }
+
+    async fn wait(&mut self) -> Woken {
+        tokio::select! {
+            changed = self.seqs.changed() => if changed.is_ok() { Woken::Changed } else { Woken::End },
+            () = self.server.stop.cancelled() => Woken::End,
+            () = tokio::time::sleep_until(self.spoke + self.asked.quiet.after) => Woken::Quiet,
+        }
+    }
+
+    /// Whether the answer is one JSON object.
+    fn is_object(&self) -> bool {
+        matches!(self.asked.kind, Kind::Normal | Kind::Longpoll)
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        self.phase = Phase::Done;
+        if self.asked.kind == Kind::EventSource {
+            return;
+        }
+        out.extend_from_slice(if self.is_object() { b"\n],\n" } else { b"{" });
+        out.extend_from_slice(b"\"last_seq\":");
+        self.seq.write(out, self.last_seq);
+        writeln!(out, ",\"pending\":{}}}", self.pending).expect("a vector takes it");
+    }
+
+    fn write(&mut self, out: &mut Vec<u8>, change: &Change) {
+        let separator: &[u8] = match self.asked.kind {
+            Kind::EventSource => b"data: ",
+            Kind::Normal | Kind::Longpoll if !self.is_first_row => b",\n",
+            _ => b"",
+        };
+        self.is_first_row = false;
+        out.extend_from_slice(separator);
+        self.write_row(out, change);
+        match self.asked.kind {
+            Kind::Normal | Kind::Longpoll => {}
+            Kind::Continuous => out.push(b'\n'),
+            Kind::EventSource => {
+                let seq = self.seq.text(change.seq);
+                write!(out, "\nid: {seq}\n\n").expect("a vector takes it");
+            }
+        }
+    }
+
+    fn write_row(&self, out: &mut Vec<u8>, change: &Change) {
+        out.extend_from_slice(b"{\"seq\":");
+        self.seq.write(out, change.seq);
+        out.extend_from_slice(b",\"id\":");
+        reply::push_string(out, &change.id);
+        out.extend_from_slice(b",\"changes\":[");
+        for (at, revision) in change.revisions.iter().enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            write!(out, "{comma}{{\"rev\":\"{revision}\"}}").expect("a vector takes it");
+        }
+        out.push(b']');
+        if change.deleted {
+            out.extend_from_slice(b",\"deleted\":true");
+        }
+        if let Some(document) = change.document.as_ref().filter(|_| !self.hides_documents) {
+            out.extend_from_slice(b",\"doc\":");
+            document.write_json(out);
+        }
+        out.push(b'}');
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        self.server.metrics.feeds.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,209 @@
+//! Which changes are told: those of documents that a selector or a function means.
+
+use crate::http::caller::Caller;
+use crate::http::functions::owner;
+use crate::http::info::{info_json, security_of};
+use crate::http::params::Params;
+use crate::http::{HttpError, HttpResult};
+use crate::mango::Selector;
+use crate::script::{Function, Owner, Purpose, Scripts};
+use crate::store::{Change, Database, Document, Error, Found, GetOptions};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// What looks at documents.
+#[derive(Debug, Clone)]
+pub enum Filter {
+    /// Nothing does: all pass.
+    All,
+    /// `_selector`.
+    Selector(Arc<Selector>),
+    /// `design/name`: a filter function, and the request it sees.
+    Function(Function, Arc<str>),
+    /// `_view`: a map function; what it emits something for passes.
+    Map(Function),
+}
+
+impl Filter {
+    /// The one a request names.
+    pub async fn read(
+        caller: &Caller,
+        db: &Database,
+        params: &Params,
+        body: &Map<String, Value>,
+    ) -> HttpResult<Self> {
+        match params.get("filter") {
+            None | Some("" | "_doc_ids" | "_design") => Ok(Filter::All),
+            Some("_selector") => selector(params, body),
+            Some("_view") => {
+                let name = params.get("view").unwrap_or_default();
+                let function = function(db, name, "view", map_source)?;
+                compile(caller, db, &function).await?;
+                Ok(Filter::Map(function))
+            }
+            Some(name) => {
+                let function = function(db, name, "filter", filter_source)?;
+                compile(caller, db, &function).await?;
+                let request = request(caller, db, params, body)?.to_string();
+                Ok(Filter::Function(function, request.into()))
+            }
+        }
+    }
+
+    /// Whether documents must be read for it.
+    pub fn needs_documents(&self) -> bool {
+        !matches!(self, Filter::All)
+    }
+
+    /// The changes that pass, with the revisions that do.
+    pub async fn keep(
+        &self,
+        scripts: &Scripts,
+        db: &Database,
+        changes: Vec<Change>,
+    ) -> HttpResult<Vec<Change>> {
+        if !self.needs_documents() {
+            return Ok(changes);
+        }
+        let mut documents = Vec::with_capacity(changes.len());
+        for change in &changes {
+            documents.push(leaves(db, change)?);
+        }
+        let verdicts = self.verdicts(scripts, db, documents.iter().flatten());
+        let mut verdicts = verdicts.await?.into_iter();
+        let mut kept = Vec::new();
+        for (mut change, documents) in changes.into_iter().zip(documents) {
+            let passed: Vec<_> = documents
+                .iter()
+                .filter(|_| verdicts.next().unwrap_or(false))
+                .map(|document| &document.revision)
+                .collect();
+            change
+                .revisions
+                .retain(|revision| passed.contains(&revision));
+            if !change.revisions.is_empty() {
+                kept.push(change);
+            }
+        }
+        Ok(kept)
+    }
+
+    async fn verdicts(
+        &self,
+        scripts: &Scripts,
+        db: &Database,
+        documents: impl Iterator<Item = &Document>,
+    ) -> HttpResult<Vec<bool>> {
+        if let Filter::Selector(selector) = self {
+            return Ok(documents.map(|it| it.matches(selector)).collect());
+        }
+        let texts: Vec<String> = documents.map(Document::to_json).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let owner = reader(db);
+        Ok(match self {
+            Filter::Function(function, request) => {
+                scripts.filter(&owner, function, request, &texts).await?
+            }
+            Filter::Map(function) => scripts.emits(&owner, function, &texts).await?,
+            Filter::All | Filter::Selector(_) => vec![true; texts.len()],
+        })
+    }
+}
+
+fn reader(db: &Database) -> Owner {
+    owner(db, Purpose::Read)
+}
+
+/// Finds out before the answer begins whether a function can be compiled.
+async fn compile(caller: &Caller, db: &Database, function: &Function) -> HttpResult<()> {
+    let scripts = &caller.server.scripts;
+    Ok(scripts.compile(&reader(db), function).await?)
+}
+
+/// The documents of a change: of its winner, or, with several revisions, of each.
+fn leaves(db: &Database, change: &Change) -> HttpResult<Vec<Document>> {
+    if let (1, Some(document)) = (change.revisions.len(), &change.document) {
+        return Ok(vec![document.clone()]);
+    }
+    let found = db.open_revs(&change.id, Some(&change.revisions), &GetOptions::default())?;
+    let documents = found.into_iter().filter_map(|one| match one {
+        Found::Document(document) => Some(*document),
+        Found::Missing(_) => None,
+    });
+    Ok(documents.collect())
+}
+
+fn selector(params: &Params, body: &Map<String, Value>) -> HttpResult<Filter> {
+    let selector = match body.get("selector") {
+        Some(selector) => Some(selector.clone()),
+        None => params.json("selector")?,
+    };
+    let missing = || HttpError::BadRequest("Selector must be specified in POST payload".to_owned());
+    let selector = Selector::from_json(&selector.ok_or_else(missing)?);
+    let selector = selector.map_err(Error::from)?;
+    Ok(Filter::Selector(Arc::new(selector)))
+}
+
+/// The function `design/name`.
+fn function(
+    db: &Database,
+    name: &str,
+    what: &str,
+    source: fn(&Value, &str) -> Option<String>,
+) -> HttpResult<Function> {
+    let (design, name) = name.split_once('/').ok_or_else(|| {
+        HttpError::BadRequest(format!(
+            "`{what}` must be of the form `designname/{what}name`."
+        ))
+    })?;
+    let document = db.get(&format!("_design/{design}"), &GetOptions::default())?;
+    let body: Value = serde_json::from_str(&document.body)
+        .map_err(|error| HttpError::Internal(error.to_string()))?;
+    let language = body["language"].as_str().unwrap_or("javascript");
+    if language != "javascript" {
+        let reason = format!("Functions in {language} can't be run, only those in javascript.");
+        return Err(HttpError::NotImplemented(reason));
+    }
+    let source = source(&body, name);
+    let missing = || HttpError::NotFound(format!("missing json key: {name}"));
+    Ok(Function::new(source.ok_or_else(missing)?, document.body))
+}
+
+fn filter_source(design: &Value, name: &str) -> Option<String> {
+    design["filters"][name].as_str().map(str::to_owned)
+}
+
+fn map_source(design: &Value, name: &str) -> Option<String> {
+    design["views"][name]["map"].as_str().map(str::to_owned)
+}
+
+/// What a filter function sees of the request.
+fn request(
+    caller: &Caller,
+    db: &Database,
+    params: &Params,
+    body: &Map<String, Value>,
+) -> HttpResult<Value> {
+    let Caller { server, user } = caller;
+    let query: Map<String, Value> = params
+        .pairs()
+        .map(|(name, value)| (name.to_owned(), value.into()))
+        .collect();
+    let security: Value = serde_json::from_str(&security_of(db)?)
+        .map_err(|error| HttpError::Internal(error.to_string()))?;
+    let info = info_json(&db.info()?);
+    Ok(json!({
+        "info": info,
+        "id": null,
+        "uuid": server.settings.uuid,
+        "method": if body.is_empty() { "GET" } else { "POST" },
+        "path": [db.name(), "_changes"],
+        "query": query,
+        "body": Value::Object(body.clone()).to_string(),
+        "form": {},
+        "cookie": {},
+        "headers": {},
+        "userCtx": { "db": db.name(), "name": user.name(), "roles": user.roles() },
+        "secObj": security,
+    }))
+}

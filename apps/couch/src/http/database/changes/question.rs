@@ -1,0 +1,86 @@
+//! What is asked of `_changes`.
+
+use crate::http::document::shown_options;
+use crate::http::feed::{Kind, Quiet};
+use crate::http::params::Params;
+use crate::http::seq::SeqFormat;
+use crate::http::{HttpError, HttpResult};
+use crate::store::{Changes, Database, Style};
+use axum::http::HeaderMap;
+use serde_json::{Map, Value};
+
+/// The parameters of a changes feed.
+#[derive(Debug)]
+pub struct Asked {
+    pub kind: Kind,
+    pub question: Changes,
+    /// At most so many changes in all.
+    pub limit: Option<u64>,
+    /// What comes when there are none.
+    pub quiet: Quiet,
+}
+
+impl Asked {
+    /// From the URL, the body of a POST, and the header by which an `EventSource` resumes.
+    pub fn read(
+        db: &Database,
+        params: &Params,
+        body: &Map<String, Value>,
+        headers: &HeaderMap,
+    ) -> HttpResult<Self> {
+        let resumed = headers
+            .get("Last-Event-ID")
+            .and_then(|value| value.to_str().ok());
+        let resumed = resumed.or(params.get("last-event-id"));
+        let since = resumed.or(params.get("since"));
+        let style = match params.get("style").unwrap_or("main_only") {
+            "main_only" => Style::MainOnly,
+            "all_docs" => Style::AllDocs,
+            other => return Err(HttpError::BadParameter("style", other.to_owned())),
+        };
+        // CouchDB takes 0 for 1, too.
+        let limit = params.parsed::<u64>("limit")?.map(|limit| limit.max(1));
+        let include_docs = if params.flag("include_docs")? {
+            Some(shown_options(params)?)
+        } else {
+            None
+        };
+        Ok(Asked {
+            kind: Kind::read(params)?,
+            limit,
+            quiet: Quiet::read(params)?,
+            question: Changes {
+                since: since_seq(db, since)?,
+                descending: params.flag("descending")?,
+                style,
+                doc_ids: doc_ids(params, body)?,
+                design_only: params.get("filter") == Some("_design"),
+                include_docs,
+                ..Changes::default()
+            },
+        })
+    }
+}
+
+fn since_seq(db: &Database, since: Option<&str>) -> HttpResult<u64> {
+    match since {
+        None | Some("") => Ok(0),
+        Some("now") => Ok(*db.watch().borrow()),
+        Some(text) => SeqFormat::new(db)
+            .parse(text)
+            .ok_or_else(|| HttpError::BadParameter("since", text.to_owned())),
+    }
+}
+
+fn doc_ids(params: &Params, body: &Map<String, Value>) -> HttpResult<Option<Vec<String>>> {
+    if params.get("filter") != Some("_doc_ids") {
+        return Ok(None);
+    }
+    let wrong = || HttpError::BadRequest("`doc_ids` must be a list of strings.".to_owned());
+    match body.get("doc_ids") {
+        Some(ids) => serde_json::from_value(ids.clone())
+            .map(Some)
+            .map_err(|_| wrong()),
+        None => params.json("doc_ids")?.map(Some).ok_or_else(wrong),
+    }
+}

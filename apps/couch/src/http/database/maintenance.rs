@@ -1,0 +1,96 @@
+//! Settings of a database, and what keeps it small.
+
+use crate::http::body::{JsonBody, Received};
+use crate::http::info::{SECURITY, security_of};
+use crate::http::target::{Db, Doc};
+use crate::http::{HttpError, HttpResult, Server, reply};
+use crate::store::Error;
+use crate::tasks::NODE;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// `GET /db/_security`.
+pub async fn security(Db(db): Db) -> HttpResult {
+    Ok(reply::text(StatusCode::OK, security_of(&db)? + "\n"))
+}
+
+/// `PUT /db/_security`: kept, and shown to validation functions; the admin is the only user there is.
+pub async fn set_security(Db(db): Db, body: Received) -> HttpResult {
+    let security: Map<String, Value> = body.json()?;
+    db.set_property(SECURITY, Value::Object(security).to_string())
+        .await?;
+    Ok(reply::ok(StatusCode::OK))
+}
+
+/// `GET /db/_revs_limit`.
+pub async fn revs_limit(Db(db): Db) -> HttpResult {
+    Ok(reply::text(
+        StatusCode::OK,
+        format!("{}\n", db.revs_limit()?),
+    ))
+}
+
+/// `PUT /db/_revs_limit`.
+pub async fn set_revs_limit(Db(db): Db, body: Received) -> HttpResult {
+    let limit: u64 = body.json()?;
+    if limit == 0 {
+        return Err(HttpError::BadRequest(
+            "`_revs_limit` must be at least 1".to_owned(),
+        ));
+    }
+    db.set_revs_limit(limit).await?;
+    Ok(reply::ok(StatusCode::OK))
+}
+
+/// `POST /db/_compact`: begins it.
+pub async fn compact(State(server): State<Arc<Server>>, Db(db): Db, _: JsonBody) -> HttpResult {
+    let mut fields = Map::new();
+    fields.insert("database".into(), db.name().into());
+    let task = server.tasks.begin("database_compaction", fields);
+    tokio::task::spawn_blocking(move || {
+        match db.compact() {
+            // Deleted meanwhile: that gives back all its space.
+            Ok(_) | Err(Error::Closed) => {}
+            Err(error) => tracing::error!(%error, database = db.name(), "compaction failed"),
+        }
+        drop(task);
+    });
+    Ok(reply::ok(StatusCode::ACCEPTED))
+}
+
+/// `POST /db/_compact/design` and `POST /db/_view_cleanup`: there are no views.
+pub async fn compact_views(Db(_): Db, _: JsonBody) -> HttpResult {
+    Ok(reply::ok(StatusCode::ACCEPTED))
+}
+
+/// `POST /db/_ensure_full_commit`: whatever was acknowledged is committed already.
+pub async fn ensure_full_commit(Db(db): Db, _: JsonBody) -> HttpResult {
+    let created = db.info()?.created_microseconds / 1_000_000;
+    let body = json!({ "ok": true, "instance_start_time": created.to_string() });
+    reply::json(StatusCode::CREATED, &body)
+}
+
+const WHOLE_RANGE: &str = "00000000-ffffffff";
+
+/// `GET /db/_shards`: one.
+pub async fn shards(Db(_): Db) -> HttpResult {
+    reply::json(
+        StatusCode::OK,
+        &json!({ "shards": { WHOLE_RANGE: [NODE] } }),
+    )
+}
+
+/// `GET /db/_shards/id`: where a document is.
+pub async fn shards_of(_: Doc) -> HttpResult {
+    reply::json(
+        StatusCode::OK,
+        &json!({ "range": WHOLE_RANGE, "nodes": [NODE] }),
+    )
+}
+
+/// `POST /db/_sync_shards`: there are no copies.
+pub async fn sync_shards(Db(_): Db) -> HttpResult {
+    Ok(reply::ok(StatusCode::ACCEPTED))
+}

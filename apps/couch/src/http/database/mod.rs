@@ -1,0 +1,72 @@
+//! What is asked of a database.
+
+mod all_docs;
+mod bulk_docs;
+mod bulk_get;
+mod changes;
+mod find;
+mod local_docs;
+mod maintenance;
+mod revisions;
+
+pub use all_docs::{
+    all_docs, all_docs_of, all_docs_queries, design_docs, design_docs_of, design_docs_queries,
+};
+pub use bulk_docs::bulk_docs;
+pub use bulk_get::bulk_get;
+pub use changes::{changes, changes_of};
+pub use find::{create_index, delete_index, delete_indexes, explain, find, indexes};
+pub use local_docs::{local_docs, local_docs_of};
+pub use maintenance::{
+    compact, compact_views, ensure_full_commit, revs_limit, security, set_revs_limit, set_security,
+    shards, shards_of, sync_shards,
+};
+pub use revisions::{missing_revs, purge, revs_diff};
+
+use super::blocking::blocking;
+use super::info::info_json;
+use super::params::Params;
+use super::target::{Db, DbName};
+use super::{HttpError, HttpResult, Server, reply};
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use std::sync::Arc;
+
+/// `GET /db`: its numbers.
+pub async fn info(Db(db): Db) -> HttpResult {
+    reply::json(StatusCode::OK, &info_json(&db.info()?))
+}
+
+/// `PUT /db`: creates it.
+pub async fn create(
+    State(server): State<Arc<Server>>,
+    DbName(name): DbName,
+    params: Params,
+) -> HttpResult {
+    if params.flag("partitioned")? {
+        return Err(super::later::partition().await);
+    }
+    let databases = server.databases.clone();
+    let path = utf8_percent_encode(&name, NON_ALPHANUMERIC).to_string();
+    blocking(move || databases.create(&name)).await??;
+    let mut response = reply::ok(StatusCode::CREATED);
+    reply::set(&mut response, header::LOCATION, &format!("/{path}"));
+    Ok(response)
+}
+
+/// `DELETE /db`: deletes it.
+pub async fn delete(
+    State(server): State<Arc<Server>>,
+    DbName(name): DbName,
+    params: Params,
+) -> HttpResult {
+    if params.get("rev").is_some() {
+        // A script whose document id is empty by accident shall not delete everything.
+        let reason = "You tried to DELETE a database with a ?rev= parameter. Did you mean to DELETE a document instead?";
+        return Err(HttpError::BadRequest(reason.to_owned()));
+    }
+    let databases = server.databases.clone();
+    blocking(move || databases.delete(&name)).await??;
+    Ok(reply::ok(StatusCode::OK))
+}

@@ -1,0 +1,61 @@
+//! Answers that several requests have in common.
+
+use crate::http::{HttpResult, reply};
+use crate::store::Written;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// What an id's characters may stay as in a URL.
+const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
+
+/// A document's path; the slash of `_design/` stays one.
+fn path(db: &str, id: &str) -> String {
+    let (prefix, name) = match id.strip_prefix("_design/") {
+        Some(name) => ("_design/", name),
+        None => ("", id),
+    };
+    let [db, name] = [db, name].map(|text| utf8_percent_encode(text, IN_PATH));
+    format!("/{db}/{prefix}{name}")
+}
+
+/// The answer to an edit.
+pub fn written(status: StatusCode, db: &str, written: &Written) -> HttpResult {
+    let mut out = Vec::with_capacity(96);
+    out.extend_from_slice(b"{\"ok\":true,\"id\":");
+    reply::push_string(&mut out, &written.id);
+    let revision = written.revision.to_string();
+    out.extend_from_slice(b",\"rev\":\"");
+    out.extend_from_slice(revision.as_bytes());
+    out.extend_from_slice(b"\"}\n");
+    let mut response = reply::text(status, out);
+    reply::set(&mut response, header::ETAG, &format!("\"{revision}\""));
+    if status != StatusCode::OK {
+        reply::set(&mut response, header::LOCATION, &path(db, &written.id));
+    }
+    Ok(response)
+}
+
+/// Whether the client has what this tag names: then 304.
+pub fn is_known(headers: &HeaderMap, tag: &str) -> bool {
+    let known = headers.get(header::IF_NONE_MATCH);
+    let Some(known) = known.and_then(|value| value.to_str().ok()) else {
+        return false;
+    };
+    let mut tags = known
+        .split(',')
+        .map(|tag| tag.trim().trim_start_matches("W/"));
+    tags.any(|known| known == "*" || known.trim_matches('"') == tag)
+}
+
+/// The answer to a client that has it already.
+pub fn not_modified(tag: &str) -> Response {
+    let mut response = Response::default();
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    reply::set(&mut response, header::ETAG, &format!("\"{tag}\""));
+    response
+}

@@ -1,0 +1,299 @@
+//! Attachments by themselves.
+
+use super::answer::{is_known, not_modified, written};
+use super::content::{Content, Form};
+use super::write::{is_absent, parent};
+use crate::http::body;
+use crate::http::caller::Caller;
+use crate::http::params::Params;
+use crate::http::target::Att;
+use crate::http::{HttpError, HttpResult, reply};
+use crate::revision::Revision;
+use crate::store::{
+    Attachment, Database, Edit, Encoding, GetOptions, Mode, NewAttachment, NewContent,
+};
+use axum::extract::Request;
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::response::Response;
+use base64::{Engine, engine::general_purpose::STANDARD};
+use futures_util::StreamExt;
+use std::ops::Range;
+
+/// `GET /db/id/attachment`, also a range of it.
+pub async fn get_attachment(
+    Att { db, id, name }: Att,
+    method: Method,
+    params: Params,
+    headers: HeaderMap,
+) -> HttpResult {
+    let options = GetOptions {
+        revision: params.get("rev").map(str::parse).transpose()?,
+        ..GetOptions::default()
+    };
+    let document = db.get(&id, &options)?;
+    let found = document
+        .attachments
+        .iter()
+        .find(|attachment| attachment.name == name);
+    let attachment = found.ok_or(HttpError::AttachmentMissing)?;
+    let md5 = STANDARD.encode(attachment.md5);
+    if is_known(&headers, &md5) {
+        return Ok(not_modified(&md5));
+    }
+    let sent = Sent::of(attachment, &headers)?;
+    let body = match method {
+        Method::HEAD => axum::body::Body::empty(),
+        _ => sent.body(&db, attachment)?,
+    };
+    Ok(sent.response(attachment, &md5, body))
+}
+
+/// The range and the encoding in which an attachment is sent.
+struct Sent {
+    form: Form,
+    /// The bytes asked for, of all.
+    range: Option<Range<u64>>,
+    /// Bytes that are sent in all, where that is known.
+    length: u64,
+}
+
+impl Sent {
+    fn of(attachment: &Attachment, headers: &HeaderMap) -> HttpResult<Self> {
+        if attachment.encoding == Encoding::Identity {
+            let range = range(headers, attachment.length)?;
+            let length = range
+                .as_ref()
+                .map_or(attachment.length, |r| r.end - r.start);
+            return Ok(Sent {
+                form: Form::Stored,
+                range,
+                length,
+            });
+        }
+        let coding = headers.get(header::ACCEPT_ENCODING);
+        let coding = coding
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        let is_packed = coding.split(',').any(|coding| {
+            crate::multipart::media_type(coding) == "gzip"
+                && !coding.replace(' ', "").contains("q=0,")
+                && !coding.trim_end().ends_with("q=0")
+        });
+        Ok(if is_packed {
+            Sent {
+                form: Form::Stored,
+                range: None,
+                length: attachment.stored_length,
+            }
+        } else {
+            Sent {
+                form: Form::Decoded,
+                range: None,
+                length: attachment.length,
+            }
+        })
+    }
+
+    fn body(&self, db: &Database, attachment: &Attachment) -> HttpResult<axum::body::Body> {
+        let mut content = Content::open(db, attachment, self.form)?;
+        if let Some(range) = &self.range {
+            content = content.range(range.start, range.end);
+        }
+        let pieces = futures_util::stream::try_unfold(content, |mut content| async move {
+            let piece = content.next_piece()?;
+            Ok::<_, HttpError>((!piece.is_empty()).then_some((piece, content)))
+        });
+        Ok(reply::body(pieces))
+    }
+
+    fn response(&self, attachment: &Attachment, md5: &str, body: axum::body::Body) -> Response {
+        let mut response = Response::new(body);
+        let mut set = |name, value: &str| reply::set(&mut response, name, value);
+        set(header::CONTENT_TYPE, &attachment.content_type);
+        set(header::ETAG, &format!("\"{md5}\""));
+        set(header::CACHE_CONTROL, "must-revalidate");
+        // What others have stored is shown as what it says it is, and runs no scripts here.
+        set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+        set(header::CONTENT_SECURITY_POLICY, "sandbox");
+        set(header::CONTENT_LENGTH, &self.length.to_string());
+        let is_plain = attachment.encoding == Encoding::Identity;
+        set(
+            header::ACCEPT_RANGES,
+            if is_plain { "bytes" } else { "none" },
+        );
+        if self.form == Form::Stored && !is_plain {
+            set(header::CONTENT_ENCODING, "gzip");
+        }
+        if is_plain && self.range.is_none() {
+            set(header::HeaderName::from_static("content-md5"), md5);
+        }
+        if let Some(Range { start, end }) = &self.range {
+            let (last, all) = (end - 1, attachment.length);
+            set(
+                header::CONTENT_RANGE,
+                &format!("bytes {start}-{last}/{all}"),
+            );
+            *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+        }
+        response
+    }
+}
+
+/// The range a client asks for; several at once, and what can't be read, is answered with all.
+fn range(headers: &HeaderMap, length_bytes: u64) -> HttpResult<Option<Range<u64>>> {
+    let text = headers
+        .get(header::RANGE)
+        .and_then(|value| value.to_str().ok());
+    let Some((from, to)) = text
+        .and_then(|text| text.strip_prefix("bytes="))
+        .and_then(|text| text.split_once('-'))
+    else {
+        return Ok(None);
+    };
+    let range = match (from.trim().parse::<u64>(), to.trim().parse::<u64>()) {
+        (Ok(from), Ok(to)) if from <= to => from..to.saturating_add(1).min(length_bytes),
+        (Ok(from), Err(_)) if to.trim().is_empty() => from..length_bytes,
+        (Err(_), Ok(last)) if from.trim().is_empty() => {
+            length_bytes.saturating_sub(last)..length_bytes
+        }
+        _ => return Ok(None),
+    };
+    if range.is_empty() {
+        return Err(HttpError::BadRange { length_bytes });
+    }
+    Ok(Some(range))
+}
+
+/// `PUT /db/id/attachment`.
+pub async fn put_attachment(
+    caller: Caller,
+    Att { db, id, name }: Att,
+    params: Params,
+    request: Request,
+) -> HttpResult {
+    let parent = parent(&params, request.headers())?;
+    let mut edit = edited(&db, id, parent)?;
+    let attachment = received(&db, name, request).await?;
+    let same = edit
+        .attachments
+        .iter_mut()
+        .find(|one| one.name == attachment.name);
+    match same {
+        Some(same) => *same = attachment,
+        None => edit.attachments.push(attachment),
+    }
+    let done = caller.write(&db, edit, Mode::New).await?;
+    written(StatusCode::CREATED, db.name(), &done)
+}
+
+/// `DELETE /db/id/attachment`.
+pub async fn delete_attachment(
+    caller: Caller,
+    Att { db, id, name }: Att,
+    params: Params,
+    headers: HeaderMap,
+) -> HttpResult {
+    let parent = parent(&params, &headers)?;
+    db.winner(&id)?;
+    let parent = parent.ok_or(HttpError::Conflict)?;
+    let mut edit = edited(&db, id, Some(parent))?;
+    edit.attachments
+        .retain(|attachment| attachment.name != name);
+    let done = caller.write(&db, edit, Mode::New).await?;
+    written(StatusCode::OK, db.name(), &done)
+}
+
+/// The edit that keeps a document as it is; of one that isn't there, or is deleted, the first.
+fn edited(db: &Database, id: String, parent: Option<Revision>) -> HttpResult<Edit> {
+    let options = GetOptions {
+        revision: parent.clone(),
+        ..GetOptions::default()
+    };
+    match (db.get(&id, &options), parent) {
+        (Ok(document), Some(_)) => Ok(Edit::of(&document)?),
+        (Ok(_), None) => Err(HttpError::Conflict),
+        (Err(error), None) if is_absent(&error) => {
+            let mut edit = Edit::from_json("{}", &db.limits())?;
+            edit.id = Some(id);
+            Ok(edit)
+        }
+        (Err(error), Some(_)) if is_absent(&error) => Err(HttpError::Conflict),
+        (Err(error), _) => Err(error.into()),
+    }
+}
+
+async fn received(db: &Database, name: String, request: Request) -> HttpResult<NewAttachment> {
+    let (head, body) = request.into_parts();
+    let text = |name| {
+        head.headers
+            .get(name)
+            .and_then(|value: &header::HeaderValue| value.to_str().ok())
+    };
+    let content_type = text(header::CONTENT_TYPE)
+        .unwrap_or("application/octet-stream")
+        .to_owned();
+    let encoding = match text(header::CONTENT_ENCODING) {
+        None | Some("identity") => Encoding::Identity,
+        Some("gzip") => Encoding::Gzip,
+        Some(_) => return Err(HttpError::BadContentType("encoded with gzip or not at all")),
+    };
+    let md5 = match text(header::HeaderName::from_static("content-md5")) {
+        None => None,
+        Some(text) => Some(md5(text)?),
+    };
+    let mut upload = db.upload(&content_type, encoding);
+    let mut pieces = body::pieces(body);
+    while let Some(piece) = pieces.next().await {
+        upload.write(piece?).await?;
+    }
+    Ok(NewAttachment {
+        name,
+        content_type,
+        content: NewContent::Stored {
+            content: upload.finish(md5).await?,
+            revpos: None,
+        },
+    })
+}
+
+fn md5(text: &str) -> HttpResult<[u8; 16]> {
+    let decoded = STANDARD.decode(text.trim()).ok();
+    let md5 = decoded.and_then(|bytes| bytes.try_into().ok());
+    md5.ok_or_else(|| HttpError::BadRequest("Content-MD5 is no MD5 in base64.".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    #[test]
+    fn ranges_are_those_of_the_attachment() {
+        let of = |text: &str| {
+            let value = HeaderValue::from_str(text).unwrap();
+            range(&HeaderMap::from_iter([(header::RANGE, value)]), 10)
+        };
+        for (text, expected) in [
+            ("bytes=0-0", Some(0..1)),
+            ("bytes=2-5", Some(2..6)),
+            ("bytes=2-", Some(2..10)),
+            ("bytes=-3", Some(7..10)),
+            ("bytes=-30", Some(0..10)),
+            ("bytes=5-99", Some(5..10)),
+            ("bytes=0-1,3-4", None),
+            ("bytes=5-2", None),
+            ("lines=0-1", None),
+            ("bytes=-", None),
+            ("bytes=0-18446744073709551615", Some(0..10)),
+        ] {
+            assert_eq!(of(text).unwrap(), expected, "{text}");
+        }
+        for text in ["bytes=10-", "bytes=10-12", "bytes=-0"] {
+            let error = of(text).unwrap_err();
+            assert!(
+                matches!(error, HttpError::BadRange { length_bytes: 10 }),
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! `GET /db/id`.
+
+use super::answer::{is_known, not_modified};
+use super::parts::{self, Piece};
+use super::{Accepts, get_options, local};
+use crate::http::params::Params;
+use crate::http::target::Doc;
+use crate::http::{HttpError, HttpResult, reply};
+use crate::multipart::Boundary;
+use crate::revision::Revision;
+use crate::store::{AttachmentOption, Database, Document, Found, GetOptions};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+
+/// A document in the revisions and the form that are asked for.
+pub async fn get(Doc { db, id }: Doc, params: Params, headers: HeaderMap) -> HttpResult {
+    if id.starts_with("_local/") {
+        return local::get(&db, &id);
+    }
+    if params.is_empty() {
+        // What nearly all requests are.
+        let document = db.get(&id, &GetOptions::default())?;
+        return Ok(tagged(&document, &headers));
+    }
+    let options = get_options(&params)?;
+    let accepts = Accepts::of(&headers);
+    if let Some(open_revs) = params.get("open_revs") {
+        return revisions(&db, &id, open_revs, options, &accepts);
+    }
+    one(&db, &id, options, &accepts, &headers)
+}
+
+fn tagged(document: &Document, headers: &HeaderMap) -> Response {
+    let tag = document.revision.to_string();
+    if is_known(headers, &tag) {
+        return not_modified(&tag);
+    }
+    let mut response = json(document);
+    reply::set(&mut response, header::ETAG, &format!("\"{tag}\""));
+    response
+}
+
+fn json(document: &Document) -> Response {
+    let mut out = Vec::with_capacity(document.body.len() + document.id.len() + 80);
+    document.write_json(&mut out);
+    out.push(b'\n');
+    reply::text(StatusCode::OK, out)
+}
+
+fn one(
+    db: &Database,
+    id: &str,
+    mut options: GetOptions,
+    accepts: &Accepts,
+    headers: &HeaderMap,
+) -> HttpResult {
+    let is_related = options.attachments != AttachmentOption::Stubs
+        && accepts.allows("multipart/related")
+        && !accepts.lists("application/json");
+    if is_related {
+        follow(&mut options);
+        options.att_encoding_info = true;
+    }
+    let is_whole = !is_related && options.revision.is_some() && {
+        let plain = GetOptions {
+            revision: options.revision.clone(),
+            ..GetOptions::default()
+        };
+        plain == options
+    };
+    let document = db.get(id, &options)?;
+    if is_whole {
+        return Ok(tagged(&document, headers));
+    }
+    if !is_related {
+        return Ok(json(&document));
+    }
+    let boundary = Boundary::default();
+    let content_type = boundary.content_type("related");
+    let pieces = parts::related(&boundary, &document);
+    let length: u64 = pieces.iter().map(Piece::length).sum();
+    let mut response = parts::response(db.clone(), [pieces].into_iter(), &content_type);
+    reply::set(&mut response, header::CONTENT_LENGTH, &length.to_string());
+    Ok(response)
+}
+
+/// Attachments come after the JSON instead of within.
+fn follow(options: &mut GetOptions) {
+    options.attachments = match std::mem::take(&mut options.attachments) {
+        AttachmentOption::Inline => AttachmentOption::Follow,
+        AttachmentOption::InlineSince(since) => AttachmentOption::FollowSince(since),
+        other => other,
+    };
+}
+
+fn revisions(
+    db: &Database,
+    id: &str,
+    open_revs: &str,
+    mut options: GetOptions,
+    accepts: &Accepts,
+) -> HttpResult {
+    let wanted: Option<Vec<Revision>> = match open_revs {
+        "all" => None,
+        list => Some(
+            serde_json::from_str(list)
+                .map_err(|_| HttpError::BadParameter("open_revs", list.to_owned()))?,
+        ),
+    };
+    let is_mixed = accepts.allows("multipart/mixed") && !accepts.lists("application/json");
+    if is_mixed {
+        follow(&mut options);
+    }
+    let found = db.open_revs(id, wanted.as_deref(), &options)?;
+    if wanted.is_none() && found.is_empty() {
+        return Err(HttpError::DocumentMissing);
+    }
+    if is_mixed {
+        return Ok(parts::mixed(db.clone(), found));
+    }
+    let mut out = vec![b'['];
+    for (at, one) in found.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        match one {
+            Found::Document(document) => {
+                out.extend_from_slice(b"{\"ok\":");
+                document.write_json(&mut out);
+            }
+            Found::Missing(revision) => {
+                out.extend_from_slice(format!("{{\"missing\":\"{revision}\"").as_bytes());
+            }
+        }
+        out.push(b'}');
+    }
+    out.extend_from_slice(b"]\n");
+    Ok(reply::text(StatusCode::OK, out))
+}

@@ -1,0 +1,188 @@
+//! What goes wrong in a request, as CouchDB says it: a status, an error and a reason.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+/// The content type of nearly all answers.
+pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// An answer that isn't a success; its text is the `reason`.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)] // Each one's text says what it is.
+pub enum HttpError {
+    #[error("{0}")]
+    BadRequest(String),
+    #[error("invalid UTF-8 JSON: {0}")]
+    BadJson(String),
+    #[error("Invalid value for {0}: {1}")]
+    BadParameter(&'static str, String),
+    #[error("{0}")]
+    BadDocumentId(String),
+    #[error("{0}")]
+    BadDocument(String),
+    #[error(
+        "Name: '{0}'. Only lowercase characters (a-z), digits (0-9), and any of the characters _, $, (, ), +, -, and / are allowed. Must begin with a letter."
+    )]
+    BadDatabaseName(String),
+    #[error("{1}")]
+    Mango(&'static str, String),
+    #[error("Invalid rev format or database name in the Destination header.")]
+    BadDestination,
+    #[error("{0}")]
+    Unauthorized(String),
+    #[error("{0}")]
+    Forbidden(String),
+    #[error("missing")]
+    DocumentMissing,
+    #[error("deleted")]
+    DocumentDeleted,
+    #[error("Document is missing attachment")]
+    AttachmentMissing,
+    #[error("Database does not exist.")]
+    DatabaseMissing,
+    #[error("{0}")]
+    NotFound(String),
+    #[error("Only {0} allowed")]
+    MethodNotAllowed(String),
+    #[error("Document update conflict.")]
+    Conflict,
+    #[error("The database could not be created, the file already exists.")]
+    DatabaseExists,
+    #[error("{0}")]
+    PreconditionFailed(String),
+    #[error("{0}")]
+    DocumentTooLarge(String),
+    #[error("the request entity is too large")]
+    BodyTooLarge,
+    #[error("more than {0} documents in one request")]
+    TooManyDocuments(usize),
+    #[error("Content-Type must be {0}")]
+    BadContentType(&'static str),
+    #[error("Requested range not satisfiable")]
+    BadRange {
+        /// The attachment's.
+        length_bytes: u64,
+    },
+    #[error("{0}")]
+    Script(String),
+    #[error("{0}")]
+    ScriptTimeout(String),
+    #[error("{0}")]
+    ScriptsBusy(String),
+    #[error("{0}")]
+    NotImplemented(String),
+    #[error("The client took too long to send its request.")]
+    RequestTimeout,
+    #[error("The server is busy with other requests; try again.")]
+    Busy,
+    #[error("{0}")]
+    StorageFull(String),
+    #[error("{0}")]
+    Replication(String),
+    #[error("{0}")]
+    Internal(String),
+}
+
+/// What a handler returns.
+pub type HttpResult<T = Response> = Result<T, HttpError>;
+
+impl HttpError {
+    /// The status and CouchDB's `error`; the one list of both.
+    pub fn kind(&self) -> (StatusCode, &'static str) {
+        use HttpError as E;
+        use StatusCode as S;
+        match self {
+            E::BadRequest(_) | E::BadJson(_) => (S::BAD_REQUEST, "bad_request"),
+            E::BadDestination => (S::BAD_REQUEST, "bad_request"),
+            E::BadParameter(..) => (S::BAD_REQUEST, "query_parse_error"),
+            E::BadDocumentId(_) => (S::BAD_REQUEST, "illegal_docid"),
+            E::BadDocument(_) => (S::BAD_REQUEST, "doc_validation"),
+            E::BadDatabaseName(_) => (S::BAD_REQUEST, "illegal_database_name"),
+            E::Mango(name, _) => (S::BAD_REQUEST, name),
+            E::Unauthorized(_) => (S::UNAUTHORIZED, "unauthorized"),
+            E::Forbidden(_) => (S::FORBIDDEN, "forbidden"),
+            E::DocumentMissing | E::DocumentDeleted => (S::NOT_FOUND, "not_found"),
+            E::AttachmentMissing | E::DatabaseMissing => (S::NOT_FOUND, "not_found"),
+            E::NotFound(_) => (S::NOT_FOUND, "not_found"),
+            E::MethodNotAllowed(_) => (S::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            E::RequestTimeout => (S::REQUEST_TIMEOUT, "timeout"),
+            E::Conflict => (S::CONFLICT, "conflict"),
+            E::DatabaseExists => (S::PRECONDITION_FAILED, "file_exists"),
+            E::PreconditionFailed(_) => (S::PRECONDITION_FAILED, "precondition_failed"),
+            E::DocumentTooLarge(_) => (S::PAYLOAD_TOO_LARGE, "document_too_large"),
+            E::BodyTooLarge => (S::PAYLOAD_TOO_LARGE, "too_large"),
+            E::TooManyDocuments(_) => (S::PAYLOAD_TOO_LARGE, "too_large"),
+            E::BadContentType(_) => (S::UNSUPPORTED_MEDIA_TYPE, "bad_content_type"),
+            E::BadRange { .. } => (S::RANGE_NOT_SATISFIABLE, "requested_range_not_satisfiable"),
+            E::Script(_) => (S::INTERNAL_SERVER_ERROR, "compilation_error"),
+            E::ScriptTimeout(_) => (S::INTERNAL_SERVER_ERROR, "os_process_error"),
+            E::NotImplemented(_) => (S::NOT_IMPLEMENTED, "not_implemented"),
+            E::Busy | E::ScriptsBusy(_) => (S::SERVICE_UNAVAILABLE, "service_unavailable"),
+            E::StorageFull(_) => (S::INSUFFICIENT_STORAGE, "insufficient_storage"),
+            E::Replication(_) => (S::INTERNAL_SERVER_ERROR, "replication_error"),
+            E::Internal(_) => (S::INTERNAL_SERVER_ERROR, "internal_server_error"),
+        }
+    }
+
+    /// The answer's body, also a row's where one answer has many.
+    pub fn json(&self) -> serde_json::Map<String, serde_json::Value> {
+        let mut fields = serde_json::Map::new();
+        fields.insert("error".into(), self.kind().1.into());
+        fields.insert("reason".into(), self.to_string().into());
+        fields
+    }
+}
+
+impl IntoResponse for HttpError {
+    fn into_response(self) -> Response {
+        let (status, error) = self.kind();
+        // What is not here yet is no fault.
+        if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED {
+            tracing::error!(%status, error, reason = %self, "request failed");
+        }
+        let mut body = serde_json::Value::Object(self.json()).to_string();
+        body.push('\n');
+        let mut response = Response::new(Body::from(body));
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, JSON);
+        let special = match &self {
+            HttpError::MethodNotAllowed(allowed) => Some((header::ALLOW, allowed.clone())),
+            HttpError::BadRange { length_bytes } => {
+                Some((header::CONTENT_RANGE, format!("bytes */{length_bytes}")))
+            }
+            _ => None,
+        };
+        if let Some((name, value)) = special
+            && let Ok(value) = HeaderValue::from_str(&value)
+        {
+            headers.insert(name, value);
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::to_bytes;
+
+    #[tokio::test]
+    async fn an_error_is_couchdbs_json() {
+        let response = HttpError::DocumentMissing.into_response();
+        assert_eq!(response.status(), StatusCode::NOT_FOUND);
+        assert_eq!(response.headers()[header::CONTENT_TYPE], "application/json");
+        let body = to_bytes(response.into_body(), 1000).await.unwrap();
+        assert_eq!(body, "{\"error\":\"not_found\",\"reason\":\"missing\"}\n");
+    }
+
+    #[test]
+    fn special_headers_tell_what_would_do() {
+        let allowed = HttpError::MethodNotAllowed("GET,HEAD".into()).into_response();
+        assert_eq!(allowed.headers()[header::ALLOW], "GET,HEAD");
+        let range = HttpError::BadRange { length_bytes: 5 }.into_response();
+        assert_eq!(range.headers()[header::CONTENT_RANGE], "bytes */5");
+    }
+}

@@ -1,0 +1,90 @@
+//! The validation functions of databases, remembered until a design document changes.
+
+use super::{HttpError, HttpResult};
+use crate::script::{Function, Owner, Purpose};
+use crate::store::{AllDocs, Database, Document, GetOptions, RowValue};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A database's functions, in the order of their design documents, and the sequence up to which they are good.
+#[derive(Debug, Clone)]
+pub struct Functions {
+    pub design_seq: u64,
+    pub list: Arc<[Function]>,
+}
+
+/// The functions of all databases that were written to, read again when a design document has changed; by the database's
+/// own id.
+#[derive(Debug, Default)]
+pub struct Validations(Mutex<HashMap<String, Functions>>);
+
+/// Databases whose functions are remembered.
+const DATABASES_MAX: usize = 1000;
+
+impl Validations {
+    /// Returns the functions of a database.
+    ///
+    /// # Errors
+    /// When the design documents can't be read.
+    pub fn functions(&self, db: &Database) -> HttpResult<Functions> {
+        let design_seq = db.design_seq()?;
+        let known = self.lock().get(db.uuid()).cloned();
+        if let Some(known) = known.filter(|known| known.design_seq == design_seq) {
+            return Ok(known);
+        }
+        let mut list = Vec::new();
+        for design in designs(db)? {
+            let Ok(Value::Object(mut body)) = serde_json::from_str(&design.body) else {
+                continue;
+            };
+            if let Some(Value::String(source)) = body.remove("validate_doc_update") {
+                list.push(Function::new(source, design.body));
+            }
+        }
+        let functions = Functions {
+            design_seq,
+            list: list.into(),
+        };
+        let mut databases = self.lock();
+        if databases.len() >= DATABASES_MAX {
+            // Most of them may be deleted; those that are not are read again.
+            databases.clear();
+        }
+        databases.insert(db.uuid().to_owned(), functions.clone());
+        Ok(functions)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Functions>> {
+        self.0.lock().expect("no panic while held")
+    }
+}
+
+/// Whose functions a database's are.
+pub fn owner(db: &Database, purpose: Purpose) -> Owner {
+    Owner {
+        database: db.uuid().to_owned(),
+        purpose,
+    }
+}
+
+/// A database's design documents.
+fn designs(db: &Database) -> Result<Vec<Document>, HttpError> {
+    let mut designs = Vec::new();
+    let mut question = Some(AllDocs {
+        start: Some("_design/".to_owned()),
+        end: Some("_design0".to_owned()),
+        inclusive_end: false,
+        include_docs: Some(GetOptions::default()),
+        ..AllDocs::default()
+    });
+    while let Some(asked) = question {
+        let page = db.all_docs(&asked)?;
+        designs.extend(page.rows.into_iter().filter_map(|row| match row.value {
+            RowValue::Present { document, .. } => document.map(|document| *document),
+            _ => None,
+        }));
+        question = page.next;
+    }
+    Ok(designs)
+}

@@ -1,0 +1,43 @@
+//! What is known of a database: its numbers and its security object.
+
+use super::HttpResult;
+use super::seq::SeqFormat;
+use crate::store::{Database, Info};
+use serde_json::{Value, json};
+
+pub const SECURITY: &str = "security";
+
+/// What new databases have in CouchDB 3: for admins alone.
+const SECURITY_DEFAULT: &str = r#"{"members":{"roles":["_admin"]},"admins":{"roles":["_admin"]}}"#;
+
+/// A database's numbers as CouchDB shows them.
+pub fn info_json(info: &Info) -> Value {
+    let seq = SeqFormat::of_info(info);
+    json!({
+        "instance_start_time": (info.created_microseconds / 1_000_000).to_string(),
+        "db_name": info.name,
+        "purge_seq": seq.text(info.purge_seq),
+        "update_seq": seq.text(info.update_seq),
+        "sizes": {
+            "file": info.file_bytes,
+            "external": info.external_bytes,
+            "active": info.active_bytes,
+        },
+        "props": {},
+        "doc_del_count": info.deleted_count,
+        "doc_count": info.doc_count,
+        "disk_format_version": 8,
+        "compact_running": info.compact_running,
+        "cluster": { "q": 1, "n": 1, "w": 1, "r": 1 },
+    })
+}
+
+/// The security object, JSON; validation functions see it.
+///
+/// # Errors
+/// When it can't be read.
+pub fn security_of(db: &Database) -> HttpResult<String> {
+    Ok(db
+        .property(SECURITY)?
+        .unwrap_or_else(|| SECURITY_DEFAULT.to_owned()))
+}

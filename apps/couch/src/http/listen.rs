@@ -1,0 +1,37 @@
+//! The server at a socket.
+
+use super::{Server, routes};
+use inorder_serve::{ConnectionLimits, HttpServer};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// The time for the head of a request. Clients keep idle connections open for about a minute.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The largest head of a request. A replicator asks for many revisions in one URL.
+const HEAD_BYTES_MAX: usize = 64 << 10;
+
+/// Serves until `stop` is cancelled. Then ends feeds and replications, and waits for requests under way.
+pub async fn serve(server: Arc<Server>, listener: TcpListener, stop: CancellationToken) {
+    let limits = ConnectionLimits {
+        head_timeout: HEAD_TIMEOUT,
+        head_bytes_max: HEAD_BYTES_MAX,
+        connections_max: server.settings.connections_max,
+        connections_per_client_max: server.settings.connections_per_client_max,
+        ..ConnectionLimits::default()
+    };
+    let own_stop = server.stop.clone();
+    let http = HttpServer {
+        open: Arc::clone(&server.metrics.connections),
+        router: routes::router(server),
+        limits,
+        stop: own_stop.clone(),
+    };
+    let stopping = async {
+        stop.cancelled().await;
+        own_stop.cancel();
+    };
+    tokio::join!(stopping, http.serve(listener));
+}

@@ -1,0 +1,32 @@
+//! The server: CouchDB's protocol over a folder of databases.
+//!
+//! `routes` is the list of everything it answers; a file below `server/`, `database/` or `document/` answers each.
+
+mod blocking;
+mod body;
+mod caller;
+mod convert;
+mod database;
+mod document;
+mod error;
+mod feed;
+mod functions;
+mod gate;
+mod info;
+mod later;
+mod listen;
+mod metrics;
+mod params;
+mod reply;
+mod routes;
+mod seq;
+mod server;
+mod shared;
+mod target;
+mod updates;
+mod validation;
+
+pub use error::{HttpError, HttpResult};
+pub use listen::serve;
+pub use routes::within;
+pub use shared::{Server, ServerSettings};

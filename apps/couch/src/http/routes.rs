@@ -1,0 +1,234 @@
+//! Everything the server answers, a line each.
+
+use super::body::Question;
+use super::{HttpError, Server, database as db, document as doc, gate, later, server as srv};
+use crate::auth::User;
+use crate::status_page;
+use axum::extract::State;
+use axum::http::Method;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, delete, get, post, put};
+use axum::{Extension, Router, middleware};
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
+
+/// The server as a service.
+pub fn router(server: Arc<Server>) -> Router {
+    let routes = all().merge(status_page::routes());
+    let routes = routes.with_state(Arc::clone(&server));
+    // Around the routes as a whole: only there an answer says which methods a path has.
+    let app = Router::new()
+        .fallback_service(routes)
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&server),
+            gate::gate,
+        ));
+    match cors(&server.settings.cors_origins) {
+        Some(layer) => app.layer(layer),
+        None => app,
+    }
+}
+
+/// A mistake of this program ends the request it is in, and no other.
+fn panicked(what: Box<dyn Any + Send>) -> Response {
+    let text = what.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| what.downcast_ref::<&str>().copied());
+    HttpError::Internal(format!("panicked: {}", text.unwrap_or_default())).into_response()
+}
+
+/// The service for the server itself, without authentication: for replications of its own databases.
+pub fn within(server: Arc<Server>) -> Router {
+    all().layer(Extension(User::Anybody)).with_state(server)
+}
+
+fn all() -> Routes {
+    Router::new()
+        .merge(of_server())
+        .merge(of_databases())
+        .merge(of_documents())
+        .fallback(nothing)
+}
+
+async fn nothing() -> HttpError {
+    HttpError::NotFound("missing".to_owned())
+}
+
+type Routes = Router<Arc<Server>>;
+
+fn of_server() -> Routes {
+    Router::new()
+        .route("/", get(srv::welcome))
+        .route("/_up", get(srv::up))
+        .route("/_uuids", get(srv::uuids))
+        .route(
+            "/_session",
+            get(srv::session).post(srv::login).delete(srv::logout),
+        )
+        .route("/_all_dbs", get(srv::all_dbs))
+        .route("/_dbs_info", get(srv::dbs_info).post(srv::dbs_info_of))
+        .route("/_db_updates", get(srv::db_updates))
+        .route("/_active_tasks", get(srv::active_tasks))
+        .route("/_membership", get(srv::membership))
+        .route(
+            "/_replicate",
+            post(|server: State<Arc<Server>>, question: Question| {
+                srv::replicate(server, question, within)
+            }),
+        )
+        .route("/_scheduler/jobs", get(srv::scheduler_jobs))
+        .route("/_scheduler/docs", get(srv::scheduler_docs))
+        .route("/_node/{node}", get(srv::node))
+        .route("/_node/{node}/_config", get(srv::config))
+        .route("/_node/{node}/_config/{section}", get(srv::config_section))
+        .route(
+            "/_node/{node}/_config/{section}/{key}",
+            get(srv::config_value),
+        )
+        .route("/_node/{node}/_stats", get(srv::stats))
+        .route("/_node/{node}/_system", get(srv::system))
+        .route("/_node/{node}/_prometheus", get(srv::prometheus))
+        .route("/_reshard", any(later::cluster))
+        .route("/_reshard/{*rest}", any(later::cluster))
+        .route("/_cluster_setup", any(later::cluster))
+}
+
+fn of_databases() -> Routes {
+    Router::new()
+        .route("/{db}", database())
+        .route("/{db}/", database())
+        .route("/{db}/_all_docs", get(db::all_docs).post(db::all_docs_of))
+        .route("/{db}/_all_docs/queries", post(db::all_docs_queries))
+        .route(
+            "/{db}/_design_docs",
+            get(db::design_docs).post(db::design_docs_of),
+        )
+        .route("/{db}/_design_docs/queries", post(db::design_docs_queries))
+        .route(
+            "/{db}/_local_docs",
+            get(db::local_docs).post(db::local_docs_of),
+        )
+        .route("/{db}/_bulk_docs", post(db::bulk_docs))
+        .route("/{db}/_bulk_get", post(db::bulk_get))
+        .route("/{db}/_changes", get(db::changes).post(db::changes_of))
+        .route("/{db}/_revs_diff", post(db::revs_diff))
+        .route("/{db}/_missing_revs", post(db::missing_revs))
+        .route("/{db}/_purge", post(db::purge))
+        .route("/{db}/_find", post(db::find))
+        .route("/{db}/_explain", post(db::explain))
+        .route("/{db}/_index", get(db::indexes).post(db::create_index))
+        .route("/{db}/_index/_bulk_delete", post(db::delete_indexes))
+        .route(
+            "/{db}/_index/_design/{design}/json/{name}",
+            delete(db::delete_index),
+        )
+        .route(
+            "/{db}/_index/{design}/json/{name}",
+            delete(db::delete_index),
+        )
+        .route("/{db}/_security", get(db::security).put(db::set_security))
+        .route(
+            "/{db}/_revs_limit",
+            get(db::revs_limit).put(db::set_revs_limit),
+        )
+        .route("/{db}/_compact", post(db::compact))
+        .route("/{db}/_compact/{design}", post(db::compact_views))
+        .route("/{db}/_view_cleanup", post(db::compact_views))
+        .route("/{db}/_ensure_full_commit", post(db::ensure_full_commit))
+        .route("/{db}/_shards", get(db::shards))
+        .route("/{db}/_shards/{id}", get(db::shards_of))
+        .route("/{db}/_sync_shards", post(db::sync_shards))
+        .route("/{db}/_partition/{*rest}", any(later::partition))
+}
+
+fn database() -> axum::routing::MethodRouter<Arc<Server>> {
+    get(db::info)
+        .put(db::create)
+        .delete(db::delete)
+        .post(doc::post)
+}
+
+fn of_documents() -> Routes {
+    Router::new()
+        .route("/{db}/{id}", document())
+        .route("/{db}/{id}/{*attachment}", attachment())
+        .route("/{db}/_local/{local}", document())
+        .route("/{db}/_design/{design}", document())
+        .route("/{db}/_design/{design}/{*attachment}", attachment())
+        .route("/{db}/_design/{design}/_info", any(later::view))
+        .route("/{db}/_design/{design}/_view/{*rest}", any(later::view))
+        .route(
+            "/{db}/_design/{design}/_show/{*rest}",
+            any(later::design_function),
+        )
+        .route(
+            "/{db}/_design/{design}/_list/{*rest}",
+            any(later::design_function),
+        )
+        .route(
+            "/{db}/_design/{design}/_update/{*rest}",
+            any(later::design_function),
+        )
+        .route(
+            "/{db}/_design/{design}/_rewrite/{*rest}",
+            any(later::design_function),
+        )
+        .route("/{db}/_design/{design}/_search/{*rest}", any(later::search))
+        .route(
+            "/{db}/_design/{design}/_nouveau/{*rest}",
+            any(later::search),
+        )
+}
+
+fn document() -> axum::routing::MethodRouter<Arc<Server>> {
+    // COPY is no method that a route can have by name.
+    get(doc::get)
+        .put(doc::put)
+        .delete(doc::delete)
+        .fallback(doc::copy)
+}
+
+fn attachment() -> axum::routing::MethodRouter<Arc<Server>> {
+    get(doc::get_attachment)
+        .merge(put(doc::put_attachment))
+        .delete(doc::delete_attachment)
+}
+
+/// What web pages of other origins may do; none when no origin is allowed.
+fn cors(origins: &[String]) -> Option<CorsLayer> {
+    if origins.is_empty() {
+        return None;
+    }
+    let origin = if origins.iter().any(|origin| origin == "*") {
+        // Not the asterisk itself: browsers refuse it in answers to requests with credentials.
+        AllowOrigin::mirror_request()
+    } else {
+        AllowOrigin::list(origins.iter().filter_map(|origin| origin.parse().ok()))
+    };
+    let methods = ["GET", "HEAD", "PUT", "POST", "DELETE", "COPY"];
+    let methods = methods
+        .iter()
+        .filter_map(|name| Method::from_bytes(name.as_bytes()).ok());
+    let exposed = [
+        "content-type",
+        "cache-control",
+        "accept-ranges",
+        "etag",
+        "server",
+        "content-md5",
+        "location",
+    ];
+    let exposed = exposed.iter().filter_map(|name| name.parse().ok());
+    Some(
+        CorsLayer::new()
+            .allow_origin(origin)
+            .allow_credentials(true)
+            .allow_methods(AllowMethods::list(methods))
+            .allow_headers(AllowHeaders::mirror_request())
+            .expose_headers(ExposeHeaders::list(exposed))
+            .max_age(Duration::from_secs(600)),
+    )
+}

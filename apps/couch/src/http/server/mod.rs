@@ -1,0 +1,17 @@
+//! What is asked of the server as a whole.
+
+mod databases;
+mod node;
+mod replicate;
+mod session;
+mod updates;
+mod welcome;
+
+pub use databases::{all_dbs, dbs_info, dbs_info_of};
+pub use node::{
+    active_tasks, config, config_section, config_value, membership, node, prometheus, stats, system,
+};
+pub use replicate::{replicate, scheduler_docs, scheduler_jobs};
+pub use session::{login, logout, session};
+pub use updates::db_updates;
+pub use welcome::{up, uuids, welcome};

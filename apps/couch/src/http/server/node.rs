@@ -1,0 +1,195 @@
+//! `/_node`, `/_membership` and `/_active_tasks`: this one node, looked at.
+
+use crate::http::metrics::Metric;
+use crate::http::{HttpError, HttpResult, Server, reply};
+use crate::tasks::NODE;
+use axum::extract::{Path, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+use std::sync::Arc;
+
+fn require_this_node(node: &str) -> HttpResult<()> {
+    if node == "_local" || node == NODE {
+        Ok(())
+    } else {
+        Err(HttpError::NotFound(format!("no such node: {node}")))
+    }
+}
+
+/// `GET /_membership`: the cluster, which is this node.
+pub async fn membership() -> HttpResult {
+    let nodes = json!({ "all_nodes": [NODE], "cluster_nodes": [NODE] });
+    reply::json(StatusCode::OK, &nodes)
+}
+
+/// `GET /_active_tasks`.
+pub async fn active_tasks(State(server): State<Arc<Server>>) -> HttpResult {
+    reply::json(StatusCode::OK, &server.tasks.list())
+}
+
+/// `GET /_node/_local`: the node's name.
+pub async fn node(Path(node): Path<String>) -> HttpResult {
+    require_this_node(&node)?;
+    reply::json(StatusCode::OK, &json!({ "name": NODE }))
+}
+
+/// The settings, as far as CouchDB has names for them; set on the command line, not here.
+fn settings(server: &Server) -> Value {
+    let limits = crate::store::Limits::default();
+    let (address, port) = server.settings.listen.rsplit_once(':').unwrap_or_default();
+    let origins = &server.settings.cors_origins;
+    json!({
+        "chttpd": {
+            "bind_address": address,
+            "port": port,
+            "enable_cors": (!origins.is_empty()).to_string(),
+            "max_http_request_size": server.settings.body_bytes_max.to_string(),
+            "require_valid_user": server.auth.has_admin().to_string(),
+        },
+        "cors": {
+            "credentials": "true",
+            "origins": origins.join(","),
+            "methods": "GET, HEAD, PUT, POST, DELETE, COPY",
+        },
+        "couchdb": {
+            "uuid": server.settings.uuid,
+            "max_document_size": limits.document_bytes_max.to_string(),
+            "max_attachment_size": limits.attachment_bytes_max.to_string(),
+        },
+        "couch_httpd_auth": {
+            "timeout": crate::auth::session::SESSION_SECONDS.to_string(),
+        },
+        "uuids": { "algorithm": "uuid_v7" },
+        "vendor": { "name": "inorder-couch", "version": env!("CARGO_PKG_VERSION") },
+    })
+}
+
+/// `GET /_node/_local/_config`.
+pub async fn config(State(server): State<Arc<Server>>, Path(node): Path<String>) -> HttpResult {
+    require_this_node(&node)?;
+    reply::json(StatusCode::OK, &settings(&server))
+}
+
+/// `GET /_node/_local/_config/SECTION`.
+pub async fn config_section(
+    State(server): State<Arc<Server>>,
+    Path((node, section)): Path<(String, String)>,
+) -> HttpResult {
+    require_this_node(&node)?;
+    let settings = settings(&server);
+    let section = settings.get(section).cloned();
+    reply::json(StatusCode::OK, &section.unwrap_or_else(|| json!({})))
+}
+
+/// `GET /_node/_local/_config/SECTION/KEY`.
+pub async fn config_value(
+    State(server): State<Arc<Server>>,
+    Path((node, section, key)): Path<(String, String, String)>,
+) -> HttpResult {
+    require_this_node(&node)?;
+    let settings = settings(&server);
+    let value = settings.get(section).and_then(|section| section.get(key));
+    let missing = || HttpError::NotFound("unknown_config_value".to_owned());
+    reply::json(StatusCode::OK, value.ok_or_else(missing)?)
+}
+
+/// `GET /_node/_local/_stats`: the counters as CouchDB nests them.
+pub async fn stats(State(server): State<Arc<Server>>, Path(node): Path<String>) -> HttpResult {
+    require_this_node(&node)?;
+    let mut httpd = Map::new();
+    for metric in server.metrics.list() {
+        let name = metric
+            .name
+            .trim_start_matches("httpd_")
+            .trim_end_matches("_total");
+        let value = json!({ "value": metric.value, "type": metric.kind, "desc": metric.help });
+        match metric.label {
+            None => {
+                httpd.insert(name.to_owned(), value);
+            }
+            Some((_, label)) => {
+                let group = httpd
+                    .entry(format!("httpd_{name}"))
+                    .or_insert_with(|| json!({}));
+                group[label] = value;
+            }
+        }
+    }
+    reply::json(StatusCode::OK, &json!({ "couchdb": { "httpd": httpd } }))
+}
+
+/// `GET /_node/_local/_system`: the process.
+pub async fn system(State(server): State<Arc<Server>>, Path(node): Path<String>) -> HttpResult {
+    require_this_node(&node)?;
+    let body = json!({
+        "uptime": server.started.elapsed().as_secs(),
+        "memory": { "resident_bytes": resident_bytes() },
+        "process_count": 1,
+    });
+    reply::json(StatusCode::OK, &body)
+}
+
+/// Memory of this process; none where the system doesn't tell.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+/// `GET /_node/_local/_prometheus`: the counters in the text format of Prometheus, version 0.0.4.
+pub async fn prometheus(State(server): State<Arc<Server>>, Path(node): Path<String>) -> HttpResult {
+    require_this_node(&node)?;
+    let mut metrics = server.metrics.list();
+    let gauge = |name, help, value| Metric {
+        name,
+        label: None,
+        kind: "gauge",
+        help,
+        value,
+    };
+    let uptime = server.started.elapsed().as_secs_f64();
+    metrics.push(gauge("uptime_seconds", "Seconds since the start", uptime));
+    let databases = server.databases.names()?.len();
+    metrics.push(gauge("databases", "Databases", databases as f64));
+    if let Some(bytes) = resident_bytes() {
+        let help = "Memory of the process";
+        metrics.push(gauge("process_resident_memory_bytes", help, bytes as f64));
+    }
+    let mut response = Response::new(exposition(&metrics).into());
+    let content_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, content_type);
+    Ok(response)
+}
+
+fn exposition(metrics: &[Metric]) -> String {
+    let mut text = String::new();
+    let mut last = "";
+    for Metric {
+        name,
+        label,
+        kind,
+        help,
+        value,
+    } in metrics
+    {
+        if *name != last {
+            let _ = writeln!(
+                text,
+                "# HELP couchdb_{name} {help}\n# TYPE couchdb_{name} {kind}"
+            );
+            last = name;
+        }
+        let _ = match label {
+            Some((label, of)) => writeln!(text, "couchdb_{name}{{{label}=\"{of}\"}} {value}"),
+            None => writeln!(text, "couchdb_{name} {value}"),
+        };
+    }
+    text
+}

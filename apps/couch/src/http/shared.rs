@@ -1,0 +1,100 @@
+//! What the request handlers share.
+
+use super::functions::Validations;
+use super::metrics::Metrics;
+use super::updates::DatabaseUpdates;
+use crate::auth::Auth;
+use crate::replicate::Replicator;
+use crate::script::{ScriptSettings, Scripts};
+use crate::store::Databases;
+use crate::tasks::Tasks;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+/// The bytes of a permit of [`Server::body_memory`].
+pub const PERMIT_BYTES: usize = 4096;
+
+/// The settings of a server.
+#[derive(Debug, Clone)]
+pub struct ServerSettings {
+    /// The address it listens at, as it is shown to clients.
+    pub listen: String,
+    /// The server's id, 32 hexadecimal digits, the same after every start.
+    pub uuid: String,
+    /// Bytes of a request's body that is read as a whole.
+    pub body_bytes_max: usize,
+    /// Bytes of all such bodies together.
+    pub bodies_bytes_max: usize,
+    /// Web pages of these origins may use the server; `*` is any.
+    pub cors_origins: Vec<String>,
+    /// Open connections. Further ones wait to be accepted.
+    pub connections_max: usize,
+    /// Open connections of one client address. Further ones are closed.
+    pub connections_per_client_max: usize,
+    /// How functions of design documents are run.
+    pub scripts: ScriptSettings,
+}
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        ServerSettings {
+            listen: "127.0.0.1:5984".to_owned(),
+            uuid: crate::auth::hex(&crate::auth::random::<16>()),
+            body_bytes_max: 64 << 20,
+            bodies_bytes_max: 256 << 20,
+            cors_origins: Vec::new(),
+            connections_max: 10_000,
+            connections_per_client_max: 10_000,
+            scripts: ScriptSettings::default(),
+        }
+    }
+}
+
+/// The state that the request handlers share.
+#[derive(Debug)]
+pub struct Server {
+    /// The databases.
+    pub databases: Databases,
+    /// Authenticates requests.
+    pub auth: Auth,
+    /// The settings.
+    pub settings: ServerSettings,
+    /// Tasks under way, for `_active_tasks`.
+    pub tasks: Arc<Tasks>,
+    /// Replications.
+    pub replicator: Replicator,
+    /// Cancelled at the stop: feeds and replications end.
+    pub stop: CancellationToken,
+    pub(super) scripts: Scripts,
+    pub(super) validations: Validations,
+    pub(super) metrics: Metrics,
+    pub(super) updates: DatabaseUpdates,
+    pub(super) body_memory: Arc<Semaphore>,
+    pub(super) started: Instant,
+}
+
+impl Server {
+    /// A server that doesn't listen yet. Must be made within a tokio runtime.
+    pub fn new(databases: Databases, auth: Auth, settings: ServerSettings) -> Arc<Self> {
+        let stop = CancellationToken::new();
+        let tasks = Arc::new(Tasks::default());
+        Arc::new(Server {
+            replicator: Replicator::new(Arc::clone(&tasks), stop.clone()),
+            updates: DatabaseUpdates::new(&databases),
+            scripts: Scripts::new(settings.scripts.clone()),
+            validations: Validations::default(),
+            metrics: Metrics::default(),
+            body_memory: Arc::new(Semaphore::new(
+                settings.bodies_bytes_max.div_ceil(PERMIT_BYTES),
+            )),
+            started: Instant::now(),
+            databases,
+            auth,
+            settings,
+            tasks,
+            stop,
+        })
+    }
+}

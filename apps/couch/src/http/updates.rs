@@ -1,0 +1,134 @@
+//! The events of all databases, with sequences.
+
+use super::{HttpError, HttpResult};
+use crate::store::{self, DatabaseEvent, Databases, Event};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+use tokio::sync::{broadcast, watch};
+
+/// The last event of each database, with a sequence that counts from the start of the server.
+///
+/// It begins with an event for every database and every deleted one. A client with a sequence from before the start receives all
+/// of them, and so misses no event.
+#[derive(Debug)]
+pub struct DatabaseUpdates {
+    inner: Arc<Inner>,
+    /// Distinguishes the sequences of this start from those of earlier ones.
+    start: String,
+}
+
+#[derive(Debug)]
+struct Inner {
+    databases: Databases,
+    events: Mutex<BTreeMap<String, (u64, Event)>>,
+    seq: watch::Sender<u64>,
+}
+
+impl DatabaseUpdates {
+    /// Listens to the events of a folder of databases.
+    pub fn new(databases: &Databases) -> Self {
+        let mut events = databases.events();
+        let inner = Arc::new(Inner {
+            databases: databases.clone(),
+            events: Mutex::default(),
+            seq: watch::Sender::new(0),
+        });
+        inner.add_all();
+        let listener = Arc::downgrade(&inner);
+        tokio::spawn(async move {
+            loop {
+                let event = events.recv().await;
+                let Some(inner) = listener.upgrade() else {
+                    return;
+                };
+                match event {
+                    Ok(event) => inner.add(event),
+                    Err(broadcast::error::RecvError::Lagged(_)) => inner.add_all(),
+                    Err(broadcast::error::RecvError::Closed) => return,
+                }
+            }
+        });
+        DatabaseUpdates {
+            inner,
+            start: crate::auth::hex(&crate::auth::random::<4>()),
+        }
+    }
+
+    /// Reads the parameter `since`.
+    ///
+    /// # Errors
+    /// When it is no sequence.
+    pub fn since(&self, text: &str) -> HttpResult<u64> {
+        if text == "now" {
+            return Ok(*self.inner.seq.borrow());
+        }
+        let (number, start) = text.split_once('-').unwrap_or((text, &self.start));
+        let wrong = |_| HttpError::BadParameter("since", text.to_owned());
+        let number = number.parse().map_err(wrong)?;
+        Ok(if start == self.start { number } else { 0 })
+    }
+
+    /// Returns a sequence as clients see it.
+    pub fn seq_text(&self, seq: u64) -> String {
+        format!("{seq}-{}", self.start)
+    }
+
+    /// Returns a receiver of the sequence of the last event.
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        self.inner.seq.subscribe()
+    }
+
+    /// Returns the events after a sequence, in order.
+    pub fn after(&self, since: u64) -> Vec<(u64, String, Event)> {
+        self.inner.after(since)
+    }
+}
+
+impl Inner {
+    fn events(&self) -> MutexGuard<'_, BTreeMap<String, (u64, Event)>> {
+        self.events.lock().expect("no panic while held")
+    }
+
+    fn add(&self, event: DatabaseEvent) {
+        let mut events = self.events();
+        let seq = *self.seq.borrow() + 1;
+        events.insert(event.name, (seq, event.event));
+        drop(events);
+        self.seq.send_replace(seq);
+    }
+
+    /// Some events are not known: any database may have changed, or be gone.
+    fn add_all(&self) {
+        if let Err(error) = self.try_add_all() {
+            tracing::error!(%error, "cannot list the databases");
+        }
+    }
+
+    fn try_add_all(&self) -> store::Result<()> {
+        let mut gone = BTreeSet::from_iter(self.databases.deleted_names()?);
+        gone.extend(self.events().keys().cloned());
+        for name in self.databases.names()? {
+            gone.remove(&name);
+            let event = Event::Updated;
+            self.add(DatabaseEvent { name, event });
+        }
+        for name in gone {
+            let known = self.events().get(&name).map(|(_, event)| *event);
+            if known != Some(Event::Deleted) {
+                let event = Event::Deleted;
+                self.add(DatabaseEvent { name, event });
+            }
+        }
+        Ok(())
+    }
+
+    fn after(&self, since: u64) -> Vec<(u64, String, Event)> {
+        let events = self.events();
+        let later = events.iter().filter(|(_, (seq, _))| *seq > since);
+        let mut later: Vec<_> = later
+            .map(|(name, (seq, event))| (*seq, name.clone(), *event))
+            .collect();
+        later.sort_unstable_by_key(|(seq, ..)| *seq);
+        later
+    }
+}

@@ -1,0 +1,273 @@
+//! `validate_doc_update`: the functions of design documents that every edit is shown to before it is written.
+//!
+//! They are called before an edit is handed to the database's writing thread, which never waits for a function. It writes
+//! only what is still as it was when the functions saw it, and gives back the rest, to be shown to them again.
+
+use super::blocking::blocking;
+use super::functions::{Functions, owner};
+use super::info::security_of;
+use super::{HttpError, HttpResult, Server};
+use crate::auth::User;
+use crate::script::{Purpose, ScriptError, Verdict};
+use crate::store::{
+    Consent, Database, Document, Draft, Edit, Mode, Outcome, Progress, Proposal, Refusal,
+};
+use serde_json::json;
+use std::collections::HashSet;
+
+/// Documents, and bytes of them, that are shown to functions at once.
+const DRAFTS_MAX: usize = 1000;
+const PROPOSED_BYTES_MAX: usize = 4 << 20;
+
+/// Reading more documents than that would keep other requests waiting.
+const INLINE_DRAFTS_MAX: usize = 8;
+
+/// An edit is shown again when its document has changed meanwhile; so often in a row is no coincidence.
+const ROUNDS_MAX: u32 = 10;
+
+/// Writes edits that the database's functions allow this user; what became of them is in the order they were given.
+///
+/// # Errors
+/// When the design documents can't be read, or the edits not written.
+pub async fn write(
+    server: &Server,
+    user: &User,
+    db: &Database,
+    edits: Vec<Edit>,
+    mode: Mode,
+) -> HttpResult<Vec<Outcome>> {
+    let mut writing = Writing {
+        outcomes: edits.iter().map(|_| None).collect(),
+        waiting: Vec::with_capacity(edits.len()),
+        server,
+        user,
+        db,
+        mode,
+    };
+    for (index, edit) in edits.into_iter().enumerate() {
+        match db.draft(edit) {
+            Ok(draft) => writing.waiting.push(Waiting {
+                index,
+                rounds: 0,
+                draft,
+            }),
+            Err(refusal) => writing.outcomes[index] = Some(Err(refusal)),
+        }
+    }
+    while !writing.waiting.is_empty() {
+        writing.round().await?;
+    }
+    Ok(writing.outcomes.into_iter().flatten().collect())
+}
+
+/// Edits on their way.
+struct Writing<'a> {
+    server: &'a Server,
+    user: &'a User,
+    db: &'a Database,
+    mode: Mode,
+    outcomes: Vec<Option<Outcome>>,
+    waiting: Vec<Waiting>,
+}
+
+/// An edit that is not written yet.
+struct Waiting {
+    index: usize,
+    rounds: u32,
+    draft: Draft,
+}
+
+impl Writing<'_> {
+    /// Shows some edits to the functions, and writes what they allow.
+    async fn round(&mut self) -> HttpResult<()> {
+        let functions = self.server.validations.functions(self.db)?;
+        let round = match functions.list.is_empty() {
+            true => {
+                let mut all = std::mem::take(&mut self.waiting);
+                for waiting in &mut all {
+                    waiting.draft.consent = Consent::Given {
+                        design_seq: functions.design_seq,
+                        basis: None,
+                    };
+                }
+                all
+            }
+            false => self.shown(&functions).await?,
+        };
+        let (places, drafts): (Vec<_>, Vec<_>) = round
+            .into_iter()
+            .map(|waiting| ((waiting.index, waiting.rounds), waiting.draft))
+            .unzip();
+        if drafts.is_empty() {
+            return Ok(());
+        }
+        let written = self.db.write_drafts(drafts, self.mode).await?;
+        for ((index, rounds), progress) in places.into_iter().zip(written) {
+            match progress {
+                Progress::Done(outcome) => self.outcomes[index] = Some(outcome),
+                Progress::Stale(_) if rounds >= ROUNDS_MAX => {
+                    let reason = "The document was changed again and again meanwhile; try again.";
+                    self.outcomes[index] = Some(Err(Refusal::Busy(reason.to_owned())));
+                }
+                Progress::Stale(draft) => self.waiting.push(Waiting {
+                    index,
+                    rounds: rounds + 1,
+                    draft,
+                }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes some of the edits, and leaves those that the functions allow.
+    async fn shown(&mut self, functions: &Functions) -> HttpResult<Vec<Waiting>> {
+        let (places, mut drafts) = self.take_some();
+        let (db, mode) = (self.db.clone(), self.mode);
+        let propose = move || {
+            let proposals = db.propose(&drafts, mode, PROPOSED_BYTES_MAX)?;
+            let left = drafts.split_off(proposals.len());
+            Ok::<_, HttpError>((drafts, left, proposals))
+        };
+        let (drafts, left, proposals) = match places.len() > INLINE_DRAFTS_MAX {
+            true => blocking(propose).await??,
+            false => propose()?,
+        };
+        let mut places = places.into_iter();
+        let mut asked = Vec::with_capacity(drafts.len());
+        for (mut draft, proposal) in drafts.into_iter().zip(&proposals) {
+            draft.consent = proposal.as_ref().map_or(Consent::Missing, |proposal| {
+                let basis = Some(proposal.basis.clone());
+                Consent::Given {
+                    design_seq: functions.design_seq,
+                    basis,
+                }
+            });
+            let (index, rounds) = places.next().unwrap_or_default();
+            asked.push(Waiting {
+                index,
+                rounds,
+                draft,
+            });
+        }
+        for ((index, rounds), draft) in places.zip(left) {
+            self.waiting.push(Waiting {
+                index,
+                rounds,
+                draft,
+            });
+        }
+        let refusals = self.refusals(functions, &proposals).await?;
+        let mut allowed = Vec::with_capacity(asked.len());
+        for (waiting, refusal) in asked.into_iter().zip(refusals.list) {
+            match refusal {
+                Some(refusal) => self.outcomes[waiting.index] = Some(Err(refusal)),
+                None => allowed.push(waiting),
+            }
+        }
+        if let Some(fatal) = refusals.fatal {
+            // A function that was stopped is not tried with the next of many documents.
+            for waiting in std::mem::take(&mut self.waiting) {
+                self.outcomes[waiting.index] = Some(Err(fatal.clone()));
+            }
+        }
+        Ok(allowed)
+    }
+
+    /// Takes the first edits out of those that wait, of each document one: the next is made from what this one leaves.
+    fn take_some(&mut self) -> (Vec<(usize, u32)>, Vec<Draft>) {
+        let mut ids = HashSet::new();
+        let (mut places, mut drafts, mut left) = (Vec::new(), Vec::new(), Vec::new());
+        self.waiting.sort_by_key(|waiting| waiting.index);
+        for waiting in std::mem::take(&mut self.waiting) {
+            if drafts.len() < DRAFTS_MAX && ids.insert(waiting.draft.id().to_owned()) {
+                places.push((waiting.index, waiting.rounds));
+                drafts.push(waiting.draft);
+            } else {
+                left.push(waiting);
+            }
+        }
+        self.waiting = left;
+        (places, drafts)
+    }
+
+    /// Asks all functions about proposals, one function after the other.
+    async fn refusals(
+        &self,
+        functions: &Functions,
+        proposals: &[Option<Proposal>],
+    ) -> HttpResult<Refusals> {
+        let mut refusals = Refusals {
+            list: proposals.iter().map(|_| None).collect(),
+            fatal: None,
+        };
+        let shown: Vec<_> = proposals
+            .iter()
+            .enumerate()
+            .filter_map(|(at, proposal)| Some((at, proposal.as_ref()?)))
+            .map(|(at, Proposal { new, old, .. })| {
+                let old = old.as_ref().map(Document::to_json);
+                (at, new.to_json(), old.unwrap_or_else(|| "null".to_owned()))
+            })
+            .collect();
+        if shown.is_empty() {
+            return Ok(refusals);
+        }
+        let (db, user) = (self.db, self.user);
+        let security = security_of(db)?;
+        let user = json!({ "db": db.name(), "name": user.name(), "roles": user.roles() });
+        let user = user.to_string();
+        let owner = owner(db, Purpose::Write);
+        for function in functions.list.iter() {
+            let (places, updates): (Vec<usize>, Vec<[&str; 2]>) = shown
+                .iter()
+                .filter(|(at, ..)| refusals.list[*at].is_none())
+                .map(|(at, new, old)| (*at, [new.as_str(), old.as_str()]))
+                .unzip();
+            if places.is_empty() {
+                break;
+            }
+            let scripts = &self.server.scripts;
+            let verdicts = scripts
+                .validate(&owner, function, &user, &security, updates.as_flattened())
+                .await;
+            let mut fatal = None;
+            for (at, verdict) in places.iter().zip(&verdicts) {
+                refusals.list[*at] = refusal(verdict);
+            }
+            if verdicts.len() < places.len()
+                || matches!(
+                    verdicts.last(),
+                    Some(Err(ScriptError::Timeout(_) | ScriptError::Busy))
+                )
+            {
+                fatal = verdicts.last().and_then(refusal);
+            }
+            if fatal.is_some() {
+                for at in places.iter().skip(verdicts.len()) {
+                    refusals.list[*at].clone_from(&fatal);
+                }
+                refusals.fatal = fatal;
+            }
+        }
+        Ok(refusals)
+    }
+}
+
+/// What functions say about proposals.
+struct Refusals {
+    /// In the order of the proposals.
+    list: Vec<Option<Refusal>>,
+    /// Why nothing more is to be tried.
+    fatal: Option<Refusal>,
+}
+
+fn refusal(verdict: &Result<Verdict, ScriptError>) -> Option<Refusal> {
+    match verdict {
+        Ok(Verdict::Fine) => None,
+        Ok(Verdict::Forbidden(reason)) => Some(Refusal::Forbidden(reason.clone())),
+        Ok(Verdict::Unauthorized(reason)) => Some(Refusal::Unauthorized(reason.clone())),
+        Err(error @ ScriptError::Busy) => Some(Refusal::Busy(error.to_string())),
+        Err(error @ ScriptError::Timeout(_)) => Some(Refusal::Stopped(error.to_string())),
+        Err(error) => Some(Refusal::Failed(error.to_string())),
+    }
+}

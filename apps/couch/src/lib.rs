@@ -1,0 +1,18 @@
+//! A document store on SQLite, and a server for it that speaks CouchDB's protocol.
+//!
+//! [`store`] keeps documents with all their revisions, attachments and changes, and needs no server. [`revision`] says
+//! which revision follows from an edit, and how the histories of two stores become one. [`mango`] finds documents by what
+//! is in them. [`http`] is the server and [`replicate`] its way to others; [`auth`] authenticates requests, [`script`] runs the
+//! functions of design documents, [`multipart`] reads and writes documents with their attachments.
+
+pub mod auth;
+pub mod http;
+pub mod json;
+pub mod mango;
+pub mod multipart;
+pub mod replicate;
+pub mod revision;
+pub mod script;
+pub mod status_page;
+pub mod store;
+pub mod tasks;

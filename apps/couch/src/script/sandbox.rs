@@ -1,0 +1,207 @@
+//! One function in a QuickJS runtime of its own. It has no time limit: the server kills the process.
+
+use super::wire::{Failure, Method};
+use rquickjs::function::Rest;
+use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Runtime};
+
+/// The longest reason that is passed on.
+const REASON_CHARS_MAX: usize = 4096;
+
+/// The depth of nested calls; well within the stack of the thread that runs it.
+const STACK_BYTES_MAX: usize = 512 << 10;
+
+/// One function of a design document, ready to be called.
+pub struct Script {
+    context: Context,
+}
+
+impl std::fmt::Debug for Script {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Script")
+    }
+}
+
+/// The name the callable is kept under in the global object.
+const CALLABLE: &str = "\u{0}callable";
+
+impl Script {
+    /// Compiles `source`, a function expression of the design document `design` (JSON), with so many bytes of heap.
+    ///
+    /// # Errors
+    /// When it is no function, or compiling it takes too much memory.
+    pub fn new(source: &str, design: &str, memory_bytes_max: usize) -> Result<Self, Failure> {
+        let start = |error: rquickjs::Error| Failure::Failed(error.to_string());
+        let runtime = Runtime::new().map_err(start)?;
+        runtime.set_memory_limit(memory_bytes_max);
+        runtime.set_max_stack_size(STACK_BYTES_MAX);
+        let context = Context::full(&runtime).map_err(start)?;
+        let script = Script { context };
+        let compiled = script.run(|ctx| {
+            let make: Function = ctx.eval(include_str!("prelude.js"))?;
+            let callable: Object = make.call((trimmed(source), design))?;
+            ctx.globals().set(CALLABLE, callable)
+        });
+        compiled.map_err(Failure::Compile)?;
+        Ok(script)
+    }
+
+    /// Calls the function with JSON texts; its answer is JSON, too.
+    ///
+    /// # Errors
+    /// When the function throws, or takes too much memory.
+    pub fn call(&self, method: Method, arguments: &[&str]) -> Result<String, Failure> {
+        let called = self.run(|ctx| {
+            let callable: Object = ctx.globals().get(CALLABLE)?;
+            let method: Function = callable.get(method.name())?;
+            method.call((Rest(arguments.to_vec()),))
+        });
+        called.map_err(Failure::Failed)
+    }
+
+    fn run<T>(
+        &self,
+        call: impl for<'js> FnOnce(&Ctx<'js>) -> rquickjs::Result<T>,
+    ) -> Result<T, String> {
+        self.context
+            .with(|ctx| call(&ctx).catch(&ctx).map_err(describe))
+    }
+}
+
+/// Function sources often end like statements.
+fn trimmed(source: &str) -> &str {
+    source.trim_end_matches(|c: char| c == ';' || c.is_whitespace())
+}
+
+fn describe(error: CaughtError<'_>) -> String {
+    let mut reason = match error {
+        CaughtError::Exception(exception) => exception.message().unwrap_or_default(),
+        CaughtError::Value(value) => {
+            let text = value.as_string().and_then(|text| text.to_string().ok());
+            text.unwrap_or_else(|| "it threw a value that is no Error".to_owned())
+        }
+        CaughtError::Error(error) => error.to_string(),
+    };
+    if let Some((end, _)) = reason.char_indices().nth(REASON_CHARS_MAX) {
+        reason.truncate(end);
+    }
+    reason
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn script(source: &str) -> Result<Script, Failure> {
+        let design = r#"{"lib":{"a":"exports.three = 3;","b":{"c":"exports.four = require('../a').three + 1"}}}"#;
+        Script::new(source, design, 4 << 20)
+    }
+
+    fn filter(script: &Script, doc: &str, request: &str) -> Result<String, Failure> {
+        script.call(Method::Filter, &[request, doc])
+    }
+
+    #[test]
+    fn a_filter_sees_document_and_request() {
+        let after = script("function (doc, req) { return doc.year > +req.query.after; };\n");
+        let after = after.unwrap();
+        let after = |year| {
+            let request = format!(r#"{{"query":{{"after":"{year}"}}}}"#);
+            filter(&after, r#"{"year":1999}"#, &request).unwrap()
+        };
+        assert_eq!((&*after(1998), &*after(1999)), ("true", "false"));
+    }
+
+    #[test]
+    fn a_map_function_emits_or_not() {
+        let map = script("doc => { if (doc.a) emit(doc.a, null) }").unwrap();
+        let emits = |doc| map.call(Method::Map, &[doc]).unwrap();
+        assert_eq!((&*emits(r#"{"a":1}"#), &*emits("{}")), ("true", "false"));
+    }
+
+    #[test]
+    fn a_validation_forbids_and_says_why() {
+        let validate = script(
+            "function (doc, old, user, sec) {
+               if (old && old.locked) throw({forbidden: 'locked by ' + old.by});
+               if (user.roles.indexOf('_admin') < 0) throw({unauthorized: 'admins only'});
+               if (doc.broken) null.x;
+             }",
+        )
+        .unwrap();
+        let (admin, nobody) = (r#"{"roles":["_admin"]}"#, r#"{"roles":[]}"#);
+        let validate = |doc, old, user| validate.call(Method::Validate, &[user, "{}", doc, old]);
+        assert_eq!(validate("{}", "null", admin).unwrap(), "null");
+        assert_eq!(
+            validate("{}", r#"{"locked":true,"by":"anna"}"#, admin).unwrap(),
+            r#"["forbidden","locked by anna"]"#
+        );
+        assert_eq!(
+            validate("{}", "null", nobody).unwrap(),
+            r#"["unauthorized","admins only"]"#
+        );
+        let broken = validate(r#"{"broken":1}"#, "null", admin);
+        assert!(matches!(broken, Err(Failure::Failed(_))), "{broken:?}");
+    }
+
+    #[test]
+    fn modules_of_the_design_document_are_found() {
+        let four = script("() => require('lib/b/c').four === 4").unwrap();
+        assert_eq!(filter(&four, "{}", "{}").unwrap(), "true");
+        let missing = script("() => require('lib/none')").unwrap();
+        assert!(filter(&missing, "{}", "{}").is_err());
+    }
+
+    #[test]
+    fn what_is_no_function_is_refused() {
+        for source in ["", "1", "function (", "throw 1", "'a'); throw('x'"] {
+            let refused = script(source).unwrap_err();
+            assert!(
+                matches!(refused, Failure::Compile(_)),
+                "{source}: {refused:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn memory_and_stack_end_in_errors() {
+        for body in [
+            "const a = []; for (;;) a.push('x'.repeat(1000) + a.length)",
+            "return 'x'.repeat(1 << 29).length > 0",
+            "function f() { return f() + 1 } return f()",
+            "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return JSON.stringify(a)",
+        ] {
+            let greedy = script(&format!("function () {{ {body} }}")).unwrap();
+            assert!(filter(&greedy, "{}", "{}").is_err(), "{body}");
+        }
+        let deep = script("() => true").unwrap();
+        let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(filter(&deep, &nested, "{}").is_err());
+        assert_eq!(filter(&deep, "{}", "{}").unwrap(), "true", "it still works");
+    }
+
+    #[test]
+    fn a_long_reason_is_cut() {
+        let long = script("() => { throw new Error('é'.repeat(100000)) }").unwrap();
+        let Err(Failure::Failed(reason)) = filter(&long, "{}", "{}") else {
+            panic!("it throws")
+        };
+        assert_eq!(reason.chars().count(), REASON_CHARS_MAX);
+    }
+
+    #[test]
+    fn there_is_no_way_out() {
+        let names = [
+            "process",
+            "std",
+            "os",
+            "fetch",
+            "print",
+            "load",
+            "XMLHttpRequest",
+        ];
+        for name in names {
+            let outside = script(&format!("() => typeof {name} === 'undefined'")).unwrap();
+            assert_eq!(filter(&outside, "{}", "{}").unwrap(), "true", "{name}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The limits and the results of functions.
+
+use std::time::Duration;
+
+/// What one function may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScriptLimits {
+    /// The heap with the documents in it.
+    pub memory_bytes_max: usize,
+    /// One call, and compiling the function.
+    pub time_max: Duration,
+}
+
+impl Default for ScriptLimits {
+    fn default() -> Self {
+        ScriptLimits {
+            memory_bytes_max: 64 << 20,
+            time_max: Duration::from_secs(5),
+        }
+    }
+}
+
+/// What went wrong in a function of a design document.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScriptError {
+    /// It is no function, or says what can't be understood.
+    #[error("The function cannot be compiled: {0}")]
+    Compile(String),
+    /// It threw, or ran out of memory or stack.
+    #[error("The function failed: {0}")]
+    Failed(String),
+    /// It took longer than its limit.
+    #[error("The function was stopped after {0:?}.")]
+    Timeout(Duration),
+    /// Too many functions of the database run already.
+    #[error("The functions of this database are busy; try again.")]
+    Busy,
+}
+
+/// What a validation function says about an update.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may be written.
+    Fine,
+    /// It may not, and why.
+    Forbidden(String),
+    /// Not by this user, and why.
+    Unauthorized(String),
+}

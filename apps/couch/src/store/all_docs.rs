@@ -1,0 +1,217 @@
+//! All documents, in the order of their ids.
+
+use super::row::{revision, winner};
+use super::state::State;
+use super::{Document, GetOptions, Result};
+use crate::revision::Revision;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
+
+/// Rows of a page.
+const PAGE_ROWS_MAX: usize = 1000;
+
+/// Bytes of documents after which a page ends.
+const PAGE_BYTES_MAX: usize = 1 << 20;
+
+/// What is asked of all documents. Ids are in the order of their bytes, as CouchDB has them in `_all_docs`.
+#[derive(Clone, Debug)]
+pub struct AllDocs {
+    /// The first id in the direction asked for; it need not exist.
+    pub start: Option<String>,
+    /// The last.
+    pub end: Option<String>,
+    /// Whether the last itself belongs to it.
+    pub inclusive_end: bool,
+    /// These and no others, in this order; ids that do not exist and those that are deleted have a row, too.
+    pub keys: Option<Vec<String>>,
+    /// At most so many rows.
+    pub limit: Option<usize>,
+    /// Rows left out before the first.
+    pub skip: usize,
+    /// From the last to the first.
+    pub descending: bool,
+    /// With the winning revision.
+    pub include_docs: Option<GetOptions>,
+}
+
+impl Default for AllDocs {
+    fn default() -> Self {
+        AllDocs {
+            start: None,
+            end: None,
+            inclusive_end: true,
+            keys: None,
+            limit: None,
+            skip: 0,
+            descending: false,
+            include_docs: None,
+        }
+    }
+}
+
+/// What is known of the document of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RowValue {
+    /// It is there.
+    Present {
+        /// Its winning revision.
+        revision: Revision,
+        /// The document, when asked for.
+        document: Option<Box<Document>>,
+    },
+    /// It was deleted (only with keys).
+    Deleted {
+        /// The winning revision.
+        revision: Revision,
+    },
+    /// There is none (only with keys).
+    Missing,
+}
+
+/// A row of all documents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AllDocsRow {
+    /// The id.
+    pub id: String,
+    /// What is known of it.
+    pub value: RowValue,
+}
+
+/// Some rows. A page is bounded; [`AllDocsPage::next`] has the question for the next.
+#[derive(Clone, Debug)]
+pub struct AllDocsPage {
+    /// The rows.
+    pub rows: Vec<AllDocsRow>,
+    /// Documents of the database that are not deleted.
+    pub total_rows: u64,
+    /// Rows before the first in this order; none where keys or a start were given: it would have to be counted.
+    pub offset: Option<u64>,
+    /// The sequence of the snapshot the page is from.
+    pub update_seq: u64,
+    /// What is left of the question, when the page did not answer all of it. Every page is a snapshot of its own.
+    pub next: Option<AllDocs>,
+}
+
+/// A page, all from one snapshot.
+pub fn page(connection: &Connection, question: &AllDocs) -> Result<AllDocsPage> {
+    let state = State::read(connection)?;
+    let (rows, next) = match &question.keys {
+        Some(keys) => by_keys(connection, question, keys)?,
+        None => by_range(connection, question)?,
+    };
+    let skipped = (question.skip as u64).min(state.doc_count);
+    let is_from_first = question.keys.is_none() && question.start.is_none();
+    Ok(AllDocsPage {
+        rows,
+        total_rows: state.doc_count,
+        offset: is_from_first.then_some(skipped),
+        update_seq: state.update_seq,
+        next,
+    })
+}
+
+/// Rows and what is left of the question.
+type Rows = (Vec<AllDocsRow>, Option<AllDocs>);
+
+fn by_range(connection: &Connection, question: &AllDocs) -> Result<Rows> {
+    let limit = question.limit.unwrap_or(usize::MAX);
+    let page_rows = limit.min(PAGE_ROWS_MAX);
+    let (sql, mut parameters) = statement(question);
+    parameters.push((page_rows as i64).into());
+    parameters.push(i64::try_from(question.skip).unwrap_or(i64::MAX).into());
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut found = statement.query(params_from_iter(parameters))?;
+    let mut rows = Vec::new();
+    let mut bytes = 0;
+    let mut is_cut = false;
+    while let Some(row) = found.next()? {
+        if bytes >= PAGE_BYTES_MAX {
+            is_cut = true;
+            break;
+        }
+        let id: String = row.get(0)?;
+        let revision = revision(row, 1)?;
+        let document = document(connection, &id, question)?;
+        bytes += document.as_ref().map_or(0, |document| document.body.len());
+        let value = RowValue::Present { revision, document };
+        rows.push(AllDocsRow { id, value });
+    }
+    let is_cut = is_cut || (rows.len() == page_rows && page_rows < limit);
+    let next = rows.last().filter(|_| is_cut).map(|last| AllDocs {
+        start: Some(last.id.clone()),
+        skip: 1,
+        limit: question.limit.map(|limit| limit - rows.len()),
+        ..question.clone()
+    });
+    Ok((rows, next))
+}
+
+/// Only the index is read: it has all the columns.
+fn statement(question: &AllDocs) -> (String, Vec<Value>) {
+    let mut sql = "SELECT id, gen, hash FROM docs WHERE deleted = 0".to_owned();
+    let mut parameters: Vec<Value> = Vec::new();
+    let (from, to, order) = match question.descending {
+        true => ("<=", ">", "DESC"),
+        false => (">=", "<", "ASC"),
+    };
+    if let Some(start) = &question.start {
+        sql.push_str(&format!(" AND id {from} ?"));
+        parameters.push(start.clone().into());
+    }
+    if let Some(end) = &question.end {
+        let or_equal = if question.inclusive_end { "=" } else { "" };
+        sql.push_str(&format!(" AND id {to}{or_equal} ?"));
+        parameters.push(end.clone().into());
+    }
+    sql.push_str(&format!(" ORDER BY id {order} LIMIT ? OFFSET ?"));
+    (sql, parameters)
+}
+
+fn by_keys(connection: &Connection, question: &AllDocs, keys: &[String]) -> Result<Rows> {
+    let limit = question.limit.unwrap_or(usize::MAX);
+    let keys: Vec<&String> = match question.descending {
+        true => keys.iter().rev().collect(),
+        false => keys.iter().collect(),
+    };
+    let wanted = keys.iter().skip(question.skip).take(limit);
+    let mut find =
+        connection.prepare_cached("SELECT id, gen, hash, deleted FROM docs WHERE id = ?1")?;
+    let mut rows: Vec<AllDocsRow> = Vec::new();
+    let mut bytes = 0;
+    for id in wanted {
+        if rows.len() >= PAGE_ROWS_MAX || bytes >= PAGE_BYTES_MAX {
+            let next = AllDocs {
+                skip: question.skip + rows.len(),
+                limit: question.limit.map(|limit| limit - rows.len()),
+                ..question.clone()
+            };
+            return Ok((rows, Some(next)));
+        }
+        let found = find.query_row([id], |row| Ok((revision(row, 1)?, row.get::<_, bool>(3)?)));
+        let value = match found.optional()? {
+            None => RowValue::Missing,
+            Some((revision, true)) => RowValue::Deleted { revision },
+            Some((revision, false)) => {
+                let document = document(connection, id, question)?;
+                bytes += document.as_ref().map_or(0, |document| document.body.len());
+                RowValue::Present { revision, document }
+            }
+        };
+        rows.push(AllDocsRow {
+            id: (*id).clone(),
+            value,
+        });
+    }
+    Ok((rows, None))
+}
+
+fn document(
+    connection: &Connection,
+    id: &str,
+    question: &AllDocs,
+) -> Result<Option<Box<Document>>> {
+    let Some(options) = &question.include_docs else {
+        return Ok(None);
+    };
+    winner(connection, id, options).map(|document| Some(Box::new(document)))
+}

@@ -1,0 +1,172 @@
+//! Attachments as they are stored with a revision and read.
+
+use super::Result;
+use base64::Engine;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// The media type of an attachment that came without one.
+pub(crate) const DEFAULT_CONTENT_TYPE: &str = "application/octet-stream";
+
+/// How the bytes of an attachment are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Encoding {
+    /// As they were received.
+    Identity,
+    /// Compressed, as CouchDB does with text, JSON, XML and JavaScript.
+    Gzip,
+}
+
+/// What is known of an attachment's bytes once all have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// MD5 of the stored bytes.
+    pub md5: [u8; 16],
+    /// Bytes when decoded.
+    pub length: u64,
+    /// Bytes as stored.
+    pub stored_length: u64,
+    /// How they are stored.
+    pub encoding: Encoding,
+}
+
+/// How an attachment comes with its document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Nothing: `"stub":true`.
+    Stub,
+    /// All, decoded: `"data"` in base64.
+    Inline(Bytes),
+    /// It comes after the document, as a part of its own: `"follows":true`.
+    Follows,
+}
+
+/// An attachment of a revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// Its name, unique in the document.
+    pub name: String,
+    /// Its media type.
+    pub content_type: String,
+    /// The generation of the revision it came with.
+    pub revpos: u64,
+    /// MD5 of the stored bytes; CouchDB's `digest` is this in base64 after `md5-`.
+    pub md5: [u8; 16],
+    /// Bytes when decoded.
+    pub length: u64,
+    /// Bytes as stored.
+    pub stored_length: u64,
+    /// How they are stored.
+    pub encoding: Encoding,
+    /// Whether `encoding` and `encoded_length` are shown.
+    pub show_encoding: bool,
+    /// How it comes with the document.
+    pub content: Content,
+    /// Where the bytes are.
+    pub(crate) blob: i64,
+}
+
+impl Attachment {
+    /// The digest as CouchDB writes it: `md5-` and base64.
+    pub fn digest(&self) -> String {
+        let encoded = base64::engine::general_purpose::STANDARD.encode(self.md5);
+        format!("md5-{encoded}")
+    }
+
+    /// Appends the attachment as it stands in `_attachments`, without its name.
+    pub(crate) fn write_json(&self, out: &mut Vec<u8>) {
+        let shown = Shown {
+            content_type: &self.content_type,
+            revpos: self.revpos,
+            digest: self.digest(),
+            length: (!matches!(self.content, Content::Inline(_))).then_some(self.length),
+            stub: matches!(self.content, Content::Stub).then_some(true),
+            follows: matches!(self.content, Content::Follows).then_some(true),
+            data: match &self.content {
+                Content::Inline(bytes) => {
+                    Some(base64::engine::general_purpose::STANDARD.encode(bytes))
+                }
+                _ => None,
+            },
+            encoding: self.shown_encoding(),
+            encoded_length: self.shown_encoding().map(|_| self.stored_length),
+        };
+        // Writing into memory does not fail.
+        let _ = serde_json::to_writer(out, &shown);
+    }
+
+    fn shown_encoding(&self) -> Option<Encoding> {
+        let is_shown = self.show_encoding && self.encoding != Encoding::Identity;
+        is_shown.then_some(self.encoding)
+    }
+}
+
+/// An attachment in `_attachments`, in CouchDB's order.
+#[derive(Serialize)]
+struct Shown<'a> {
+    content_type: &'a str,
+    revpos: u64,
+    digest: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    length: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stub: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    follows: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<Encoding>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoded_length: Option<u64>,
+}
+
+/// An attachment as it is kept with a body: the column `atts` is a JSON array of these.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub content_type: String,
+    pub revpos: u64,
+    pub md5: [u8; 16],
+    pub length: u64,
+    #[serde(rename = "stored")]
+    pub stored_length: u64,
+    pub encoding: Encoding,
+    pub blob: i64,
+}
+
+impl Record {
+    /// The column of a body with these attachments.
+    pub fn write_all(records: &[Record]) -> Option<String> {
+        (!records.is_empty()).then(|| serde_json::to_string(records).unwrap_or_default())
+    }
+
+    /// The attachments of a body.
+    pub fn read_all(column: Option<&str>) -> Result<Vec<Record>> {
+        let Some(column) = column else {
+            return Ok(Vec::new());
+        };
+        serde_json::from_str(column).map_err(|error| {
+            let wrong = rusqlite::types::FromSqlError::Other(Box::new(error));
+            rusqlite::Error::from(wrong).into()
+        })
+    }
+
+    /// As it is shown, with nothing of its bytes.
+    pub fn into_attachment(self, show_encoding: bool) -> Attachment {
+        Attachment {
+            name: self.name,
+            content_type: self.content_type,
+            revpos: self.revpos,
+            md5: self.md5,
+            length: self.length,
+            stored_length: self.stored_length,
+            encoding: self.encoding,
+            show_encoding,
+            content: Content::Stub,
+            blob: self.blob,
+        }
+    }
+}

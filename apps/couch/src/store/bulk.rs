@@ -1,0 +1,195 @@
+//! Bulk writes.
+
+use super::encoder::Encoder;
+use super::shared::Shared;
+use super::state::State;
+use super::write::{
+    Consent, Draft, Progress, Proposal, Ready, ReadyAttachment, ReadyContent, Writer,
+};
+use super::{
+    Edit, Encoding, Error, Limits, Mode, NewAttachment, NewContent, Outcome, Pending, Refusal, id,
+};
+use rusqlite::Connection;
+use std::collections::HashSet;
+
+impl Shared {
+    /// Writes edits; what became of them is in the order they were given.
+    pub fn write_edits(&self, edits: Vec<Edit>, mode: Mode) -> Pending<Vec<Outcome>> {
+        let mut outcomes: Vec<Option<Outcome>> = Vec::with_capacity(edits.len());
+        let mut accepted = Vec::with_capacity(edits.len());
+        for (index, edit) in edits.into_iter().enumerate() {
+            match draft(edit, &self.settings.limits) {
+                Ok(draft) => {
+                    accepted.push((index, draft));
+                    outcomes.push(None);
+                }
+                Err(refusal) => outcomes.push(Some(Err(refusal))),
+            }
+        }
+        self.write(move |connection| {
+            let (done, seq) = write_drafts(connection, accepted, mode)?;
+            for (index, progress) in done {
+                outcomes[index] = Some(outcome(progress));
+            }
+            Ok((outcomes.into_iter().flatten().collect(), Some(seq)))
+        })
+    }
+
+    /// Writes drafts as far as their consents go; how far is in the order they were given.
+    pub fn write_drafts(&self, drafts: Vec<Draft>, mode: Mode) -> Pending<Vec<Progress>> {
+        self.write(move |connection| {
+            let numbered = drafts.into_iter().enumerate().collect();
+            let (mut done, seq) = write_drafts(connection, numbered, mode)?;
+            done.sort_unstable_by_key(|(index, _)| *index);
+            let done = done.into_iter().map(|(_, progress)| progress);
+            Ok((done.collect(), Some(seq)))
+        })
+    }
+
+    /// What drafts would make of their documents: of as many as have so many bytes together, and of at least one.
+    pub fn propose(
+        &self,
+        drafts: &[Draft],
+        mode: Mode,
+        bytes_max: usize,
+    ) -> super::Result<Vec<Option<Proposal>>> {
+        self.readers.read_snapshot(|connection| {
+            let writer = Writer::new(connection)?;
+            let (mut proposals, mut bytes) = (Vec::new(), 0);
+            for draft in drafts {
+                if bytes >= bytes_max {
+                    break;
+                }
+                let proposal = writer.propose(draft, mode)?;
+                let old = proposal.as_ref().and_then(|it| it.old.as_ref());
+                bytes += draft.body_bytes() + old.map_or(0, |old| old.body.len());
+                proposals.push(proposal);
+            }
+            Ok(proposals)
+        })
+    }
+
+    /// Writes one edit.
+    pub fn write_edit(&self, edit: Edit) -> Pending<Outcome> {
+        let draft = match draft(edit, &self.settings.limits) {
+            Ok(draft) => draft,
+            Err(refusal) => return Pending::known(Ok(Err(refusal))),
+        };
+        self.write(move |connection| {
+            let mut writer = Writer::new(connection)?;
+            let outcome = outcome(writer.edit(draft, Mode::New)?);
+            let seq = writer.finish()?;
+            Ok((outcome, Some(seq)))
+        })
+    }
+}
+
+/// Writes drafts in the order of their ids; how far each came, and the sequence of the last change.
+fn write_drafts(
+    connection: &Connection,
+    mut drafts: Vec<(usize, Draft)>,
+    mode: Mode,
+) -> super::Result<(Vec<(usize, Progress)>, u64)> {
+    // Neighbours share a page of the index. Stable: of two edits of a document the first comes first.
+    drafts.sort_by(|(_, one), (_, other)| one.id().cmp(other.id()));
+    let mut writer = Writer::new(connection)?;
+    let mut done = Vec::with_capacity(drafts.len());
+    for (index, draft) in drafts {
+        done.push((index, writer.edit(draft, mode)?));
+    }
+    let seq = writer.finish()?;
+    Ok((done, seq))
+}
+
+/// The outcome of an edit that needed no validation.
+fn outcome(progress: Progress) -> Outcome {
+    match progress {
+        Progress::Done(outcome) => outcome,
+        Progress::Stale(_) => Err(Refusal::Failed("its consent is missing".to_owned())),
+    }
+}
+
+/// Checks an edit, and compresses its attachments: on the caller's thread, not the one that writes.
+///
+/// # Errors
+/// Why it is none.
+pub fn draft(edit: Edit, limits: &Limits) -> Result<Draft, Refusal> {
+    Ok(Draft {
+        ready: ready(edit, limits)?,
+        consent: Consent::NotNeeded,
+    })
+}
+
+fn ready(edit: Edit, limits: &Limits) -> Result<Ready, Refusal> {
+    let id = edit.id.unwrap_or_else(id::make);
+    id::check(&id, limits).map_err(Refusal::IllegalId)?;
+    let mut names = HashSet::new();
+    let mut attachments = Vec::with_capacity(edit.attachments.len());
+    for attachment in edit.attachments {
+        if !names.insert(attachment.name.clone()) {
+            return Err(Refusal::BadRequest("Duplicate attachments".to_owned()));
+        }
+        attachments.push(ready_attachment(attachment, limits)?);
+    }
+    Ok(Ready {
+        id,
+        history: edit.history,
+        deleted: edit.deleted,
+        body: edit.body,
+        term: edit.term,
+        attachments,
+    })
+}
+
+/// Writes one edit within another job; the sequence of the last change.
+pub fn write_edit(
+    connection: &Connection,
+    edit: Edit,
+    limits: &Limits,
+) -> super::Result<(Outcome, u64)> {
+    let draft = match draft(edit, limits) {
+        Ok(draft) => draft,
+        Err(refusal) => return Ok((Err(refusal), State::read(connection)?.update_seq)),
+    };
+    let mut writer = Writer::new(connection)?;
+    let outcome = outcome(writer.edit(draft, Mode::New)?);
+    Ok((outcome, writer.finish()?))
+}
+
+fn ready_attachment(
+    attachment: NewAttachment,
+    limits: &Limits,
+) -> Result<ReadyAttachment, Refusal> {
+    let NewAttachment {
+        name,
+        content_type,
+        content,
+    } = attachment;
+    let content = match content {
+        NewContent::Stub { revpos, .. } => ReadyContent::Stub { revpos },
+        NewContent::Stored { content, revpos } => ReadyContent::Stored { content, revpos },
+        NewContent::Inline { bytes, .. } if bytes.len() as u64 > limits.attachment_bytes_max => {
+            let max = limits.attachment_bytes_max;
+            let large = format!("the attachment {name} is larger than {max} bytes");
+            return Err(Refusal::BadRequest(large));
+        }
+        NewContent::Inline { bytes, revpos } => {
+            let mut encoder = Encoder::new(&content_type, Encoding::Identity);
+            let encoded = encoder.write(&bytes).and_then(|()| encoder.finish());
+            let encoded = encoded.map_err(|error: Error| Refusal::Failed(error.to_string()))?;
+            ReadyContent::Encoded {
+                encoded: Box::new(encoded),
+                revpos,
+            }
+        }
+        NewContent::Follows { .. } => {
+            let missing = format!("the attachment {name} does not follow");
+            return Err(Refusal::BadRequest(missing));
+        }
+    };
+    Ok(ReadyAttachment {
+        name,
+        content_type,
+        content,
+    })
+}

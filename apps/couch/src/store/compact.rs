@@ -1,0 +1,102 @@
+//! Compaction.
+
+use super::attachment::Record;
+use super::row;
+use super::shared::Shared;
+use super::{Result, blobs};
+use rusqlite::{Connection, OptionalExtension};
+use std::sync::atomic::Ordering;
+
+/// Bodies that are looked at in one transaction: others write between.
+const BODIES: i64 = 500;
+
+/// Free pages that are given back in one transaction.
+const PAGES: u32 = 2000;
+
+impl Shared {
+    /// Compacts, in small steps between which others write; false when it is running already.
+    pub fn compact(&self) -> Result<bool> {
+        if self.is_compacting.swap(true, Ordering::SeqCst) {
+            return Ok(false);
+        }
+        let done = self.compact_all();
+        self.is_compacting.store(false, Ordering::SeqCst);
+        done.map(|()| true)
+    }
+
+    fn compact_all(&self) -> Result<()> {
+        let mut after = 0;
+        while let Some(last) = self
+            .write(move |connection| Ok((forget_bodies(connection, after)?, None)))
+            .wait()?
+        {
+            after = last;
+        }
+        loop {
+            let pins = self.pins.clone();
+            let removed =
+                self.write(move |connection| Ok((blobs::remove_unused(connection, &pins)?, None)));
+            if !removed.wait()? {
+                break;
+            }
+        }
+        while self.write_alone(give_back)? {}
+        self.write_alone(|connection| {
+            // Readers may hold the log; the next checkpoint cuts it down.
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+            Ok(())
+        })
+    }
+}
+
+/// Removes the bodies of non-leaf revisions among the next ones. Returns the last one visited.
+fn forget_bodies(connection: &Connection, after: i64) -> Result<Option<i64>> {
+    let mut statement = connection
+        .prepare_cached("SELECT id, doc FROM bodies WHERE id > ?1 ORDER BY id LIMIT ?2")?;
+    let rows = statement.query_map([after, BODIES], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let rows: Vec<(i64, String)> = rows.collect::<rusqlite::Result<_>>()?;
+    for (body, id) in &rows {
+        forget_unless_leaf(connection, *body as u64, id)?;
+    }
+    Ok(rows.last().map(|(body, _)| *body))
+}
+
+fn forget_unless_leaf(connection: &Connection, body: u64, id: &str) -> Result<()> {
+    if let Some(mut stored) = row::stored(connection, id)? {
+        let nodes = stored.tree.nodes().iter();
+        let revision = nodes
+            .filter(|node| node.body == body)
+            .map(|node| node.revision.clone())
+            .next();
+        if let Some(revision) = revision {
+            if stored.tree.is_leaf(&revision) {
+                return Ok(());
+            }
+            if let Some(node) = stored.tree.get_mut(&revision) {
+                node.body = 0;
+            }
+            connection
+                .prepare_cached("UPDATE docs SET tree = ?2 WHERE seq = ?1")?
+                .execute((stored.head.seq as i64, stored.tree.encode()))?;
+        }
+    }
+    let mut statement =
+        connection.prepare_cached("DELETE FROM bodies WHERE id = ?1 RETURNING atts")?;
+    let atts: Option<Option<String>> = statement
+        .query_row([body as i64], |row| row.get(0))
+        .optional()?;
+    for record in Record::read_all(atts.flatten().as_deref())? {
+        blobs::count(connection, record.blob, -1)?;
+    }
+    Ok(())
+}
+
+/// Frees pages of the file. Returns false when none are left.
+fn give_back(connection: &Connection) -> Result<bool> {
+    let free = || connection.pragma_query_value(None, "freelist_count", |row| row.get::<_, u32>(0));
+    if free()? == 0 {
+        return Ok(false);
+    }
+    connection.execute_batch(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
+    Ok(free()? > 0)
+}

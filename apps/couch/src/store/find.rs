@@ -1,0 +1,326 @@
+//! Answers Mango queries.
+
+use super::{Document, GetOptions, Result, indexes, row};
+use crate::json;
+use crate::mango::{FindQuery, Index, NO_BOOKMARK, Plan, Range, invalid_bookmark, key_expression};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use rusqlite::types::Value as SqlValue;
+use rusqlite::{Connection, params_from_iter};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// Documents looked at for each that is given, above which a better index is advised.
+const SCAN_WARNING_RATIO: u64 = 10;
+
+/// What a query found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FindPage {
+    /// The documents, each as a JSON object, with only the fields that were asked for.
+    pub docs: Vec<String>,
+    /// Where the next page begins.
+    pub bookmark: String,
+    /// A warning for the client, such as that no index was usable.
+    pub warning: Option<String>,
+    /// What it cost, when asked for.
+    pub execution_stats: Option<Value>,
+}
+
+impl FindPage {
+    /// The answer as `_find` gives it.
+    pub fn to_json(&self) -> String {
+        let mut out = b"{\"docs\":[".to_vec();
+        for (index, document) in self.docs.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(document.as_bytes());
+        }
+        out.extend_from_slice(b"],\"bookmark\":");
+        json::write_string(&mut out, &self.bookmark);
+        if let Some(stats) = &self.execution_stats {
+            out.extend_from_slice(format!(",\"execution_stats\":{stats}").as_bytes());
+        }
+        if let Some(warning) = &self.warning {
+            out.extend_from_slice(b",\"warning\":");
+            json::write_string(&mut out, warning);
+        }
+        out.push(b'}');
+        // Only text was written.
+        String::from_utf8(out).unwrap_or_default()
+    }
+}
+
+/// Where a page ended.
+#[derive(Serialize, Deserialize)]
+struct Bookmark {
+    /// The SQLite index; none for all documents by id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<String>,
+    /// The key in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    id: String,
+}
+
+impl Bookmark {
+    fn read(text: &str, index: &Index) -> Result<(Option<Vec<u8>>, String)> {
+        let read = || {
+            let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+            let bookmark: Bookmark = serde_json::from_slice(&bytes).ok()?;
+            let name = index.place.as_ref().map(|_| index.definition.sqlite_name());
+            if bookmark.index != name {
+                return None;
+            }
+            let key = match bookmark.key {
+                Some(key) => Some(URL_SAFE_NO_PAD.decode(key).ok()?),
+                None => None,
+            };
+            (key.is_some() == name.is_some()).then_some((key, bookmark.id))
+        };
+        read().ok_or_else(|| invalid_bookmark(text).into())
+    }
+
+    fn write(index: &Index, key: Option<&[u8]>, id: &str) -> String {
+        let bookmark = Bookmark {
+            index: index.place.as_ref().map(|_| index.definition.sqlite_name()),
+            key: key.map(|key| URL_SAFE_NO_PAD.encode(key)),
+            id: id.to_owned(),
+        };
+        URL_SAFE_NO_PAD.encode(json!(bookmark).to_string())
+    }
+}
+
+/// Answers a query. It looks at as many documents as the index gives until the limit is reached: with no index, at all.
+pub fn find(connection: &Connection, query: &FindQuery) -> Result<FindPage> {
+    let started = Instant::now();
+    let plan = Plan::new(query, indexes::indexes(connection)?)?;
+    let mut search = Search {
+        query,
+        left_out: 0,
+        keys_examined: 0,
+        docs_examined: 0,
+        docs: Vec::new(),
+        last: None,
+    };
+    if !plan.range.is_empty && query.limit > 0 {
+        search.run(connection, &plan)?;
+    }
+    let bookmark = match (&search.last, &query.bookmark) {
+        (Some((key, id)), _) => Bookmark::write(&plan.index, key.as_deref(), id),
+        (None, Some(bookmark)) => bookmark.clone(),
+        (None, None) => NO_BOOKMARK.to_owned(),
+    };
+    let milliseconds = started.elapsed().as_micros() as f64 / 1000.0;
+    let stats = query.execution_stats.then(|| {
+        json!({
+            "total_keys_examined": search.keys_examined,
+            "total_docs_examined": search.docs_examined,
+            "total_quorum_docs_examined": 0,
+            "results_returned": search.docs.len(),
+            "execution_time_ms": milliseconds,
+        })
+    });
+    Ok(FindPage {
+        warning: search.warning(plan.warning),
+        bookmark,
+        docs: search.docs,
+        execution_stats: stats,
+    })
+}
+
+struct Search<'a> {
+    query: &'a FindQuery,
+    /// Matches that were skipped.
+    left_out: u64,
+    keys_examined: u64,
+    docs_examined: u64,
+    docs: Vec<String>,
+    /// The key and the id of the last document given.
+    last: Option<(Option<Vec<u8>>, String)>,
+}
+
+impl Search<'_> {
+    fn run(&mut self, connection: &Connection, plan: &Plan) -> Result<()> {
+        let after = match &self.query.bookmark {
+            Some(bookmark) => Some(Bookmark::read(bookmark, &plan.index)?),
+            None => None,
+        };
+        let (sql, parameters) = match plan.index.place {
+            Some(_) => by_index(plan, after, self.query.sort.descending),
+            None => by_id(&plan.range, after, self.query.sort.descending),
+        };
+        let options = GetOptions {
+            conflicts: self.query.conflicts,
+            ..GetOptions::default()
+        };
+        let mut statement = connection.prepare(&sql)?;
+        let mut found = statement.query(params_from_iter(parameters))?;
+        while let Some(row) = found.next()? {
+            self.keys_examined += 1;
+            self.docs_examined += 1;
+            let document = row::winner_from_row(connection, row, &options)?;
+            if !document.matches(&self.query.selector) {
+                continue;
+            }
+            if self.left_out < self.query.skip {
+                self.left_out += 1;
+                continue;
+            }
+            self.docs.push(self.shown(&document)?);
+            if self.docs.len() as u64 == self.query.limit {
+                let key = row.get(7)?;
+                self.last = Some((key, document.id));
+                break;
+            }
+            self.last = Some((row.get(7)?, document.id));
+        }
+        Ok(())
+    }
+
+    /// The document, or its fields that were asked for.
+    fn shown(&self, document: &Document) -> Result<String> {
+        let whole = document.to_json();
+        if self.query.fields.is_empty() {
+            return Ok(whole);
+        }
+        let mut shown = Shown::default();
+        for field in &self.query.fields {
+            if let Some(text) = field.find_text(&whole)? {
+                shown.set(field.names(), text);
+            }
+        }
+        let mut out = Vec::new();
+        shown.write(&mut out);
+        // Only text was written.
+        Ok(String::from_utf8(out).unwrap_or_default())
+    }
+
+    fn warning(&self, planned: Option<String>) -> Option<String> {
+        let is_wasteful = self.docs_examined > SCAN_WARNING_RATIO * (self.docs.len() as u64).max(1);
+        let wasteful = is_wasteful.then(|| {
+            "The number of documents examined is high in proportion to the number of results returned. \
+             Consider adding a more specific index to improve this."
+                .to_owned()
+        });
+        let warnings: Vec<String> = planned.into_iter().chain(wasteful).collect();
+        (!warnings.is_empty()).then(|| warnings.join("\n"))
+    }
+}
+
+/// An object that is put together: the members, or the text of a value.
+#[derive(Default)]
+struct Shown<'a> {
+    text: Option<&'a str>,
+    members: Vec<(&'a str, Shown<'a>)>,
+}
+
+impl<'a> Shown<'a> {
+    fn set(&mut self, names: &'a [String], text: &'a str) {
+        let Some((name, rest)) = names.split_first() else {
+            self.text = Some(text);
+            return;
+        };
+        let at = match self.members.iter().position(|(known, _)| known == name) {
+            Some(at) => at,
+            None => {
+                self.members.push((name, Shown::default()));
+                self.members.len() - 1
+            }
+        };
+        self.members[at].1.set(rest, text);
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        if let Some(text) = self.text {
+            out.extend_from_slice(text.as_bytes());
+            return;
+        }
+        out.push(b'{');
+        for (index, (name, value)) in self.members.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            json::write_string(out, name);
+            out.push(b':');
+            value.write(out);
+        }
+        out.push(b'}');
+    }
+}
+
+/// Reads an index over fields: its key is selected, too.
+fn by_index(
+    plan: &Plan,
+    after: Option<(Option<Vec<u8>>, String)>,
+    descending: bool,
+) -> (String, Vec<SqlValue>) {
+    let name = plan.index.definition.sqlite_name();
+    let key = key_expression(&plan.index.definition);
+    let (order, beyond) = if descending {
+        ("DESC", "<")
+    } else {
+        ("ASC", ">")
+    };
+    let mut sql = format!(
+        "SELECT {columns}, {key} FROM docs INDEXED BY \"{name}\"
+         WHERE deleted = 0 AND {key} IS NOT NULL AND {key} >= ?1 AND {key} < ?2",
+        columns = row::WHOLE
+    );
+    let mut parameters: Vec<SqlValue> =
+        vec![plan.range.start_key().into(), plan.range.end_key().into()];
+    if let Some((Some(last), id)) = after {
+        sql.push_str(&format!(" AND ({key}, id) {beyond} (?3, ?4)"));
+        // Narrower than the range, so that what was given is not read again.
+        let bound = if descending { 1 } else { 0 };
+        parameters[bound] = match descending {
+            true => beyond_key(&last).into(),
+            false => last.clone().into(),
+        };
+        parameters.extend([last.into(), id.into()]);
+    }
+    sql.push_str(&format!(" ORDER BY {key} {order}, id {order}"));
+    (sql, parameters)
+}
+
+/// What is right after a key.
+fn beyond_key(key: &[u8]) -> Vec<u8> {
+    let mut beyond = key.to_vec();
+    beyond.push(0);
+    beyond
+}
+
+/// Reads all documents by id, but for design documents.
+fn by_id(
+    range: &Range,
+    after: Option<(Option<Vec<u8>>, String)>,
+    descending: bool,
+) -> (String, Vec<SqlValue>) {
+    let (order, beyond) = if descending {
+        ("DESC", "<")
+    } else {
+        ("ASC", ">")
+    };
+    let mut sql = format!(
+        "SELECT {columns}, NULL FROM docs WHERE deleted = 0 AND (id < '_design/' OR id >= '_design0')",
+        columns = row::WHOLE
+    );
+    let mut parameters: Vec<SqlValue> = Vec::new();
+    let mut bound = |comparison: &str, id: &str| {
+        sql.push_str(&format!(" AND id {comparison} ?"));
+        parameters.push(id.to_owned().into());
+    };
+    // Ids are texts: another value bounds nothing, and the selector decides.
+    if let Some(Value::String(id)) = range.start.first() {
+        bound(if range.start_is_open { ">" } else { ">=" }, id);
+    }
+    if let Some(Value::String(id)) = range.end.first() {
+        bound(if range.end_is_open { "<" } else { "<=" }, id);
+    }
+    if let Some((_, id)) = &after {
+        bound(beyond, id);
+    }
+    sql.push_str(&format!(" ORDER BY id {order}"));
+    (sql, parameters)
+}

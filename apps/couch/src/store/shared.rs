@@ -1,0 +1,136 @@
+//! The file of a database.
+
+use super::blobs::{self, Pins};
+use super::state::State;
+use super::{DatabaseEvent, Error, Event, Pending, Result, Settings, schema};
+use inorder_serve::{QueueLimits, ReaderPool, WriteQueue};
+use rusqlite::Connection;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{PoisonError, RwLock};
+use tokio::sync::{broadcast, oneshot, watch};
+
+/// The file of a database: its readers and its writing thread. All handles of a database share one.
+pub struct Shared {
+    pub name: String,
+    pub uuid: String,
+    pub path: PathBuf,
+    pub settings: Settings,
+    pub readers: ReaderPool<Error>,
+    pub pins: Pins,
+    pub is_compacting: AtomicBool,
+    /// None once it is closed.
+    writing: RwLock<Option<Writing>>,
+    events: broadcast::Sender<DatabaseEvent>,
+}
+
+/// The thread that writes, and the sequence of the last change it committed.
+struct Writing {
+    queue: WriteQueue,
+    seq: watch::Sender<u64>,
+}
+
+impl Shared {
+    /// Opens the file of a database.
+    pub fn open(
+        name: &str,
+        path: &Path,
+        settings: Settings,
+        events: broadcast::Sender<DatabaseEvent>,
+    ) -> Result<Self> {
+        let connection = schema::open_writer(path, &settings)?;
+        let pins = Pins::default();
+        // What was uploaded when the last process ended, and never used.
+        while blobs::remove_unused(&connection, &pins)? {}
+        let seq = State::read(&connection)?.update_seq;
+        let uuid = connection.query_row("SELECT uuid FROM state", [], |row| row.get(0))?;
+        let queue = WriteQueue::start(connection, QueueLimits::default())
+            .map_err(|error| Error::io(path, error))?;
+        let readers_of = path.to_owned();
+        let readers = ReaderPool::new(settings.readers_max, move || {
+            schema::open_reader(&readers_of)
+        });
+        Ok(Shared {
+            name: name.to_owned(),
+            uuid,
+            path: path.to_owned(),
+            settings,
+            readers,
+            pins,
+            is_compacting: AtomicBool::new(false),
+            writing: RwLock::new(Some(Writing {
+                queue,
+                seq: watch::Sender::new(seq),
+            })),
+            events,
+        })
+    }
+
+    /// Hands work to the writing thread. It gives, beside its result, the sequence of the last change if it made any.
+    pub fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<(T, Option<u64>)> + Send + 'static,
+    ) -> Pending<T> {
+        let (tell, told) = oneshot::channel();
+        let (events, name) = (self.events.clone(), self.name.clone());
+        let writing = self.writing.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(Writing { queue, seq }) = &*writing else {
+            return Pending::known(Err(Error::Closed));
+        };
+        let seq = seq.clone();
+        let answer = move |given: Result<(T, Option<u64>)>| {
+            if let Ok((_, Some(new))) = &given {
+                let is_later = seq.send_if_modified(|seq| {
+                    let is_later = *new > *seq;
+                    *seq = (*seq).max(*new);
+                    is_later
+                });
+                if is_later && events.receiver_count() > 0 {
+                    let event = Event::Updated;
+                    let _ = events.send(DatabaseEvent { name, event });
+                }
+            }
+            let _ = tell.send(given.map(|(given, _)| given));
+        };
+        match queue.submit(work, answer) {
+            Ok(()) => Pending::new(told),
+            Err(error) => Pending::known(Err(error.into())),
+        }
+    }
+
+    /// Runs work on the writing thread while no transaction is open, and waits for it.
+    pub fn write_alone<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let writing = self.writing.read().unwrap_or_else(PoisonError::into_inner);
+        let writing = writing.as_ref().ok_or(Error::Closed)?;
+        writing.queue.run_alone(work)
+    }
+
+    /// Ends the writing thread and closes all connections. Afterwards the files can be removed.
+    pub fn close(&self) {
+        let mut writing = self.writing.write().unwrap_or_else(PoisonError::into_inner);
+        // Commits what waits, and tells those who watch that it is over.
+        *writing = None;
+        self.readers.close();
+    }
+
+    /// Returns a receiver of the sequence of the last committed change.
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        let writing = self.writing.read().unwrap_or_else(PoisonError::into_inner);
+        match &*writing {
+            Some(writing) => writing.seq.subscribe(),
+            None => watch::channel(0).1,
+        }
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,78 @@
+//! The writer, and what it works with.
+
+use crate::revision::{History, Node, Revision};
+use crate::store::attachment::Record;
+use crate::store::row::{Body, Stored};
+use crate::store::state::State;
+use crate::store::{Error, Refusal, Result};
+use rusqlite::Connection;
+
+/// A revision that is to be written.
+pub struct New {
+    pub revision: Revision,
+    pub body: Body,
+    pub records: Vec<Record>,
+}
+
+/// What an edit finds.
+pub struct Ground {
+    /// The document as it is.
+    pub stored: Option<Stored>,
+    /// The revision a new edit follows from.
+    pub parent: Option<Revision>,
+    /// The revision before the new one, if its body is kept.
+    pub before: Option<Node>,
+    /// Whether a replicated revision is here already.
+    pub is_known: bool,
+}
+
+/// What an edit makes of a document.
+pub struct Change {
+    /// The way to the new revision.
+    pub history: History,
+    pub records: Vec<Record>,
+    pub ground: Ground,
+}
+
+/// Writes documents within one savepoint, and the numbers of the database at its end.
+pub struct Writer<'a> {
+    pub(super) connection: &'a Connection,
+    pub state: State,
+    /// The design documents that consents must have come from: as they were before this job.
+    pub(super) design_seq: u64,
+}
+
+/// Stops an edit: refused alone, or with all of the job.
+pub enum Stop {
+    Refused(Refusal),
+    Failed(Error),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Stop::Refused(refusal)
+    }
+}
+
+impl<E: Into<Error>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Stop::Failed(error.into())
+    }
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(connection: &'a Connection) -> Result<Self> {
+        let state = State::read(connection)?;
+        Ok(Writer {
+            connection,
+            state,
+            design_seq: state.design_seq,
+        })
+    }
+
+    /// Writes the numbers; the sequence of the last change.
+    pub fn finish(self) -> Result<u64> {
+        self.state.write(self.connection)?;
+        Ok(self.state.update_seq)
+    }
+}

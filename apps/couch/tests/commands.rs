@@ -1,0 +1,263 @@
+//! The command, as it is used in a shell.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_inorder-couch"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("INORDER_COUCH")) {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn run(arguments: &[&str], folder: &Path) -> Output {
+    let output = command().args(arguments).current_dir(folder).output();
+    output.expect("the command starts")
+}
+
+fn with_input(arguments: &[&str], folder: &Path, input: &str) -> Output {
+    let child = command()
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = child.expect("the command starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(input.as_bytes()).expect("it reads");
+    drop(stdin);
+    child.wait_with_output().expect("it ends")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("text")
+}
+
+/// A server, and its URL.
+struct Serving(Child, String);
+
+impl Serving {
+    fn start(folder: &Path) -> Self {
+        let child = command()
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .current_dir(folder)
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child = child.expect("the server starts");
+        let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let url = lines.map_while(Result::ok).find_map(|line| {
+            Some(
+                line.split_once("listening at ")?
+                    .1
+                    .split_once("/ ")?
+                    .0
+                    .to_owned(),
+            )
+        });
+        Serving(child, url.expect("an address"))
+    }
+
+    /// Its exit code after SIGTERM.
+    fn stop(mut self) -> Option<i32> {
+        let pid = self.0.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &pid]).status();
+        assert!(sent.expect("kill starts").success());
+        self.0.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+const FILMS: &str = "{\"_id\":\"alien\",\"_rev\":\"3-abc\",\"year\":1979}\n{\"_id\":\"brazil\",\"_rev\":\"1-5d0ad1aff08bf5e5bd5ab7ad4cdc2de0\",\"year\":1985.0}\n";
+
+#[test]
+fn what_is_exported_is_imported_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let imported = with_input(&["import", "films"], folder.path(), FILMS);
+    assert!(imported.status.success(), "{}", text(&imported.stderr));
+    assert_eq!(text(&imported.stderr), "2 documents written\n");
+    let exported = run(&["export", "films"], folder.path());
+    assert_eq!(text(&exported.stdout), FILMS);
+    let file = run(&["export", "films", "films.jsonl"], folder.path());
+    assert!(file.status.success() && file.stdout.is_empty());
+    let again = run(&["export", "films", "films.jsonl"], folder.path());
+    assert_eq!(again.status.code(), Some(1), "no file is overwritten");
+    let dump = "{\"total_rows\":1,\"offset\":0,\"rows\":[\r\n{\"id\":\"a\",\"key\":\"a\",\"value\":{\"rev\":\"1-a\"},\"doc\":{\"_id\":\"a\",\"_rev\":\"1-a\",\"x\":1}}\r\n]}\n";
+    assert!(
+        with_input(&["import", "dump"], folder.path(), dump)
+            .status
+            .success()
+    );
+    let exported = run(&["export", "dump"], folder.path());
+    assert_eq!(
+        text(&exported.stdout),
+        "{\"_id\":\"a\",\"_rev\":\"1-a\",\"x\":1}\n"
+    );
+    let wrong = with_input(
+        &["import", "films"],
+        folder.path(),
+        "{\"_id\":\"a\"}\nno JSON\n",
+    );
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(
+        text(&wrong.stderr).contains("line 2"),
+        "{}",
+        text(&wrong.stderr)
+    );
+}
+
+#[test]
+fn a_server_is_backed_up_and_ends_when_it_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Serving::start(folder.path());
+    let url = format!("{}/films", server.1);
+    let imported = with_input(&["import", &url], folder.path(), FILMS);
+    assert!(imported.status.success(), "{}", text(&imported.stderr));
+    fs::create_dir(folder.path().join("restored")).unwrap();
+    let backup = run(&["backup", "films", "restored/films.sqlite"], folder.path());
+    assert!(backup.status.success(), "{}", text(&backup.stderr));
+    let restored = run(&["export", "films", "--dir", "restored"], folder.path());
+    assert_eq!(text(&restored.stdout), FILMS);
+    assert_eq!(text(&run(&["export", &url], folder.path()).stdout), FILMS);
+    for (arguments, said) in [
+        (
+            &["backup", "films", "restored/films.sqlite"][..],
+            "restored/films.sqlite",
+        ),
+        (&["backup", "none", "b"], "Database does not exist."),
+        (&["export", "films"], "give the URL of the database"),
+        (
+            &["serve", "--listen", "127.0.0.1:0"],
+            "another process uses this folder",
+        ),
+    ] {
+        let refused = run(arguments, folder.path());
+        assert_eq!(refused.status.code(), Some(1), "{arguments:?}");
+        assert!(
+            text(&refused.stderr).contains(said),
+            "{}",
+            text(&refused.stderr)
+        );
+    }
+    assert_eq!(server.stop(), Some(0));
+    assert_eq!(
+        text(&run(&["export", "films"], folder.path()).stdout),
+        FILMS
+    );
+}
+
+#[test]
+fn a_server_without_an_admin_stays_on_its_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = run(&["serve", "--listen", "0.0.0.0:0"], folder.path());
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        text(&refused.stderr).contains("--admin NAME"),
+        "{}",
+        text(&refused.stderr)
+    );
+    for arguments in [
+        &["serve", "--listen", "nowhere"][..],
+        &["serve", "--admin", "a:b"],
+        &["serve", "--log", "["],
+        &["serve", "--password-file", "x"],
+    ] {
+        let refused = run(arguments, folder.path());
+        assert_eq!(
+            refused.status.code(),
+            Some(2),
+            "{arguments:?}: {}",
+            text(&refused.stderr)
+        );
+    }
+    let no_password = with_input(&["serve", "--admin", "anna"], folder.path(), "");
+    assert_eq!(no_password.status.code(), Some(1));
+    assert!(text(&no_password.stderr).contains("INORDER_COUCH_PASSWORD"));
+}
+
+/// The files below a folder that others than their owner may read or write.
+fn open_to_others(folder: &Path) -> Vec<String> {
+    let mut open = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let metadata = entry.metadata().expect("metadata");
+        if metadata.is_dir() {
+            open.extend(open_to_others(&entry.path()));
+        }
+        if metadata.permissions().mode() & 0o077 != 0 {
+            open.push(format!(
+                "{:o} {}",
+                metadata.permissions().mode(),
+                entry.path().display()
+            ));
+        }
+    }
+    open
+}
+
+#[test]
+fn nobody_but_the_owner_may_read_what_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let attachment = "{\"_id\":\"a\",\"_attachments\":{\"x\":{\"data\":\"aGVsbG8=\"}}}\n";
+    let imported = with_input(&["import", "films"], path, attachment);
+    assert!(imported.status.success(), "{}", text(&imported.stderr));
+    let server = Serving::start(path);
+    let url = format!("{}/other", server.1);
+    assert!(with_input(&["import", &url], path, FILMS).status.success());
+    assert!(
+        run(&["backup", "films", "copy.sqlite"], path)
+            .status
+            .success()
+    );
+    assert!(run(&["export", &url, "films.jsonl"], path).status.success());
+    let beside = path.join("data/other.sqlite-wal");
+    assert!(beside.exists(), "the log is there while the server runs");
+    assert_eq!(open_to_others(path), Vec::<String>::new());
+    assert_eq!(server.stop(), Some(0));
+    // Files of an earlier version are closed, what was opened to a group stays so.
+    let set = |file: &str, mode| {
+        fs::set_permissions(path.join(file), fs::Permissions::from_mode(mode)).expect("own files");
+    };
+    set("data/films.sqlite", 0o644);
+    set("data/other.sqlite", 0o640);
+    fs::write(path.join("data/notes.txt"), "not a database").expect("a file");
+    set("data/notes.txt", 0o644);
+    assert_eq!(Serving::start(path).stop(), Some(0));
+    let mut open = open_to_others(path);
+    open.sort();
+    let names = open
+        .iter()
+        .map(|line| line.rsplit('/').next().unwrap_or_default());
+    assert_eq!(names.collect::<Vec<_>>(), ["other.sqlite", "notes.txt"]);
+}
+
+#[test]
+fn any_origin_is_refused_where_there_is_no_admin() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for origins in [
+        "*",
+        "null",
+        "https://app.example.com,*",
+        "https://app.example.com, null",
+    ] {
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--cors-origin", origins];
+        let refused = run(&serve, folder.path());
+        assert_eq!(refused.status.code(), Some(2), "{origins}");
+        let reason = text(&refused.stderr);
+        assert!(
+            reason.contains("no admin") && reason.contains("--admin"),
+            "{reason}"
+        );
+    }
+}

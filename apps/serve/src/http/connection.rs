@@ -1,0 +1,165 @@
+//! One connection: requests and answers in turn, until it is idle, slow, ended or stopped.
+
+use super::ConnectionLimits;
+use super::detached::{self, Detachable, Rest};
+use super::unread::{self, says_close};
+use axum::Router;
+use axum::extract::ConnectInfo;
+use axum::http::Version;
+use bytes::Bytes;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+/// The time in which a client may continue to send after the end of its connection was announced.
+const LINGER: Duration = Duration::from_secs(30);
+
+/// The longest pause of such a client.
+const LINGER_PAUSE: Duration = Duration::from_secs(5);
+
+/// What a connection needs beside its socket.
+pub struct Connection {
+    pub peer: SocketAddr,
+    pub limits: ConnectionLimits,
+    pub stop: CancellationToken,
+    pub service: TowerToHyperService<Router>,
+}
+
+/// What the HTTP library leaves of a connection.
+enum Left {
+    Nothing,
+    /// A client that may still be sending.
+    Client(TcpStream),
+    /// An answer that continues without the library.
+    Answer(Detached, Rest),
+}
+
+/// A connection whose answer continues without the HTTP library.
+struct Detached {
+    stream: TcpStream,
+    /// Bytes received behind the request.
+    received: Bytes,
+    /// Whether one side announced that the connection ends with the answer.
+    is_last: bool,
+}
+
+impl Connection {
+    /// Answers the requests of a connection.
+    pub async fn run(self, mut stream: TcpStream) {
+        let mut received = Bytes::new();
+        loop {
+            // Boxed, so that a waiting feed does not reserve memory for it.
+            let (left, mut rest) = match Box::pin(self.exchange(stream, received)).await {
+                Left::Nothing => return,
+                Left::Client(stream) => return self.linger(stream).await,
+                Left::Answer(left, rest) => (left, rest),
+            };
+            stream = left.stream;
+            received = left.received;
+            if let Err(error) = detached::send(&mut stream, &mut rest).await {
+                tracing::debug!(%error, "a connection ended early");
+                return;
+            }
+            if left.is_last {
+                return self.linger(stream).await;
+            }
+            if self.stop.is_cancelled() {
+                return;
+            }
+        }
+    }
+
+    /// Ends a connection whose client may still be sending. Unread bytes would make the system reset the connection, and
+    /// the client would lose the answer.
+    async fn linger(&self, mut stream: TcpStream) {
+        let rest = async {
+            if stream.shutdown().await.is_err() {
+                return;
+            }
+            let mut bytes = vec![0; 16 << 10];
+            while let Ok(Ok(1..)) = timeout(LINGER_PAUSE, stream.read(&mut bytes)).await {}
+        };
+        tokio::select! {
+            _ = timeout(LINGER, rest) => {}
+            () = self.stop.cancelled() => {}
+        }
+    }
+
+    /// Answers requests until the connection ends or an answer continues without the HTTP library. `received` was read from
+    /// the socket before.
+    async fn exchange(&self, stream: TcpStream, received: Bytes) -> Left {
+        let (detachable, is_last) = (Detachable::default(), AtomicBool::new(false));
+        let service = service_fn(|mut request: Request<Incoming>| {
+            let is_last = &is_last;
+            is_last.store(says_close(request.headers()), Ordering::Relaxed);
+            request.extensions_mut().insert(ConnectInfo(self.peer));
+            // Before HTTP/1.1 there are no chunks.
+            if request.version() == Version::HTTP_11 {
+                request.extensions_mut().insert(detachable.clone());
+            }
+            // Boxed, because `poll_without_shutdown` needs a future that can be moved.
+            Box::pin(async move {
+                let response =
+                    unread::answer(request, |request| self.service.call(request)).await?;
+                is_last.fetch_or(says_close(response.headers()), Ordering::Relaxed);
+                Ok::<_, Infallible>(response)
+            })
+        });
+        let io = detachable.watch(TokioIo::new(stream), received);
+        let mut connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.limits.head_timeout)
+            .max_buf_size(self.limits.head_bytes_max)
+            .serve_connection(io, service);
+        let mut is_stopping = false;
+        let ended = loop {
+            let left = std::future::poll_fn(|cx| {
+                match Pin::new(&mut connection).poll_without_shutdown(cx) {
+                    Poll::Ready(ended) => Poll::Ready(Err(ended)),
+                    Poll::Pending => detachable
+                        .take()
+                        .map_or(Poll::Pending, |it| Poll::Ready(Ok(it))),
+                }
+            });
+            tokio::select! {
+                left = left => break left,
+                () = self.stop.cancelled(), if !is_stopping => {}
+            }
+            is_stopping = true;
+            Pin::new(&mut connection).graceful_shutdown();
+        };
+        let parts = connection.into_parts();
+        let stream = parts.io.into_inner().into_inner();
+        let is_last = is_last.load(Ordering::Relaxed);
+        match ended {
+            Ok(rest) => {
+                let detached = Detached {
+                    stream,
+                    received: parts.read_buf,
+                    is_last,
+                };
+                Left::Answer(detached, rest)
+            }
+            Err(Ok(())) if !is_last => Left::Nothing,
+            Err(ended) => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection ended early");
+                }
+                Left::Client(stream)
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Long answers that are sent without the HTTP library while they wait. The library keeps two buffers of 8 KiB and its own
+//! state per connection, many times what a waiting feed needs.
+//!
+//! A handler returns [`Detachable::answer`]. Once the library has sent the head and the first piece, the connection takes
+//! its socket back, sends the rest as chunks, and lends the socket to the library again.
+
+use axum::BoxError;
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, TryStreamExt};
+use hyper::body::Frame;
+use hyper::rt::{Read, ReadBufCursor, Write};
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+/// The pieces of an answer that the connection sends.
+pub type Rest = Pin<Box<dyn Stream<Item = Result<Bytes, BoxError>> + Send>>;
+
+/// A connection that can take its socket back from the HTTP library. Requests have it as an extension.
+#[derive(Clone, Default)]
+pub struct Detachable(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    /// The rest of an answer whose head and first piece the library has taken.
+    rest: Mutex<Option<Rest>>,
+    /// Whether the library has sent them.
+    is_flushed: AtomicBool,
+}
+
+impl Shared {
+    fn rest(&self) -> std::sync::MutexGuard<'_, Option<Rest>> {
+        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Detachable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Detachable")
+    }
+}
+
+impl Detachable {
+    /// Returns a body of which the library sends the first piece, which may be empty, and the connection the rest.
+    ///
+    /// An error of `rest` cuts the connection, so the client sees that the body is incomplete.
+    pub fn answer<E: Into<BoxError> + 'static>(
+        self,
+        first: Bytes,
+        rest: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
+    ) -> Body {
+        Body::new(Leaving {
+            first: (!first.is_empty()).then_some(first),
+            rest: Some(Box::pin(rest.map_err(Into::into))),
+            shared: self.0,
+        })
+    }
+
+    /// Wraps the socket for the library. `received` was read from it before.
+    pub(super) fn watch<T>(&self, io: T, received: Bytes) -> Watched<T> {
+        Watched {
+            io,
+            received,
+            shared: Arc::clone(&self.0),
+        }
+    }
+
+    /// Takes what is left to send, once the library has sent its part.
+    pub(super) fn take(&self) -> Option<Rest> {
+        let is_flushed = self.0.is_flushed.load(Ordering::Relaxed);
+        is_flushed.then(|| self.0.rest().take()).flatten()
+    }
+}
+
+/// A body that leaves its rest behind.
+struct Leaving {
+    first: Option<Bytes>,
+    rest: Option<Rest>,
+    shared: Arc<Shared>,
+}
+
+impl hyper::body::Body for Leaving {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(Ok(Frame::data(first))));
+        }
+        if let Some(rest) = self.rest.take() {
+            *self.shared.rest() = Some(rest);
+        }
+        // No waker is needed: the library flushes now, and then the connection takes over.
+        Poll::Pending
+    }
+}
+
+/// A socket that notices when the library has sent everything: only then does the library flush it.
+pub struct Watched<T> {
+    io: T,
+    received: Bytes,
+    shared: Arc<Shared>,
+}
+
+impl<T> Watched<T> {
+    /// Returns the socket.
+    pub fn into_inner(self) -> T {
+        self.io
+    }
+}
+
+impl<T: Read + Unpin> Read for Watched<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        mut buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        if !self.received.is_empty() {
+            let bytes = self.received.len().min(buffer.remaining());
+            buffer.put_slice(&self.received.split_to(bytes));
+            return Poll::Ready(Ok(()));
+        }
+        Pin::new(&mut self.io).poll_read(cx, buffer)
+    }
+}
+
+impl<T: Write + Unpin> Write for Watched<T> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(Pin::new(&mut self.io).poll_flush(cx))?;
+        if self.shared.rest().is_some() {
+            self.shared.is_flushed.store(true, Ordering::Relaxed);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(cx)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write_vectored(cx, slices)
+    }
+}
+
+/// Sends the rest of an answer, to its end.
+///
+/// # Errors
+/// When the client is gone, or the rest ends with an error.
+pub async fn send(stream: &mut TcpStream, rest: &mut Rest) -> io::Result<()> {
+    let (mut reader, mut writer) = stream.split();
+    let (mut next, mut is_quiet) = ([0], true);
+    loop {
+        let piece = tokio::select! {
+            piece = rest.next() => piece.transpose().map_err(io::Error::other)?,
+            seen = reader.peek(&mut next), if is_quiet => match seen? {
+                0 => return Err(io::ErrorKind::ConnectionAborted.into()),
+                // A pipelined request: it waits until this one is answered.
+                _ => {
+                    is_quiet = false;
+                    continue;
+                }
+            },
+        };
+        let Some(piece) = piece else {
+            return writer.write_all(b"0\r\n\r\n").await;
+        };
+        if !piece.is_empty() {
+            let mut chunk = format!("{:X}\r\n", piece.len()).into_bytes();
+            chunk.extend_from_slice(&piece);
+            chunk.extend_from_slice(b"\r\n");
+            writer.write_all(&chunk).await?;
+        }
+    }
+}

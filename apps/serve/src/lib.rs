@@ -1,0 +1,24 @@
+//! What the applications share: an HTTP listener, a graceful stop, and access to one SQLite file.
+//!
+//! | for | use |
+//! | --- | --- |
+//! | HTTP | [`HttpServer`]: connection limits, timeouts, graceful stop; [`Detachable`]: long answers with small buffers |
+//! | the process | [`stop_at_signal`], [`start_log`] |
+//! | writes to SQLite | [`WriteQueue`]: one writing thread, group commit |
+//! | reads of SQLite | [`ReaderPool`]: connections that read snapshots |
+//! | files | [`private`]: files that only their owner can read; [`copy_database`]: a backup of a database in use |
+
+mod backup;
+mod http;
+mod log;
+pub mod private;
+mod queue;
+mod readers;
+mod signals;
+
+pub use backup::{BackupError, copy_database};
+pub use http::{ConnectionLimits, Detachable, HttpServer, client_network};
+pub use log::start_log;
+pub use queue::{QueueCounts, QueueError, QueueLimits, WriteQueue};
+pub use readers::{PoolClosed, ReaderPool};
+pub use signals::{PROCESS_STOP_MAX, stop_at_signal};

@@ -1,0 +1,98 @@
+//! Authentication by token, and answers as JSON.
+
+use crate::{
+    Error,
+    db::tokens,
+    request::{App, Me, error_status, with_wait},
+    secret::Secret,
+};
+use axum::{
+    Json,
+    extract::{FromRequest, FromRequestParts, Request, rejection::JsonRejection},
+    http::{HeaderMap, StatusCode, header, request::Parts},
+    response::{IntoResponse, Response},
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// An error that is answered as JSON: `{"error": "what was wrong"}`.
+pub struct ApiError(pub Error);
+
+/// What a route's handler gives.
+pub type Answer<T = Json<Value>> = Result<T, ApiError>;
+
+impl<E: Into<Error>> From<E> for ApiError {
+    fn from(error: E) -> Self {
+        ApiError(error.into())
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let (status, words) = error_status(&self.0);
+        with_wait(&self.0, said(status, &words))
+    }
+}
+
+fn said(status: StatusCode, words: &str) -> Response {
+    (status, Json(json!({"error": words}))).into_response()
+}
+
+/// A user whose token was sent.
+pub struct Bearer(pub Me);
+
+impl FromRequestParts<App> for Bearer {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let words = "send a token: Authorization: Bearer TOKEN; one is made on your account's page";
+        let refused = || {
+            let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
+            (challenge, said(StatusCode::UNAUTHORIZED, words)).into_response()
+        };
+        let secret = token(&parts.headers).ok_or_else(refused)?;
+        let found = app.db().read(|db| tokens::find(db, secret));
+        let user = found.map_err(|error| ApiError(error).into_response())?;
+        let app = app.clone();
+        let me = |user| Bearer(Me { app, user });
+        user.map(me).ok_or_else(refused)
+    }
+}
+
+fn token(headers: &HeaderMap) -> Option<Secret> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    token
+        .trim()
+        .parse()
+        .ok()
+        .filter(|_| scheme.eq_ignore_ascii_case("bearer"))
+}
+
+/// The answer without other content.
+pub fn done() -> Answer {
+    Ok(Json(json!({"done": true})))
+}
+
+/// A body of JSON.
+pub struct Body<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Response> {
+        let refused = |error: JsonRejection| said(error.status(), &error.body_text());
+        Json::from_request(request, app)
+            .await
+            .map(|Json(body)| Body(body))
+            .map_err(refused)
+    }
+}
+
+/// The answer where there is no route.
+pub async fn no_route() -> Response {
+    said(
+        StatusCode::NOT_FOUND,
+        "there is no such route: /api lists them",
+    )
+}

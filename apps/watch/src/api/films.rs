@@ -1,0 +1,98 @@
+//! Films.
+
+use super::answer::{Answer, Bearer, Body, done};
+use crate::db::{
+    account,
+    films::{self, Facts},
+    find::{self, Query as Wanted},
+    users::User,
+};
+use axum::{
+    Json,
+    extract::{Path, Query},
+    http::StatusCode,
+};
+use inorder_key::Ulid;
+use rusqlite::Connection;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+#[derive(Deserialize)]
+pub struct Search {
+    #[serde(default)]
+    q: String,
+    genre: Option<String>,
+    decade: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewFilm {
+    title: String,
+    year: Option<i64>,
+    #[serde(default)]
+    people: Vec<String>,
+    #[serde(default)]
+    genres: Vec<String>,
+}
+
+impl NewFilm {
+    fn facts(self) -> Facts {
+        Facts {
+            title: self.title,
+            year: self.year,
+            people: self.people,
+            genres: self.genres,
+            imdb: None,
+        }
+    }
+}
+
+pub async fn find(Bearer(me): Bearer, Query(search): Query<Search>) -> Answer {
+    let wanted = Wanted {
+        text: search.q,
+        genre: search.genre,
+        decade: search.decade,
+    };
+    let found = me.read_long(move |db, _| find::find(db, &wanted)).await?;
+    let films: Vec<Value> = found.films.iter().map(account::film).collect();
+    Ok(Json(json!({"films": films, "is_guess": found.is_guess})))
+}
+
+pub async fn get(Bearer(me): Bearer, Path(film): Path<Ulid>) -> Answer {
+    let film = me.read(|db, _| films::by_id(db, film))?;
+    Ok(Json(account::film(&film)))
+}
+
+pub async fn add(
+    Bearer(me): Bearer,
+    Body(film): Body<NewFilm>,
+) -> Answer<(StatusCode, Json<Value>)> {
+    let facts = film.facts();
+    let film = me
+        .write(move |db, user| films::add(db, facts, user))
+        .await?;
+    Ok((StatusCode::CREATED, Json(account::film(&film))))
+}
+
+pub async fn change(
+    Bearer(me): Bearer,
+    Path(film): Path<Ulid>,
+    Body(new): Body<NewFilm>,
+) -> Answer {
+    let facts = new.facts();
+    let change = move |db: &Connection, user: &User| {
+        films::change(db, film, facts, user)?;
+        films::by_id(db, film)
+    };
+    let film = me.write(change).await?;
+    me.app.forget_genres();
+    Ok(Json(account::film(&film)))
+}
+
+pub async fn remove(Bearer(me): Bearer, Path(film): Path<Ulid>) -> Answer {
+    let remove = move |db: &Connection, user: &User| films::remove(db, film, user);
+    me.write(remove).await?;
+    me.app.forget_genres();
+    done()
+}

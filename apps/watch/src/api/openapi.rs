@@ -1,0 +1,170 @@
+//! The description of the API for programs: OpenAPI 3.1, made of the list of routes.
+
+use super::routes::{PREFIX, ROUTES, Route};
+use serde_json::{Map, Value, json};
+
+/// The whole document.
+pub fn document() -> Value {
+    let mut paths = Map::new();
+    for route in ROUTES {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method.as_str().to_lowercase()] = operation(route);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "What to Watch",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "The watch list, for programs. Ids are ULIDs; days are YYYY-MM-DD, in UTC.",
+            "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
+        },
+        "servers": [{"url": PREFIX}],
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "description": "A token from your account's page"}},
+            "schemas": schemas(),
+        },
+    })
+}
+
+/// The names between braces in a path.
+fn path_names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/')
+        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+}
+
+fn operation(route: &Route) -> Value {
+    let text = json!({"type": "string"});
+    let in_path = path_names(route.path)
+        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": text}));
+    let in_query = route.query.iter().map(
+        |(name, what)| json!({"name": name, "in": "query", "description": what, "schema": text}),
+    );
+    let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+    let given = match route.gives {
+        Some(schema) => json!({"application/json": {"schema": reference(schema)}}),
+        None => json!({"text/csv": {"schema": text}}),
+    };
+    let error = json!({"description": "What was wrong", "content": {"application/json": {"schema": reference("Error")}}});
+    let mut operation = json!({
+        "operationId": operation_id(route),
+        "summary": route.what,
+        "parameters": in_path.chain(in_query).collect::<Vec<_>>(),
+        "responses": {"2XX": {"description": "Done", "content": given}, "4XX": error},
+    });
+    let body = match route.takes {
+        Some(schema) => Some(json!({"application/json": {"schema": reference(schema)}})),
+        None => route
+            .takes_csv
+            .then(|| json!({"text/csv": {"schema": text}})),
+    };
+    if let Some(content) = body {
+        operation["requestBody"] = json!({"required": true, "content": content});
+    }
+    operation
+}
+
+fn operation_id(route: &Route) -> String {
+    let words = route.path.split(['/', '.']).filter(|word| !word.is_empty());
+    let words = words.map(|word| word.trim_matches(['{', '}']));
+    let verb = route.method.as_str().to_lowercase();
+    words.fold(verb, |id, word| format!("{id}_{word}"))
+}
+
+/// An object of these fields, all of them always there.
+fn object(fields: Value) -> Value {
+    let names: Vec<&String> = fields.as_object().into_iter().flat_map(Map::keys).collect();
+    json!({"type": "object", "required": names, "properties": fields})
+}
+
+/// What a film, and what one says about it, have.
+fn film_and_state() -> (Value, Value) {
+    let film = json!({
+        "film": {"type": "string", "description": "Its id"},
+        "title": {"type": "string"},
+        "year": {"type": ["integer", "null"]},
+        "people": {"type": "array", "items": {"type": "string"}},
+        "genres": {"type": "array", "items": {"type": "string"}},
+        "imdb": {"type": ["string", "null"]},
+    });
+    let state = json!({
+        "priority": {"type": "integer", "minimum": 1, "maximum": 5, "default": 3, "description": "5 is the most wanted"},
+        "public": {"type": "boolean", "default": true, "description": "Whether friends see it"},
+        "watched": {"type": "boolean", "default": false},
+        "watched_on": {"type": ["string", "null"], "format": "date"},
+        "rating": {"type": ["integer", "null"], "minimum": 1, "maximum": 10},
+        "note": {"type": ["string", "null"], "description": "Only its writer sees it"},
+    });
+    (film, state)
+}
+
+fn schemas() -> Value {
+    let text = json!({"type": "string"});
+    let number = json!({"type": "integer"});
+    let list = |items: Value| json!({"type": "array", "items": items});
+    let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+    let (film, state) = film_and_state();
+    let entry = json!({"allOf": [reference("Film"), {"type": "object", "properties": state}, {"type": "object", "properties": {"added": {"type": "string", "format": "date"}}}]});
+    let request = object(json!({"name": text, "sent": {"type": "string", "format": "date"}}));
+    json!({
+        "Error": object(json!({"error": text})),
+        "Done": object(json!({"done": {"type": "boolean"}})),
+        "Me": object(json!({"name": text, "signed_up": text, "is_owner": {"type": "boolean"}, "to_watch": number, "watched": number})),
+        "Password": object(json!({"password": text})),
+        "Tokens": object(json!({"tokens": list(object(json!({"id": text, "name": text, "made": text})))})),
+        "Film": object(film),
+        "NewFilm": {
+            "type": "object", "required": ["title"],
+            "properties": {"title": text, "year": number, "people": list(text.clone()), "genres": list(text.clone())},
+        },
+        "Found": object(json!({"films": list(reference("Film")), "is_guess": {"type": "boolean", "description": "Whether the films match by similar spelling only"}})),
+        "State": {"type": "object", "properties": state},
+        "Entry": entry,
+        "Page": object(json!({"total": number, "page": number, "pages": number, "films": list(reference("Entry"))})),
+        "Changed": object(json!({"change": {"type": "string", "description": "For /undo"}})),
+        "Move": object(json!({"direction": {"enum": ["up", "down"]}})),
+        "Imported": object(json!({"change": text, "added": number, "present": number, "missing": list(text.clone())})),
+        "Export": {"type": "object"},
+        "Name": object(json!({"name": text})),
+        "Friends": object(json!({"friends": list(text.clone()), "requests_received": list(request.clone()), "requests_sent": list(request)})),
+        "Invitation": object(json!({"path": {"type": "string", "description": "Behind the site's address"}, "days": number})),
+        "Tonight": object(json!({
+            "people": list(text.clone()),
+            "films": list(json!({"allOf": [reference("Film"), object(json!({
+                "points": number, "chance": {"type": "number"}, "priorities": list(number.clone()),
+            }))]})),
+            "pick": {"type": ["string", "null"]},
+        })),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_schema_that_is_named_is_there_and_used() {
+        let document = document();
+        let text = document.to_string();
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        for name in schemas.keys() {
+            assert!(
+                text.contains(&format!("\"#/components/schemas/{name}\"")),
+                "{name} isn't used"
+            );
+        }
+        for reference in text.split("#/components/schemas/").skip(1) {
+            let name = reference.split('"').next().unwrap();
+            assert!(schemas.contains_key(name), "{name} isn't there");
+        }
+    }
+
+    #[test]
+    fn operations_have_names_of_their_own() {
+        let mut ids: Vec<String> = ROUTES.iter().map(operation_id).collect();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), ROUTES.len());
+    }
+}

@@ -1,0 +1,123 @@
+//! The list of routes: the router and the description are made of it.
+
+use super::{films, friends, list, me, tonight};
+use crate::request::App;
+use axum::{
+    http::Method,
+    routing::{MethodRouter, delete, get, post, put},
+};
+
+/// What is before every route.
+pub const PREFIX: &str = "/api/v1";
+
+/// A route.
+pub struct Route {
+    /// The method.
+    pub method: Method,
+    /// Below [`PREFIX`].
+    pub path: &'static str,
+    /// What it does.
+    pub what: &'static str,
+    /// What may stand behind the question mark: names with what they are.
+    pub query: &'static [(&'static str, &'static str)],
+    /// The schema of the body it takes.
+    pub takes: Option<&'static str>,
+    /// Whether it takes CSV instead.
+    pub takes_csv: bool,
+    /// The schema of what it gives; CSV without one.
+    pub gives: Option<&'static str>,
+    pub(super) handler: fn() -> MethodRouter<App>,
+}
+
+/// A route that takes and gives nothing yet.
+const fn route(
+    method: Method,
+    path: &'static str,
+    what: &'static str,
+    handler: fn() -> MethodRouter<App>,
+) -> Route {
+    Route {
+        method,
+        path,
+        what,
+        query: &[],
+        takes: None,
+        takes_csv: false,
+        gives: None,
+        handler,
+    }
+}
+
+impl Route {
+    const fn query(mut self, query: &'static [(&'static str, &'static str)]) -> Self {
+        self.query = query;
+        self
+    }
+
+    const fn takes(mut self, schema: &'static str) -> Self {
+        self.takes = Some(schema);
+        self
+    }
+
+    const fn takes_csv(mut self) -> Self {
+        self.takes_csv = true;
+        self
+    }
+
+    const fn gives(mut self, schema: &'static str) -> Self {
+        self.gives = Some(schema);
+        self
+    }
+}
+
+const VIEW: &[(&str, &str)] = &[
+    (
+        "watched",
+        "present: films that were watched, otherwise those to watch",
+    ),
+    ("genre", "only of this genre"),
+    ("decade", "only of the ten years from this one on"),
+    ("priority", "only of this priority, 1 to 5"),
+    ("sort", "priority, added, title or year"),
+    ("page", "which page, from 1"),
+];
+
+/// All routes.
+pub const ROUTES: &[Route] = &[
+    route(Method::GET, "/me", "Whose token this is", || get(me::get)).gives("Me"),
+    route(Method::DELETE, "/me", "Delete the account with everything in it", || delete(me::remove)).takes("Password").gives("Done"),
+    route(Method::GET, "/tokens", "The tokens there are", || get(me::tokens)).gives("Tokens"),
+    route(Method::DELETE, "/tokens/{id}", "Revoke a token", || delete(me::revoke)).gives("Done"),
+    route(Method::GET, "/films", "Look for films by title, year, person and genre", || get(films::find))
+        .query(&[("q", "words, or how they begin"), ("genre", "only of this genre"), ("decade", "only of the ten years from this one on")])
+        .gives("Found"),
+    route(Method::POST, "/films", "Add a film that is missing; gives the one that is there if it isn't", || post(films::add)).takes("NewFilm").gives("Film"),
+    route(Method::GET, "/films/{film}", "A film", || get(films::get)).gives("Film"),
+    route(Method::PUT, "/films/{film}", "Correct a film that you added", || put(films::change)).takes("NewFilm").gives("Film"),
+    route(Method::DELETE, "/films/{film}", "Remove a film that you added, within an hour; it is removed from every list", || delete(films::remove)).gives("Done"),
+    route(Method::GET, "/list", "A page of your list", || get(list::page)).query(VIEW).gives("Page"),
+    route(Method::GET, "/list/{film}", "A film on your list", || get(list::get)).gives("State"),
+    route(Method::PUT, "/list/{film}", "Put a film on your list, or replace what you say about it; what is left out is as for a new one", || put(list::put))
+        .takes("State").gives("Changed"),
+    route(Method::DELETE, "/list/{film}", "Take a film off your list", || delete(list::remove)).gives("Changed"),
+    route(Method::POST, "/list/{film}/move", "Move a film by one place", || post(list::shift)).takes("Move").gives("Changed"),
+    route(Method::POST, "/undo/{change}", "Undo one of the last changes of your list", || post(list::undo)).gives("Done"),
+    route(Method::POST, "/import", "Put the films of a CSV file on your list", || post(list::import))
+        .query(&[
+            ("add_missing", "present: add films that are not known here"),
+            ("watched", "present: its films were watched, as those of Letterboxd's watched.csv; otherwise its columns say so"),
+        ]).takes_csv().gives("Imported"),
+    route(Method::GET, "/export", "All that is kept of you", || get(me::export)).gives("Export"),
+    route(Method::GET, "/export.csv", "Your list as CSV", || get(list::csv)),
+    route(Method::GET, "/friends", "Your friends, and requests to be one", || get(friends::all)).gives("Friends"),
+    route(Method::POST, "/friends", "Send a friend request; the answer is the same whether or not a user has the name", || post(friends::request))
+        .takes("Name").gives("Done"),
+    route(Method::DELETE, "/friends/{name}", "End a friendship", || delete(friends::unfriend)).gives("Done"),
+    route(Method::POST, "/requests/{name}/accept", "Accept a friend request", || post(friends::accept)).gives("Done"),
+    route(Method::POST, "/requests/{name}/decline", "Decline a friend request", || post(friends::decline)).gives("Done"),
+    route(Method::DELETE, "/requests/{name}", "Take back a request of yours", || delete(friends::take_back)).gives("Done"),
+    route(Method::POST, "/invitations", "Make an invitation, good once", || post(friends::invite)).gives("Invitation"),
+    route(Method::GET, "/people/{name}/list", "A page of a friend's list, as far as it is public", || get(friends::list)).query(VIEW).gives("Page"),
+    route(Method::GET, "/tonight", "The films that you and friends all want to watch, the most wanted first, and a fair pick among them", || get(tonight::get))
+        .query(&[("with", "a friend's name; once for each")]).gives("Tonight"),
+];

@@ -1,0 +1,37 @@
+//! What friends could watch together.
+
+use super::answer::{Answer, Bearer};
+use crate::{
+    Error,
+    db::{account, friends, tonight},
+    request::with,
+};
+use axum::{Json, extract::Query};
+use serde_json::{Value, json};
+
+pub async fn get(Bearer(me): Bearer, Query(pairs): Query<Vec<(String, String)>>) -> Answer {
+    let names = with(pairs);
+    if names.is_empty() {
+        return Err(Error::invalid("name a friend: ?with=NAME").into());
+    }
+    let look = me.read_long(move |db, user| {
+        let friends = friends::named(db, user.number, &names)?;
+        let candidates = tonight::candidates(db, user, &friends)?;
+        Ok((friends, candidates))
+    });
+    let (friends, candidates) = look.await?;
+    let people = std::iter::once(&me.user).chain(&friends);
+    let people: Vec<&str> = people.map(|person| person.name.as_str()).collect();
+    let film = |candidate: &tonight::Candidate| -> Value {
+        let mut film = account::film(&candidate.film);
+        film["points"] = candidate.points.into();
+        film["chance"] = candidate.chance.into();
+        film["priorities"] = candidate.priorities.clone().into();
+        film
+    };
+    let films: Vec<Value> = candidates.iter().map(film).collect();
+    let pick = tonight::pick(&candidates).map(|pick| pick.film.id.to_string());
+    Ok(Json(
+        json!({"people": people, "films": films, "pick": pick}),
+    ))
+}

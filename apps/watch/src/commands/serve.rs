@@ -1,0 +1,94 @@
+//! `inorder-watch serve`: the server.
+
+use crate::{
+    db::Database,
+    films::demo,
+    request::{App, Config},
+    web,
+};
+use anyhow::{Context, anyhow};
+use clap::Args;
+use inorder_serve::{ConnectionLimits, HttpServer, stop_at_signal};
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use tokio::{net::TcpListener, runtime};
+
+/// Serve the pages and the API
+///
+/// A new file gets 100 films. The command prints an address with a setup code: the first visitor with the code owns the
+/// server.
+#[derive(Args)]
+pub struct Serve {
+    /// The address to listen at. Port 0 selects a free port
+    #[arg(
+        long,
+        env = "INORDER_WATCH_LISTEN",
+        default_value = "127.0.0.1:8080",
+        value_name = "ADDRESS:PORT"
+    )]
+    listen: SocketAddr,
+    /// The server is behind a proxy that speaks TLS: cookies are sent over TLS only, and the client address is the last one
+    /// in X-Forwarded-For
+    #[arg(long, env = "INORDER_WATCH_BEHIND_TLS")]
+    behind_tls: bool,
+    /// What to log on stderr: error, warn, info, debug, or a filter such as `warn,inorder_watch=debug`
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        default_value = "info",
+        env = "INORDER_WATCH_LOG"
+    )]
+    log: String,
+}
+
+impl Serve {
+    pub fn run(&self, db: &Path) -> anyhow::Result<()> {
+        inorder_serve::start_log(&self.log)
+            .map_err(|error| anyhow!("--log {}: {error}", self.log))?;
+        let database = Database::open(db).with_context(|| format!("{}", db.display()))?;
+        if demo::add_to_empty(&database)? {
+            tracing::info!("a hundred films to begin with; import-films brings more");
+        }
+        let app = App::new(
+            database,
+            Config {
+                behind_tls: self.behind_tls,
+            },
+        )?;
+        let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
+        let served = runtime.block_on(self.serve(app));
+        // A read may still be looking through every film. Acknowledged writes are durable.
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        served
+    }
+
+    async fn serve(&self, app: App) -> anyhow::Result<()> {
+        let stop = stop_at_signal()?;
+        let listener = TcpListener::bind(self.listen);
+        let listener = listener.await.with_context(|| {
+            format!(
+                "can't listen on {}: give another with --listen",
+                self.listen
+            )
+        })?;
+        let address = listener.local_addr()?;
+        tracing::info!("listening on http://{address}");
+        if let Some(code) = app.setup_code() {
+            eprintln!(
+                "\nThis server has no owner yet. Open this address to create the owner's account:\n\n    http://{address}/setup?code={code}\n"
+            );
+        }
+        let mut limits = ConnectionLimits::default();
+        if self.behind_tls {
+            // All connections are the proxy's.
+            limits.connections_per_client_max = limits.connections_max;
+        }
+        let server = HttpServer {
+            router: web::router(&app),
+            limits,
+            open: Arc::default(),
+            stop,
+        };
+        server.serve(listener).await;
+        Ok(())
+    }
+}

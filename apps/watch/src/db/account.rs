@@ -1,0 +1,98 @@
+//! All that is kept of a person.
+
+use super::{devices, entries, friends, links, sessions, tokens, users::User};
+use crate::{Error, Result, date};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+/// Everything the server keeps of a user, but for secrets, of which it has only hashes.
+///
+/// # Errors
+/// What SQLite says.
+pub fn export(db: &Connection, user: &User) -> Result<Value> {
+    let day = |id: inorder_key::Ulid| date::day(id.ms());
+    let list: Vec<Value> = entries::all(db, user.number)?.iter().map(entry).collect();
+    let friends: Vec<String> = friends::all(db, user.number)?
+        .into_iter()
+        .map(|f| f.name)
+        .collect();
+    let tokens: Vec<Value> = tokens::all(db, user.number)?
+        .iter()
+        .map(|token| json!({"name": token.name, "made": day(token.id)}))
+        .collect();
+    let invitations: Vec<String> = links::invitations(db, user.number)?
+        .into_iter()
+        .map(day)
+        .collect();
+    Ok(json!({
+        "name": user.name,
+        "signed_up": day(user.id),
+        "list": list,
+        "friends": friends,
+        "requests_sent": requests(&friends::sent(db, user.number)?),
+        "requests_received": requests(&friends::received(db, user)?),
+        "tokens": tokens,
+        "invitations_made": invitations,
+        "sessions": sessions::count(db, user.number)?,
+        "devices": devices::count(db, user.number)?,
+    }))
+}
+
+/// Requests as the API and the export have them.
+pub fn requests(requests: &[friends::Request]) -> Value {
+    let request = |r: &friends::Request| json!({"name": r.name, "sent": date::day(r.id.ms())});
+    requests.iter().map(request).collect()
+}
+
+/// An entry as the API and the export have it.
+pub fn entry(entry: &entries::Entry) -> Value {
+    let mut value = film(&entry.film);
+    if let (Some(value), Value::Object(state)) = (value.as_object_mut(), state(&entry.state)) {
+        value.extend(state);
+        value.insert("added".to_owned(), date::day(entry.added_ms).into());
+    }
+    value
+}
+
+/// The state of an entry, as JSON for the API and the export.
+pub fn state(state: &entries::State) -> Value {
+    json!({
+        "priority": state.priority,
+        "public": state.public,
+        "watched": state.watched,
+        "watched_on": state.watched_on,
+        "rating": state.rating,
+        "note": state.note,
+    })
+}
+
+/// A film as the API and the export have it.
+pub fn film(film: &super::films::Film) -> Value {
+    json!({
+        "film": film.id.to_string(),
+        "title": film.facts.title,
+        "year": film.facts.year,
+        "people": film.facts.people,
+        "genres": film.facts.genres,
+        "imdb": film.facts.imdb.map(|imdb| format!("tt{imdb:07}")),
+    })
+}
+
+/// Deletes a user and all their data. Films they added stay, without their name.
+///
+/// # Errors
+/// [`Error::Invalid`] for the owner while there are other users.
+pub fn delete(db: &Connection, user: &User) -> Result<()> {
+    let others: bool = db
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM user WHERE number <> ?1)")?
+        .query_row([user.number], |row| row.get(0))?;
+    if user.is_owner && others {
+        return Err(Error::invalid(
+            "The server is yours: while others use it, your account stays.",
+        ));
+    }
+    // Requests to them reach nobody from now on; who sent them sees no difference.
+    db.prepare_cached("DELETE FROM user WHERE number = ?1")?
+        .execute([user.number])?;
+    Ok(())
+}

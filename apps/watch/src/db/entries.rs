@@ -1,0 +1,12 @@
+//! Lists: the films people want to watch, or have watched.
+
+mod entry;
+mod filter;
+mod order;
+
+pub use entry::{
+    ENTRIES_MAX, Entry, NOTE_CHARACTERS_MAX, PRIORITIES, PRIORITY, RATINGS, State, all, check_room,
+    fill, next_ms, put, put_in, remove, state,
+};
+pub use filter::{Filter, PAGE_ENTRIES, Page, Sort, counts, page};
+pub use order::{Direction, shift};

@@ -1,0 +1,163 @@
+//! A page of a list.
+
+use super::{
+    entry::Entry,
+    order::{RANK, in_order},
+};
+use crate::Result;
+use rusqlite::{Connection, types::Value};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// Films on a page of a list.
+pub const PAGE_ENTRIES: i64 = 25;
+
+/// In which order a list is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sort {
+    /// The most wanted first, then as they were moved; watched films by day, the last first.
+    #[default]
+    Priority,
+    /// The last added first.
+    Added,
+    /// By title.
+    Title,
+    /// The newest first.
+    Year,
+}
+
+impl Sort {
+    /// Each, with what people call it.
+    pub const ALL: [(Sort, &str, &str); 4] = [
+        (Sort::Priority, "priority", "My order"),
+        (Sort::Added, "added", "Last added"),
+        (Sort::Title, "title", "Title"),
+        (Sort::Year, "year", "Year"),
+    ];
+
+    /// What to order by, and whether that needs the film; nothing to order by where it is quicker to do it here.
+    fn order(self, watched: bool) -> Option<(&'static str, bool)> {
+        match (self, watched) {
+            (Sort::Priority, false) => None,
+            (Sort::Priority, true) => Some(("entry.watched_on DESC, entry.film", false)),
+            (Sort::Added, _) => Some(("entry.added_ms DESC, entry.film DESC", false)),
+            (Sort::Title, _) => Some(("film.title COLLATE NOCASE, film.number", true)),
+            (Sort::Year, _) => Some(("film.year DESC, film.number", true)),
+        }
+    }
+}
+
+/// Which films of a list are shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Watched films, or those that are to be watched.
+    pub watched: bool,
+    /// Of this genre.
+    pub genre: Option<String>,
+    /// Of the ten years from this one on.
+    pub decade: Option<i64>,
+    /// Of this priority.
+    pub priority: Option<i64>,
+    /// In which order.
+    pub sort: Sort,
+    /// Which page, from 0.
+    pub page: i64,
+    /// Only what friends may see. A list that isn't one's own is never read without it.
+    pub public_only: bool,
+}
+
+/// A page of a list.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The films on it.
+    pub entries: Vec<Entry>,
+    /// How many there are on all pages.
+    pub total: i64,
+    /// How many films of the whole list are to be watched, and how many were.
+    pub counts: (i64, i64),
+}
+
+/// A page of a user's list.
+///
+/// # Errors
+/// What SQLite says.
+pub fn page(db: &Connection, user: i64, filter: &Filter) -> Result<Page> {
+    let films = films(db, user, filter)?;
+    let first = usize::try_from(filter.page.saturating_mul(PAGE_ENTRIES)).unwrap_or(usize::MAX);
+    let on_page = films.iter().skip(first).take(PAGE_ENTRIES as usize);
+    let on_page: Vec<i64> = on_page.copied().collect();
+    let sql = format!(
+        "SELECT {} FROM json_each(?2) place
+         CROSS JOIN entry ON entry.user = ?1 AND entry.film = place.value
+         CROSS JOIN film ON film.number = entry.film ORDER BY place.key",
+        Entry::columns()
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let entries = statement.query_map((user, json!(on_page).to_string()), Entry::of)?;
+    Ok(Page {
+        entries: entries.collect::<rusqlite::Result<_>>()?,
+        total: films.len() as i64,
+        counts: counts(db, user, filter.public_only)?,
+    })
+}
+
+/// The numbers of the films on all pages, in order. Only what tells one from another is read and sorted.
+fn films(db: &Connection, user: i64, filter: &Filter) -> Result<Vec<i64>> {
+    let order = filter.sort.order(filter.watched);
+    let (conditions, bound, filter_needs_film) = conditions(user, filter);
+    let join = match filter_needs_film || order.is_some_and(|(_, needs_film)| needs_film) {
+        true => "JOIN film ON film.number = entry.film",
+        false => "",
+    };
+    let bound = rusqlite::params_from_iter(bound);
+    let Some((order, _)) = order else {
+        let sql = format!("SELECT {RANK} FROM entry {join} WHERE {conditions}");
+        return in_order(db, &sql, bound);
+    };
+    let sql = format!("SELECT entry.film FROM entry {join} WHERE {conditions} ORDER BY {order}");
+    let mut statement = db.prepare_cached(&sql)?;
+    let films = statement.query_map(bound, |row| row.get(0))?;
+    Ok(films.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The conditions, what is bound in them, and whether they need the film.
+fn conditions(user: i64, filter: &Filter) -> (String, Vec<Value>, bool) {
+    let mut conditions = "entry.user = ? AND entry.watched = ?".to_owned();
+    let mut bound = vec![Value::from(user), Value::from(filter.watched)];
+    let mut add = |condition: &str, values: &[Value]| {
+        conditions += condition;
+        bound.extend_from_slice(values);
+    };
+    if filter.public_only {
+        add(" AND entry.public", &[]);
+    }
+    if let Some(priority) = filter.priority {
+        add(" AND entry.priority = ?", &[priority.into()]);
+    }
+    if let Some(decade) = filter.decade {
+        add(
+            " AND film.year BETWEEN ? AND ?",
+            &[decade.into(), decade.saturating_add(9).into()],
+        );
+    }
+    if let Some(genre) = &filter.genre {
+        add(
+            " AND EXISTS (SELECT 1 FROM json_each(film.genres) WHERE value = ?)",
+            &[genre.clone().into()],
+        );
+    }
+    let needs_film = filter.decade.is_some() || filter.genre.is_some();
+    (conditions, bound, needs_film)
+}
+
+/// How many films of a list are to be watched, and how many were.
+///
+/// # Errors
+/// What SQLite says.
+pub fn counts(db: &Connection, user: i64, public_only: bool) -> Result<(i64, i64)> {
+    let sql = "SELECT count(*) FILTER (WHERE NOT watched), count(*) FILTER (WHERE watched)
+               FROM entry WHERE user = ?1 AND public >= ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    Ok(statement.query_row((user, public_only), |row| Ok((row.get(0)?, row.get(1)?)))?)
+}

@@ -1,0 +1,111 @@
+//! A film, and what is known of it.
+
+use crate::{Error, Result, text};
+use inorder_key::Ulid;
+use rusqlite::Row;
+use serde::Serialize;
+
+/// Years a film may be of.
+pub const YEARS: std::ops::RangeInclusive<i64> = 1870..=2100;
+
+/// Characters of a title, a name or a genre. There is a film whose title has 231.
+pub const TEXT_CHARACTERS_MAX: usize = 300;
+
+/// Names, and genres, that a film has at most.
+pub const NAMES_MAX: usize = 50;
+
+/// What is known of a film.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Facts {
+    /// Its title.
+    pub title: String,
+    /// The year it came out, in [`YEARS`].
+    pub year: Option<i64>,
+    /// Who plays in it, or made it.
+    pub people: Vec<String>,
+    /// Its genres.
+    pub genres: Vec<String>,
+    /// The digits of its number at IMDb.
+    pub imdb: Option<i64>,
+}
+
+impl Facts {
+    /// The facts, tidied: blanks at the ends are cut off, empty and repeated names left out.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for an endless title or one with nothing to see, and a year that can't be.
+    pub fn checked(mut self) -> Result<Self> {
+        self.title = text::line(&self.title);
+        if !text::has_visible(&self.title) {
+            return Err(Error::invalid(
+                "A film needs a title with a letter, a digit or a sign in it.",
+            ));
+        }
+        if self.title.chars().count() > TEXT_CHARACTERS_MAX {
+            let words = format!("A title has at most {TEXT_CHARACTERS_MAX} characters.");
+            return Err(Error::Invalid(words));
+        }
+        if self.year.is_some_and(|year| !YEARS.contains(&year)) {
+            let (first, last) = YEARS.into_inner();
+            return Err(Error::Invalid(format!(
+                "A film's year is between {first} and {last}."
+            )));
+        }
+        self.people = names(self.people);
+        self.genres = names(self.genres);
+        Ok(self)
+    }
+}
+
+fn names(names: Vec<String>) -> Vec<String> {
+    let mut tidy: Vec<String> = Vec::new();
+    for name in names.iter().map(|name| text::line(name)) {
+        let is_fine = text::has_visible(&name) && name.chars().count() <= TEXT_CHARACTERS_MAX;
+        if is_fine && !tidy.contains(&name) && tidy.len() < NAMES_MAX {
+            tidy.push(name);
+        }
+    }
+    tidy
+}
+
+/// A film.
+#[derive(Clone, Debug)]
+pub struct Film {
+    /// What rows of other tables call it; never shown.
+    pub number: i64,
+    /// What the outside calls it; holds the time at which it was added.
+    pub id: Ulid,
+    /// What is known of it.
+    pub facts: Facts,
+}
+
+impl Film {
+    /// The columns that [`Film::of`] reads, of a table `film`.
+    pub const COLUMNS: &str =
+        "film.number, film.id, film.title, film.year, film.people, film.genres, film.imdb";
+
+    /// How many [`Film::COLUMNS`] there are.
+    pub const COLUMN_COUNT: usize = 7;
+
+    /// The film of a row that begins with [`Film::COLUMNS`].
+    ///
+    /// # Errors
+    /// When the columns are others.
+    pub fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Film {
+            number: row.get(0)?,
+            id: Ulid::from_bytes(row.get(1)?),
+            facts: Facts {
+                title: row.get(2)?,
+                year: row.get(3)?,
+                people: names_of(row.get_ref(4)?.as_str()?),
+                genres: names_of(row.get_ref(5)?.as_str()?),
+                imdb: row.get(6)?,
+            },
+        })
+    }
+}
+
+fn names_of(json: &str) -> Vec<String> {
+    serde_json::from_str(json).unwrap_or_default()
+}

@@ -1,0 +1,217 @@
+//! Friends and requests to be one.
+
+use super::{
+    tonight::PEOPLE_MAX,
+    users::{self, User},
+};
+use crate::{Error, Result, text};
+use inorder_key::Ulid;
+use rusqlite::Connection;
+
+/// Requests that may be open at once.
+const REQUESTS_MAX: usize = 100;
+
+/// A friend request.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The other's name; of a request sent, as it was typed.
+    pub name: String,
+    /// Holds the time at which it was sent.
+    pub id: Ulid,
+}
+
+/// Asks the person of this name; if they have asked already, the two are friends. The answer is the same whether or not
+/// there is such a person, and what is shown of the request too: it reaches whoever has the name now, and nobody who takes
+/// it later. Asked again, a request that was declined is not made anew.
+///
+/// # Errors
+/// [`Error::Invalid`] for oneself, for what can't be a name, and for one request too many.
+pub fn request(db: &Connection, user: &User, name: &str) -> Result<()> {
+    let name = name.trim();
+    users::check_name(name)?;
+    let folded = users::fold(name);
+    if folded == users::fold(&user.name) {
+        return Err(Error::invalid("This is your own name."));
+    }
+    let other = users::by_name(db, name).ok();
+    if let Some(other) = &other {
+        if are_friends(db, user.number, other.number)? {
+            return Err(Error::Invalid(format!(
+                "{} is your friend already.",
+                text::isolated(&other.name)
+            )));
+        }
+        // What one has declined oneself is still what the other wants.
+        if has_asked(db, other.number, user.number)? {
+            return be_friends(db, user, other);
+        }
+    }
+    if sent(db, user.number)?.len() >= REQUESTS_MAX {
+        return Err(Error::invalid("Too many requests are open: take one back."));
+    }
+    let sql = "INSERT INTO friend_request(user, folded, name, reaches) VALUES (?1, ?2, ?3, ?4)
+               ON CONFLICT DO UPDATE SET name = excluded.name, id = excluded.id, reaches = excluded.reaches,
+                 declined = declined AND reaches IS excluded.reaches";
+    db.prepare_cached(sql)?.execute((
+        user.number,
+        folded,
+        name,
+        other.map(|other| other.number),
+    ))?;
+    Ok(())
+}
+
+fn has_asked(db: &Connection, user: i64, other: i64) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM friend_request WHERE user = ?1 AND reaches = ?2)";
+    Ok(db
+        .prepare_cached(sql)?
+        .query_row((user, other), |row| row.get(0))?)
+}
+
+/// The requests a user has sent, by name.
+///
+/// # Errors
+/// What SQLite says.
+pub fn sent(db: &Connection, user: i64) -> Result<Vec<Request>> {
+    let sql = "SELECT name, id FROM friend_request WHERE user = ?1 ORDER BY folded";
+    requests(db, sql, [user])
+}
+
+/// The requests that others have sent to a user, the oldest first.
+///
+/// # Errors
+/// What SQLite says.
+pub fn received(db: &Connection, user: &User) -> Result<Vec<Request>> {
+    let sql = "SELECT user.name, r.id FROM friend_request r JOIN user ON user.number = r.user
+               WHERE r.reaches = ?1 AND NOT r.declined ORDER BY r.id";
+    requests(db, sql, [user.number])
+}
+
+fn requests(db: &Connection, sql: &str, bound: impl rusqlite::Params) -> Result<Vec<Request>> {
+    let mut statement = db.prepare_cached(sql)?;
+    let requests = statement.query_map(bound, |row| {
+        Ok(Request {
+            name: row.get(0)?,
+            id: Ulid::from_bytes(row.get(1)?),
+        })
+    })?;
+    Ok(requests.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Accepts the request of the person of this name.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such request.
+pub fn accept(db: &Connection, user: &User, name: &str) -> Result<()> {
+    let other = decline(db, user, name)?;
+    be_friends(db, user, &other)
+}
+
+/// Accepts a friend request.
+fn be_friends(db: &Connection, user: &User, other: &User) -> Result<()> {
+    take_back(db, other.number, &user.name)?;
+    take_back(db, user.number, &other.name)?;
+    befriend(db, user.number, other.number)
+}
+
+/// Declines the request of a user, and returns the user, who still sees it as open.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such request.
+pub fn decline(db: &Connection, user: &User, name: &str) -> Result<User> {
+    let no_request = |_| Error::NotFound("request");
+    let other = users::by_name(db, name).map_err(no_request)?;
+    let sql =
+        "UPDATE friend_request SET declined = 1 WHERE user = ?1 AND reaches = ?2 AND NOT declined";
+    match db
+        .prepare_cached(sql)?
+        .execute((other.number, user.number))?
+    {
+        0 => Err(Error::NotFound("request")),
+        _ => Ok(other),
+    }
+}
+
+/// Takes back a request a user has sent to this name, if there is one.
+///
+/// # Errors
+/// What SQLite says.
+pub fn take_back(db: &Connection, user: i64, name: &str) -> Result<()> {
+    db.prepare_cached("DELETE FROM friend_request WHERE user = ?1 AND folded = ?2")?
+        .execute((user, users::fold(name)))?;
+    Ok(())
+}
+
+/// Makes two users friends.
+///
+/// # Errors
+/// What SQLite says.
+pub fn befriend(db: &Connection, one: i64, other: i64) -> Result<()> {
+    db.prepare_cached("INSERT OR IGNORE INTO friend VALUES (?1, ?2), (?2, ?1)")?
+        .execute((one, other))?;
+    Ok(())
+}
+
+/// Ends a friendship.
+///
+/// # Errors
+/// [`Error::NotFound`] when the person of this name is no friend.
+pub fn unfriend(db: &Connection, user: i64, name: &str) -> Result<()> {
+    let friend = friend(db, user, name)?;
+    let sql = "DELETE FROM friend WHERE (user, friend) IN (VALUES (?1, ?2), (?2, ?1))";
+    db.prepare_cached(sql)?.execute((user, friend.number))?;
+    Ok(())
+}
+
+/// A user's friends, by name.
+///
+/// # Errors
+/// What SQLite says.
+pub fn all(db: &Connection, user: i64) -> Result<Vec<User>> {
+    let sql = format!(
+        "SELECT {} FROM friend JOIN user ON user.number = friend.friend WHERE friend.user = ?1 ORDER BY folded",
+        User::COLUMNS
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let friends = statement.query_map([user], User::of)?;
+    Ok(friends.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the friend of this name. A stranger and an unused name give the same error.
+///
+/// # Errors
+/// [`Error::NotFound`] when the person of this name is no friend.
+pub fn friend(db: &Connection, user: i64, name: &str) -> Result<User> {
+    let other = users::by_name(db, name)?;
+    match are_friends(db, user, other.number)? {
+        true => Ok(other),
+        false => Err(Error::NotFound("person")),
+    }
+}
+
+/// The friends of these names, each once.
+///
+/// # Errors
+/// [`Error::NotFound`] when one of them is no friend, [`Error::Invalid`] when they are too many to choose together.
+pub fn named(db: &Connection, user: i64, names: &[String]) -> Result<Vec<User>> {
+    if names.len() >= PEOPLE_MAX {
+        return Err(Error::Invalid(format!(
+            "At most {PEOPLE_MAX} can choose together."
+        )));
+    }
+    let mut friends: Vec<User> = Vec::new();
+    for name in names {
+        let friend = friend(db, user, name)?;
+        if !friends.iter().any(|other| other.number == friend.number) {
+            friends.push(friend);
+        }
+    }
+    Ok(friends)
+}
+
+fn are_friends(db: &Connection, one: i64, other: i64) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM friend WHERE user = ?1 AND friend = ?2)";
+    Ok(db
+        .prepare_cached(sql)?
+        .query_row((one, other), |row| row.get(0))?)
+}

@@ -1,0 +1,98 @@
+//! Sessions.
+
+use super::user::User;
+use crate::{Result, date::now_ms, secret::Secret};
+use rusqlite::{Connection, OptionalExtension};
+
+/// Seconds a session lasts after it was last used.
+pub const SECONDS_MAX: i64 = 60 * 24 * 60 * 60;
+
+/// Seconds after which a use is written down: not every request has to write.
+const RENEWAL_SECONDS: i64 = 24 * 60 * 60;
+
+/// The user of a session.
+#[derive(Clone, Debug)]
+pub struct SignedIn {
+    /// The user.
+    pub user: User,
+    /// Whether the session has to be [renewed](renew).
+    pub wants_renewal: bool,
+}
+
+/// Signs a user in: the secret goes into the cookie. Sessions that have ended are forgotten by the way.
+///
+/// # Errors
+/// What SQLite says.
+pub fn begin(db: &Connection, user: i64, secret: Secret) -> Result<()> {
+    let now = now_ms() / 1000;
+    db.prepare_cached("DELETE FROM session WHERE user = ?1 AND expires <= ?2")?
+        .execute((user, now))?;
+    db.prepare_cached("INSERT INTO session VALUES (?1, ?2, ?3)")?
+        .execute((secret.hash(), user, now + SECONDS_MAX))?;
+    Ok(())
+}
+
+/// Returns the user of a session, by its secret.
+///
+/// # Errors
+/// What SQLite says.
+pub fn find(db: &Connection, secret: Secret) -> Result<Option<SignedIn>> {
+    let now = now_ms() / 1000;
+    let sql = format!(
+        "SELECT {}, session.expires FROM session JOIN user ON user.number = session.user
+         WHERE session.hash = ?1 AND session.expires > ?2",
+        User::COLUMNS
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let found = statement.query_row((secret.hash(), now), |row| {
+        let expires: i64 = row.get(4)?;
+        Ok(SignedIn {
+            user: User::of(row)?,
+            // One from a clock that was ahead, and was set back since, would last too long.
+            wants_renewal: !(now + SECONDS_MAX - RENEWAL_SECONDS..=now + SECONDS_MAX)
+                .contains(&expires),
+        })
+    });
+    Ok(found.optional()?)
+}
+
+/// Lets a session last on.
+///
+/// # Errors
+/// What SQLite says.
+pub fn renew(db: &Connection, secret: Secret) -> Result<()> {
+    let expires = now_ms() / 1000 + SECONDS_MAX;
+    db.prepare_cached("UPDATE session SET expires = ?2 WHERE hash = ?1")?
+        .execute((secret.hash(), expires))?;
+    Ok(())
+}
+
+/// Signs out.
+///
+/// # Errors
+/// What SQLite says.
+pub fn end(db: &Connection, secret: Secret) -> Result<()> {
+    db.prepare_cached("DELETE FROM session WHERE hash = ?1")?
+        .execute([secret.hash()])?;
+    Ok(())
+}
+
+/// Signs a user out everywhere, but not from the session with this hash.
+///
+/// # Errors
+/// What SQLite says.
+pub fn end_all(db: &Connection, user: i64, but: Option<[u8; 32]>) -> Result<()> {
+    db.prepare_cached("DELETE FROM session WHERE user = ?1 AND hash IS NOT ?2")?
+        .execute((user, but))?;
+    Ok(())
+}
+
+/// How many sessions a user has.
+///
+/// # Errors
+/// What SQLite says.
+pub fn count(db: &Connection, user: i64) -> Result<i64> {
+    let sql = "SELECT count(*) FROM session WHERE user = ?1 AND expires > ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    Ok(statement.query_row((user, now_ms() / 1000), |row| row.get(0))?)
+}

@@ -1,0 +1,90 @@
+//! Tokens for the API.
+
+use super::user::User;
+use crate::{Error, Result, secret::Secret, text};
+use inorder_key::Ulid;
+use rusqlite::{Connection, OptionalExtension};
+
+/// Tokens a person may have.
+const TOKENS_MAX: usize = 50;
+
+/// Characters of what a token is called.
+const NAME_CHARACTERS_MAX: usize = 60;
+
+/// A token, without its secret.
+#[derive(Clone, Debug)]
+pub struct Token {
+    /// Holds the time at which it was made.
+    pub id: Ulid,
+    /// What its owner calls it.
+    pub name: String,
+}
+
+/// Makes a token with this secret.
+///
+/// # Errors
+/// [`Error::Invalid`] for a name that is empty or long, or one token too many.
+pub fn add(db: &Connection, user: i64, name: &str, secret: Secret) -> Result<()> {
+    let name = text::line(name);
+    if !text::has_visible(&name) || name.chars().count() > NAME_CHARACTERS_MAX {
+        let words = format!("Name the token, in at most {NAME_CHARACTERS_MAX} characters.");
+        return Err(Error::Invalid(words));
+    }
+    if all(db, user)?.len() >= TOKENS_MAX {
+        return Err(Error::invalid("Revoke a token before you make another."));
+    }
+    db.prepare_cached("INSERT INTO api_token(hash, user, name) VALUES (?1, ?2, ?3)")?
+        .execute((secret.hash(), user, name))?;
+    Ok(())
+}
+
+/// A user's tokens, the oldest first.
+///
+/// # Errors
+/// What SQLite says.
+pub fn all(db: &Connection, user: i64) -> Result<Vec<Token>> {
+    let sql = "SELECT id, name FROM api_token WHERE user = ?1 ORDER BY id";
+    let mut statement = db.prepare_cached(sql)?;
+    let tokens = statement.query_map([user], |row| {
+        Ok(Token {
+            id: Ulid::from_bytes(row.get(0)?),
+            name: row.get(1)?,
+        })
+    })?;
+    Ok(tokens.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the user of a token.
+///
+/// # Errors
+/// What SQLite says.
+pub fn find(db: &Connection, secret: Secret) -> Result<Option<User>> {
+    let sql = format!(
+        "SELECT {} FROM api_token JOIN user ON user.number = api_token.user WHERE api_token.hash = ?1",
+        User::COLUMNS
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    Ok(statement.query_row([secret.hash()], User::of).optional()?)
+}
+
+/// Revokes one of a user's tokens.
+///
+/// # Errors
+/// [`Error::NotFound`].
+pub fn revoke(db: &Connection, user: i64, id: Ulid) -> Result<()> {
+    let sql = "DELETE FROM api_token WHERE user = ?1 AND id = ?2";
+    match db.prepare_cached(sql)?.execute((user, id.to_bytes()))? {
+        0 => Err(Error::NotFound("token")),
+        _ => Ok(()),
+    }
+}
+
+/// Revokes all of a user's tokens.
+///
+/// # Errors
+/// What SQLite says.
+pub fn revoke_all(db: &Connection, user: i64) -> Result<()> {
+    db.prepare_cached("DELETE FROM api_token WHERE user = ?1")?
+        .execute([user])?;
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! What friends could watch together.
+
+use super::{films::Film, users::User};
+use crate::Result;
+use rusqlite::{Connection, Row};
+
+/// The most people who choose together.
+pub const PEOPLE_MAX: usize = 10;
+
+/// A film that all of them want to watch.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The film.
+    pub film: Film,
+    /// The sum of the priorities.
+    pub points: i64,
+    /// The chance of being picked, 0 to 1: the mean of what it weighs for each.
+    pub chance: f64,
+    /// Each one's priority, in the order of the people.
+    pub priorities: Vec<i64>,
+}
+
+/// The films that somebody and these friends all want to watch, by their priorities, the most wanted first. The private part
+/// of the list of who asks counts too, nobody else's does.
+///
+/// # Errors
+/// What SQLite says.
+pub fn candidates(db: &Connection, asking: &User, friends: &[User]) -> Result<Vec<Candidate>> {
+    let people = std::iter::once(asking).chain(friends);
+    let numbers: Vec<i64> = people.map(|user| user.number).collect();
+    let sql = format!(
+        "SELECT {}, json_group_array(json_array(entry.user, entry.priority))
+         FROM json_each(?1) people JOIN entry ON entry.user = people.value
+         JOIN film ON film.number = entry.film
+         WHERE NOT entry.watched AND (entry.public OR entry.user = ?2)
+         GROUP BY entry.film HAVING count(*) = ?3",
+        Film::COLUMNS
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let bound = (
+        serde_json::json!(numbers).to_string(),
+        asking.number,
+        numbers.len() as i64,
+    );
+    let rows = statement.query_map(bound, |row| candidate(row, &numbers))?;
+    let mut candidates = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    weigh(&mut candidates);
+    // Of the same points, the one that pleases its least willing watcher more.
+    let key = |c: &Candidate| (c.points, c.priorities.iter().copied().min());
+    candidates.sort_by(|a, b| {
+        let by_title = || a.film.facts.title.cmp(&b.film.facts.title);
+        key(b).cmp(&key(a)).then_with(by_title)
+    });
+    Ok(candidates)
+}
+
+fn candidate(row: &Row<'_>, numbers: &[i64]) -> rusqlite::Result<Candidate> {
+    let json: String = row.get(Film::COLUMN_COUNT)?;
+    let said: Vec<(i64, i64)> = serde_json::from_str(&json).unwrap_or_default();
+    let of = |number: &i64| {
+        said.iter()
+            .find(|(user, _)| user == number)
+            .map_or(0, |s| s.1)
+    };
+    let priorities: Vec<i64> = numbers.iter().map(of).collect();
+    Ok(Candidate {
+        film: Film::of(row)?,
+        points: priorities.iter().sum(),
+        chance: 0.0,
+        priorities,
+    })
+}
+
+/// Sets the chance of each candidate. All people have equal influence: a person's weights add up to one, however high or low
+/// their priorities are, and a film's chance is the mean of its weights.
+fn weigh(candidates: &mut [Candidate]) {
+    let people = candidates.first().map_or(0, |first| first.priorities.len());
+    for person in 0..people {
+        let total: i64 = candidates.iter().map(|c| c.priorities[person]).sum();
+        for candidate in candidates.iter_mut() {
+            let share = candidate.priorities[person] as f64 / total.max(1) as f64;
+            candidate.chance += share / people as f64;
+        }
+    }
+}
+
+/// One of the candidates at random, each with its chance.
+pub fn pick(candidates: &[Candidate]) -> Option<&Candidate> {
+    let mut bytes = [0; 8];
+    inorder_key::fill_random(&mut bytes);
+    // 53 bits are as many as fit a number between 0 and 1.
+    pick_at(
+        candidates,
+        (u64::from_le_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64,
+    )
+}
+
+fn pick_at(candidates: &[Candidate], point: f64) -> Option<&Candidate> {
+    let total: f64 = candidates.iter().map(|c| c.chance).sum();
+    let mut left = point * total;
+    let hit = candidates.iter().find(|candidate| {
+        left -= candidate.chance;
+        left < 0.0
+    });
+    hit.or(candidates.last())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::films::Facts;
+
+    fn candidates(priorities: &[[i64; 2]]) -> Vec<Candidate> {
+        let candidate = |p: &[i64; 2]| Candidate {
+            film: Film {
+                number: 0,
+                id: inorder_key::Ulid::NIL,
+                facts: Facts::default(),
+            },
+            points: p.iter().sum(),
+            chance: 0.0,
+            priorities: p.to_vec(),
+        };
+        let mut candidates: Vec<_> = priorities.iter().map(candidate).collect();
+        weigh(&mut candidates);
+        candidates
+    }
+
+    #[test]
+    fn everybody_has_the_same_say_however_high_they_vote() {
+        // The first gives 5 to one film and 5 to the other, the second 1 and 3.
+        let chances: Vec<f64> = candidates(&[[5, 1], [5, 3]])
+            .iter()
+            .map(|c| c.chance)
+            .collect();
+        assert_eq!(chances, [(0.5 + 0.25) / 2.0, (0.5 + 0.75) / 2.0]);
+    }
+
+    #[test]
+    fn the_pick_falls_on_each_film_by_its_chance() {
+        let candidates = candidates(&[[1, 1], [3, 3]]);
+        let picked = |point| pick_at(&candidates, point).unwrap().points;
+        assert_eq!(
+            [picked(0.0), picked(0.24), picked(0.26), picked(0.999_999)],
+            [2, 2, 6, 6]
+        );
+        assert!(pick(&[]).is_none() && pick(&candidates).is_some());
+    }
+}

@@ -1,0 +1,99 @@
+//! Undoing changes of a list.
+
+use crate::{Error, Result, date::now_ms};
+use inorder_key::{TimeId, Ulid};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+/// Changes of a user that can be undone: the last ones.
+const CHANGES_MAX: i64 = 20;
+
+/// How long the page offers to undo what was done.
+const OFFER_MS: i64 = 10 * 60 * 1000;
+
+/// The columns of an entry that a change may touch.
+const COLUMNS: &str = "priority, public, watched, added_ms, place, watched_on, rating, note";
+
+/// A change of a list.
+#[derive(Clone, Copy, Debug)]
+pub struct Change {
+    /// What the outside calls it; holds the time.
+    pub id: Ulid,
+    /// Greater than that of the user's changes before, whatever the clock says.
+    sequence: i64,
+}
+
+impl Change {
+    /// Begins a change, and forgets those that are too many.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn begin(db: &Connection, user: i64) -> Result<Self> {
+        let sql = "SELECT ulid(), coalesce(max(sequence), 0) + 1 FROM undo WHERE user = ?1";
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let (id, sequence) = db.prepare_cached(sql)?.query_row([user], row)?;
+        db.prepare_cached("DELETE FROM undo WHERE user = ?1 AND sequence <= ?2")?
+            .execute((user, sequence - CHANGES_MAX))?;
+        let id = Ulid::from_bytes(id);
+        Ok(Change { id, sequence })
+    }
+
+    /// Writes down how a film was on the list before the change touches it.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn remember(self, db: &Connection, user: i64, film: i64) -> Result<()> {
+        let sql = format!(
+            "INSERT OR IGNORE INTO undo(user, sequence, film, change, before) SELECT ?1, ?2, ?3, ?4,
+               (SELECT json_array({COLUMNS}) FROM entry WHERE user = ?1 AND film = ?3)"
+        );
+        db.prepare_cached(&sql)?
+            .execute((user, self.sequence, film, self.id.to_bytes()))?;
+        Ok(())
+    }
+}
+
+/// Puts every film of a change back to how it was, and forgets the change. Gives how many films those were.
+///
+/// # Errors
+/// [`Error::NotFound`] when it was undone already, or is too old.
+pub fn undo(db: &Connection, user: i64, change: Ulid) -> Result<usize> {
+    // Mostly it is the last.
+    let sql =
+        "SELECT sequence FROM undo WHERE user = ?1 AND change = ?2 ORDER BY sequence DESC LIMIT 1";
+    let mut statement = db.prepare_cached(sql)?;
+    let sequence = statement.query_row((user, change.to_bytes()), |row| row.get(0));
+    let sequence: i64 = sequence.optional()?.ok_or(Error::NotFound("change"))?;
+    let bound = (user, sequence);
+    let sql = "DELETE FROM entry WHERE user = ?1
+                 AND film IN (SELECT film FROM undo WHERE user = ?1 AND sequence = ?2)";
+    db.prepare_cached(sql)?.execute(bound)?;
+    let values: Vec<String> = (0..COLUMNS.split(", ").count())
+        .map(|i| format!("before ->> {i}"))
+        .collect();
+    let sql = format!(
+        "INSERT INTO entry(user, film, {COLUMNS}) SELECT user, film, {} FROM undo
+         WHERE user = ?1 AND sequence = ?2 AND before IS NOT NULL",
+        values.join(", ")
+    );
+    db.prepare_cached(&sql)?.execute(bound)?;
+    let sql = "DELETE FROM undo WHERE user = ?1 AND sequence = ?2";
+    Ok(db.prepare_cached(sql)?.execute(bound)?)
+}
+
+/// The user's last change, if it is recent, and the title of its film if that is one.
+///
+/// # Errors
+/// What SQLite says.
+pub fn last(db: &Connection, user: i64) -> Result<Option<(Ulid, Option<String>)>> {
+    let since = u64::try_from(now_ms() - OFFER_MS).unwrap_or_default();
+    let since = Ulid::first_at(since).unwrap_or(Ulid::NIL);
+    let sql =
+        "SELECT change, iif(count(*) = 1, (SELECT title FROM film WHERE number = undo.film), NULL)
+               FROM undo WHERE user = ?1 AND sequence = (SELECT max(sequence) FROM undo WHERE user = ?1)
+                 AND change >= ?2 GROUP BY change";
+    let mut statement = db.prepare_cached(sql)?;
+    let last = statement.query_row((user, since.to_bytes()), |row| {
+        Ok((Ulid::from_bytes(row.get(0)?), row.get(1)?))
+    });
+    Ok(last.optional()?)
+}

@@ -1,0 +1,155 @@
+//! People.
+
+use super::{devices, sessions, tokens};
+use crate::{Error, Result, text};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+pub use super::user::User;
+
+/// Characters of a name, at least and at most.
+const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 2..=30;
+
+/// A name as it is compared: one that differs only in upper and lower case is taken.
+pub fn fold(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
+/// Whether a new user may have this name.
+///
+/// # Errors
+/// [`Error::Invalid`], saying which characters there may be.
+pub fn check_name(name: &str) -> Result<()> {
+    let is_letter = |c: char| c.is_alphanumeric() && !text::is_filler(c);
+    let is_fine = |c: char| is_letter(c) || matches!(c, '-' | '_' | '.');
+    if !NAME_CHARACTERS.contains(&name.chars().count()) || !name.chars().all(is_fine) {
+        return Err(Error::invalid(
+            "Take a name of 2 to 30 letters, digits, dots, hyphens and underscores.",
+        ));
+    }
+    // Dots alone would be other addresses than a person's page, and marks alone are nothing to see.
+    if name.chars().all(|c| c == '.') || !text::has_visible(name) {
+        return Err(Error::invalid(
+            "Take a name with a letter or a digit in it.",
+        ));
+    }
+    Ok(())
+}
+
+/// Adds a user; the first one owns the server.
+///
+/// # Errors
+/// [`Error::Invalid`] when the name isn't one or is taken.
+pub fn add(db: &Connection, name: &str, password_hash: Option<&str>) -> Result<User> {
+    let name = name.trim();
+    check_name(name)?;
+    let sql = format!(
+        "INSERT INTO user(name, folded, password, is_owner)
+         VALUES (?1, ?2, ?3, NOT EXISTS (SELECT 1 FROM user)) ON CONFLICT(folded) DO NOTHING RETURNING {}",
+        "number, id, name, is_owner"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let user = statement.query_row((name, fold(name), password_hash), User::of);
+    let taken = || Error::invalid("This name can't be had: take another one.");
+    user.optional()?.ok_or_else(taken)
+}
+
+/// The user of this name.
+///
+/// # Errors
+/// [`Error::NotFound`].
+pub fn by_name(db: &Connection, name: &str) -> Result<User> {
+    let sql = format!("SELECT {} FROM user WHERE folded = ?1", User::COLUMNS);
+    let user = db.prepare_cached(&sql)?.query_row([fold(name)], User::of);
+    user.optional()?.ok_or(Error::NotFound("person"))
+}
+
+/// The user of this number.
+///
+/// # Errors
+/// [`Error::NotFound`], once the account is deleted.
+pub fn by_number(db: &Connection, number: i64) -> Result<User> {
+    let sql = format!("SELECT {} FROM user WHERE number = ?1", User::COLUMNS);
+    let user = db.prepare_cached(&sql)?.query_row([number], User::of);
+    user.optional()?.ok_or(Error::NotFound("person"))
+}
+
+/// The user of this name and the hash of their password, for signing in.
+///
+/// # Errors
+/// What SQLite says.
+pub fn with_password(db: &Connection, name: &str) -> Result<Option<(User, Option<String>)>> {
+    let sql = format!(
+        "SELECT {}, password FROM user WHERE folded = ?1",
+        User::COLUMNS
+    );
+    let read = |row: &Row<'_>| Ok((User::of(row)?, row.get(4)?));
+    let found = db.prepare_cached(&sql)?.query_row([fold(name)], read);
+    Ok(found.optional()?)
+}
+
+/// Stores a new password, or none, which disables signing in. Ends all other sessions, revokes all tokens and removes all known
+/// browsers.
+///
+/// # Errors
+/// What SQLite says.
+pub fn set_password(
+    db: &Connection,
+    user: i64,
+    password_hash: Option<&str>,
+    but: Option<[u8; 32]>,
+) -> Result<()> {
+    db.prepare_cached("UPDATE user SET password = ?2 WHERE number = ?1")?
+        .execute((user, password_hash))?;
+    devices::forget_all(db, user)?;
+    tokens::revoke_all(db, user)?;
+    sessions::end_all(db, user, but)
+}
+
+/// Returns whether there are no users.
+///
+/// # Errors
+/// What SQLite says.
+pub fn are_none(db: &Connection) -> Result<bool> {
+    let sql = "SELECT NOT EXISTS (SELECT 1 FROM user)";
+    Ok(db.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+}
+
+/// Every user, by name, with the number of films on their list.
+///
+/// # Errors
+/// What SQLite says.
+pub fn all(db: &Connection) -> Result<Vec<(User, i64)>> {
+    let sql = format!(
+        "SELECT {}, (SELECT count(*) FROM entry WHERE entry.user = user.number) FROM user ORDER BY folded",
+        User::COLUMNS
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let users = statement.query_map([], |row| Ok((User::of(row)?, row.get(4)?)))?;
+    Ok(users.collect::<rusqlite::Result<_>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short_and_plain() {
+        for name in ["Jo", "Zoë", "a.b-c_d", "名前"] {
+            check_name(name).unwrap();
+        }
+        for name in [
+            "",
+            "a",
+            "a b",
+            "..",
+            "a/b",
+            "<b>",
+            "a\n",
+            "\u{3164}\u{3164}",
+            "a\u{200b}b",
+            &"a".repeat(31),
+        ] {
+            assert!(check_name(name).is_err(), "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What the pages and the API have in common: the app, the user, the query, and the status of errors.
+
+mod app;
+mod caller;
+mod me;
+mod query;
+mod status;
+
+pub use app::{App, Config, IMPORT_BYTES_MAX};
+pub use caller::Caller;
+pub use me::Me;
+pub(crate) use query::{View, is_usual, optional, ticked, with};
+pub(crate) use status::{error_status, with_wait};

@@ -1,0 +1,79 @@
+//! What the query of an address says.
+
+use crate::db::entries::{Filter, Sort};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The part and the order of a list, from its address.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct View {
+    #[serde(
+        deserialize_with = "ticked",
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    pub watched: bool,
+    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
+    pub genre: Option<String>,
+    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
+    pub decade: Option<i64>,
+    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i64>,
+    #[serde(skip_serializing_if = "is_usual")]
+    pub sort: Sort,
+    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
+    pub page: Option<i64>,
+}
+
+pub fn is_usual(sort: &Sort) -> bool {
+    *sort == Sort::default()
+}
+
+impl View {
+    /// What to read for it.
+    pub fn filter(&self, public_only: bool) -> Filter {
+        Filter {
+            watched: self.watched,
+            genre: self.genre.clone(),
+            decade: self.decade,
+            priority: self.priority,
+            sort: self.sort,
+            page: self.page.unwrap_or(1).max(1) - 1,
+            public_only,
+        }
+    }
+
+    /// The address of this view of the list at `path`.
+    pub fn address(&self, path: &str) -> String {
+        match serde_urlencoded::to_string(self) {
+            Ok(query) if !query.is_empty() => format!("{path}?{query}"),
+            _ => path.to_owned(),
+        }
+    }
+
+    pub fn is_filtered(&self) -> bool {
+        self.genre.is_some() || self.decade.is_some() || self.priority.is_some()
+    }
+}
+
+/// The names of the friends who choose a film together.
+pub fn with(query: Vec<(String, String)>) -> Vec<String> {
+    let named = query.into_iter().filter(|(key, _)| key == "with");
+    named.map(|(_, name)| name).collect()
+}
+
+/// Reads a field that may be left empty.
+pub fn optional<'de, D: Deserializer<'de>, T: std::str::FromStr>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?.unwrap_or_default();
+    let bad = |_| serde::de::Error::custom(format!("\"{text}\" is not what this field takes"));
+    match text.trim() {
+        "" => Ok(None),
+        text => text.parse().map(Some).map_err(bad),
+    }
+}
+
+/// Reads a box that is ticked or isn't sent at all.
+pub fn ticked<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Option::<String>::deserialize(deserializer).map(|text| text.is_some())
+}

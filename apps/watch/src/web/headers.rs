@@ -1,0 +1,96 @@
+//! Headers of every answer, and where requests may come from.
+
+use super::answer::PageError;
+use crate::{Error, api::ApiError, request::App};
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+
+/// What is allowed in a page: its own style, script and pictures, and nothing else.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
+     connect-src 'self'; manifest-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/// On every answer.
+const ALWAYS: [(HeaderName, &str); 5] = [
+    (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
+];
+
+/// Refuses what another site sends, and adds the headers.
+pub async fn add(State(app): State<App>, request: Request, next: Next) -> Response {
+    let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
+    let is_api = request.uri().path().starts_with("/api/");
+    let mut response = if !is_reading && !is_api && is_from_elsewhere(request.headers()) {
+        PageError(Error::invalid(
+            "This came from another site, and was not done.",
+        ))
+        .into_response()
+    } else {
+        in_words(next.run(request).await, is_api)
+    };
+    let headers = response.headers_mut();
+    for (name, value) in ALWAYS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    let no_features = "camera=(), geolocation=(), microphone=(), payment=(), usb=()";
+    headers.insert("permissions-policy", HeaderValue::from_static(no_features));
+    if app.config().behind_tls {
+        let year = HeaderValue::from_static("max-age=31536000");
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, year);
+    }
+    // A page whose address is a secret is stricter.
+    headers
+        .entry(header::REFERRER_POLICY)
+        .or_insert(HeaderValue::from_static("same-origin"));
+    // Pages are somebody's own; what is everybody's says so itself.
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// What was refused before it came to a page or a route, in the words of one.
+fn in_words(response: Response, is_api: bool) -> Response {
+    let status = response.status();
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if !status.is_client_error()
+        || kind.starts_with("text/html")
+        || kind.starts_with("application/json")
+    {
+        return response;
+    }
+    let words = match status {
+        StatusCode::METHOD_NOT_ALLOWED => "this can't be done with this address",
+        StatusCode::PAYLOAD_TOO_LARGE => "this is too large",
+        StatusCode::REQUEST_TIMEOUT => "this took too long",
+        _ => "the address or what was sent with it isn't as it should be",
+    };
+    let error = Error::invalid(words);
+    let mut told = match is_api {
+        true => ApiError(error).into_response(),
+        false => PageError(error).into_response(),
+    };
+    *told.status_mut() = status;
+    told
+}
+
+/// Whether a browser says that another site's page sent this.
+fn is_from_elsewhere(headers: &HeaderMap) -> bool {
+    let site = headers
+        .get("sec-fetch-site")
+        .and_then(|site| site.to_str().ok());
+    site.is_some_and(|site| !matches!(site, "same-origin" | "none"))
+}

@@ -1,0 +1,45 @@
+//! The pages, and the server of both them and the API.
+//!
+//! Every page is made on the server and works without a script; `assets/app.js` only makes it quicker. Nothing is asked of
+//! another server.
+
+mod answer;
+mod assets;
+mod form;
+mod headers;
+pub(crate) mod layout;
+pub mod pages;
+mod parts;
+pub(crate) mod visitor;
+
+use crate::{
+    api,
+    request::{App, IMPORT_BYTES_MAX},
+};
+use axum::{Router, extract::DefaultBodyLimit, http::StatusCode, middleware};
+use std::time::Duration;
+use tower_http::timeout::TimeoutLayer;
+
+pub use answer::PageError;
+pub use assets::Asset;
+
+/// Bytes of a request, but for a list that is imported.
+const BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// How long a request may take, its body included.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Everything the server answers.
+pub fn router(app: &App) -> Router {
+    Router::new()
+        .merge(pages::router())
+        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .merge(pages::import::router().layer(DefaultBodyLimit::max(IMPORT_BYTES_MAX)))
+        .nest("/api", api::router())
+        .layer(TimeoutLayer::with_status_code(
+            StatusCode::REQUEST_TIMEOUT,
+            REQUEST_TIMEOUT,
+        ))
+        .layer(middleware::from_fn_with_state(app.clone(), headers::add))
+        .with_state(app.clone())
+}

@@ -1,0 +1,324 @@
+//! One's account.
+
+use super::common::{Answer, Done, again, form_of, notice};
+use crate::{
+    Error, Result, date,
+    db::{
+        account, sessions, settings,
+        settings::SignUp,
+        tokens::{self, Token},
+        users::{self, User},
+    },
+    request::App,
+    secret::Secret,
+    text,
+    web::{
+        form::{Nothing, Posted},
+        layout::{self, Place},
+        parts,
+        visitor::{self, Device, Entry, Flash, Member},
+    },
+};
+use axum::{
+    Router,
+    extract::{Path, Query},
+    http::header,
+    response::{IntoResponse, Redirect},
+    routing::{get, post},
+};
+use inorder_key::Ulid;
+use maud::{Markup, html};
+use rusqlite::Connection;
+use serde::Deserialize;
+
+pub fn router() -> Router<App> {
+    Router::new()
+        .route("/account", get(show))
+        .route("/account/password", form_of("/account", post(set_password)))
+        .route(
+            "/account/sign-out-elsewhere",
+            form_of("/account", post(sign_out_elsewhere)),
+        )
+        .route("/account/tokens", form_of("/account", post(add_token)))
+        .route(
+            "/account/tokens/{id}/revoke",
+            form_of("/account", post(revoke)),
+        )
+        .route("/account/sign-up", form_of("/account", post(set_sign_up)))
+        .route("/account/delete", form_of("/account", post(delete)))
+}
+
+/// All that the page shows.
+struct Account {
+    tokens: Vec<Token>,
+    sessions: i64,
+    sign_up: SignUp,
+}
+
+fn account(db: &Connection, user: &User) -> Result<Account> {
+    Ok(Account {
+        tokens: tokens::all(db, user.number)?,
+        sessions: sessions::count(db, user.number)?,
+        sign_up: settings::sign_up(db)?,
+    })
+}
+
+async fn show(member: Member, flash: Flash, Query(Done { done }): Query<Done>) -> Answer {
+    let account = member.me.read(account)?;
+    if let Some(token) = flash.secret.filter(|_| done == "token") {
+        let notice = parts::shown_once("made", "Your token; it is shown only now", &token);
+        return Ok(flash.show(page(&member, &account, Some(notice), None)));
+    }
+    let words = match done.as_str() {
+        "password" => Some(
+            "Your password is changed; you are signed out everywhere else, and your tokens are revoked.",
+        ),
+        "elsewhere" => Some("You are signed out everywhere else."),
+        "revoked" => Some("The token is revoked."),
+        "saved" => Some("Saved."),
+        _ => None,
+    };
+    Ok(page(&member, &account, notice(words), None).into_response())
+}
+
+fn page(
+    Member { me, secret }: &Member,
+    account: &Account,
+    notice: Option<Markup>,
+    problem: Option<&str>,
+) -> Markup {
+    let token = secret.form_token();
+    let body = html! {
+        div.head {
+            h1 { bdi { (me.user.name) } }
+            form method="post" action="/sign-out" { (parts::hidden(&token, "")) button { "Sign out" } }
+        }
+        @if let Some(notice) = notice { (notice) }
+        (parts::problem(problem))
+        div.cards {
+            (data())
+            (password_form(account, &token))
+            (tokens_form(account, &token))
+            @if me.user.is_owner { (owner_form(account, &token)) }
+            (delete_form(&token))
+        }
+    };
+    layout::Page::new("Account")
+        .of(&me.user)
+        .at(Place::Account)
+        .show(body)
+}
+
+fn data() -> Markup {
+    html! {
+        section.card aria-labelledby="data" {
+            h2 id="data" { "Your data" }
+            ul.plain {
+                li { a href="/import" { "Bring a list" } " from Letterboxd or IMDb" }
+                li { a href="/export.csv" download { "Your list as CSV" } }
+                li { a href="/export.json" download { "All that is kept of you, as JSON" } }
+            }
+        }
+    }
+}
+
+fn password_form(account: &Account, token: &str) -> Markup {
+    html! {
+        section.card aria-labelledby="pass" {
+            h2 id="pass" { "Password" }
+            form method="post" action="/account/password" {
+                (parts::hidden(token, ""))
+                (parts::password("current", "Password now", false))
+                (parts::password("password", "New password", true))
+                p.buttons { button { "Change it" } }
+            }
+            @if account.sessions > 1 {
+                p { "You are signed in on " (account.sessions) " devices." }
+                form method="post" action="/account/sign-out-elsewhere" {
+                    (parts::hidden(token, ""))
+                    button { "Sign out everywhere else" }
+                }
+            }
+        }
+    }
+}
+
+fn tokens_form(account: &Account, token: &str) -> Markup {
+    html! {
+        section.card aria-labelledby="tokens" {
+            h2 id="tokens" { "Tokens" }
+            p { "For programs that use " a href="/api" { "the API" } " in your name." }
+            @if !account.tokens.is_empty() {
+                ul.plain {
+                    @for made in &account.tokens {
+                        li.person {
+                            span.who { bdi { (made.name) } " " small { (date::day(made.id.ms())) } }
+                            form method="post" action={ "/account/tokens/" (made.id) "/revoke" } {
+                                (parts::hidden(token, ""))
+                                button.small aria-label={ "Revoke " (text::isolated(&made.name)) } { "Revoke" }
+                            }
+                        }
+                    }
+                }
+            }
+            form method="post" action="/account/tokens" {
+                (parts::hidden(token, ""))
+                label.field for="token-name" { "What is it for?" }
+                div.row {
+                    input id="token-name" name="name" dir="auto" required maxlength="60" autocomplete="off";
+                    button { "Make a token" }
+                }
+            }
+        }
+    }
+}
+
+fn owner_form(account: &Account, token: &str) -> Markup {
+    html! {
+        section.card aria-labelledby="server" {
+            h2 id="server" { "Your server" }
+            form method="post" action="/account/sign-up" {
+                (parts::hidden(token, ""))
+                fieldset {
+                    legend { "Who may sign up?" }
+                    @for (value, words) in [(SignUp::Invitation, "People with an invitation"), (SignUp::Open, "Everyone")] {
+                        label.tick {
+                            input type="radio" name="sign_up" value=(value.name()) checked[account.sign_up == value];
+                            span { (words) }
+                        }
+                    }
+                }
+                p.buttons { button { "Save" } }
+            }
+        }
+    }
+}
+
+fn delete_form(token: &str) -> Markup {
+    html! {
+        section.card aria-labelledby="delete" {
+            h2 id="delete" { "Delete the account" }
+            p { "With your list, your friends and everything else. It can’t be undone." }
+            details {
+                summary { "Delete it" }
+                form method="post" action="/account/delete" {
+                    (parts::hidden(token, ""))
+                    (parts::password("confirm", "Your password", false))
+                    p.buttons { button.danger { "Delete my account" } }
+                }
+            }
+        }
+    }
+}
+
+/// Back to the page, which says what was done; or the page once more, with what is wrong.
+fn told(member: &Member, done: Result<()>, what: &str) -> Answer {
+    match done {
+        Ok(()) => Ok(Redirect::to(&format!("/account?done={what}")).into_response()),
+        Err(error) => {
+            let account = member.me.read(account)?;
+            again(error, |words| page(member, &account, None, Some(words)))
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Passwords {
+    current: String,
+    password: String,
+}
+
+async fn set_password(
+    member: Member,
+    device: Device,
+    Posted(Passwords { current, password }): Posted<Passwords>,
+) -> Answer {
+    let Member { me, secret } = &member;
+    let entry = Entry::new(device);
+    let changed = async {
+        me.app.check_password(&me.user, current).await?;
+        let (hash, session) = (me.app.hash(password).await?, secret.hash());
+        let set = move |db: &Connection, user: &User| {
+            users::set_password(db, user.number, Some(&hash), Some(session))?;
+            entry.remember_device(db, user.number)
+        };
+        me.write(set).await
+    };
+    let changed = changed.await;
+    let is_changed = changed.is_ok();
+    let mut answer = told(&member, changed, "password")?;
+    if is_changed {
+        let cookie = entry.device_cookie(me.app.config().behind_tls);
+        answer.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    Ok(answer)
+}
+
+async fn sign_out_elsewhere(member: Member, Posted(Nothing {}): Posted<Nothing>) -> Answer {
+    let session = member.secret.hash();
+    let end = move |db: &Connection, user: &User| sessions::end_all(db, user.number, Some(session));
+    told(&member, member.me.write(end).await, "elsewhere")
+}
+
+#[derive(Deserialize)]
+struct Name {
+    name: String,
+}
+
+async fn add_token(member: Member, Posted(Name { name }): Posted<Name>) -> Answer {
+    let secret = Secret::new();
+    let add = move |db: &Connection, user: &User| tokens::add(db, user.number, &name, secret);
+    match member.me.write(add).await {
+        Ok(()) => {
+            let behind_tls = member.me.app.config().behind_tls;
+            Ok(visitor::show_once(
+                secret,
+                "/account?done=token",
+                behind_tls,
+            ))
+        }
+        Err(error) => told(&member, Err(error), ""),
+    }
+}
+
+async fn revoke(
+    member: Member,
+    Path(id): Path<Ulid>,
+    Posted(Nothing {}): Posted<Nothing>,
+) -> Answer {
+    let revoke = move |db: &Connection, user: &User| tokens::revoke(db, user.number, id);
+    told(&member, member.me.write(revoke).await, "revoked")
+}
+
+#[derive(Deserialize)]
+struct Setting {
+    sign_up: SignUp,
+}
+
+async fn set_sign_up(member: Member, Posted(Setting { sign_up }): Posted<Setting>) -> Answer {
+    if !member.me.user.is_owner {
+        return Err(Error::NotFound("page").into());
+    }
+    let set = move |db: &Connection, _: &User| settings::set_sign_up(db, sign_up);
+    told(&member, member.me.write(set).await, "saved")
+}
+
+#[derive(Deserialize)]
+struct Confirm {
+    confirm: String,
+}
+
+async fn delete(member: Member, Posted(Confirm { confirm }): Posted<Confirm>) -> Answer {
+    let me = &member.me;
+    let deleted = async {
+        me.app.check_password(&me.user, confirm).await?;
+        me.write(account::delete).await
+    };
+    match deleted.await {
+        Ok(()) => {
+            let behind_tls = me.app.config().behind_tls;
+            Ok(visitor::signed_out("/sign-in?done=deleted", behind_tls))
+        }
+        Err(error) => told(&member, Err(error), ""),
+    }
+}

@@ -1,0 +1,45 @@
+//! What several pages have in common.
+
+use crate::{
+    Error,
+    request::{App, error_status, with_wait},
+    web::PageError,
+};
+use axum::{
+    response::{IntoResponse, Redirect, Response},
+    routing::MethodRouter,
+};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+/// What a page's handler gives.
+pub type Answer<T = Response> = Result<T, PageError>;
+
+/// The route of a form on a page. Whoever loads its address anew, which stays in the browser when the form was refused, comes
+/// to that page.
+pub fn form_of(page: &'static str, method: MethodRouter<App>) -> MethodRouter<App> {
+    method.get(move || async move { Redirect::to(page) })
+}
+
+/// What was done before a page is shown again, in its address.
+#[derive(Deserialize, Default)]
+pub struct Done {
+    #[serde(default)]
+    pub done: String,
+}
+
+/// The words for what was done, as a part of the page.
+pub fn notice(words: Option<&str>) -> Option<Markup> {
+    words.map(|words| html! { div.notice role="status" { p { (words) } } })
+}
+
+/// A form's page once more, with the words for what was wrong; or the error itself, where it isn't the form's.
+pub fn again(error: Error, page: impl FnOnce(&str) -> Markup) -> Answer {
+    match error {
+        Error::Invalid(_) | Error::TooMany(_) => {
+            let (status, words) = error_status(&error);
+            Ok(with_wait(&error, (status, page(&words)).into_response()))
+        }
+        other => Err(PageError(other)),
+    }
+}

@@ -1,0 +1,143 @@
+//! A film, and what one says about it.
+
+use super::{
+    common::{Answer, Done},
+    list::notice,
+};
+use crate::{
+    db::{
+        entries::{self, State},
+        films::{self, Film},
+        undo,
+        users::User,
+    },
+    request::App,
+    text,
+    web::{
+        layout::{self, Place},
+        parts,
+        visitor::Member,
+    },
+};
+use axum::{
+    Router,
+    extract::{Path, Query},
+    routing::get,
+};
+use inorder_key::Ulid;
+use maud::{Markup, html};
+
+pub fn router() -> Router<App> {
+    Router::new().route("/films/{film}", get(show))
+}
+
+async fn show(
+    Member { me, secret }: Member,
+    Path(id): Path<Ulid>,
+    Query(Done { done }): Query<Done>,
+) -> Answer<Markup> {
+    let (film, state, friends, may_change, last) = me.read(|db, user| {
+        let film = films::by_id(db, id)?;
+        let state = entries::state(db, user.number, film.number)?;
+        let friends = films::friends_with(db, film.number, user.number)?;
+        let may_change = films::may_change(db, film.number, user)?;
+        let last = undo::last(db, user.number)?;
+        Ok((film, state, friends, may_change, last))
+    })?;
+    let token = secret.form_token();
+    let back = parts::film_address(&film);
+    let body = html! {
+        (notice(&done, last.as_ref(), &token, &back))
+        article {
+            (heading(&film))
+            @if may_change {
+                p { a href={ (back) "/change" } { "Correct its facts" } }
+            }
+            (mine(&film, state.as_ref(), &token))
+            @if !friends.is_empty() { (friends_with(&friends)) }
+        }
+    };
+    Ok(layout::Page::new(&text::isolated(&film.facts.title))
+        .of(&me.user)
+        .at(Place::Films)
+        .show(body))
+}
+
+fn heading(film: &Film) -> Markup {
+    html! {
+        div.heading {
+            (parts::tile(film))
+            div {
+                h1 { bdi { (film.facts.title) } }
+                p.line {
+                    @if let Some(year) = film.facts.year { span.year { (year) } }
+                    @for genre in &film.facts.genres {
+                        a href={ "/films?" (serde_urlencoded::to_string([("genre", genre)]).unwrap_or_default()) } { bdi { (genre) } }
+                    }
+                }
+            }
+        }
+        @if !film.facts.people.is_empty() {
+            p.cast {
+                "With "
+                @for (i, name) in film.facts.people.iter().enumerate() {
+                    @if i > 0 { ", " }
+                    a href={ "/films?" (serde_urlencoded::to_string([("q", name)]).unwrap_or_default()) } { bdi { (name) } }
+                }
+            }
+        }
+    }
+}
+
+/// The form with what one says about it.
+fn mine(film: &Film, state: Option<&State>, token: &str) -> Markup {
+    let address = |verb: &str| format!("/list/{}/{verb}", film.id);
+    let is_there = state.is_some();
+    let state = state.cloned().unwrap_or_default();
+    html! {
+        section.card aria-labelledby="mine" {
+            h2 id="mine" { @if is_there { "On your list" } @else { "Put it on your list" } }
+            form method="post" action=(address("save")) data-enhance {
+                (parts::hidden(token, &parts::film_address(film)))
+                (parts::priority_choice(state.priority))
+                label.tick {
+                    input type="checkbox" name="private" checked[!state.public];
+                    span { "Private " small { "your friends don't see it" } }
+                }
+                fieldset {
+                    legend { "Watched" }
+                    label.tick { input type="checkbox" name="watched" checked[state.watched]; span { "I have watched it" } }
+                    div.row {
+                        label.field {
+                            span { "On" }
+                            input type="date" name="watched_on" value=[state.watched_on.as_ref()];
+                        }
+                        (parts::rating_choice(state.rating))
+                    }
+                }
+                label.field for="note" { "Note " small { "only you see it" } }
+                textarea id="note" name="note" dir="auto" rows="3" maxlength=(entries::NOTE_CHARACTERS_MAX) { (state.note.unwrap_or_default()) }
+                p.buttons {
+                    button.primary { @if is_there { "Save" } @else { "Add to the list" } }
+                    @if is_there { button formaction=(address("remove")) formnovalidate { "Take off the list" } }
+                }
+            }
+        }
+    }
+}
+
+fn friends_with(friends: &[(User, bool)]) -> Markup {
+    html! {
+        section aria-labelledby="friends" {
+            h2 id="friends" { "Friends" }
+            ul.plain {
+                @for (friend, watched) in friends {
+                    li {
+                        a href={ "/people/" (friend.name) } { bdi { (friend.name) } }
+                        @if *watched { " has watched it" } @else { " wants to watch it" }
+                    }
+                }
+            }
+        }
+    }
+}

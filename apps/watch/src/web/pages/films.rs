@@ -1,0 +1,148 @@
+//! Looking for films.
+
+use super::{common::Answer, list::notice};
+use crate::{
+    Result,
+    db::{
+        entries,
+        films::Film,
+        find::{self, FILMS_MAX, Found, Query as Wanted},
+        undo,
+        users::User,
+    },
+    request::App,
+    text,
+    web::{
+        form,
+        layout::{self, Place},
+        parts,
+        visitor::Member,
+    },
+};
+use axum::{Router, extract::Query, routing::get};
+use maud::{Markup, html};
+use rusqlite::Connection;
+use serde::{Deserialize, Serialize};
+
+pub fn router() -> Router<App> {
+    Router::new().route("/films", get(show))
+}
+
+#[derive(Deserialize, Serialize)]
+struct Search {
+    #[serde(default)]
+    q: String,
+    #[serde(
+        default,
+        deserialize_with = "form::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
+    genre: Option<String>,
+    #[serde(
+        default,
+        deserialize_with = "form::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
+    decade: Option<i64>,
+    #[serde(default, skip_serializing)]
+    done: String,
+}
+
+/// What is said about a film, if it is on the list, and the film.
+type Hit = (Option<entries::State>, Film);
+
+async fn show(Member { me, secret }: Member, Query(search): Query<Search>) -> Answer<Markup> {
+    let wanted = Wanted {
+        text: search.q.clone(),
+        genre: search.genre.clone(),
+        decade: search.decade,
+    };
+    let app = me.app.clone();
+    let look = move |db: &Connection, user: &User| {
+        let Found { films, is_guess } = find::find(db, &wanted)?;
+        let hit = |film: Film| Ok((entries::state(db, user.number, film.number)?, film));
+        let hits = films.into_iter().map(hit).collect::<Result<Vec<_>>>()?;
+        Ok((
+            hits,
+            is_guess,
+            undo::last(db, user.number)?,
+            app.genres(db)?,
+        ))
+    };
+    let (hits, is_guess, last, genres) = me.read_long(look).await?;
+    let token = secret.form_token();
+    let back = format!(
+        "/films?{}",
+        serde_urlencoded::to_string(&search).unwrap_or_default()
+    );
+    let body = html! {
+        h1 { "Find a film" }
+        form.search action="/films" role="search" data-live {
+            label.field {
+                span { "Title, year, person or genre" }
+                input type="search" id="q" name="q" value=(search.q) dir="auto" autocomplete="off" spellcheck="false" enterkeyhint="search" aria-keyshortcuts="/";
+            }
+            div.row {
+                (parts::genre_choice(&genres, search.genre.as_ref()))
+                (parts::decade_choice(search.decade))
+                button.primary { "Search" }
+            }
+        }
+        div id="results" {
+            (notice(&search.done, last.as_ref(), &token, &back))
+            p.found id="found" { (words(&search, hits.len(), is_guess)) }
+            @if !hits.is_empty() {
+                ul.films { @for hit in &hits { (row(hit, &token, &back)) } }
+            }
+            p { "Is a film missing? " a href={ "/films/new?" (serde_urlencoded::to_string([("title", &search.q)]).unwrap_or_default()) } { "Add it" } "." }
+        }
+    };
+    Ok(layout::Page::new("Find a film")
+        .of(&me.user)
+        .at(Place::Films)
+        .show(body))
+}
+
+/// Says what was found.
+fn words(search: &Search, count: usize, is_guess: bool) -> Markup {
+    let is_empty = search.q.trim().is_empty();
+    html! {
+        @match count {
+            0 => "Nothing found.",
+            _ if is_guess => { "Nothing is called “" bdi { (search.q.trim()) } "”. Is it one of these?" }
+            _ if is_empty => "The newest films",
+            1 => "1 film",
+            FILMS_MAX => { "The best " (FILMS_MAX) "; one more word tells fewer" }
+            count => { (count) " films" }
+        }
+    }
+}
+
+fn row((state, film): &Hit, token: &str, back: &str) -> Markup {
+    let title = text::isolated(&film.facts.title);
+    html! {
+        li.film id={ "f" (film.id) } {
+            (parts::tile(film))
+            div.what {
+                p { (parts::title(film)) }
+                p.line { (parts::line(film)) }
+            }
+            @if let Some(state) = state {
+                div.actions {
+                    span.there { @if state.watched { "Watched" } @else { "On your list" } }
+                    a.button.small href=(parts::film_address(film)) aria-label={ "Edit " (title) } { "Edit" }
+                }
+            } @else {
+                form.actions method="post" action={ "/list/" (film.id) "/add" } data-enhance {
+                    (parts::hidden(token, back))
+                    select name="priority" aria-label={ "Priority of " (title) } {
+                        @for priority in entries::PRIORITIES.rev() {
+                            option value=(priority) selected[priority == entries::PRIORITY] { (priority) " " (parts::priority_name(priority)) }
+                        }
+                    }
+                    button.primary.small id={ "a" (film.id) } aria-label={ "Add " (title) } { "Add" }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Friends, requests and invitations.
+
+use super::common::{Answer, Done, again, form_of, notice};
+use crate::{
+    Result, date,
+    db::{
+        friends::{self, Request},
+        links::{self, INVITATION_DAYS},
+        users::User,
+    },
+    request::App,
+    secret::Secret,
+    text,
+    web::{
+        form::{Nothing, Posted},
+        layout::{self, Place},
+        parts,
+        visitor::{self, Flash, Member},
+    },
+};
+use axum::{
+    Router,
+    extract::{Path, Query},
+    http::{HeaderMap, Uri, header},
+    response::{IntoResponse, Redirect},
+    routing::{get, post},
+};
+use inorder_key::Ulid;
+use maud::{Markup, html};
+use rusqlite::Connection;
+use serde::Deserialize;
+
+pub fn router() -> Router<App> {
+    Router::new()
+        .route("/friends", get(show))
+        .route("/friends/request", form_of("/friends", post(request)))
+        .route("/friends/accept", form_of("/friends", post(accept)))
+        .route("/friends/decline", form_of("/friends", post(decline)))
+        .route("/friends/take-back", form_of("/friends", post(take_back)))
+        .route("/friends/unfriend", form_of("/friends", post(unfriend)))
+        .route("/friends/invite", form_of("/friends", post(invite)))
+        .route(
+            "/friends/uninvite/{id}",
+            form_of("/friends", post(uninvite)),
+        )
+}
+
+/// All that the page shows.
+struct Circle {
+    friends: Vec<User>,
+    received: Vec<Request>,
+    sent: Vec<Request>,
+    invitations: Vec<Ulid>,
+}
+
+/// A form that names a user.
+#[derive(Deserialize)]
+struct Name {
+    name: String,
+}
+
+fn circle(db: &Connection, user: &User) -> Result<Circle> {
+    Ok(Circle {
+        friends: friends::all(db, user.number)?,
+        received: friends::received(db, user)?,
+        sent: friends::sent(db, user.number)?,
+        invitations: links::invitations(db, user.number)?,
+    })
+}
+
+async fn show(
+    member: Member,
+    flash: Flash,
+    headers: HeaderMap,
+    Query(Done { done }): Query<Done>,
+) -> Answer {
+    let circle = member.me.read(circle)?;
+    if let Some(secret) = flash.secret.filter(|_| done == "invited") {
+        let link = own_address(&member.me.app, &headers, &format!("/invitation/{secret}"));
+        let notice = parts::shown_once("link", "Send this link; it is shown only now", &link);
+        return Ok(flash.show(page(&member, &circle, Some(notice), None)));
+    }
+    let words = match done.as_str() {
+        "requested" => Some("Request sent. If a user has this name, they see it."),
+        "accepted" => Some("You are friends now: you see what is public on each other’s lists."),
+        "declined" => Some("Declined. The sender is not told."),
+        "taken-back" => Some("Taken back."),
+        "unfriended" => Some("You are no longer friends."),
+        _ => None,
+    };
+    Ok(page(&member, &circle, notice(words), None).into_response())
+}
+
+fn page(member: &Member, circle: &Circle, notice: Option<Markup>, problem: Option<&str>) -> Markup {
+    let token = member.secret.form_token();
+    let body = html! {
+        h1 { "Friends" }
+        @if let Some(notice) = notice { (notice) }
+        @if !circle.received.is_empty() {
+            section.card aria-labelledby="received" {
+                h2 id="received" { "Requests for you" }
+                ul.plain { @for request in &circle.received { (received(request, &token)) } }
+            }
+        }
+        section aria-labelledby="yours" {
+            h2 id="yours" { "Your friends" }
+            @if circle.friends.is_empty() {
+                p.empty { "None yet. Friends see what is public on each other’s lists, and find out what to watch together." }
+            } @else {
+                ul.plain { @for friend in &circle.friends { (friend_row(friend)) } }
+            }
+        }
+        (ask(circle, &token, problem))
+        (invitations(circle, &token))
+    };
+    layout::Page::new("Friends")
+        .of(&member.me.user)
+        .at(Place::Friends)
+        .show(body)
+}
+
+/// A form with one button, about a user.
+fn button(address: &str, words: &str, name: &str, token: &str, class: &str) -> Markup {
+    html! {
+        form method="post" action=(address) data-enhance {
+            (parts::hidden(token, ""))
+            input type="hidden" name="name" value=(name);
+            button.small class=(class) aria-label={ (words) ": " (text::isolated(name)) } { (words) }
+        }
+    }
+}
+
+fn received(request: &Request, token: &str) -> Markup {
+    html! {
+        li.person {
+            span.who { bdi { (request.name) } " " small { (date::day(request.id.ms())) } }
+            (button("/friends/accept", "Accept", &request.name, token, "primary"))
+            (button("/friends/decline", "Decline", &request.name, token, ""))
+        }
+    }
+}
+
+fn friend_row(friend: &User) -> Markup {
+    html! {
+        li.person {
+            a.who href={ "/people/" (friend.name) } { bdi { (friend.name) } }
+            a.button.small href={ "/tonight?with=" (friend.name) } aria-label={ "Tonight with " (text::isolated(&friend.name)) } { "Tonight" }
+        }
+    }
+}
+
+fn ask(circle: &Circle, token: &str, problem: Option<&str>) -> Markup {
+    html! {
+        section aria-labelledby="ask" {
+            h2 id="ask" { "Ask a user of this site" }
+            (parts::problem(problem))
+            form method="post" action="/friends/request" data-enhance {
+                (parts::hidden(token, ""))
+                label.field for="friend" { "Their name" }
+                div.row {
+                    input id="friend" name="name" dir="auto" required maxlength="30" autocomplete="off" autocapitalize="none" spellcheck="false";
+                    button.primary { "Ask" }
+                }
+            }
+            @if !circle.sent.is_empty() {
+                h3 { "You have asked" }
+                ul.plain {
+                    @for request in &circle.sent {
+                        li.person {
+                            span.who { bdi { (request.name) } " " small { (date::day(request.id.ms())) } }
+                            (button("/friends/take-back", "Take back", &request.name, token, ""))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn invitations(circle: &Circle, token: &str) -> Markup {
+    html! {
+        section aria-labelledby="invite" {
+            h2 id="invite" { "Invite a new user" }
+            p { "A link that is good once, for " (INVITATION_DAYS) " days: who signs up with it is your friend." }
+            form method="post" action="/friends/invite" data-enhance {
+                (parts::hidden(token, ""))
+                button { "Make a link" }
+            }
+            @if !circle.invitations.is_empty() {
+                h3 { "Open invitations" }
+                ul.plain {
+                    @for id in &circle.invitations {
+                        li.person {
+                            span.who { "Made on " (date::day(id.ms())) }
+                            form method="post" action={ "/friends/uninvite/" (id) } data-enhance {
+                                (parts::hidden(token, ""))
+                                button.small { "Take back" }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Changes the relation to a user, and shows a notice on the page.
+async fn about(
+    member: Member,
+    Posted(Name { name }): Posted<Name>,
+    done: &str,
+    work: impl FnOnce(&Connection, &User, &str) -> Result<()> + Send + 'static,
+) -> Answer {
+    let written = member.me.write(move |db, user| work(db, user, &name));
+    match written.await {
+        Ok(()) => Ok(Redirect::to(&format!("/friends?done={done}")).into_response()),
+        Err(error) => {
+            let circle = member.me.read(circle)?;
+            again(error, |words| page(&member, &circle, None, Some(words)))
+        }
+    }
+}
+
+async fn request(member: Member, form: Posted<Name>) -> Answer {
+    about(member, form, "requested", friends::request).await
+}
+
+async fn accept(member: Member, form: Posted<Name>) -> Answer {
+    about(member, form, "accepted", friends::accept).await
+}
+
+async fn decline(member: Member, form: Posted<Name>) -> Answer {
+    let decline =
+        |db: &Connection, user: &User, name: &str| friends::decline(db, user, name).map(drop);
+    about(member, form, "declined", decline).await
+}
+
+async fn take_back(member: Member, form: Posted<Name>) -> Answer {
+    about(member, form, "taken-back", |db, user, name| {
+        friends::take_back(db, user.number, name)
+    })
+    .await
+}
+
+async fn unfriend(member: Member, form: Posted<Name>) -> Answer {
+    about(member, form, "unfriended", |db, user, name| {
+        friends::unfriend(db, user.number, name)
+    })
+    .await
+}
+
+async fn invite(member: Member, Posted(Nothing {}): Posted<Nothing>) -> Answer {
+    let secret = Secret::new();
+    let invited = member
+        .me
+        .write(move |db, user| links::invite(db, user.number, secret));
+    match invited.await {
+        Ok(()) => {
+            let behind_tls = member.me.app.config().behind_tls;
+            Ok(visitor::show_once(
+                secret,
+                "/friends?done=invited",
+                behind_tls,
+            ))
+        }
+        Err(error) => {
+            let circle = member.me.read(circle)?;
+            again(error, |words| page(&member, &circle, None, Some(words)))
+        }
+    }
+}
+
+/// The address of a path, under the name by which the client reaches the site.
+fn own_address(app: &App, headers: &HeaderMap, path: &str) -> String {
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    let scheme = if app.config().behind_tls {
+        "https"
+    } else {
+        "http"
+    };
+    let link = Uri::builder()
+        .scheme(scheme)
+        .authority(host.unwrap_or_default())
+        .path_and_query(path)
+        .build();
+    link.map_or_else(|_| path.to_owned(), |link| link.to_string())
+}
+
+async fn uninvite(
+    Member { me, .. }: Member,
+    Path(id): Path<Ulid>,
+    Posted(Nothing {}): Posted<Nothing>,
+) -> Answer<Redirect> {
+    let uninvite = move |db: &Connection, user: &User| links::uninvite(db, user.number, id);
+    me.write(uninvite).await?;
+    Ok(Redirect::to("/friends?done=taken-back"))
+}

@@ -1,0 +1,364 @@
+//! One's own list.
+
+use super::{
+    common::{Answer, Done, form_of},
+    state_form::StateForm,
+};
+use crate::{
+    Error, Result, date,
+    db::{
+        entries::{self, Direction, Entry, PAGE_ENTRIES, Page, Sort, State},
+        films, undo,
+        users::User,
+    },
+    request::{App, View, is_usual},
+    text,
+    web::{
+        form::{Nothing, Posted, Sent, local},
+        layout::{self, Place},
+        parts,
+        visitor::Member,
+    },
+};
+use axum::{
+    Router,
+    extract::{Path, Query},
+    response::{IntoResponse, Redirect, Response},
+    routing::{get, post},
+};
+use inorder_key::Ulid;
+use maud::{Markup, html};
+use rusqlite::Connection;
+
+pub fn router() -> Router<App> {
+    Router::new()
+        .route("/", get(show))
+        .route("/list/{film}/add", form_of("/", post(add)))
+        .route("/list/{film}/save", form_of("/", post(save)))
+        .route("/list/{film}/remove", form_of("/", post(remove)))
+        .route("/list/{film}/watched", form_of("/", post(watched)))
+        .route("/list/{film}/up", form_of("/", post(up)))
+        .route("/list/{film}/down", form_of("/", post(down)))
+        .route("/undo/{change}", form_of("/", post(undo)))
+}
+
+/// What is shown around a page of a list, of one's own or a friend's.
+pub struct Shown<'a> {
+    pub view: &'a View,
+    pub path: &'a str,
+    pub page: &'a Page,
+    pub genres: &'a [String],
+}
+
+impl Shown<'_> {
+    /// The two parts of the list, and what to choose of them.
+    pub fn head(&self) -> Markup {
+        let tab = |watched: bool, name: &str, count: i64| {
+            let view = View {
+                watched,
+                ..View::default()
+            };
+            let is_this = self.view.watched == watched;
+            html! {
+                a href=(view.address(self.path)) aria-current=[is_this.then_some("true")] {
+                    (name) " " span.count { (count) }
+                }
+            }
+        };
+        html! {
+            nav.tabs aria-label="Parts of the list" {
+                (tab(false, "To watch", self.page.counts.0))
+                (tab(true, "Watched", self.page.counts.1))
+            }
+            @if self.page.counts.0 + self.page.counts.1 > 0 { (self.filter_form()) }
+        }
+    }
+
+    fn filter_form(&self) -> Markup {
+        let view = self.view;
+        let priorities = entries::PRIORITIES
+            .rev()
+            .map(|p| (p, format!("{p} {}", parts::priority_name(p))));
+        let sorts = Sort::ALL.map(|(_, value, name)| (value, name));
+        let sort = Sort::ALL
+            .iter()
+            .find(|(sort, ..)| *sort == view.sort)
+            .map(|(_, value, _)| *value);
+        let is_used = view.is_filtered() || !is_usual(&view.sort);
+        html! {
+            details.choose open[is_used] {
+                summary { "Filter and order" }
+                form.filter action=(self.path) data-live {
+                    @if view.watched { input type="hidden" name="watched" value="1"; }
+                    (parts::genre_choice(self.genres, view.genre.as_ref()))
+                    (parts::decade_choice(view.decade))
+                    (parts::choice("priority", "Priority", "Any", priorities, view.priority.as_ref()))
+                    (parts::choice("sort", "Order", "", sorts, sort.as_ref()))
+                    button { "Show" }
+                }
+            }
+        }
+    }
+
+    /// The way to other pages.
+    pub fn pager(&self) -> Markup {
+        let at = self.view.page.unwrap_or(1).max(1);
+        let pages = (self.page.total + PAGE_ENTRIES - 1) / PAGE_ENTRIES;
+        let to = |page: i64| {
+            View {
+                page: Some(page),
+                ..self.view.clone()
+            }
+            .address(self.path)
+        };
+        html! {
+            @if pages > 1 {
+                nav.pager aria-label="Pages" {
+                    @if at > 1 { a href=(to(at - 1)) rel="prev" { "Previous" } }
+                    span { "Page " (at) " of " (pages) }
+                    @if at < pages { a href=(to(at + 1)) rel="next" { "Next" } }
+                }
+            }
+        }
+    }
+
+    /// What is said when there is nothing to show.
+    pub fn nothing(&self, otherwise: Markup) -> Markup {
+        html! {
+            @if self.view.is_filtered() {
+                div.empty {
+                    p { "No film of the list fits." }
+                    p { a href=(View { watched: self.view.watched, ..View::default() }.address(self.path)) { "Show all" } }
+                }
+            } @else {
+                div.empty { (otherwise) }
+            }
+        }
+    }
+}
+
+async fn show(
+    Member { me, secret }: Member,
+    Query(view): Query<View>,
+    Query(Done { done }): Query<Done>,
+) -> Answer<Markup> {
+    let (page, genres, last) = me.read(|db, user| {
+        let page = entries::page(db, user.number, &view.filter(false))?;
+        Ok((page, me.app.genres(db)?, undo::last(db, user.number)?))
+    })?;
+    let shown = Shown {
+        view: &view,
+        path: "/",
+        page: &page,
+        genres: &genres,
+    };
+    let (token, back) = (secret.form_token(), view.address("/"));
+    let can_move = view.sort == Sort::Priority && !view.watched && !view.is_filtered();
+    let body = html! {
+        div.head {
+            h1 { "Your list" }
+            a.button href="/films" { "Find films" }
+        }
+        (notice(&done, last.as_ref(), &token, &back))
+        (shown.head())
+        @if page.entries.is_empty() {
+            (shown.nothing(nothing_yet(view.watched)))
+        } @else {
+            form method="post" data-enhance {
+                (parts::hidden(&token, &back))
+                // Enter in no field presses this: nothing is done by accident.
+                ol.films start=(view.filter(false).page * PAGE_ENTRIES + 1) {
+                    @for entry in &page.entries { (row(entry, can_move)) }
+                }
+            }
+            (shown.pager())
+        }
+    };
+    Ok(layout::Page::new("Your list")
+        .of(&me.user)
+        .at(Place::List)
+        .show(body))
+}
+
+fn nothing_yet(watched: bool) -> Markup {
+    html! {
+        @if watched {
+            p { "Nothing watched yet. Mark a film of your list as watched, and it is here with its day and your rating." }
+        } @else {
+            p { "Nothing on your list yet." }
+            p { a href="/films" { "Find a film" } " and add it, or " a href="/import" { "bring a list" } " from Letterboxd or IMDb." }
+        }
+    }
+}
+
+fn row(entry: &Entry, can_move: bool) -> Markup {
+    let id = &parts::film_id(&entry.film);
+    let title = text::isolated(&entry.film.facts.title);
+    html! {
+        li.film id={ "f" (id) } {
+            (parts::tile(&entry.film))
+            div.what {
+                p { (parts::title(&entry.film)) }
+                p.line { (parts::line(&entry.film)) }
+                (marks(&entry.state))
+                @if let Some(note) = &entry.state.note { p.note dir="auto" { (note) } }
+            }
+            div.actions {
+                @if can_move {
+                    button.small id={ "u" (id) } formaction={ "/list/" (id) "/up" } aria-label={ "Move " (title) " up" } title="Up" { "↑" }
+                    button.small id={ "d" (id) } formaction={ "/list/" (id) "/down" } aria-label={ "Move " (title) " down" } title="Down" { "↓" }
+                }
+                @if !entry.state.watched {
+                    button.small formaction={ "/list/" (id) "/watched" } aria-label={ "Mark " (title) " as watched" } { "Watched" }
+                }
+                a.button.small href={ "/films/" (id) } aria-label={ "Edit " (title) } { "Edit" }
+            }
+        }
+    }
+}
+
+/// Priority, rating and so on, in a line.
+pub fn marks(state: &State) -> Markup {
+    html! {
+        p.marks {
+            @if state.watched {
+                span { "Watched" @if let Some(day) = &state.watched_on { " " time datetime=(day) { (day) } } }
+                @if let Some(rating) = state.rating { span.rating { (rating) " / 10" } }
+            } @else {
+                (parts::pips(state.priority))
+            }
+            @if !state.public { span.private { "Private" } }
+        }
+    }
+}
+
+/// Says what was done, and offers to undo it.
+pub fn notice(
+    done: &str,
+    last: Option<&(Ulid, Option<String>)>,
+    token: &str,
+    back: &str,
+) -> Markup {
+    let film = last.and_then(|(_, title)| title.as_deref());
+    let (before, after) = match done {
+        "added" => ("Added ", " to your list."),
+        "saved" => ("Saved ", "."),
+        "removed" => ("Took ", " off your list."),
+        "watched" => ("Marked ", " as watched."),
+        "present" => ("It was on your list already.", ""),
+        "moved" => ("Moved.", ""),
+        "undone" => ("Undone.", ""),
+        "gone" => ("The film is removed.", ""),
+        _ => return html! {},
+    };
+    let film = html! {
+        @match film {
+            _ if after.is_empty() => {}
+            Some(title) => { "“" bdi { (title) } "”" }
+            None => "the films",
+        }
+    };
+    html! {
+        div.notice role="status" {
+            p { (before) (film) (after) }
+            @if let Some((change, _)) = last && !matches!(done, "undone" | "present" | "gone") {
+                form method="post" action={ "/undo/" (change) } data-enhance {
+                    (parts::hidden(token, back))
+                    button.small { "Undo" }
+                }
+            }
+        }
+    }
+}
+
+/// Goes back to where the form was, saying what was done.
+fn go_back(back: &str, done: &str) -> Response {
+    let back = local(back);
+    let (path, query) = back.split_once('?').unwrap_or((back, ""));
+    let kept = query
+        .split('&')
+        .filter(|pair| !pair.is_empty() && !pair.starts_with("done="));
+    let mut pairs: Vec<&str> = kept.collect();
+    let done = format!("done={done}");
+    pairs.push(&done);
+    Redirect::to(&format!("{path}?{}", pairs.join("&"))).into_response()
+}
+
+/// Changes what a member says about a film, then goes back to where the form was, saying what was done.
+async fn change<T>(
+    member: Member,
+    film: Ulid,
+    Posted(sent): Posted<Sent<T>>,
+    work: impl FnOnce(&Connection, i64, i64, T) -> Result<&'static str> + Send + 'static,
+) -> Answer
+where
+    T: Send + 'static,
+{
+    let Sent { back, form } = sent;
+    let change =
+        move |db: &Connection, user: &User| work(db, user.number, films::number(db, film)?, form);
+    let done = member.me.write(change).await?;
+    Ok(go_back(&back, done))
+}
+
+async fn add(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm>>) -> Answer {
+    change(member, film, form, |db, user, film, form| {
+        // What is on the list already, perhaps watched, isn't overwritten by adding it once more.
+        match entries::state(db, user, film)? {
+            Some(_) => Ok("present"),
+            None => entries::put(db, user, film, form.state()).map(|_| "added"),
+        }
+    })
+    .await
+}
+
+async fn save(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm>>) -> Answer {
+    change(member, film, form, |db, user, film, form| {
+        entries::put(db, user, film, form.state()).map(|_| "saved")
+    })
+    .await
+}
+
+async fn remove(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Nothing>>) -> Answer {
+    change(member, film, form, |db, user, film, Nothing {}| {
+        entries::remove(db, user, film).map(|_| "removed")
+    })
+    .await
+}
+
+async fn watched(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Nothing>>) -> Answer {
+    change(member, film, form, |db, user, film, Nothing {}| {
+        let state = entries::state(db, user, film)?;
+        let state = State {
+            watched: true,
+            watched_on: Some(date::day(date::now_ms().unsigned_abs())),
+            ..state.ok_or(Error::NotFound("film on the list"))?
+        };
+        entries::put(db, user, film, state).map(|_| "watched")
+    })
+    .await
+}
+
+async fn up(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Nothing>>) -> Answer {
+    change(member, film, form, |db, user, film, Nothing {}| {
+        entries::shift(db, user, film, Direction::Up).map(|_| "moved")
+    })
+    .await
+}
+
+async fn down(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Nothing>>) -> Answer {
+    change(member, film, form, |db, user, film, Nothing {}| {
+        entries::shift(db, user, film, Direction::Down).map(|_| "moved")
+    })
+    .await
+}
+
+async fn undo(
+    member: Member,
+    Path(change): Path<Ulid>,
+    Posted(Sent { back, .. }): Posted<Sent<Nothing>>,
+) -> Answer {
+    let undo = move |db: &Connection, user: &User| undo::undo(db, user.number, change);
+    member.me.write(undo).await?;
+    Ok(go_back(&back, "undone"))
+}

@@ -1,0 +1,69 @@
+//! The pages, a file each.
+
+mod account;
+mod api;
+mod assets;
+mod common;
+mod film;
+mod films;
+mod friends;
+pub mod import;
+mod list;
+mod new_film;
+mod person;
+mod reset;
+mod setup;
+mod sign_in;
+mod sign_up;
+mod state_form;
+mod tonight;
+
+use super::{PageError, layout};
+use crate::{Error, request::App};
+use axum::{Router, extract::State, response::IntoResponse, routing::get};
+use common::Answer;
+use maud::{Markup, html};
+
+/// All pages, but for the one that takes long requests.
+pub fn router() -> Router<App> {
+    Router::new()
+        .merge(account::router())
+        .merge(api::router())
+        .merge(assets::router())
+        .merge(film::router())
+        .merge(films::router())
+        .merge(friends::router())
+        .merge(list::router())
+        .merge(new_film::router())
+        .merge(person::router())
+        .merge(reset::router())
+        .merge(setup::router())
+        .merge(sign_in::router())
+        .merge(sign_up::router())
+        .merge(tonight::router())
+        .route("/offline", get(offline))
+        .route(
+            "/robots.txt",
+            get(|| async { "User-agent: *\nDisallow: /\n" }),
+        )
+        .route("/health", get(health))
+        .fallback(|| async { PageError(Error::NotFound("page")).into_response() })
+}
+
+/// What the worker shows without a connection.
+async fn offline() -> Markup {
+    let body = html! {
+        section.narrow {
+            h1 { "No connection" }
+            p { "Your list is on the server, and the server can’t be reached just now." }
+            p { a.button href="/" { "Try again" } }
+        }
+    };
+    layout::Page::new("No connection").show(body)
+}
+
+/// Says that the server answers, and can read its file.
+async fn health(State(app): State<App>) -> Answer<&'static str> {
+    app.db().read(crate::db::films::newest)?;
+    Ok("ok\n")
+}

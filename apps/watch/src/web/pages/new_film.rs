@@ -1,0 +1,170 @@
+//! Adding a film that is missing, correcting what is said of one, and removing it.
+
+use super::common::{Answer, again, form_of};
+use crate::{
+    db::{
+        films::{self, Facts, Film},
+        users::User,
+    },
+    request::App,
+    web::{
+        form::{self, Nothing, Posted},
+        layout::{self, Place},
+        parts,
+        visitor::Member,
+    },
+};
+use axum::{
+    Router,
+    extract::{Path, Query},
+    response::{IntoResponse, Redirect},
+    routing::{get, post},
+};
+use inorder_key::Ulid;
+use maud::{Markup, html};
+use rusqlite::Connection;
+use serde::Deserialize;
+
+pub fn router() -> Router<App> {
+    Router::new()
+        .route("/films/new", get(show).post(add))
+        .route("/films/{film}/change", get(show_change).post(change))
+        .route("/films/{film}/remove", form_of("/films", post(remove)))
+}
+
+/// The form; names are a line each, or between commas.
+#[derive(Deserialize, Default)]
+struct FilmForm {
+    #[serde(default)]
+    title: String,
+    #[serde(default, deserialize_with = "form::optional")]
+    year: Option<i64>,
+    #[serde(default)]
+    people: String,
+    #[serde(default)]
+    genres: String,
+}
+
+impl FilmForm {
+    fn facts(&self) -> Facts {
+        let names = |text: &str| text.split([',', '\n']).map(str::to_owned).collect();
+        Facts {
+            title: self.title.clone(),
+            year: self.year,
+            people: names(&self.people),
+            genres: names(&self.genres),
+            imdb: None,
+        }
+    }
+
+    fn of(facts: Facts) -> Self {
+        FilmForm {
+            title: facts.title,
+            year: facts.year,
+            people: facts.people.join(", "),
+            genres: facts.genres.join(", "),
+        }
+    }
+
+    /// The page with the form, for a new film or this one.
+    fn show(
+        &self,
+        Member { me, secret }: &Member,
+        film: Option<&Film>,
+        problem: Option<&str>,
+    ) -> Markup {
+        let heading = film.map_or("Add a film", |_| "Correct a film");
+        let token = secret.form_token();
+        let year = self.year.map_or_else(String::new, |year| year.to_string());
+        let body = html! {
+            section.narrow {
+                h1 { (heading) }
+                p { "All users see the film. They do not see who added it." }
+                (parts::problem(problem))
+                form method="post" {
+                    (parts::hidden(&token, ""))
+                    (parts::text("title", "Title", &self.title, ""))
+                    label.field for="year" { "Year" }
+                    input id="year" name="year" value=(year) inputmode="numeric" pattern="[0-9]{4}" title="Four digits";
+                    (parts::text("people", "People", &self.people, "Names, with commas between them."))
+                    (parts::text("genres", "Genres", &self.genres, "Such as Drama, Comedy."))
+                    p.buttons { button.primary { (heading) } }
+                }
+                @if let Some(film) = film && films::may_remove(film, &me.user) { (removal(film, &token)) }
+            }
+        };
+        layout::Page::new(heading)
+            .of(&me.user)
+            .at(Place::Films)
+            .show(body)
+    }
+}
+
+#[derive(Deserialize)]
+struct Typed {
+    #[serde(default)]
+    title: String,
+}
+
+async fn show(member: Member, Query(Typed { title }): Query<Typed>) -> Markup {
+    FilmForm {
+        title,
+        ..FilmForm::default()
+    }
+    .show(&member, None, None)
+}
+
+async fn add(member: Member, Posted(form): Posted<FilmForm>) -> Answer {
+    let facts = form.facts();
+    let add = move |db: &Connection, user: &User| films::add(db, facts, user);
+    match member.me.write(add).await {
+        Ok(film) => Ok(Redirect::to(&parts::film_address(&film)).into_response()),
+        Err(error) => again(error, |words| form.show(&member, None, Some(words))),
+    }
+}
+
+async fn show_change(member: Member, Path(id): Path<Ulid>) -> Answer<Markup> {
+    let film = member.me.read(|db, user| films::own(db, id, user))?;
+    let form = FilmForm::of(film.facts.clone());
+    Ok(form.show(&member, Some(&film), None))
+}
+
+async fn change(member: Member, Path(id): Path<Ulid>, Posted(form): Posted<FilmForm>) -> Answer {
+    let facts = form.facts();
+    let change = move |db: &Connection, user: &User| films::change(db, id, facts, user);
+    match member.me.write(change).await {
+        Ok(()) => {
+            member.me.app.forget_genres();
+            Ok(Redirect::to(&format!("/films/{id}")).into_response())
+        }
+        Err(error) => {
+            let film = member.me.read(|db, user| films::own(db, id, user))?;
+            again(error, |words| form.show(&member, Some(&film), Some(words)))
+        }
+    }
+}
+
+/// The form that removes a film.
+fn removal(film: &Film, token: &str) -> Markup {
+    html! {
+        details {
+            summary { "Remove the film" }
+            p { "It is removed from every list. This can’t be undone." }
+            form method="post" action={ "/films/" (parts::film_id(film)) "/remove" } {
+                (parts::hidden(token, ""))
+                p.buttons { button.danger { "Remove it" } }
+            }
+        }
+    }
+}
+
+async fn remove(
+    Member { me, .. }: Member,
+    Path(id): Path<Ulid>,
+    Posted(Nothing {}): Posted<Nothing>,
+) -> Answer<Redirect> {
+    me.write(move |db, user| films::remove(db, id, user))
+        .await?;
+    me.app.forget_genres();
+    Ok(Redirect::to("/films?done=gone"))
+}

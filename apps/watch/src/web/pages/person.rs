@@ -1,0 +1,83 @@
+//! A friend's list: what they let friends see of it.
+
+use super::{
+    common::Answer,
+    list::{Shown, marks},
+};
+use crate::{
+    db::{entries, friends},
+    request::{App, View},
+    text,
+    web::{
+        layout::{self, Place},
+        parts,
+        visitor::Member,
+    },
+};
+use axum::{
+    Router,
+    extract::{Path, Query},
+    routing::get,
+};
+use maud::{Markup, html};
+
+pub fn router() -> Router<App> {
+    Router::new().route("/people/{name}", get(show))
+}
+
+async fn show(
+    Member { me, secret }: Member,
+    Path(name): Path<String>,
+    Query(view): Query<View>,
+) -> Answer<Markup> {
+    let (friend, page, genres) = me.read(|db, user| {
+        let friend = friends::friend(db, user.number, &name)?;
+        let page = entries::page(db, friend.number, &view.filter(true))?;
+        Ok((friend, page, me.app.genres(db)?))
+    })?;
+    let path = format!("/people/{}", friend.name);
+    let shown = Shown {
+        view: &view,
+        path: &path,
+        page: &page,
+        genres: &genres,
+    };
+    let title = format!("{}’s list", text::isolated(&friend.name));
+    let body = html! {
+        div.head {
+            h1 { bdi { (friend.name) } "’s list" }
+            a.button href={ "/tonight?with=" (friend.name) } { "Watch together" }
+        }
+        (shown.head())
+        @if page.entries.is_empty() {
+            (shown.nothing(html! { p { "Nothing to see here yet." } }))
+        } @else {
+            ol.films start=(view.filter(true).page * entries::PAGE_ENTRIES + 1) {
+                @for entry in &page.entries {
+                    li.film {
+                        (parts::tile(&entry.film))
+                        div.what {
+                            p { (parts::title(&entry.film)) }
+                            p.line { (parts::line(&entry.film)) }
+                            (marks(&entry.state))
+                        }
+                    }
+                }
+            }
+            (shown.pager())
+        }
+        details {
+            summary { "End the friendship" }
+            form method="post" action="/friends/unfriend" {
+                (parts::hidden(&secret.form_token(), ""))
+                input type="hidden" name="name" value=(friend.name);
+                p { "Neither of you sees the other’s list any more." }
+                p.buttons { button.danger { "Unfriend " bdi { (friend.name) } } }
+            }
+        }
+    };
+    Ok(layout::Page::new(&title)
+        .of(&me.user)
+        .at(Place::Friends)
+        .show(body))
+}

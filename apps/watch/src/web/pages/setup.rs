@@ -1,0 +1,124 @@
+//! Setting the server up: the first to come with the code from its terminal owns it.
+
+use super::common::{Answer, again};
+use crate::{
+    Error, Result,
+    db::{settings, settings::SignUp, users},
+    request::{App, Caller},
+    secret::is_same,
+    web::{
+        form::Posted,
+        layout, parts,
+        visitor::{self, Device, Entry, Guest},
+    },
+};
+use axum::{
+    Router,
+    extract::{Query, State as Shared},
+    response::{IntoResponse, Redirect},
+    routing::get,
+};
+use maud::{Markup, html};
+use serde::Deserialize;
+use std::net::IpAddr;
+
+pub fn router() -> Router<App> {
+    Router::new().route("/setup", get(show).post(set_up))
+}
+
+#[derive(Deserialize)]
+struct Setup {
+    code: String,
+    name: String,
+    password: String,
+    sign_up: SignUp,
+}
+
+#[derive(Deserialize)]
+struct Code {
+    #[serde(default)]
+    code: String,
+}
+
+async fn show(Shared(app): Shared<App>, guest: Guest, Query(Code { code }): Query<Code>) -> Answer {
+    if !is_open(&app)? {
+        return Ok(Redirect::to("/").into_response());
+    }
+    Ok(guest.show(page(&guest, &code, "", None)))
+}
+
+/// Returns whether the server has no owner. A user may have been added by the command since the start.
+fn is_open(app: &App) -> Result<bool> {
+    if app.setup_code().is_some() && !app.db().read(users::are_none)? {
+        app.end_setup();
+    }
+    Ok(app.setup_code().is_some())
+}
+
+fn page(guest: &Guest, code: &str, name: &str, problem: Option<&str>) -> Markup {
+    let body = html! {
+        section.narrow.card {
+            h1 { "Welcome" }
+            p { "This server has no users yet. The first account owns it." }
+            (parts::problem(problem))
+            form method="post" action="/setup" {
+                (parts::hidden(&guest.form_token(), ""))
+                label.field for="code" { "Set-up code" }
+                input id="code" name="code" value=(code) required autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="code-hint";
+                p.hint id="code-hint" { "It stands at the end of the address that the program printed on its terminal, or in its log." }
+                (parts::user_name(name))
+                (parts::password("password", "Password", true))
+                fieldset {
+                    legend { "Who may sign up?" }
+                    label.tick { input type="radio" name="sign_up" value="invitation" checked; span { "People with an invitation" } }
+                    label.tick { input type="radio" name="sign_up" value="open"; span { "Everyone" } }
+                }
+                p.buttons { button.primary { "Begin" } }
+            }
+        }
+    };
+    layout::Page::new("Welcome").show(body)
+}
+
+async fn set_up(
+    Shared(app): Shared<App>,
+    guest: Guest,
+    Caller(address): Caller,
+    device: Device,
+    Posted(form): Posted<Setup>,
+) -> Answer {
+    if !is_open(&app)? {
+        return Ok(Redirect::to("/sign-in").into_response());
+    }
+    match try_set_up(&app, address, device, &form).await {
+        Ok(entry) => Ok(visitor::signed_in(entry, "/films", app.config().behind_tls)),
+        Err(error) => again(error, |words| {
+            page(&guest, &form.code, &form.name, Some(words))
+        }),
+    }
+}
+
+async fn try_set_up(app: &App, address: IpAddr, device: Device, form: &Setup) -> Result<Entry> {
+    app.count_guess(address)?;
+    let code = app.setup_code().unwrap_or_default();
+    if code.is_empty() || !is_same(&code, form.code.trim()) {
+        return Err(Error::invalid(
+            "This is not the code: look at the terminal again.",
+        ));
+    }
+    let hash = app.hash(form.password.clone()).await?;
+    let (name, sign_up, entry) = (form.name.clone(), form.sign_up, Entry::new(device));
+    app.db()
+        .write(move |db| {
+            // Of two who send the code at once, one is the first.
+            if !users::are_none(db)? {
+                return Err(Error::invalid("This server has an owner already."));
+            }
+            let user = users::add(db, &name, Some(&hash))?;
+            settings::set_sign_up(db, sign_up)?;
+            entry.begin(db, user.number)
+        })
+        .await?;
+    app.end_setup();
+    Ok(entry)
+}

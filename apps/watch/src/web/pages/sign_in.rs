@@ -1,0 +1,152 @@
+//! Signing in and out.
+
+use super::common::{Answer, again, form_of};
+use crate::{
+    Error, Result,
+    db::{
+        devices, sessions, settings,
+        settings::SignUp,
+        users::{self, User},
+    },
+    request::{App, Caller},
+    web::{
+        form::{Nothing, Posted, local},
+        layout, parts,
+        visitor::{self, Device, Entry, Guest, Member},
+    },
+};
+use axum::{
+    Router,
+    extract::{Query, State as Shared},
+    response::{IntoResponse, Redirect},
+    routing::{get, post},
+};
+use maud::{Markup, html};
+use rusqlite::Connection;
+use serde::Deserialize;
+use std::net::IpAddr;
+
+pub fn router() -> Router<App> {
+    Router::new()
+        .route("/sign-in", get(show).post(sign_in))
+        .route("/sign-out", form_of("/", post(sign_out)))
+}
+
+#[derive(Deserialize)]
+struct Next {
+    #[serde(default)]
+    next: String,
+    #[serde(default)]
+    done: String,
+}
+
+#[derive(Deserialize)]
+struct SignIn {
+    name: String,
+    password: String,
+    #[serde(default)]
+    next: String,
+}
+
+async fn show(
+    Shared(app): Shared<App>,
+    guest: Guest,
+    Query(Next { next, done }): Query<Next>,
+) -> Answer {
+    if app.setup_code().is_some() {
+        return Ok(Redirect::to("/setup").into_response());
+    }
+    let sign_up = app.db().read(settings::sign_up)?;
+    Ok(guest.show(page(&guest, sign_up, "", &next, &done, None)))
+}
+
+fn page(
+    guest: &Guest,
+    sign_up: SignUp,
+    name: &str,
+    next: &str,
+    done: &str,
+    problem: Option<&str>,
+) -> Markup {
+    let notice = match done {
+        "password" => Some("Your new password is set: sign in with it."),
+        "deleted" => Some("Your account is deleted, with everything that was in it."),
+        _ => None,
+    };
+    let body = html! {
+        section.narrow.card {
+            h1 { "Sign in" }
+            @if let Some(notice) = notice { div.notice role="status" { p { (notice) } } }
+            (parts::problem(problem))
+            form method="post" action="/sign-in" {
+                (parts::hidden(&guest.form_token(), ""))
+                input type="hidden" name="next" value=(local(next));
+                (parts::user_name(name))
+                (parts::password("password", "Password", false))
+                p.buttons { button.primary { "Sign in" } }
+            }
+            @match sign_up {
+                SignUp::Open => p { "New here? " a href="/sign-up" { "Make an account" } "." },
+                SignUp::Invitation => p.hint { "New here? A friend who is can send you an invitation." },
+            }
+            p.hint { "Forgotten your password? The owner of this site can send you a link to choose a new one." }
+        }
+    };
+    layout::Page::new("Sign in").show(body)
+}
+
+async fn sign_in(
+    Shared(app): Shared<App>,
+    guest: Guest,
+    Caller(address): Caller,
+    device: Device,
+    Posted(form): Posted<SignIn>,
+) -> Answer {
+    match try_in(&app, address, device, &form).await {
+        Ok(entry) => Ok(visitor::signed_in(
+            entry,
+            local(&form.next),
+            app.config().behind_tls,
+        )),
+        Err(error) => {
+            let sign_up = app.db().read(settings::sign_up)?;
+            again(error, |words| {
+                page(&guest, sign_up, &form.name, &form.next, "", Some(words))
+            })
+        }
+    }
+}
+
+/// Signs a user in. A wrong name takes as long as a wrong password and gives the same answer.
+async fn try_in(app: &App, address: IpAddr, device: Device, form: &SignIn) -> Result<Entry> {
+    let known = |user: &User, db: &Connection| match device.0 {
+        Some(secret) => {
+            devices::is_known(db, user.number, secret).map(|is| is.then_some((secret, user.number)))
+        }
+        None => Ok(None),
+    };
+    let (found, device_of) = app.db().read(|db| {
+        let found = users::with_password(db, &form.name)?;
+        let device = found
+            .as_ref()
+            .map(|(user, _)| known(user, db))
+            .transpose()?;
+        Ok((found, device.flatten()))
+    })?;
+    app.count_sign_in(address, &form.name, device_of)?;
+    let (user, hash) = found.unzip();
+    let is_right = app.verify(form.password.clone(), hash.flatten()).await?;
+    let Some(user) = user.filter(|_| is_right) else {
+        return Err(Error::invalid("There is no such name with this password."));
+    };
+    let entry = Entry::new(device);
+    app.db()
+        .write(move |db| entry.begin(db, user.number))
+        .await?;
+    Ok(entry)
+}
+
+async fn sign_out(Member { me, secret }: Member, Posted(Nothing {}): Posted<Nothing>) -> Answer {
+    me.write(move |db, _| sessions::end(db, secret)).await?;
+    Ok(visitor::signed_out("/sign-in", me.app.config().behind_tls))
+}

@@ -1,0 +1,212 @@
+//! Parts that several pages have.
+
+use crate::db::{
+    entries::{PRIORITIES, RATINGS},
+    films::{Facts, Film},
+};
+use maud::{Markup, PreEscaped, Render, html};
+use std::fmt::Display;
+
+/// What each priority is called, from 1.
+const PRIORITY_NAMES: [&str; 5] = ["maybe", "some day", "would like to", "soon", "can't wait"];
+
+/// What a priority is called.
+pub fn priority_name(priority: i64) -> &'static str {
+    let index = usize::try_from(priority - 1).unwrap_or_default();
+    PRIORITY_NAMES.get(index).copied().unwrap_or_default()
+}
+
+/// A priority as five marks, with its name for those who don't see them.
+pub fn pips(priority: i64) -> Markup {
+    html! {
+        span.pips role="img" aria-label={ "Priority " (priority) ": " (priority_name(priority)) } title=(priority_name(priority)) {
+            @for at in PRIORITIES {
+                i.on[at <= priority] {}
+            }
+        }
+    }
+}
+
+/// In place of a poster: the first letter, in one of twelve colours.
+pub fn tile(film: &Film) -> Markup {
+    let title = film.facts.title.as_str();
+    let first = ["The ", "A ", "An "]
+        .iter()
+        .find_map(|article| title.strip_prefix(article));
+    let letter = first
+        .unwrap_or(title)
+        .chars()
+        .find(|c| c.is_alphanumeric())
+        .unwrap_or('·');
+    let hue = title
+        .bytes()
+        .fold(7u32, |hash, b| hash.wrapping_mul(31).wrapping_add(b.into()))
+        % 12;
+    html! {
+        span class={ "tile h" (hue) } aria-hidden="true" { (letter.to_uppercase()) }
+    }
+}
+
+/// The address of a film's page.
+pub fn film_address(film: &Film) -> String {
+    format!("/films/{}", film.id)
+}
+
+/// A film's id, in which nothing has to be escaped.
+pub fn film_id(film: &Film) -> PreEscaped<String> {
+    PreEscaped(film.id.to_string())
+}
+
+/// Title and year, with a link.
+pub fn title(film: &Film) -> Markup {
+    html! {
+        a.title href={ "/films/" (film_id(film)) } { bdi { (film.facts.title) } }
+        @if let Some(year) = film.facts.year { " " span.year { (year) } }
+    }
+}
+
+/// Genres and the first of the people, in a line.
+pub fn line(film: &Film) -> Markup {
+    let Facts { genres, people, .. } = &film.facts;
+    html! {
+        @if !genres.is_empty() { span.genres { (names(genres)) } }
+        @if !people.is_empty() { span.people { (names(people.get(..3).unwrap_or(people))) } }
+    }
+}
+
+/// Names with commas between them.
+fn names(names: &[String]) -> Markup {
+    html! {
+        @for (i, name) in names.iter().enumerate() {
+            @if i > 0 { ", " }
+            bdi { (name) }
+        }
+    }
+}
+
+/// What every form has: its token, and the address to go back to.
+pub fn hidden(token: &str, back: &str) -> Markup {
+    html! {
+        input type="hidden" name="token" value=(token);
+        @if !back.is_empty() { input type="hidden" name="back" value=(back); }
+    }
+}
+
+/// A field to choose one of these values; the empty one comes first.
+pub fn choice<V: Render + PartialEq, N: Render>(
+    name: &str,
+    label: &str,
+    empty: &str,
+    values: impl IntoIterator<Item = (V, N)>,
+    chosen: Option<&V>,
+) -> Markup {
+    html! {
+        label.field {
+            span { (label) }
+            select name=(name) {
+                @if !empty.is_empty() { option value="" { (empty) } }
+                @for (value, shown) in values {
+                    option value=(value) selected[Some(&value) == chosen] { (shown) }
+                }
+            }
+        }
+    }
+}
+
+/// A field to choose one of the genres.
+pub fn genre_choice(genres: &[String], chosen: Option<&String>) -> Markup {
+    html! {
+        label.field {
+            span { "Genre" }
+            select name="genre" dir="auto" {
+                option value="" { "Any" }
+                // Without a value its text is sent.
+                @for genre in genres { option dir="auto" selected[Some(genre) == chosen] { (genre) } }
+            }
+        }
+    }
+}
+
+/// A field to choose one of the decades since films have been made.
+pub fn decade_choice(chosen: Option<i64>) -> Markup {
+    let now = crate::date::now_ms() / 1000 / 31_556_952 + 1970;
+    let decades = (189..=now / 10)
+        .rev()
+        .map(|decade| (decade * 10, format!("{}s", decade * 10)));
+    choice("decade", "Decade", "Any", decades, chosen.as_ref())
+}
+
+/// A field for a priority.
+pub fn priority_choice(chosen: i64) -> Markup {
+    html! {
+        fieldset.priority {
+            legend { "Priority" }
+            @for value in PRIORITIES {
+                label {
+                    input type="radio" name="priority" value=(value) checked[value == chosen];
+                    span { (value) " " small { (priority_name(value)) } }
+                }
+            }
+        }
+    }
+}
+
+/// A field for a rating.
+pub fn rating_choice(chosen: Option<i64>) -> Markup {
+    let values = RATINGS
+        .rev()
+        .map(|rating| (rating, format!("{rating} / 10")));
+    choice("rating", "Rating", "None", values, chosen.as_ref())
+}
+
+/// A field for a line of text.
+pub fn text(name: &str, label: &str, value: &str, hint: &str) -> Markup {
+    let hint_id = format!("{name}-hint");
+    html! {
+        label.field for=(name) { (label) }
+        input id=(name) name=(name) value=(value) dir="auto" aria-describedby=[(!hint.is_empty()).then_some(&hint_id)];
+        @if !hint.is_empty() { p.hint id=(hint_id) { (hint) } }
+    }
+}
+
+/// A field for a password; browsers are told whether it is a new one.
+pub fn password(name: &str, label: &str, is_new: bool) -> Markup {
+    let autocomplete = if is_new {
+        "new-password"
+    } else {
+        "current-password"
+    };
+    html! {
+        label.field for=(name) { (label) }
+        input id=(name) name=(name) type="password" required autocomplete=(autocomplete)
+            minlength=[is_new.then_some(crate::password::CHARACTERS_MIN)] aria-describedby=[is_new.then_some(format!("{name}-hint"))];
+        @if is_new { p.hint id={ (name) "-hint" } { "At least " (crate::password::CHARACTERS_MIN) " characters." } }
+    }
+}
+
+/// A notice with what is to be copied, and isn't shown again.
+pub fn shown_once(id: &str, words: &str, value: &impl Display) -> Markup {
+    html! {
+        div.notice role="status" {
+            label.field for=(id) { (words) }
+            input.wide id=(id) readonly value=(value.to_string()) data-select;
+        }
+    }
+}
+
+/// A field for the name somebody signs in with.
+pub fn user_name(value: &str) -> Markup {
+    html! {
+        label.field for="name" { "Name" }
+        input id="name" name="name" value=(value) dir="auto" required autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="30";
+    }
+}
+
+/// What went wrong with the form before.
+pub fn problem(words: Option<&str>) -> Markup {
+    html! {
+        @if let Some(words) = words {
+            p.problem role="alert" { (super::answer::sentence(words)) }
+        }
+    }
+}

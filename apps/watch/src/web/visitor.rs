@@ -1,0 +1,271 @@
+//! The visitor of a page, by cookie.
+
+use super::answer::PageError;
+use crate::{
+    Error,
+    db::{devices, sessions, users},
+    request::{App, Me},
+    secret::Secret,
+};
+use axum::{
+    extract::FromRequestParts,
+    http::{HeaderMap, HeaderValue, header, request::Parts},
+    response::{IntoResponse, Redirect, Response},
+};
+use rusqlite::Connection;
+
+/// The cookie of a session.
+const SESSION: &str = "session";
+
+/// The cookie of a visitor without a session, for the forms that sign in.
+const GUEST: &str = "guest";
+
+/// The cookie of a known browser. It stays after signing out.
+const DEVICE: &str = "device";
+
+/// What is shown once on the next page.
+const FLASH: &str = "flash";
+
+/// Seconds until it is forgotten if there is no next page.
+const FLASH_SECONDS: i64 = 60;
+
+/// A visitor who is signed in.
+pub struct Member {
+    /// Who.
+    pub me: Me,
+    /// What is in their cookie.
+    pub secret: Secret,
+}
+
+/// A visitor who need not be signed in.
+pub struct Guest {
+    /// What is in their cookie, or will be.
+    secret: Secret,
+    is_new: bool,
+    behind_tls: bool,
+}
+
+/// The browser, if a user has signed in there before.
+#[derive(Clone, Copy)]
+pub struct Device(pub Option<Secret>);
+
+/// The secrets for the cookies of a user who signs in.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    session: Secret,
+    device: Secret,
+    old_device: Option<Secret>,
+}
+
+impl Entry {
+    /// New secrets, for this browser.
+    pub fn new(Device(old_device): Device) -> Self {
+        Entry {
+            session: Secret::new(),
+            device: Secret::new(),
+            old_device,
+        }
+    }
+
+    /// Signs a user in.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn begin(self, db: &Connection, user: i64) -> crate::Result<()> {
+        sessions::begin(db, user, self.session)?;
+        self.remember_device(db, user)
+    }
+
+    /// Remembers the browser only.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn remember_device(self, db: &Connection, user: i64) -> crate::Result<()> {
+        devices::remember(db, user, self.old_device, self.device)
+    }
+
+    /// The cookie of the browser.
+    pub fn device_cookie(self, behind_tls: bool) -> HeaderValue {
+        let seconds = Some(devices::SECONDS_MAX);
+        cookie(DEVICE, &self.device.to_string(), seconds, behind_tls)
+    }
+}
+
+impl FromRequestParts<App> for Device {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
+        Ok(Device(secret(
+            &parts.headers,
+            DEVICE,
+            app.config().behind_tls,
+        )))
+    }
+}
+
+impl Guest {
+    /// What the forms they are shown have to send back.
+    pub fn form_token(&self) -> String {
+        self.secret.form_token()
+    }
+
+    /// The page, with the cookie if they haven't one.
+    pub fn show(&self, page: impl IntoResponse) -> Response {
+        let mut response = page.into_response();
+        if self.is_new {
+            let cookie = cookie(GUEST, &self.secret.to_string(), None, self.behind_tls);
+            response.headers_mut().append(header::SET_COOKIE, cookie);
+        }
+        response
+    }
+}
+
+impl FromRequestParts<App> for Member {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let behind_tls = app.config().behind_tls;
+        let page = |error: Error| PageError(error).into_response();
+        if let Some(secret) = secret(&parts.headers, SESSION, behind_tls) {
+            let found = app.db().read(move |db| sessions::find(db, secret));
+            if let Some(signed_in) = found.map_err(page)? {
+                if signed_in.wants_renewal {
+                    let renewed = app.db().write(move |db| sessions::renew(db, secret)).await;
+                    renewed.map_err(page)?;
+                }
+                let (app, user) = (app.clone(), signed_in.user);
+                return Ok(Member {
+                    me: Me { app, user },
+                    secret,
+                });
+            }
+        }
+        if app.setup_code().is_some() && app.db().read(users::are_none).map_err(page)? {
+            return Err(Redirect::to("/setup").into_response());
+        }
+        let wanted = match parts.method {
+            axum::http::Method::GET => parts.uri.path_and_query().map_or("/", |uri| uri.as_str()),
+            _ => "/",
+        };
+        let next = serde_urlencoded::to_string([("next", wanted)]).unwrap_or_default();
+        let address = if wanted == "/" {
+            "/sign-in".to_owned()
+        } else {
+            format!("/sign-in?{next}")
+        };
+        Err(Redirect::to(&address).into_response())
+    }
+}
+
+impl FromRequestParts<App> for Guest {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
+        let behind_tls = app.config().behind_tls;
+        let known = form_secret(&parts.headers, behind_tls);
+        Ok(Guest {
+            secret: known.unwrap_or_else(Secret::new),
+            is_new: known.is_none(),
+            behind_tls,
+        })
+    }
+}
+
+/// Whether the form's token belongs to the sender's cookie.
+pub fn is_own_form(headers: &HeaderMap, behind_tls: bool, token: &str) -> bool {
+    let secret = form_secret(headers, behind_tls);
+    secret.is_some_and(|secret| crate::secret::is_same(&secret.form_token(), token))
+}
+
+/// What a sender's forms are made with. A signed-in person's are those of their session, whatever other cookie somebody
+/// planted; and so are those that sign them in again after the session has ended.
+fn form_secret(headers: &HeaderMap, behind_tls: bool) -> Option<Secret> {
+    secret(headers, SESSION, behind_tls).or_else(|| secret(headers, GUEST, behind_tls))
+}
+
+/// The answer to a successful sign-in.
+pub fn signed_in(entry: Entry, to: &str, behind_tls: bool) -> Response {
+    let seconds = Some(sessions::SECONDS_MAX);
+    let session = cookie(SESSION, &entry.session.to_string(), seconds, behind_tls);
+    let guest = cookie(GUEST, "", Some(0), behind_tls);
+    let cookies = [session, guest, entry.device_cookie(behind_tls)];
+    let cookies = cookies.map(|cookie| (header::SET_COOKIE, cookie));
+    (axum::response::AppendHeaders(cookies), Redirect::to(to)).into_response()
+}
+
+/// The way to a page that shows this secret once: by a cookie, since it must not be in an address.
+pub fn show_once(secret: Secret, to: &str, behind_tls: bool) -> Response {
+    let cookie = cookie(FLASH, &secret.to_string(), Some(FLASH_SECONDS), behind_tls);
+    ([(header::SET_COOKIE, cookie)], Redirect::to(to)).into_response()
+}
+
+/// The secret that a page is to show, which is then forgotten.
+pub struct Flash {
+    pub secret: Option<Secret>,
+    behind_tls: bool,
+}
+
+impl Flash {
+    /// The page; the secret isn't shown again.
+    pub fn show(&self, page: impl IntoResponse) -> Response {
+        let mut response = page.into_response();
+        if self.secret.is_some() {
+            let cookie = cookie(FLASH, "", Some(0), self.behind_tls);
+            response.headers_mut().append(header::SET_COOKIE, cookie);
+        }
+        response
+    }
+}
+
+impl FromRequestParts<App> for Flash {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
+        let behind_tls = app.config().behind_tls;
+        let secret = secret(&parts.headers, FLASH, behind_tls);
+        Ok(Flash { secret, behind_tls })
+    }
+}
+
+/// The answer to a sign-out.
+pub fn signed_out(to: &str, behind_tls: bool) -> Response {
+    let cookie = cookie(SESSION, "", Some(0), behind_tls);
+    let clear = HeaderValue::from_static("\"cache\"");
+    (
+        [
+            (header::SET_COOKIE, cookie),
+            (header::HeaderName::from_static("clear-site-data"), clear),
+        ],
+        Redirect::to(to),
+    )
+        .into_response()
+}
+
+/// Behind TLS the browser itself guards the name: no other host, path or plain connection can set it.
+fn name(name: &str, behind_tls: bool) -> String {
+    format!("{}{name}", if behind_tls { "__Host-" } else { "" })
+}
+
+fn cookie(cookie: &str, value: &str, seconds: Option<i64>, behind_tls: bool) -> HeaderValue {
+    let name = name(cookie, behind_tls);
+    let mut text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax");
+    if let Some(seconds) = seconds {
+        text += &format!("; Max-Age={seconds}");
+    }
+    if behind_tls {
+        text += "; Secure";
+    }
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""))
+}
+
+fn secret(headers: &HeaderMap, cookie: &str, behind_tls: bool) -> Option<Secret> {
+    let name = name(cookie, behind_tls);
+    let lines = headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|line| line.to_str().ok());
+    let mut pairs = lines
+        .flat_map(|line| line.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(key, _)| *key == name)?.1.parse().ok()
+}

@@ -1,0 +1,253 @@
+//! A browser without a screen: pages and forms over the app itself, without a socket.
+
+use axum::{
+    Router,
+    body::Body,
+    http::{HeaderMap, Request, StatusCode, header},
+};
+use http_body_util::BodyExt;
+use inorder_watch::{
+    db::Database,
+    films::demo,
+    request::{App, Config},
+    web,
+};
+use std::collections::BTreeMap;
+use tower::ServiceExt;
+
+pub const PASSWORD: &str = "a long enough password";
+
+/// An app over a file of its own, with the demo's films.
+pub struct Site {
+    pub app: App,
+    pub folder: tempfile::TempDir,
+}
+
+/// Somebody who remembers cookies.
+#[derive(Clone)]
+pub struct Client {
+    router: Router,
+    pub cookies: BTreeMap<String, String>,
+    pub token: Option<String>,
+    /// Where they ask from, which is believed behind a proxy.
+    pub address: Option<String>,
+}
+
+/// What was answered.
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub text: String,
+}
+
+impl Site {
+    pub fn new(config: Config) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Database::open(&folder.path().join("watch.db")).unwrap();
+        demo::add_to_empty(&db).unwrap();
+        Site {
+            app: App::new(db, config).unwrap(),
+            folder,
+        }
+    }
+
+    /// With an owner and other people, who have signed in.
+    pub async fn with_people(names: &[&str]) -> (Self, Vec<Client>) {
+        Site::with_people_and(Config::default(), names).await
+    }
+
+    /// Like [`Site::with_people`], for a server that was started in another way.
+    pub async fn with_people_and(config: Config, names: &[&str]) -> (Self, Vec<Client>) {
+        let site = Site::new(config);
+        let mut owner = site.visitor();
+        owner.set_up(&site, names[0]).await;
+        let mut people = vec![owner];
+        for name in &names[1..] {
+            let invitation = people[0].invitation().await;
+            let mut guest = site.visitor();
+            let answer = guest.sign_up(&invitation, name).await;
+            assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.text);
+            people.push(guest);
+        }
+        (site, people)
+    }
+
+    pub fn visitor(&self) -> Client {
+        Client {
+            router: web::router(&self.app),
+            cookies: BTreeMap::new(),
+            token: None,
+            address: None,
+        }
+    }
+}
+
+impl Answer {
+    pub fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {}", self.text))
+    }
+
+    /// The value of the first field of this name.
+    pub fn field(&self, name: &str) -> String {
+        let after = self.text.split_once(&format!("name=\"{name}\" value=\""));
+        let (_, rest) = after.unwrap_or_else(|| panic!("no field {name} in {}", self.text));
+        rest.split('"').next().unwrap().to_owned()
+    }
+}
+
+impl Client {
+    pub async fn send(&mut self, request: Request<Body>) -> Answer {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        for cookie in parts.headers.get_all(header::SET_COOKIE) {
+            let pair = cookie.to_str().unwrap().split(';').next().unwrap();
+            let (name, value) = pair.split_once('=').unwrap();
+            match value {
+                "" => self.cookies.remove(name),
+                value => self.cookies.insert(name.to_owned(), value.to_owned()),
+            };
+        }
+        let bytes = body.collect().await.unwrap().to_bytes();
+        Answer {
+            status: parts.status,
+            headers: parts.headers,
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+        }
+    }
+
+    pub fn request(&self, method: &str, path: &str) -> axum::http::request::Builder {
+        let cookies: Vec<String> = self
+            .cookies
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let mut request = Request::builder().method(method).uri(path);
+        if !cookies.is_empty() {
+            request = request.header(header::COOKIE, cookies.join("; "));
+        }
+        if let Some(address) = &self.address {
+            request = request.header("x-forwarded-for", address);
+        }
+        if let Some(token) = &self.token {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        request
+    }
+
+    pub async fn get(&mut self, path: &str) -> Answer {
+        let request = self.request("GET", path).body(Body::empty()).unwrap();
+        self.send(request).await
+    }
+
+    /// Sends a form as it is, with whatever token is in it.
+    pub async fn post_as_is(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let body = serde_urlencoded::to_string(fields).unwrap();
+        let request = self
+            .request("POST", path)
+            .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(Body::from(body))
+            .unwrap();
+        self.send(request).await
+    }
+
+    /// Sends a form of the page at `page`.
+    pub async fn post(&mut self, page: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let token = self.get(page).await.field("token");
+        let mut all = vec![("token", token.as_str())];
+        all.extend(fields);
+        self.post_as_is(path, &all).await
+    }
+
+    /// Asks the API.
+    pub async fn api(&mut self, method: &str, path: &str, body: serde_json::Value) -> Answer {
+        let mut request = self.request(method, &format!("/api/v1{path}"));
+        let mut sent = Body::empty();
+        if !body.is_null() {
+            request = request.header(header::CONTENT_TYPE, "application/json");
+            sent = Body::from(body.to_string());
+        }
+        self.send(request.body(sent).unwrap()).await
+    }
+
+    pub async fn set_up(&mut self, site: &Site, name: &str) {
+        let code = site.app.setup_code().expect("a new file");
+        let fields = [
+            ("code", code.as_str()),
+            ("name", name),
+            ("password", PASSWORD),
+            ("sign_up", "invitation"),
+        ];
+        let answer = self.post("/setup", "/setup", &fields).await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.text);
+    }
+
+    pub async fn invitation(&mut self) -> String {
+        let answer = self.post("/friends", "/friends/invite", &[]).await;
+        let answer = self.get(answer.header("location")).await;
+        let (_, rest) = answer.text.split_once("/invitation/").expect("a link");
+        rest[..40].to_owned()
+    }
+
+    pub async fn sign_up(&mut self, invitation: &str, name: &str) -> Answer {
+        let page = format!("/invitation/{invitation}");
+        let fields = [
+            ("invitation", invitation),
+            ("name", name),
+            ("password", PASSWORD),
+        ];
+        self.post(&page, "/sign-up", &fields).await
+    }
+
+    pub async fn sign_in(&mut self, name: &str, password: &str) -> Answer {
+        self.post(
+            "/sign-in",
+            "/sign-in",
+            &[("name", name), ("password", password)],
+        )
+        .await
+    }
+
+    /// Makes a token for the API, and uses it from now on.
+    pub async fn make_token(&mut self) {
+        let answer = self
+            .post("/account", "/account/tokens", &[("name", "test")])
+            .await;
+        let answer = self.get(answer.header("location")).await;
+        let (_, rest) = answer
+            .text
+            .split_once("id=\"made\" readonly value=\"")
+            .expect("a token");
+        self.token = Some(rest[..40].to_owned());
+    }
+
+    /// The id of the best film for these words.
+    pub async fn film(&mut self, words: &str) -> String {
+        let query = serde_urlencoded::to_string([("q", words)]).unwrap();
+        let answer = self.get(&format!("/films?{query}")).await;
+        let (_, rest) = answer
+            .text
+            .split_once("<li class=\"film\" id=\"f")
+            .expect("a film");
+        rest[..26].to_owned()
+    }
+
+    /// Puts the best film for these words on the list, and gives its id.
+    pub async fn add(&mut self, words: &str, fields: &[(&str, &str)]) -> String {
+        let film = self.film(words).await;
+        let answer = self
+            .post(
+                &format!("/films/{film}"),
+                &format!("/list/{film}/save"),
+                fields,
+            )
+            .await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.text);
+        film
+    }
+}

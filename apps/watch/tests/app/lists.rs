@@ -1,0 +1,380 @@
+//! Lists: order, filters, undoing, coming and going as CSV.
+
+use crate::client::{Client, Site};
+use axum::http::StatusCode;
+use inorder_watch::{
+    db::{
+        entries::{self, Direction, Filter, Sort, State},
+        films, undo, users,
+    },
+    lists,
+};
+use proptest::prelude::*;
+use rusqlite::Connection;
+
+/// A database with Anna, whose number is 1, and the demo's films.
+fn database() -> (tempfile::TempDir, inorder_watch::db::Database) {
+    let site = Site::new(Default::default());
+    let db = site.app.db().clone();
+    db.write_now(|db| users::add(db, "Anna", None)).unwrap();
+    (site.folder, db)
+}
+
+fn titles(db: &Connection, filter: &Filter) -> Vec<String> {
+    let page = entries::page(db, 1, filter).unwrap();
+    page.entries
+        .into_iter()
+        .map(|entry| entry.film.facts.title)
+        .collect()
+}
+
+fn film(db: &Connection, title: &str) -> i64 {
+    let film = inorder_watch::db::find::by_title(db, title, None);
+    let any = |year| inorder_watch::db::find::by_title(db, title, Some(year)).unwrap();
+    let film = film.unwrap().or_else(|| (1920..2030).find_map(any));
+    film.unwrap_or_else(|| panic!("no {title}")).number
+}
+
+/// What is said about a film that was put on the list with this priority.
+fn wanted(priority: i64) -> State {
+    State {
+        priority,
+        ..State::default()
+    }
+}
+
+fn plan(db: &Connection, text: &[u8]) -> inorder_watch::Result<lists::Plan> {
+    let mut plan = lists::Plan::default();
+    plan.find(db, &lists::rows(text, lists::Kind::default())?)?;
+    Ok(plan)
+}
+
+#[test]
+fn a_list_is_filtered_and_ordered() {
+    let (_folder, db) = database();
+    db.write_now(|db| {
+        for (title, priority, watched) in [
+            ("Alien", 3, false),
+            ("Jaws", 5, false),
+            ("Airplane!", 3, false),
+            ("Fargo", 4, true),
+        ] {
+            let state = State {
+                priority,
+                watched,
+                ..State::default()
+            };
+            entries::put(db, 1, film(db, title), state)?;
+        }
+        let all = Filter::default();
+        let of = |change: fn(&mut Filter)| {
+            let mut filter = all.clone();
+            change(&mut filter);
+            titles(db, &filter)
+        };
+        assert_eq!(titles(db, &all), ["Jaws", "Alien", "Airplane!"]);
+        assert_eq!(of(|f| f.watched = true), ["Fargo"]);
+        assert_eq!(of(|f| f.sort = Sort::Title), ["Airplane!", "Alien", "Jaws"]);
+        assert_eq!(of(|f| f.sort = Sort::Year), ["Airplane!", "Alien", "Jaws"]);
+        assert_eq!(of(|f| f.genre = Some("Horror".to_owned())), ["Alien"]);
+        assert_eq!(of(|f| f.decade = Some(1980)), ["Airplane!"]);
+        assert_eq!(of(|f| f.priority = Some(3)), ["Alien", "Airplane!"]);
+        assert_eq!(of(|f| f.page = 1), Vec::<String>::new());
+        assert_eq!(of(|f| f.page = i64::MAX), Vec::<String>::new());
+        assert_eq!(entries::counts(db, 1, false)?, (3, 1));
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn films_move_past_their_neighbours_and_priorities() {
+    let (_folder, db) = database();
+    db.write_now(|db| {
+        for (title, priority) in [("Alien", 3), ("Jaws", 3), ("Fargo", 3), ("Psycho", 2)] {
+            entries::put(db, 1, film(db, title), wanted(priority))?;
+        }
+        let shift = |title: &str, direction| {
+            entries::shift(db, 1, film(db, title), direction).unwrap();
+            titles(db, &Filter::default())
+        };
+        let before = titles(db, &Filter::default());
+        let last = before[2].clone();
+        assert_eq!(shift(&last, Direction::Up)[1], last);
+        assert_eq!(shift(&last, Direction::Up)[0], last);
+        // Past the end of its priority a film gets the next one.
+        assert_eq!(shift(&last, Direction::Up)[0], last);
+        assert_eq!(entries::state(db, 1, film(db, &last))?.unwrap().priority, 4);
+        assert_eq!(
+            shift("Psycho", Direction::Up),
+            [last.as_str(), &before[0], &before[1], "Psycho"]
+        );
+        assert_eq!(
+            entries::state(db, 1, film(db, "Psycho"))?.unwrap().priority,
+            3
+        );
+        // What is added later comes last.
+        entries::put(db, 1, film(db, "Ran"), State::default())?;
+        assert_eq!(titles(db, &Filter::default())[4], "Ran");
+        assert!(entries::shift(db, 1, film(db, "Airplane!"), Direction::Up).is_err());
+        Ok(())
+    })
+    .unwrap();
+}
+
+/// Something done to a list.
+#[derive(Clone, Debug)]
+enum Step {
+    Put(i64, State),
+    Remove(i64),
+    Shift(i64, bool),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let film = 1i64..8;
+    let state = (
+        1i64..=5,
+        any::<bool>(),
+        any::<bool>(),
+        proptest::option::of(1i64..=10),
+    )
+        .prop_map(|(priority, public, watched, rating)| State {
+            priority,
+            public,
+            watched,
+            rating,
+            watched_on: watched.then(|| "2024-01-31".to_owned()),
+            note: rating.map(|rating| format!("\"note\" {rating}")),
+        });
+    prop_oneof![
+        (film.clone(), state).prop_map(|(film, state)| Step::Put(film, state)),
+        film.clone().prop_map(Step::Remove),
+        (film, any::<bool>()).prop_map(|(film, up)| Step::Shift(film, up)),
+    ]
+}
+
+/// All rows of all lists, as they are stored.
+fn rows(db: &Connection) -> Vec<String> {
+    let sql = "SELECT json_array(user, film, priority, public, watched, added_ms, place, watched_on, rating, note)
+               FROM entry ORDER BY user, film";
+    let mut statement = db.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| row.get(0)).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn undoing_everything_backwards_leads_through_every_state(steps in prop::collection::vec(step(), 1..19)) {
+        let (_folder, db) = database();
+        db.write_now(move |db| {
+            let mut states = vec![rows(db)];
+            let mut changes = Vec::new();
+            for step in steps {
+                let direction = |up| if up { Direction::Up } else { Direction::Down };
+                let change = match step {
+                    Step::Put(film, state) => entries::put(db, 1, film, state),
+                    Step::Remove(film) => entries::remove(db, 1, film),
+                    Step::Shift(film, up) => entries::shift(db, 1, film, direction(up)),
+                };
+                let Ok(change) = change else { continue };
+                if rows(db) != *states.last().unwrap() {
+                    changes.push(change);
+                    states.push(rows(db));
+                }
+            }
+            while let Some(change) = changes.pop() {
+                assert_eq!(rows(db), states.pop().unwrap());
+                undo::undo(db, 1, change).unwrap();
+                assert!(undo::undo(db, 1, change).is_err(), "it can be undone twice");
+            }
+            assert_eq!(rows(db), states.pop().unwrap());
+            Ok(())
+        })
+        .unwrap();
+    }
+
+    #[test]
+    fn a_list_survives_its_csv(steps in prop::collection::vec(step(), 1..12)) {
+        let (_folder, db) = database();
+        db.write_now(move |db| {
+            for step in steps {
+                if let Step::Put(film, state) = step {
+                    entries::put(db, 1, film, state)?;
+                }
+            }
+            let before: Vec<_> = entries::all(db, 1)?;
+            let csv = lists::csv(&before)?;
+            let ben = users::add(db, "Ben", None)?;
+            let plan = plan(db, &csv)?;
+            let (_, imported) = lists::apply(db, &ben, plan, false)?;
+            assert_eq!((imported.added, imported.missing.len()), (before.len(), 0));
+            let mut after = entries::all(db, ben.number)?;
+            after.sort_by_key(|entry| entry.film.number);
+            let mut before = before;
+            before.sort_by_key(|entry| entry.film.number);
+            for (before, after) in before.iter().zip(&after) {
+                assert_eq!((before.film.number, &before.state), (after.film.number, &after.state));
+            }
+            Ok(())
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn changes_that_can_be_undone_are_the_last_ones() {
+    let (_folder, db) = database();
+    db.write_now(|db| {
+        let first = entries::put(db, 1, 1, State::default())?;
+        let mut last = first;
+        for priority in (1..=5).cycle().take(25) {
+            last = entries::put(db, 1, 1, wanted(priority))?;
+        }
+        assert!(undo::undo(db, 1, first).is_err());
+        assert_eq!(undo::undo(db, 1, last)?, 1);
+        let sql = "SELECT count(DISTINCT change) FROM undo";
+        let kept: i64 = db.query_row(sql, [], |row| row.get(0))?;
+        assert!(kept <= 20, "{kept}");
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn an_import_is_one_change_and_all_or_nothing() {
+    let (_folder, db) = database();
+    db.write_now(|db| {
+        let anna = users::by_name(db, "Anna")?;
+        entries::put(db, 1, film(db, "Jaws"), wanted(5))?;
+        let csv = b"Name,Year\nAlien,1979\nJaws,1975\nAlien,1979\nNo such film,1999\n";
+        let (change, imported) = lists::apply(db, &anna, plan(db, csv)?, true)?;
+        assert_eq!((imported.added, imported.present), (2, 2));
+        assert_eq!(titles(db, &Filter::default())[0], "Jaws");
+        assert_eq!(undo::undo(db, 1, change)?, 2);
+        assert_eq!(titles(db, &Filter::default()), ["Jaws"]);
+        assert!(plan(db, b"Name,Year\nAlien,1979\nJaws,soon\n").is_err());
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_deleted_account_leaves_nothing_but_the_films_it_added() {
+    let (_folder, db) = database();
+    db.write_now(|db| {
+        let ben = users::add(db, "Ben", None)?;
+        let facts = films::Facts {
+            title: "Home video".to_owned(),
+            ..Default::default()
+        };
+        let added = films::add(db, facts, &ben)?;
+        entries::put(db, ben.number, added.number, State::default())?;
+        inorder_watch::db::friends::befriend(db, 1, ben.number)?;
+        inorder_watch::db::friends::request(db, &ben, "Cleo")?;
+        let anna = users::by_name(db, "Anna")?;
+        inorder_watch::db::friends::request(db, &anna, "Dora")?;
+        inorder_watch::db::tokens::add(
+            db,
+            ben.number,
+            "test",
+            inorder_watch::secret::Secret::new(),
+        )?;
+        inorder_watch::db::account::delete(db, &ben)?;
+        let tables = [
+            "entry",
+            "undo",
+            "friend",
+            "session",
+            "api_token",
+            "invitation",
+            "reset",
+            "friend_request",
+        ];
+        for table in tables {
+            let sql = format!("SELECT count(*) FROM {table} WHERE user = {}", ben.number);
+            let left: i64 = db.query_row(&sql, [], |row| row.get(0))?;
+            assert_eq!(left, 0, "{table}");
+        }
+        let sql = "SELECT count(*) FROM film WHERE title = 'Home video' AND added_by IS NULL";
+        assert_eq!(db.query_row(sql, [], |row| row.get::<_, i64>(0))?, 1);
+        Ok(())
+    })
+    .unwrap();
+}
+
+async fn import(client: &mut Client, text: &str) -> StatusCode {
+    let request = client
+        .request("POST", "/api/v1/import?add_missing=1")
+        .header("content-type", "text/csv")
+        .body(axum::body::Body::from(text.to_owned()))
+        .unwrap();
+    client.send(request).await.status
+}
+
+#[tokio::test]
+async fn the_api_takes_and_gives_csv() {
+    let (_site, mut people) = Site::with_people(&["Anna"]).await;
+    let anna = &mut people[0];
+    anna.make_token().await;
+    assert_eq!(
+        import(anna, "Name,Year\nAlien,1979\n").await,
+        StatusCode::OK
+    );
+    assert_eq!(
+        import(anna, "nonsense\n").await,
+        StatusCode::UNPROCESSABLE_ENTITY
+    );
+    let csv = anna
+        .api("GET", "/export.csv", serde_json::Value::Null)
+        .await;
+    assert!(
+        csv.text.lines().nth(1).unwrap().contains(",Alien,1979,"),
+        "{}",
+        csv.text
+    );
+}
+
+/// Uploads a file on the page for it.
+async fn upload(client: &mut Client, name: &str, text: &str, kind: &str) -> StatusCode {
+    let token = client.get("/import").await.field("token");
+    let part = |disposition: &str, text: &str| {
+        format!("--x\r\nContent-Disposition: form-data; {disposition}\r\n\r\n{text}\r\n")
+    };
+    let body = [
+        part("name=\"token\"", &token),
+        part(&format!("name=\"file\"; filename=\"{name}\""), text),
+        part("name=\"kind\"", kind),
+        "--x--\r\n".to_owned(),
+    ];
+    let request = client
+        .request("POST", "/import")
+        .header("content-type", "multipart/form-data; boundary=x")
+        .body(axum::body::Body::from(body.concat()))
+        .unwrap();
+    client.send(request).await.status
+}
+
+#[tokio::test]
+async fn what_was_watched_there_is_watched_here() {
+    let plain = "Date,Name,Year,Letterboxd URI\n2024-01-06,Alien,1979,https://boxd.it/1\n";
+    for (name, kind, watched) in [
+        ("watched.csv", "", 1),
+        ("films.csv", "", 1),
+        ("watchlist.csv", "", 0),
+        ("renamed.csv", "", 0),
+        ("renamed.csv", "watched", 1),
+        ("watched.csv", "to_watch", 0),
+    ] {
+        let (_site, mut people) = Site::with_people(&["Anna"]).await;
+        let anna = &mut people[0];
+        assert_eq!(upload(anna, name, plain, kind).await, StatusCode::OK);
+        anna.make_token().await;
+        let me = anna.api("GET", "/me", serde_json::Value::Null).await.json();
+        assert_eq!(
+            (&me["watched"], &me["to_watch"]),
+            (&watched.into(), &(1 - watched).into()),
+            "{name} {kind}"
+        );
+    }
+}

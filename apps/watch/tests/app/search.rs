@@ -1,0 +1,331 @@
+//! The search: whatever a title is made of, it is found by itself.
+
+use crate::client::Site;
+use inorder_watch::{
+    Result,
+    db::{
+        Database,
+        films::Film,
+        find::{self, Query},
+    },
+    films::{import, source::Source},
+};
+use rusqlite::Connection;
+use unicode_normalization::UnicodeNormalization;
+
+/// Titles with all that titles have: with their years, and what people type for them.
+const FILMS: &[(&str, i64, &[&str])] = &[
+    ("M", 1931, &["m 1931"]),
+    ("Z", 1969, &["z"]),
+    ("It", 2017, &["it (2017)"]),
+    ("It", 1990, &["1990 it", "it 1990"]),
+    ("Up", 2009, &[]),
+    ("Her", 2013, &["her"]),
+    ("TÁR", 2022, &["tar", "Tár", "TAR"]),
+    ("$", 1971, &["$"]),
+    ("???", 1999, &["???"]),
+    ("…", 2001, &["..."]),
+    ("!Women Art Revolution", 2010, &["women art revolution"]),
+    ("A", 1998, &["a"]),
+    ("The", 2001, &["the 2001"]),
+    (
+        "Alien",
+        1979,
+        &["alien 1979", "alien (1979)", "1979 alien", "ALIEN, 1979"],
+    ),
+    ("Aliens", 1986, &["aliens"]),
+    ("Alien 3", 1992, &["alien iii", "alien three"]),
+    (
+        "Spider-Man",
+        2002,
+        &["spiderman", "spider man", "spider‐man 2002"],
+    ),
+    ("Spider-Man 2", 2004, &["spiderman 2", "spiderman ii"]),
+    (
+        "Spider-Man: Into the Spider-Verse",
+        2018,
+        &["spiderman into the spiderverse", "spiderman into"],
+    ),
+    ("WALL·E", 2008, &["walle", "wall-e", "wall e", "WALL•E"]),
+    (
+        "The Godfather",
+        1972,
+        &[
+            "godfather",
+            "the godfather",
+            "godfather 1",
+            "godfather part one",
+        ],
+    ),
+    (
+        "The Godfather Part II",
+        1974,
+        &[
+            "godfather part 2",
+            "the godfather 2",
+            "godfather ii",
+            "godfather part two",
+            "Godfather: Part II",
+        ],
+    ),
+    ("The Godfather Part III", 1990, &["godfather 3"]),
+    (
+        "Kill Bill: Vol. 2",
+        2004,
+        &["kill bill 2", "kill bill volume 2"],
+    ),
+    (
+        "Harry Potter and the Deathly Hallows – Part 2",
+        2011,
+        &["harry potter and the deathly hallows part ii"],
+    ),
+    ("Rocky IV", 1985, &["rocky 4"]),
+    ("Malcolm X", 1992, &["malcolm x", "malcolm 10"]),
+    ("X-Men", 2000, &["xmen", "x men"]),
+    ("I, Robot", 2004, &["i robot"]),
+    ("Se7en", 1995, &["se7en"]),
+    ("Seven", 1979, &["seven", "7"]),
+    (
+        "Ocean's Eleven",
+        2001,
+        &["oceans eleven", "oceans 11", "ocean’s 11"],
+    ),
+    ("'71", 2014, &["71"]),
+    ("Fast & Furious", 2009, &["fast & furious 2009"]),
+    ("Fast and Furious", 1954, &["fast and furious 1954"]),
+    ("Amélie", 2001, &["amelie", "AMELIE"]),
+    ("Ame\u{301}lie", 2011, &["amelie 2011"]),
+    ("Crème brûlée", 2003, &["creme brulee"]),
+    ("Smørrebrød & Øl", 2007, &["smorrebrod and ol"]),
+    (
+        "Straße der Sehnsucht",
+        1955,
+        &["strasse der sehnsucht", "STRASSE DER SEHNSUCHT"],
+    ),
+    ("Łódź", 1960, &["lodz"]),
+    ("İstanbul", 2011, &["istanbul"]),
+    ("ΟΔΟΣ", 1970, &["οδος", "οδός"]),
+    ("Ирония судьбы", 1976, &["ирония судьбы", "ИРОНИЯ"]),
+    ("千と千尋の神隠し", 2001, &["千と千尋"]),
+    ("バトル・ロワイアル", 2000, &["バトルロワイアル"]),
+    ("기생충", 2019, &["기생"]),
+    ("वीर-ज़ारा", 2004, &["वीर ज़ारा"]),
+    ("ไททานิค", 1997, &[]),
+    ("كفرناحوم", 2018, &["كفر"]),
+    ("כנפיים שבורות", 2002, &[]),
+    (
+        "2001: A Space Odyssey",
+        1968,
+        &["2001 a space odyssey", "2001: a space odyssey 1968"],
+    ),
+    ("1917", 2019, &["1917", "1917 2019"]),
+    ("1984", 1984, &["1984", "1984 1984"]),
+    (
+        "Blade Runner 2049",
+        2017,
+        &[
+            "blade runner 2049",
+            "bladerunner 2049",
+            "blade runner 2049 2017",
+        ],
+    ),
+    (
+        "Blade Runner",
+        1982,
+        &["blade runner", "bladerunner", "blade runner 1982"],
+    ),
+    ("8½", 1963, &["8 1/2"]),
+    ("S.W.A.T.", 2003, &["swat"]),
+    (
+        "Good, the Bad and the Ugly, The",
+        1966,
+        &["the good the bad and the ugly"],
+    ),
+    (
+        "E.T. the Extra-Terrestrial",
+        1982,
+        &["et the extra terrestrial"],
+    ),
+    ("Dr. Strangelove", 1964, &["dr strangelove"]),
+    (
+        "Mission: Impossible – Fallout",
+        2018,
+        &["mission impossible fallout"],
+    ),
+    (
+        "Borat: Cultural Learnings of America for Make Benefit Glorious Nation of Kazakhstan, and One More Part of Words",
+        2006,
+        &["borat"],
+    ),
+    ("\u{202e}Reversed\u{202c}", 2020, &["reversed"]),
+    ("Zero\u{200b}Width", 2021, &["zerowidth"]),
+    ("❤\u{fe0f}", 2015, &["❤"]),
+];
+
+/// These films among others that begin with the same words, or have them somewhere.
+fn films() -> (tempfile::TempDir, Database) {
+    let folder = tempfile::tempdir().unwrap();
+    let db = Database::open(&folder.path().join("watch.db")).unwrap();
+    let mut lines = String::new();
+    let mut add = |title: &str, year: i64| {
+        lines += &serde_json::json!({"title": title, "year": year}).to_string();
+        lines.push('\n');
+    };
+    // More than are shown at once, all shorter and older than what is looked for.
+    for i in 0..80 {
+        for (title, _, _) in FILMS {
+            let word = title.split(' ').next_back().unwrap_or(title);
+            add(&format!("{title} {word} {i}x"), 1900 + i);
+            add(&format!("Of {title} {i}x"), 1900 + i);
+        }
+    }
+    for (title, year, _) in FILMS {
+        add(title, *year);
+    }
+    let lines: &'static str = lines.leak();
+    import::import(&db, Source::of_text(lines).unwrap(), |_| ()).unwrap();
+    (folder, db)
+}
+
+fn first(db: &Connection, text: &str) -> Result<Option<Film>> {
+    let query = Query {
+        text: text.to_owned(),
+        ..Query::default()
+    };
+    Ok(find::find(db, &query)?.films.into_iter().next())
+}
+
+/// Whether two titles are the same but for their case and for how accents are encoded.
+fn same(one: &str, other: &str) -> bool {
+    let fold = |text: &str| text.nfd().flat_map(char::to_lowercase).collect::<String>();
+    fold(one) == fold(other)
+}
+
+#[test]
+fn every_film_is_the_first_for_its_title_and_for_its_title_and_year() {
+    let (_folder, db) = films();
+    let mut wrong = Vec::new();
+    let mut look = |db: &Connection, text: &str, title: &str, year: Option<i64>| {
+        let found = first(db, text)?.map(|film| (film.facts.title, film.facts.year));
+        // A film of the same title is as good where the year isn't said.
+        let is_it = found.as_ref().is_some_and(|found| {
+            same(&found.0, title) && year.is_none_or(|year| found.1 == Some(year))
+        });
+        if !is_it {
+            wrong.push(format!("{text:?} for {title:?}, {year:?}: {found:?}"));
+        }
+        Ok::<_, inorder_watch::Error>(())
+    };
+    db.read(|db| {
+        for (title, year, typed) in FILMS {
+            for text in [
+                (*title).to_owned(),
+                title.to_uppercase(),
+                title.to_lowercase(),
+                format!("  {title} "),
+            ] {
+                look(db, &text, title, None)?;
+            }
+            for text in [
+                format!("{title} {year}"),
+                format!("{title} ({year})"),
+                format!("{} {year}", title.to_lowercase()),
+            ] {
+                look(db, &text, title, Some(*year))?;
+            }
+            for text in *typed {
+                let is_dated =
+                    text.contains(&year.to_string()) && !title.contains(&year.to_string());
+                look(db, text, title, is_dated.then_some(*year))?;
+            }
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn a_title_is_found_within_its_genre_and_decade_only() {
+    let site = Site::new(Default::default());
+    let find = |text: &str, genre: Option<&str>, decade: Option<i64>| {
+        let query = Query {
+            text: text.to_owned(),
+            genre: genre.map(str::to_owned),
+            decade,
+        };
+        let found = site.app.db().read(|db| find::find(db, &query)).unwrap();
+        let films = if found.is_guess {
+            Vec::new()
+        } else {
+            found.films
+        };
+        films
+            .into_iter()
+            .map(|film| film.facts.title)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(find("alien", Some("Horror"), Some(1970)), ["Alien"]);
+    assert_eq!(find("alien", Some("Comedy"), None), Vec::<String>::new());
+    assert_eq!(find("alien", None, Some(1980)), Vec::<String>::new());
+    assert_eq!(find("ali", Some("Horror"), None), ["Alien"]);
+}
+
+#[test]
+fn a_year_that_is_one_off_finds_the_film_after_those_of_that_year() {
+    let site = Site::new(Default::default());
+    let find = |text: &str| {
+        site.app
+            .db()
+            .read(|db| first(db, text))
+            .unwrap()
+            .map(|film| (film.facts.title, film.facts.year))
+    };
+    let alien = Some(("Alien".to_owned(), Some(1979)));
+    assert_eq!(
+        [find("alien 1978"), find("Alien (1980)")],
+        [alien.clone(), alien.clone()]
+    );
+    assert_ne!(find("alien 1985"), alien);
+    let remake = "{\"title\":\"Alien\",\"year\":1980}\n";
+    import::import(site.app.db(), Source::of_text(remake).unwrap(), |_| ()).unwrap();
+    assert_eq!(find("alien 1979"), alien);
+    assert_eq!(find("alien 1980").unwrap().1, Some(1980));
+}
+
+#[test]
+fn a_corrected_title_is_found_and_the_old_one_is_not() {
+    let site = Site::new(Default::default());
+    site.app
+        .db()
+        .write_now(|db| {
+            use inorder_watch::db::{films, users};
+            let anna = users::add(db, "Anna", None)?;
+            let facts = |title: &str| films::Facts {
+                title: title.to_owned(),
+                ..Default::default()
+            };
+            let film = films::add(db, facts("Qwertz"), &anna)?;
+            films::change(db, film.id, facts("Qwerty II"), &anna)?;
+            assert_eq!(
+                first(db, "qwerty 2")?.map(|film| film.number),
+                Some(film.number)
+            );
+            assert!(find::by_title(db, "Qwertz", None)?.is_none());
+            films::remove(db, film.id, &anna)?;
+            assert!(find::by_title(db, "Qwerty II", None)?.is_none());
+            let left: i64 = db.query_row(
+                "SELECT count(*) FROM film_key WHERE film = ?1",
+                [film.number],
+                |row| row.get(0),
+            )?;
+            assert_eq!(left, 0);
+            Ok(())
+        })
+        .unwrap();
+}

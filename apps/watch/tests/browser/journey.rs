@@ -1,0 +1,232 @@
+//! From the first visit to the last.
+
+use crate::{PASSWORD, Person, common, common::Server, driver::Options};
+
+pub async fn run(has_script: bool) {
+    let (folder, db) = common::new_file();
+    let server = Server::start(&db);
+    let options = Options {
+        has_script,
+        ..Options::default()
+    };
+    let anna = Person::new(&server, options).await;
+    anna.set_up("Anna").await;
+    let scripted = anna.browser.count("html.scripted").await;
+    assert_eq!(
+        scripted,
+        usize::from(has_script),
+        "the browser runs scripts or not"
+    );
+
+    find_and_add(&anna, has_script).await;
+    prioritise(&anna).await;
+    reorder(&anna).await;
+    undo(&anna).await;
+
+    let ben = Person::new(&server, options).await;
+    befriend(&anna, &ben).await;
+    tonight(&anna, &ben).await;
+    mark_watched(&anna).await;
+    import(&anna, folder.path()).await;
+    export(&anna).await;
+    delete(&ben).await;
+    anna.go("/friends").await;
+    anna.browser.wait_for("None yet").await;
+
+    anna.browser.end().await;
+    ben.browser.end().await;
+}
+
+/// Looks for a film with a typo, and puts it on the list.
+async fn find_and_add(anna: &Person<'_>, has_script: bool) {
+    anna.browser.fill("#q", "casablnca").await;
+    if !has_script {
+        anna.browser.click("form.search button").await;
+    }
+    anna.browser.wait_for("Is it one of these?").await;
+    anna.browser.wait_for("Humphrey Bogart").await;
+    anna.browser.click("ul.films li:first-child button").await;
+    anna.browser
+        .wait_for("Added “Casablanca” to your list.")
+        .await;
+    anna.browser.wait_for("On your list").await;
+    for title in ["Alien", "Ghostbusters"] {
+        anna.go(&format!("/films?q={title}")).await;
+        anna.browser.click("ul.films li:first-child button").await;
+        anna.browser.wait_for(&format!("Added “{title}”")).await;
+    }
+    anna.go("/films/new?title=Home%20video").await;
+    anna.browser.fill("#year", "2024").await;
+    anna.browser.click("main button.primary").await;
+    anna.browser.wait_for("Put it on your list").await;
+    anna.browser.click("input[name=private]").await;
+    anna.browser.click("main button.primary").await;
+    anna.browser.wait_for("Saved “Home video”").await;
+}
+
+async fn titles(person: &Person<'_>) -> Vec<String> {
+    let titles = person
+        .browser
+        .run("return [...document.querySelectorAll('.film .title')].map(a => a.textContent)")
+        .await;
+    serde_json::from_value(titles).unwrap()
+}
+
+async fn prioritise(anna: &Person<'_>) {
+    anna.go("/films?q=alien").await;
+    anna.browser.click("ul.films li:first-child .title").await;
+    anna.browser.wait_for("Sigourney Weaver").await;
+    anna.browser.click("input[name=priority][value='5']").await;
+    anna.browser.fill("#note", "With the lights on").await;
+    anna.browser.click("main button.primary").await;
+    anna.browser.wait_for("Saved “Alien”").await;
+    anna.go("/").await;
+    assert_eq!(
+        titles(anna).await,
+        ["Alien", "Casablanca", "Ghostbusters", "Home video"]
+    );
+    anna.browser.wait_for("With the lights on").await;
+    anna.browser.wait_for("Private").await;
+}
+
+/// With the keyboard alone.
+async fn reorder(anna: &Person<'_>) {
+    anna.browser
+        .run("document.querySelectorAll('.film')[2].querySelector('button').focus()")
+        .await;
+    anna.browser.press("\u{e007}").await;
+    anna.browser.wait_for("Moved.").await;
+    assert_eq!(
+        titles(anna).await,
+        ["Alien", "Ghostbusters", "Casablanca", "Home video"]
+    );
+}
+
+async fn undo(anna: &Person<'_>) {
+    anna.browser.click(".notice button").await;
+    anna.browser.wait_for("Undone.").await;
+    assert_eq!(
+        titles(anna).await,
+        ["Alien", "Casablanca", "Ghostbusters", "Home video"]
+    );
+}
+
+/// Anna invites Ben, who signs up; they part and find each other again by name.
+async fn befriend(anna: &Person<'_>, ben: &Person<'_>) {
+    anna.go("/friends").await;
+    anna.browser
+        .click("form[action='/friends/invite'] button")
+        .await;
+    let link = anna.browser.attribute("#link", "value").await;
+    ben.sign_up(&link, "Ben").await;
+    anna.go("/people/Ben").await;
+    anna.browser.click("main > details summary").await;
+    anna.browser
+        .click("form[action='/friends/unfriend'] button")
+        .await;
+    anna.browser.wait_for("You are no longer friends.").await;
+
+    anna.browser.fill("#friend", "ben").await;
+    anna.browser
+        .click("form[action='/friends/request'] button")
+        .await;
+    anna.browser.wait_for("Request sent.").await;
+    ben.go("/friends").await;
+    ben.browser.wait_for("Requests for you").await;
+    ben.browser
+        .click("form[action='/friends/accept'] button")
+        .await;
+    ben.browser.wait_for("You are friends now").await;
+    ben.browser.click("a.who").await;
+    ben.browser.wait_for("Anna’s list").await;
+    ben.browser.wait_for("Ghostbusters").await;
+    let page = ben.browser.text("main").await;
+    assert!(
+        !page.contains("Home video") && !page.contains("lights"),
+        "private things show:\n{page}"
+    );
+    assert!(page.contains("To watch 3"), "{page}");
+}
+
+async fn tonight(anna: &Person<'_>, ben: &Person<'_>) {
+    ben.go("/films?q=alien").await;
+    ben.browser.click("ul.films li:first-child button").await;
+    ben.browser.wait_for("Added “Alien”").await;
+    anna.go("/tonight").await;
+    anna.browser.click("input[name=with]").await;
+    anna.browser.click("#pick").await;
+    anna.browser.wait_for("On all your lists").await;
+    let pick = anna.browser.text(".pick .film-name").await;
+    assert_eq!(pick, "Alien 1979");
+    assert_eq!(anna.browser.count("tbody tr").await, 1);
+}
+
+async fn mark_watched(anna: &Person<'_>) {
+    anna.go("/").await;
+    anna.browser
+        .click(".film button[aria-label='Mark Alien as watched']")
+        .await;
+    anna.browser.wait_for("Marked “Alien” as watched.").await;
+    assert_eq!(
+        titles(anna).await,
+        ["Casablanca", "Ghostbusters", "Home video"]
+    );
+    anna.go("/?watched=1").await;
+    anna.browser.click("a[aria-label='Edit Alien']").await;
+    anna.browser
+        .run("document.querySelector('select[name=rating]').value = '9'")
+        .await;
+    anna.browser.click("main button.primary").await;
+    anna.browser.wait_for("Saved “Alien”").await;
+    anna.go("/?watched=1").await;
+    anna.browser.wait_for("9 / 10").await;
+}
+
+async fn import(anna: &Person<'_>, folder: &std::path::Path) {
+    let file = folder.join("watchlist.csv");
+    let text = "Date,Name,Year,Letterboxd URI,Rating\n2024-01-05,Jaws,1975,https://example.org/1,\n\
+        2024-01-05,Casablanca,1942,https://example.org/2,\n2024-01-05,No Such Film,1999,https://example.org/3,\n";
+    std::fs::write(&file, text).unwrap();
+    anna.go("/import").await;
+    anna.browser.fill("#file", file.to_str().unwrap()).await;
+    anna.browser.click("main button.primary").await;
+    anna.browser
+        .wait_for("New on your list: 1. There already: 1. Not found: 1.")
+        .await;
+    anna.browser.wait_for("No Such Film (1999)").await;
+    anna.go("/").await;
+    assert_eq!(
+        titles(anna).await,
+        ["Casablanca", "Ghostbusters", "Home video", "Jaws"]
+    );
+}
+
+async fn export(anna: &Person<'_>) {
+    anna.go("/account").await;
+    let read = "const told = arguments[arguments.length - 1]; fetch('/export.csv').then(a => a.text()).then(told)";
+    let text = anna.browser.run_until_told(read).await;
+    let text = text.as_str().unwrap_or_default();
+    assert!(text.starts_with("Date,Name,Year,"), "{text}");
+    let alien = text
+        .lines()
+        .find(|line| line.contains(",Alien,1979,"))
+        .expect(text);
+    assert!(
+        alien.contains(",4.5,yes,") && alien.contains("With the lights on"),
+        "{alien}"
+    );
+}
+
+async fn delete(ben: &Person<'_>) {
+    ben.go("/account").await;
+    ben.browser.click("details summary").await;
+    ben.browser.fill("#confirm", PASSWORD).await;
+    ben.browser.click("button.danger").await;
+    ben.browser.wait_for("Your account is deleted").await;
+    ben.browser.fill("#name", "Ben").await;
+    ben.browser.fill("#password", PASSWORD).await;
+    ben.browser.click("main button.primary").await;
+    ben.browser
+        .wait_for("There is no such name with this password.")
+        .await;
+}

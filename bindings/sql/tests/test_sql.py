@@ -1,0 +1,625 @@
+"""The function sets on real servers, each started privately, on a Unix socket, by an unprivileged user.
+
+What they read is checked with the cases of cases.tsv, as are SQLite's functions and the command.
+
+    /usr/bin/python3 -m unittest discover -s bindings/sql/tests
+
+A server that is not installed is skipped, unless CI is set. INORDER_POSTGRES names another postgres than the newest installed.
+"""
+
+import glob
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+import make_cases
+
+SQL = pathlib.Path(__file__).resolve().parent.parent
+
+# Vectors of RFC 9562, appendix A.6, and of the ULID specification.
+UUID7 = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f"
+ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+ULID_AS_UUID = "01563e3a-b5d3-d676-4c61-efb99302bd5b"
+POSTGRESQL, MARIADB = (SQL / "postgresql.sql").read_text(), (SQL / "mariadb.sql").read_text()
+PAGE = (SQL.parent.parent / "docs" / "ids.md").read_text()
+# A sequence or a user variable at the last count there is.
+LAST_COUNT = 2**63 - 1
+
+
+class Case:
+    """A line of cases.tsv."""
+
+    def __init__(self, line):
+        self.line = line
+        _, self.type, self.value, self.ulid, self.uuid, self.kind = line.split("\t")
+        if self.type == "text":
+            self.value = json.loads(self.value)
+
+    def is_valid(self, id):
+        return {"null": "null", "refused": "0"}.get(id, "1")
+
+
+CASES = [Case(line) for line in make_cases.FILE.read_text().split("\n")[1:-1]]
+
+
+def of(call, value):
+    """A call that reads x, of a value."""
+    return re.sub(r"\bx\b", value, call)
+
+
+def documented(column):
+    """The functions that the table of docs/ids.md says a server has, and those that it says it has not."""
+    rows = re.search(r"\| SQLite \| PostgreSQL \| MariaDB \|\n.*\n((?:\|.*\n)+)", PAGE).group(1).splitlines()
+    there, missing = set(), set()
+    for row in rows:
+        cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+        if cells[column].startswith("not there: "):
+            missing.add(cells[0].strip("`"))
+        else:
+            there.update(re.findall(r"`([a-z0-9_]+\([a-z, ]*\))`", cells[column]))
+    return there, missing
+
+
+class TheFile(unittest.TestCase):
+    def test_the_cases_are_those_that_are_made(self):
+        self.assertEqual(make_cases.FILE.read_text(), make_cases.make())
+        self.assertGreater(len(CASES), 6000)
+
+
+def program(pattern):
+    """The newest program whose path fits, or where the search path has it."""
+    found = sorted(glob.glob(pattern)) or [shutil.which(pathlib.Path(pattern).name)]
+    return found[-1]
+
+
+class Server:
+    """A server in a folder of its own, and the clients that ask it."""
+
+    needed = None
+
+    def __init__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="inorder-"))
+        # Servers refuse to run as root; an unprivileged user owns the folder then.
+        self.user = "nobody" if os.geteuid() == 0 else None
+        if self.user:
+            shutil.chown(self.folder, self.user)
+        self.initialise()
+        with open(self.folder / "log", "wb") as log:
+            self.process = subprocess.Popen(self.command(), stdout=log, stderr=log, user=self.user, cwd=self.folder)
+        until = time.monotonic() + 60
+        while not self.is_up():
+            if time.monotonic() > until or self.process.poll() is not None:
+                self.stop()
+                raise RuntimeError("the server does not come up")
+            time.sleep(0.1)
+
+    def as_user(self, *command):
+        subprocess.run([str(word) for word in command], check=True, capture_output=True, user=self.user, cwd=self.folder)
+
+    def is_up(self):
+        return self.client("SELECT 1").returncode == 0
+
+    def client(self, sql, *options):
+        return subprocess.run([*self.ask, *options], input=sql, capture_output=True, text=True)
+
+    def rows(self, sql, *options):
+        return self.lines(sql, *options).split()
+
+    def lines(self, sql, *options):
+        done = self.client(sql, *options)
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+        return done.stdout
+
+    def run(self, *command):
+        """What a program of the server prints, connected to it."""
+        done = subprocess.run([*command, *self.connection], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+        return done.stdout
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class PostgreSQL(Server):
+    needed = os.environ.get("INORDER_POSTGRES") or program("/usr/lib/postgresql/*/bin/postgres")
+
+    def initialise(self):
+        initdb = pathlib.Path(self.needed).parent / "initdb"
+        self.as_user(initdb, "-D", self.folder / "data", "-U", "test", "--no-sync", "-E", "UTF8", "--locale=C")
+        self.connection = ["-h", str(self.folder), "-U", "test"]
+        self.ask = ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", *self.connection, "-d", "postgres"]
+
+    def command(self):
+        return [self.needed, "-D", str(self.folder / "data"), "-k", str(self.folder), "-c", "listen_addresses=", "-c", "fsync=off"]
+
+
+class MariaDB(Server):
+    needed = program("/usr/sbin/mariadbd")
+
+    def initialise(self):
+        self.as_user("mariadb-install-db", "--no-defaults", f"--datadir={self.folder}/data",
+                     "--auth-root-authentication-method=normal", "--skip-test-db")
+        self.connection = ["-u", "root", f"--socket={self.folder}/socket"]
+        self.ask = ["mariadb", "--no-defaults", "-N", "--raw", "--default-character-set=utf8mb4", *self.connection]
+
+    def command(self):
+        return [self.needed, "--no-defaults", f"--datadir={self.folder}/data", f"--socket={self.folder}/socket",
+                "--skip-networking", f"--pid-file={self.folder}/pid", "--innodb-flush-log-at-trx-commit=0"]
+
+
+class Functions:
+    """What both sets are to do, in the words of each."""
+
+    @classmethod
+    def setUpClass(cls):
+        if cls.server_class.needed is None:
+            if os.environ.get("CI"):
+                raise RuntimeError(f"{cls.server_class.__name__} is not installed")
+            raise unittest.SkipTest(f"SKIPPED: {cls.server_class.__name__} is not installed")
+        cls.server = cls.server_class()
+        cls.addClassCleanup(cls.server.stop)
+        cls.prepare()
+
+    def rows(self, sql, *options):
+        return self.server.rows(sql, *options)
+
+    def assert_refused(self, *calls):
+        for call in calls:
+            done = self.server.client(self.use + f"SELECT {call}")
+            self.assertNotEqual(done.returncode, 0, call)
+
+    def test_every_case_is_read_as_its_line_says(self):
+        calls = {
+            "text": [self.read_ulid, self.read_uuid, self.is_ulid, self.is_uuid, self.kind],
+            "blob": [self.blob_as_ulid, self.blob_as_uuid],
+        }
+        read = 0
+        for type, of_type in calls.items():
+            cases = [case for case in CASES if case.type == type and self.can_hold(case)]
+            answers = self.answers(type, [case.value for case in cases], of_type)
+            self.assertEqual(len(answers), len(cases))
+            for case, answer in zip(cases, answers):
+                wanted = [case.ulid, case.uuid, case.is_valid(case.ulid), case.is_valid(case.uuid), case.kind]
+                self.assertEqual(answer, wanted[: len(of_type)], case.line)
+                read += 1
+        self.assertGreater(read, 6000)
+
+    def test_numbers_and_null_are_no_ids(self):
+        for case in CASES:
+            if case.type in ("integer", "real"):
+                self.assert_refused(of(self.read_ulid, case.value), of(self.read_uuid, case.value))
+        for call in (self.read_ulid, self.read_uuid, self.is_ulid, self.is_uuid, self.kind, self.blob_as_ulid):
+            self.assertEqual(self.rows(self.use + f"SELECT ({of(call, 'NULL')}) IS NULL"), [self.true], call)
+
+    def test_the_page_lists_what_is_there_and_what_is_not(self):
+        there, missing = documented(self.column)
+        self.assertEqual(self.functions(), there)
+        self.assertEqual({call for call in missing if call in there} - self.same_call_other_meaning, set())
+        self.assertGreater(len(there), 20)
+
+    def test_the_version_is_that_of_the_project(self):
+        version = re.search(r'(?m)^version = "(.*)"', (SQL.parent.parent / "Cargo.toml").read_text()).group(1)
+        self.assertEqual(self.rows(self.use + "SELECT inorder_version()"), [version])
+
+    def test_tokens_have_their_length(self):
+        for n in (1, 13, 16, 20, 1023, 1024):
+            self.assertEqual(self.rows(self.use + f"SELECT length(token({n})), length(token_text({n}))".replace(
+                "),", f")*10000 +", 1)), [str(n * 10000 + 2 * n)])
+        self.assert_refused("token(0)", "token(1025)", "token(-1)", "token_text(0)", "token('x')")
+        tokens = self.rows(self.use + f"SELECT token_text(16) {self.from_thousand}")
+        self.assertEqual(len(set(tokens)), 1000)
+        self.assertEqual({digit for token in tokens for digit in token}, set("0123456789abcdef"))
+
+    def test_the_last_count_is_followed_by_an_error(self):
+        for make in ("ulid()", "uuid7()"):
+            done = self.server.client(f"{self.use}{self.at_the_end} SELECT {make};")
+            self.assertNotEqual(done.returncode, 0, done.stdout)
+        self.rows(self.use + self.at_the_beginning)
+
+    def test_ids_of_many_sessions_are_in_one_order(self):
+        insert = self.use + "INSERT INTO t(a, b) " + self.thousand
+        clients = [subprocess.Popen(self.server.ask, stdin=subprocess.PIPE, text=True) for _ in range(6)]
+        for client in clients:
+            client.stdin.write(insert)
+            client.stdin.close()
+        self.assertEqual([client.wait() for client in clients], [0] * 6)
+        count = self.use + "SELECT count(DISTINCT a), count(DISTINCT b), count(*) FROM t"
+        self.assertEqual(" ".join(self.rows(count)).replace("|", " "), "6000 6000 6000")
+        # Rows made one after another, by different sessions.
+        ids = [self.rows(self.use + f"SELECT {self.new_text}")[0] for _ in range(5)]
+        self.assertEqual(ids, sorted(set(ids)))
+        self.assertGreater(ids[0], self.rows(self.use + f"SELECT max({self.a_text}) FROM t")[0])
+
+    def test_ids_of_a_statement_are_in_order(self):
+        a, b = self.use + self.generate.format("ulid"), self.use + self.generate.format("uuid7")
+        for sql in [a, b]:
+            ids = self.rows(sql)
+            self.assertEqual(len(ids), 2000)
+            self.assertEqual(ids, sorted(set(ids)))
+        self.assertTrue(all(id[12] == "7" and id[16] in "89AB" for id in ids))
+
+    def test_a_clock_that_was_ahead_changes_nothing(self):
+        before, after = self.rows(self.use + self.ahead)[-2:]
+        self.assertGreater(after, before)
+
+
+class OnPostgreSQL(Functions, unittest.TestCase):
+    server_class = PostgreSQL
+    use, true, column = "", "t", 1
+    thousand = "SELECT ulid(), uuid7() FROM generate_series(1, 1000)"
+    from_thousand = "FROM generate_series(1, 1000)"
+    generate = "SELECT upper(replace({}()::text, '-', '')) FROM generate_series(1, 2000)"
+    new_text, a_text = "ulid_text()", "uuid_to_ulid(a)"
+    ahead = ("SELECT setval('inorder_last', (extract(epoch FROM clock_timestamp())::bigint * 1000 + 3600000) << 16);"
+             "SELECT ulid_text(); SELECT ulid_text()")
+    at_the_end = f"SELECT setval('inorder_last', {LAST_COUNT});"
+    at_the_beginning = "SELECT setval('inorder_last', 0)"
+    read_ulid, read_uuid = "encode(uuid_send(ulid_to_uuid(x)), 'hex')", "replace(uuid_text(x), '-', '')"
+    is_ulid, is_uuid, kind = "ulid_valid(x)::int", "uuid_valid(x)::int", "key_kind(x)"
+    blob_as_ulid = blob_as_uuid = "encode(uuid_send(encode(x, 'hex')::uuid), 'hex')"
+    # The text of SQLite's call, but not its argument: a `uuid` here.
+    same_call_other_meaning = set()
+
+    def can_hold(self, case):
+        """Text has no zero byte in PostgreSQL."""
+        return case.type != "text" or "\0" not in case.value
+
+    def answers(self, type, values, calls):
+        """What each call gives for each value, in order."""
+        kind = {"text": "text", "blob": "bytea"}[type]
+        for i, call in enumerate(calls):
+            self.rows(f"""CREATE OR REPLACE FUNCTION ask_{i}(x {kind}) RETURNS text LANGUAGE plpgsql AS $$
+                BEGIN RETURN coalesce(({call})::text, 'null');
+                EXCEPTION WHEN invalid_text_representation THEN RETURN 'refused'; END $$""")
+        # Each byte of a text as UTF-8, so that nothing on the way can change it.
+        stored = [value.encode().hex() if type == "text" else value for value in values]
+        value = {"text": "convert_from(decode(hex, 'hex'), 'UTF8')", "blob": "decode(hex, 'hex')"}[type]
+        fill = "".join(f"{i}\t{hex}\n" for i, hex in enumerate(stored))
+        asked = " || '|' || ".join(f"ask_{i}({value})" for i in range(len(calls)))
+        lines = self.server.lines("CREATE TEMP TABLE given(n int, hex text);\nCOPY given FROM STDIN;\n" + fill
+                                  + f"\\.\nSELECT {asked} FROM given ORDER BY n")
+        return [line.split("|") for line in lines.splitlines()]
+
+    def functions(self):
+        listed = self.rows("""SELECT proname || '(' || array_to_string(proargtypes::regtype[], ', ') || ')' FROM pg_proc
+            WHERE pronamespace = 'public'::regnamespace AND (proname !~ '^(inorder|ask)_' OR proname = 'inorder_version')
+            """.replace("array_to_string(proargtypes::regtype[], ', ')", "replace(replace(pg_get_function_identity_arguments(oid), "
+                        "' ', '~'), 'timestamp~with~time~zone', 'timestamptz')"))
+        # `x~uuid` is a parameter with its type.
+        return {re.sub(r"\b[a-z]+~", "", call) for call in listed}
+
+    @classmethod
+    def prepare(cls):
+        for _ in range(2):  # It may be run again.
+            cls.server.rows(POSTGRESQL)
+        cls.server.rows("CREATE TABLE t(a uuid PRIMARY KEY DEFAULT ulid(), b uuid DEFAULT uuid7())")
+
+    def test_vectors(self):
+        for call, wanted in [
+            (f"ulid_to_uuid('{ULID}')", ULID_AS_UUID),
+            (f"ulid_to_uuid(lower('{ULID}'))", ULID_AS_UUID),
+            (f"uuid_to_ulid('{ULID_AS_UUID}')", ULID),
+            ("uuid_to_ulid('ffffffff-ffff-ffff-ffff-ffffffffffff')", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"),
+            ("ulid_to_uuid('7ZZZZZZZZZZZZZZZZZZZZZZZZZ')", "ffffffff-ffff-ffff-ffff-ffffffffffff"),
+            (f"uuid7_timestamp('{UUID7}') = '2022-02-22 19:22:22Z'", "t"),
+            (f"ulid_timestamp('{ULID_AS_UUID}') = '2016-07-30T23:54:10.259Z'", "t"),
+            ("uuid_to_ulid(ulid_min('2016-07-30T23:54:10.259Z'))", "01ARZ3NDEK0000000000000000"),
+            ("uuid_to_ulid(ulid_max('2016-07-30T23:54:10.259999Z'))", "01ARZ3NDEKZZZZZZZZZZZZZZZZ"),
+            ("uuid7_min('2022-02-22 19:22:22Z')", "017f22e2-79b0-7000-8000-000000000000"),
+            ("uuid7_max('2022-02-22 19:22:22Z')", "017f22e2-79b0-7fff-bfff-ffffffffffff"),
+            ("ulid_to_uuid(NULL) IS NULL AND ulid_valid(NULL) IS NULL AND ulid_min(NULL) IS NULL", "t"),
+            ("count(*) FILTER (WHERE ulid_to_uuid(uuid_to_ulid(g)) = g) FROM (SELECT gen_random_uuid() AS g FROM generate_series(1, 500)) r", "500"),
+            ("abs(extract(epoch FROM clock_timestamp() - uuid7_timestamp(uuid7()))) < 7200", "t"),
+        ]:
+            self.assertEqual(self.rows(f"SELECT {call}"), [wanted], call)
+
+    def test_wrong_input_is_an_error(self):
+        self.assert_refused("ulid_min('1969-12-31Z')", "uuid7_max('infinity')", f"uuid7_timestamp('{ULID_AS_UUID}')",
+                            "ulid_at('1969-12-31Z')", f"ulid_to_uuid('{UUID7}')", f"uuid_text('{ULID}')")
+
+    def test_other_collations_change_nothing(self):
+        self.rows("CREATE COLLATION ignoring(provider = icu, locale = 'und-u-ks-level1', deterministic = false);"
+                  "CREATE TABLE collated(x text COLLATE ignoring);"
+                  f"INSERT INTO collated VALUES ('{ULID}'), ('{UUID7}'), ('URN:UUID:{UUID7}')")
+        found = self.rows("SELECT ulid_valid(x), uuid_valid(x), uuid7_valid(x), key_kind(x) FROM collated")
+        self.assertEqual(found, ["t|f|f|ulid", "f|t|t|uuid7", "f|t|t|uuid7"])
+        self.assertEqual(self.rows("SELECT ulid_text(x) FROM collated WHERE ulid_valid(x)"), [ULID])
+        self.assertEqual(self.rows("SELECT DISTINCT uuid_text(x) FROM collated WHERE uuid_valid(x)"), [UUID7])
+        self.assert_refused("ulid_text('01\u00c5RZ3NDEKTSV4RRFFQ69G5FAV' COLLATE ignoring)")
+
+    def dumped(self, database, schema):
+        """A database with every function in it in use, in a schema; what there is to see in it; and its dump."""
+        path = f"SET search_path = {schema};"
+        every = {
+            "ulid_text(text)": "ulid_text(text)", "ulid_to_uuid(text)": "ulid_to_uuid(text)", "ulid_valid(text)": "ulid_valid(text)",
+            "uuid_text(text)": "uuid_text(hex)", "uuid_valid(text)": "uuid_valid(text)", "uuid7_valid(text)": "uuid7_valid(text)",
+            "key_kind(text)": "key_kind(text)", "key_kind(uuid)": "key_kind(id)", "uuid_version(uuid)": "uuid_version(id)",
+            "uuid_to_ulid(uuid)": "uuid_to_ulid(id)", "ulid_timestamp(uuid)": "ulid_timestamp(id)",
+            "uuid7_timestamp(uuid)": "uuid7_timestamp(other)", "ulid_min(timestamptz)": "ulid_min(at)",
+            "ulid_max(timestamptz)": "ulid_max(at)", "uuid7_min(timestamptz)": "uuid7_min(at)",
+            "uuid7_max(timestamptz)": "uuid7_max(at)", "inorder_version()": "inorder_version()",
+        }
+        made = {"ulid()", "uuid7()", "ulid_text()", "ulid_at(timestamptz)", "uuid7_at(timestamptz)", "token(integer)", "token_text(integer)"}
+        self.assertEqual({*every, *made}, documented(self.column)[0], "every function is in the dump")
+        columns = ", ".join(f"g{i} text GENERATED ALWAYS AS (({call})::text COLLATE \"C\") STORED" if "timestamp(" not in call else
+                            f"g{i} timestamptz GENERATED ALWAYS AS ({call}) STORED" for i, call in enumerate(every.values()))
+        indexes = "".join(f"CREATE INDEX ON kept(({call}));" for call in every.values())
+        self.rows(f"CREATE DATABASE {database}")
+        self.rows(("" if schema == "public" else f"CREATE SCHEMA {schema};") + path + POSTGRESQL + path
+                  + f"""CREATE TABLE kept(id uuid PRIMARY KEY DEFAULT ulid(), text text DEFAULT ulid_text(), other uuid DEFAULT uuid7(),
+                    hex text DEFAULT token_text(16), past uuid DEFAULT ulid_at('2024-01-01Z'), gone uuid DEFAULT uuid7_at('2024-01-01Z'),
+                    secret bytea DEFAULT token(20), at timestamptz DEFAULT '2024-01-01Z', n int, {columns},
+                    CHECK (uuid_version(other) = 7 AND ulid_valid(text)));
+                    CREATE VIEW seen AS SELECT ulid_text() AS new, uuid_to_ulid(id) AS ulid FROM kept;
+                    {indexes} INSERT INTO kept(n) SELECT i FROM generate_series(1, 100) AS i""", "-d", database)
+        return self.server.run("pg_dump", "-d", database)
+
+    def test_a_dump_restores_with_all_rows_and_goes_on(self):
+        for schema in ("public", "ids"):
+            whole = f"SET search_path = {schema}; SELECT * FROM kept ORDER BY n"
+            source, copy = f"source_{schema}", f"copy_{schema}"
+            dump = self.dumped(source, schema)
+            self.rows(f"CREATE DATABASE {copy}")
+            self.rows(dump, "-d", copy)
+            rows = self.server.lines(whole, "-d", copy)
+            self.assertEqual((rows.count("\n"), rows), (100, self.server.lines(whole, "-d", source)))
+            # The copy makes ids after those that came with it, without a search path.
+            self.rows(f"SET search_path = ''; INSERT INTO {schema}.kept(n) VALUES (101), (102)", "-d", copy)
+            order = f"SELECT string_agg(n::text, ',' ORDER BY id) = string_agg(n::text, ',' ORDER BY n) FROM {schema}.kept"
+            self.assertEqual(self.rows(order, "-d", copy), ["t"])
+            self.assertEqual(self.rows(f"SET search_path = ''; SELECT count(DISTINCT new) FROM {schema}.seen", "-d", copy), ["102"])
+            # Again from the copy, in parallel and in pieces, as pg_restore does.
+            archive = self.server.folder.parent / f"{self.server.folder.name}-{schema}.dump"
+            self.addCleanup(archive.unlink)
+            self.server.run("pg_dump", "-Fc", "-f", str(archive), "-d", copy)
+            self.rows(f"CREATE DATABASE again_{schema}")
+            self.server.run("pg_restore", "--exit-on-error", "-j", "2", "-d", f"again_{schema}", str(archive))
+            self.assertEqual(self.server.lines(whole, "-d", f"again_{schema}"), self.server.lines(whole, "-d", copy))
+            self.rows(f"REINDEX DATABASE again_{schema}; VACUUM FULL ANALYZE", "-d", f"again_{schema}")
+
+    def test_an_upgrade_keeps_what_uses_the_functions(self):
+        self.dumped("upgraded", "public")
+        self.rows(POSTGRESQL + "INSERT INTO kept(n) VALUES (101)", "-d", "upgraded")
+        self.assertEqual(self.rows("SELECT count(*) FROM kept", "-d", "upgraded"), ["101"])
+
+    def test_every_role_makes_ids_and_none_sets_the_sequence(self):
+        for schema in ("public", "others"):
+            database = f"roles_{schema}"
+            self.dumped(database, schema)
+            self.rows(f"DROP ROLE IF EXISTS guest_{schema}; CREATE ROLE guest_{schema} LOGIN;"
+                      f"GRANT USAGE ON SCHEMA {schema} TO guest_{schema}; GRANT INSERT, SELECT ON {schema}.kept TO guest_{schema}",
+                      "-d", database)
+            guest = ["-d", database, "-U", f"guest_{schema}"]
+            for path in ("''", schema, "pg_catalog"):
+                # Idle for some milliseconds, so that the sequence has to be set to the clock.
+                self.rows(f"SET search_path = {path}; SELECT pg_sleep(0.02);"
+                          f"INSERT INTO {schema}.kept(n) VALUES (101); INSERT INTO {schema}.kept(n) SELECT {schema}.uuid_version(other) FROM {schema}.kept;"
+                          f"SELECT pg_sleep(0.02), {schema}.ulid(), {schema}.uuid7(), {schema}.ulid_text()", *guest)
+            late = f"SELECT abs(extract(epoch FROM clock_timestamp() - {schema}.ulid_timestamp({schema}.ulid()))) < 60"
+            self.assertEqual(self.rows(late, *guest), ["t"])
+            for attempt in (f"SELECT setval('{schema}.inorder_last', 1)", f"SELECT {schema}.inorder_set('{schema}.inorder_last')",
+                            f"ALTER SEQUENCE {schema}.inorder_last RESTART", f"DROP FUNCTION {schema}.ulid()"):
+                done = self.server.client(attempt, *guest)
+                self.assertNotEqual(done.returncode, 0, attempt)
+                self.assertRegex(done.stderr, "permission denied|must be owner", attempt)
+
+    def test_a_search_path_of_the_caller_runs_nothing_as_the_owner(self):
+        self.dumped("hostile", "public")
+        self.rows("CREATE ROLE eve LOGIN; CREATE SCHEMA eve AUTHORIZATION eve;", "-d", "hostile")
+        trap = ("LANGUAGE plpgsql AS $$ BEGIN IF current_user <> 'eve' THEN RAISE 'trapped as %', current_user; END IF;"
+                "RAISE 'trapped'; END $$;")
+        eve = ["-d", "hostile", "-U", "eve"]
+        self.rows("CREATE FUNCTION eve.nextval(regclass) RETURNS bigint " + trap
+                  + "CREATE FUNCTION eve.setval(regclass, bigint) RETURNS bigint " + trap
+                  + "CREATE FUNCTION eve.hashtext(text) RETURNS int " + trap
+                  + "CREATE FUNCTION eve.inorder_set(regclass) RETURNS bigint " + trap
+                  + "CREATE FUNCTION eve.below(bigint, bigint) RETURNS boolean " + trap
+                  + "CREATE OPERATOR eve.< (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = eve.below)", *eve)
+        for _ in range(3):
+            made = self.rows("SET search_path = eve, pg_catalog; SELECT pg_sleep(0.02), public.inorder_advance()", *eve)
+            self.assertEqual(len(made), 1)
+
+
+class OnMariaDB(Functions, unittest.TestCase):
+    server_class = MariaDB
+    use, true, column = "USE inorder;", "1", 2
+    thousand = "SELECT ulid(), uuid7() FROM seq_1_to_1000"
+    from_thousand = "FROM seq_1_to_1000"
+    generate = "SELECT HEX({}()) FROM seq_1_to_2000"
+    new_text, a_text = "ulid_text(ulid())", "ulid_text(a)"
+    ahead = ("SET @inorder_last = (UNIX_TIMESTAMP() * 1000 + 3600000) << 16;"
+             "SELECT ulid_text(ulid()); SELECT ulid_text(ulid())")
+    at_the_end, at_the_beginning = f"SET @inorder_last = {LAST_COUNT};", "SELECT 1"
+    read_ulid, read_uuid = "LOWER(HEX(ulid_blob(x)))", "LOWER(HEX(uuid_blob(x)))"
+    is_ulid, is_uuid, kind = "ulid_valid(x)", "uuid_valid(x)", "key_kind(x)"
+    blob_as_ulid, blob_as_uuid = "LOWER(HEX(ulid_blob(HEX(ulid_blob(ulid_text(x))))))", "LOWER(HEX(uuid_blob(uuid_text(x))))"
+    # ulid_text(x) is there, ulid_text() is not.
+    same_call_other_meaning = set()
+
+    @classmethod
+    def prepare(cls):
+        cls.server.rows("CREATE DATABASE inorder")
+        for _ in range(2):
+            cls.server.rows(cls.use + "\n" + MARIADB)
+        cls.server.rows(cls.use + "CREATE TABLE t(a BINARY(16) PRIMARY KEY, b BINARY(16));")
+
+    def can_hold(self, case):
+        return True
+
+    def answers(self, type, values, calls):
+        """What each call gives for each value, in order, in every mode: arguments are converted by that of the caller."""
+        stored = [value.encode().hex() if type == "text" else value for value in values]
+        rows = ",".join(f"({i}, x'{hex}')" for i, hex in enumerate(stored))
+        x = {"text": "CONVERT(bytes USING utf8mb4)", "blob": "bytes"}[type]
+        asked = ", ".join(f"ask_{i}({x})" for i in range(len(calls)))
+        parameter = {"text": "LONGTEXT CHARSET utf8mb4", "blob": "LONGBLOB"}[type]
+        found = []
+        for mode in ("STRICT_ALL_TABLES", "", "ANSI,NO_BACKSLASH_ESCAPES"):
+            wrappers = "".join(f"""CREATE OR REPLACE FUNCTION ask_{i}(x {parameter}) RETURNS TEXT CHARSET utf8mb4 NO SQL
+                BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION RETURN 'refused'; RETURN COALESCE({call}, 'null'); END //
+                """ for i, call in enumerate(calls))
+            lines = self.server.lines(f"""USE inorder; SET sql_mode = '{mode}';\nDELIMITER //
+                {wrappers}\nDELIMITER ;
+                CREATE TEMPORARY TABLE given(n INT PRIMARY KEY, bytes LONGBLOB); INSERT INTO given VALUES {rows};
+                SELECT {asked} FROM given ORDER BY n;""")
+            found.append([line.split("\t") for line in lines.splitlines()])
+        self.assertEqual(found[0], found[1])
+        self.assertEqual(found[0], found[2])
+        return found[0]
+
+    def functions(self):
+        names = self.server.lines("""SELECT CONCAT(r.routine_name, '(', COALESCE(GROUP_CONCAT(p.parameter_name), ''), ')')
+            FROM information_schema.routines r LEFT JOIN information_schema.parameters p
+            ON p.specific_schema = r.routine_schema AND p.specific_name = r.specific_name AND p.ordinal_position > 0
+            WHERE r.routine_schema = 'inorder' AND r.routine_name NOT REGEXP '^(ask|inorder)_' OR
+            r.routine_schema = 'inorder' AND r.routine_name = 'inorder_version' GROUP BY r.routine_name""")
+        return set(names.split())
+
+    def test_literals_of_every_character_set_are_read(self):
+        forms = {ULID: ULID_AS_UUID, ULID.lower(): ULID_AS_UUID, ULID_AS_UUID.replace("-", ""): ULID_AS_UUID}
+        for text, uuid in forms.items():
+            for set in ("utf8mb4", "latin1", "ascii", "utf8mb3", "cp1251", "sjis", "binary"):
+                call = f"SELECT uuid_text(ulid_blob(CONVERT('{text}' USING {set}))), ulid_valid(CONVERT('{text}' USING {set}))"
+                self.assertEqual(self.rows(self.use + call), [uuid, "1"], set)
+        # The Turkish i and the Kelvin sign, in collations that take them for letters of ASCII.
+        for wrong in ("01AR\u017f3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDE\u212aTSV4RRFFQ69G5FAV"):
+            for collation in ("utf8mb4_general_ci", "utf8mb4_unicode_ci", "utf8mb4_turkish_ci", "utf8mb4_uca1400_ai_ci", "utf8mb4_bin"):
+                self.assertEqual(self.rows(f"{self.use} SELECT ulid_valid('{wrong}' COLLATE {collation})"), ["0"], collation)
+                self.assert_refused(f"ulid_blob('{wrong}' COLLATE {collation})")
+
+    def test_blobs_are_neither_padded_nor_cut(self):
+        readers = ("ulid_text", "uuid_text", "uuid_hex", "uuid_version", "ulid_timestamp", "uuid7_timestamp")
+        self.assertEqual({f"{reader}(id)" for reader in readers}, {call for call in documented(2)[0] if call.endswith("(id)")})
+        for mode in ("STRICT_ALL_TABLES", ""):
+            for reader in readers:
+                for length in (0, 1, 15, 17, 20, 26, 32, 36, 300):
+                    for blob in (f"REPEAT(CHAR(1), {length})", f"REPEAT(x'00', {length})"):
+                        done = self.server.client(f"{self.use} SET sql_mode = '{mode}'; SELECT {reader}({blob})")
+                        self.assertNotEqual(done.returncode, 0, f"{reader}({blob})")
+                        self.assertIn("bytes" if reader != "uuid7_timestamp" or "bytes" in done.stderr else "version", done.stderr)
+
+    def test_times_are_whole_milliseconds_in_every_mode(self):
+        for mode in ("STRICT_ALL_TABLES", "", "ANSI", "ORACLE"):
+            use = f"{self.use} SET sql_mode = '{mode}';"
+            for call in documented(2)[0]:
+                if call.endswith("(ms)"):
+                    name = call.split("(")[0]
+                    for ms in ("1645557742000", "1645557742000.0", "'1645557742000'", "1645557742000e0", "281474976710655", "0"):
+                        self.assertEqual(self.rows(f"{use} SELECT ulid_timestamp({name}({ms})) = {ms}"), ["1"], f"{name}({ms})")
+                    for ms in ("-1", "281474976710656", "1.5", "'abc'", "''", "'12 '", "'1\n'", "1e300", "'2024-01-01'", "x'ff'", "9e18"):
+                        done = self.server.client(f"{use} SELECT {name}({ms})")
+                        self.assertNotEqual(done.returncode, 0, f"{name}({ms}): {done.stdout}")
+            for n in ("1.5", "0", "1025", "'abc'", "'1\n6'", "-1", "1e9"):
+                self.assertNotEqual(self.server.client(f"{use} SELECT token({n})").returncode, 0, n)
+            self.assertEqual(self.rows(f"{use} SELECT LENGTH(token(16.0)), LENGTH(token('16'))"), ["16", "16"])
+
+    def trigger(self):
+        """The table and the trigger of the documentation, which the file has too."""
+        statements = re.search(r"```mysql\n(CREATE TABLE note.*?)```", PAGE, re.DOTALL).group(1)
+        for line in statements.splitlines():
+            self.assertIn(line, MARIADB)
+        return statements.replace("text TEXT", "text TEXT, n INT")
+
+    def test_the_trigger_of_the_page_keeps_the_ids_of_the_caller(self):
+        given = "x'11223344556677889900AABBCCDDEE00'"
+        for mode in ("STRICT_ALL_TABLES", "", "TRADITIONAL", "ANSI", "ORACLE", "NO_BACKSLASH_ESCAPES"):
+            use = f"{self.use} SET sql_mode = '{mode}';"
+            self.rows(use + "DROP TABLE IF EXISTS note;" + self.trigger())
+            # Every way to leave the id out, then every way to give it.
+            self.rows(use + f"""INSERT INTO note(n) VALUES (1), (2); INSERT INTO note(id, n) VALUES (DEFAULT, 3), (NULL, 4);
+                INSERT INTO note SET n = 5; INSERT INTO note(n) SELECT 6; INSERT INTO note SELECT NULL, NULL, 7;
+                REPLACE INTO note(n) VALUES (8); INSERT IGNORE INTO note(n) VALUES (9);
+                INSERT INTO note(n) VALUES (10) ON DUPLICATE KEY UPDATE n = 100; INSERT INTO note(id, n) VALUES ('', 11);
+                INSERT INTO note(id, n) VALUES ({given}, 12);
+                INSERT INTO note(id, n) VALUES ({given}, 13) ON DUPLICATE KEY UPDATE n = n + 1;
+                INSERT IGNORE INTO note(id, n) VALUES ({given}, 14); REPLACE INTO note(id, n) VALUES ({given}, 15);
+                INSERT INTO note(id, n) SELECT x'00000000000000000000000000000001', 16;""")
+            self.assertEqual(self.rows(use + "SELECT n FROM note ORDER BY n"), [str(n) for n in (*range(1, 12), 15, 16)], mode)
+            made = self.rows(use + "SELECT key_kind(HEX(id)) IN ('ulid', 'uuid4') OR key_kind(HEX(id)) LIKE 'UUID%' FROM note WHERE n < 12"
+                             " AND ABS(ulid_timestamp(id) - UNIX_TIMESTAMP() * 1000) < 60000 ORDER BY n")
+            self.assertEqual(made, ["1"] * 11, mode)
+            self.assertEqual(self.rows(use + "SELECT n FROM note WHERE n < 12 ORDER BY id"), [str(n) for n in range(1, 12)], mode)
+            self.assertEqual(self.rows(use + f"SELECT n FROM note WHERE id = {given}"), ["15"], mode)
+            self.assertEqual(self.rows(use + "SELECT HEX(id) FROM note WHERE n = 16"), ["0" * 31 + "1"], mode)
+
+    def test_a_dump_restores_without_the_user_who_made_it(self):
+        self.rows("CREATE DATABASE source; CREATE USER maker@localhost; GRANT ALL ON source.* TO maker@localhost")
+        maker = ["-u", "maker", "source"]
+        self.rows("SET sql_mode = 'ORACLE';" + MARIADB + self.trigger() + "SELECT @@sql_mode", *maker)
+        self.rows("INSERT INTO note(n) SELECT seq FROM seq_1_to_100", *maker)
+        dump = self.server.run("mariadb-dump", "--no-defaults", "--routines", "--hex-blob", "source")
+        before = self.rows("SELECT HEX(id), n FROM source.note ORDER BY id")
+        self.assertEqual(len(before), 200)
+        # The trigger is its definer's; the functions are those of whoever calls them.
+        self.rows("DROP DATABASE source; DROP USER maker@localhost; CREATE DATABASE copy")
+        definer = "DEFINER=([`\"])maker\\1@\\1localhost\\1"
+        self.assertGreater(len(re.findall(definer, dump)), 20)
+        lines = [re.sub(definer, "", line) if "TRIGGER" in line else line for line in dump.splitlines()]
+        self.rows("\n".join(lines), "copy")
+        self.assertEqual(self.rows("SELECT HEX(id), n FROM copy.note ORDER BY id"), before)
+        self.rows("INSERT INTO copy.note(n) VALUES (101)")
+        self.assertEqual(self.rows("SELECT n FROM copy.note ORDER BY id DESC LIMIT 1"), ["101"])
+        calls = ", ".join(f"copy.{call}".replace("(id)", "(x'017F22E279B07CC398C4DC0C0C07398F')").replace(
+            "(x)", f"('{UUID7.replace('-', '')}')").replace("(ms)", "(1645557742000)").replace("(n)", "(16)")
+            for call in documented(2)[0])
+        self.assertEqual(self.rows(f"SELECT CONCAT({calls}) IS NOT NULL"), ["1"])
+        # They were made in a session of another mode, and keep their own.
+        modes = "SELECT DISTINCT sql_mode FROM information_schema.routines WHERE routine_schema = 'copy'"
+        self.assertEqual(self.rows(modes), ["STRICT_ALL_TABLES"])
+
+    def test_users_need_no_more_than_execute(self):
+        self.rows(self.use + "DROP TABLE IF EXISTS note;" + self.trigger() + """CREATE USER reader@localhost, writer@localhost;
+            GRANT EXECUTE ON inorder.* TO reader@localhost; GRANT INSERT, SELECT ON inorder.note TO writer@localhost""")
+        calls = ", ".join(call.replace("(id)", "(x'017F22E279B07CC398C4DC0C0C07398F')").replace(
+            "(x)", f"('{UUID7.replace('-', '')}')").replace("(ms)", "(1645557742000)").replace("(n)", "(16)")
+            for call in documented(2)[0])
+        self.assertEqual(self.rows(f"SELECT CONCAT({calls}) IS NOT NULL", "-u", "reader", "inorder"), ["1"])
+        self.rows("INSERT INTO note(n) VALUES (1), (2)", "-u", "writer", "inorder")
+        self.assertEqual(self.rows("SELECT n FROM note ORDER BY id", "-u", "writer", "inorder"), ["1", "2"])
+        self.assertNotEqual(self.server.client("SELECT ulid()", "-u", "writer", "inorder").returncode, 0)
+
+    def test_regular_expressions_that_match_lines_change_nothing(self):
+        self.rows("SET GLOBAL default_regex_flags = 'DOTALL,EXTENDED,EXTENDED_MORE,MULTILINE,UNGREEDY'")
+        self.addCleanup(self.rows, "SET GLOBAL default_regex_flags = DEFAULT")
+        self.test_every_case_is_read_as_its_line_says()
+        lines = f"abc\\n{UUID7.replace('-', '')}", f"1\\n2", f"{ULID[:24]}\\n{ULID[0]}"
+        for text in lines:
+            found = self.rows(f"{self.use} SELECT ulid_valid('{text}'), uuid_valid('{text}'), key_kind('{text}')")
+            self.assertEqual(found, ["0", "0", "no", "id"], text)
+
+    def test_vectors(self):
+        for call, wanted in [
+            (f"uuid_text(ulid_blob('{ULID}'))", ULID_AS_UUID),
+            (f"uuid_text(ulid_blob(lower('{ULID}')))", ULID_AS_UUID),
+            (f"ulid_text(uuid_blob('{ULID_AS_UUID}'))", ULID),
+            ("ulid_text(uuid_blob('ffffffff-ffff-ffff-ffff-ffffffffffff'))", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"),
+            ("uuid_text(ulid_blob('7ZZZZZZZZZZZZZZZZZZZZZZZZZ'))", "ffffffff-ffff-ffff-ffff-ffffffffffff"),
+            (f"uuid7_timestamp(uuid_blob('{UUID7.upper()}'))", "1645557742000"),
+            (f"ulid_timestamp(ulid_blob('{ULID}'))", "1469922850259"),
+            ("ulid_text(ulid_min(1469922850259))", "01ARZ3NDEK0000000000000000"),
+            ("ulid_text(ulid_max(1469922850259))", "01ARZ3NDEKZZZZZZZZZZZZZZZZ"),
+            ("uuid_text(uuid7_min(1645557742000))", "017f22e2-79b0-7000-8000-000000000000"),
+            ("uuid_text(uuid7_max(1645557742000))", "017f22e2-79b0-7fff-bfff-ffffffffffff"),
+            ("ulid_blob(NULL) IS NULL AND ulid_text(NULL) IS NULL AND uuid_blob(NULL) IS NULL AND ulid_min(NULL) IS NULL", "1"),
+            ("SUM(ulid_blob(ulid_text(g)) = g AND uuid_blob(uuid_text(g)) = g) FROM (SELECT RANDOM_BYTES(16) AS g FROM seq_1_to_500) r", "500"),
+            ("ABS(UNIX_TIMESTAMP() * 1000 - uuid7_timestamp(uuid7())) < 7200000", "1"),
+        ]:
+            self.assertEqual(self.rows(f"{self.use} SELECT {call}"), [wanted], call)
+
+    def test_wrong_input_is_an_error(self):
+        self.assert_refused("uuid_blob('x')", "ulid_min(-1)", "uuid7_max(281474976710656)", f"uuid7_timestamp(ulid_blob('{ULID}'))",
+                            f"ulid_blob('{UUID7}')", f"uuid_blob('{ULID}')", "uuid_text('0123456789')")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,327 @@
+//! From measures to verdicts.
+
+use crate::{
+    Change,
+    read::{Program, Reliance},
+    rules::{Candidate, Class, Group},
+    trial::{Inserts, Measure, Method},
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// An action, or a group of one kind, is worth making from this share of the vacuumed file.
+pub const ALONE_MIN_PERCENT: f64 = 3.0;
+/// Safe changes that save less than this are left.
+const MINOR_MIN_PERCENT: f64 = 0.1;
+
+/// What to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Make it.
+    Change,
+    /// Safe, and worth less than the threshold.
+    Minor,
+    /// Worth it if the application changes with it.
+    App,
+    /// For the authors of the program whose file it is.
+    Authors,
+    /// Leave it.
+    Leave,
+}
+
+/// One action, or the actions of one kind.
+#[derive(Debug, Clone, Serialize)]
+pub struct Item {
+    /// What to do.
+    pub verdict: Verdict,
+    /// The kind of action.
+    pub group: Group,
+    /// Bytes less after VACUUM, if it was measured.
+    pub saved_bytes: Option<i64>,
+    /// The same as a share of the vacuumed file.
+    pub percent: Option<f64>,
+    /// What it consists of.
+    pub parts: Vec<Part>,
+}
+
+/// A candidate and what it gave.
+#[derive(Debug, Clone, Serialize)]
+pub struct Part {
+    /// What was proposed or rejected.
+    #[serde(flatten)]
+    pub candidate: Candidate,
+    /// What it gave.
+    pub measure: Option<Measure>,
+    /// What inserting cost before and after.
+    pub inserts: Option<Inserts>,
+}
+
+impl Part {
+    fn saved(&self) -> i64 {
+        self.measure.map_or(0, |measure| measure.saved_bytes)
+    }
+}
+
+impl Item {
+    /// The changes of all parts.
+    pub fn changes(&self) -> impl Iterator<Item = &Change> {
+        self.parts.iter().flat_map(|part| &part.candidate.changes)
+    }
+}
+
+/// Judges all candidates against a file of `bytes`, in the order in which a report shows them.
+pub(super) fn judge(parts: Vec<Part>, bytes: u64, program: Option<&Program>) -> Vec<Item> {
+    let percent = |saved: i64| 100.0 * saved as f64 / bytes.max(1) as f64;
+    let item = |verdict, parts: Vec<Part>| {
+        let is_measured = parts.iter().any(|part| part.measure.is_some());
+        let saved: i64 = parts.iter().map(Part::saved).sum();
+        Item {
+            verdict,
+            group: parts[0].candidate.group,
+            saved_bytes: is_measured.then_some(saved),
+            percent: is_measured.then(|| percent(saved)),
+            parts,
+        }
+    };
+    let (mut safe, mut items) = (BTreeMap::<Group, Vec<Part>>::new(), Vec::new());
+    for part in only_best(parts) {
+        let share = percent(part.saved());
+        match part.candidate.class {
+            Class::Safe if share >= MINOR_MIN_PERCENT && !is_bound(&part) => {
+                safe.entry(part.candidate.group).or_default().push(part);
+            }
+            Class::App if part.candidate.changes.is_empty() => items.push(without_change(part)),
+            Class::App if share >= ALONE_MIN_PERCENT => items.push(item(Verdict::App, vec![part])),
+            _ => items.push(item(Verdict::Leave, vec![left(part, share)])),
+        }
+    }
+    for (group, mut parts) in safe {
+        parts.sort_by_key(|part| std::cmp::Reverse(part.saved()));
+        let is_one_action = matches!(
+            group,
+            Group::RedundantIndex | Group::UniquePrefix | Group::ImpliedUnique | Group::NullIndex
+        );
+        let (alone, rest): (Vec<Part>, Vec<Part>) = match is_one_action {
+            true => (Vec::new(), parts),
+            false => parts
+                .into_iter()
+                .partition(|part| percent(part.saved()) >= ALONE_MIN_PERCENT),
+        };
+        items.extend(
+            alone
+                .into_iter()
+                .map(|part| item(Verdict::Change, vec![part])),
+        );
+        if percent(rest.iter().map(Part::saved).sum()) >= ALONE_MIN_PERCENT {
+            items.push(item(Verdict::Change, rest));
+        } else if !rest.is_empty() {
+            items.push(item(Verdict::Minor, rest));
+        }
+    }
+    if program.is_some_and(|program| program.reliance == Reliance::Format) {
+        for item in items
+            .iter_mut()
+            .filter(|item| item.verdict != Verdict::Leave)
+        {
+            item.verdict = Verdict::Authors;
+        }
+    }
+    items.sort_by_key(|item| {
+        (
+            item.verdict,
+            std::cmp::Reverse(item.saved_bytes.unwrap_or(0)),
+        )
+    });
+    items
+}
+
+/// An item of which nothing changes in the file: inserts are what it saves, if it is about ids.
+fn without_change(mut part: Part) -> Item {
+    let saved = part.inserts.as_ref().map(Inserts::saved_percent);
+    let is_worth_it = match part.candidate.group {
+        Group::RandomIds => saved.is_some_and(|saved| saved >= ALONE_MIN_PERCENT),
+        _ => true,
+    };
+    if !is_worth_it {
+        part.candidate.reason = match saved {
+            Some(saved) => format!("inserting would write {:.1} % less", saved.max(0.0)),
+            None => "the table is too small to measure".into(),
+        };
+    }
+    Item {
+        verdict: if is_worth_it {
+            Verdict::App
+        } else {
+            Verdict::Leave
+        },
+        group: part.candidate.group,
+        saved_bytes: None,
+        percent: None,
+        parts: vec![part],
+    }
+}
+
+/// IntegerKey is preferred to WITHOUT ROWID if it saves at least this share of what that saves: rowids stay.
+const NEARLY: f64 = 0.8;
+
+/// Says why a part is left that could be made.
+fn left(mut part: Part, percent: f64) -> Part {
+    if part.candidate.class != Class::Rejected && part.measure.is_some() {
+        part.candidate.reason = match (part.candidate.class, percent) {
+            (_, ..0.0) => "the file would grow".into(),
+            (Class::App, MINOR_MIN_PERCENT..) => {
+                "saves too little for a change of the application".into()
+            }
+            _ => "saves nothing".into(),
+        };
+    }
+    part
+}
+
+fn is_bound(part: &Part) -> bool {
+    part.measure
+        .is_some_and(|measure| measure.method == Method::Bound)
+}
+
+/// Of safe changes that exclude each other, the one that saves most stays safe.
+fn only_best(mut parts: Vec<Part>) -> Vec<Part> {
+    let excludes = |a: &Candidate, b: &Candidate| {
+        let layout = [Group::WithoutRowid, Group::IntegerKey];
+        (layout.contains(&a.group) && layout.contains(&b.group) && a.table == b.table)
+            || (a.group == Group::PageSize && b.group == Group::PageSize)
+    };
+    for at in 0..parts.len() {
+        let (own, saved) = (&parts[at].candidate, parts[at].saved());
+        if own.class != Class::Safe || saved <= 0 {
+            continue;
+        }
+        let better = parts.iter().enumerate().find(|(other, part)| {
+            *other != at
+                && part.candidate.class == Class::Safe
+                && excludes(own, &part.candidate)
+                && is_better(part, &parts[at])
+        });
+        if let Some((_, better)) = better {
+            let reason = format!("saves less than {}", name(&better.candidate));
+            let candidate = &mut parts[at].candidate;
+            candidate.class = Class::Rejected;
+            candidate.reason = reason;
+        }
+    }
+    parts
+}
+
+/// Tells whether the first of two changes is to be made instead of the other. Of equal ones the smaller page is.
+fn is_better(part: &Part, other: &Part) -> bool {
+    let (own, others) = (part.saved() as f64, other.saved() as f64);
+    match (part.candidate.group, other.candidate.group) {
+        (Group::IntegerKey, Group::WithoutRowid) => own > 0.0 && own >= NEARLY * others,
+        (Group::WithoutRowid, Group::IntegerKey) => others <= 0.0 || others < NEARLY * own,
+        _ => own > others,
+    }
+}
+
+fn name(candidate: &Candidate) -> String {
+    match candidate.changes.first() {
+        Some(Change::WithoutRowid { .. }) => "WITHOUT ROWID".into(),
+        Some(Change::IntegerPrimaryKey { .. }) => "INTEGER PRIMARY KEY".into(),
+        _ => candidate.object.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(group: Group, table: &str, class: Class, saved_bytes: i64) -> Part {
+        let change = match group {
+            Group::WithoutRowid => Change::WithoutRowid {
+                table: table.into(),
+            },
+            Group::IntegerKey => Change::IntegerPrimaryKey {
+                table: table.into(),
+                column: "id".into(),
+            },
+            _ => Change::DropIndex {
+                index: table.into(),
+            },
+        };
+        Part {
+            candidate: Candidate {
+                rule: "",
+                group,
+                class,
+                table: table.into(),
+                object: table.into(),
+                changes: vec![change],
+                reason: String::new(),
+                notes: Vec::new(),
+            },
+            measure: Some(Measure {
+                saved_bytes,
+                method: Method::Rebuilt,
+            }),
+            inserts: None,
+        }
+    }
+
+    /// Verdicts of parts in a file of 1000 bytes, with the number of parts.
+    fn verdicts(parts: Vec<Part>) -> Vec<(Verdict, usize)> {
+        let items = judge(parts, 1000, None);
+        items
+            .iter()
+            .map(|item| (item.verdict, item.parts.len()))
+            .collect()
+    }
+
+    #[test]
+    fn the_threshold_holds_for_an_action_or_for_its_kind() {
+        let index = |saved| part(Group::RedundantIndex, "t", Class::Safe, saved);
+        let table = |name, saved| part(Group::WithoutRowid, name, Class::Safe, saved);
+        assert_eq!(verdicts(vec![index(29)]), [(Verdict::Minor, 1)]);
+        assert_eq!(verdicts(vec![index(30)]), [(Verdict::Change, 1)]);
+        assert_eq!(verdicts(vec![index(20), index(10)]), [(Verdict::Change, 2)]);
+        assert_eq!(
+            verdicts(vec![table("t", 40), table("u", 10)]),
+            [(Verdict::Change, 1), (Verdict::Minor, 1)]
+        );
+        assert_eq!(
+            verdicts(vec![table("t", 20), table("u", 10)]),
+            [(Verdict::Change, 2)]
+        );
+        assert_eq!(verdicts(vec![table("t", -20)]), [(Verdict::Leave, 1)]);
+        assert_eq!(verdicts(vec![index(0)]), [(Verdict::Leave, 1)]);
+    }
+
+    #[test]
+    fn a_table_gets_one_layout_and_keeps_its_rowid_where_that_costs_little() {
+        let both = |key, layout| {
+            let parts = vec![
+                part(Group::IntegerKey, "t", Class::Safe, key),
+                part(Group::WithoutRowid, "t", Class::Safe, layout),
+            ];
+            let items = judge(parts, 1000, None);
+            items
+                .into_iter()
+                .filter(|item| item.verdict == Verdict::Change)
+                .map(|item| item.group)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(both(90, 100), [Group::IntegerKey]);
+        assert_eq!(both(50, 100), [Group::WithoutRowid]);
+        assert_eq!(both(-5, 100), [Group::WithoutRowid]);
+        assert_eq!(both(50, -5), [Group::IntegerKey]);
+    }
+
+    #[test]
+    fn the_application_changes_for_the_threshold_alone() {
+        let ids = |saved| part(Group::IdsToBlobs, "t", Class::App, saved);
+        assert_eq!(verdicts(vec![ids(30)]), [(Verdict::App, 1)]);
+        assert_eq!(verdicts(vec![ids(29)]), [(Verdict::Leave, 1)]);
+        assert_eq!(
+            verdicts(vec![part(Group::RedundantIndex, "t", Class::Rejected, 500)]),
+            [(Verdict::Leave, 1)]
+        );
+    }
+}

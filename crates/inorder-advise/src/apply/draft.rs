@@ -1,0 +1,572 @@
+//! A schema while changes are made to it: each change is checked, made in the text, and proven.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::Connection;
+
+use super::ids;
+use super::schema::{Object, Schema};
+use crate::ddl::{self, Catalog, Statements, quoted};
+use crate::{Change, Conversion, Error, IdForm};
+
+/// A schema, what it becomes, and what is done to the rows.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) old: Schema,
+    pub(crate) new: Schema,
+    /// Columns that are converted, by table.
+    pub(crate) conversions: BTreeMap<String, Vec<(String, IdForm)>>,
+    /// Tables whose rows get another key or layout.
+    pub(crate) rekeyed: BTreeSet<String>,
+    /// The new page size.
+    pub(crate) page_bytes: Option<u32>,
+}
+
+/// Why a change isn't made.
+type Refusal = Result<(), String>;
+
+impl Draft {
+    /// Makes changes to the schema of a database, whose rows are read to check them.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] where a change can't be made or its safety can't be proven.
+    pub(crate) fn new(source: &Connection, changes: &[Change]) -> Result<Self, Error> {
+        let old = Schema::read(source)?;
+        let mut draft = Draft {
+            new: old.clone(),
+            old,
+            conversions: BTreeMap::new(),
+            rekeyed: BTreeSet::new(),
+            page_bytes: None,
+        };
+        let before = draft.old.compile()?;
+        for change in changes {
+            let refused = |why| Error::Refused {
+                change: change.to_string(),
+                why,
+            };
+            draft.make(source, change).map_err(refused)?;
+            draft.compare_compiled(&before).map_err(refused)?;
+        }
+        Ok(draft)
+    }
+
+    fn make(&mut self, source: &Connection, change: &Change) -> Refusal {
+        match change {
+            Change::DropIndex { index } => self.drop_index(index),
+            Change::PartialIndex { index, column } => self.make_partial(index, column),
+            Change::DropUnique { table, columns } => self.drop_unique(table, columns),
+            Change::WithoutRowid { table } => self.without_rowid(source, table),
+            Change::Rowid { table } => self.with_rowid(source, table),
+            Change::IntegerPrimaryKey { table, column } => {
+                self.integer_primary_key(source, table, column)
+            }
+            Change::IdsToBlobs { columns } => self.ids_to_blobs(source, columns),
+            Change::PageSize { bytes }
+                if bytes.is_power_of_two() && (512..=65536).contains(bytes) =>
+            {
+                self.page_bytes = Some(*bytes);
+                Ok(())
+            }
+            Change::PageSize { .. } => {
+                Err("SQLite has pages of 512 to 65536 bytes, a power of two".into())
+            }
+            Change::Vacuum => Ok(()),
+        }
+    }
+
+    /// What compiled before compiles after.
+    fn compare_compiled(&self, before: &BTreeMap<String, Option<String>>) -> Refusal {
+        let after = self.new.compile().map_err(|error| error.to_string())?;
+        let is_broken = |(statement, error): (&String, &Option<String>)| match error {
+            Some(error) if before.get(statement).is_some_and(Option::is_none) => {
+                Some(format!("it breaks {statement}: {error}"))
+            }
+            _ => None,
+        };
+        after.iter().find_map(is_broken).map_or(Ok(()), Err)
+    }
+
+    fn statements(&self, table: &str) -> Result<Statements, String> {
+        let statements = self.new.statements(table);
+        let statements = statements.filter(|_| !table.to_ascii_lowercase().starts_with("sqlite_"));
+        let is_shadow = || {
+            let mut virtuals = self.new.objects.iter().filter(|object| object.is_virtual());
+            virtuals.any(|object| {
+                let prefix = format!("{}_", object.name.to_ascii_lowercase());
+                table.to_ascii_lowercase().starts_with(&prefix)
+            })
+        };
+        match statements {
+            Some(_) if is_shadow() => Err(format!("{table} may belong to a virtual table")),
+            Some(statements) => Ok(statements),
+            None => Err(format!("there is no table {table} that can be changed")),
+        }
+    }
+
+    fn catalog(&self, table: &str) -> Result<Catalog, String> {
+        let failed = |error| format!("SQLite cannot make the table {table}: {error}");
+        self.statements(table)?.catalog().map_err(failed)
+    }
+
+    /// Proves and makes an edit of a table's statement.
+    fn edit(
+        &mut self,
+        table: &str,
+        edited: Option<String>,
+        expect: impl FnOnce(&mut Catalog),
+    ) -> Refusal {
+        let old = self.statements(table)?;
+        let edited = edited.ok_or_else(|| {
+            format!("the definition of {table} has another form than this change expects")
+        })?;
+        let new = Statements {
+            table: edited,
+            ..old.clone()
+        };
+        ddl::prove(&old, &new, expect)?;
+        self.new.replace("table", table, new.table);
+        Ok(())
+    }
+
+    fn index(&self, name: &str) -> Result<(Object, ddl::Index, Catalog), String> {
+        let object = self
+            .new
+            .find("index", name)
+            .filter(|object| object.sql.is_some());
+        let object =
+            object.ok_or_else(|| format!("there is no index {name} that CREATE INDEX made"))?;
+        let catalog = self.catalog(&object.table)?;
+        let mut indexes = catalog.indexes.iter();
+        let index = indexes.find(|index| index.name.eq_ignore_ascii_case(name));
+        let index = index.ok_or_else(|| format!("SQLite does not report the index {name}"))?;
+        Ok((object.clone(), index.clone(), catalog))
+    }
+
+    fn drop_index(&mut self, name: &str) -> Refusal {
+        let (object, index, catalog) = self.index(name)?;
+        if index.is_unique {
+            self.refuse_unless_implied(&catalog, &index)?;
+        }
+        self.new.objects.retain(|other| *other != object);
+        Ok(())
+    }
+
+    fn make_partial(&mut self, name: &str, column: &str) -> Refusal {
+        let (object, index, _) = self.index(name)?;
+        if index.is_unique || index.is_partial {
+            return Err(format!("the index {name} is unique or partial already"));
+        }
+        let first = index.terms.first().and_then(|term| term.name.as_deref());
+        if !first.is_some_and(|first| first.eq_ignore_ascii_case(column)) {
+            return Err(format!("{column} is not the first column of {name}"));
+        }
+        let old = self.statements(&object.table)?;
+        let sql = object.sql.as_deref().unwrap_or_default();
+        let edited = ddl::partial(sql, column)
+            .ok_or_else(|| format!("the definition of {name} has another form than expected"))?;
+        let mut new = old.clone();
+        for statement in &mut new.indexes {
+            if statement == sql {
+                statement.clone_from(&edited);
+            }
+        }
+        ddl::prove(&old, &new, |catalog| {
+            for index in &mut catalog.indexes {
+                index.is_partial |= index.name.eq_ignore_ascii_case(name);
+            }
+        })?;
+        self.new.replace("index", name, edited);
+        Ok(())
+    }
+
+    fn drop_unique(&mut self, table: &str, columns: &[String]) -> Refusal {
+        let catalog = self.catalog(table)?;
+        let is_same = |index: &ddl::Index| {
+            let own = index.key_columns().unwrap_or_default();
+            let is_equal = |(a, b): (&&str, &String)| a.eq_ignore_ascii_case(b);
+            index.origin == "u"
+                && own.len() == columns.len()
+                && own.iter().zip(columns).all(is_equal)
+        };
+        let Some(index) = catalog.indexes.iter().find(|index| is_same(index)) else {
+            return Err(format!("{table} has no UNIQUE({})", columns.join(", ")));
+        };
+        self.refuse_unless_implied(&catalog, index)?;
+        let edited = ddl::without_unique(&self.statements(table)?.table, columns);
+        self.edit(table, edited, |catalog| {
+            catalog.indexes.retain(|index| !is_same(index))
+        })
+    }
+
+    /// A unique key may go only if another one, whose columns it has, keeps its rows apart, and says nothing of
+    /// its own about conflicts.
+    fn refuse_unless_implied(&self, catalog: &Catalog, index: &ddl::Index) -> Refusal {
+        let table = &catalog.name;
+        let sql = self.statements(table)?.table;
+        let words = ddl::tokens(&sql);
+        let says = |at: usize| words[at].is("CONFLICT") && !words[at + 1].is("ABORT");
+        if (0..words.len().saturating_sub(1)).any(says) {
+            return Err(format!(
+                "a constraint of {table} says what happens on conflict, which would change"
+            ));
+        }
+        let Some(columns) = index.key_columns().filter(|_| !index.is_partial) else {
+            return Err("it is unique, and of an expression or of some rows".into());
+        };
+        let collation = |name: &str| {
+            let mut terms = index.terms.iter().filter(|term| term.is_key);
+            let term = terms.find(|term| term.name.as_deref() == Some(name));
+            term.map(|term| term.collation.clone())
+        };
+        let is_covered = |other: &&ddl::Index| {
+            let keys: Vec<_> = other.terms.iter().filter(|term| term.is_key).collect();
+            let is_equal = keys.len() == columns.len();
+            other.is_unique
+                && !other.is_partial
+                && other.name != index.name
+                && keys.iter().all(|term| {
+                    let Some(name) = term.name.as_deref().filter(|_| term.column >= 0) else {
+                        return false;
+                    };
+                    let own = collation(name);
+                    let is_never_null = catalog
+                        .column(name)
+                        .is_some_and(|column| column.is_not_null);
+                    own.is_some_and(|own| own == "BINARY" || own == term.collation)
+                        && (is_equal || is_never_null)
+                })
+        };
+        let has_alias = catalog
+            .alias()
+            .is_some_and(|alias| columns.contains(&&*alias.name));
+        match has_alias || catalog.indexes.iter().any(|other| is_covered(&other)) {
+            true => Ok(()),
+            false => Err("it is unique, and no other key keeps these rows apart".into()),
+        }
+    }
+
+    fn without_rowid(&mut self, source: &Connection, table: &str) -> Refusal {
+        let catalog = self.catalog(table)?;
+        let key = catalog.key();
+        if catalog.is_without_rowid || key.is_empty() || catalog.alias().is_some() {
+            return Err(format!("{table} has no primary key beside its rowid"));
+        }
+        for column in &key {
+            let nulls = count(source, table, &format!("{} IS NULL", quoted(&column.name)))?;
+            if nulls > 0 {
+                return Err(format!(
+                    "{nulls} rows have NULL in {}, of the key",
+                    column.name
+                ));
+            }
+        }
+        self.refuse_use_of_rowid(&catalog, true)?;
+        let edited = ddl::without_rowid(&self.statements(table)?.table);
+        self.rekeyed.insert(catalog.name.clone());
+        self.edit(table, edited, |catalog| {
+            catalog.is_without_rowid = true;
+            for column in &mut catalog.columns {
+                column.is_not_null |= column.key > 0;
+            }
+        })
+    }
+
+    fn with_rowid(&mut self, source: &Connection, table: &str) -> Refusal {
+        let catalog = self.catalog(table)?;
+        if !catalog.is_without_rowid {
+            return Err(format!("{table} is a rowid table already"));
+        }
+        let key: Vec<String> = catalog
+            .key()
+            .iter()
+            .map(|column| column.name.clone())
+            .collect();
+        let statements = self.statements(table)?;
+        let edited = ddl::with_rowid(&statements.table, &key);
+        let new = edited.clone().map(|table| Statements {
+            table,
+            ..statements
+        });
+        let new = new.map(|new| new.catalog().map_err(|error| error.to_string()));
+        let alias = new
+            .transpose()?
+            .and_then(|new| new.alias().map(|alias| alias.name.clone()));
+        if let Some(alias) = &alias {
+            refuse_other_than_integers(source, table, alias)?;
+        }
+        self.rekeyed.insert(catalog.name.clone());
+        self.edit(table, edited, |catalog| {
+            catalog.is_without_rowid = false;
+            if alias.is_some() {
+                catalog.indexes.retain(|index| index.origin != "pk");
+            }
+        })
+    }
+
+    fn integer_primary_key(&mut self, source: &Connection, table: &str, column: &str) -> Refusal {
+        let catalog = self.catalog(table)?;
+        let key = match &catalog.key()[..] {
+            [key] if key.name.eq_ignore_ascii_case(column) => (*key).clone(),
+            _ => return Err(format!("{column} is not the primary key of {table}")),
+        };
+        if catalog.is_without_rowid || catalog.alias().is_some() {
+            return Err(format!("{table} has no rowid beside {column}"));
+        }
+        let is_integer = key.kind.to_ascii_uppercase().contains("INT");
+        if !is_integer || key.default.is_some() {
+            return Err(format!(
+                "{column} has another type, or a DEFAULT that would be ignored"
+            ));
+        }
+        refuse_other_than_integers(source, table, column)?;
+        self.refuse_use_of_rowid(&catalog, false)?;
+        let edited = ddl::retyped(&self.statements(table)?.table, column, "INTEGER", true);
+        self.rekeyed.insert(catalog.name.clone());
+        self.edit(table, edited, |catalog| {
+            catalog.indexes.retain(|index| index.origin != "pk");
+            for own in &mut catalog.columns {
+                if own.name == key.name {
+                    own.kind = "INTEGER".to_owned();
+                }
+            }
+        })?;
+        match self.catalog(table)?.alias() {
+            Some(_) => Ok(()),
+            None => Err(format!("{column} does not become the rowid's alias")),
+        }
+    }
+
+    /// Refuses where the rowid is relied on. Views and triggers that compile are left to the comparison of what
+    /// compiles, where the rowid goes away.
+    fn refuse_use_of_rowid(&self, catalog: &Catalog, goes_away: bool) -> Refusal {
+        let compiled = match goes_away {
+            true => self.new.compile().map_err(|error| error.to_string())?,
+            false => BTreeMap::new(),
+        };
+        let is_seen = |object: &Object| {
+            let name = quoted(&object.table);
+            let is_use = |statement: &str| match &*object.kind {
+                "view" => statement == format!("SELECT * FROM {name}"),
+                "trigger" => statement.contains(&name),
+                _ => false,
+            };
+            let uses = compiled.iter().filter(|(statement, _)| is_use(statement));
+            let errors: Vec<_> = uses.map(|(_, error)| error).collect();
+            !errors.is_empty() && errors.iter().all(|error| error.is_none())
+        };
+        let uses = self.new.uses_of_rowid(catalog);
+        let found = uses
+            .into_iter()
+            .find(|object| !goes_away || !is_seen(object));
+        match found {
+            None => Ok(()),
+            Some(object) => Err(format!(
+                "the {} {} uses the rowid of {}, or may use it",
+                object.kind, object.name, catalog.name
+            )),
+        }
+    }
+
+    fn ids_to_blobs(&mut self, source: &Connection, columns: &[Conversion]) -> Refusal {
+        for conversion in columns {
+            let Conversion {
+                table,
+                column,
+                form,
+            } = conversion;
+            let catalog = self.catalog(table)?;
+            let Some(own) = catalog.column(column).filter(|own| own.hidden == 0) else {
+                return Err(format!(
+                    "{table} has no column {column} that can be converted"
+                ));
+            };
+            if catalog.is_strict && !own.kind.eq_ignore_ascii_case("ANY") {
+                return Err(format!(
+                    "{table} is STRICT, and {column} takes {} only",
+                    own.kind
+                ));
+            }
+            let default = own.default.as_deref().unwrap_or("NULL");
+            if !default.eq_ignore_ascii_case("NULL") {
+                return Err(format!(
+                    "{table}.{column} has a DEFAULT: new rows would get text"
+                ));
+            }
+            self.refuse_use_of_text(&catalog, column)?;
+            refuse_other_than_ids(source, conversion)?;
+            let name = own.name.clone();
+            let edited = ddl::retyped(&self.statements(table)?.table, column, "BLOB", false);
+            self.edit(table, edited, |catalog| {
+                for own in &mut catalog.columns {
+                    if own.name == name {
+                        own.kind = "BLOB".to_owned();
+                    }
+                }
+            })?;
+            let all = self.conversions.entry(catalog.name.clone()).or_default();
+            all.push((name, *form));
+        }
+        self.refuse_half_converted_keys(source)
+    }
+
+    /// Refuses where the text of a column is used by more than plain columns and indexes of them.
+    fn refuse_use_of_text(&self, catalog: &Catalog, column: &str) -> Refusal {
+        let table = &catalog.name;
+        let is_other = |object: &&Object| {
+            let is_about = object.mentions(table) && (object.mentions(column) || has_star(object));
+            match &*object.kind {
+                "trigger" => object.is_on(table) || is_about,
+                "view" => is_about && computes(object),
+                _ => object.is_virtual() && is_about,
+            }
+        };
+        if let Some(object) = self.new.objects.iter().find(is_other) {
+            return Err(format!(
+                "the {} {} may use the text of {table}.{column}",
+                object.kind, object.name
+            ));
+        }
+        let sql = self.statements(table)?.table;
+        let words = ddl::tokens(&sql);
+        let has_code = words.iter().any(|word| word.is("CHECK") || word.is("AS"));
+        let occurrences = words.iter().filter(|word| word.is_name(column)).count();
+        if has_code && occurrences > 1 {
+            return Err(format!(
+                "a CHECK or a generated column of {table} may use the text of {column}"
+            ));
+        }
+        let is_computed = |index: &&ddl::Index| {
+            let sql = self
+                .new
+                .find("index", &index.name)
+                .filter(|object| object.mentions(column));
+            sql.is_some() && (index.is_partial || index.key_columns().is_none())
+        };
+        match catalog.indexes.iter().find(is_computed) {
+            None => Ok(()),
+            Some(index) => Err(format!("the index {} computes with {column}", index.name)),
+        }
+    }
+
+    /// Columns that a foreign key joins are converted together.
+    fn refuse_half_converted_keys(&self, source: &Connection) -> Refusal {
+        let form = |table: &str, column: &str| {
+            let mut tables = self.conversions.iter();
+            let (_, columns) = tables.find(|(name, _)| name.eq_ignore_ascii_case(table))?;
+            let is_named = |(name, _): &&(String, IdForm)| name.eq_ignore_ascii_case(column);
+            columns.iter().find(is_named).map(|(_, form)| *form)
+        };
+        let tables: Vec<&str> = self.old.tables().map(|table| &*table.name).collect();
+        for table in tables {
+            for [from, parent, to] in
+                foreign_keys(source, table).map_err(|error| error.to_string())?
+            {
+                let to = match to.is_empty() {
+                    true => self.implied_parent_column(&parent, &from),
+                    false => Some(to),
+                };
+                let Some(to) = to else { continue };
+                if form(table, &from) != form(&parent, &to) {
+                    return Err(format!(
+                        "{table}.{from} refers to {parent}.{to}: both have to be converted together"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The column of a parent's key where a foreign key of one column doesn't name it.
+    fn implied_parent_column(&self, parent: &str, _from: &str) -> Option<String> {
+        let catalog = self.old.statements(parent)?.catalog().ok()?;
+        catalog.key().first().map(|column| column.name.clone())
+    }
+}
+
+/// Whether a view does more than to select, join and compare: what has a function, an operator of text or a
+/// constant may depend on how an id is written.
+fn computes(object: &Object) -> bool {
+    const OPERATORS: [&str; 5] = ["LIKE", "GLOB", "REGEXP", "MATCH", "CAST"];
+    const NO_FUNCTIONS: [&str; 12] = [
+        "AS", "IN", "ON", "AND", "OR", "NOT", "WHERE", "FROM", "JOIN", "EXISTS", "USING", "COUNT",
+    ];
+    let sql = object.sql.as_deref().unwrap_or_default();
+    let words = ddl::tokens(sql);
+    words.iter().enumerate().skip(3).any(|(at, word)| {
+        let is_followed = words.get(at + 1).is_some_and(|next| next.is_symbol("("));
+        let is_known = NO_FUNCTIONS.iter().any(|known| word.is(known));
+        let is_function = is_followed && word.name().is_some() && !is_known;
+        let is_operator = OPERATORS.iter().any(|operator| word.is(operator));
+        is_function || is_operator || word.is_symbol("|") || word.text.starts_with('\'')
+    })
+}
+
+/// Whether a text has a `*`, which may stand for a column.
+fn has_star(object: &Object) -> bool {
+    let sql = object.sql.as_deref().unwrap_or_default();
+    ddl::tokens(sql).iter().any(|token| token.is_symbol("*"))
+}
+
+/// From, parent and to of each column of a table's foreign keys.
+fn foreign_keys(source: &Connection, table: &str) -> rusqlite::Result<Vec<[String; 3]>> {
+    let list = "SELECT \"from\", \"table\", coalesce(\"to\", '') FROM pragma_foreign_key_list(?1)";
+    let mut statement = source.prepare(list)?;
+    let rows = statement.query_map([table], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
+    rows.collect()
+}
+
+fn count(source: &Connection, table: &str, condition: &str) -> Result<u64, String> {
+    let count = format!(
+        "SELECT count(*) FROM main.{} WHERE {condition}",
+        quoted(table)
+    );
+    let count = source.query_row(&count, [], |row| row.get(0));
+    count.map_err(|error| error.to_string())
+}
+
+fn refuse_other_than_integers(source: &Connection, table: &str, column: &str) -> Refusal {
+    let others = count(
+        source,
+        table,
+        &format!("typeof({}) <> 'integer'", quoted(column)),
+    )?;
+    match others {
+        0 => Ok(()),
+        others => Err(format!(
+            "{others} rows have something else than an integer in {column}"
+        )),
+    }
+}
+
+fn refuse_other_than_ids(source: &Connection, conversion: &Conversion) -> Refusal {
+    let Conversion {
+        table,
+        column,
+        form,
+    } = conversion;
+    let column = quoted(column);
+    let select = format!(
+        "SELECT {column} FROM main.{} WHERE {column} IS NOT NULL",
+        quoted(table)
+    );
+    let others = || -> rusqlite::Result<u64> {
+        let mut statement = source.prepare(&select)?;
+        let mut rows = statement.query([])?;
+        let mut others = 0;
+        while let Some(row) = rows.next()? {
+            let is_id = match row.get_ref(0)? {
+                rusqlite::types::ValueRef::Text(text) => ids::to_blob(text, *form).is_some(),
+                _ => false,
+            };
+            others += u64::from(!is_id);
+        }
+        Ok(others)
+    };
+    match others().map_err(|error| error.to_string())? {
+        0 => Ok(()),
+        others => Err(format!(
+            "{others} rows of {table} have something else in {column} than an id of this form"
+        )),
+    }
+}

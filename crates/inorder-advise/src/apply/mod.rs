@@ -1,0 +1,133 @@
+//! Changes made to a private copy of a database.
+
+mod draft;
+pub(crate) mod ids;
+mod pages;
+mod schema;
+mod settings;
+mod statements;
+
+use std::fs::File;
+use std::path::Path;
+
+use inorder_btree::Reader;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::{Change, Error};
+pub(crate) use draft::Draft;
+pub(crate) use pages::{Failure, Work};
+pub(crate) use schema::{Object, Schema};
+pub(crate) use settings::Settings;
+pub(crate) use statements::{UNPACKED, copy as copy_by_statements};
+
+/// Memory for sorting.
+const MEMORY_BYTES: usize = 256 << 20;
+
+/// Makes changes to a database: reads `source`, which nobody else may write meanwhile, and fills `target`, which
+/// is empty or doesn't exist. Without changes it does what `VACUUM INTO` does.
+///
+/// Rowids, triggers, views, virtual tables and their shadow tables, `sqlite_sequence`, `application_id`,
+/// `user_version`, encoding and `auto_vacuum` are kept; so is the page size, unless it is changed. The target is
+/// not in WAL mode.
+///
+/// # Errors
+/// [`Error::Refused`] where a change can't be made or its safety can't be proven, and SQLite's errors.
+pub fn apply(source: &Path, target: &Path, changes: &[Change]) -> Result<(), Error> {
+    // Closed last: closing a file gives up the locks that connections have on it.
+    let file = File::open(source).map_err(|error| failed(source, error))?;
+    let mut reader = None;
+    let connection = Connection::open_with_flags(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.execute_batch("BEGIN")?;
+    let draft = Draft::new(&connection, changes)?;
+    let settings = Settings::read(&connection)?.changed(&draft);
+    let work = Work {
+        settings: &settings,
+        memory_bytes: MEMORY_BYTES,
+        folder: target.parent().unwrap_or(Path::new(".")),
+        is_verified: false,
+        look: &|| Ok(()),
+    };
+    if !settings.is_wal {
+        let reader =
+            reader.insert(Reader::new(file).map_err(|error| cannot_build(target, error.into()))?);
+        if fill(&connection, reader, target, &draft, &work)?.is_ok() {
+            return Ok(());
+        }
+    }
+    drop(connection);
+    statements::copy(source, target, &settings, &draft)
+}
+
+/// Tells whether changes can be made to a database, without making them.
+///
+/// # Errors
+/// As [`apply`].
+pub(crate) fn check(source: &Path, changes: &[Change]) -> Result<(), Error> {
+    let reader = Connection::open_with_flags(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    Draft::new(&reader, changes).map(drop)
+}
+
+/// Fills the file `target` by pages; says why it can't be, and leaves it empty then.
+///
+/// # Errors
+/// [`Error::Build`] where the file can't be built, and SQLite's.
+pub(crate) fn fill(
+    connection: &Connection,
+    source: &mut Reader,
+    target: &Path,
+    draft: &Draft,
+    work: &Work<'_>,
+) -> Result<Result<(), String>, Error> {
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(target);
+    let file = file.map_err(|error| failed(target, error))?;
+    let copy = file.try_clone().map_err(|error| failed(target, error))?;
+    let result = pages::copy(connection, source, copy, draft, work);
+    match result.map_err(|failure| cannot_build(target, failure))? {
+        Ok(statements) => {
+            drop(file);
+            complete(target, &statements)?;
+            Ok(Ok(()))
+        }
+        Err(obstacle) => {
+            file.set_len(0).map_err(|error| failed(target, error))?;
+            Ok(Err(obstacle))
+        }
+    }
+}
+
+/// Makes the indexes that only SQLite can make.
+fn complete(target: &Path, statements: &[String]) -> Result<(), Error> {
+    if statements.is_empty() {
+        return Ok(());
+    }
+    let connection = Connection::open(target)?;
+    connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")?;
+    for statement in statements {
+        connection.execute_batch(statement)?;
+    }
+    connection.execute_batch("COMMIT")?;
+    Ok(())
+}
+
+fn failed(path: &Path, source: std::io::Error) -> Error {
+    Error::File {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+fn cannot_build(path: &Path, failure: Failure) -> Error {
+    match failure {
+        Failure::Stopped => Error::Stopped,
+        Failure::Sqlite(error) => Error::Sqlite(error),
+        failure => Error::Build {
+            path: path.to_owned(),
+            why: failure.to_string(),
+        },
+    }
+}

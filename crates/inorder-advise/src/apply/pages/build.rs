@@ -1,0 +1,396 @@
+//! The new file, tree by tree.
+
+use std::fs::File;
+use std::path::Path;
+
+use inorder_btree::record::{Fields, Pick};
+use inorder_btree::{
+    Builder, IndexBuilder, KeyOrder, Options, Reader, SchemaEntry, TableBuilder, Value, record,
+};
+use inorder_load::order::{SortLimits, Sorter};
+
+use super::Failure;
+use super::digest::InOrder;
+use super::recipe::{Part, Plans, Recipe, Row, Rowid, Source};
+use crate::apply::Settings;
+use crate::apply::ids;
+
+/// Rows between two looks at whether to stop.
+const LOOK_ROWS: u64 = 4096;
+
+/// Where a file is built, and how.
+pub(crate) struct Work<'a> {
+    pub(crate) settings: &'a Settings,
+    /// Memory for sorting, in bytes.
+    pub(crate) memory_bytes: usize,
+    /// Where sorted runs are spilled to.
+    pub(crate) folder: &'a Path,
+    /// Whether the file is read back and compared with the old one.
+    pub(crate) is_verified: bool,
+    /// Called now and then; an error ends the work.
+    pub(crate) look: &'a dyn Fn() -> Result<(), Failure>,
+}
+
+/// What was built, by plan.
+#[derive(Debug)]
+pub(super) struct Built {
+    pub(super) trees: Vec<Option<Tree>>,
+}
+
+/// A tree that was built.
+#[derive(Debug)]
+pub(super) struct Tree {
+    pub(super) source: Source,
+    /// What was written, in its order.
+    pub(super) written: InOrder,
+}
+
+/// Builds the file, which is written but not synced.
+pub(super) fn build(
+    reader: &mut Reader,
+    plans: &Plans,
+    file: File,
+    work: &Work<'_>,
+) -> Result<Built, Failure> {
+    let settings = work.settings;
+    let mut builder = Builder::create(
+        file,
+        Options {
+            page_bytes: settings.page_bytes,
+            reserved_bytes: reader.reserved_bytes(),
+            encoding: settings.encoding,
+            auto_vacuum: settings.auto_vacuum,
+            user_version: settings.user_version,
+            application_id: settings.application_id,
+            schema_cookie: settings.schema_version,
+            trees: plans.trees(),
+            ..Options::default()
+        },
+    )?;
+    let (mut schema, mut trees) = (Vec::new(), Vec::new());
+    for plan in &plans.plans {
+        let mut built = None;
+        if let Some(recipe) = &plan.recipe {
+            let tree;
+            (builder, tree) = self::tree(reader, builder, recipe, work)?;
+            built = Some(tree);
+        }
+        let root = built.as_ref().map_or(0, |tree| tree.source.root);
+        trees.push(built);
+        let object = plan.object.clone();
+        schema.push(SchemaEntry {
+            kind: object.kind,
+            name: object.name,
+            table_name: object.table,
+            root,
+            sql: object.sql,
+        });
+    }
+    builder.finish(&schema)?;
+    Ok(Built { trees })
+}
+
+/// A tree of the new file that is being built.
+enum Target {
+    Table(TableBuilder),
+    Index(IndexBuilder),
+}
+
+/// A tree and what was written to it.
+struct Growing {
+    target: Target,
+    written: InOrder,
+}
+
+impl Growing {
+    fn table(builder: Builder) -> Result<Self, Failure> {
+        Ok(Growing {
+            target: Target::Table(builder.table()?),
+            written: InOrder::default(),
+        })
+    }
+
+    fn index(
+        builder: Builder,
+        order: KeyOrder,
+        unique_columns: Option<usize>,
+    ) -> Result<Self, Failure> {
+        Ok(Growing {
+            target: Target::Index(builder.index(order, unique_columns)?),
+            written: InOrder::default(),
+        })
+    }
+
+    #[inline]
+    fn push(&mut self, rowid: i64, record: &[u8]) -> Result<(), Failure> {
+        match &mut self.target {
+            Target::Table(tree) => {
+                self.written.add(rowid, record);
+                Ok(tree.push(rowid, record)?)
+            }
+            Target::Index(tree) => {
+                self.written.add(0, record);
+                Ok(tree.push(record)?)
+            }
+        }
+    }
+
+    fn finish(self) -> Result<(Builder, Tree), Failure> {
+        let is_table = matches!(self.target, Target::Table(_));
+        let (builder, root) = match self.target {
+            Target::Table(tree) => tree.finish()?,
+            Target::Index(tree) => tree.finish()?,
+        };
+        let tree = Tree {
+            source: Source { root, is_table },
+            written: self.written,
+        };
+        Ok((builder, tree))
+    }
+}
+
+/// Builds a tree.
+fn tree(
+    reader: &mut Reader,
+    builder: Builder,
+    recipe: &Recipe,
+    work: &Work<'_>,
+) -> Result<(Builder, Tree), Failure> {
+    let mut looks = Looks::new(work);
+    let unordered = || KeyOrder::new(Vec::new(), work.settings.encoding);
+    let like = |from: &Source, builder| match from.is_table {
+        true => Growing::table(builder),
+        // Entries are copied in the order they have.
+        false => Growing::index(builder, unordered(), None),
+    };
+    match recipe {
+        Recipe::Copy(from) => {
+            let mut tree = like(from, builder)?;
+            let mut copy = |rowid: i64, record: &[u8]| -> Result<(), Failure> {
+                looks.look()?;
+                tree.push(rowid, record)
+            };
+            match from.is_table {
+                true => reader.table(from.root, copy)?,
+                false => reader.index(from.root, |entry| copy(0, entry))?,
+            }
+            tree.finish()
+        }
+        Recipe::NotNull(from) => {
+            let mut tree = like(from, builder)?;
+            reader.index(from.root, |entry| -> Result<(), Failure> {
+                looks.look()?;
+                let first = record::Record::parse(entry)
+                    .ok()
+                    .and_then(|entry| entry.value(0));
+                match first {
+                    Some(Value::Null) | None => Ok(()),
+                    Some(_) => tree.push(0, entry),
+                }
+            })?;
+            tree.finish()
+        }
+        Recipe::Recast { from, row } => {
+            let mut tree = like(from, builder)?;
+            each(reader, *from, row, &mut looks, |rowid, row| {
+                tree.push(rowid, row)
+            })?;
+            tree.finish()
+        }
+        Recipe::Rows { from, row } => rows(reader, builder, *from, row, &mut looks),
+        Recipe::Sorted {
+            from,
+            row,
+            order,
+            unique_columns,
+        } => {
+            let mut sorter = Sorter::new(Some(order.clone()), work.limits());
+            each(reader, *from, row, &mut looks, |_, row| {
+                Ok(sorter.push(row, 0)?)
+            })?;
+            let mut sorted = sorter.finish()?;
+            let mut tree = Growing::index(builder, order.clone(), *unique_columns)?;
+            while let Some((record, _)) = sorted.next()? {
+                looks.look()?;
+                tree.push(0, record)?;
+            }
+            tree.finish()
+        }
+    }
+}
+
+/// Builds a rowid table whose rowids are counted, or are the values of a column.
+fn rows(
+    reader: &mut Reader,
+    builder: Builder,
+    from: Source,
+    row: &Row,
+    looks: &mut Looks<'_>,
+) -> Result<(Builder, Tree), Failure> {
+    let mut tree = Growing::table(builder)?;
+    let Rowid::Field(field) = row.rowid else {
+        each(reader, from, row, looks, |rowid, row| tree.push(rowid, row))?;
+        return tree.finish();
+    };
+    let alias = row
+        .parts
+        .iter()
+        .position(|part| *part == Part::Field(field));
+    let alias = alias.ok_or(Failure::Unforeseen("the new rowid is no column"))?;
+    let by_alias = KeyOrder::new(
+        vec![record::KeyColumn::ascending(alias)],
+        looks.work.settings.encoding,
+    );
+    let mut sorter = Sorter::new(Some(by_alias), looks.work.limits());
+    each(reader, from, row, looks, |_, row| Ok(sorter.push(row, 0)?))?;
+    let mut sorted = sorter.finish()?;
+    let (mut fields, mut stored) = (Fields::default(), Vec::new());
+    let pick = |at: usize| match at == alias {
+        true => Pick::Null,
+        false => Pick::Value(at),
+    };
+    while let Some((record, _)) = sorted.next()? {
+        looks.look()?;
+        fields.read(record);
+        let Some(Value::Integer(rowid)) = fields.value(record, alias) else {
+            return Err(Failure::Unforeseen("a row's new key is not an integer"));
+        };
+        stored.clear();
+        fields.write(record, (0..row.parts.len()).map(pick), &mut stored);
+        tree.push(rowid, &stored)?;
+    }
+    tree.finish()
+}
+
+/// Gives each row of a tree as it becomes, in the old order.
+pub(super) fn each(
+    reader: &mut Reader,
+    from: Source,
+    row: &Row,
+    looks: &mut Looks<'_>,
+    mut push: impl FnMut(i64, &[u8]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut maker = Maker::new(row);
+    let mut made = |rowid: i64, record: &[u8]| -> Result<(), Failure> {
+        looks.look()?;
+        let rowid = maker.make(rowid, record)?;
+        push(rowid, &maker.made)
+    };
+    match from.is_table {
+        true => reader.table(from.root, made),
+        false => reader.index(from.root, |record| made(0, record)),
+    }
+}
+
+/// Makes records of rows.
+struct Maker<'a> {
+    row: &'a Row,
+    fields: Fields,
+    made: Vec<u8>,
+    blobs: Vec<Vec<u8>>,
+    has_ids: bool,
+    rows: i64,
+}
+
+impl<'a> Maker<'a> {
+    fn new(row: &'a Row) -> Self {
+        Maker {
+            has_ids: row.parts.iter().any(|part| matches!(part, Part::Id(..))),
+            row,
+            fields: Fields::default(),
+            made: Vec::new(),
+            blobs: Vec::new(),
+            rows: 0,
+        }
+    }
+
+    /// Makes the record of a row and returns its rowid.
+    #[inline]
+    fn make(&mut self, rowid: i64, record: &[u8]) -> Result<i64, Failure> {
+        self.fields.read(record);
+        if let Some(last) = self.row.last_field
+            && self.fields.value(record, last).is_none()
+        {
+            return Err(Failure::ShortRow);
+        }
+        self.rows += 1;
+        let rowid = match self.row.rowid {
+            Rowid::Kept => rowid,
+            Rowid::Counted => self.rows,
+            Rowid::Field(field) => match self.fields.value(record, field) {
+                Some(Value::Integer(rowid)) => rowid,
+                _ => return Err(Failure::Unforeseen("a row's new key is not an integer")),
+            },
+        };
+        self.made.clear();
+        if self.has_ids {
+            self.convert(rowid, record)?;
+            return Ok(rowid);
+        }
+        let pick = |part: &Part| match part {
+            Part::Field(field) | Part::Id(field, _) => Pick::Value(*field),
+            Part::Rowid => Pick::Integer(rowid),
+            Part::Null => Pick::Null,
+        };
+        self.fields
+            .write(record, self.row.parts.iter().map(pick), &mut self.made);
+        Ok(rowid)
+    }
+
+    fn convert(&mut self, rowid: i64, record: &[u8]) -> Result<(), Failure> {
+        self.blobs.clear();
+        for part in &self.row.parts {
+            if let Part::Id(field, form) = part {
+                self.blobs.push(match self.fields.value(record, *field) {
+                    Some(Value::Text(text)) => ids::to_blob(text, *form)
+                        .ok_or(Failure::Unforeseen("a value is no id of its column's form"))?,
+                    None | Some(Value::Null) => Vec::new(),
+                    Some(_) => return Err(Failure::Unforeseen("an id is not text")),
+                });
+            }
+        }
+        let mut blobs = self.blobs.iter();
+        let value = |part: &Part| match part {
+            Part::Field(field) => self.fields.value(record, *field).unwrap_or(Value::Null),
+            Part::Id(..) => match blobs.next() {
+                Some(blob) if !blob.is_empty() => Value::Blob(blob),
+                _ => Value::Null,
+            },
+            Part::Rowid => Value::Integer(rowid),
+            Part::Null => Value::Null,
+        };
+        let values: Vec<Value<'_>> = self.row.parts.iter().map(value).collect();
+        record::encode(&values, &mut self.made);
+        Ok(())
+    }
+}
+
+impl Work<'_> {
+    fn limits(&self) -> SortLimits {
+        SortLimits {
+            memory_bytes: self.memory_bytes,
+            spill_folder: self.folder.to_owned(),
+        }
+    }
+}
+
+/// Looks at whether to stop, every few thousand rows.
+pub(super) struct Looks<'a> {
+    work: &'a Work<'a>,
+    rows: u64,
+}
+
+impl<'a> Looks<'a> {
+    pub(super) fn new(work: &'a Work<'a>) -> Self {
+        Looks { work, rows: 0 }
+    }
+
+    #[inline]
+    fn look(&mut self) -> Result<(), Failure> {
+        self.rows += 1;
+        match self.rows % LOOK_ROWS {
+            0 => (self.work.look)(),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Numbers that differ where records do, but for one accident in 2^64. They are no protection against malice.
+
+use inorder_btree::Value;
+
+const SEEDS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
+
+/// Multiplies and folds: every bit of the result depends on most bits of both.
+#[inline]
+fn mix(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// The digest of bytes after what was digested before.
+#[inline]
+pub(super) fn bytes(before: u64, bytes: &[u8]) -> u64 {
+    let number = |bytes: &[u8]| {
+        let mut padded = [0; 8];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        u64::from_le_bytes(padded)
+    };
+    let mut digest = before ^ (bytes.len() as u64).wrapping_mul(SEEDS[0]);
+    let mut pairs = bytes.chunks_exact(16);
+    for pair in &mut pairs {
+        digest = mix(
+            number(&pair[..8]) ^ SEEDS[0],
+            number(&pair[8..]) ^ digest ^ SEEDS[1],
+        );
+    }
+    let rest = pairs.remainder();
+    let (first, second) = rest.split_at(rest.len().min(8));
+    mix(number(first) ^ SEEDS[0] ^ digest, number(second) ^ SEEDS[1])
+}
+
+/// The digest of a value after those before it: of its storage class and what it is, not how it is encoded.
+#[inline]
+pub(super) fn value(before: u64, value: Value<'_>) -> u64 {
+    match value {
+        Value::Null => bytes(before ^ 1, &[]),
+        Value::Integer(integer) => bytes(before ^ 2, &integer.to_le_bytes()),
+        Value::Real(real) => bytes(before ^ 3, &real.to_bits().to_le_bytes()),
+        Value::Text(text) => bytes(before ^ 4, text),
+        Value::Blob(blob) => bytes(before ^ 5, blob),
+    }
+}
+
+/// The digest of the entries of a tree in their order, and how many they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct InOrder {
+    entries: u64,
+    digest: u64,
+}
+
+impl InOrder {
+    #[inline]
+    pub(super) fn add(&mut self, rowid: i64, record: &[u8]) {
+        self.entries += 1;
+        self.digest = bytes(self.digest ^ rowid as u64, record);
+    }
+}
+
+/// The digest of rows in any order, and how many they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Sum {
+    pub(super) rows: u64,
+    digest: u64,
+}
+
+impl Sum {
+    #[inline]
+    pub(super) fn add(&mut self, digest: u64) {
+        self.rows += 1;
+        self.digest = self.digest.wrapping_add(mix(digest ^ SEEDS[1], SEEDS[0]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bit_of_a_record_counts() {
+        let record: Vec<u8> = (0..53).collect();
+        let whole = bytes(0, &record);
+        for bit in 0..8 * record.len() {
+            let mut other = record.clone();
+            other[bit / 8] ^= 1 << (bit % 8);
+            assert_ne!(bytes(0, &other), whole, "bit {bit}");
+        }
+        for length in 0..record.len() {
+            assert_ne!(bytes(0, &record[..length]), whole);
+        }
+    }
+
+    #[test]
+    fn storage_classes_count_and_order_does_where_it_is_to() {
+        let values = [
+            Value::Null,
+            Value::Integer(0),
+            Value::Real(0.0),
+            Value::Text(b""),
+            Value::Blob(b""),
+        ];
+        let digests: std::collections::BTreeSet<u64> =
+            values.iter().map(|own| value(7, *own)).collect();
+        assert_eq!(digests.len(), values.len());
+        let (mut forth, mut back) = (InOrder::default(), InOrder::default());
+        let (mut sum, mut other) = (Sum::default(), Sum::default());
+        for (a, b) in [(1, 2), (2, 1)] {
+            forth.add(a, b"x");
+            back.add(b, b"x");
+            sum.add(a as u64);
+            other.add(b as u64);
+        }
+        assert_ne!(forth, back);
+        assert_eq!(sum, other);
+    }
+}

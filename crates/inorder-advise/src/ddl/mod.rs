@@ -1,0 +1,14 @@
+//! Edits of schemas, as text that SQLite proves.
+
+mod catalog;
+mod edit;
+mod prove;
+mod table;
+mod token;
+
+pub(crate) use catalog::{Catalog, Column, Index};
+pub(crate) use edit::{
+    partial, quoted, renamed, retyped, same, with_rowid, without_rowid, without_unique,
+};
+pub(crate) use prove::{Statements, prove};
+pub(crate) use token::{Kind, Token, mentions, tokens};

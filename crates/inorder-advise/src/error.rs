@@ -1,0 +1,108 @@
+//! What can go wrong between a database and its advice.
+
+use std::{io, path::PathBuf};
+
+/// Errors of this crate. Each message says what was wrong, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// SQLite refused a statement.
+    #[error("SQLite: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// The file is no SQLite database.
+    #[error("{path} is not an SQLite database: {found}")]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+        /// What it looks like, and what to do.
+        found: String,
+    },
+    /// The file has a format that this SQLite doesn't know.
+    #[error(
+        "{path}: {found}; SQLite {} reads up to {known}. Use a newer inorder",
+        rusqlite::version()
+    )]
+    NewerFormat {
+        /// The file.
+        path: PathBuf,
+        /// The format, such as `schema format 5`.
+        found: String,
+        /// The newest format that is known.
+        known: u32,
+    },
+    /// Another process holds a lock.
+    #[error(
+        "{path} is locked by another process: try again when its transaction has ended, or advise on a copy"
+    )]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The copies don't fit on the disk.
+    #[error(
+        "the copies need {needed_mb} MB in {folder} and {free_mb} MB are free: set TMPDIR to a folder on a larger file system",
+        needed_mb = needed_bytes.div_ceil(1_000_000),
+        free_mb = free_bytes / 1_000_000
+    )]
+    NoSpace {
+        /// Bytes that the copies may take together.
+        needed_bytes: u64,
+        /// Bytes that are free.
+        free_bytes: u64,
+        /// Where they would be.
+        folder: PathBuf,
+    },
+    /// A change can't be made, or its safety can't be proven.
+    #[error("{change}: {why}")]
+    Refused {
+        /// The change.
+        change: String,
+        /// The reason.
+        why: String,
+    },
+    /// A file can't be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A file can't be built.
+    #[error("{path}: {why}")]
+    Build {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        why: String,
+    },
+    /// Other processes use a database.
+    #[error("{path}: {why}; nothing was changed. Run it again when nobody writes")]
+    Busy {
+        /// The database.
+        path: PathBuf,
+        /// The reason.
+        why: String,
+    },
+    /// The disk has too little room.
+    #[error("{path}: {needed_bytes} bytes are needed, {free_bytes} are free; nothing was changed")]
+    DiskFull {
+        /// The folder.
+        path: PathBuf,
+        /// Bytes that may be needed.
+        needed_bytes: u64,
+        /// Bytes that are free.
+        free_bytes: u64,
+    },
+    /// Stop was asked for.
+    #[error("stopped; nothing was changed")]
+    Stopped,
+}
+
+impl Error {
+    /// Makes the error of a call on a file.
+    pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        |source| Error::File { path, source }
+    }
+}

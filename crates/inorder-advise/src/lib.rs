@@ -1,0 +1,24 @@
+//! Advice on the keys, layouts and indexes of an existing database.
+
+pub mod advice;
+mod apply;
+mod change;
+mod check;
+mod ddl;
+mod error;
+mod migrate;
+#[cfg(test)]
+mod property;
+pub mod read;
+mod rekey;
+pub mod report;
+pub mod rules;
+pub mod snapshot;
+mod sql;
+pub mod trial;
+
+pub use apply::apply;
+pub use change::{Change, Conversion, IdForm, Plan};
+pub use error::Error;
+pub use migrate::{Migration, migrate};
+pub use rekey::{Phase, Progress, Rekey, Rekeyed};

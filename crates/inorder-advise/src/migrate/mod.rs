@@ -1,0 +1,169 @@
+//! The script that makes changes in the `sqlite3` shell, and its undo. Both are proven on a copy.
+
+mod script;
+mod values;
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::apply::{Draft, Schema, Settings};
+use crate::check::{self, State};
+use crate::{Change, Error};
+use script::{Direction, Script};
+
+/// A migration that was run forth and back on a copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Migration {
+    /// The script for the `sqlite3` shell.
+    pub script: String,
+    /// The script that takes it back. Hidden rowids of tables that were rebuilt with another key are not restored.
+    pub undo: String,
+}
+
+/// Writes the migration for these changes and proves it: runs it on a copy of `source` in `folder`, and compares
+/// schema, row counts, content, violations of foreign keys, and whether `queries` still compile and use an index
+/// where they did. `source` is read, and nobody else may write it meanwhile. `name` is the database's name in
+/// comments.
+///
+/// # Errors
+/// [`Error::Refused`] where a change can't be made or the script can't be proven; SQLite's and the system's errors.
+pub fn migrate(
+    source: &Path,
+    folder: &Path,
+    name: &str,
+    changes: &[Change],
+    queries: &[String],
+) -> Result<Migration, Error> {
+    let copy = Copy::of(source, folder)?;
+    let connection = Connection::open_with_flags(&copy.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.execute_batch("PRAGMA synchronous = OFF")?;
+    let draft = Draft::new(&connection, changes)?;
+    let settings = Settings::read(&connection)?;
+    let old = State::read(&connection, &draft, false)?;
+    let old_converted = State::read(&connection, &draft, true)?;
+    let plans = plans(&connection, queries)?;
+    let base = Script {
+        name,
+        from: &draft.old,
+        to: &draft.new,
+        draft: &draft,
+        direction: Direction::Forth,
+        page_bytes: draft.page_bytes,
+        is_wal: settings.is_wal,
+        has_sound_keys: check::violations(&connection).is_ok(),
+    };
+    let script = base.text()?;
+    let refused = |direction: &str, why: String| Error::Refused {
+        change: format!("the {direction} of {name}"),
+        why,
+    };
+    let run = |direction: &str, script: &str| {
+        let failed =
+            |error: rusqlite::Error| refused(direction, format!("it fails on a copy: {error}"));
+        connection
+            .execute_batch(&without_dots(script))
+            .map_err(failed)
+    };
+    run("migration", &script)?;
+    let new = Schema::read(&connection)?;
+    let found = check::schema_difference(&draft.new, &new);
+    let found = found.or(old_converted.difference(&State::read(&connection, &draft, false)?));
+    let found = match found {
+        None => check::damage(&connection)?,
+        found => found,
+    };
+    let found = found.or(worse(&plans, &self::plans(&connection, queries)?));
+    if let Some(why) = found {
+        return Err(refused("migration", why));
+    }
+    let undo = Script {
+        from: &new,
+        to: &draft.old,
+        direction: Direction::Back,
+        page_bytes: draft.page_bytes.map(|_| settings.page_bytes),
+        ..base
+    };
+    let undo = undo.text()?;
+    run("undo", &undo)?;
+    let found = check::schema_difference(&draft.old, &Schema::read(&connection)?);
+    let found = found.or(old.difference(&State::read(&connection, &draft, false)?));
+    let found = match found {
+        None => check::damage(&connection)?,
+        found => found,
+    };
+    match found {
+        Some(why) => Err(refused("undo", why)),
+        None => Ok(Migration { script, undo }),
+    }
+}
+
+/// A copy that is removed in the end.
+struct Copy {
+    path: PathBuf,
+}
+
+impl Copy {
+    fn of(source: &Path, folder: &Path) -> Result<Self, Error> {
+        let path = folder.join("migrated.db");
+        let copy = Copy { path };
+        copy.remove();
+        // `VACUUM INTO` reads the journals of the source too.
+        let reader = Connection::open_with_flags(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        reader.backup("main", &copy.path, None)?;
+        Ok(copy)
+    }
+
+    fn remove(&self) {
+        for suffix in ["", "-journal", "-wal", "-shm"] {
+            let mut path = self.path.clone().into_os_string();
+            path.push(suffix);
+            _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+/// A script without the commands of the shell.
+fn without_dots(script: &str) -> String {
+    script.replacen("\n.bail on\n", "\n", 1)
+}
+
+/// The plan of each query; `None` where it doesn't compile.
+fn plans(
+    connection: &Connection,
+    queries: &[String],
+) -> rusqlite::Result<Vec<Option<Vec<String>>>> {
+    let plan = |query: &String| {
+        let mut statement = connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {query}"))
+            .ok()?;
+        let lines = statement
+            .query_map([], |row| row.get::<_, String>(3))
+            .ok()?;
+        Some(lines.flatten().collect())
+    };
+    Ok(queries.iter().map(plan).collect())
+}
+
+/// The first query that doesn't compile any more, or reads a whole table where it used an index.
+fn worse(before: &[Option<Vec<String>>], after: &[Option<Vec<String>>]) -> Option<String> {
+    let scans = |plan: &[String]| plan.iter().filter(|line| line.starts_with("SCAN")).count();
+    before
+        .iter()
+        .zip(after)
+        .enumerate()
+        .find_map(|(at, plans)| match plans {
+            (Some(_), None) => Some(format!("query {} does not compile any more", at + 1)),
+            (Some(before), Some(after)) if scans(after) > scans(before) => Some(format!(
+                "query {} reads a whole table where it used an index",
+                at + 1
+            )),
+            _ => None,
+        })
+}

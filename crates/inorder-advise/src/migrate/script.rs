@@ -1,0 +1,376 @@
+//! The text of a migration: the steps of <https://www.sqlite.org/lang_altertable.html#otheralter>.
+
+use std::fmt::Write;
+
+use super::values;
+use crate::apply::{Draft, Object, Schema};
+use crate::ddl::{self, Catalog, quoted, same};
+use crate::{Error, IdForm};
+
+/// Where a script leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Forth,
+    Back,
+}
+
+/// A script between two schemas.
+pub(super) struct Script<'a> {
+    pub(super) name: &'a str,
+    pub(super) from: &'a Schema,
+    pub(super) to: &'a Schema,
+    pub(super) draft: &'a Draft,
+    pub(super) direction: Direction,
+    /// The page size to set.
+    pub(super) page_bytes: Option<u32>,
+    pub(super) is_wal: bool,
+    /// Whether foreign keys can be checked: SQLite refuses where one leads to columns that are no key.
+    pub(super) has_sound_keys: bool,
+}
+
+/// Text in single quotes.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// A statement that a semicolon can follow: a comment at its end may reach to the end of the line.
+fn ended(sql: &str) -> String {
+    let tokens = ddl::tokens(sql);
+    let has_comment = tokens
+        .last()
+        .is_some_and(|last| last.end() < sql.trim_end().len());
+    match has_comment {
+        true => format!("{sql}\n"),
+        false => sql.trim_end().to_owned(),
+    }
+}
+
+/// SQLite's own tables, which come and go.
+fn is_own(object: &Object) -> bool {
+    object.name.to_ascii_lowercase().starts_with("sqlite_")
+}
+
+impl Script<'_> {
+    /// The whole text.
+    pub(super) fn text(&self) -> Result<String, Error> {
+        if let (Some(bytes), Some(table)) = (self.page_bytes, self.counted_anew()) {
+            return Err(Error::Refused {
+                change: format!("set the page size to {bytes} by a script"),
+                why: format!(
+                    "it needs VACUUM, which would give the rows of {table} other rowids; use `inorder rekey`"
+                ),
+            });
+        }
+        let mut out = self.beginning();
+        out += &self.guard();
+        let rebuilt: Vec<&Object> = self.rebuilt().collect();
+        let is_rebuilt = |object: &Object| rebuilt.iter().any(|table| object.is_on(&table.name));
+        if !rebuilt.is_empty() {
+            out += if self.has_sound_keys { KEPT } else { "" };
+            out += &self.kept_statistics();
+        }
+        for index in &self.from.objects {
+            let stays = self.to.objects.iter().any(|other| is_equal(index, other));
+            if is_made(index) && !stays && !is_rebuilt(index) {
+                _ = writeln!(out, "DROP INDEX main.{};", quoted(&index.name));
+            }
+        }
+        for table in &rebuilt {
+            out += &self.rebuild(table)?;
+        }
+        for object in &self.to.objects {
+            let was = self
+                .from
+                .objects
+                .iter()
+                .any(|other| is_equal(object, other));
+            let is_lost = is_rebuilt(object) || (object.kind == "index" && !was);
+            let is_dependent = is_made(object) || object.kind == "trigger";
+            if let Some(sql) = object.sql.as_deref().filter(|_| is_lost && is_dependent) {
+                _ = writeln!(out, "{};", ended(sql));
+            }
+        }
+        if !rebuilt.is_empty() {
+            out += &self.statistics();
+            out += if self.has_sound_keys { AFTER } else { "" };
+        }
+        out += "COMMIT;\n";
+        out += &self.end();
+        Ok(out)
+    }
+
+    fn beginning(&self) -> String {
+        let title = match self.direction {
+            Direction::Forth => "Migration",
+            Direction::Back => "Undo of the migration",
+        };
+        let mut out = format!(
+            "-- {title} of {}, for the sqlite3 shell: sqlite3 -bail FILE < SCRIPT\n",
+            self.name.replace(['\n', '\r'], " ")
+        );
+        if !self.draft.conversions.is_empty() {
+            out += "-- It needs SQLite 3.41 or later, for unhex().\n";
+        }
+        out += ".bail on\nPRAGMA foreign_keys = OFF;\nPRAGMA legacy_alter_table = ON;\nBEGIN IMMEDIATE;\n";
+        out += "CREATE TEMP TABLE inorder_guard(is_right CONSTRAINT \"this database has changed since the script was \
+                written\" CHECK (is_right));\n";
+        out
+    }
+
+    /// Stops unless the schema is the one that the script was made for.
+    fn guard(&self) -> String {
+        let mut out =
+            String::from("CREATE TEMP TABLE inorder_schema(type, name, tbl_name, sql);\n");
+        let objects = self.from.objects.iter().filter(|object| !is_own(object));
+        for Object {
+            kind,
+            name,
+            table,
+            sql,
+            ..
+        } in objects
+        {
+            let sql = sql.as_deref().map_or("NULL".to_owned(), literal);
+            _ = writeln!(
+                out,
+                "INSERT INTO temp.inorder_schema VALUES ({}, {}, {}, {sql});",
+                literal(kind),
+                literal(name),
+                literal(table)
+            );
+        }
+        let own = "SELECT type, name, tbl_name, sql FROM main.sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+        let made = "SELECT type, name, tbl_name, sql FROM temp.inorder_schema";
+        _ = writeln!(
+            out,
+            "INSERT INTO temp.inorder_guard SELECT NOT EXISTS ({own} EXCEPT {made}) AND NOT EXISTS ({made} EXCEPT {own});"
+        );
+        out
+    }
+
+    /// The tables whose definitions or ids change, as they become.
+    fn rebuilt(&self) -> impl Iterator<Item = &Object> {
+        self.to.tables().filter(|table| {
+            let from = self.from.find("table", &table.name);
+            let texts = (
+                from.and_then(|from| from.sql.as_deref()),
+                table.sql.as_deref(),
+            );
+            let is_converted = self.draft.conversions.contains_key(&table.name);
+            let is_edited = matches!(texts, (Some(from), Some(to)) if !same(from, to));
+            (is_edited || is_converted) && !is_own(table)
+        })
+    }
+
+    fn rebuild(&self, table: &Object) -> Result<String, Error> {
+        let unknown = || Error::Refused {
+            change: format!("rebuild {}", table.name),
+            why: "its definition cannot be read".to_owned(),
+        };
+        let catalog = |schema: &Schema| -> Result<Catalog, Error> {
+            Ok(schema
+                .statements(&table.name)
+                .ok_or_else(unknown)?
+                .catalog()?)
+        };
+        let (from, to) = (catalog(self.from)?, catalog(self.to)?);
+        let (name, new_name) = (&table.name, format!("inorder_new_{}", table.name));
+        let sql = table
+            .sql
+            .as_deref()
+            .and_then(|sql| ddl::renamed(sql, &new_name));
+        let conversions = self
+            .draft
+            .conversions
+            .get(name)
+            .map_or(&[][..], Vec::as_slice);
+        let (names, values) = self.columns(&to, conversions);
+        let is_rekeyed = self.draft.rekeyed.contains(name);
+        let key: Vec<String> = from
+            .key()
+            .iter()
+            .map(|column| quoted(&column.name))
+            .collect();
+        let order = match is_rekeyed {
+            true => format!(" ORDER BY {}", key.join(", ")),
+            false => String::new(),
+        };
+        let mut out = String::new();
+        for (column, form) in conversions {
+            out += &self.conversion_guard(name, column, *form);
+        }
+        let (old, new) = (quoted(name), quoted(&new_name));
+        _ = write!(
+            out,
+            "{};\nINSERT INTO main.{new}({}) SELECT {} FROM main.{old}{order};\n\
+             INSERT INTO temp.inorder_guard SELECT (SELECT count(*) FROM main.{old}) = (SELECT count(*) FROM main.{new});\n",
+            ended(&sql.ok_or_else(unknown)?),
+            names.join(", "),
+            values.join(", ")
+        );
+        if self.from.find("table", "sqlite_sequence").is_some() {
+            _ = write!(
+                out,
+                "DELETE FROM main.sqlite_sequence WHERE name = {0};\n\
+                 INSERT INTO main.sqlite_sequence(name, seq) SELECT {0}, seq FROM main.sqlite_sequence WHERE name = {1};\n",
+                literal(&new_name),
+                literal(name)
+            );
+        }
+        _ = write!(
+            out,
+            "DROP TABLE main.{old};\nALTER TABLE main.{new} RENAME TO {old};\n"
+        );
+        Ok(out)
+    }
+
+    /// The columns that rows are given, and their values of the old rows.
+    fn columns(
+        &self,
+        to: &Catalog,
+        conversions: &[(String, IdForm)],
+    ) -> (Vec<String>, Vec<String>) {
+        let (mut names, mut values) = (Vec::new(), Vec::new());
+        for column in to.columns.iter().filter(|column| column.hidden == 0) {
+            let conversion = conversions.iter().find(|(name, _)| *name == column.name);
+            let column = quoted(&column.name);
+            values.push(match conversion {
+                None => column.clone(),
+                Some((_, form)) => self.converted(&column, *form),
+            });
+            names.push(column);
+        }
+        let is_rekeyed = self.draft.rekeyed.contains(&to.name);
+        if let Some(rowid) = to
+            .rowid_name()
+            .filter(|_| !is_rekeyed && !to.is_without_rowid)
+        {
+            names.push(rowid.to_owned());
+            values.push(rowid.to_owned());
+        }
+        (names, values)
+    }
+
+    fn converted(&self, column: &str, form: IdForm) -> String {
+        let value = match self.direction {
+            Direction::Forth => values::to_blob(column, form),
+            Direction::Back => values::to_text(column, form),
+        };
+        format!("CASE WHEN {column} IS NOT NULL THEN {value} END")
+    }
+
+    /// Stops where an id doesn't lead back to the same value.
+    fn conversion_guard(&self, table: &str, column: &str, form: IdForm) -> String {
+        let (table, column) = (quoted(table), quoted(column));
+        let is_other = match self.direction {
+            Direction::Forth => {
+                let back = values::to_text("b", form);
+                let blob = values::to_blob(&column, form);
+                format!(
+                    "SELECT 1 FROM (SELECT {column} AS a, {blob} AS b FROM main.{table} WHERE {column} IS NOT NULL) \
+                     WHERE typeof(a) <> 'text' OR ({back}) IS NOT a"
+                )
+            }
+            Direction::Back => {
+                let size = match form {
+                    IdForm::Hex | IdForm::HexUpper => String::new(),
+                    _ => format!(" OR length({column}) <> 16"),
+                };
+                format!(
+                    "SELECT 1 FROM main.{table} WHERE {column} IS NOT NULL AND (typeof({column}) <> 'blob'{size})"
+                )
+            }
+        };
+        format!("INSERT INTO temp.inorder_guard SELECT NOT EXISTS ({is_other});\n")
+    }
+
+    /// The tables of statistics that are there.
+    fn statistics_tables(&self) -> impl Iterator<Item = &'static str> {
+        let names = ["sqlite_stat1", "sqlite_stat4"].into_iter();
+        names.filter(|name| self.from.find("table", name).is_some())
+    }
+
+    fn kept_statistics(&self) -> String {
+        let keep =
+            |name| format!("CREATE TEMP TABLE inorder_{name} AS SELECT * FROM main.{name};\n");
+        self.statistics_tables().map(keep).collect()
+    }
+
+    /// Puts statistics back, which SQLite removes with a table.
+    fn statistics(&self) -> String {
+        let mut out = String::new();
+        for name in self.statistics_tables() {
+            _ = write!(
+                out,
+                "INSERT INTO main.{name} SELECT * FROM temp.inorder_{name} AS old WHERE (idx IS NULL OR EXISTS \
+                 (SELECT 1 FROM main.sqlite_master WHERE type = 'index' AND name = old.idx)) AND NOT EXISTS \
+                 (SELECT 1 FROM main.{name} AS new WHERE new.tbl = old.tbl AND new.idx IS old.idx);\n\
+                 DROP TABLE temp.inorder_{name};\n"
+            );
+        }
+        match out.is_empty() {
+            true => out,
+            false => format!("{out}ANALYZE main.sqlite_master;\n"),
+        }
+    }
+
+    /// A table whose rowids VACUUM counts anew: one without an index and without a name for the rowid
+    /// (<https://www.sqlite.org/lang_vacuum.html>).
+    fn counted_anew(&self) -> Option<&str> {
+        let is_counted = |table: &&Object| {
+            let catalog = self
+                .to
+                .statements(&table.name)
+                .and_then(|own| own.catalog().ok());
+            let has_own = |own: &Catalog| {
+                own.is_without_rowid || own.alias().is_some() || !own.indexes.is_empty()
+            };
+            !is_own(table) && !catalog.is_some_and(|own| has_own(&own))
+        };
+        let mut tables = self.to.tables();
+        tables.find(is_counted).map(|table| &*table.name)
+    }
+
+    fn end(&self) -> String {
+        let mut out =
+            String::from("DROP TABLE temp.inorder_guard;\nDROP TABLE temp.inorder_schema;\n");
+        if let Some(bytes) = self.page_bytes {
+            if self.is_wal {
+                out += "PRAGMA journal_mode = DELETE;\n";
+            }
+            _ = writeln!(out, "PRAGMA page_size = {bytes};");
+        }
+        match self.counted_anew() {
+            Some(table) => {
+                let table = table.replace(['\n', '\r'], " ");
+                _ = writeln!(
+                    out,
+                    "-- No VACUUM: it would give the rows of {table} other rowids."
+                );
+            }
+            None => out += "VACUUM;\n",
+        }
+        if self.page_bytes.is_some() && self.is_wal {
+            out += "PRAGMA journal_mode = WAL;\n";
+        }
+        out
+    }
+}
+
+/// Notes what rows violate before, and what the statistics are.
+const KEPT: &str = "CREATE TEMP TABLE inorder_violations AS SELECT \"table\", parent, fkid, count(*) AS rows FROM \
+                    pragma_foreign_key_check GROUP BY 1, 2, 3;\n";
+
+/// Stops where other rows violate foreign keys than before.
+const AFTER: &str = "INSERT INTO temp.inorder_guard SELECT NOT EXISTS (SELECT \"table\", parent, fkid, count(*) FROM \
+                     pragma_foreign_key_check GROUP BY 1, 2, 3 EXCEPT SELECT * FROM temp.inorder_violations);\n\
+                     DROP TABLE temp.inorder_violations;\n";
+
+/// Whether it is an index that CREATE INDEX made.
+fn is_made(object: &Object) -> bool {
+    object.kind == "index" && object.sql.is_some()
+}
+
+fn is_equal(a: &Object, b: &Object) -> bool {
+    a.kind == b.kind && a.name == b.name && a.sql == b.sql
+}

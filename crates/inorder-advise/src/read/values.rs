@@ -1,0 +1,358 @@
+//! What a column holds: storage classes, forms of ids, order.
+
+use super::form::{self, FORMS, Form};
+use inorder_key::SplitMix64;
+use rusqlite::types::ValueRef;
+use std::collections::HashSet;
+
+/// Values kept to rank against the order of insertion.
+const SAMPLE_MAX: usize = 8192;
+/// Hashes of values kept to find columns that hold the same ids.
+const SKETCH_MAX: usize = 4096;
+/// 2010-01-01, before which no ULID or UUIDv7 was made, and a day.
+const EARLY_MS: u64 = 1_262_304_000_000;
+const DAY_MS: u64 = 86_400_000;
+/// Shorter texts of hexadecimal digits are words or numbers.
+const HEX_ID_MIN: usize = 8;
+/// Versions of UUIDs, and none.
+const VERSIONS: usize = 9;
+
+/// Counts over all values of a column.
+#[derive(Debug, Clone, Default)]
+pub struct Values {
+    /// Rows read.
+    pub rows: u64,
+    /// Values that are NULL.
+    pub nulls: u64,
+    /// Values that are integers.
+    pub integers: u64,
+    /// Values that are floating-point numbers.
+    pub reals: u64,
+    /// Values that are text.
+    pub texts: u64,
+    /// Values that are blobs.
+    pub blobs: u64,
+    /// Bytes of the texts and blobs.
+    pub bytes: u64,
+    /// The smallest and the largest integer.
+    pub integer_range: Option<(i64, i64)>,
+    /// Whether all values that are not NULL are the same.
+    pub has_one_value: bool,
+    /// Texts that are hexadecimal digits, counted in columns of numeric affinity, and their length if it is one.
+    pub(super) hex: Option<Hex>,
+    /// How often each form with each version occurs, in the order of [`FORMS`].
+    pub(super) forms: Vec<Count>,
+    /// Hashes of ids, of which those below a limit are kept.
+    pub(super) sketch: Sketch,
+    pub(super) sample: Sample,
+    first: Option<u64>,
+}
+
+/// Texts that are hexadecimal digits.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Hex {
+    texts: u64,
+    length: usize,
+    has_one_length: bool,
+}
+
+impl Hex {
+    fn add(&mut self, text: &[u8]) {
+        if !text.iter().all(u8::is_ascii_hexdigit) {
+            return;
+        }
+        self.has_one_length = self.texts == 0 || (self.has_one_length && self.length == text.len());
+        self.length = text.len();
+        self.texts += 1;
+    }
+}
+
+/// How often a form occurs with one version, where first and last, and with a plausible time.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Count {
+    pub rows: u64,
+    pub first: u64,
+    pub last: u64,
+    /// Values whose first 48 bits are a time between 2010 and tomorrow.
+    pub timely: u64,
+}
+
+/// A random sample of the different values, the same for the same values.
+#[derive(Debug, Clone)]
+pub(super) struct Sketch {
+    hashes: HashSet<u64>,
+    limit: u64,
+}
+
+/// Values at equal distances.
+#[derive(Debug, Clone)]
+pub(super) struct Sample {
+    stride: u64,
+    values: Vec<u64>,
+}
+
+impl Default for Sketch {
+    fn default() -> Self {
+        Sketch {
+            hashes: HashSet::new(),
+            limit: u64::MAX,
+        }
+    }
+}
+
+impl Default for Sample {
+    fn default() -> Self {
+        Sample {
+            stride: 1,
+            values: Vec::new(),
+        }
+    }
+}
+
+impl Values {
+    /// Counts of a column before its first row. Hexadecimal digits are told where they could become numbers.
+    pub(super) fn of_column(is_numeric: bool) -> Self {
+        Values {
+            hex: is_numeric.then(Hex::default),
+            ..Values::default()
+        }
+    }
+
+    /// Counts the value of the next row. `now_ms` is the time now.
+    #[inline]
+    pub(super) fn add(&mut self, value: ValueRef<'_>, now_ms: u64) {
+        let row = self.rows;
+        self.rows += 1;
+        match value {
+            ValueRef::Null => self.nulls += 1,
+            ValueRef::Integer(value) => {
+                self.integers += 1;
+                let (low, high) = self.integer_range.unwrap_or((value, value));
+                self.integer_range = Some((low.min(value), high.max(value)));
+                // Integers in order are in order as unsigned numbers of an offset.
+                self.sample.add(row, (value as u64) ^ (1 << 63));
+                self.same(SplitMix64::mix(value as u64));
+            }
+            ValueRef::Real(value) => {
+                self.reals += 1;
+                self.same(SplitMix64::mix(!value.to_bits()));
+            }
+            ValueRef::Text(text) => {
+                self.texts += 1;
+                self.bytes += text.len() as u64;
+                if let Some(hex) = &mut self.hex {
+                    hex.add(text);
+                }
+                self.add_bytes(text, form::of_text(text), row, now_ms);
+            }
+            ValueRef::Blob(blob) => {
+                self.blobs += 1;
+                self.bytes += blob.len() as u64;
+                self.add_bytes(blob, form::of_blob(blob), row, now_ms);
+            }
+        }
+    }
+
+    fn add_bytes(&mut self, bytes: &[u8], read: Option<form::Read>, row: u64, now_ms: u64) {
+        let Some(read) = read else {
+            if self.has_one_value || self.first.is_none() {
+                self.same(hash(bytes));
+            }
+            self.sample.add_with(row, || leading(bytes));
+            return;
+        };
+        if self.forms.is_empty() {
+            self.forms = vec![Count::default(); FORMS.len() * VERSIONS];
+        }
+        let version = if read.form.has_128_bits() {
+            form::version(read.bits)
+        } else {
+            0
+        };
+        let count = &mut self.forms[read.form as usize * VERSIONS + usize::from(version)];
+        if count.rows == 0 {
+            count.first = row;
+        }
+        count.last = row;
+        count.rows += 1;
+        let time = form::time_ms(read.bits);
+        count.timely += u64::from(time >= EARLY_MS && time <= now_ms + DAY_MS);
+        let hash = SplitMix64::mix((read.bits >> 64) as u64)
+            ^ SplitMix64::mix(read.bits as u64 ^ read.form as u64);
+        self.same(hash);
+        self.sketch.add(hash);
+        self.sample.add(row, form::sort_bits(read.bits));
+    }
+
+    fn same(&mut self, hash: u64) {
+        match self.first {
+            None => {
+                self.first = Some(hash);
+                self.has_one_value = true;
+            }
+            Some(first) => self.has_one_value &= first == hash,
+        }
+    }
+
+    /// The forms that occur, with version and count.
+    pub(super) fn counts(&self) -> impl Iterator<Item = (Form, u8, Count)> {
+        self.forms
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| count.rows > 0)
+            .map(|(at, count)| (FORMS[at / VERSIONS], (at % VERSIONS) as u8, *count))
+    }
+
+    /// The digits of the hexadecimal ids that a column of numeric affinity holds, if its texts are such.
+    pub fn hex_id_digits(&self) -> Option<u32> {
+        let hex = self
+            .hex
+            .filter(|hex| hex.has_one_length && hex.length >= HEX_ID_MIN)?;
+        let is_most = hex.texts * 10 >= self.texts * 9 && hex.texts > self.integers + self.reals;
+        is_most.then_some(hex.length as u32)
+    }
+
+    /// Values that are not NULL.
+    pub fn present(&self) -> u64 {
+        self.rows - self.nulls
+    }
+
+    /// The rank correlation (Spearman's) of the values with the order of the rows, from -1 to 1.
+    pub fn correlation(&self) -> Option<f64> {
+        self.sample.correlation()
+    }
+
+    /// Tells whether two columns share ids.
+    pub fn shares_ids_with(&self, other: &Values) -> bool {
+        let limit = self.sketch.limit.min(other.sketch.limit);
+        let mut hashes = self.sketch.hashes.iter().filter(|&&hash| hash <= limit);
+        hashes.any(|hash| other.sketch.hashes.contains(hash))
+    }
+}
+
+impl Sketch {
+    fn add(&mut self, hash: u64) {
+        if hash > self.limit {
+            return;
+        }
+        self.hashes.insert(hash);
+        while self.hashes.len() > SKETCH_MAX {
+            self.limit /= 2;
+            let limit = self.limit;
+            self.hashes.retain(|&hash| hash <= limit);
+        }
+    }
+}
+
+impl Sample {
+    #[inline]
+    fn add(&mut self, row: u64, value: u64) {
+        self.add_with(row, || value);
+    }
+
+    #[inline]
+    fn add_with(&mut self, row: u64, value: impl FnOnce() -> u64) {
+        if !row.is_multiple_of(self.stride) {
+            return;
+        }
+        self.values.push(value());
+        if self.values.len() > SAMPLE_MAX {
+            self.stride *= 2;
+            let mut at = 0;
+            self.values.retain(|_| {
+                at += 1;
+                at % 2 == 1
+            });
+        }
+    }
+
+    fn correlation(&self) -> Option<f64> {
+        let n = self.values.len();
+        if n < 16 {
+            return None;
+        }
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_unstable_by_key(|&at| self.values[at]);
+        let mut ranks = vec![0.0; n];
+        let mut from = 0;
+        while from < n {
+            let value = self.values[order[from]];
+            let until = from
+                + order[from..]
+                    .iter()
+                    .take_while(|&&at| self.values[at] == value)
+                    .count();
+            let rank = (from + until - 1) as f64 / 2.0;
+            order[from..until].iter().for_each(|&at| ranks[at] = rank);
+            from = until;
+        }
+        let mean = (n - 1) as f64 / 2.0;
+        let (mut both, mut own, mut rows) = (0.0, 0.0, 0.0);
+        for (at, rank) in ranks.iter().enumerate() {
+            let (x, y) = (at as f64 - mean, rank - mean);
+            both += x * y;
+            rows += x * x;
+            own += y * y;
+        }
+        (own > 0.0).then(|| both / (rows * own).sqrt())
+    }
+}
+
+/// The first eight bytes as a number that sorts as they do.
+fn leading(bytes: &[u8]) -> u64 {
+    let mut first = [0; 8];
+    let length = bytes.len().min(8);
+    first[..length].copy_from_slice(&bytes[..length]);
+    u64::from_be_bytes(first)
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let seed = SplitMix64::mix(bytes.len() as u64);
+    bytes
+        .chunks(8)
+        .fold(seed, |hash, chunk| SplitMix64::mix(hash ^ leading(chunk)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: impl IntoIterator<Item = i64>) -> Values {
+        let mut found = Values::default();
+        values
+            .into_iter()
+            .for_each(|value| found.add(ValueRef::Integer(value), 0));
+        found
+    }
+
+    #[test]
+    fn correlation_ranks_against_the_rows() {
+        assert!(of(0..100_000).correlation().unwrap() > 0.999);
+        assert!(of((0..100_000).rev()).correlation().unwrap() < -0.999);
+        let shuffled = of((0..100_000).map(|value| SplitMix64::mix(value as u64) as i64));
+        assert!(shuffled.correlation().unwrap().abs() < 0.1);
+        assert_eq!(of([7; 100]).correlation(), None);
+    }
+
+    #[test]
+    fn ids_are_shared_however_many_there_are() {
+        let ids = |from: u128, until: u128| {
+            let mut found = Values::default();
+            for id in from..until {
+                let bytes = (u128::from(SplitMix64::mix(id as u64)) << 64 | id).to_be_bytes();
+                found.add(ValueRef::Blob(&bytes), 0);
+            }
+            found
+        };
+        let many = ids(0, 100_000);
+        assert!(many.shares_ids_with(&ids(0, 100_000)));
+        assert!(many.shares_ids_with(&ids(90_000, 92_000)));
+        assert!(!many.shares_ids_with(&ids(200_000, 300_000)));
+    }
+
+    #[test]
+    fn one_value_is_told_from_two() {
+        assert!(of([3; 9]).has_one_value);
+        assert!(!of([3, 3, 4]).has_one_value);
+    }
+}

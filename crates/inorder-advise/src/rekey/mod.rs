@@ -1,0 +1,258 @@
+//! Changes made to a database that is in use.
+//!
+//! The new content is built in a file beside the database, from a read transaction, and checked. Then SQLite's backup
+//! writes its pages into the database in one transaction, as the last step of `VACUUM` does: a kill leaves the old
+//! content or the new, and other connections see the change as they see any other. A rename would be cheaper, but
+//! processes that have the database open would go on with the old file.
+
+mod aside;
+mod snapshot;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+
+use crate::apply::{self, Draft, Failure, Settings, Work};
+use crate::check::{self, State};
+use crate::snapshot::free_bytes;
+use crate::{Change, Error};
+use aside::Aside;
+use snapshot::Snapshot;
+
+/// What is done at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Phase {
+    /// The changes are checked.
+    Check,
+    /// The new file is built.
+    Build,
+    /// The new file is compared with the old one.
+    Compare,
+    /// The new pages are written into the database, which is locked.
+    Swap,
+}
+
+const PHASES: [Phase; 4] = [Phase::Check, Phase::Build, Phase::Compare, Phase::Swap];
+
+/// How far a rekey is, and whether it is to stop. Shared between threads.
+#[derive(Debug, Default)]
+pub struct Progress {
+    phase: AtomicU8,
+    is_stopped: AtomicBool,
+}
+
+impl Progress {
+    /// What is done at the moment.
+    pub fn phase(&self) -> Phase {
+        PHASES[usize::from(self.phase.load(Ordering::Relaxed))]
+    }
+
+    /// Asks to stop. The database stays as it was.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    fn enter(&self, phase: Phase) -> Result<(), Error> {
+        self.phase.store(phase as u8, Ordering::Relaxed);
+        self.look()
+    }
+
+    fn look(&self) -> Result<(), Error> {
+        match self.is_stopped.load(Ordering::Relaxed) {
+            true => Err(Error::Stopped),
+            false => Ok(()),
+        }
+    }
+}
+
+/// A rekey to be made.
+#[derive(Debug, Clone)]
+pub struct Rekey {
+    /// The database.
+    pub path: PathBuf,
+    /// The changes, in their order.
+    pub changes: Vec<Change>,
+    /// Memory for sorting, in bytes.
+    pub memory_bytes: usize,
+    /// How long to wait for others that use the database.
+    pub wait: Duration,
+}
+
+/// What a rekey did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rekeyed {
+    /// The file before.
+    pub bytes_before: u64,
+    /// The file after.
+    pub bytes_after: u64,
+}
+
+/// Pages written between two looks at whether to stop.
+const PAGES: i32 = 4096;
+
+impl Rekey {
+    /// Makes the changes. Whatever ends this before the last page is written leaves the database as it was.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] where a change can't be made, or the new file isn't what it should be; [`Error::Busy`] where
+    /// another process writes, or reads during the swap; [`Error::DiskFull`]; [`Error::Stopped`].
+    pub fn run(&self, progress: &Progress) -> Result<Rekeyed, Error> {
+        progress.enter(Phase::Check)?;
+        let failed = |source| Error::File {
+            path: self.path.clone(),
+            source,
+        };
+        // Journals lie beside the file itself, not beside a link to it.
+        let path = self.path.canonicalize().map_err(failed)?;
+        let bytes_before = path.metadata().map_err(failed)?.len();
+        if bytes_before == 0 {
+            return Err(Error::Refused {
+                change: format!("rekey {}", path.display()),
+                why: "the file is empty".to_owned(),
+            });
+        }
+        let mut snapshot = Snapshot::begin(&path, self.wait)?;
+        check_space(&path, bytes_before)?;
+        let draft = Draft::new(&snapshot.connection, &self.changes)?;
+        let settings = Settings::read(&snapshot.connection)?.changed(&draft);
+        if draft.page_bytes.is_some() && settings.is_wal {
+            return Err(Error::Refused {
+                change: "set the page size".to_owned(),
+                why: "SQLite keeps it in WAL mode; set PRAGMA journal_mode = DELETE first"
+                    .to_owned(),
+            });
+        }
+        progress.enter(Phase::Build)?;
+        let aside = Aside::create(&path)?;
+        let is_verified = self.build(&mut snapshot, &path, &aside, &draft, &settings, progress)?;
+        progress.enter(Phase::Compare)?;
+        let new = Connection::open(aside.path())?;
+        compare(&snapshot.connection, &new, &draft, &path, is_verified)?;
+        progress.enter(Phase::Swap)?;
+        self.swap(&snapshot, &new, &path, progress)?;
+        drop(snapshot);
+        Ok(Rekeyed {
+            bytes_before,
+            bytes_after: path.metadata().map_err(failed)?.len(),
+        })
+    }
+
+    /// Fills the file beside the database. Returns whether it was verified.
+    fn build(
+        &self,
+        snapshot: &mut Snapshot,
+        path: &Path,
+        aside: &Aside,
+        draft: &Draft,
+        settings: &Settings,
+        progress: &Progress,
+    ) -> Result<bool, Error> {
+        let work = Work {
+            settings,
+            memory_bytes: self.memory_bytes,
+            folder: path.parent().unwrap_or(Path::new(".")),
+            is_verified: true,
+            look: &|| progress.look().map_err(|_| Failure::Stopped),
+        };
+        let Snapshot {
+            connection, pages, ..
+        } = snapshot;
+        match apply::fill(connection, pages, aside.path(), draft, &work)? {
+            Ok(()) => Ok(true),
+            Err(_) => {
+                apply::copy_by_statements(path, aside.path(), settings, draft).map(|()| false)
+            }
+        }
+    }
+
+    /// Writes the new pages into the database, if it is as it was in the snapshot.
+    fn swap(
+        &self,
+        snapshot: &Snapshot,
+        new: &Connection,
+        path: &Path,
+        progress: &Progress,
+    ) -> Result<(), Error> {
+        snapshot.end()?;
+        let mut database = snapshot::open(path, self.wait)?;
+        let in_use = |error| snapshot::busy_or(path, "another process reads or writes it", error);
+        let refused = || Error::Busy {
+            path: path.to_owned(),
+            why: "another process reads or writes it".to_owned(),
+        };
+        {
+            let backup = Backup::new(new, &mut database).map_err(in_use)?;
+            // No page yet: this begins the exclusive transaction of the database, which lasts until the backup is
+            // done or dropped.
+            match backup.step(0).map_err(in_use)? {
+                StepResult::More => {}
+                _ => return Err(refused()),
+            }
+            if !snapshot.is_current()? {
+                return Err(Error::Busy {
+                    path: path.to_owned(),
+                    why: "another process wrote to it meanwhile".to_owned(),
+                });
+            }
+            loop {
+                progress.look()?;
+                match backup.step(PAGES).map_err(in_use)? {
+                    StepResult::More => {}
+                    StepResult::Done => break,
+                    _ => return Err(refused()),
+                }
+            }
+        }
+        if snapshot.is_wal {
+            // Whoever still reads the old content keeps the WAL; the last to close it writes it back.
+            let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+            _ = database.query_row(checkpoint, [], |row| row.get::<_, bool>(0));
+        }
+        Ok(())
+    }
+}
+
+/// Compares schema and content of the new file with what they must be. Content that was verified is not read again.
+fn compare(
+    old: &Connection,
+    new: &Connection,
+    draft: &Draft,
+    path: &Path,
+    is_verified: bool,
+) -> Result<(), Error> {
+    let mut found = check::schema_difference(&draft.new, &apply::Schema::read(new)?);
+    if !is_verified {
+        let before = State::read(old, draft, true)?;
+        found = found.or(before.difference(&State::read(new, draft, false)?));
+        found = match found {
+            None => check::damage(new)?,
+            found => found,
+        };
+    }
+    match found {
+        None => Ok(()),
+        Some(why) => Err(Error::Refused {
+            change: format!("the new content of {}", path.display()),
+            why,
+        }),
+    }
+}
+
+/// Checks that the disk has room for the new file, and for the journal or WAL of the swap.
+fn check_space(path: &Path, bytes: u64) -> Result<(), Error> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    // New file, journal, and sorted runs that are spilled.
+    let needed_bytes = bytes.saturating_mul(3);
+    match free_bytes(folder) {
+        Some(free_bytes) if free_bytes < needed_bytes => Err(Error::DiskFull {
+            path: folder.to_owned(),
+            needed_bytes,
+            free_bytes,
+        }),
+        _ => Ok(()),
+    }
+}

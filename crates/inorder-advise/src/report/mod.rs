@@ -1,0 +1,46 @@
+//! Advice as text, Markdown, JSON and a page.
+
+mod html;
+mod json;
+mod markdown;
+mod terminal;
+mod words;
+
+use crate::advice::Advice;
+
+/// How a report is to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Whether verdicts have colours.
+    pub color: bool,
+    /// Columns of a line.
+    pub width: usize,
+}
+
+/// A format of reports.
+pub struct Format {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Writes a report.
+    pub write: fn(&Advice, Look) -> String,
+}
+
+/// Every format.
+pub const FORMATS: &[Format] = &[
+    Format {
+        name: "text",
+        write: terminal::write,
+    },
+    Format {
+        name: "json",
+        write: json::write,
+    },
+    Format {
+        name: "md",
+        write: markdown::write,
+    },
+    Format {
+        name: "html",
+        write: html::write,
+    },
+];

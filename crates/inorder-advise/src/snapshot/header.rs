@@ -1,0 +1,84 @@
+//! The first page of a file, read without SQLite: <https://www.sqlite.org/fileformat2.html#the_database_header>.
+
+use crate::Error;
+use std::{fs::File, io::Read as _, path::Path};
+
+const MAGIC: &[u8] = b"SQLite format 3\0";
+/// A write-ahead log begins with one of these (<https://www.sqlite.org/fileformat2.html#walformat>).
+const WAL_MAGICS: [&[u8]; 2] = [&[0x37, 0x7f, 0x06, 0x82], &[0x37, 0x7f, 0x06, 0x83]];
+/// A rollback journal begins so.
+const JOURNAL_MAGIC: &[u8] = &[0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+/// The newest schema format and the newest file format.
+const SCHEMA_FORMAT_MAX: u32 = 4;
+const FILE_FORMAT_MAX: u32 = 2;
+/// Bytes that tell what a file is.
+const PROBED_BYTES: u64 = 4096;
+/// So many different bytes within [`PROBED_BYTES`] are those of random or compressed data.
+const RANDOM_BYTES_MIN: usize = 240;
+
+/// What the header says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Header {
+    /// Whether the file is in WAL mode.
+    pub is_wal: bool,
+}
+
+/// Reads the header of a file and refuses what SQLite couldn't read.
+pub(super) fn read(path: &Path) -> Result<Header, Error> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(PROBED_BYTES).read_to_end(&mut bytes))
+        .map_err(Error::io(path))?;
+    if bytes.is_empty() {
+        return Ok(Header { is_wal: false });
+    }
+    if !bytes.starts_with(MAGIC) || bytes.len() < 100 {
+        return Err(Error::NotADatabase {
+            path: path.into(),
+            found: looks_like(&bytes),
+        });
+    }
+    let newer = |found, known| Error::NewerFormat {
+        path: path.into(),
+        found,
+        known,
+    };
+    let file_format = u32::from(bytes[19]);
+    if file_format > FILE_FORMAT_MAX {
+        return Err(newer(format!("file format {file_format}"), FILE_FORMAT_MAX));
+    }
+    let schema_format = u32::from_be_bytes([bytes[44], bytes[45], bytes[46], bytes[47]]);
+    if schema_format > SCHEMA_FORMAT_MAX {
+        return Err(newer(
+            format!("schema format {schema_format}"),
+            SCHEMA_FORMAT_MAX,
+        ));
+    }
+    Ok(Header {
+        is_wal: file_format == 2,
+    })
+}
+
+/// What bytes that are no database look like, and what to do.
+fn looks_like(bytes: &[u8]) -> String {
+    let begins = |magic: &[u8]| bytes.starts_with(magic);
+    let mut seen = [false; 256];
+    bytes
+        .iter()
+        .for_each(|&byte| seen[usize::from(byte)] = true);
+    let different = seen.iter().filter(|&&seen| seen).count();
+    let found = if WAL_MAGICS.into_iter().any(begins) {
+        "it is the write-ahead log of one. Name the database, the same file without -wal; a log alone can't be read"
+    } else if begins(JOURNAL_MAGIC) {
+        "it is the rollback journal of one. Name the database, the same file without -journal"
+    } else if begins(&[0x1f, 0x8b]) || begins(b"PK") || begins(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        "it is compressed. Unpack it first"
+    } else if begins(MAGIC) {
+        "it ends within its header"
+    } else if bytes.len() as u64 == PROBED_BYTES && different >= RANDOM_BYTES_MIN {
+        "its bytes look random. If it is encrypted, decrypt it with the program that made it and advise on that copy"
+    } else {
+        "it begins with other bytes than `SQLite format 3`"
+    };
+    found.to_owned()
+}

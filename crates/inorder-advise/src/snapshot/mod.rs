@@ -1,0 +1,225 @@
+//! A private copy of a database whose own files are never written.
+//!
+//! SQLite's backup interface copies the pages through a connection that is read-only down to the WAL's index
+//! (`readonly_shm`, <https://www.sqlite.org/wal.html#read_only_databases>). Where SQLite would have to write for
+//! reading (a WAL without its index, a hot journal), the files are copied as they are and SQLite recovers the copy.
+
+mod folder;
+mod header;
+
+pub(crate) use folder::free_bytes;
+pub use folder::private_folder;
+
+use crate::Error;
+use header::Header;
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags,
+    backup::{Backup, StepResult},
+    ffi,
+};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+
+/// How long a lock of another process is waited for.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+/// How often files are copied again that changed meanwhile.
+const COPIES_MAX: usize = 3;
+/// The copy, the vacuumed copy and one rebuilt copy exist at a time.
+const COPIES_AT_A_TIME: u64 = 3;
+
+/// A copy of a database, page by page.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// The copy.
+    pub path: PathBuf,
+    /// Bytes of the database's main file.
+    pub file_bytes: u64,
+    /// Bytes of its write-ahead log, 0 if it has none.
+    pub wal_bytes: u64,
+    /// Whether the database is in WAL mode.
+    pub is_wal: bool,
+    /// Seconds the copy was made in, during which a lock for reading was held.
+    pub locked_s: f64,
+    /// What was particular about the copy, in sentences.
+    pub notes: Vec<String>,
+}
+
+impl Snapshot {
+    /// Copies the database `path` into `folder`.
+    ///
+    /// # Errors
+    /// [`Error::NotADatabase`], [`Error::NewerFormat`], [`Error::Locked`], [`Error::NoSpace`], and those of reading.
+    pub fn take(path: &Path, folder: &Path) -> Result<Self, Error> {
+        let header = header::read(path)?;
+        let wal = beside(path, "-wal");
+        let file_bytes = length(path);
+        let wal_bytes = length(&wal);
+        folder::check_space(folder, COPIES_AT_A_TIME * (file_bytes + wal_bytes))?;
+        let mut snapshot = Snapshot {
+            path: folder.join("copy.db"),
+            file_bytes,
+            wal_bytes,
+            is_wal: header.is_wal,
+            locked_s: 0.0,
+            notes: Vec::new(),
+        };
+        let began = Instant::now();
+        // SQLite would make the log of a database in WAL mode that has none, even to read it.
+        let is_closed = header.is_wal && !(wal.exists() && beside(path, "-shm").exists());
+        let copied = match is_closed {
+            true => None,
+            false => Some(backup(path, &snapshot.path)),
+        };
+        match copied {
+            Some(Ok(())) => {}
+            None => snapshot
+                .notes
+                .push(copy_files(path, &snapshot.path, header)?),
+            Some(Err(error)) if needs_writing(&error) => {
+                snapshot
+                    .notes
+                    .push(copy_files(path, &snapshot.path, header)?);
+            }
+            Some(Err(error)) => return Err(named(error, path)),
+        }
+        snapshot.locked_s = began.elapsed().as_secs_f64();
+        if header.is_wal && wal_bytes == 0 && wal.exists() {
+            snapshot.notes.push("Its write-ahead log is empty.".into());
+        }
+        Ok(snapshot)
+    }
+}
+
+/// Copies all pages in one read transaction.
+fn backup(path: &Path, copy: &Path) -> rusqlite::Result<()> {
+    let source = open_read_only(path)?;
+    let mut target = Connection::open(copy)?;
+    let backup = Backup::new(&source, &mut target)?;
+    let began = Instant::now();
+    loop {
+        match backup.step(-1)? {
+            StepResult::Done => return Ok(()),
+            _ if began.elapsed() > LOCK_WAIT => {
+                return Err(rusqlite::Error::SqliteFailure(
+                    ffi::Error::new(ffi::SQLITE_BUSY),
+                    None,
+                ));
+            }
+            _ => thread::sleep(Duration::from_millis(50)),
+        }
+    }
+}
+
+/// Opens a database so that neither it nor its WAL's index is written.
+fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let path = path.canonicalize().unwrap_or_else(|_| path.into());
+    let uri = format!("file://{}?mode=ro&readonly_shm=1", in_uri(&path));
+    let source = Connection::open_with_flags(uri, flags)?;
+    source.busy_timeout(LOCK_WAIT)?;
+    source.pragma_update(None, "query_only", true)?;
+    source
+        .query_row("SELECT count(*) FROM sqlite_schema", (), |row| {
+            row.get::<_, u64>(0)
+        })
+        .map(|_| source)
+        .or_else(|error| match error.sqlite_error_code() {
+            // A schema that can't be parsed, or a page that is wrong: the pages can still be copied.
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => Connection::open_with_flags(
+                format!("file://{}?mode=ro&readonly_shm=1", in_uri(&path)),
+                flags,
+            ),
+            _ => Err(error),
+        })
+}
+
+/// A path within a URI.
+fn in_uri(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt as _;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
+    let mut uri = String::new();
+    for &byte in path.as_os_str().as_bytes() {
+        if plain(byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri += &format!("%{byte:02X}");
+        }
+    }
+    uri
+}
+
+/// Tells whether SQLite would have to write in order to read.
+fn needs_writing(error: &rusqlite::Error) -> bool {
+    error
+        .sqlite_error()
+        .is_some_and(|error| matches!(error.code, ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+}
+
+/// Copies the files as they are, with a WAL or journal, which SQLite then applies to the copy.
+fn copy_files(path: &Path, copy: &Path, header: Header) -> Result<String, Error> {
+    let suffix = if header.is_wal { "-wal" } else { "-journal" };
+    let log = beside(path, suffix);
+    for _ in 0..COPIES_MAX {
+        let before = (stamp(path), stamp(&log));
+        fs::copy(path, copy).map_err(Error::io(path))?;
+        if log.exists() {
+            fs::copy(&log, beside(copy, suffix)).map_err(Error::io(&log))?;
+        }
+        if (stamp(path), stamp(&log)) == before {
+            // The first read recovers the copy; closing it ends the log.
+            let recovered = Connection::open(copy)?;
+            recovered.query_row("SELECT count(*) FROM sqlite_schema", (), |_| Ok(()))?;
+            return Ok(match (header.is_wal, log.exists()) {
+                (true, true) => {
+                    "No process has it open; its write-ahead log was applied to the copy."
+                }
+                (true, false) => {
+                    "It is in WAL mode and has no write-ahead log: no process has it open."
+                }
+                (false, true) => {
+                    "A transaction was interrupted; its journal was rolled back in the copy."
+                }
+                (false, false) => "The file was copied as it is.",
+            }
+            .into());
+        }
+    }
+    Err(Error::Locked { path: path.into() })
+}
+
+/// Length and time of a file, which change with its content.
+fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
+    let metadata = path.metadata().ok()?;
+    Some((metadata.len(), metadata.modified().ok()?))
+}
+
+/// The path of a file beside a database, such as its journal.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn length(path: &Path) -> u64 {
+    path.metadata().map_or(0, |metadata| metadata.len())
+}
+
+/// The error of a connection, in this crate's words.
+fn named(error: rusqlite::Error, path: &Path) -> Error {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            Error::Locked { path: path.into() }
+        }
+        Some(ErrorCode::NotADatabase) => Error::NotADatabase {
+            path: path.into(),
+            found: "SQLite can't read its header. If it is encrypted, decrypt it with the program that made it".into(),
+        },
+        _ => Error::Sqlite(error),
+    }
+}

@@ -1,0 +1,142 @@
+//! A time budget: in which order the trials of a run begin, and which of them are left out.
+//!
+//! Nothing here looks at a clock or at a sample. [`order`] puts first what adds most to an answer, [`Pace`] decides
+//! from elapsed time and the durations of earlier trials whether the next ones begin; [`crate::results::left_out`] tells
+//! what did not. Because a run stops by time only, never by its results, stopping does not bias its intervals.
+
+mod guess;
+mod pace;
+
+pub use pace::{Outlook, Pace};
+
+use crate::{
+    claims::TIME_REPETITIONS_MIN,
+    error::Error,
+    experiment::Experiment,
+    plan::Plan,
+    results::{Run, Status},
+};
+use std::{str::FromStr, time::Duration};
+
+/// Time that a run may take; `None` is as long as its plan takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget(pub Option<Duration>);
+
+impl Budget {
+    /// The budget of a run of all built-in experiments.
+    pub const DEFAULT: Duration = Duration::from_secs(60);
+}
+
+impl FromStr for Budget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(Budget(None));
+        }
+        let end = text.find(|c: char| !c.is_ascii_digit());
+        let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+        let seconds_per_unit = match unit {
+            "" | "s" => Some(1),
+            "m" => Some(60),
+            "h" => Some(3600),
+            _ => None,
+        };
+        let seconds = number.parse().ok().zip(seconds_per_unit);
+        match seconds.and_then(|(number, seconds): (u64, u64)| number.checked_mul(seconds)) {
+            Some(0) => Err("no trial runs in no time; `none` sets no budget".to_owned()),
+            Some(seconds) => Ok(Budget(Some(Duration::from_secs(seconds)))),
+            None => Err("write seconds, such as 60 or 60s, or 5m, 1h; or `none`".to_owned()),
+        }
+    }
+}
+
+/// What a group of trials adds to an answer, most valuable first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Stage {
+    /// The first repetition of an experiment: an answer, with exact bytes.
+    Answer,
+    /// The second repetition of an experiment that claims rest on: an interval, and so verdicts on bytes.
+    Interval,
+    /// The further repetitions that such an experiment asks for: verdicts on time.
+    Verdict,
+    /// The second repetition of an experiment without claims.
+    OtherInterval,
+    /// The repetitions up to [`TIME_REPETITIONS_MIN`] of an experiment that claims rest on.
+    LaterVerdict,
+    /// The further repetitions of an experiment without claims.
+    Narrower,
+}
+
+/// When trials are due. Trials with the same key are a unit: all of them begin, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Due {
+    stage: Stage,
+    /// Experiments without claims take turns, a repetition each. Two repetitions between the second and the fifth give no
+    /// verdict, so they are one round.
+    round: u32,
+    /// Position of the experiment in the plan: with equal stages, the earlier one goes first.
+    experiment: usize,
+}
+
+impl Due {
+    /// When a repetition, counted from 0, of the experiment at this position is due.
+    fn of(asked: &Experiment, experiment: usize, repetition: u32) -> Self {
+        let has_claims = !asked.claims.is_empty();
+        let (stage, round) = match (repetition, has_claims) {
+            (0, _) => (Stage::Answer, 0),
+            (1, true) => (Stage::Interval, 0),
+            (1, false) => (Stage::OtherInterval, 0),
+            (_, true) if repetition < asked.repetitions => (Stage::Verdict, 0),
+            (_, true) => (Stage::LaterVerdict, 0),
+            (_, false) => (Stage::Narrower, repetition),
+        };
+        Due {
+            stage,
+            round,
+            experiment,
+        }
+    }
+}
+
+/// The experiments of a run with a time budget: each with as many repetitions as a verdict on time needs.
+pub fn with_repetitions(experiments: &[Experiment]) -> Vec<Experiment> {
+    let mut experiments = experiments.to_vec();
+    for experiment in &mut experiments {
+        experiment.repetitions = experiment.repetitions.max(TIME_REPETITIONS_MIN as u32);
+    }
+    experiments
+}
+
+/// Puts the trials of a plan in order, the most informative first, and numbers them anew. The order depends on the plan and
+/// on what the experiments ask for only, so that it is the same on every machine.
+pub fn order(plan: &mut Plan, asked: &[Experiment]) {
+    let due = |cell: u64, repetition| {
+        let cell = plan.cells.iter().find(|other| other.id == cell);
+        let name = cell.map(|cell| &cell.experiment);
+        let at = asked.iter().position(|e| Some(&e.name) == name);
+        at.map(|at| Due::of(&asked[at], at, repetition))
+    };
+    // The sort is stable: the shuffled order within a repetition stays.
+    plan.trials
+        .sort_by_cached_key(|trial| due(trial.cell, trial.repetition));
+    for (at, trial) in plan.trials.iter_mut().enumerate() {
+        trial.id = at as u64 + 1;
+    }
+}
+
+/// Marks what a budget is expected to admit of a run, from guessed durations, as done.
+///
+/// # Errors
+/// As [`Pace::new`].
+pub fn forecast(run: &mut Run, budget: Duration) -> Result<(), Error> {
+    let begun = Pace::new(run, Some(budget))?.begun(Duration::ZERO);
+    run.meta.budget_s = (begun.len() < run.trials.len()).then_some(budget.as_secs());
+    for at in begun {
+        run.trials[at].status = Status::Done;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

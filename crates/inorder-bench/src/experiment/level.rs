@@ -1,0 +1,81 @@
+//! Levels of factors in words, the same in plans, tables and legends.
+
+use crate::format;
+
+/// What a factor's name says about its levels: title, unit, and what to multiply them with.
+pub fn unit_of(factor: &str) -> (String, &'static str, f64) {
+    const ENDINGS: &[(&str, &str, f64)] = &[
+        ("_bytes", "bytes", 1.0),
+        ("_kib", "bytes", 1024.0),
+        ("_mib", "bytes", 1_048_576.0),
+        ("_us", "us", 1.0),
+        ("_ms", "us", 1e3),
+        ("_s", "s", 1.0),
+    ];
+    let words = |name: &str| name.replace('_', " ");
+    ENDINGS
+        .iter()
+        .find_map(|(ending, unit, worth)| {
+            Some((words(factor.strip_suffix(ending)?), *unit, *worth))
+        })
+        .unwrap_or_else(|| match factor.split('_').next() {
+            Some("rows") => (words(factor), "rows", 1.0),
+            _ => (words(factor), "", 1.0),
+        })
+}
+
+/// A level in words: a number follows the name of its factor. `None` where the level turns the factor off.
+pub fn words(factor: &str, level: &str) -> Option<String> {
+    match (factor, level) {
+        ("key_after", "same") | ("rows_per_sort", "0") => return None,
+        ("first_shard_cpu_percent", "100") => return Some("no shard held back".to_owned()),
+        ("first_shard_cpu_percent", percent) => {
+            return Some(format!("first shard at {percent}% of a core"));
+        }
+        ("partition", by) => return Some(format!("by {by}")),
+        ("key_after", kind) => return Some(format!("then {kind}")),
+        ("presort", "none") => return Some("unsorted".to_owned()),
+        ("presort", "prefix8") => return Some("sorted by 8 bytes".to_owned()),
+        ("presort", "key") => return Some("sorted by key".to_owned()),
+        (_, "true" | "false") => return Some(format!("{factor} {level}")),
+        _ => {}
+    }
+    let Ok(number) = level.parse::<f64>() else {
+        return Some(level.to_owned());
+    };
+    let (title, unit, worth) = unit_of(factor);
+    Some(match (unit, title.strip_prefix("rows per ")) {
+        ("rows", Some(whole)) => format!("{} per {whole}", format::quantity(number, "")),
+        ("rows", None) => format::quantity(number, "rows"),
+        _ => format!("{title} {}", format::quantity(number * worth, unit)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_factors_carry_their_unit() {
+        assert_eq!(unit_of("cache_kib"), ("cache".into(), "bytes", 1024.0));
+        assert_eq!(
+            unit_of("rows_per_transaction"),
+            ("rows per transaction".into(), "rows", 1.0)
+        );
+        assert_eq!(unit_of("writers"), ("writers".into(), "", 1.0));
+    }
+
+    #[test]
+    fn levels_read_as_a_person_says_them() {
+        let say = |factor, level| words(factor, level).unwrap_or_default();
+        assert_eq!(say("key", "uuid4"), "uuid4");
+        assert_eq!(say("cache_kib", "2048"), "cache 2 MiB");
+        assert_eq!(say("payload_bytes", "16"), "payload 16 B");
+        assert_eq!(say("rows", "100000"), "100,000 rows");
+        assert_eq!(say("rows_per_transaction", "1000"), "1,000 per transaction");
+        assert_eq!(say("presort", "none"), "unsorted");
+        assert_eq!(say("writers", "4"), "writers 4");
+        assert_eq!(say("foreign_keys", "true"), "foreign_keys true");
+        assert_eq!(words("rows_per_sort", "0"), None);
+    }
+}

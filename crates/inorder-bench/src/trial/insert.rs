@@ -1,0 +1,338 @@
+//! Inserts the rows of the measured table: they are generated, sorted, inserted and committed, each phase timed apart.
+
+use super::{
+    order::{self, Order, Stretch},
+    rows::{Kept, RowMaker},
+    sampler::Sampler,
+};
+use crate::{
+    clock::{Clock, Phase, Phases},
+    error::Error,
+    experiment::factors::Setup,
+    generate::{Presort, presort},
+    results::Sample,
+};
+use inorder_engine::{Batch, Database, Retry, Value, Writer};
+use std::sync::{
+    Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+/// Rows made at once where transactions are small: enough that one clock read per batch costs next to nothing.
+const ROWS_MADE_TOGETHER: u64 = 8192;
+/// Transactions smaller than this share clock reads: one in so many is split into phases.
+const ROWS_TO_TIME_EACH: u64 = 256;
+
+/// What the writers share.
+struct Shared<'a> {
+    /// One for all writers, or one for each.
+    makers: Vec<RowMaker>,
+    kept: Kept,
+    order: Option<Order>,
+    rows_made: u64,
+    sampler: Sampler<'a>,
+}
+
+/// What is kept of the rows as they go by.
+pub struct Watched {
+    /// A sample of their keys.
+    pub kept: Kept,
+    /// How they are ordered, where that is asked for.
+    pub order: Option<Order>,
+}
+
+/// Inserts the rows of the measured table with the setup's writers. Returns a sample of its keys and the samples
+/// of the growth probes.
+///
+/// # Errors
+/// The first writer's error; the others stop.
+pub fn insert_rows(
+    database: &dyn Database,
+    table: &str,
+    setup: &Setup,
+    makers: Vec<RowMaker>,
+    watched: Watched,
+    sampler: Sampler<'_>,
+) -> Result<(Batch, Vec<Sample>), Error> {
+    let names: Vec<String> = makers[0].names().iter().map(|&n| n.to_owned()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut writers = Vec::new();
+    for _ in 0..setup.writers {
+        writers.push(database.writer(table, &names, Retry::default())?);
+    }
+    let shared = Mutex::new(Shared {
+        makers,
+        kept: watched.kept,
+        order: watched.order,
+        rows_made: 0,
+        sampler,
+    });
+    let stop = AtomicBool::new(false);
+    lock(&shared).sampler.start(database);
+    let mut results: Vec<Result<(), Error>> = Vec::new();
+    if let [writer] = &mut writers[..] {
+        results.push(work(0, writer.as_mut(), database, setup, &shared, &stop));
+    } else {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = writers
+                .iter_mut()
+                .enumerate()
+                .map(|(number, writer)| {
+                    let (shared, stop) = (&shared, &stop);
+                    scope.spawn(move || {
+                        let done = work(number, writer.as_mut(), database, setup, shared, stop);
+                        if done.is_err() {
+                            stop.store(true, Ordering::Relaxed);
+                        }
+                        done
+                    })
+                })
+                .collect();
+            results = threads
+                .into_iter()
+                .map(|t| {
+                    t.join()
+                        .unwrap_or_else(|_| Err(Error::Trial("a writer panicked".to_owned())))
+                })
+                .collect();
+        });
+    }
+    results.into_iter().collect::<Result<(), Error>>()?;
+    drop(writers);
+    let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut samples = shared.sampler.finish(database)?;
+    let inversions = shared.order.iter().flat_map(Order::inversions);
+    samples.extend(inversions.map(|(part, count)| Sample {
+        probe: "inversions".to_owned(),
+        part: part.to_owned(),
+        rows: setup.rows,
+        value: count.map(|count| count as f64),
+    }));
+    Ok((shared.kept.into_batch(), samples))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Rows made (and sorted) together. Transactions may reach over a batch's edges, but where rows of
+/// one parent are to share a transaction, several writers must get whole transactions.
+fn rows_together(setup: &Setup) -> u64 {
+    let unit = setup.rows_per_transaction;
+    match (setup.presort, setup.writers) {
+        (Presort::None, 1) if unit < ROWS_MADE_TOGETHER => ROWS_MADE_TOGETHER / unit * unit,
+        (Presort::None, _) => unit,
+        (_, _) => setup.sort_rows(),
+    }
+}
+
+/// One writer: takes rows until none are left.
+fn work(
+    number: usize,
+    writer: &mut dyn Writer,
+    database: &dyn Database,
+    setup: &Setup,
+    shared: &Mutex<Shared<'_>>,
+    stop: &AtomicBool,
+) -> Result<(), Error> {
+    let mut transactions = Transactions::new(writer, database, setup, shared);
+    while !stop.load(Ordering::Relaxed) {
+        let Some((batch, first_row)) = next_batch(number, setup, shared) else {
+            return transactions.end();
+        };
+        transactions
+            .write(&batch)
+            .map_err(|error| explain(error, &lock(shared).makers[0].names(), &batch, first_row))?;
+    }
+    Ok(())
+}
+
+/// Adds the row's number and values to the error of a constraint: the engine names no column where a foreign key or a
+/// type is violated.
+pub(super) fn explain(error: Error, names: &[&str], batch: &Batch, first_row: u64) -> Error {
+    match error {
+        Error::Engine(inorder_engine::Error::Row {
+            table,
+            row,
+            message,
+        }) => {
+            let columns = names.iter().zip(&batch.columns);
+            let values: Vec<String> = columns
+                .map(|(name, column)| format!("{name} = {}", shown(&column.value(row))))
+                .collect();
+            Error::Trial(format!(
+                "row {} of table `{table}` breaks a constraint: {message} ({}); \
+                 change the column's recipe or the constraint",
+                first_row + row as u64 + 1,
+                values.join(", ")
+            ))
+        }
+        other => other,
+    }
+}
+
+/// Characters or bytes of a value that an error message shows.
+const SHOWN_MAX: usize = 20;
+
+/// A value as an error message shows it.
+fn shown(value: &Value) -> String {
+    let more = |length: usize| if length > SHOWN_MAX { "…" } else { "" };
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Integer(integer) => integer.to_string(),
+        Value::Real(real) => real.to_string(),
+        Value::Text(text) => {
+            let begin: String = text.chars().take(SHOWN_MAX).collect();
+            format!("'{begin}{}'", more(text.chars().count()))
+        }
+        Value::Blob(blob) => {
+            let begin = blob.iter().take(SHOWN_MAX);
+            let digits: String = begin.map(|byte| format!("{byte:02x}")).collect();
+            format!("x'{digits}{}'", more(blob.len()))
+        }
+    }
+}
+
+/// Makes and sorts the next rows, both timed. Returns them with the number of the first.
+fn next_batch(writer: usize, setup: &Setup, shared: &Mutex<Shared<'_>>) -> Option<(Batch, u64)> {
+    let mut guard = lock(shared);
+    let shared = &mut *guard;
+    let rows = rows_together(setup).min(setup.rows - shared.rows_made);
+    if rows == 0 {
+        return None;
+    }
+    let first_row = shared.rows_made;
+    shared.rows_made += rows;
+    let mut clock = Clock::start();
+    let own = writer % shared.makers.len();
+    let maker = &mut shared.makers[own];
+    let mut batch = maker.make(rows as usize);
+    shared.sampler.phases.add(Phase::Generate, clock.lap());
+    if let Some(order) = &mut shared.order {
+        order.made(&batch);
+        clock.lap();
+    }
+    if setup.presort != Presort::None {
+        presort(&mut batch, maker.key_columns(), setup.presort);
+        shared.sampler.phases.add(Phase::Sort, clock.lap());
+    }
+    shared.kept.look(&batch);
+    shared.sampler.count_user_bytes(&batch);
+    Some((batch, first_row))
+}
+
+/// Cuts batches into transactions, which may reach over their edges.
+struct Transactions<'a, 's> {
+    writer: &'a mut dyn Writer,
+    database: &'a dyn Database,
+    shared: &'a Mutex<Shared<'s>>,
+    rows_max: u64,
+    /// One transaction in this many is split into phases.
+    stride: u64,
+    begun: u64,
+    rows_open: u64,
+    /// The columns of keys, where their order is asked for, and the keys that are open.
+    key_columns: Option<Vec<usize>>,
+    open: Option<Stretch>,
+    retries_told: u64,
+    /// Time since phases were last passed to the sampler.
+    since: Clock,
+    /// What the transactions that were split since then took.
+    split: Phases,
+}
+
+impl<'a, 's> Transactions<'a, 's> {
+    fn new(
+        writer: &'a mut dyn Writer,
+        database: &'a dyn Database,
+        setup: &Setup,
+        shared: &'a Mutex<Shared<'s>>,
+    ) -> Self {
+        Transactions {
+            writer,
+            database,
+            shared,
+            rows_max: setup.rows_per_transaction,
+            stride: (ROWS_TO_TIME_EACH / setup.rows_per_transaction).max(1),
+            begun: 0,
+            rows_open: 0,
+            key_columns: lock(shared).order.as_ref().map(Order::key_columns),
+            open: None,
+            retries_told: 0,
+            since: Clock::start(),
+            split: Phases::default(),
+        }
+    }
+
+    /// Writes a batch; transactions that fill up are committed.
+    fn write(&mut self, batch: &Batch) -> Result<(), Error> {
+        self.since = Clock::start();
+        let mut row = 0;
+        while row < batch.rows() {
+            let until = batch
+                .rows()
+                .min(row + (self.rows_max - self.rows_open) as usize);
+            let mut clock = self.begun.is_multiple_of(self.stride).then(Clock::start);
+            if self.rows_open == 0 {
+                self.writer.begin()?;
+            }
+            self.writer.insert(batch, row..until)?;
+            self.split.lap(Phase::Insert, clock.as_mut());
+            if let Some(key_columns) = &self.key_columns {
+                order::append(&mut self.open, Stretch::of(batch, key_columns, row..until));
+            }
+            self.rows_open += (until - row) as u64;
+            row = until;
+            if self.rows_open == self.rows_max {
+                self.commit(clock)?;
+            }
+        }
+        self.tell();
+        Ok(())
+    }
+
+    /// Commits what is open, and lets the sampler look where one is due.
+    fn commit(&mut self, mut clock: Option<Clock>) -> Result<(), Error> {
+        self.writer.commit()?;
+        self.split.lap(Phase::Commit, clock.as_mut());
+        self.writer.checkpoint_if_due()?;
+        self.split.lap(Phase::Checkpoint, clock.as_mut());
+        self.begun += 1;
+        let rows = std::mem::take(&mut self.rows_open);
+        let open = self.open.take();
+        let is_due = {
+            let mut shared = lock(self.shared);
+            if let Some(order) = &mut shared.order {
+                order.committed(open);
+            }
+            shared.sampler.committed(rows)
+        };
+        if is_due {
+            self.tell();
+            lock(self.shared).sampler.sample(self.database);
+            self.since = Clock::start();
+        }
+        Ok(())
+    }
+
+    /// Tells the sampler what was spent since the last time, in the proportions of the split.
+    fn tell(&mut self) {
+        let spent = self.since.lap();
+        let split = std::mem::take(&mut self.split);
+        let retries = self.writer.retries();
+        let mut shared = lock(self.shared);
+        shared.sampler.phases.add_split(&split, spent);
+        shared.sampler.retries += retries - self.retries_told;
+        self.retries_told = retries;
+    }
+
+    /// Commits the last, smaller transaction.
+    fn end(&mut self) -> Result<(), Error> {
+        if self.rows_open > 0 {
+            self.since = Clock::start();
+            self.commit(Some(Clock::start()))?;
+            self.tell();
+        }
+        Ok(())
+    }
+}

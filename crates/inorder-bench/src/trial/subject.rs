@@ -1,0 +1,41 @@
+//! The measured table, and how its rows are found.
+
+use crate::experiment::{Experiment, factors::Setup};
+use inorder_engine::{Batch, Database};
+
+/// The measured table, as the trial made it.
+pub struct Subject<'a> {
+    /// Its database.
+    pub database: &'a dyn Database,
+    /// The levels in force.
+    pub setup: &'a Setup,
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Its name.
+    pub table: &'a str,
+    /// Columns that a row is found by: the primary key, or the first column filled.
+    pub by: Vec<String>,
+    /// Its name as SQL writes it.
+    pub table_sql: String,
+    /// Those columns as SQL writes them.
+    pub by_sql: Vec<String>,
+    /// How the engine finds a row by them.
+    pub lookup: Lookup,
+    /// A sample of their values.
+    pub kept: Batch,
+}
+
+/// How a row is found.
+#[derive(Clone, Copy, Debug)]
+pub struct Lookup {
+    /// Whether by an index, or by the order of the table itself.
+    pub is_indexed: bool,
+    /// Whether by the primary key, which no two rows share.
+    pub is_unique: bool,
+}
+
+/// The condition `a = ? AND b = ?`.
+pub fn equals(columns: &[String]) -> String {
+    let terms: Vec<String> = columns.iter().map(|name| format!("{name} = ?")).collect();
+    terms.join(" AND ")
+}

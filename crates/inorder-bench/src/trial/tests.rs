@@ -1,0 +1,324 @@
+//! Every guard of a trial, seen failing: SQLite behind an engine with one fault.
+
+use super::*;
+use inorder_engine::{
+    Column, ColumnInfo, EngineInfo, Error as EngineError, Found, Io, KernelCheck, PageFill, Reader,
+    Retry, Settings, TableShape, Tree, Writer,
+};
+use inorder_key::{Encoding, KeyKind};
+use std::ops::Range;
+
+/// What is wrong with the engine.
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    Nothing,
+    LosesARow,
+    StoresARowTwice,
+    StoresAnotherKey,
+    CountsOneRowLess,
+    /// Finds no row by the key once rows are counted.
+    FindsNoKey,
+    FindsAKeyTwice,
+    /// Loses sight of rows after they were read back.
+    FindsNothingInLookUps,
+    /// Can't say how large it is, how its trees lie, nor what it does.
+    IsBlind,
+}
+use Fault::*;
+
+/// The row of the load that the fault is in.
+const FAULTY_ROW: u64 = 42;
+
+/// SQLite with a fault.
+struct Faulty(Fault);
+
+fn sqlite() -> &'static dyn Engine {
+    inorder_engine::engine("sqlite").unwrap()
+}
+
+impl Engine for Faulty {
+    fn name(&self) -> &'static str {
+        sqlite().name()
+    }
+    fn found(&self) -> Result<Vec<Found>, EngineError> {
+        sqlite().found()
+    }
+    fn kernel_check(&self) -> KernelCheck {
+        sqlite().kernel_check()
+    }
+    fn info(&self) -> Result<EngineInfo, EngineError> {
+        sqlite().info()
+    }
+    fn key_type(&self, kind: KeyKind, encoding: Encoding) -> Option<&'static str> {
+        sqlite().key_type(kind, encoding)
+    }
+    fn create_table(&self, shape: &TableShape<'_>) -> Result<String, String> {
+        sqlite().create_table(shape)
+    }
+    fn create(&self, folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, EngineError> {
+        let database = sqlite().create(folder, settings)?;
+        Ok(Box::new(FaultyDatabase(self.0, database)))
+    }
+}
+
+struct FaultyDatabase(Fault, Box<dyn Database>);
+
+impl FaultyDatabase {
+    /// What SQLite says, or that a blind engine can't.
+    fn seen<T>(
+        &self,
+        see: impl FnOnce(&dyn Database) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        if self.0 == IsBlind {
+            return Err(EngineError::Unsupported {
+                engine: "blind",
+                what: "see".to_owned(),
+            });
+        }
+        see(self.1.as_ref())
+    }
+}
+
+impl Database for FaultyDatabase {
+    fn execute(&self, sql: &str) -> Result<(), EngineError> {
+        self.1.execute(sql)
+    }
+    fn columns(&self, table: &str) -> Result<Vec<ColumnInfo>, EngineError> {
+        self.1.columns(table)
+    }
+    fn settings(&self) -> Result<Vec<(String, String)>, EngineError> {
+        self.1.settings()
+    }
+    fn writer(
+        &self,
+        table: &str,
+        columns: &[&str],
+        retry: Retry,
+    ) -> Result<Box<dyn Writer>, EngineError> {
+        Ok(Box::new(FaultyWriter {
+            fault: self.0,
+            writer: self.1.writer(table, columns, retry)?,
+            rows: 0,
+        }))
+    }
+    fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, EngineError> {
+        self.1.finds_by_index(table, columns)
+    }
+    fn is_in_sight(&self) -> bool {
+        self.0 != IsBlind
+    }
+    fn reader(&self, sql: &str) -> Result<Box<dyn Reader>, EngineError> {
+        let reader = self.1.reader(sql)?;
+        let is_look_up = sql.starts_with("SELECT *");
+        Ok(match self.0 {
+            FindsNoKey => Box::new(FaultyReader(reader, |_| 0)),
+            FindsNothingInLookUps if is_look_up => Box::new(FaultyReader(reader, |_| 0)),
+            FindsAKeyTwice => Box::new(FaultyReader(reader, |found| 2 * found)),
+            _ => reader,
+        })
+    }
+    fn io(&self) -> Io {
+        self.seen(|database| Ok(database.io())).unwrap_or_default()
+    }
+    fn quiesce(&self) -> Result<(), EngineError> {
+        self.1.quiesce()
+    }
+    fn count(&self, table: &str) -> Result<u64, EngineError> {
+        let rows = self.1.count(table)?;
+        Ok(rows - u64::from(self.0 == CountsOneRowLess))
+    }
+    fn size_bytes(&self) -> Result<u64, EngineError> {
+        self.seen(|database| database.size_bytes())
+    }
+    fn structure(&self) -> Result<Vec<Tree>, EngineError> {
+        self.seen(|database| database.structure())
+    }
+    fn page_fill(&self, tree: &str) -> Result<PageFill, EngineError> {
+        self.1.page_fill(tree)
+    }
+    fn vacuum(&self) -> Result<(), EngineError> {
+        self.seen(|database| database.vacuum())
+    }
+    fn query_plan(&self, sql: &str) -> Result<Vec<String>, EngineError> {
+        self.1.query_plan(sql)
+    }
+}
+
+struct FaultyWriter {
+    fault: Fault,
+    writer: Box<dyn Writer>,
+    rows: u64,
+}
+
+impl Writer for FaultyWriter {
+    fn begin(&mut self) -> Result<(), EngineError> {
+        self.writer.begin()
+    }
+    fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), EngineError> {
+        let first = self.rows;
+        self.rows += rows.len() as u64;
+        if !(first..self.rows).contains(&FAULTY_ROW) {
+            return self.writer.insert(batch, rows);
+        }
+        let at = rows.start + (FAULTY_ROW - first) as usize;
+        self.writer.insert(batch, rows.start..at)?;
+        match self.fault {
+            LosesARow => {}
+            StoresAnotherKey => {
+                let mut other = batch.clone();
+                let Column::Fixed {
+                    width_bytes, bytes, ..
+                } = &mut other.columns[0]
+                else {
+                    panic!("the key is bytes");
+                };
+                bytes[at * *width_bytes] ^= 0xff;
+                self.writer.insert(&other, at..at + 1)?;
+            }
+            _ => self.writer.insert(batch, at..at + 1)?,
+        }
+        if self.fault == StoresARowTwice {
+            self.writer.insert(batch, at..at + 1)?;
+        }
+        self.writer.insert(batch, at + 1..rows.end)
+    }
+    fn commit(&mut self) -> Result<(), EngineError> {
+        self.writer.commit()
+    }
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        self.writer.rollback()
+    }
+    fn checkpoint_if_due(&mut self) -> Result<bool, EngineError> {
+        self.writer.checkpoint_if_due()
+    }
+    fn retries(&self) -> u64 {
+        self.writer.retries()
+    }
+}
+
+/// Reads, and says that it found another number of rows.
+struct FaultyReader(Box<dyn Reader>, fn(u64) -> u64);
+
+impl Reader for FaultyReader {
+    fn query(&mut self, batch: &Batch, row: usize) -> Result<u64, EngineError> {
+        self.0.query(batch, row).map(self.1)
+    }
+}
+
+/// A trial of 100 rows on an engine with a fault.
+fn run_with(fault: Fault, layout: &str) -> Result<Outcome, Error> {
+    let text =
+        "title = \"t\"\nquestion = \"q\"\nexpect = \"e\"\n[reads]\npoints = 10\nranges = 10\n";
+    let folder = tempfile::tempdir().unwrap();
+    let levels = [
+        ("rows", "100"),
+        ("rows_per_transaction", "30"),
+        ("key", "uuid7"),
+        ("layout", layout),
+    ];
+    let spec = TrialSpec {
+        file: "faulty.toml".to_owned(),
+        text: text.to_owned(),
+        scale: Scale::Quick,
+        overrides: Overrides::default(),
+        levels: levels
+            .map(|(factor, level)| (factor.to_owned(), level.to_owned()))
+            .into(),
+        repetition: 0,
+        seed: 1,
+        folder: folder.path().to_owned(),
+        is_rehearsal: false,
+    };
+    let experiment = spec.experiment()?;
+    let setup = confined_setup(&spec, &experiment)?;
+    run_on(&Faulty(fault), &spec, &experiment, &setup, &mut |_| {})
+}
+
+#[test]
+fn a_trial_without_a_fault_passes() {
+    for layout in ["rowid", "without-rowid", "no-key"] {
+        let outcome = run_with(Nothing, layout).unwrap();
+        let stored = |s: &&Sample| s.probe == "rows_stored";
+        let sample = outcome.samples.iter().find(stored).unwrap();
+        assert_eq!(sample.value, Some(100.0));
+    }
+}
+
+#[test]
+fn a_trial_fails_where_rows_or_keys_are_wrong() {
+    for (fault, layout, message) in [
+        (
+            LosesARow,
+            "rowid",
+            "table `event` holds 99 rows after 100 were inserted",
+        ),
+        (
+            StoresARowTwice,
+            "no-key",
+            "table `event` holds 101 rows after 100 were inserted",
+        ),
+        (
+            StoresARowTwice,
+            "rowid",
+            "row 43 of table `event` breaks a constraint: UNIQUE constraint failed",
+        ),
+        (
+            CountsOneRowLess,
+            "rowid",
+            "table `event` holds 99 rows after 100 were inserted",
+        ),
+        (
+            StoresAnotherKey,
+            "without-rowid",
+            "a key that was inserted into `event` isn't found again (id = ",
+        ),
+        (
+            FindsNoKey,
+            "rowid",
+            "a key that was inserted into `event` isn't found again (id = ",
+        ),
+        (
+            FindsAKeyTwice,
+            "rowid",
+            "a key that was inserted into `event` is found more than once (id = ",
+        ),
+        (
+            FindsNothingInLookUps,
+            "rowid",
+            "a look-up of a stored key found no row (",
+        ),
+    ] {
+        let error = run_with(fault, layout).expect_err(message).to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
+}
+
+#[test]
+fn what_an_engine_cannot_see_is_null() {
+    let seen = run_with(Nothing, "rowid").unwrap().samples;
+    let blind = run_with(IsBlind, "rowid").unwrap().samples;
+    let of = |samples: &[Sample], probe: &str| -> Vec<Option<f64>> {
+        let whole = |s: &&Sample| s.probe == probe && s.part.is_empty();
+        samples.iter().filter(whole).map(|s| s.value).collect()
+    };
+    for probe in [
+        "cpu_s",
+        "engine_written_bytes",
+        "engine_syncs_calls",
+        "process_written_bytes",
+        "block_written_bytes",
+        "peak_memory_bytes",
+        "size_bytes",
+        "size_vacuumed_bytes",
+    ] {
+        let values = of(&blind, probe);
+        assert!(!values.is_empty(), "{probe} isn't sampled");
+        assert!(values.iter().all(Option::is_none), "{probe}: {values:?}");
+        let is_observed = of(&seen, probe).iter().any(Option::is_some);
+        assert!(is_observed, "{probe} is seen where the engine isn't blind");
+    }
+    // Wall time and rows can be seen of any engine.
+    for probe in ["wall_s", "rows_stored", "user_bytes"] {
+        assert!(of(&blind, probe).iter().all(Option::is_some), "{probe}");
+    }
+}

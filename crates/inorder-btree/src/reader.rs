@@ -1,0 +1,321 @@
+//! The trees of a file that is there, read page by page without SQLite.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+use crate::error::{Error, Result};
+use crate::geometry::{Geometry, PageKind};
+use crate::header::HEADER_BYTES;
+use crate::options::Options;
+use crate::record::varint;
+
+/// SQLite's own limit of how deep a tree is (`BTCURSOR_MAX_DEPTH`).
+const DEPTH_MAX: usize = 20;
+
+/// Bytes read at once where pages come one after another.
+const AHEAD_BYTES: usize = 1 << 18;
+
+/// Reads the entries of trees in the order in which SQLite keeps them.
+///
+/// The file must not change meanwhile and have no journal or WAL that belongs to it: hold a read transaction of
+/// SQLite, or read a private copy. Closing the file gives up the process's locks on it (POSIX), so close it after
+/// the connections.
+///
+/// ```
+/// # use inorder_btree::{Builder, Options, SchemaEntry, Reader, Error};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let file = tempfile::tempfile()?;
+/// # let mut table = Builder::create(file, Options::default())?.table()?;
+/// # table.push(7, &[2, 9])?;
+/// # let (builder, root) = table.finish()?;
+/// # let file = builder.finish(&[])?;
+/// let mut reader = Reader::new(file)?;
+/// let mut rowids = Vec::new();
+/// reader.table(root, |rowid, _record| {
+///     rowids.push(rowid);
+///     Ok::<_, Error>(())
+/// })?;
+/// assert_eq!(rowids, [7]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Reader {
+    file: File,
+    geometry: Geometry,
+    reserved_bytes: u8,
+    pages: u32,
+    schema_format: u32,
+    /// Pages that were read at once, the first one's number and how many they are.
+    ahead: Vec<u8>,
+    ahead_first: u32,
+    ahead_pages: u32,
+    /// The page that was asked for last, and how many came one after another until then.
+    last: u32,
+    run: u32,
+    /// A page for each level of a tree, and a payload that is in several pages.
+    levels: Vec<Vec<u8>>,
+    payload: Vec<u8>,
+    /// Pages that a tree may still have.
+    left: u32,
+}
+
+impl Reader {
+    /// Reads the file's header.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Malformed`] where it isn't SQLite's, and what reading brings.
+    pub fn new(file: File) -> Result<Self> {
+        let mut header = [0; HEADER_BYTES];
+        file.read_exact_at(&mut header, 0).map_err(Error::Read)?;
+        let number = |at: usize| {
+            u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+        };
+        let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
+            1 => 65536,
+            bytes => u32::from(bytes),
+        };
+        let options = Options {
+            page_bytes,
+            reserved_bytes: header[20],
+            ..Options::default()
+        };
+        if !header.starts_with(b"SQLite format 3\0") || options.check().is_err() {
+            return Err(Error::Malformed { page: 1 });
+        }
+        let bytes = file.metadata().map_err(Error::Read)?.len();
+        Ok(Reader {
+            geometry: Geometry::new(&options),
+            reserved_bytes: header[20],
+            pages: u32::try_from(bytes / u64::from(page_bytes)).unwrap_or(u32::MAX),
+            schema_format: number(44),
+            ahead: vec![0; AHEAD_BYTES.max(page_bytes as usize)],
+            ahead_first: 0,
+            ahead_pages: 0,
+            last: 0,
+            run: 0,
+            levels: Vec::new(),
+            payload: Vec::new(),
+            left: 0,
+            file,
+        })
+    }
+
+    /// Bytes at the end of each page that extensions keep for themselves.
+    #[must_use]
+    pub fn reserved_bytes(&self) -> u8 {
+        self.reserved_bytes
+    }
+
+    /// The format of the schema: 4 where descending indexes are kept so.
+    #[must_use]
+    pub fn schema_format(&self) -> u32 {
+        self.schema_format
+    }
+
+    /// Gives each row of the table at this root page, by rowid.
+    ///
+    /// # Errors
+    ///
+    /// What `row` returns; [`Error::Malformed`] and what reading brings.
+    pub fn table<E, F>(&mut self, root: u32, mut row: F) -> std::result::Result<(), E>
+    where
+        E: From<Error>,
+        F: FnMut(i64, &[u8]) -> std::result::Result<(), E>,
+    {
+        self.left = self.pages;
+        self.walk(root, 0, true, &mut row)
+    }
+
+    /// Gives each entry of the index, or row of the WITHOUT ROWID table, at this root page, in its order.
+    ///
+    /// # Errors
+    ///
+    /// As [`table`](Self::table).
+    pub fn index<E, F>(&mut self, root: u32, mut entry: F) -> std::result::Result<(), E>
+    where
+        E: From<Error>,
+        F: FnMut(&[u8]) -> std::result::Result<(), E>,
+    {
+        self.left = self.pages;
+        self.walk(root, 0, false, &mut |_, record: &[u8]| entry(record))
+    }
+
+    fn walk<E, F>(
+        &mut self,
+        number: u32,
+        depth: usize,
+        is_table: bool,
+        row: &mut F,
+    ) -> std::result::Result<(), E>
+    where
+        E: From<Error>,
+        F: FnMut(i64, &[u8]) -> std::result::Result<(), E>,
+    {
+        let malformed = Error::Malformed { page: number };
+        if depth >= DEPTH_MAX {
+            return Err(malformed.into());
+        }
+        if self.levels.len() <= depth {
+            self.levels.resize_with(depth + 1, Vec::new);
+        }
+        let mut page = std::mem::take(&mut self.levels[depth]);
+        page.resize(self.geometry.page, 0);
+        self.load(number, &mut page)?;
+        let cells = Cells::new(&page, number, self.geometry.usable).ok_or(malformed)?;
+        let is_right_kind = match is_table {
+            true => matches!(cells.kind, PageKind::TableLeaf | PageKind::TableInterior),
+            false => matches!(cells.kind, PageKind::IndexLeaf | PageKind::IndexInterior),
+        };
+        if !is_right_kind {
+            return Err(Error::Malformed { page: number }.into());
+        }
+        for at in 0..cells.count {
+            let malformed = || Error::Malformed { page: number };
+            let mut cell = cells.cell(at).ok_or_else(malformed)?;
+            if cells.kind.is_interior() {
+                let (child, rest) = cell.split_first_chunk().ok_or_else(malformed)?;
+                self.walk(u32::from_be_bytes(*child), depth + 1, is_table, row)?;
+                cell = rest;
+            }
+            if cells.kind != PageKind::TableInterior {
+                let (rowid, payload) = self.payload(cells.kind, cell).ok_or_else(malformed)?;
+                match payload {
+                    Payload::Whole(payload) => row(rowid, payload)?,
+                    Payload::Split { local, bytes, next } => {
+                        let mut whole = std::mem::take(&mut self.payload);
+                        self.gather(local, bytes, next, &mut whole)?;
+                        let result = row(rowid, &whole);
+                        self.payload = whole;
+                        result?;
+                    }
+                }
+            }
+        }
+        if let Some(child) = cells.right_child {
+            self.walk(child, depth + 1, is_table, row)?;
+        }
+        self.levels[depth] = page;
+        Ok(())
+    }
+
+    /// The rowid of a cell, or 0, and its payload.
+    #[inline]
+    fn payload<'a>(&self, kind: PageKind, cell: &'a [u8]) -> Option<(i64, Payload<'a>)> {
+        let (bytes, mut at) = varint::read(cell)?;
+        let bytes = usize::try_from(bytes).ok()?;
+        let mut rowid = 0;
+        if kind == PageKind::TableLeaf {
+            let (number, read) = varint::read(&cell[at..])?;
+            rowid = number as i64;
+            at += read;
+        }
+        let local_bytes = self.geometry.local_bytes(kind, bytes);
+        let (local, rest) = cell.get(at..)?.split_at_checked(local_bytes)?;
+        if local_bytes == bytes {
+            return Some((rowid, Payload::Whole(local)));
+        }
+        let next = u32::from_be_bytes(*rest.first_chunk()?);
+        Some((rowid, Payload::Split { local, bytes, next }))
+    }
+
+    /// Puts a payload together that goes on in overflow pages.
+    fn gather(
+        &mut self,
+        local: &[u8],
+        bytes: usize,
+        mut next: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        out.clear();
+        out.extend_from_slice(local);
+        let mut page = vec![0; self.geometry.page];
+        while out.len() < bytes {
+            self.load(next, &mut page)?;
+            let part = self.geometry.overflow_bytes().min(bytes - out.len());
+            out.extend_from_slice(&page[4..][..part]);
+            next = u32::from_be_bytes([page[0], page[1], page[2], page[3]]);
+        }
+        Ok(())
+    }
+
+    /// Reads a page of a tree. More are read with it where pages come one after another.
+    #[inline]
+    fn load(&mut self, number: u32, page: &mut [u8]) -> Result<()> {
+        if number == 0 || number > self.pages || self.left == 0 {
+            return Err(Error::Malformed { page: number });
+        }
+        self.left -= 1;
+        let is_ahead = (self.ahead_first..self.ahead_first + self.ahead_pages).contains(&number);
+        if !is_ahead {
+            // Pages of other trees, or of overflow, may lie between.
+            let is_near = number > self.last && number - self.last < 8;
+            self.run = if is_near { self.run + 1 } else { 0 };
+            let most = (self.ahead.len() / self.geometry.page) as u32;
+            let wanted = 1u32.checked_shl(self.run.min(16)).unwrap_or(1).min(most);
+            let count = wanted.min(self.pages - number + 1);
+            let bytes = count as usize * self.geometry.page;
+            let offset = u64::from(number - 1) * self.geometry.page as u64;
+            self.file
+                .read_exact_at(&mut self.ahead[..bytes], offset)
+                .map_err(Error::Read)?;
+            (self.ahead_first, self.ahead_pages) = (number, count);
+        }
+        self.last = number;
+        let at = (number - self.ahead_first) as usize * self.geometry.page;
+        page.copy_from_slice(&self.ahead[at..][..self.geometry.page]);
+        Ok(())
+    }
+}
+
+enum Payload<'a> {
+    Whole(&'a [u8]),
+    Split {
+        local: &'a [u8],
+        bytes: usize,
+        next: u32,
+    },
+}
+
+/// The cells of a page.
+struct Cells<'a> {
+    kind: PageKind,
+    count: usize,
+    offsets: &'a [u8],
+    /// What of the page is used.
+    page: &'a [u8],
+    right_child: Option<u32>,
+}
+
+impl<'a> Cells<'a> {
+    fn new(page: &'a [u8], number: u32, usable: usize) -> Option<Self> {
+        let start = if number == 1 { HEADER_BYTES } else { 0 };
+        let header = page.get(start..)?;
+        let kind = match header.first()? {
+            2 => PageKind::IndexInterior,
+            5 => PageKind::TableInterior,
+            10 => PageKind::IndexLeaf,
+            13 => PageKind::TableLeaf,
+            _ => return None,
+        };
+        let count = usize::from(u16::from_be_bytes([header[3], header[4]]));
+        let right_child = match kind.is_interior() {
+            true => Some(u32::from_be_bytes(*header.get(8..)?.first_chunk()?)),
+            false => None,
+        };
+        Some(Cells {
+            kind,
+            count,
+            offsets: header.get(kind.header_bytes()..)?.get(..2 * count)?,
+            page: page.get(..usable)?,
+            right_child,
+        })
+    }
+
+    #[inline]
+    fn cell(&self, at: usize) -> Option<&'a [u8]> {
+        let offset = self.offsets.get(2 * at..)?.first_chunk()?;
+        self.page.get(usize::from(u16::from_be_bytes(*offset))..)
+    }
+}

@@ -1,0 +1,186 @@
+//! `inorder advise`: what a database's keys, layouts and indexes cost, and what to change.
+
+use crate::terminal;
+use anyhow::{Context as _, Result, bail};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use inorder_advise::{
+    Error,
+    advice::{Advice, Observer, Options, advise},
+    migrate,
+    report::{FORMATS, Look},
+    snapshot::private_folder,
+    trial::statements,
+};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+
+/// Ids were lost when they were stored.
+const LOST: u8 = 3;
+/// The file is damaged.
+const DAMAGED: u8 = 4;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The SQLite database; it is only read
+    file: PathBuf,
+    /// How the advice is written: text, json, md or html
+    #[arg(long, default_value = "text", value_name = "FORMAT")]
+    format: String,
+    /// Writes the advice to a file
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Writes the migration, its undo and the plan into a folder, proven on a second copy
+    #[arg(long, value_name = "FOLDER")]
+    write: Option<PathBuf>,
+    /// Takes minor changes into the plan too
+    #[arg(long)]
+    minor: bool,
+    /// Statements of the application: compares their plans and times before and after
+    #[arg(long, value_name = "FILE")]
+    queries: Option<PathBuf>,
+    /// Shows no progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let format = FORMATS
+        .iter()
+        .find(|format| format.name == arguments.format);
+    let Some(format) = format else {
+        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        bail!(
+            "there is no format `{}`: take one of {}",
+            arguments.format,
+            names.join(", ")
+        );
+    };
+    let folder = private_folder()?;
+    let path = folder.path().to_owned();
+    ctrlc::set_handler(move || {
+        _ = fs::remove_dir_all(&path);
+        std::process::exit(130);
+    })
+    .context("can't watch for Ctrl-C")?;
+    let queries = match &arguments.queries {
+        Some(path) => {
+            let text = fs::read_to_string(path)
+                .with_context(|| format!("can't read {}", path.display()))?;
+            statements(&text)
+        }
+        None => Vec::new(),
+    };
+    let options = Options {
+        queries,
+        takes_minor: arguments.minor,
+        keeps_copy: arguments.write.is_some(),
+        ..Options::default()
+    };
+    let progress = Progress::new(arguments.quiet);
+    let advice = advise(&arguments.file, folder.path(), &options, &progress)?;
+    if let Some(target) = &arguments.write {
+        write_migration(&advice, folder.path(), target, &options.queries, &progress)?;
+    }
+    progress.bar.finish_and_clear();
+    let terminal = terminal::options();
+    let is_file = arguments.output.is_some();
+    let look = Look {
+        color: terminal.color && !is_file,
+        width: terminal.width,
+    };
+    let text = (format.write)(&advice, look);
+    match &arguments.output {
+        Some(path) => terminal::write_file(path, &text)?,
+        None => terminal::print(&text)?,
+    }
+    Ok(exit_code(&advice))
+}
+
+/// Writes what carries out the plan, if it can be proven.
+fn write_migration(
+    advice: &Advice,
+    folder: &Path,
+    target: &Path,
+    queries: &[String],
+    progress: &Progress,
+) -> Result<()> {
+    let Some(together) = &advice.together else {
+        progress.say("nothing is written: there is no plan");
+        return Ok(());
+    };
+    progress.step("proving the migration");
+    let name = &advice.file.name;
+    let migration = match migrate(&advice.copy, folder, name, &together.plan.changes, queries) {
+        Ok(migration) => migration,
+        Err(Error::Refused { change, why }) => {
+            progress.say(&format!(
+                "no migration is written, because it could not be proven: {change}: {why}"
+            ));
+            return Ok(());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let stem = Path::new(name)
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let plan = serde_json::to_string_pretty(&together.plan)? + "\n";
+    for (end, text) in [
+        ("advise.sql", &migration.script),
+        ("undo.sql", &migration.undo),
+        ("advise.json", &plan),
+    ] {
+        let path = target.join(format!("{stem}.{end}"));
+        terminal::write_file(&path, text)?;
+        progress.say(&format!("written: {}", path.display()));
+    }
+    Ok(())
+}
+
+fn exit_code(advice: &Advice) -> ExitCode {
+    match (advice.lost.is_empty(), advice.is_damaged) {
+        (false, _) => ExitCode::from(LOST),
+        (_, true) => ExitCode::from(DAMAGED),
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// A line on stderr that says what is being done.
+struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    fn new(is_quiet: bool) -> Self {
+        let bar = ProgressBar::new_spinner();
+        if is_quiet {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let style = ProgressStyle::with_template("{spinner} {elapsed} {prefix}  {wide_msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Progress { bar }
+    }
+}
+
+impl Progress {
+    fn say(&self, line: &str) {
+        self.bar.suspend(|| eprintln!("{line}"));
+    }
+}
+
+impl Observer for Progress {
+    fn step(&self, name: &str) {
+        self.bar.set_prefix(name.to_owned());
+        self.bar.set_message("");
+    }
+
+    fn object(&self, name: &str) {
+        self.bar.set_message(name.to_owned());
+    }
+}

@@ -1,0 +1,202 @@
+//! The trait of an open database.
+
+use crate::{
+    ColumnInfo, Error, Io, Load, LoadColumn, LoadShape, LoadTable, PageFill, Reader, Retry, Tree,
+    Writer,
+};
+use std::sync::Arc;
+
+/// A server that stores a part of a table's rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Its name.
+    pub name: String,
+    /// Number of the table's rows on the server.
+    pub rows: u64,
+}
+
+/// One open database, shared by the threads of a trial.
+pub trait Database: Send + Sync {
+    /// Quotes a name for the engine's SQL, also a reserved word: in double quotes as in standard SQL, unless the
+    /// engine uses others.
+    fn quoted(&self, name: &str) -> String {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    }
+
+    /// Runs statements that return nothing, such as DDL.
+    ///
+    /// # Errors
+    /// The engine's message with the statement.
+    fn execute(&self, sql: &str) -> Result<(), Error>;
+
+    /// Returns the columns of a table in order, or none if the table is missing.
+    ///
+    /// # Errors
+    /// If the engine does not answer.
+    fn columns(&self, table: &str) -> Result<Vec<ColumnInfo>, Error>;
+
+    /// Returns every setting as the engine reports it now: name and value, in a fixed order.
+    ///
+    /// # Errors
+    /// When the engine doesn't answer.
+    fn settings(&self) -> Result<Vec<(String, String)>, Error>;
+
+    /// Opens a connection that inserts rows into `columns` of `table`. The columns of a batch are bound to them in
+    /// this order. Without columns, the engine fills every column (`DEFAULT VALUES`).
+    ///
+    /// # Errors
+    /// When the table or a column isn't there.
+    fn writer(&self, table: &str, columns: &[&str], retry: Retry)
+    -> Result<Box<dyn Writer>, Error>;
+
+    /// Returns the properties of a table that a load needs.
+    ///
+    /// # Errors
+    /// When the engine doesn't answer.
+    fn load_shape(&self, table: &str) -> Result<LoadShape, Error> {
+        let columns = self.columns(table)?;
+        Ok(LoadShape {
+            columns: columns.into_iter().map(LoadColumn::as_given).collect(),
+            why_in_input_order: None,
+        })
+    }
+
+    /// Begins a load into `columns` of `table`, with the statements of [`Database::writer`]. If the table is empty,
+    /// the engine may build keys and indexes after the rows. Other sessions cannot access the table until then. With
+    /// `survives_refusals` the load continues after refused rows, if the engine supports it.
+    ///
+    /// # Errors
+    /// When the table or a column isn't there.
+    fn load(&self, table: &str, columns: &[&str], _survives_refusals: bool) -> Result<Load, Error> {
+        let mut writer = self.writer(table, columns, Retry::default())?;
+        writer.begin()?;
+        Ok(Load {
+            writer,
+            told: Vec::new(),
+            survives_refusals: false,
+            is_one_statement: false,
+        })
+    }
+
+    /// Returns whether an index, or the table's own order, finds rows by these columns.
+    ///
+    /// # Errors
+    /// When the engine doesn't answer.
+    fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error>;
+
+    /// Returns the processes of a server; none for an embedded engine.
+    fn processes(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// Returns whether all work of the database is done by [`Database::processes`] or this process. CPU time and
+    /// input and output of a server on another machine cannot be measured.
+    fn is_in_sight(&self) -> bool {
+        true
+    }
+
+    /// Opens a connection that runs one query repeatedly. A parameter is a `?`.
+    ///
+    /// # Errors
+    /// If the query is invalid.
+    fn reader(&self, sql: &str) -> Result<Box<dyn Reader>, Error>;
+
+    /// Returns the engine-issued input and output so far, over all connections.
+    fn io(&self) -> Io;
+
+    /// Writes all changes into the main file: runs a complete checkpoint and truncates the log.
+    ///
+    /// # Errors
+    /// If a reader or writer blocks the checkpoint, or the disk fails.
+    fn quiesce(&self) -> Result<(), Error>;
+
+    /// Returns the number of rows in a table.
+    ///
+    /// # Errors
+    /// When there is no such table.
+    fn count(&self, table: &str) -> Result<u64, Error>;
+
+    /// Returns at most `most` values of a column that the engine generates, evenly spaced and in order. Returns
+    /// `None` if the engine counts from 1 without gaps.
+    ///
+    /// # Errors
+    /// When there is no such table or column.
+    fn counted(&self, _table: &str, _column: &str, _most: u64) -> Result<Option<Vec<i64>>, Error> {
+        Ok(None)
+    }
+
+    /// Returns the servers that store the rows of a table; none if one server stores all rows.
+    ///
+    /// # Errors
+    /// When there is no such table.
+    fn shards(&self, _table: &str) -> Result<Vec<Shard>, Error> {
+        Ok(Vec::new())
+    }
+
+    /// Returns the current size of the database's files in bytes. For a server, this is the size of its tables and
+    /// indexes.
+    ///
+    /// # Errors
+    /// When they can't be read.
+    fn size_bytes(&self) -> Result<u64, Error>;
+
+    /// Returns the structure of every table and index. Call [`Database::quiesce`] first.
+    ///
+    /// # Errors
+    /// When the engine doesn't answer.
+    fn structure(&self) -> Result<Vec<Tree>, Error>;
+
+    /// Returns the fill of the leaf pages of one table or index, in key order.
+    ///
+    /// # Errors
+    /// When there is no such tree.
+    fn page_fill(&self, tree: &str) -> Result<PageFill, Error>;
+
+    /// Rewrites the database without free space (VACUUM).
+    ///
+    /// # Errors
+    /// When the disk is full or a connection is in the way.
+    fn vacuum(&self) -> Result<(), Error>;
+
+    /// Drops the database's pages from the page cache of the operating system, so that the next read is cold. Returns
+    /// `false` if that is not possible, as for every server. A server fills its own cache from its start, and only a
+    /// restart empties it. Existing readers keep their own page cache.
+    ///
+    /// # Errors
+    /// If the files cannot be opened.
+    fn forget_cached_pages(&self) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    /// Returns the plan of a query, one line per step.
+    ///
+    /// # Errors
+    /// When the query is wrong.
+    fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error>;
+}
+
+/// A table of one database.
+pub struct DatabaseTable {
+    database: Arc<dyn Database>,
+    name: String,
+}
+
+impl DatabaseTable {
+    /// Returns the table of this name, which need not exist.
+    pub fn new(database: Arc<dyn Database>, name: &str) -> Self {
+        DatabaseTable {
+            database,
+            name: name.to_owned(),
+        }
+    }
+}
+
+impl LoadTable for DatabaseTable {
+    fn shape(&self) -> Result<LoadShape, Error> {
+        self.database.load_shape(&self.name)
+    }
+
+    fn load(&self, columns: &[&str], survives_refusals: bool) -> Result<Load, Error> {
+        self.database.load(&self.name, columns, survives_refusals)
+    }
+}

@@ -1,0 +1,84 @@
+//! Traits of connections for writing and for reading.
+
+use crate::{Batch, Error};
+use std::{ops::Range, time::Duration};
+
+/// Retry policy for a locked database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// Retries before [`Error::Busy`].
+    pub retries_max: u64,
+    /// Pause before the first retry. It doubles up to 64 times this value.
+    pub pause: Duration,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Retry {
+            retries_max: 100_000,
+            pause: Duration::from_micros(50),
+        }
+    }
+}
+
+/// A connection for writing.
+pub trait Writer: Send {
+    /// Begins a write transaction, and waits for other writers according to the retry policy.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] if the lock did not become free.
+    fn begin(&mut self) -> Result<(), Error>;
+
+    /// Inserts these rows of the batch, one after another.
+    ///
+    /// # Errors
+    /// [`Error::Row`] if a row violates a constraint. The transaction is still open (in PostgreSQL it can only be
+    /// rolled back).
+    fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error>;
+
+    /// Runs operations that take long, or may fail, before the commit. Only a [`Load`](crate::Load) has any.
+    ///
+    /// # Errors
+    /// If the rows violate a constraint that is created after them.
+    fn complete(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Number of rows that the engine has stored in this transaction, if triggers may make it differ from the number
+    /// of inserted rows. Valid after [`Writer::complete`].
+    fn stored(&self) -> Option<u64> {
+        None
+    }
+
+    /// Commits. [`Writer::checkpoint_if_due`] runs a checkpoint that becomes due.
+    ///
+    /// # Errors
+    /// If the disk fails or is full.
+    fn commit(&mut self) -> Result<(), Error>;
+
+    /// Rolls back the open transaction, if there is one.
+    ///
+    /// # Errors
+    /// If the engine cannot.
+    fn rollback(&mut self) -> Result<(), Error>;
+
+    /// Runs the checkpoint that became due with the last commit, as the engine itself would within the commit.
+    /// Returns whether it ran. It is separate so that its time can be measured.
+    ///
+    /// # Errors
+    /// If the disk fails or is full.
+    fn checkpoint_if_due(&mut self) -> Result<bool, Error>;
+
+    /// Number of times this writer found the database locked and retried.
+    fn retries(&self) -> u64;
+}
+
+/// A connection for reading, with one prepared query.
+pub trait Reader: Send {
+    /// Runs the query with the batch's columns at `row` as its parameters, reads every column of every result row,
+    /// and returns the number of rows.
+    ///
+    /// # Errors
+    /// If the query fails.
+    fn query(&mut self, batch: &Batch, row: usize) -> Result<u64, Error>;
+}

@@ -1,0 +1,45 @@
+//! Checks that the disk has room for what will be written.
+
+use std::path::Path;
+
+use crate::Error;
+
+/// The most overhead of a tree in bytes per row: lengths, offsets, page headers.
+const ROW_BYTES: u64 = 24;
+
+/// An upper estimate of the bytes of a tree.
+pub(crate) fn tree_bytes(rows: u64, record_bytes: u64) -> u64 {
+    record_bytes + record_bytes / 32 + rows * ROW_BYTES
+}
+
+/// Checks that a folder has room for a database or its temporary file.
+///
+/// # Errors
+/// [`Error::DiskFull`] if it doesn't. If the system can't tell, the check passes.
+pub(crate) fn check(folder: &Path, needed_bytes: u64) -> Result<(), Error> {
+    check_for(folder, needed_bytes, false)
+}
+
+/// Checks that a folder has room for spilled rows.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn check_spill(folder: &Path, needed_bytes: u64) -> Result<(), Error> {
+    check_for(folder, needed_bytes, true)
+}
+
+fn check_for(folder: &Path, needed_bytes: u64, is_spilled: bool) -> Result<(), Error> {
+    let Ok(system) = rustix::fs::statvfs(folder) else {
+        return Ok(());
+    };
+    let free_bytes = system.f_bavail.saturating_mul(system.f_frsize);
+    if needed_bytes <= free_bytes {
+        return Ok(());
+    }
+    Err(Error::DiskFull {
+        path: folder.to_owned(),
+        needed_bytes,
+        free_bytes,
+        is_spilled,
+    })
+}

@@ -1,0 +1,156 @@
+//! What a load is asked to do ([`Job`]), how far it is ([`Progress`]), and what it did ([`Summary`]).
+
+mod progress;
+mod summary;
+
+use std::path::PathBuf;
+
+use crate::destination::Create;
+use crate::encode::Decode;
+use crate::source::{Location, ReadOptions};
+
+pub use progress::{Phase, Progress};
+pub use summary::{Seconds, Summary};
+
+/// The order in which rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowOrder {
+    /// The order of the input.
+    Input,
+    /// Sorted by the key within batches.
+    Batch {
+        /// Rows per batch.
+        rows: u64,
+        /// Whether to sort by the first 8 bytes of the key only. Rows with equal prefixes keep their order.
+        is_by_prefix: bool,
+    },
+    /// All rows sorted by the key.
+    Full,
+}
+
+/// What happens to a row whose key another row has already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnDuplicate {
+    /// The load fails and changes nothing.
+    #[default]
+    Error,
+    /// The first row stays.
+    Ignore,
+    /// The last row stays.
+    Replace,
+    /// The first row stays. The others are written to the file of rejects.
+    Report,
+}
+
+impl OnDuplicate {
+    /// Every value with its name.
+    pub const ALL: &[(&str, OnDuplicate)] = &[
+        ("error", OnDuplicate::Error),
+        ("ignore", OnDuplicate::Ignore),
+        ("replace", OnDuplicate::Replace),
+        ("report", OnDuplicate::Report),
+    ];
+}
+
+/// What writes the rows into a SQLite database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriterChoice {
+    /// The direct page writer if the table allows it, otherwise statements.
+    #[default]
+    Auto,
+    /// The direct page writer. The load fails if the table doesn't allow it.
+    Direct,
+    /// Prepared INSERT statements.
+    Statements,
+}
+
+impl WriterChoice {
+    /// Every value with its name.
+    pub const ALL: &[(&str, WriterChoice)] = &[
+        ("auto", WriterChoice::Auto),
+        ("direct", WriterChoice::Direct),
+        ("statements", WriterChoice::Statements),
+    ];
+}
+
+/// A column and how its text is decoded to bytes; `None` keeps the text.
+pub type DecodeAs = (String, Option<Decode>);
+
+/// A load: what is read, where the rows go, and how.
+///
+/// [`Job::new`] fills in the defaults; set the other fields as needed. [`run`](crate::run) executes the job.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The files or tables to read, one after another.
+    pub inputs: Vec<Location>,
+    /// How to read them, if not by the defaults of their formats.
+    pub read_options: ReadOptions,
+    /// Names for the inputs' columns in place of their own; `-` leaves a column out.
+    pub columns: Option<Vec<String>>,
+    /// Whether to leave out columns that the table doesn't have. Otherwise such a column is an error.
+    pub skips_unknown: bool,
+    /// The database: the path of a SQLite file, or the URL of a server.
+    pub to: String,
+    /// The table.
+    pub table: String,
+    /// How to create the table; `None` if it exists.
+    pub create: Option<Create>,
+    /// How to decode text in BLOB columns. For columns that are not named here, the first rows decide.
+    pub decode: Vec<DecodeAs>,
+    /// The order in which rows are written.
+    pub order: RowOrder,
+    /// The most memory for rows, in bytes. The rest is spilled to disk.
+    pub memory_bytes: usize,
+    /// The folder of spilled rows; `None` is the database's own folder, or the system's temporary folder for a server.
+    pub spill_folder: Option<PathBuf>,
+    /// What happens to a row whose key another row has already.
+    pub on_duplicate: OnDuplicate,
+    /// The file that rows which are left out are written to, as JSON lines. An existing file is overwritten.
+    pub rejects: Option<PathBuf>,
+    /// Bad rows to leave out before the load fails; 0 fails at the first.
+    pub errors_max: u64,
+    /// How full the direct page writer fills pages, in percent from 10 to 100; `None` is 100.
+    pub fill_percent: Option<u8>,
+    /// What writes the rows into a SQLite database.
+    pub writer: WriterChoice,
+    /// Whether to read, encode and sort the rows without writing them.
+    pub is_dry: bool,
+}
+
+impl Job {
+    /// A load of all rows of these inputs, sorted, into an existing table. A bad or duplicate row fails the load.
+    #[must_use]
+    pub fn new(inputs: Vec<Location>, to: String, table: String) -> Self {
+        Job {
+            inputs,
+            read_options: ReadOptions::default(),
+            columns: None,
+            skips_unknown: false,
+            to,
+            table,
+            create: None,
+            decode: Vec::new(),
+            order: RowOrder::Full,
+            memory_bytes: memory_bytes_default(),
+            spill_folder: None,
+            on_duplicate: OnDuplicate::Error,
+            rejects: None,
+            errors_max: 0,
+            fill_percent: None,
+            writer: WriterChoice::Auto,
+            is_dry: false,
+        }
+    }
+}
+
+/// Returns the default of [`Job::memory_bytes`]: a quarter of the machine's memory, in bytes.
+pub fn memory_bytes_default() -> usize {
+    /// If the system doesn't say how much memory it has.
+    const UNKNOWN_BYTES: usize = 1 << 30;
+    let info = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = info.lines().find_map(|line| {
+        let kilobytes = line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?;
+        kilobytes.parse::<usize>().ok()
+    });
+    total.map_or(UNKNOWN_BYTES, |kilobytes| kilobytes / 4 * 1024)
+}

@@ -1,0 +1,245 @@
+//! Maps the fields of the input to the columns of the table.
+
+use std::path::Path;
+
+use inorder_key::Encoding;
+
+use crate::Error;
+use crate::destination::{ColumnInfo, Create, Destination, Sample};
+use crate::encode::{Encoder, Maker, Rules, Slot, Strict, ValueSource};
+use crate::error::offer;
+use crate::job::{DecodeAs, Job, OnDuplicate};
+use crate::row_writer::{Choice, WritePlan};
+use crate::rows::Header;
+
+/// The columns that the inputs give, as far as the header of the first says.
+///
+/// # Errors
+/// [`Error::Refused`] if there are none.
+pub(super) fn given(
+    destination: &Destination,
+    job: &Job,
+    sample: &Sample,
+    header: &Header,
+) -> Result<Vec<usize>, Error> {
+    let named: Vec<usize> = header
+        .columns
+        .iter()
+        .filter_map(|(name, place)| column(destination, header, name, *place))
+        .collect();
+    let is_given = |column: &usize| {
+        let info = &destination.columns[*column];
+        // A row to come may name it, and no default would be lost.
+        let may_come =
+            !header.is_complete && info.default.is_none() && destination.rowid != Some(*column);
+        named.contains(column) || made(job.create.as_ref(), &info.name).is_some() || may_come
+    };
+    let physical = &destination.physical;
+    let given: Vec<usize> = physical.iter().copied().filter(is_given).collect();
+    // Without rows nothing is said of columns, and nothing is loaded.
+    let is_empty = sample.rows.is_empty() && !header.is_complete;
+    match given.is_empty() {
+        false => Ok(given),
+        true if is_empty => Ok(physical.clone()),
+        true => Err(no_columns(header, destination)),
+    }
+}
+
+/// The encoder of a plan's records.
+///
+/// # Errors
+/// [`Error::Refused`] if the job decodes a column that the table doesn't have, and as [`places`].
+pub(super) fn encoder(
+    plan: &WritePlan<'_>,
+    sample: &Sample,
+    header: &Header,
+    choice: &Choice,
+) -> Result<Encoder, Error> {
+    let WritePlan {
+        job,
+        destination,
+        record,
+        ..
+    } = plan;
+    let create = job.create.as_ref();
+    check_decoded(job, destination)?;
+    let places = places(plan, header)?;
+    let mut slots = Vec::with_capacity(record.len());
+    for (&column, place) in record.iter().zip(places) {
+        let info = &destination.columns[column];
+        let said = job
+            .decode
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(&info.name));
+        let decode = match said {
+            Some((_, decode)) => *decode,
+            None if info.is_blob() => place.and_then(|place| sample.decode(place, info)),
+            None => None,
+        };
+        let constant = choice.constants.iter().find(|(of, _)| *of == column);
+        let from = match (made(create, &info.name), constant) {
+            (Some((kind, encoding)), _) => {
+                let maker = Maker::new(kind, encoding);
+                let maker = maker.map_err(|error| Error::Refused {
+                    what: error.to_string(),
+                })?;
+                ValueSource::Made(Box::new(maker))
+            }
+            (None, Some((_, value))) => ValueSource::Constant(value.clone()),
+            (None, None) => ValueSource::Field(usize::MAX),
+        };
+        slots.push(Slot {
+            name: info.name.clone(),
+            from,
+            decode,
+            rules: rules(info, destination.rowid == Some(column), job, choice),
+            intake: info.intake.clone(),
+        });
+    }
+    let encoder = Encoder::new(slots, destination.encoding);
+    let mut encoder = encoder.map_err(|source| Error::Database {
+        path: "SQLite".into(),
+        source,
+    })?;
+    let is_rowid = |column: &usize| destination.rowid == Some(*column);
+    if let (Some(place), Some(rowids)) = (record.iter().position(is_rowid), plan.rowids) {
+        encoder.count_rowids(place, rowids);
+    }
+    Ok(encoder)
+}
+
+/// Checks that the columns which the job decodes exist.
+fn check_decoded(job: &Job, destination: &Destination) -> Result<(), Error> {
+    let is_missing = |(name, _): &&DecodeAs| destination.column(name).is_none();
+    let Some((name, _)) = job.decode.iter().find(is_missing) else {
+        return Ok(());
+    };
+    let names = destination
+        .columns
+        .iter()
+        .map(|column| column.name.as_str());
+    Err(Error::Refused {
+        what: format!(
+            "--decode: there is no column `{name}`; {}",
+            offer(name, names)
+        ),
+    })
+}
+
+/// The place in a row of the open file of each column of a record.
+///
+/// # Errors
+/// [`Error::Refused`] if the file has a column that the table or the record doesn't, or one twice.
+pub(super) fn places(plan: &WritePlan<'_>, header: &Header) -> Result<Vec<Option<usize>>, Error> {
+    let WritePlan {
+        destination,
+        record,
+        ..
+    } = plan;
+    let mut places = vec![None; record.len()];
+    for &(ref name, place) in &header.columns {
+        match column(destination, header, name, place)
+            .map(|column| record.iter().position(|of| *of == column))
+        {
+            Some(Some(at)) => {
+                if let Some(other) = places[at].replace(place) {
+                    let column = &destination.columns[record[at]].name;
+                    return Err(twice(header, column, [other, place]));
+                }
+            }
+            _ if plan.job.skips_unknown => {}
+            Some(None) => return Err(late(&header.path, name)),
+            None => return Err(unknown(&header.path, name, destination)),
+        }
+    }
+    Ok(places)
+}
+
+/// What is refused before the database sees it.
+fn rules(info: &ColumnInfo, is_rowid: bool, job: &Job, choice: &Choice) -> Rules {
+    let is_left_to_sqlite = choice.why_in_input_order.is_some();
+    // INSERT OR REPLACE puts the default there.
+    let is_filled = job.on_duplicate == OnDuplicate::Replace && info.default.is_some();
+    Rules {
+        affinity: info.affinity,
+        // SQLite makes a rowid where there is none, NOT NULL or not.
+        is_not_null: info.is_not_null && !is_rowid && !is_filled && !is_left_to_sqlite,
+        strict: match is_rowid {
+            _ if is_left_to_sqlite => None,
+            true => Some(Strict::Integer),
+            false => info.strict,
+        },
+        is_guessed: info.is_guessed,
+    }
+}
+
+/// The column that a field of the input is for.
+fn column(destination: &Destination, header: &Header, name: &str, place: usize) -> Option<usize> {
+    if header.is_by_place {
+        return (place < destination.columns.len()).then_some(place);
+    }
+    let alias = header.aliases.iter().find(|(_, of)| *of == name);
+    destination
+        .column(name)
+        .or_else(|| destination.column(alias?.0))
+}
+
+fn made(create: Option<&Create>, name: &str) -> Option<(inorder_key::KeyKind, Encoding)> {
+    let key = create?.key.iter().find(|key| key.column == name)?;
+    key.made
+        .filter(|(kind, _)| *kind != inorder_key::KeyKind::Serial)
+}
+
+fn late(path: &Path, name: &str) -> Error {
+    Error::Refused {
+        what: format!(
+            "{}: column `{name}` wasn't in the rows read first, whose default is used: put a row that has it first",
+            path.display()
+        ),
+    }
+}
+
+/// The error of two columns of a file that are the same of the table: one of them would be lost.
+fn twice(header: &Header, column: &str, places: [usize; 2]) -> Error {
+    let has_place = |place: usize| header.columns.iter().find(move |(_, of)| *of == place);
+    let [first, second] =
+        places.map(|place| has_place(place).map_or("", |(name, _)| name.as_str()));
+    Error::Refused {
+        what: format!(
+            "{}: `{first}` and `{second}` both name the table's column `{column}`; --columns renames columns, and `-` \
+             leaves one out",
+            header.path.display(),
+        ),
+    }
+}
+
+fn unknown(path: &Path, name: &str, destination: &Destination) -> Error {
+    let names = destination
+        .columns
+        .iter()
+        .map(|column| column.name.as_str());
+    let known = offer(name, names);
+    Error::Refused {
+        what: format!(
+            "{}: the table {} has no column `{name}`; {known} (--columns renames columns, --skip-unknown leaves them out)",
+            path.display(),
+            destination.table
+        ),
+    }
+}
+
+fn no_columns(header: &Header, destination: &Destination) -> Error {
+    let names = destination
+        .columns
+        .iter()
+        .map(|column| column.name.as_str());
+    let all: Vec<&str> = names.collect();
+    Error::Refused {
+        what: format!(
+            "{}: no column of it is one of the table {}, which has {}",
+            header.path.display(),
+            destination.table,
+            all.join(", ")
+        ),
+    }
+}

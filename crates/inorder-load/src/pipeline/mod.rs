@@ -1,0 +1,103 @@
+//! The load itself, from the first row to the commit.
+//!
+//! ```text
+//! inputs ── reader ── sorter ── batch ── writer
+//!           encodes,  sorts     resolves   pages, statements
+//!           checks              duplicates or a server
+//! ```
+
+mod clash;
+mod mapping;
+mod model;
+mod output;
+mod plan;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod usage;
+
+use std::time::Instant;
+
+use inorder_engine::LoadTable;
+
+use crate::Error;
+use crate::job::{Job, Phase, Progress, Summary};
+use crate::row_writer::Sink;
+use crate::rows::{Inputs, Rejects, bytes_total, spilled};
+use crate::sink::{self, ServerSink, Wanted};
+use output::Output;
+use plan::Plan;
+use reader::Reader;
+use usage::Usage;
+
+/// Loads the rows of a job into a SQLite file, or into a table of the server that [`Job::to`] names by its URL.
+///
+/// `progress` reports the load to other threads, which can stop it.
+///
+/// # Errors
+/// If an input, the table or a row is wrong, or something can't be read or written. The database is then as it was
+/// before.
+pub fn run(job: &Job, progress: &Progress) -> Result<Summary, Error> {
+    run_through(job, progress, sink::open_sink)
+}
+
+/// Loads the rows of a job into a table of a server that is connected already. [`Job::to`] is not used.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_into(
+    job: &Job,
+    progress: &Progress,
+    table: Box<dyn LoadTable>,
+) -> Result<Summary, Error> {
+    run_through(job, progress, |wanted| {
+        Ok(Box::new(ServerSink::new(table, wanted)?))
+    })
+}
+
+/// Loads into the sink that `open` opens once the first rows are read.
+fn run_through(
+    job: &Job,
+    progress: &Progress,
+    open: impl FnOnce(&Wanted<'_>) -> Result<Box<dyn Sink>, Error>,
+) -> Result<Summary, Error> {
+    let before = Usage::now();
+    let mut read_began = Instant::now();
+    progress.set_bytes_total(bytes_total(job));
+    let mut rejects = Rejects::create(job)?;
+    let mut inputs = Inputs::new(job, progress.meter());
+    let (sample, header) = inputs.sample(&mut rejects)?;
+    let sink = open(&Wanted::new(job, &sample))?;
+    let (plan, choice) = Plan::new(job, &*sink, &sample, &header)?;
+    plan.check_spill_folder(progress.bytes_total())?;
+    let mut output = Output::new(&plan, sink, inputs.origins(), progress, &choice);
+    let mut reader = Reader::new(&plan, choice, inputs, (sample, header), progress, &rejects)?;
+    loop {
+        progress.enter(Phase::Read);
+        let mut sorter = plan.sorter();
+        let has_more = reader.fill(&mut sorter, &mut rejects)?;
+        output.seconds().read += read_began.elapsed().as_secs_f64();
+        if sorter.rows() > 0 || !output.has_begun() {
+            let sort_began = Instant::now();
+            progress.enter(Phase::Sort);
+            let sorted = sorter.finish().map_err(spilled)?;
+            output.seconds().sort += sort_began.elapsed().as_secs_f64();
+            progress.enter(Phase::Write);
+            let written = output.write(sorted, &mut rejects);
+            written.map_err(|failure| reader.explain(failure))?;
+        }
+        if !has_more {
+            break;
+        }
+        read_began = Instant::now();
+    }
+    rejects.finish()?;
+    progress.enter(Phase::Finish);
+    let mut summary = output.finish()?;
+    summary.rows_read = reader.rows_read();
+    summary.rows_refused = rejects.errors();
+    summary.refused_because = rejects.told().to_vec();
+    summary.bytes_read = progress.bytes_read();
+    before.add_to(&mut summary);
+    Ok(summary)
+}

@@ -1,0 +1,101 @@
+//! The interface between a load and what writes its rows: a [`Sink`] describes a table and begins a [`RowWriter`].
+
+use std::path::PathBuf;
+
+use crate::Error;
+use crate::destination::Destination;
+use crate::encode::Rowids;
+use crate::job::{Job, Progress, Summary};
+use crate::order::SortLimits;
+use crate::rows::Batch;
+use crate::schema::Checks;
+
+/// How a sink will write the rows.
+#[derive(Default)]
+pub(crate) struct Choice {
+    /// Whether the direct page writer writes them. Records then have every stored column.
+    pub(crate) writes_pages: bool,
+    /// Why it doesn't.
+    pub(crate) why_not_pages: Option<String>,
+    /// Further sorts that run while rows are written, such as those of indexes. They share the memory.
+    pub(crate) further_sorts: usize,
+    /// The values of columns that the input doesn't give, for records with every column.
+    pub(crate) constants: Vec<(usize, rusqlite::types::Value)>,
+    /// Why rows are written in the order of the input whatever the job says: the result depends on their order. The
+    /// database then decides about every row, including NULLs and types.
+    pub(crate) why_in_input_order: Option<String>,
+    /// Whether a row may replace another.
+    pub(crate) may_replace: bool,
+    /// The rowids for rows that bring none.
+    pub(crate) rowids: Option<Rowids>,
+    /// Evaluates constraints of each row before duplicates are resolved.
+    pub(crate) checks: Option<Checks>,
+}
+
+/// A table that rows can be written to.
+pub(crate) trait Sink: Send {
+    /// Describes the table.
+    fn destination(&self) -> &Destination;
+
+    /// The statement that will create it; `None` if it exists.
+    fn created(&self) -> Option<&str>;
+
+    /// The folder that rows are spilled to, if the job names none.
+    fn spill_folder(&self) -> PathBuf;
+
+    /// Decides how to write rows that give these columns.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the table doesn't allow what the job asks for.
+    fn choose(&self, given: &[usize], job: &Job) -> Result<Choice, Error>;
+
+    /// Begins the transaction.
+    ///
+    /// # Errors
+    /// If the database is locked or was changed since it was described.
+    fn writer(
+        self: Box<Self>,
+        plan: &WritePlan<'_>,
+        progress: &Progress,
+    ) -> Result<Box<dyn RowWriter>, Error>;
+}
+
+/// What is decided before the first row is written.
+pub(crate) struct WritePlan<'a> {
+    /// The load.
+    pub(crate) job: &'a Job,
+    /// The table.
+    pub(crate) destination: Destination,
+    /// The columns of each record, by their places in the destination.
+    pub(crate) record: Vec<usize>,
+    /// Whether the direct page writer writes the rows.
+    pub(crate) writes_pages: bool,
+    /// Whether rows are written one by one in the order of the input.
+    pub(crate) is_in_input_order: bool,
+    /// Whether the writer counts the rows that others replaced.
+    pub(crate) counts_replaced: bool,
+    /// Whether the constraints of each row were evaluated before.
+    pub(crate) is_checked: bool,
+    /// The largest rowids when rows without one were given theirs.
+    pub(crate) rowids: Option<Rowids>,
+    /// What each further sort may use.
+    pub(crate) limits: SortLimits,
+}
+
+/// Writes rows in one transaction. Dropped without [`RowWriter::finish`], it leaves the database as it was.
+pub(crate) trait RowWriter {
+    /// The writer's name, for the summary.
+    fn name(&self) -> &'static str;
+
+    /// Writes a batch. Returns the rows written.
+    ///
+    /// # Errors
+    /// If a row is refused, or the database can't be written.
+    fn write(&mut self, batch: &mut Batch<'_>) -> Result<u64, Error>;
+
+    /// Commits, and adds its counts and remarks to the summary.
+    ///
+    /// # Errors
+    /// If the commit fails.
+    fn finish(self: Box<Self>, summary: &mut Summary) -> Result<(), Error>;
+}

@@ -1,0 +1,198 @@
+//! The rows of several files, one file after another.
+
+use std::path::{Path, PathBuf};
+
+use super::origins::{self, Origins};
+use super::rejects::Rejects;
+use crate::Error;
+use crate::destination::Sample;
+use crate::job::Job;
+use crate::order::Origin;
+use crate::source::{Meter, ReadOptions, Row, Rows, STDIN, open_rows};
+
+/// Rows that types are guessed from.
+const SAMPLE_ROWS: usize = 10_000;
+
+/// The most bytes of them.
+const SAMPLE_BYTES: usize = 1 << 24;
+
+/// What a file says about its columns.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Header {
+    pub(crate) path: PathBuf,
+    /// Their names and places; those left out are not there.
+    pub(crate) columns: Vec<(String, usize)>,
+    /// Further names.
+    pub(crate) aliases: Vec<(&'static str, &'static str)>,
+    /// Whether they have no names: they are the table's, one after another.
+    pub(crate) is_by_place: bool,
+    /// Whether no row to come can name further ones.
+    pub(crate) is_complete: bool,
+    /// Whether the file tells numbers from text.
+    pub(crate) is_typed: bool,
+}
+
+/// The inputs of a job, read one after another.
+pub(crate) struct Inputs<'a> {
+    job: &'a Job,
+    meter: Meter,
+    opened: usize,
+    current: Option<Box<dyn Rows>>,
+}
+
+impl<'a> Inputs<'a> {
+    pub(crate) fn new(job: &'a Job, meter: Meter) -> Self {
+        Inputs {
+            job,
+            meter,
+            opened: 0,
+            current: None,
+        }
+    }
+
+    /// Reads the first rows of the first input, and what it says about its columns.
+    ///
+    /// # Errors
+    /// As [`Inputs::is_open`] and [`Inputs::read`]; a malformed row is rejected.
+    pub(crate) fn sample(&mut self, rejects: &mut Rejects) -> Result<(Sample, Header), Error> {
+        let mut sample = Sample::default();
+        let mut header = Header::default();
+        if self.is_open()? {
+            header = self.header();
+            let mut bytes = 0;
+            while sample.rows.len() < SAMPLE_ROWS && bytes < SAMPLE_BYTES {
+                let mut row = Row::default();
+                match self.read(&mut row) {
+                    Ok(true) => {
+                        bytes += row.bytes_len();
+                        sample.rows.push(row);
+                    }
+                    Ok(false) => break,
+                    Err(error) => self.reject(rejects, error)?,
+                }
+                header = self.header();
+            }
+        }
+        sample.names = header.columns.clone();
+        sample.is_typed = header.is_typed;
+        Ok((sample, header))
+    }
+
+    /// Rejects the row that was read last.
+    ///
+    /// # Errors
+    /// As [`Rejects::bad`], and any error that ends the input.
+    pub(crate) fn reject(&self, rejects: &mut Rejects, error: Error) -> Result<(), Error> {
+        match error {
+            Error::Malformed { line, .. } => {
+                let text = self.current.as_ref().map_or(&[][..], |rows| rows.last());
+                rejects.bad(self.path(), line, text, error)
+            }
+            fatal => Err(fatal),
+        }
+    }
+
+    /// Opens the next file unless one is open; false where there is none.
+    pub(crate) fn is_open(&mut self) -> Result<bool, Error> {
+        if self.current.is_some() {
+            return Ok(true);
+        }
+        let Some(location) = self.job.inputs.get(self.opened) else {
+            return Ok(false);
+        };
+        let options = ReadOptions {
+            table: location
+                .table
+                .clone()
+                .or(self.job.read_options.table.clone()),
+            ..self.job.read_options.clone()
+        };
+        let rows = open_rows(&location.path, &options, &self.meter)?;
+        if let Some(names) = &self.job.columns
+            && rows.are_columns_known()
+            && rows.columns().len() != names.len()
+        {
+            return Err(Error::Refused {
+                what: format!(
+                    "{} has {} columns, and --columns names {}: name each, `-` where one is left out",
+                    location.path.display(),
+                    rows.columns().len(),
+                    names.len()
+                ),
+            });
+        }
+        self.current = Some(rows);
+        self.opened += 1;
+        Ok(true)
+    }
+
+    /// Reads the next row of the open file; at its end the file is closed.
+    ///
+    /// # Errors
+    /// As [`Rows::next`].
+    pub(crate) fn read(&mut self, row: &mut Row) -> Result<bool, Error> {
+        let Some(current) = &mut self.current else {
+            return Ok(false);
+        };
+        let is_there = current.next(row)?;
+        if !is_there {
+            self.current = None;
+        }
+        Ok(is_there)
+    }
+
+    /// A number that changes whenever the open file's columns do.
+    pub(crate) fn columns_version(&self) -> (usize, usize) {
+        let columns = self.current.as_ref().map_or(0, |rows| rows.columns().len());
+        (self.opened, columns)
+    }
+
+    /// What the open file says about its columns so far.
+    pub(crate) fn header(&self) -> Header {
+        let Some(current) = &self.current else {
+            return Header::default();
+        };
+        let own = current.columns();
+        let given = self.job.columns.as_deref();
+        let is_nameless =
+            given.is_none() && !self.job.read_options.has_header && !current.is_typed();
+        let names = given.unwrap_or(own).iter().zip(0..);
+        Header {
+            path: self.path().to_owned(),
+            columns: names
+                .filter(|(name, _)| given.is_none() || *name != STDIN)
+                .map(|(name, place)| (name.clone(), place))
+                .collect(),
+            aliases: current.aliases().to_vec(),
+            is_by_place: is_nameless,
+            is_complete: current.are_columns_known(),
+            is_typed: current.is_typed(),
+        }
+    }
+
+    /// The open file, or the last one.
+    fn path(&self) -> &Path {
+        origins::path(&self.job.inputs, self.opened.saturating_sub(1))
+    }
+
+    /// Where a row of the open file comes from, as one number.
+    #[inline]
+    pub(crate) fn origin(&self, row: &Row) -> Origin {
+        origins::origin(self.opened - 1, row.line())
+    }
+
+    /// Where rows of all inputs come from.
+    pub(crate) fn origins(&self) -> Origins {
+        Origins::new(&self.job.inputs)
+    }
+}
+
+/// Bytes of all inputs; 0 if one of them is a pipe.
+pub(crate) fn bytes_total(job: &Job) -> u64 {
+    let bytes = |path: &Path| match path == Path::new(STDIN) {
+        true => None,
+        false => path.metadata().ok().map(|metadata| metadata.len()),
+    };
+    let all: Option<u64> = job.inputs.iter().map(|input| bytes(&input.path)).sum();
+    all.unwrap_or(0)
+}

@@ -1,0 +1,47 @@
+//! Where rows come from: a file and a line, as one number.
+
+use std::path::{Path, PathBuf};
+
+use crate::order::Origin;
+use crate::source::{Location, STDIN};
+
+/// Bits of an [`Origin`] that are the line; those above are the file.
+const LINE_BITS: u32 = 48;
+
+/// The origin of a line, from 1, of the file at this place among the inputs.
+#[inline]
+pub(super) fn origin(file: usize, line: u64) -> Origin {
+    (file as u64) << LINE_BITS | line
+}
+
+/// The path of the file at this place among the inputs, for messages.
+pub(super) fn path(locations: &[Location], file: usize) -> &Path {
+    match locations.get(file) {
+        Some(location) if location.path == Path::new(STDIN) => Path::new("stdin"),
+        Some(location) => &location.path,
+        None => Path::new(""),
+    }
+}
+
+/// Turns an [`Origin`] back into a file and a line.
+#[derive(Clone, Debug)]
+pub struct Origins(Vec<Location>);
+
+impl Origins {
+    /// Of these inputs.
+    pub(crate) fn new(locations: &[Location]) -> Self {
+        Origins(locations.to_vec())
+    }
+
+    /// The file and the line.
+    pub fn file_and_line(&self, origin: Origin) -> (PathBuf, u64) {
+        let file = path(&self.0, (origin >> LINE_BITS) as usize);
+        (file.to_owned(), origin & ((1 << LINE_BITS) - 1))
+    }
+
+    /// The file and the line in words.
+    pub fn words(&self, origin: Origin) -> String {
+        let (file, line) = self.file_and_line(origin);
+        format!("{}, line {line}", file.display())
+    }
+}

@@ -1,0 +1,59 @@
+//! The kinds of databases that rows are loaded into. A sink is one file here and one line in the list [`SINKS`].
+
+mod choose;
+mod server;
+mod sqlite;
+mod statements;
+mod survivors;
+
+use crate::Error;
+use crate::destination::{Create, Sample};
+use crate::job::Job;
+use crate::row_writer::Sink;
+
+pub(crate) use server::ServerSink;
+
+/// Every kind of sink. The last one takes what no other recognises.
+const SINKS: &[Kind] = &[server::SINK, sqlite::SINK];
+
+/// A kind of database.
+struct Kind {
+    /// Whether this names such a database.
+    recognises: fn(to: &str) -> bool,
+    /// Describes a table, or says how it will be created; nothing is changed.
+    open: fn(wanted: &Wanted<'_>) -> Result<Box<dyn Sink>, Error>,
+}
+
+/// The table that is wanted.
+pub(crate) struct Wanted<'a> {
+    /// The database.
+    pub(crate) to: &'a str,
+    /// The table.
+    pub(crate) table: &'a str,
+    /// How it is created; `None` if it exists.
+    pub(crate) create: Option<&'a Create>,
+    /// The first rows, which give a new table its types.
+    pub(crate) sample: &'a Sample,
+}
+
+impl<'a> Wanted<'a> {
+    /// The table of a job.
+    pub(crate) fn new(job: &'a Job, sample: &'a Sample) -> Self {
+        Wanted {
+            to: &job.to,
+            table: &job.table,
+            create: job.create.as_ref(),
+            sample,
+        }
+    }
+}
+
+/// Opens a sink.
+///
+/// # Errors
+/// If the database or the table doesn't exist, or exists and should be created.
+pub(crate) fn open_sink(wanted: &Wanted<'_>) -> Result<Box<dyn Sink>, Error> {
+    let kind = SINKS.iter().find(|kind| (kind.recognises)(wanted.to));
+    let kind = kind.expect("the last sink takes everything");
+    (kind.open)(wanted)
+}

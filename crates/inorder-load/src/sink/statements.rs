@@ -1,0 +1,493 @@
+//! Writes rows by prepared INSERT statements in one transaction.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, ErrorCode, Statement};
+
+use super::survivors::Survivors;
+use crate::Error;
+use crate::database::{check_schema, failed, orphans};
+use crate::destination::{Destination, unique_key};
+use crate::encode::Rowids;
+use crate::job::{OnDuplicate, Summary};
+use crate::order::Origin;
+use crate::row_writer::{RowWriter, WritePlan};
+use crate::rows::Batch;
+use crate::sql::{bind, is_of_a_row, quoted};
+
+/// Rows per statement. 50 take a quarter less time than 50 statements of one row.
+const ROWS_TOGETHER: usize = 50;
+
+/// The most parameters per statement (`SQLITE_MAX_VARIABLE_NUMBER`).
+const PARAMETERS_MAX: usize = 32_766;
+
+/// The page cache while rows are written, in KiB. Sorted rows need little, secondary indexes more.
+const CACHE_KIB: i64 = 1 << 16;
+
+/// The row that has a duplicate's key: one of the table, or one of this load by another unique key.
+const SOMEBODY: &str = "a row that is there already";
+
+/// A transaction that rows are inserted in.
+pub(super) struct Statements {
+    /// `None` once it is finished.
+    connection: Option<Connection>,
+    path: PathBuf,
+    is_new: bool,
+    /// Whether the load creates the table.
+    is_made_here: bool,
+    destination: Destination,
+    columns: usize,
+    on_duplicate: OnDuplicate,
+    one: String,
+    many: String,
+    rows_together: usize,
+    /// The INSERT that tells whether a row was left out for its key; `None` if rows are left out for nothing else.
+    probe: Option<String>,
+    /// Rows inserted, including those replaced later.
+    inserted: u64,
+    survivors: Option<Survivors>,
+}
+
+impl Statements {
+    /// Begins the transaction.
+    pub(super) fn begin(
+        connection: Connection,
+        path: &Path,
+        is_new: bool,
+        plan: &WritePlan<'_>,
+    ) -> Result<Self, Error> {
+        let columns = plan.record.len();
+        let names: Vec<String> = plan
+            .record
+            .iter()
+            .map(|column| quoted(&plan.destination.columns[*column].name))
+            .collect();
+        let on_duplicate = plan.job.on_duplicate;
+        // Which of many it was is not told.
+        let is_one_by_one =
+            plan.is_in_input_order || plan.counts_replaced || on_duplicate == OnDuplicate::Report;
+        let rows_together = match is_one_by_one {
+            true => 1,
+            false => ROWS_TOGETHER.min(PARAMETERS_MAX / columns).max(1),
+        };
+        let insert = |(verb, clause), rows| {
+            let table = &plan.destination.table;
+            insert(verb, table, &names, rows, clause)
+        };
+        let verbs = verbs(on_duplicate);
+        let may_be_asked = matches!(on_duplicate, OnDuplicate::Ignore | OnDuplicate::Report);
+        let mut writer = Statements {
+            path: path.to_owned(),
+            is_new,
+            is_made_here: plan.job.create.is_some(),
+            destination: plan.destination.clone(),
+            columns,
+            on_duplicate,
+            one: insert(verbs, 1),
+            many: insert(verbs, rows_together),
+            rows_together,
+            probe: (plan.is_in_input_order && may_be_asked)
+                .then(|| insert(("INSERT OR ABORT", ""), 1)),
+            inserted: 0,
+            survivors: None,
+            connection: Some(connection),
+        };
+        writer.run(&format!(
+            "PRAGMA cache_size = -{CACHE_KIB}; PRAGMA foreign_keys = ON"
+        ))?;
+        // A child may come before its parent in the order of the key.
+        writer.run("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON")?;
+        writer.check_rowids(plan.rowids)?;
+        if plan.counts_replaced {
+            let connection = writer.connection();
+            let survivors =
+                Survivors::new(connection, &plan.destination, &plan.record, &plan.limits);
+            writer.survivors = survivors.map_err(failed(path))?;
+        }
+        Ok(writer)
+    }
+
+    /// Checks that the rowids given to rows while they were read are still free.
+    fn check_rowids(&self, counted_from: Option<Rowids>) -> Result<(), Error> {
+        let (Some(counted_from), Some(rowid), false) =
+            (counted_from, self.destination.rowid, self.is_made_here)
+        else {
+            return Ok(());
+        };
+        let name = &self.destination.columns[rowid].name;
+        let is_counted = counted_from.sequence.is_some();
+        let table = &self.destination.table;
+        let now = Rowids::of(self.connection(), table, name, is_counted);
+        match now.map_err(failed(&self.path))? == counted_from {
+            true => Ok(()),
+            false => Err(Error::Refused {
+                what: format!(
+                    "{}: rows were added to {table} while rows were read; run it again",
+                    self.path.display()
+                ),
+            }),
+        }
+    }
+
+    /// Creates the table if needed, after checking that the schema is unchanged.
+    pub(super) fn prepare(&self, schema_version: i64, created: Option<&str>) -> Result<(), Error> {
+        check_schema(self.connection(), &self.path, schema_version)?;
+        created.map_or(Ok(()), |sql| self.run(sql))
+    }
+
+    fn connection(&self) -> &Connection {
+        self.connection.as_ref().expect("it is not finished")
+    }
+
+    fn run(&self, sql: &str) -> Result<(), Error> {
+        self.connection()
+            .execute_batch(sql)
+            .map_err(failed(&self.path))
+    }
+
+    fn bind(
+        &self,
+        statement: &mut Statement<'_>,
+        before: usize,
+        record: &[u8],
+    ) -> Result<(), Error> {
+        bind(statement, before, record, self.destination.encoding).map_err(failed(&self.path))
+    }
+
+    fn refused(
+        &self,
+        error: rusqlite::Error,
+        record: &[u8],
+        origin: Origin,
+        batch: &mut Batch<'_>,
+    ) -> Result<(), Error> {
+        if !self.is_of_a_row(&error) {
+            return Err(failed(&self.path)(error));
+        }
+        if self.on_duplicate == OnDuplicate::Error && self.is_duplicate(&error) {
+            if let Some(key) = unique_key(self.connection(), &self.destination, &error.to_string())
+            {
+                batch.clashes(key, record, origin);
+            }
+            return batch.settle_with(format!("{SOMEBODY} ({error})"), origin);
+        }
+        batch.refuse(error.to_string(), origin)
+    }
+}
+
+impl Statements {
+    /// Records a row that was not inserted although the statement succeeded. `why` is the error of a plain INSERT.
+    #[cold]
+    fn left_out(
+        &self,
+        why: Option<rusqlite::Error>,
+        origin: Origin,
+        batch: &mut Batch<'_>,
+    ) -> Result<(), Error> {
+        let is_duplicate = match (self.on_duplicate, &self.probe) {
+            (OnDuplicate::Error | OnDuplicate::Replace, _) => false,
+            (_, None) => true,
+            (_, Some(_)) => why.is_some_and(|error| self.is_duplicate(&error)),
+        };
+        match is_duplicate {
+            true => batch.settle_with(SOMEBODY.to_owned(), origin),
+            false => batch.ignore(origin),
+        }
+    }
+
+    /// Whether the error is about a row: about its values, or an AUTOINCREMENT table without free rowids.
+    fn is_of_a_row(&self, error: &rusqlite::Error) -> bool {
+        is_of_a_row(error)
+            || (error.sqlite_error_code() == Some(ErrorCode::DiskFull) && self.is_out_of_rowids())
+    }
+
+    /// Whether the AUTOINCREMENT table has no free rowid left, which SQLite reports as a full disk
+    /// (<https://sqlite.org/autoinc.html>).
+    fn is_out_of_rowids(&self) -> bool {
+        let largest = "SELECT seq = ?2 FROM sqlite_sequence WHERE name = ?1 COLLATE NOCASE";
+        let table = &self.destination.table;
+        let asked = self
+            .connection()
+            .query_row(largest, (table, i64::MAX), |row| row.get(0));
+        asked.unwrap_or(false)
+    }
+
+    /// Whether a row is refused for a key of the table itself, and not of a table that a trigger writes to.
+    fn is_duplicate(&self, error: &rusqlite::Error) -> bool {
+        let text = error.to_string();
+        let Some((_, key)) = text.rsplit_once("failed: ").filter(|_| is_unique(error)) else {
+            return false;
+        };
+        let own = "SELECT EXISTS (SELECT 1 FROM pragma_index_list(?1, 'main') \
+                   WHERE ?2 = 'index ''' || name || '''')";
+        let is_own_index = || {
+            let connection = self.connection();
+            let asked = connection.query_row(own, [&self.destination.table, key], |row| row.get(0));
+            asked.unwrap_or(false)
+        };
+        key.starts_with(&format!("{}.", self.destination.table)) || is_own_index()
+    }
+}
+
+impl RowWriter for Statements {
+    fn name(&self) -> &'static str {
+        "statements"
+    }
+
+    fn write(&mut self, batch: &mut Batch<'_>) -> Result<u64, Error> {
+        let mut survivors = self.survivors.take();
+        let mut inserts = Inserts::new(self, survivors.as_mut())?;
+        while let Some((record, origin)) = batch.next()? {
+            if inserts.is_full_with(record, origin) {
+                inserts.send(batch)?;
+            }
+        }
+        let inserted = inserts.finish(batch)?;
+        self.inserted += inserted;
+        self.survivors = survivors;
+        Ok(inserted)
+    }
+
+    fn finish(mut self: Box<Self>, summary: &mut Summary) -> Result<(), Error> {
+        if let Some(survivors) = self.survivors.take() {
+            let replaced =
+                self.inserted - survivors.count(self.connection(), failed(&self.path))?;
+            summary.rows_written -= replaced;
+            summary.rows_duplicate += replaced;
+        }
+        if let Err(error) = self.run("COMMIT") {
+            let orphans = orphans(self.connection(), &self.destination.table).unwrap_or_default();
+            return Err(match orphans.is_empty() {
+                true => error,
+                false => Error::Refused {
+                    what: format!("{}: {}", self.path.display(), orphans.join("; ")),
+                },
+            });
+        }
+        // Closing waits for nobody, and an error of it loses nothing.
+        self.connection = None;
+        Ok(())
+    }
+}
+
+impl Drop for Statements {
+    /// Rolls back.
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            _ = connection.execute_batch("ROLLBACK");
+            drop(connection);
+            if self.is_new {
+                _ = std::fs::remove_file(&self.path);
+            }
+        }
+    }
+}
+
+/// The statements of a batch, and the rows that wait for the next statement.
+struct Inserts<'a> {
+    writer: &'a Statements,
+    one: Statement<'a>,
+    many: Statement<'a>,
+    probe: Option<Statement<'a>>,
+    savepoint: Savepoint<'a>,
+    survivors: Option<&'a mut Survivors>,
+    pending: Pending,
+    inserted: u64,
+}
+
+impl<'a> Inserts<'a> {
+    fn new(writer: &'a Statements, survivors: Option<&'a mut Survivors>) -> Result<Self, Error> {
+        let prepare = |sql: &str| {
+            let prepared = writer.connection().prepare(sql);
+            prepared.map_err(failed(&writer.path))
+        };
+        Ok(Inserts {
+            one: prepare(&writer.one)?,
+            many: prepare(&writer.many)?,
+            probe: writer.probe.as_deref().map(prepare).transpose()?,
+            savepoint: Savepoint::new(writer.connection()).map_err(failed(&writer.path))?,
+            writer,
+            survivors,
+            pending: Pending::default(),
+            inserted: 0,
+        })
+    }
+
+    /// Adds a row. Returns whether the waiting rows fill a statement.
+    fn is_full_with(&mut self, record: &[u8], origin: Origin) -> bool {
+        self.pending.push(record, origin);
+        self.pending.len() == self.writer.rows_together
+    }
+
+    /// Inserts the waiting rows, in one statement if SQLite accepts them all.
+    fn send(&mut self, batch: &mut Batch<'_>) -> Result<(), Error> {
+        if self.pending.len() == 1 || !self.insert_together(batch)? {
+            self.insert_each(batch)?;
+        }
+        self.pending.clear();
+        Ok(())
+    }
+
+    /// Inserts the remaining rows. Returns the rows inserted in all.
+    fn finish(mut self, batch: &mut Batch<'_>) -> Result<u64, Error> {
+        self.insert_each(batch)?;
+        Ok(self.inserted)
+    }
+
+    /// Inserts the waiting rows in one statement. Returns false, with none inserted, if one of them is refused.
+    fn insert_together(&mut self, batch: &mut Batch<'_>) -> Result<bool, Error> {
+        let (writer, rows) = (self.writer, self.pending.len());
+        for (i, (record, _)) in self.pending.iter().enumerate() {
+            writer.bind(&mut self.many, i * writer.columns, record)?;
+        }
+        match self.savepoint.run(&mut self.many, None) {
+            Ok((inserted, _)) => {
+                batch.add_duplicates((rows - inserted) as u64);
+                self.inserted += inserted as u64;
+                Ok(true)
+            }
+            Err(error) if writer.is_of_a_row(&error) && !writer.connection().is_autocommit() => {
+                Ok(false)
+            }
+            Err(error) => Err(failed(&writer.path)(error)),
+        }
+    }
+
+    fn insert_each(&mut self, batch: &mut Batch<'_>) -> Result<(), Error> {
+        let pending = std::mem::take(&mut self.pending);
+        for (record, origin) in pending.iter() {
+            let writer = self.writer;
+            writer.bind(&mut self.one, 0, record)?;
+            if let Some(probe) = &mut self.probe {
+                writer.bind(probe, 0, record)?;
+            }
+            match self.savepoint.run(&mut self.one, self.probe.as_mut()) {
+                Ok((0, why)) => writer.left_out(why, origin, batch)?,
+                Ok(_) => {
+                    self.inserted += 1;
+                    if let Some(survivors) = &mut self.survivors {
+                        survivors.push(writer.connection(), record)?;
+                    }
+                }
+                // ON CONFLICT ROLLBACK or RAISE(ROLLBACK): whatever came after would stay.
+                Err(error) if writer.connection().is_autocommit() && writer.is_of_a_row(&error) => {
+                    return Err(batch.end(&error.to_string(), origin));
+                }
+                Err(error) => writer.refused(error, record, origin, batch)?,
+            }
+        }
+        self.pending = pending;
+        Ok(())
+    }
+}
+
+/// Undoes what a failed statement leaves behind: with RAISE(FAIL) and ON CONFLICT FAIL, the rows before stay.
+struct Savepoint<'a> {
+    begin: Statement<'a>,
+    release: Statement<'a>,
+    take_back: Statement<'a>,
+}
+
+impl<'a> Savepoint<'a> {
+    fn new(connection: &'a Connection) -> rusqlite::Result<Self> {
+        Ok(Savepoint {
+            begin: connection.prepare("SAVEPOINT inorder_insert")?,
+            release: connection.prepare("RELEASE inorder_insert")?,
+            take_back: connection.prepare("ROLLBACK TO inorder_insert")?,
+        })
+    }
+
+    /// Runs a statement, wholly or not at all. Returns the rows inserted and, if there are none, the error of the probe.
+    ///
+    /// # Errors
+    /// The error of the statement, which may have ended the transaction.
+    fn run(
+        &mut self,
+        statement: &mut Statement<'_>,
+        probe: Option<&mut Statement<'_>>,
+    ) -> rusqlite::Result<(usize, Option<rusqlite::Error>)> {
+        self.begin.raw_execute()?;
+        let result = statement.raw_execute();
+        let mut why = None;
+        match (&result, probe) {
+            (Ok(0), Some(probe)) => {
+                self.take_back.raw_execute()?;
+                why = probe.raw_execute().err();
+                self.take_back.raw_execute()?;
+                // What its triggers did stays done.
+                statement.raw_execute()?;
+            }
+            (Ok(_), _) => {}
+            // There is nothing to go back to where the statement ended the transaction.
+            (Err(_), _) => match self.take_back.raw_execute() {
+                Ok(_) => {}
+                Err(_) => return result.map(|rows| (rows, None)),
+            },
+        }
+        self.release.raw_execute()?;
+        result.map(|rows| (rows, why))
+    }
+}
+
+/// Waiting rows, end to end.
+#[derive(Default)]
+struct Pending {
+    bytes: Vec<u8>,
+    rows: Vec<(usize, Origin)>,
+}
+
+impl Pending {
+    fn push(&mut self, record: &[u8], origin: Origin) {
+        self.bytes.extend_from_slice(record);
+        self.rows.push((self.bytes.len(), origin));
+    }
+
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.rows.clear();
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&[u8], Origin)> {
+        let starts = std::iter::once(0).chain(self.rows.iter().map(|(end, _)| *end));
+        starts
+            .zip(&self.rows)
+            .map(|(start, (end, origin))| (&self.bytes[start..*end], *origin))
+    }
+}
+
+/// The beginning and end of an INSERT. The table's own conflict clauses hold for a plain INSERT. `DO NOTHING` overrides
+/// those of unique keys, `OR REPLACE` all of them.
+fn verbs(on_duplicate: OnDuplicate) -> (&'static str, &'static str) {
+    match on_duplicate {
+        OnDuplicate::Error => ("INSERT", ""),
+        OnDuplicate::Replace => ("INSERT OR REPLACE", ""),
+        OnDuplicate::Ignore | OnDuplicate::Report => ("INSERT", " ON CONFLICT DO NOTHING"),
+    }
+}
+
+fn insert(verb: &str, table: &str, columns: &[String], rows: usize, clause: &str) -> String {
+    let places = format!("({})", vec!["?"; columns.len()].join(","));
+    format!(
+        "{verb} INTO main.{}({}) VALUES {}{clause}",
+        quoted(table),
+        columns.join(","),
+        vec![places; rows].join(",")
+    )
+}
+
+fn is_unique(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi;
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(
+        code,
+        Some(
+            ffi::SQLITE_CONSTRAINT_UNIQUE
+                | ffi::SQLITE_CONSTRAINT_PRIMARYKEY
+                | ffi::SQLITE_CONSTRAINT_ROWID
+        )
+    )
+}

@@ -1,0 +1,103 @@
+//! The direct writer against SQLite itself.
+
+mod checks;
+mod counted;
+mod defaults;
+mod equal;
+mod files;
+mod generated;
+mod kill;
+mod new;
+mod obstacles;
+mod schema;
+#[path = "../common/types.rs"]
+mod types;
+mod unicode;
+
+use std::path::{Path, PathBuf};
+
+use inorder_load::source::Location;
+use inorder_load::{Error, Job, Progress, Summary, WriterChoice, run};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+/// A load of a table `s` of one database into a table `t` of another, by this writer.
+fn job(from: &Path, to: &Path, writer: WriterChoice) -> Job {
+    let source = Location {
+        path: from.to_owned(),
+        table: Some("s".to_owned()),
+    };
+    let to = to.to_string_lossy().into_owned();
+    Job {
+        memory_bytes: 1 << 22,
+        writer,
+        ..Job::new(vec![source], to, "t".to_owned())
+    }
+}
+
+fn load(job: &Job) -> Result<Summary, Error> {
+    run(job, &Progress::default())
+}
+
+/// A database that need not survive.
+fn open(path: &Path) -> Connection {
+    let connection = Connection::open(path).expect("a database");
+    connection
+        .execute_batch("PRAGMA synchronous = OFF")
+        .expect("a setting");
+    connection
+}
+
+/// A new database from statements.
+fn made(path: &Path, statements: &str) -> Connection {
+    let connection = open(path);
+    connection
+        .execute_batch(statements)
+        .unwrap_or_else(|error| panic!("{error}: {statements}"));
+    connection
+}
+
+/// A folder, in it a database with a table `s` and one with a table `t`; without the latter where it has no
+/// statements.
+fn pair(source: &str, goal: &str) -> (TempDir, PathBuf, PathBuf) {
+    pair_in(tempfile::tempdir().expect("folder"), source, goal)
+}
+
+/// The same in memory, where there is such a file system: many databases are made without waiting for a disk.
+fn quick_pair(source: &str, goal: &str) -> (TempDir, PathBuf, PathBuf) {
+    let memory = tempfile::tempdir_in("/dev/shm");
+    let folder = memory.unwrap_or_else(|_| tempfile::tempdir().expect("folder"));
+    pair_in(folder, source, goal)
+}
+
+fn pair_in(folder: TempDir, source: &str, goal: &str) -> (TempDir, PathBuf, PathBuf) {
+    let (from, to) = (folder.path().join("from.db"), folder.path().join("to.db"));
+    made(&from, source);
+    if !goal.is_empty() {
+        made(&to, goal);
+    }
+    (folder, from, to)
+}
+
+/// Everything a query gives, each value with its type, one row a line.
+fn rows(connection: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = connection.prepare(sql).expect("a query");
+    let columns = statement.column_count();
+    let mut rows = statement.query([]).expect("rows");
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().expect("a row") {
+        let values: Vec<_> = (0..columns)
+            .map(|i| row.get_ref(i).expect("a value"))
+            .collect();
+        found.push(format!("{values:?}"));
+    }
+    found
+}
+
+fn assert_whole(connection: &Connection) {
+    let check = "PRAGMA integrity_check";
+    let found: String = connection
+        .query_row(check, [], |row| row.get(0))
+        .expect("an answer");
+    assert_eq!(found, "ok");
+}
