@@ -127,17 +127,22 @@ async fn a_function_that_fails_is_called_again() {
     let keeps = function(
         "(() => { const kept = []; return doc => { kept.push('x'.repeat(3e6)); return true } })()",
     );
-    let mut failed = 0;
-    for _ in 0..20 {
+    let (mut passed, mut failed) = (0, 0);
+    // A busy machine spreads the calls over several processes, each with a memory of its own.
+    while failed < 3 {
+        assert!(passed < 300, "it never fills its memory");
         match filter(&scripts, &keeps, "{}", &["{}"]).await {
-            Ok(passes) => assert_eq!(passes, [true]),
+            Ok(passes) => {
+                assert_eq!(passes, [true]);
+                passed += 1;
+            }
             Err(error) => {
                 assert!(matches!(error, ScriptError::Failed(_)), "{error:?}");
                 failed += 1;
             }
         }
     }
-    assert!((1..20).contains(&failed), "{failed}");
+    assert!(passed >= failed, "{passed} calls passed, {failed} failed");
 }
 
 #[tokio::test]

@@ -1,0 +1,289 @@
+"""The steps of ./test: what each runs, what it needs, and how they run beside each other.
+
+One thread per slot takes the next job that may start. Steps with `compiles` share Cargo's lock on the target folder, so
+one of them runs at a time, in the order of the list. The other steps mostly wait for servers and fill the processors.
+The step `tests` is one job per test binary, the slowest of last time first.
+"""
+
+import dataclasses
+import json
+import os
+import pathlib
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PYTHON = "/usr/bin/python3"  # Another one, found first, may have an sqlite3 module that loads no extensions.
+SECONDS = ROOT / "target" / "test-seconds.json"  # Of each step and each test binary, when it last passed.
+BINARIES = ROOT / "target" / "test-binaries.json"  # What Cargo says of the test binaries it built, one JSON object per line.
+JOB_SECONDS_MAX = 1800
+# Feature unification: with the same packages selected, no crate is built twice.
+WORKSPACE = "--locked --workspace --exclude inorder-fuzz"
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """A command that must end with 0, or the test binaries of the workspace with these arguments."""
+
+    name: str
+    command: str = ""
+    after: tuple[str, ...] = ()
+    compiles: bool = False
+    # Names of test binaries to run instead of a command; `*` is all of them.
+    binaries: tuple[str, ...] = ()
+    arguments: str = ""
+    output: pathlib.Path | None = None
+
+    def shown(self):
+        return self.command or f"test binaries {' '.join(self.binaries)} {self.arguments}".rstrip()
+
+
+STEPS = [
+    Step("format", "cargo fmt --all --check"),
+    Step("build", f"cargo test {WORKSPACE} --no-run --lib --bins --tests --examples --message-format json-render-diagnostics",
+         compiles=True, output=BINARIES),
+    Step("tests", after=("build",), binaries=("*",)),
+    Step("pouchdb-install", "npm ci --prefix apps/couch/tests/pouchdb --no-audit --no-fund"),
+    Step("pouchdb", after=("build", "pouchdb-install"), binaries=("pouchdb",), arguments="--ignored pouchdb_"),
+    Step("browser", after=("build", "pouchdb-install"), binaries=("browser", "pouchdb", "report"), arguments="--ignored browser_"),
+    Step("old-sqlite", f"{PYTHON} crates/inorder-load/tests/old_sqlite.py", after=("build",)),
+    Step("extension-format", "cargo fmt --manifest-path bindings/extension/Cargo.toml --check"),
+    Step("extension-build", "cargo build --locked --release --manifest-path bindings/extension/Cargo.toml", compiles=True),
+    Step("lints", "cargo clippy --locked --workspace --all-targets -- -D warnings", compiles=True),
+    Step("extension-lints", "cargo clippy --locked --manifest-path bindings/extension/Cargo.toml -- -D warnings", compiles=True),
+    Step("extension", f"{PYTHON} -m unittest discover -s bindings/extension/tests", after=("extension-build",)),
+    Step("packages", f"{PYTHON} -m unittest discover -s bindings/tests", after=("extension",)),
+    Step("sql", f"{PYTHON} -m unittest discover -s bindings/sql/tests", after=("build",)),
+    Step("parquet", f"cargo test {WORKSPACE} --features inorder-load/parquet --test parquet", after=("build",), compiles=True),
+    Step("doc-examples", f"cargo test {WORKSPACE} --no-fail-fast --doc", compiles=True),
+    Step("doc", "cargo doc --locked --workspace --no-deps", compiles=True),
+]
+
+
+@dataclasses.dataclass
+class Job:
+    """A process of a step."""
+
+    step: Step
+    title: str
+    command: list[str]
+    folder: pathlib.Path
+    environment: dict[str, str]
+
+
+def test_binaries():
+    """Each test binary that Cargo built: its name, its package's folder and its path."""
+    for line in BINARIES.read_text().splitlines():
+        message = json.loads(line)
+        if message.get("executable") and message["profile"]["test"]:
+            yield message["target"], pathlib.Path(message["manifest_path"]).parent, message["executable"]
+
+
+def jobs_of(step):
+    """The processes of a step whose needs are met."""
+    environment = dict(os.environ, RUSTDOCFLAGS="-Dwarnings")
+    if step.command:
+        return [Job(step, step.name, shlex.split(step.command), ROOT, environment)]
+    jobs = []
+    for target, folder, path in test_binaries():
+        if "*" in step.binaries or target["name"] in step.binaries and target["kind"] == ["test"]:
+            title = f"{step.name}: {folder.name}/{pathlib.Path(target['src_path']).relative_to(folder)}"
+            own = dict(environment, CARGO_MANIFEST_DIR=str(folder))
+            jobs.append(Job(step, title, [path, *shlex.split(step.arguments)], folder, own))
+    assert jobs, f"the step {step.name} names no test binary that Cargo built"
+    return jobs
+
+
+class Run:
+    """Runs steps, and remembers which failed."""
+
+    def __init__(self, steps):
+        self.waiting = list(steps)
+        self.names = {step.name for step in steps}
+        self.jobs = []  # Jobs of started steps that no slot has taken.
+        self.left = {}  # Jobs that have not ended, by step.
+        self.began = {}
+        self.ended = set()
+        self.failed = []
+        self.compiling = False
+        self.stopped = False
+        self.processes = set()
+        self.last = read_seconds()
+        self.seconds = dict(self.last)
+        self.change = threading.Condition()
+
+    def run(self, slots):
+        threads = [threading.Thread(target=self.work) for _ in range(slots)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def stop(self, *_):
+        """Ends every process. Nothing else starts."""
+        self.stopped = True
+        for process in list(self.processes):
+            end(process)
+
+    def work(self):
+        while True:
+            with self.change:
+                job = self.next_job()
+                while job is None and not self.stopped and (self.waiting or self.jobs or self.left):
+                    self.change.wait(timeout=1)
+                    job = self.next_job()
+                if job is None or self.stopped:
+                    self.change.notify_all()
+                    return
+            status, output, seconds = self.execute(job)
+            with self.change:
+                self.end_job(job, status, output, seconds)
+                self.change.notify_all()
+
+    def next_job(self):
+        """The next job that may start; starts steps whose needs are met. The caller holds the lock."""
+        for step in list(self.waiting):
+            needs = [need for need in step.after if need in self.names]
+            if any(need in self.failed for need in needs):
+                self.waiting.remove(step)
+                self.ended.add(step.name)
+                self.failed.append(step.name)
+                say(f"-- {step.name}: not run, because another step failed that it needs")
+            elif all(need in self.ended for need in needs) and not (step.compiles and self.compiling):
+                self.waiting.remove(step)
+                self.compiling |= step.compiles
+                self.start_step(step)
+        return self.jobs.pop(0) if self.jobs else None
+
+    def start_step(self, step):
+        jobs = sorted(jobs_of(step), key=lambda job: -self.last.get(job.title, JOB_SECONDS_MAX))
+        self.left[step.name] = len(jobs)
+        self.began[step.name] = time.monotonic()
+        # A step that compiles is the longest chain: it goes before the jobs that fill the gaps.
+        self.jobs = jobs + self.jobs if step.compiles else self.jobs + jobs
+
+    def execute(self, job):
+        """Runs a job. Returns its exit status, its output and its seconds."""
+        say(f".. {job.title}")
+        began = time.monotonic()
+        with tempfile.TemporaryFile() as output, open(job.step.output or os.devnull, "wb") as to_file:
+            process = subprocess.Popen(job.command, cwd=job.folder, env=job.environment, stdin=subprocess.DEVNULL,
+                                       stdout=to_file if job.step.output else output, stderr=output, start_new_session=True)
+            self.processes.add(process)
+            if self.stopped:
+                end(process)
+            try:
+                status = process.wait(timeout=JOB_SECONDS_MAX)
+            except subprocess.TimeoutExpired:
+                end(process)
+                process.wait()
+                status = f"none within {JOB_SECONDS_MAX} s"
+            self.processes.discard(process)
+            output.seek(0)
+            text = output.read().decode(errors="replace")
+        return status, text, time.monotonic() - began
+
+    def end_job(self, job, status, output, seconds):
+        name = job.step.name
+        say(f"\n== {job.title}: {shlex.join(job.command)}\n{output.rstrip()}")
+        if status == 0:
+            say(f"-- {job.title}: ok, {seconds:.0f} s")
+            self.seconds[job.title] = round(seconds, 1)
+        else:
+            say(f"-- {job.title}: FAILED, exit status {status}, {seconds:.0f} s")
+            if name not in self.failed:
+                self.failed.append(name)
+        self.left[name] -= 1
+        if self.left[name] == 0:
+            del self.left[name]
+            self.ended.add(name)
+            self.compiling &= not job.step.compiles
+            if name not in self.failed:
+                self.seconds[name] = round(time.monotonic() - self.began[name], 1)
+                write_seconds(self.seconds)
+
+
+def end(process):
+    """Kills a process and all that it started in its session."""
+    try:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def read_seconds():
+    try:
+        return json.loads(SECONDS.read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def write_seconds(seconds):
+    SECONDS.parent.mkdir(exist_ok=True)
+    SECONDS.write_text(json.dumps(seconds, indent=1, sort_keys=True))
+
+
+def with_needs(names):
+    """The steps of these names and those that they need, in the order of the list."""
+    known = {step.name: step for step in STEPS}
+    chosen = set()
+
+    def add(name):
+        chosen.add(name)
+        for need in known[name].after:
+            add(need)
+
+    for name in names:
+        if name not in known:
+            raise SystemExit(f"there is no step {name}; ./test --list names them")
+        add(name)
+    return [step for step in STEPS if step.name in chosen]
+
+
+def list_steps():
+    seconds = read_seconds()
+    for step in STEPS:
+        last = f"{seconds[step.name]:.0f}" if step.name in seconds else "-"
+        print(f"{step.name:<17} {last:>5} s   {step.shown()}")
+
+
+def main(names):
+    """Runs the steps of these names; without a name all, with `--quick` all but the browser's. Returns the exit status."""
+    if names in ([], ["--quick"]):
+        names = [step.name for step in STEPS if step.name != "browser" or not names]
+    steps = with_needs(names)
+    cores = len(os.sched_getaffinity(0))
+    os.environ.setdefault("RUST_TEST_THREADS", str(2 * cores))
+    began = time.monotonic()
+    run = Run(steps)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, run.stop)
+    run.run(slots=cores + 1)
+    say(f"\n== all: {time.monotonic() - began:.0f} s")
+    if run.stopped:
+        say("stopped")
+        return 130
+    if run.failed:
+        say("FAILED:\n" + "\n".join(f"  {name}" for name in run.failed))
+        return 1
+    say("passed")
+    return 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--list"]:
+        list_steps()
+    else:
+        sys.exit(main(sys.argv[1:]))
