@@ -147,6 +147,8 @@ class Run:
 
     def next_job(self):
         """The next job that may start; starts steps whose needs are met. The caller holds the lock."""
+        if self.stopped:
+            return None
         for step in list(self.waiting):
             needs = [need for need in step.after if need in self.names]
             if any(need in self.failed for need in needs):
@@ -247,7 +249,8 @@ def with_needs(names):
 
     for name in names:
         if name not in known:
-            raise SystemExit(f"there is no step {name}; ./test --list names them")
+            print(f"there is no step {name}; ./test --list names them", file=sys.stderr)
+            sys.exit(2)
         add(name)
     return [step for step in STEPS if step.name in chosen]
 
