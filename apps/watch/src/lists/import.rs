@@ -57,7 +57,7 @@ impl Plan {
     /// Finds the films of these rows too: all the work that needs no writing.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn find(&mut self, db: &Connection, rows: &[ListRow]) -> Result<()> {
         for row in rows {
             self.rows.push((row.clone(), candidates(db, row)?));

@@ -64,7 +64,7 @@ impl App {
     /// Creates the app over a database. Without users in it, [`App::setup_code`] makes a visitor the owner.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn new(db: Database, config: Config) -> Result<Self> {
         let is_new = db.read(users::are_none)?;
         let code = is_new.then(|| Secret::new().to_string()[..12].to_owned());

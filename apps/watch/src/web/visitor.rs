@@ -70,7 +70,7 @@ impl Entry {
     /// Signs a user in.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn begin(self, db: &Connection, user: i64) -> crate::Result<()> {
         sessions::begin(db, user, self.session)?;
         self.remember_device(db, user)
@@ -79,7 +79,7 @@ impl Entry {
     /// Remembers the browser only.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn remember_device(self, db: &Connection, user: i64) -> crate::Result<()> {
         devices::remember(db, user, self.old_device, self.device)
     }
