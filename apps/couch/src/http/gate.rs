@@ -12,7 +12,7 @@ use std::sync::Arc;
 const SERVER: HeaderValue =
     HeaderValue::from_static(concat!("inorder-couch/", env!("CARGO_PKG_VERSION")));
 
-/// Paths that need no authentication: the greeting, the session, and the status page, which signs in by itself.
+/// Paths without authentication: the welcome message, the session, and the status page, which has its own login form.
 const PUBLIC: &[&str] = &["/", "/_up", "/_session", "/_utils", "/favicon.ico"];
 
 /// Admits or refuses a request, and adds the common headers to its answer.

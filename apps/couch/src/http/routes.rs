@@ -197,7 +197,7 @@ fn attachment() -> axum::routing::MethodRouter<Arc<Server>> {
         .delete(doc::delete_attachment)
 }
 
-/// What web pages of other origins may do; none when no origin is allowed.
+/// The CORS rules for web pages of other origins; `None` if no origin is allowed.
 fn cors(origins: &[String]) -> Option<CorsLayer> {
     if origins.is_empty() {
         return None;

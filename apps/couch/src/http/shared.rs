@@ -1,4 +1,4 @@
-//! What the request handlers share.
+//! The state shared by the request handlers.
 
 use super::functions::Validations;
 use super::metrics::Metrics;
@@ -33,7 +33,7 @@ pub struct ServerSettings {
     pub connections_max: usize,
     /// Open connections of one client address. Further ones are closed.
     pub connections_per_client_max: usize,
-    /// How functions of design documents are run.
+    /// The limits for functions of design documents.
     pub scripts: ScriptSettings,
 }
 

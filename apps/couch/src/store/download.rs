@@ -26,7 +26,7 @@ impl AttachmentReader {
     /// At most `bytes_max` of the *stored* bytes from `offset` on (and at most 1 MiB); empty at the end. Short and bounded.
     ///
     /// # Errors
-    /// When SQLite refuses, or the database was closed.
+    /// If SQLite refuses, or the database was closed.
     pub fn read(&self, offset: u64, bytes_max: usize) -> Result<Bytes> {
         let left = self.attachment.stored_length.saturating_sub(offset);
         let count = (bytes_max.min(1 << 20) as u64).min(left) as usize;

@@ -1,4 +1,4 @@
-//! How large a database is.
+//! The size of a database.
 
 use super::Result;
 use super::shared::Shared;

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 pub struct LocalDocument {
     /// Its id, with `_local/`.
     pub id: String,
-    /// How often it was written: `_rev` is `0-` and this.
+    /// The number of writes, which is the hash part of `_rev`: `0-N`.
     pub writes: u64,
     /// The body: a JSON object without members that begin with an underscore.
     pub body: String,
