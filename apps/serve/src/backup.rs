@@ -18,7 +18,7 @@ pub enum BackupError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system reported.
+        /// The system's error.
         error: io::Error,
     },
     /// SQLite could not read the database or write the copy.
@@ -90,7 +90,7 @@ mod tests {
         db.execute_batch("CREATE TABLE t(a); INSERT INTO t VALUES (1)")
             .unwrap();
         let copy = folder.path().join("copy");
-        // What an interrupted backup left.
+        // The remains of an interrupted backup.
         fs::write(folder.path().join("copy.part"), "rubbish").unwrap();
         copy_database(&db, &copy).unwrap();
         let count =

@@ -21,7 +21,7 @@ pub struct Presence {
 /// Finds the installed versions of every engine.
 ///
 /// # Errors
-/// When one can't be looked for.
+/// If one can't be looked for.
 pub fn presences() -> Result<Vec<Presence>, Error> {
     ENGINES
         .iter()
@@ -50,7 +50,7 @@ impl Engines {
     /// Connects to the servers at these URLs, and asks what they are.
     ///
     /// # Errors
-    /// When one doesn't answer, refuses, or isn't known, or two are of one engine.
+    /// If one doesn't answer, refuses, or isn't known, or two are of one engine.
     pub fn at(urls: &[String]) -> Result<Self, Error> {
         let mut remotes: Vec<Remote> = Vec::new();
         for text in urls {
@@ -98,7 +98,7 @@ impl Engines {
     /// Removes what trials that were killed left on the servers.
     ///
     /// # Errors
-    /// When one doesn't answer.
+    /// If one doesn't answer.
     pub fn clean_up(&self) -> Result<(), Error> {
         for remote in &self.0 {
             remote.clean_up()?;

@@ -42,7 +42,7 @@ impl Request {
     /// The request that an earlier run was made from: the same experiments, scale, changes and seed.
     ///
     /// # Errors
-    /// When its experiments don't parse (a result file from another version).
+    /// If its experiments don't parse (a result file from another version).
     pub fn again(run: &Run, command: Vec<String>, engines: Engines) -> Result<Self, Error> {
         let without_url = run.meta.urls.iter().find(|(name, _)| {
             let mut given = engines.remotes().iter();
@@ -70,7 +70,7 @@ impl Request {
     /// The plan.
     ///
     /// # Errors
-    /// When an experiment can't be planned, or has another's name.
+    /// If an experiment can't be planned, or has another's name.
     pub fn plan(&self) -> Result<Plan, Error> {
         let mut names = BTreeSet::new();
         for experiment in &self.experiments {
@@ -103,7 +103,7 @@ impl Request {
     /// The run that a budget is expected to make of a plan: what fits is done.
     ///
     /// # Errors
-    /// When an experiment doesn't parse.
+    /// If an experiment doesn't parse.
     pub fn forecast(&self, plan: &Plan, budget: Duration) -> Result<Run, Error> {
         let mut run = Run {
             meta: Meta {

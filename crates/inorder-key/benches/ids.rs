@@ -1,4 +1,4 @@
-//! What an id costs beside what it costs elsewhere: `cargo bench -p inorder-key --bench ids`.
+//! Compares the cost of an id with other libraries: `cargo bench -p inorder-key --bench ids`.
 //!
 //! `-- --csv FILE` writes the time of every round.
 //!
@@ -195,7 +195,7 @@ const PARSES: &[Contender] = &[
 
 /// Nanoseconds an id and thread, of one round; `None` if its threads worked one after another.
 ///
-/// They wait for each other awake: one that has to be woken starts when the others are done.
+/// The threads spin until all have started: a woken thread would start after the others are done.
 fn round(work: Work, threads: usize) -> Option<f64> {
     let waiting = AtomicUsize::new(threads);
     let timed = || {

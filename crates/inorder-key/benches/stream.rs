@@ -1,4 +1,4 @@
-//! What a key of a stream costs, a kind and encoding: `cargo bench -p inorder-key --bench stream`.
+//! Measures the cost of a stream's key, per kind and encoding: `cargo bench -p inorder-key --bench stream`.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -45,7 +45,7 @@ impl Pace {
     /// The pace of a run, whose finished trials are not run again. Without a budget every trial begins.
     ///
     /// # Errors
-    /// When an experiment or a cell of the run doesn't parse (a result file from another version).
+    /// If an experiment or a cell of the run doesn't parse (a result file from another version).
     pub fn new(run: &Run, budget: Option<Duration>) -> Result<Self, Error> {
         let mut cells = HashMap::new();
         for (position, experiment) in run.experiments.iter().enumerate() {

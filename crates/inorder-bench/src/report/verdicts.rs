@@ -56,7 +56,7 @@ pub fn rows(runs: &[Run]) -> Vec<Row> {
 /// Writes the table down.
 ///
 /// # Errors
-/// When the format is neither `md` nor `json`.
+/// If the format is neither `md` nor `json`.
 pub fn render(runs: &[Run], rows: &[Row], format: Format) -> Result<String, Error> {
     match format {
         Format::Md => Ok(as_markdown(runs, rows)),

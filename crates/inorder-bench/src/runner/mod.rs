@@ -69,7 +69,7 @@ pub struct Bounds<'a> {
 /// Runs every trial of `run` that isn't done and that the time budget admits, in order, and keeps each in `store`.
 ///
 /// # Errors
-/// When the result file can't be written, or trials fail one after another.
+/// If the result file can't be written, or trials fail one after another.
 pub fn run_trials(
     store: &Store,
     run: &mut Run,
@@ -214,7 +214,7 @@ impl WorkFolder {
     /// A work folder in `results`, which is created where it isn't there.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it can't be written.
     pub fn create(results: &Path) -> Result<Self, Error> {
         let wrong = |path: &Path| {
             let path = path.to_owned();

@@ -166,7 +166,7 @@ fn hear_out(
 /// stdin closes.
 ///
 /// # Errors
-/// When stdin holds no trial or stdout is closed; a trial that fails is said on stdout.
+/// If stdin holds no trial or stdout is closed; a trial that fails is said on stdout.
 pub fn serve() -> Result<(), Error> {
     let closed = |error: std::io::Error| Error::Trial(format!("talking to the run: {error}"));
     let mut line = String::new();

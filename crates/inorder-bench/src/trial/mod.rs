@@ -61,7 +61,7 @@ impl TrialSpec {
     /// Its experiment, parsed.
     ///
     /// # Errors
-    /// When the text isn't an experiment.
+    /// If the text isn't an experiment.
     pub fn experiment(&self) -> Result<Experiment, Error> {
         let mut experiment =
             Experiment::parse(&self.file, &self.text, self.scale, &self.overrides)?;
@@ -100,7 +100,7 @@ pub struct Outcome {
 /// Runs a trial. `on_progress` receives the number of committed rows.
 ///
 /// # Errors
-/// When the database, a recipe or a constraint fails, or stored rows are missing.
+/// If the database, a recipe or a constraint fails, or stored rows are missing.
 pub fn run(
     spec: &TrialSpec,
     engines: &Engines,

@@ -49,7 +49,7 @@ impl RowMaker {
     /// The rows of the built-in table.
     ///
     /// # Errors
-    /// When the key can't be made.
+    /// If the key can't be made.
     pub fn built_in(inputs: &Inputs<'_>) -> Result<Self, Error> {
         let mut maker = RowMaker::empty();
         let setup = inputs.setup;
@@ -74,7 +74,7 @@ impl RowMaker {
     /// The rows of a table of the experiment's own, which the engine describes as `columns`.
     ///
     /// # Errors
-    /// When a column has no recipe and can't do without, a recipe's data is missing, or a recipe
+    /// If a column has no recipe and can't do without, a recipe's data is missing, or a recipe
     /// names a column that no layout has.
     pub fn of_table(
         table: &Table,
@@ -270,7 +270,7 @@ fn file_column(data: &inorder_load::Table, column: &str) -> Result<Column, Error
 /// Rows that a table of the experiment's own gets.
 ///
 /// # Errors
-/// When it takes them from a data file and none was given.
+/// If it takes them from a data file and none was given.
 pub fn rows_of(
     table: &Table,
     setup: &Setup,

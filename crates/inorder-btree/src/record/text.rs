@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What SQLite stores of text in a database of this encoding.
+    /// Returns the bytes that SQLite stores for a text in a database of this encoding.
     fn stored(connection: &rusqlite::Connection, text: &[u8]) -> Vec<u8> {
         let mut insert = connection
             .prepare_cached("INSERT INTO t VALUES (?1)")

@@ -51,7 +51,7 @@ impl Presort {
 /// Source: <https://www.sqlite.org/datatype3.html>, sections 4.1 and 7.
 ///
 /// # Panics
-/// Where a key column is not in the batch, columns differ in length, or there are more than 2^32 rows.
+/// If a key column is not in the batch, columns differ in length, or there are more than 2^32 rows.
 pub fn presort(batch: &mut Batch, key_columns: &[usize], how: Presort) {
     let columns: Vec<&Column> = key_columns.iter().map(|&c| &batch.columns[c]).collect();
     let order = match (how, columns.first()) {

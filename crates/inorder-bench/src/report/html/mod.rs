@@ -21,7 +21,7 @@ const SCRIPT: &str = include_str!("page.js");
 /// Writes a report down.
 ///
 /// # Errors
-/// When the template does not fit what it is given.
+/// If the template does not fit what it is given.
 pub fn render(report: &Report) -> Result<String, Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);

@@ -137,7 +137,7 @@ impl Report {
     /// The report of a run.
     ///
     /// # Errors
-    /// When an experiment's answer has a placeholder that cannot be read.
+    /// If an experiment's answer has a placeholder that cannot be read.
     pub fn new(run: &Run, claims: &[Claim]) -> Result<Self, Error> {
         let left_out = left_out::of_run(run);
         Ok(Report {
