@@ -20,7 +20,7 @@ fn json_of(names: &[String]) -> String {
 /// Inserts a film and returns its number. The facts are [checked](Facts::checked).
 ///
 /// # Errors
-/// What SQLite says, for instance that there is one of this IMDb number.
+/// SQLite's error, for instance if the IMDb number is taken.
 pub fn insert(db: &Connection, facts: &Facts, added_by: Option<i64>) -> Result<i64> {
     let sql = "INSERT INTO film(title, year, people, genres, imdb, added_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let (people, genres) = (json_of(&facts.people), json_of(&facts.genres));
@@ -49,7 +49,7 @@ fn insert_keys(db: &Connection, number: i64, title: &str) -> Result<()> {
 /// Sets the IMDb number of a film.
 ///
 /// # Errors
-/// What SQLite says, for instance that another has it.
+/// SQLite's error, for instance if another film has the number.
 pub fn set_imdb(db: &Connection, number: i64, imdb: i64) -> Result<()> {
     db.prepare_cached("UPDATE film SET imdb = ?2 WHERE number = ?1")?
         .execute((number, imdb))?;

@@ -35,7 +35,7 @@ pub fn check(connection: &Connection, path: &Path) -> Result<()> {
 /// Applies all missing migrations in one transaction.
 ///
 /// # Errors
-/// What SQLite says; the file is then as it was.
+/// SQLite's error; the file is unchanged then.
 pub fn migrate(connection: &mut Connection, migrations: &[&str]) -> Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found = version(&transaction)?;

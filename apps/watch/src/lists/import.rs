@@ -23,7 +23,7 @@ struct Candidate {
     is_exact: bool,
 }
 
-/// What became of the rows.
+/// The results of the rows.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Imported {
     /// Films that are new on the list.
@@ -38,9 +38,9 @@ pub struct Imported {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(into = "String")]
 pub struct Missing {
-    /// As the file has it.
+    /// The original text.
     pub title: String,
-    /// As the file has it.
+    /// The original text.
     pub year: Option<i64>,
 }
 

@@ -23,7 +23,7 @@ const GUEST: &str = "guest";
 /// The cookie of a known browser. It stays after signing out.
 const DEVICE: &str = "device";
 
-/// What is shown once on the next page.
+/// A message shown once on the next page.
 const FLASH: &str = "flash";
 
 /// Seconds until it is forgotten if there is no next page.
@@ -31,15 +31,15 @@ const FLASH_SECONDS: i64 = 60;
 
 /// A visitor who is signed in.
 pub struct Member {
-    /// Who.
+    /// The user.
     pub me: Me,
-    /// What is in their cookie.
+    /// The secret in their cookie.
     pub secret: Secret,
 }
 
 /// A visitor who need not be signed in.
 pub struct Guest {
-    /// What is in their cookie, or will be.
+    /// The secret in their cookie, current or new.
     secret: Secret,
     is_new: bool,
     behind_tls: bool,
@@ -104,7 +104,7 @@ impl FromRequestParts<App> for Device {
 }
 
 impl Guest {
-    /// What the forms they are shown have to send back.
+    /// The token that their forms must send back.
     pub fn form_token(&self) -> String {
         self.secret.form_token()
     }

@@ -237,7 +237,7 @@ pub fn check_room(db: &Connection, user: i64, more: usize) -> Result<()> {
 /// Adds films with these priorities to a list that has none of them, without undo. Used to fill an account.
 ///
 /// # Errors
-/// What SQLite says, for instance that a film is on the list.
+/// SQLite's error, for instance if a film is already on the list.
 pub fn fill(db: &Connection, user: i64, films: &[(i64, i64)]) -> Result<()> {
     let sql = "INSERT INTO entry(user, film, priority, added_ms) VALUES (?1, ?2, ?3, ?4)";
     let mut statement = db.prepare_cached(sql)?;

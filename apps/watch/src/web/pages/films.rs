@@ -48,7 +48,7 @@ struct Search {
     done: String,
 }
 
-/// What is said about a film, if it is on the list, and the film.
+/// A film with its state, if it is on the list.
 type Hit = (Option<entries::State>, Film);
 
 async fn show(Member { me, secret }: Member, Query(search): Query<Search>) -> Answer<Markup> {

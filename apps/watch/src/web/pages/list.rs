@@ -42,7 +42,7 @@ pub fn router() -> Router<App> {
         .route("/undo/{change}", form_of("/", post(undo)))
 }
 
-/// What is shown around a page of a list, of one's own or a friend's.
+/// The frame of a page of a list, the user's own or a friend's.
 pub struct Shown<'a> {
     pub view: &'a View,
     pub path: &'a str,
@@ -122,7 +122,7 @@ impl Shown<'_> {
         }
     }
 
-    /// What is said when there is nothing to show.
+    /// The message for an empty list.
     pub fn nothing(&self, otherwise: Markup) -> Markup {
         html! {
             @if self.view.is_filtered() {
@@ -303,7 +303,7 @@ where
 
 async fn add(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm>>) -> Answer {
     change(member, film, form, |db, user, film, form| {
-        // What is on the list already, perhaps watched, isn't overwritten by adding it once more.
+        // Adding an existing film again does not overwrite its entry, which may be watched.
         match entries::state(db, user, film)? {
             Some(_) => Ok("present"),
             None => entries::put(db, user, film, form.state()).map(|_| "added"),
