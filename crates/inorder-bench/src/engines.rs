@@ -12,16 +12,16 @@ use std::fmt;
 pub struct Presence {
     /// Its name.
     pub engine: &'static str,
-    /// Every version found, the one that is used first.
+    /// All installed versions, the one that is used first.
     pub found: Vec<Found>,
-    /// Where there is none, the command that installs one.
+    /// The command that installs one, if none is installed.
     pub install: Option<String>,
 }
 
 /// Finds the installed versions of every engine.
 ///
 /// # Errors
-/// If one can't be looked for.
+/// If a search for one fails.
 pub fn presences() -> Result<Vec<Presence>, Error> {
     ENGINES
         .iter()

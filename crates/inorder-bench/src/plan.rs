@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Most cells in one experiment: beyond it a plan is a mistake.
 const CELLS_MAX: usize = 10_000;
 
-/// What is to be run.
+/// The request for a plan.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// The experiments as results keep them.
@@ -313,7 +313,7 @@ fn all_levels(experiment: &Experiment, combination: &Levels) -> BTreeMap<String,
     levels
 }
 
-/// The varied levels in words. A number says what it is a number of.
+/// Formats the varied levels. A number is followed by its unit.
 fn label(experiment: &Experiment, combination: &Levels) -> String {
     if combination.is_empty() {
         return experiment.title.clone();

@@ -169,7 +169,7 @@ impl Claim {
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// What was measured, with numbers and units.
+    /// The measured values, with units.
     pub seen: String,
     /// The ratio it rests on, where it rests on one.
     pub ratio: Option<Ratio>,
@@ -182,7 +182,7 @@ pub struct Judgement {
 /// One of several things that a claim says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What it is about, such as `size` or `time`.
+    /// The subject, such as `size` or `time`.
     pub name: &'static str,
     /// Its own verdict.
     pub verdict: Verdict,
@@ -193,7 +193,7 @@ pub struct Part {
 }
 
 impl Judgement {
-    /// The verdict in words, part by part where the parts' differ: `size holds, time inconclusive`.
+    /// Formats the verdict, part by part if the parts differ: `size holds, time inconclusive`.
     pub fn verdict_text(&self) -> String {
         if self.parts.iter().all(|part| part.verdict == self.verdict) {
             return self.verdict.name().to_owned();

@@ -116,7 +116,7 @@ mod tests {
     };
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// What a run of a built-in experiment with this `--set` differs in.
+    /// The deviation of a run of a built-in experiment with this `--set`.
     fn differs(
         experiment: &str,
         overrides: Overrides,

@@ -1,4 +1,4 @@
-//! Levels of factors in words, the same in plans, tables and legends.
+//! The names of levels, the same in plans, tables and legends.
 
 use crate::format;
 

@@ -36,7 +36,7 @@ pub fn render(run: &Run, format: Format, options: &Options) -> Result<String, Er
 /// The same with the claims of your choice.
 ///
 /// # Errors
-/// As [`render`].
+/// Those of [`render`].
 pub fn render_with(
     run: &Run,
     claims: &[Claim],

@@ -1,4 +1,4 @@
-//! What a time budget left out of a run.
+//! The trials that a time budget excluded from a run.
 
 use super::{Meta, Run, Status, Trial};
 
@@ -22,7 +22,7 @@ pub fn of_run(run: &Run) -> Vec<LeftOut> {
     names.filter_map(|name| of_experiment(run, name)).collect()
 }
 
-/// What a time budget left out of an experiment.
+/// The trials that a time budget excluded from an experiment.
 pub fn of_experiment(run: &Run, experiment: &str) -> Option<LeftOut> {
     run.meta.budget_s?;
     let cells: Vec<u64> = run.cells_of(experiment).iter().map(|c| c.id).collect();

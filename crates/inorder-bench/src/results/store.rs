@@ -46,7 +46,7 @@ impl Store {
         filled().inspect_err(|_| _ = std::fs::remove_file(path))
     }
 
-    /// Opens the file of an earlier run to go on with it.
+    /// Opens the file of an earlier run to continue it.
     ///
     /// # Errors
     /// If it isn't a result file, one of another version, or another process is at work on it.

@@ -23,7 +23,7 @@ const ROWS_MADE_TOGETHER: u64 = 8192;
 /// Transactions smaller than this share clock reads: one in so many is split into phases.
 const ROWS_TO_TIME_EACH: u64 = 256;
 
-/// What the writers share.
+/// The state shared by the writers.
 struct Shared<'a> {
     /// One for all writers, or one for each.
     makers: Vec<RowMaker>,
@@ -33,11 +33,11 @@ struct Shared<'a> {
     sampler: Sampler<'a>,
 }
 
-/// What is kept of the rows as they go by.
+/// The rows that are kept for later checks.
 pub struct Watched {
     /// A sample of their keys.
     pub kept: Kept,
-    /// How they are ordered, where that is asked for.
+    /// The order of the keys, if requested.
     pub order: Option<Order>,
 }
 

@@ -43,7 +43,7 @@ pub struct TrialSpec {
     pub text: String,
     /// The scale.
     pub scale: Scale,
-    /// What the command line changed.
+    /// The command line's changes.
     pub overrides: Overrides,
     /// The cell.
     pub levels: BTreeMap<String, String>,
@@ -87,7 +87,7 @@ pub enum Event {
 /// The results of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// How disturbed the machine was.
+    /// The load of the machine.
     pub noise: Noise,
     /// The engine's settings as read back.
     pub settings: Vec<(String, String)>,
@@ -176,7 +176,7 @@ fn run_on(
     })
 }
 
-/// Creates the experiment's own tables, and fills those that aren't measured.
+/// Creates the experiment's own tables, and fills the unmeasured ones.
 fn create_tables(
     experiment: &Experiment,
     setup: &Setup,

@@ -33,7 +33,7 @@ pub(super) fn assigned_keys(
     Ok(Column::Integers(keys))
 }
 
-/// Mean distance of neighbouring keys in an even sample of those that the engine assigned.
+/// The mean distance between neighbouring keys in an even sample of assigned keys.
 pub(super) fn key_step(keys: &Column, rows: u64) -> Option<f64> {
     let Column::Integers(keys) = keys else {
         return None;

@@ -13,7 +13,7 @@ use std::{collections::HashMap, sync::Arc};
 /// Columns of tables filled before, by table and column: what `pick` and `each` draw from.
 pub type Parents = HashMap<(String, String), Arc<Column>>;
 
-/// Where rows come from besides the recipes.
+/// The sources of rows besides the recipes.
 pub struct Inputs<'a> {
     /// The levels in force.
     pub setup: &'a Setup,
@@ -25,13 +25,13 @@ pub struct Inputs<'a> {
     pub data: Option<&'a inorder_load::Table>,
 }
 
-/// What makes a column, or the two of a composite key.
+/// The generator of a column, or of the two columns of a composite key.
 enum Maker {
     Key(Box<Keys>),
     Fill(Filler),
 }
 
-/// A stream of keys that may go on with another from some row on.
+/// A stream of keys that may change to another at some row.
 struct Keys {
     stream: KeyStream,
     after: Option<(u64, KeyStream)>,
