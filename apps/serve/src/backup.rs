@@ -58,7 +58,7 @@ fn vacuum_into(connection: &Connection, part: &Path) -> Result<(), BackupError> 
     Ok(())
 }
 
-/// Gives a complete file its name, durably.
+/// Renames a complete file durably.
 fn publish(part: &Path, path: &Path) -> Result<(), BackupError> {
     let synced = File::open(part).and_then(|file| file.sync_all());
     synced.map_err(|error| failed(part, error))?;

@@ -117,7 +117,7 @@ trait Write: Send {
     /// Runs it. Returns whether its changes are kept.
     fn run(&mut self, connection: &Connection) -> bool;
 
-    /// Gives the caller the result of the write, or the error of the transaction.
+    /// Sends the caller the result of the write, or the error of the transaction.
     fn answer(self: Box<Self>, ended: Result<(), QueueError>);
 }
 

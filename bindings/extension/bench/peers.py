@@ -110,7 +110,7 @@ def main():
     found = measure(statements, csv)
     version = ours.execute("SELECT sqlite_version(), inorder_version()").fetchone()
     source = found["inorder", "source"]
-    print(f"SQLite {version[0]}, inorder {version[1]}; {ROUNDS} rounds of {ROWS} rows, CPU ns a row")
+    print(f"SQLite {version[0]}, inorder {version[1]}; {ROUNDS} rounds of {ROWS} rows, CPU ns per row")
     print(f"row source {source:.1f}, stored column {found['inorder', 'column']:.1f}, randomblob(16) {found['inorder', 'constant']:.1f}\n")
     print(f"{'':12} {'inorder':>8} {'peer':>8}  {'ratio':>5}  {'at most':>7}  {'with source':>11}")
     missed = False

@@ -114,7 +114,7 @@ impl Reader {
         self.schema_format
     }
 
-    /// Gives each row of the table at this root page, by rowid.
+    /// Calls `row` for each row of the table at this root page, by rowid.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl Reader {
         self.walk(root, 0, true, &mut row)
     }
 
-    /// Gives each entry of the index, or row of the WITHOUT ROWID table, at this root page, in its order.
+    /// Calls `row` for each entry of the index, or row of the WITHOUT ROWID table, at this root page, in key order.
     ///
     /// # Errors
     ///

@@ -193,7 +193,7 @@ const PARSES: &[Contender] = &[
     }),
 ];
 
-/// Nanoseconds an id and thread, of one round; `None` if its threads worked one after another.
+/// Returns nanoseconds per id and thread of one round; `None` if its threads did not run at the same time.
 ///
 /// The threads spin until all have started: a woken thread would start after the others are done.
 fn round(work: Work, threads: usize) -> Option<f64> {
@@ -244,7 +244,7 @@ fn compare(csv: &mut Option<File>, title: &str, contenders: &[Contender], thread
         let count = times.len();
         let median = times.get(count / 2).copied().unwrap_or(f64::NAN);
         let ratio = median / *first.get_or_insert(median);
-        println!("{name:24} {median:7.1} ns an id  {ratio:6.2} x  {count:3} rounds  {properties}");
+        println!("{name:24} {median:7.1} ns per id  {ratio:6.2} x  {count:3} rounds  {properties}");
     }
 }
 

@@ -160,7 +160,7 @@ fn document(line: &str) -> anyhow::Result<Option<(String, bool)>> {
         return Ok(None);
     }
     if text.starts_with("{\"total_rows\":") {
-        bail!("this dump is one line: give it as CouchDB answers it, a row a line");
+        bail!("this dump is one line: supply it as CouchDB sends it, with one row per line");
     }
     let parsed: Line<'_> = serde_json::from_str(text)?;
     match (parsed.key, parsed.doc) {

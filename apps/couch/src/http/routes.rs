@@ -1,4 +1,4 @@
-//! Everything the server answers, a line each.
+//! The routes of the server, one per line.
 
 use super::body::Question;
 use super::{HttpError, Server, database as db, document as doc, gate, later, server as srv};

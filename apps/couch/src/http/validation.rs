@@ -190,7 +190,7 @@ impl Writing<'_> {
         (places, drafts)
     }
 
-    /// Asks all functions about proposals, one function after the other.
+    /// Runs all functions on proposals, one function after the other.
     async fn refusals(
         &self,
         functions: &Functions,

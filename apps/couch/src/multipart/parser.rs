@@ -136,7 +136,7 @@ impl Parser {
         (bytes > 0).then(|| self.buffer.split_to(bytes).freeze())
     }
 
-    /// Goes behind the rest of a delimiter's line.
+    /// Skips the rest of a delimiter's line.
     fn take_delimiter_end(&mut self) -> bool {
         match delimiter_end(&self.buffer) {
             End::Part(bytes) => {

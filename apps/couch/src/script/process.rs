@@ -240,7 +240,7 @@ async fn read_answer(stdout: &mut BufReader<ChildStdout>) -> io::Result<Answer> 
     Ok(serde_json::from_slice(&text)?)
 }
 
-/// Lets others go first: what does not return would otherwise take its share of the processors from them.
+/// Lowers the priority: a function that does not return would otherwise slow down other processes.
 fn lower_priority(pid: Option<u32>) {
     let pid = pid.and_then(|pid| i32::try_from(pid).ok());
     if let Some(group) = pid.and_then(rustix::process::Pid::from_raw) {

@@ -346,7 +346,7 @@ impl Database {
             .read_snapshot(|connection| find::find(connection, query))
     }
 
-    /// Says how a query would be answered.
+    /// Returns the plan of a query.
     ///
     /// # Errors
     /// Those of [`Database::find`].

@@ -163,7 +163,7 @@ impl Edit {
         })
     }
 
-    /// Gives it an attachment, first in the order as CouchDB has it, in the place of the one with the same name.
+    /// Adds an attachment at the start, as CouchDB does. It replaces one with the same name.
     pub fn attach(&mut self, attachment: NewAttachment) {
         self.attachments
             .retain(|other| other.name != attachment.name);

@@ -64,7 +64,7 @@ impl<R: Read> Read for Counting<R> {
 }
 
 impl Source {
-    /// Opens a file. What it is, is seen from how it begins.
+    /// Opens a file. Its first bytes determine its format.
     ///
     /// # Errors
     /// [`Error::Io`], and [`Error::Invalid`] when it begins as none of them.

@@ -102,7 +102,7 @@ impl Taken {
     }
 }
 
-/// Puts the films on a list, as one change. Films that are nowhere to be found are added if that is wanted.
+/// Adds the films to a list, as one change. Films missing from the catalogue are added to it if requested.
 ///
 /// # Errors
 /// [`Error::Invalid`](crate::Error::Invalid) when the list has no room for them; nothing is imported then.

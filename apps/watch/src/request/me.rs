@@ -55,7 +55,7 @@ impl Me {
         self.app.db().write(move |db| work(db, &user)).await
     }
 
-    /// Puts the films of a file on their list, as one change.
+    /// Adds the films of a file to the user's list, as one change.
     ///
     /// # Errors
     /// Those of [`lists::rows`] and [`lists::apply`].

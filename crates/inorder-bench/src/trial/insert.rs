@@ -315,7 +315,7 @@ impl<'a, 's> Transactions<'a, 's> {
         Ok(())
     }
 
-    /// Tells the sampler what was spent since the last time, in the proportions of the split.
+    /// Reports to the sampler the time since the last report, in the proportions of the split.
     fn tell(&mut self) {
         let spent = self.since.lap();
         let split = std::mem::take(&mut self.split);

@@ -295,7 +295,7 @@ fn create(
         })
 }
 
-/// Says what the experiment's own query has to be.
+/// Checks the experiment's own query.
 fn explain_query(error: Error, subject: &Subject<'_>) -> Error {
     match error {
         Error::Engine(inorder_engine::Error::Database { doing, message })

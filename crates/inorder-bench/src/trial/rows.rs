@@ -306,7 +306,7 @@ impl Kept {
         }
     }
 
-    /// Looks at a batch.
+    /// Records the rows of a batch.
     pub fn look(&mut self, batch: &Batch) {
         let rows = batch.rows() as u64;
         let first = self.seen.next_multiple_of(self.stride) - self.seen;

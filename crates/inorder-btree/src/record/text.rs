@@ -97,7 +97,7 @@ impl TextEncoding {
     }
 }
 
-/// Gives the units of text of UTF-8, as SQLite reads that: a byte of a sequence that stands alone is a character,
+/// Decodes UTF-8 text as SQLite does: a byte of a sequence that stands alone is a character,
 /// and a sequence takes as many bytes of its kind as follow.
 fn encode_units(text: &[u8], mut put: impl FnMut(u16)) {
     const REPLACEMENT: u32 = 0xfffd;

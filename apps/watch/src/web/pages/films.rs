@@ -103,7 +103,7 @@ async fn show(Member { me, secret }: Member, Query(search): Query<Search>) -> An
         .show(body))
 }
 
-/// Says what was found.
+/// The heading of the search results.
 fn words(search: &Search, count: usize, is_guess: bool) -> Markup {
     let is_empty = search.q.trim().is_empty();
     html! {

@@ -232,7 +232,7 @@ pub fn marks(state: &State) -> Markup {
     }
 }
 
-/// Says what was done, and offers to undo it.
+/// The notice about the last change, with an undo button.
 pub fn notice(
     done: &str,
     last: Option<&(Ulid, Option<String>)>,
@@ -271,7 +271,7 @@ pub fn notice(
     }
 }
 
-/// Goes back to where the form was, saying what was done.
+/// Redirects to the page of the form, with a notice about the change.
 fn go_back(back: &str, done: &str) -> Response {
     let back = local(back);
     let (path, query) = back.split_once('?').unwrap_or((back, ""));

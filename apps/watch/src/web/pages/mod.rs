@@ -62,7 +62,7 @@ async fn offline() -> Markup {
     layout::Page::new("No connection").show(body)
 }
 
-/// Says that the server answers, and can read its file.
+/// The health check: the server answers and can read its file.
 async fn health(State(app): State<App>) -> Answer<&'static str> {
     app.db().read(crate::db::films::newest)?;
     Ok("ok\n")

@@ -66,7 +66,7 @@ fn rows(experiment: &ComparedExperiment) -> Vec<(Change, Vec<String>)> {
     rows
 }
 
-/// Everything but the tables, a paragraph each.
+/// The text besides the tables, in paragraphs.
 fn notes(comparison: &Comparison) -> Vec<String> {
     let changes = comparison
         .experiments

@@ -83,7 +83,7 @@ impl Canvas {
         self.push(format_args!("</g>"));
     }
 
-    /// Puts another drawing over this one.
+    /// Draws another drawing over this one.
     pub fn append(&mut self, other: Canvas) {
         self.out.push_str(&other.out);
     }
