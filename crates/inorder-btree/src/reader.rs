@@ -128,7 +128,7 @@ impl Reader {
         self.walk(root, 0, true, &mut row)
     }
 
-    /// Calls `row` for each entry of the index, or row of the WITHOUT ROWID table, at this root page, in key order.
+    /// Calls `entry` for each entry of the index, or row of the WITHOUT ROWID table, at this root page, in key order.
     ///
     /// # Errors
     ///

@@ -24,7 +24,11 @@ fn main() {
                 .min()
                 .expect("rounds");
             let ns = best.as_nanos() as f64 / KEYS as f64;
-            println!("{:10} {:8} {ns:6.2} ns per key", kind.name(), encoding.name());
+            println!(
+                "{:10} {:8} {ns:6.2} ns per key",
+                kind.name(),
+                encoding.name()
+            );
         }
     }
 }
