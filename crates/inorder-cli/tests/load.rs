@@ -187,7 +187,7 @@ fn a_full_disk_leaves_the_old_state() {
         (
             "direct",
             free(2000),
-            "MB are needed there and 1 MB are free",
+            "MB and 1 MB are free",
         ),
         // Not foreseen: the file beside is complete, but the database can't get as long as it would.
         (
@@ -203,7 +203,7 @@ fn a_full_disk_leaves_the_old_state() {
         (
             "statements",
             free(900),
-            "no room is left on the disk; the database is as it was",
+            "the disk is full; the database is unchanged",
         ),
         (
             "statements",
@@ -238,7 +238,7 @@ fn ctrl_c_leaves_the_old_state_and_says_so() {
         Some(130) => {
             let said = String::from_utf8_lossy(&ended.stderr);
             assert!(
-                said.contains("stopped; the database is as it was"),
+                said.contains("stopped; the database is unchanged"),
                 "{said}"
             );
             assert_eq!(look(&load.path("app.db")), (500, 0));

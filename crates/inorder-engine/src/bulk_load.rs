@@ -8,7 +8,7 @@ pub struct Load {
     /// Writer of the rows, which also commits. If the load ends before, the table is unchanged. A row that the server
     /// refuses is an [`Error::Refused`].
     pub writer: Box<dyn Writer>,
-    /// How the load writes the rows, in words.
+    /// The writing method, for messages.
     pub told: Vec<String>,
     /// Whether the load can continue after an [`Error::Refused`] of [`Writer::insert`]. No row of the failed
     /// call is stored then, and all rows of earlier calls are.

@@ -121,7 +121,7 @@ fn what_a_killed_run_left_on_a_server_goes_and_the_run_goes_on() {
         let path = file.to_str().expect("a path");
         place
             .run(&["bench", "--resume", path])
-            .expect(2, &["go on with --url", "as it began"]);
+            .expect(2, &["resume it with --url", "as at its start"]);
         let mut resumed = place.inorder(&["bench", "--resume", path]);
         resumed.env("INORDER_URL", &server.url);
         Said::of(resumed.output().expect("it starts")).expect(0, &["done in"]);

@@ -4,7 +4,7 @@ use crate::levels;
 use crate::repository::{File, Repository};
 use crate::scanner;
 
-/// Every rule: the offences against it, one a line.
+/// The rules. Each returns its violations, one per line.
 pub const ALL: &[fn(&Repository) -> Vec<String>] = &[
     long_files,
     long_functions,

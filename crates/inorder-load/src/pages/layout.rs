@@ -39,7 +39,7 @@ pub(super) enum TableLayout {
 /// The tree of an index.
 pub(super) struct IndexLayout {
     pub(super) name: String,
-    /// The values of an entry: places in a row, or `None` for the rowid.
+    /// The values of an entry: positions in a row, or `None` for the rowid.
     places: Vec<Option<usize>>,
     pub(super) order: KeyOrder,
     /// The number of leading values that are unique.
@@ -155,7 +155,7 @@ impl Layout {
         has_alias || self.beside.is_some() || !self.indexes.is_empty()
     }
 
-    /// The values that are stored of a row; `None` for all of them. The rowid alias is stored as NULL.
+    /// The stored values of a row; `None` for all of them. The rowid alias is stored as NULL.
     #[inline]
     pub(super) fn picks(&self) -> Option<impl Iterator<Item = Pick> + Clone + use<>> {
         let TableLayout::Rowid {
@@ -201,7 +201,7 @@ impl IndexLayout {
     }
 }
 
-/// The place of a column in a row.
+/// The position of a column in a row.
 fn place(record: &[usize], column: usize) -> usize {
     let place = record.iter().position(|of| *of == column);
     place.expect("rows that are written directly have every column")

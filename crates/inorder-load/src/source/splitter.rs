@@ -30,7 +30,7 @@ pub(super) struct Splitter {
     is_plain: bool,
     /// The last record's fields, end to end without quotes and delimiters, unless it is plain.
     fields: Vec<u8>,
-    /// Where each field of the last record ends.
+    /// The ends of the fields of the last record.
     ends: Vec<usize>,
     ends_used: usize,
     line: u64,
@@ -194,7 +194,7 @@ impl Splitter {
         self.core.line()
     }
 
-    /// How many fields the last record has.
+    /// The number of fields of the last record.
     pub(super) fn len(&self) -> usize {
         self.ends_used
     }
@@ -215,7 +215,7 @@ impl Splitter {
         self.ranges().map(|range| &text[range])
     }
 
-    /// What the last record's fields are parts of.
+    /// The bytes of the last record.
     #[inline]
     pub(super) fn text(&self) -> &[u8] {
         match (self.is_plain, self.ends[..self.ends_used].last()) {
