@@ -269,10 +269,9 @@ fn engine_names(arguments: &Arguments, engines: &Engines) -> Result<Vec<String>>
         .iter()
         .find(|(name, _)| !arguments.engine.contains(name))
     {
-        Some((name, url)) => Err(Error::Usage(format!(
-            "{url} is a {name} server, which --engine excludes"
-        ))
-        .into()),
+        Some((name, url)) => {
+            Err(Error::Usage(format!("{url} is a {name} server, which --engine excludes")).into())
+        }
         None => Ok(arguments.engine.clone()),
     }
 }
@@ -464,7 +463,9 @@ fn execute(
         show(run, path, place)?;
     }
     let go_on = format!("inorder bench --resume {}", path.display());
-    let told = |_: &Error| eprintln!("finished trials are kept; after correcting the error, resume with: {go_on}");
+    let told = |_: &Error| {
+        eprintln!("finished trials are kept; after correcting the error, resume with: {go_on}")
+    };
     let ended = ended.inspect_err(told)?;
     if ended == End::Stopped {
         let rest = timer.flag_for_rest();
