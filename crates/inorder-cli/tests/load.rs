@@ -184,11 +184,7 @@ fn a_full_disk_leaves_the_old_state() {
     };
     for (writer, space, words) in [
         // Foreseen, before anything is written.
-        (
-            "direct",
-            free(2000),
-            "MB and 1 MB are free",
-        ),
+        ("direct", free(2000), "MB and 1 MB are free"),
         // Not foreseen: the file beside is complete, but the database can't get as long as it would.
         (
             "direct",
