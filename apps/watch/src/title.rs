@@ -189,7 +189,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Adds a letter as it is compared. Some have no accent by Unicode's decomposition that can be taken off.
+/// Adds a letter for comparison. Some accented letters have no decomposition in Unicode.
 fn spelled(c: char, word: &mut String) {
     for c in text::fold_case(c) {
         match c {

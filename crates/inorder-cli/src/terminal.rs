@@ -33,7 +33,7 @@ pub fn print(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether an error only says that whoever read our output has had enough.
+/// Whether an error only means that the reader of stdout has closed it.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .downcast_ref::<std::io::Error>()

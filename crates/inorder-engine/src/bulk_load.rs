@@ -61,7 +61,8 @@ pub trait Intake: Debug + Send + Sync {
     /// Converts a value. Text and bytes are appended to `out`.
     ///
     /// # Errors
-    /// Why the column cannot store the value, in words. Values that only the server can check return no error here.
+    /// The reason why the column cannot store the value, for messages. Values that only the server can check return no
+    /// error here.
     fn take(&self, given: Given<'_>, out: &mut Vec<u8>) -> Result<Taken, String>;
 }
 

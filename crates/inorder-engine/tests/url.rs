@@ -128,7 +128,7 @@ fn what_can_not_be_used_says_why_and_what_to_do() {
                 );
                 refused(
                     &running.admin().replace("/postgres", "/absent"),
-                    &["absent", "name a database"],
+                    &["absent", "name an existing database"],
                 );
                 "GRANT CREATE"
             }

@@ -88,7 +88,7 @@ pub enum Error {
         /// The fault and the remedy.
         what: String,
     },
-    /// The job can't be done as it is.
+    /// The job can't be executed.
     #[error("{what}")]
     Refused {
         /// The fault and the remedy.

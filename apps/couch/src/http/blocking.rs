@@ -2,7 +2,7 @@
 
 use super::{HttpError, HttpResult};
 
-/// Runs work of more than a few hundred microseconds on a thread of its own, so that other requests do not wait for it.
+/// Runs work of more than a few hundred microseconds on a separate thread, so that other requests do not wait for it.
 ///
 /// # Errors
 /// If the work panics.

@@ -73,7 +73,7 @@ fn require_loopback_name(headers: &HeaderMap) -> HttpResult<()> {
     };
     let host = host.to_str().unwrap_or_default();
     let name = match host.rsplit_once(':') {
-        // An address of version 6 without its brackets has colons of its own.
+        // An IPv6 address without brackets contains colons.
         _ if host.parse::<IpAddr>().is_ok() => host,
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,

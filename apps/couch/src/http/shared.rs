@@ -19,7 +19,7 @@ pub const PERMIT_BYTES: usize = 4096;
 /// The settings of a server.
 #[derive(Debug, Clone)]
 pub struct ServerSettings {
-    /// The address it listens at, as it is shown to clients.
+    /// The listening address, as shown to clients.
     pub listen: String,
     /// The server's id, 32 hexadecimal digits, the same after every start.
     pub uuid: String,

@@ -22,7 +22,7 @@ pub enum Error {
     },
 }
 
-/// A string as it is spelled, without its quotes.
+/// The raw text of a string, without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text<'a> {
     /// Between the quotes.
@@ -55,7 +55,7 @@ pub enum Token<'a> {
     Key(Text<'a>),
     /// A string.
     String(Text<'a>),
-    /// A number, as it is spelled.
+    /// The raw text of a number.
     Number(&'a str),
     /// `true` or `false`
     Bool(bool),

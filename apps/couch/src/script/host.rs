@@ -18,7 +18,7 @@ const PROCESS_MEMORY_FACTOR: u64 = 4;
 
 /// Runs functions for the server whose pipes stdin and stdout are, until stdin ends. Each has so many bytes of heap.
 ///
-/// stdin is read by a thread of its own: it ends the process even while a function runs that never returns.
+/// A separate thread reads stdin. It ends the process even while a function runs that never returns.
 pub fn run(memory_bytes_max: usize) -> ExitCode {
     let (send, requests) = mpsc::channel();
     let worker = thread::Builder::new()

@@ -1,4 +1,4 @@
-//! One function in a QuickJS runtime of its own. It has no time limit: the server kills the process.
+//! A function in a separate QuickJS runtime. It has no time limit: the server kills the process.
 
 use super::wire::{Failure, Method};
 use rquickjs::function::Rest;

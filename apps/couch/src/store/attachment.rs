@@ -38,7 +38,7 @@ pub enum Content {
     Stub,
     /// All, decoded: `"data"` in base64.
     Inline(Bytes),
-    /// It comes after the document, as a part of its own: `"follows":true`.
+    /// It follows the document as a separate part: `"follows":true`.
     Follows,
 }
 
@@ -122,7 +122,7 @@ struct Shown<'a> {
     encoded_length: Option<u64>,
 }
 
-/// An attachment as it is kept with a body: the column `atts` is a JSON array of these.
+/// The stored form of an attachment in a body: the column `atts` is a JSON array of these.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub name: String,

@@ -147,7 +147,7 @@ impl<'a, 'f> Page<'a, 'f> {
             true => "AND id >= ?3 AND id < ?4",
             false => "",
         };
-        // In the order of the table, whatever the index might offer.
+        // Read in the order of the table, even if an index would fit.
         let sql = format!(
             "SELECT {columns} FROM docs NOT INDEXED WHERE seq > ?1 AND seq < ?2 {design} ORDER BY seq {order}"
         );

@@ -1,4 +1,4 @@
-//! A document as it is read.
+//! The result of reading a document.
 
 use super::Attachment;
 use crate::json;

@@ -6,7 +6,7 @@ use super::{Attachment, Result};
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// Reads an attachment's stored bytes piece by piece; what it reads stays, whatever happens to the document meanwhile.
+/// Reads an attachment's stored bytes in pieces. The bytes are kept until the end, even if the document changes.
 #[derive(Debug)]
 pub struct AttachmentReader {
     shared: Arc<Shared>,

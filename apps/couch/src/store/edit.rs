@@ -1,4 +1,4 @@
-//! A document as it is received.
+//! A document as received from a client.
 
 use super::attachment::DEFAULT_CONTENT_TYPE;
 use super::{Document, Encoding, Error, Limits, Result, StoredContent};

@@ -58,7 +58,7 @@ pub fn list(connection: &Connection, start: &str, limit: usize) -> Result<Vec<Lo
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Writes or deletes a document, whatever was there before. A deletion has the revision `0-0`.
+/// Writes or deletes a document without a check of its revision. A deletion has the revision `0-0`.
 pub fn write(connection: &Connection, id: &str, body: &str, deleted: bool) -> Result<Written> {
     let writes = if deleted {
         delete(connection, id)?;

@@ -26,7 +26,7 @@ const DEVICE: &str = "device";
 /// A message shown once on the next page.
 const FLASH: &str = "flash";
 
-/// Seconds until it is forgotten if there is no next page.
+/// The lifetime in seconds if there is no next page.
 const FLASH_SECONDS: i64 = 60;
 
 /// A visitor who is signed in.
@@ -199,7 +199,7 @@ pub fn show_once(secret: Secret, to: &str, behind_tls: bool) -> Response {
     ([(header::SET_COOKIE, cookie)], Redirect::to(to)).into_response()
 }
 
-/// The secret that a page is to show, which is then forgotten.
+/// Returns the secret to show on a page, and removes it.
 pub struct Flash {
     pub secret: Option<Secret>,
     behind_tls: bool,

@@ -140,7 +140,7 @@ impl Claim {
         }
     }
 
-    /// Judges a run on its other engines, whatever the verdict on the published one.
+    /// Judges a run on its other engines, independently of the published one.
     pub fn elsewhere(&self, run: &Run) -> Vec<(String, Judgement)> {
         if !self.is_asked_everywhere {
             return Vec::new();
@@ -175,7 +175,7 @@ pub struct Judgement {
     pub ratio: Option<Ratio>,
     /// Why: the condition it depends on, the noise, the engine it needs; may be empty.
     pub reason: String,
-    /// Where the claim says several things, such as one of sizes and one of times: each by itself.
+    /// The parts of a claim with several statements, such as one about sizes and one about times.
     pub parts: Vec<Part>,
 }
 

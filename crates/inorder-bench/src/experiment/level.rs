@@ -24,7 +24,7 @@ pub fn unit_of(factor: &str) -> (String, &'static str, f64) {
         })
 }
 
-/// A level in words: a number follows the name of its factor. `None` where the level turns the factor off.
+/// Formats a level: a number follows the name of its factor. `None` if the level turns the factor off.
 pub fn words(factor: &str, level: &str) -> Option<String> {
     match (factor, level) {
         ("key_after", "same") | ("rows_per_sort", "0") => return None,

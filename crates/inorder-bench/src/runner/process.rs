@@ -1,4 +1,4 @@
-//! Runs each trial in a process of its own, with a clean heap, its own peak memory and a time limit.
+//! Runs each trial in a separate process, with a clean heap, its own peak memory and a time limit.
 
 use super::Executor;
 use crate::{

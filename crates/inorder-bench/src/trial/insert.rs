@@ -231,7 +231,7 @@ struct Transactions<'a, 's> {
     stride: u64,
     begun: u64,
     rows_open: u64,
-    /// The columns of keys, where their order is asked for, and the keys that are open.
+    /// The columns of keys, if their order is checked, and the open keys.
     key_columns: Option<Vec<usize>>,
     open: Option<Stretch>,
     retries_told: u64,

@@ -318,7 +318,7 @@ impl Kept {
         }
     }
 
-    /// The rows kept, one column for each column asked for.
+    /// The kept rows, one column per requested column.
     pub fn into_batch(self) -> Batch {
         Batch {
             columns: self.rows.into_iter().map(Column::Any).collect(),

@@ -136,7 +136,7 @@ fn first_bits(first: u8) -> u32 {
     })
 }
 
-/// SQLite pairs any surrogate with whatever unit comes next, and leaves the last one alone.
+/// SQLite pairs any surrogate with the next unit, and keeps the last one alone.
 fn utf8_of_units(mut units: impl Iterator<Item = u16>) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {
         let unit = u32::from(units.next()?);

@@ -495,7 +495,7 @@ fn show(run: &Run, path: &Path, place: &Where) -> Result<()> {
     };
     let options = terminal::options();
     let page = path.with_extension("html");
-    // First what stays: whoever reads stdout may have had enough before its end.
+    // Writes the files first: the reader of stdout may close it before its end.
     terminal::write_file(&page, &report::render(run, Format::Html, &options)?)?;
     let names = format!(
         "\nresults  {}\nreport   {}\n",

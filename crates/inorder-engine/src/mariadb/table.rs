@@ -407,7 +407,7 @@ impl Table {
         }
     }
 
-    /// Returns why the table cannot be loaded, in words: the load could not be undone after a refused row.
+    /// Returns the reason why the table cannot be loaded: the load could not be undone after a refused row.
     pub fn obstacle(&self) -> Option<String> {
         let name = quoted(&self.name);
         if self.kind.contains("VIEW") {

@@ -21,7 +21,7 @@ const REACHING_FUNCTIONS: &[&str] = &[
     "fts3_tokenizer",
 ];
 
-/// Virtual tables without a file or a page of their own.
+/// Virtual tables without a file or pages.
 const HARMLESS_MODULES: &[&str] = &["json_each", "json_tree"];
 
 /// Error message of a refused statement.
@@ -33,7 +33,7 @@ const ALLOWED: &str =
 pub struct Refused(Arc<Mutex<Option<String>>>);
 
 impl Refused {
-    /// Returns and clears the last refused action, in words.
+    /// Returns and clears the description of the last refused action.
     pub fn take(&self) -> Option<String> {
         let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let what = refused.take()?;

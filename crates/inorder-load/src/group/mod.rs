@@ -29,7 +29,7 @@
 //! });
 //! let twice = [Value::Blob(b"same"), Value::Integer(1)];
 //! writer.insert(&twice)?;
-//! assert!(writer.insert(&twice).is_err()); // and nobody else's row suffers from it
+//! assert!(writer.insert(&twice).is_err()); // and the rows of other threads are not affected
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -85,7 +85,7 @@ pub struct Job {
     pub inputs: Vec<Location>,
     /// Settings that replace the defaults of a format.
     pub read_options: ReadOptions,
-    /// Names for the inputs' columns in place of their own; `-` leaves a column out.
+    /// Names that replace the inputs' column names; `-` omits a column.
     pub columns: Option<Vec<String>>,
     /// Whether to leave out columns that the table doesn't have. Otherwise such a column is an error.
     pub skips_unknown: bool,

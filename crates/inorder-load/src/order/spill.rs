@@ -1,4 +1,4 @@
-//! Sorted runs of rows in a file that has no name: whatever ends the process removes it.
+//! Sorted runs of rows in an unnamed file, which the system removes when the process ends.
 //!
 //! The page cache is passed by where the file system can: what is spilled is read once, from front to back.
 
@@ -101,7 +101,7 @@ impl Spill {
 
     /// A reader of each run, each with about this much memory.
     pub(super) fn readers(&self, buffer_bytes: usize) -> impl Iterator<Item = RunReader> {
-        // Reads begin and end at multiples of the alignment, whatever the memory is.
+        // Reads begin and end at multiples of the alignment, for any memory.
         let buffer_bytes = buffer_bytes.next_multiple_of(ALIGNMENT_BYTES);
         self.runs.iter().map(move |run| RunReader {
             file: Arc::clone(&self.file),

@@ -80,7 +80,7 @@ impl Layout {
             alias: destination.rowid.map(|rowid| place(record, rowid)),
             counted: is_counted.then_some(0),
         };
-        // Rows without a rowid of their own get one after another.
+        // Rows without a rowid get consecutive ones.
         let rows_order = rows_order.filter(|_| destination.rowid.is_none());
         let (mut beside, mut layouts, mut statements_after) = (None, Vec::new(), Vec::new());
         for index in indexes(scratch, destination)? {
@@ -148,7 +148,7 @@ impl Layout {
         }
     }
 
-    /// Whether the fields of a row have to be read, and it isn't only stored as it is.
+    /// Whether the fields of a row must be decoded before it is stored.
     #[inline]
     pub(super) fn is_taken_apart(&self) -> bool {
         let has_alias = matches!(self.table, TableLayout::Rowid { alias: Some(_), .. });

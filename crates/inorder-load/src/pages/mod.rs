@@ -76,7 +76,7 @@ fn rows_order(job: &Job, destination: &Destination, record: &[usize]) -> Option<
     }
 }
 
-/// The number of indexes whose entries need a sort of their own.
+/// The number of indexes whose entries need a separate sort.
 fn sorted_apart(
     scratch: &Scratch,
     destination: &Destination,

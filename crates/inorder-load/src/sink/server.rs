@@ -55,7 +55,7 @@ const LINES_KEPT: usize = 1 << 22;
 pub(crate) struct ServerSink {
     table: Box<dyn LoadTable>,
     destination: Destination,
-    /// Why rows have to keep the order of the input, whatever columns they give.
+    /// The reason why rows must keep the input order, for any columns.
     why_in_input_order: Option<String>,
     /// Columns that the server numbers if they aren't given (identity, AUTO_INCREMENT).
     counted: Vec<usize>,

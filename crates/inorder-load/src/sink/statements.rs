@@ -369,7 +369,7 @@ impl<'a> Inserts<'a> {
                         survivors.push(writer.connection(), record)?;
                     }
                 }
-                // ON CONFLICT ROLLBACK or RAISE(ROLLBACK): whatever came after would stay.
+                // After ON CONFLICT ROLLBACK or RAISE(ROLLBACK) no transaction is open: later rows would be stored.
                 Err(error) if writer.connection().is_autocommit() && writer.is_of_a_row(&error) => {
                     return Err(batch.end(&error.to_string(), origin));
                 }

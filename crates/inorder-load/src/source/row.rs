@@ -62,7 +62,7 @@ pub enum Raw<'a> {
     Real(f64),
     /// A number with the digits it was written in: a JSON number.
     Number(&'a [u8]),
-    /// Text, valid UTF-8; in a delimited file also whatever else stands there.
+    /// Text: valid UTF-8. A field of a delimited file may be invalid.
     Text(&'a [u8]),
     /// A blob of a typed source.
     Blob(&'a [u8]),

@@ -106,7 +106,7 @@ impl Splitter {
         false
     }
 
-    /// Splits the next record off, whatever it is.
+    /// Splits off the next record, valid or not.
     fn split_any(&mut self) -> io::Result<bool> {
         let line_before = self.core.line();
         let (mut bytes, mut ends) = (0, 0);

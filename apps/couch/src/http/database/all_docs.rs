@@ -203,7 +203,7 @@ fn queries(params: &Params, body: &Question) -> HttpResult<VecDeque<Query>> {
     queries.iter().map(query).collect()
 }
 
-/// The answer as it is made: question after question, page after page.
+/// Streams the answer: query after query, page after page.
 struct Listing {
     db: Database,
     queries: VecDeque<Query>,

@@ -31,7 +31,7 @@ impl Draft {
 /// The state of an edit's validation. Local and design documents need none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Consent {
-    /// It is written whatever the design documents say.
+    /// The edit needs no validation.
     NotNeeded,
     /// Given by the design documents as of this sequence.
     Given {
@@ -62,7 +62,7 @@ pub struct Basis {
 pub struct Proposal {
     /// The document as it would be written.
     pub new: Document,
-    /// The document as it is.
+    /// The stored document.
     pub old: Option<Document>,
     /// The parent of both.
     pub basis: Basis,

@@ -16,7 +16,7 @@ pub struct New {
 
 /// The state of the document before an edit.
 pub struct Ground {
-    /// The document as it is.
+    /// The stored document.
     pub stored: Option<Stored>,
     /// The revision a new edit follows from.
     pub parent: Option<Revision>,

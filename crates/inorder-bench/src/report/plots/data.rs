@@ -175,7 +175,7 @@ impl Axis {
         }
     }
 
-    /// An axis that starts at 0 whatever its values: lengths are compared along it.
+    /// An axis that starts at 0: lengths are compared along it.
     pub(super) fn linear(title: impl Into<String>, unit: &'static str) -> Self {
         Axis {
             title: title.into(),

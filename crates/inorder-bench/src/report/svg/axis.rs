@@ -171,7 +171,7 @@ fn log_ticks(low: f64, high: f64, ticks_max: usize) -> (f64, f64, Vec<f64>) {
             .flat_map(|decade| factors.iter().map(move |f| f * 10_f64.powi(decade)))
             .collect()
     };
-    // The axis ends at fine steps whatever its ticks are: no decade is left empty.
+    // The axis ends at fine steps, independently of its ticks, so that no decade is empty.
     let fine = steps(FINE);
     let start = fine.iter().copied().filter(|t| *t <= low * (1.0 + 1e-9));
     let start = start.fold(f64::NAN, f64::max);

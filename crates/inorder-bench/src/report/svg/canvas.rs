@@ -114,7 +114,7 @@ impl Canvas {
     }
 
     fn push(&mut self, text: fmt::Arguments<'_>) {
-        // A String takes whatever it is given.
+        // Writing to a String never fails.
         let _ = self.out.write_fmt(text);
     }
 
