@@ -35,14 +35,9 @@ impl Presort {
             Presort::Key => "key",
         }
     }
-
-    /// The value with this name, if there is one.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|how| how.name() == name)
-    }
 }
 
-/// Puts the rows of `batch` in the order of their key, whose columns are `key_columns`.
+/// Sorts the rows of `batch` by the columns `key_columns`.
 ///
 /// The order is SQLite's: NULL, then numbers by value (NaN counts as NULL), then text and then blobs
 /// byte by byte (collation BINARY). Nothing happens without a key column (the engine counts) or where
