@@ -161,7 +161,7 @@ pub(super) fn explain(error: Error, names: &[&str], batch: &Batch, first_row: u6
                 .map(|(name, column)| format!("{name} = {}", shown(&column.value(row))))
                 .collect();
             Error::Trial(format!(
-                "row {} of table `{table}` breaks a constraint: {message} ({}); \
+                "row {} of table `{table}` violates a constraint: {message} ({}); \
                  change the column's recipe or the constraint",
                 first_row + row as u64 + 1,
                 values.join(", ")

@@ -260,7 +260,7 @@ fn a_trial_fails_where_rows_or_keys_are_wrong() {
         (
             StoresARowTwice,
             "rowid",
-            "row 43 of table `event` breaks a constraint: UNIQUE constraint failed",
+            "row 43 of table `event` violates a constraint: UNIQUE constraint failed",
         ),
         (
             CountsOneRowLess,
