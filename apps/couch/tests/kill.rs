@@ -18,7 +18,7 @@ const FOLDER: &str = "INORDER_KILL_FOLDER";
 
 const THREADS: u64 = 6;
 
-/// What the child has told: acknowledged writes (document, revision, whether it deletes) and changes that were read.
+/// The child's reports: acknowledged writes (document, revision, whether it deletes) and changes that were read.
 #[derive(Default)]
 struct Told {
     written: BTreeMap<String, (Revision, bool)>,

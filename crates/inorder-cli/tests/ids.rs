@@ -7,7 +7,7 @@ use std::{
 
 const CASES: &str = include_str!("../../../bindings/sql/tests/cases.tsv");
 
-/// What `inorder id` does with these arguments and this input.
+/// Runs `inorder id` with these arguments and this input.
 fn id(arguments: &[&str], stdin: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
         .arg("id")

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 const ROWS: u64 = 20_000;
 
-/// How many times each way of writing is killed; `INORDER_KILL_ROUNDS=100` for the 200 of both together.
+/// The number of kills per writing method; `INORDER_KILL_ROUNDS=100` for 200 in total.
 fn rounds() -> u32 {
     let rounds = std::env::var("INORDER_KILL_ROUNDS").ok();
     rounds.and_then(|rounds| rounds.parse().ok()).unwrap_or(6)

@@ -248,7 +248,8 @@ fn compare(csv: &mut Option<File>, title: &str, contenders: &[Contender], thread
     }
 }
 
-/// How far ids are ahead of the clock after so many in a row: one counts to 61,440 a millisecond, then carries.
+/// Returns how far ids are ahead of the clock after this many: one method counts to 61,440 per millisecond, then
+/// carries.
 fn ahead(ids: usize) {
     repeat(ids, Ulid::now);
     let ahead_ms = Ulid::now().ms() as i64 - UnixTime::from(SystemTime::now()).ms as i64;

@@ -11,11 +11,11 @@ use crate::{error::nearest, generate::Presort};
 /// One level of every factor: all that a trial needs to know besides the tables and the seed.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// How ids are made.
+    /// The kind of ids.
     pub key: KeyKind,
-    /// How ids are made from the middle of the load on; the same kind where it doesn't change.
+    /// The kind of ids in the second half of the load; the same kind if it does not change.
     pub key_after: Option<KeyKind>,
-    /// How ids are stored; `None` is the kind's own default.
+    /// The encoding of ids; `None` is the default of the kind.
     pub encoding: Option<Encoding>,
     /// Name of the table layout.
     pub layout: String,
@@ -31,7 +31,7 @@ pub struct Setup {
     pub rows_per_transaction: u64,
     /// Rows sorted together; 0 is one transaction's.
     pub rows_per_sort: u64,
-    /// What rows are sorted by before they are written.
+    /// The sort order of rows before they are written.
     pub presort: Presort,
     /// Concurrent writers.
     pub writers: u64,
@@ -89,7 +89,7 @@ impl Setup {
 pub struct Factor {
     /// Its name in files, on the command line and in reports.
     pub name: &'static str,
-    /// What it is, with its unit and its levels.
+    /// The description, with unit and levels.
     pub what: &'static str,
     /// Sets the level; the error says which levels there are.
     pub set: fn(&mut Setup, &str) -> Result<(), String>,

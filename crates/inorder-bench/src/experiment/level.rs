@@ -2,7 +2,7 @@
 
 use crate::format;
 
-/// What a factor's name says about its levels: title, unit, and what to multiply them with.
+/// Derives title, unit and multiplier of levels from the name of a factor.
 pub fn unit_of(factor: &str) -> (String, &'static str, f64) {
     const ENDINGS: &[(&str, &str, f64)] = &[
         ("_bytes", "bytes", 1.0),

@@ -56,7 +56,7 @@ impl LeftOut {
     }
 }
 
-/// What a time budget left out of a run, in one sentence; `None` where the run ended otherwise.
+/// Describes the trials that a time budget excluded from a run; `None` if the run ended otherwise.
 pub fn in_words(run: &Run) -> Option<String> {
     let left_out = of_run(run);
     let budget_s = run.meta.budget_s.filter(|_| !left_out.is_empty())?;

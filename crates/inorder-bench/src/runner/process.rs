@@ -106,7 +106,7 @@ fn follow(
 /// The output of a trial's process, one message per line.
 type Said = Result<Event, serde_json::Error>;
 
-/// What is heard of a trial's process while time passes. Tests have one whose time passes at once.
+/// Receives the messages of a trial's process with timeouts. Tests use one without real time.
 trait Hear {
     /// The next thing said, or why there is none within `wait`.
     fn next(&mut self, wait: Duration) -> Result<Said, mpsc::RecvTimeoutError>;
@@ -251,7 +251,8 @@ mod tests {
         }
     }
 
-    /// How a trial with a limit of 900 s ends that says these things, when, and after how many committed rows.
+    /// Returns the end of a trial with a limit of 900 s for these messages, their times, and the number of committed
+    /// rows.
     fn ended(
         says: &[(f64, &'static str)],
         ends: bool,

@@ -237,7 +237,7 @@ struct Transactions<'a, 's> {
     retries_told: u64,
     /// Time since phases were last passed to the sampler.
     since: Clock,
-    /// What the transactions that were split since then took.
+    /// The time of the transactions that were split since then.
     split: Phases,
 }
 

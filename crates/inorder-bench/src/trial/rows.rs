@@ -202,7 +202,7 @@ impl Keys {
     }
 }
 
-/// What the loader's filler is to do for a recipe.
+/// Returns the filler's description of a recipe.
 fn fill(recipe: &Recipe, inputs: &Inputs<'_>) -> Result<Fill, Error> {
     let setup = inputs.setup;
     let payload_bytes = setup.payload_bytes as usize;

@@ -48,7 +48,7 @@ impl Server {
         engines.filter_map(start).collect()
     }
 
-    /// How many schemas of inorder's making are on it.
+    /// Returns the number of inorder's schemas on it.
     fn guests(&self) -> u64 {
         let sql = "SELECT 1 FROM information_schema.schemata WHERE schema_name LIKE 'inorder\\__%'";
         let mut reader = self.database.reader(sql).expect("a reader");

@@ -98,10 +98,10 @@ const MARKS: &[&str] = &[
     concat!("for ", "now"),
 ];
 
-/// How a test says that it is skipped, with the quote before it.
+/// The beginning of a test's skip message, with the quote before it.
 const SKIPPED: &str = concat!('"', "SKIP", "PED");
 
-/// Where that may be written: in the helper, and in a test that cannot run as root, which CI may be.
+/// The files that may contain it: the helper, and a test that cannot run as root, which CI may be.
 const SKIPPING: &[&str] = &[
     "crates/inorder-testing/",
     "crates/inorder-load/tests/pages/files.rs",

@@ -13,7 +13,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// What two runs have in common, and how the second differs from the first.
+/// The common cells of two runs, and the differences of the second from the first.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// Why the runs may not be comparable.

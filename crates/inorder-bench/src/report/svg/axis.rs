@@ -8,9 +8,9 @@ pub struct Ruler {
     low: f64,
     high: f64,
     is_log: bool,
-    /// Where ticks stand, and what they say.
+    /// The positions and labels of the ticks.
     pub ticks: Vec<(f64, String)>,
-    /// What it measures and in which unit.
+    /// The measured quantity and its unit.
     pub title: String,
 }
 
@@ -83,7 +83,7 @@ impl Ruler {
         }
     }
 
-    /// Where a value stands between the ends, 0 to 1.
+    /// Returns the position of a value between the ends, 0 to 1.
     pub fn share(&self, value: f64) -> f64 {
         let (low, high, value) = match self.is_log {
             true => (self.low.ln(), self.high.ln(), value.max(self.low).ln()),

@@ -20,7 +20,7 @@ impl Display for Number {
     }
 }
 
-/// Where a text hangs on its point.
+/// The anchor of a text.
 #[derive(Clone, Copy)]
 pub enum Anchor {
     Start,
@@ -88,7 +88,7 @@ impl Canvas {
         self.out.push_str(&other.out);
     }
 
-    /// What was drawn, to stand in another drawing.
+    /// Returns the drawing, for use in another one.
     pub fn into_text(self) -> String {
         self.out
     }
