@@ -3,6 +3,6 @@ export const path: string;
 
 /**
  * Adds the functions to a database of `better-sqlite3`, or of `node:sqlite` with `allowExtension`, and returns it.
- * Throws where its SQLite is older than 3.34.1.
+ * Throws if its SQLite is older than 3.34.1.
  */
 export function load<T extends { loadExtension(path: string): unknown }>(database: T): T;

@@ -1,4 +1,4 @@
-"""Builds the extension with cargo and puts it into the wheel, which fits every Python of one platform."""
+"""Builds the extension with cargo and adds it to the wheel, which works with every Python of one platform."""
 
 import pathlib
 import shutil

@@ -1,17 +1,18 @@
--- ULIDs and UUIDv7 in MariaDB 10.10 to 11.6 (11.7 has UUID_v7(); before 10.10 there are no RANDOM_BYTES).
+-- ULIDs and UUIDv7 in MariaDB 10.10 to 11.6 (11.7 has UUID_v7(); versions before 10.10 lack RANDOM_BYTES).
 --
 --   mariadb DATABASE < mariadb.sql
 --
--- ulid() and uuid7() give BINARY(16): the milliseconds, 16 bits for the microsecond within, then random bits. Ids of a
--- session are in order whatever the clock does, since a user variable holds the last; those of all sessions are as long
--- as the clock of the server is not set back. MariaDB allows no stored function in a DEFAULT; a trigger fills the key
--- where the caller gives none. The empty default lets INSERT ... SELECT and VALUES (DEFAULT) reach the trigger:
+-- ulid() and uuid7() return BINARY(16): the milliseconds, 16 bits for the microsecond within the millisecond, then
+-- random bits. The ids of one session are in order regardless of the clock, because a user variable holds the last one.
+-- The ids of all sessions are in order unless the server's clock is set back. MariaDB allows no stored function in a
+-- DEFAULT; a trigger fills the key if the caller omits it. The empty default lets INSERT ... SELECT and VALUES
+-- (DEFAULT) reach the trigger:
 --
 --   CREATE TABLE note(id BINARY(16) PRIMARY KEY DEFAULT '', text TEXT);
 --   CREATE TRIGGER note_id BEFORE INSERT ON note FOR EACH ROW SET NEW.id = IF(NEW.id > REPEAT(CHAR(0), 16), NEW.id, ulid());
 --
--- Who calls the functions needs EXECUTE on the database, since they call each other; who inserts into a table with such a
--- trigger does not, only its definer. mariadb-dump writes them with --routines.
+-- A caller of the functions needs EXECUTE on the database, because the functions call each other. For a table with such
+-- a trigger only the trigger's definer needs it. mariadb-dump writes the functions with --routines.
 --
 -- | BINARY(16) | ulid(), uuid7()                | new, greater than the last
 -- | BINARY(16) | uuid4()                        | new, in no order
@@ -38,13 +39,13 @@
 --
 -- An id is 16 bytes. NULL gives NULL; wrong input is an error. docs/ids.md lists the forms of text that are read.
 
--- Routines keep the mode they are created with. The mode of the caller governs how arguments are converted, and without
--- a strict one MariaDB cuts, pads and guesses: parameters are therefore bytes, as given, which the functions check.
+-- Routines keep the SQL mode of their creation. The caller's mode governs the conversion of arguments; without a strict
+-- mode MariaDB truncates, pads and guesses. Parameters are therefore bytes, which the functions check.
 SET @inorder_sql_mode = @@sql_mode, SESSION sql_mode = 'STRICT_ALL_TABLES';
 
 DELIMITER //
 
--- The next count of the session: 48 bits of milliseconds and 16 of their fraction.
+-- The next count of the session: 48 bits of milliseconds and a fraction of 16 bits.
 CREATE OR REPLACE FUNCTION inorder_count() RETURNS BIGINT NOT DETERMINISTIC NO SQL SQL SECURITY INVOKER
 BEGIN
   -- NOW() stands still during a statement, SYSDATE() does not; their difference knows no time zone.
@@ -78,8 +79,8 @@ BEGIN
     SUBSTR(random, 8, 1), CHAR(128 | ORD(SUBSTR(random, 9)) & 63 USING binary), RIGHT(random, 7));
 END //
 
--- Base 32 of CONV has the digits 0 to 9 and A to V. Crockford's leaves out I, L, O and U. The time is 10 digits, what
--- follows it twice 8 digits of 5 bytes.
+-- CONV in base 32 uses the digits 0 to 9 and A to V. Crockford's base 32 omits I, L, O and U. The time has 10 digits;
+-- the rest is two groups of 8 digits, 5 bytes each.
 CREATE OR REPLACE FUNCTION ulid_text(id LONGBLOB) RETURNS CHAR(26) CHARSET ascii DETERMINISTIC NO SQL SQL SECURITY INVOKER
 BEGIN
   IF LENGTH(id) <> 16 THEN
@@ -94,9 +95,9 @@ BEGIN
     'K', 'M'), 'J', 'K'), 'I', 'J');
 END //
 
--- The forms of text that are read are those of SQLite's functions and of the command: docs/ids.md has the table. Bytes
--- are compared, because letters of other alphabets equal those of ASCII in some collations, and each length has its own
--- pattern, because default_regex_flags may let ^ and $ match within a text.
+-- Accepted text is the same as in SQLite's functions and in the command: docs/ids.md has the table. Bytes are compared,
+-- because some collations treat letters of other alphabets as equal to ASCII letters. Each length has its own pattern,
+-- because default_regex_flags may let ^ and $ match within a text.
 CREATE OR REPLACE FUNCTION ulid_valid(x LONGBLOB) RETURNS BOOLEAN DETERMINISTIC NO SQL SQL SECURITY INVOKER
   RETURN CASE LENGTH(x)
     WHEN 26 THEN x REGEXP '^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$'
@@ -212,7 +213,7 @@ BEGIN
   RETURN CONV(HEX(LEFT(id, 6)), 16, 10);
 END //
 
--- The 6 bytes of a time. The mode of the caller would let BIGINT take 'abc' for 0 and 1.5 for 2.
+-- The 6 bytes of a time. In the caller's mode, BIGINT could convert 'abc' to 0 and 1.5 to 2.
 CREATE OR REPLACE FUNCTION inorder_ms(ms VARBINARY(64)) RETURNS BINARY(6) DETERMINISTIC NO SQL SQL SECURITY INVOKER
 BEGIN
   IF ms REGEXP '[^.0-9]' OR ms NOT REGEXP '^[0-9]{1,15}([.]0{1,30})?$' OR CAST(ms AS DECIMAL(15)) > 281474976710655 THEN
@@ -253,7 +254,7 @@ CREATE OR REPLACE FUNCTION token_text(n VARBINARY(64)) RETURNS VARCHAR(2048) CHA
 CREATE OR REPLACE FUNCTION inorder_version() RETURNS VARCHAR(20) CHARSET ascii DETERMINISTIC NO SQL SQL SECURITY INVOKER
   RETURN '0.1.0' //
 
--- An earlier version of this file had it.
+-- Removes a function of an earlier version of this file.
 DROP FUNCTION IF EXISTS inorder_bound //
 
 DELIMITER ;

@@ -1,15 +1,16 @@
--- ULIDs and UUIDv7 in PostgreSQL 14 to 17, where none are built in (18 has uuidv7()). Pure SQL and PL/pgSQL.
+-- ULIDs and UUIDv7 in PostgreSQL 14 to 17, which have no built-in functions for them (18 has uuidv7()). Pure SQL and
+-- PL/pgSQL.
 --
 --   psql -f postgresql.sql
 --   psql -c 'CREATE SCHEMA ids' -c 'SET search_path = ids' -f postgresql.sql
 --
--- The functions go into the first schema of the search path. They depend on no search path when they run, so a dump with
--- defaults, generated columns or indexes on them restores. Every role may call them; in a schema other than public a role
--- needs USAGE on that schema.
+-- The functions are created in the first schema of the search path. They do not depend on the search path when they
+-- run, so a dump with defaults, generated columns or indexes on them restores. Every role may call them; in a schema
+-- other than public a role needs USAGE on that schema.
 --
--- ulid() and uuid7() give a uuid, 16 bytes, and are in one order over all sessions: the milliseconds and a counter of 16
--- bits are a sequence, which rollbacks do not turn back and which a clock that steps back does not move. What follows
--- them is random. A standby cannot make ids, since it cannot advance a sequence. The sequence ends in the year 6429.
+-- ulid() and uuid7() return a uuid (16 bytes). Their order is the same over all sessions: the milliseconds and a 16-bit
+-- counter are a sequence, which is not affected by rollbacks or by a clock that is set back. The other bits are random.
+-- A standby cannot make ids, because it cannot advance a sequence. The sequence ends in the year 6429.
 --
 --   CREATE TABLE note(id uuid PRIMARY KEY DEFAULT ulid(), text text);
 --
@@ -39,14 +40,15 @@ BEGIN;
 SET LOCAL client_min_messages = warning;
 
 CREATE SEQUENCE IF NOT EXISTS inorder_last MINVALUE 0 START 0;
--- Who makes ids counts on. Only inorder_advance() sets the sequence.
+-- The count of the ids. Only inorder_advance() sets the sequence.
 GRANT USAGE ON SEQUENCE inorder_last TO PUBLIC;
 
--- A body written RETURN … is parsed when it is created, and refers to functions and the sequence by object id: it needs
--- no search path. PL/pgSQL looks names up when it runs; such bodies name nothing outside pg_catalog.
+-- A body written as RETURN … is parsed when it is created, and refers to functions and the sequence by object id: it
+-- needs no search path. PL/pgSQL resolves names at run time; such bodies refer to objects in pg_catalog only.
 
--- Sets the sequence to the clock, unless it is there already, and returns the next count: 48 bits of milliseconds and 16
--- of a counter that starts each millisecond below 2^12, at random. The lock keeps two sessions from setting the same one.
+-- Sets the sequence to the clock, unless another session already has, and returns the next count: 48 bits of
+-- milliseconds and a 16-bit counter that starts below 2^12 at random in each millisecond. The lock prevents two
+-- sessions from setting the same count.
 CREATE OR REPLACE FUNCTION inorder_set(last regclass) RETURNS bigint LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -64,10 +66,10 @@ EXCEPTION WHEN query_canceled OR OTHERS THEN
   PERFORM pg_advisory_unlock(hashtext('inorder_last'), last::oid::int);
   RAISE;
 END $$;
--- It would set any sequence of its caller's.
+-- Not for every role: the function sets any sequence that it is given.
 REVOKE EXECUTE ON FUNCTION inorder_set(regclass) FROM PUBLIC;
 
--- The same for this sequence and for every role.
+-- The same for this sequence, callable by every role.
 CREATE OR REPLACE FUNCTION inorder_advance() RETURNS bigint LANGUAGE sql VOLATILE SECURITY DEFINER
 RETURN inorder_set('inorder_last');
 
@@ -101,7 +103,7 @@ BEGIN
   RETURN encode(id, 'hex')::uuid;
 END $$;
 
--- Once a millisecond the count lags behind the clock, and the sequence is set.
+-- If the count lags behind the clock, at most once per millisecond, the sequence is set.
 CREATE OR REPLACE FUNCTION ulid() RETURNS uuid LANGUAGE sql VOLATILE
 RETURN COALESCE(inorder_ulid(nextval('inorder_last'), clock_timestamp()), inorder_ulid(inorder_advance(), NULL));
 
@@ -122,8 +124,8 @@ END $$;
 CREATE OR REPLACE FUNCTION ulid_text() RETURNS text LANGUAGE sql VOLATILE
 RETURN uuid_to_ulid(ulid());
 
--- The forms of text that are read are those of SQLite's functions and of the command: docs/ids.md has the table.
--- COLLATE "C", because a column may have a collation that knows no regular expressions.
+-- Accepted text is the same as in SQLite's functions and in the command: docs/ids.md has the table. COLLATE "C",
+-- because a column may have a collation without support for regular expressions.
 CREATE OR REPLACE FUNCTION ulid_valid(x text) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN x COLLATE "C" ~ '^(?:[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}|[0-9A-Fa-f]{32})$';
 
@@ -208,7 +210,7 @@ END $$;
 CREATE OR REPLACE FUNCTION key_kind(x text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN inorder_kind(x, ulid_valid(x), uuid_valid(x));
 
--- Its bits tell no more than those of a blob, hence no hyphens.
+-- Without hyphens: the bits do not identify it as a UUID.
 CREATE OR REPLACE FUNCTION key_kind(x uuid) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN key_kind(encode(uuid_send(x), 'hex'));
 
@@ -227,7 +229,8 @@ END $$;
 CREATE OR REPLACE FUNCTION uuid7_timestamp(id uuid) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN inorder_uuid7_timestamp(id, ulid_timestamp(id));
 
--- The 12 hex digits of a time. Whole numbers throughout: a fraction of seconds times 1000 is off by one now and then.
+-- The 12 hex digits of a time. The computation uses integers: seconds with a fraction, multiplied by 1000, are
+-- sometimes off by one.
 CREATE OR REPLACE FUNCTION inorder_ms_hex(t timestamptz) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   utc timestamp := t AT TIME ZONE 'UTC';
@@ -249,7 +252,7 @@ RETURN (inorder_ms_hex(t) || '70008000000000000000')::uuid;
 CREATE OR REPLACE FUNCTION uuid7_max(t timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (inorder_ms_hex(t) || '7fffbfffffffffffffff')::uuid;
 
--- What of a random UUID is wholly random makes their tails.
+-- The random tails come from the random bytes of a UUID.
 CREATE OR REPLACE FUNCTION ulid_at(t timestamptz) RETURNS uuid LANGUAGE sql VOLATILE STRICT
 RETURN (inorder_ms_hex(t) || left(gen_random_uuid()::text, 8) || right(gen_random_uuid()::text, 12))::uuid;
 CREATE OR REPLACE FUNCTION uuid7_at(t timestamptz) RETURNS uuid LANGUAGE sql VOLATILE STRICT
@@ -274,7 +277,7 @@ RETURN encode(token(n), 'hex');
 CREATE OR REPLACE FUNCTION inorder_version() RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN '0.1.0';
 
--- An earlier version of this file had it.
+-- Removes a function of an earlier version of this file.
 DROP FUNCTION IF EXISTS inorder_count();
 
 COMMIT;

@@ -1,4 +1,4 @@
-"""The examples of docs/orms.md with the real packages.
+"""Runs the examples of docs/orms.md with the real packages.
 
     /usr/bin/python3 -m unittest discover -s bindings/tests
 
@@ -21,14 +21,14 @@ REQUIREMENTS = pathlib.Path(__file__).resolve().parent / "requirements.txt"
 
 
 def example(heading):
-    """The code under a heading of the page."""
+    """Returns the code under a heading of the page."""
     section = PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     (code,) = re.findall(r"```(?:python|js)\n(.*?)```", section, re.DOTALL)
     return code
 
 
 def node_with_sqlite():
-    """A Node that has node:sqlite: the one installed for the tests, or this machine's."""
+    """Returns a Node with node:sqlite: the one installed for the tests, or the system's."""
     installed = sorted(MODULES.glob("node-linux-*/bin/node"))
     for node in [*installed, shutil.which("node")]:
         probe = [str(node), "--no-warnings", "-e", "require('node:sqlite')"]
@@ -50,7 +50,7 @@ class Orms(unittest.TestCase):
         self.folder = folder.name
 
     def run_example(self, heading, *program, **changes):
-        """Runs an example in an empty folder, with one word for another."""
+        """Runs an example in an empty folder, with some words replaced."""
         code = example(heading)
         for word, other in changes.items():
             self.assertIn(word, code)

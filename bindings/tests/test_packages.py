@@ -1,4 +1,4 @@
-"""The packages, built, installed and used as their readers would.
+"""Builds, installs and uses the packages as their documentation says.
 
     /usr/bin/python3 -m unittest discover -s bindings/tests
 
@@ -27,7 +27,7 @@ READ = "SELECT group_concat(n) AS n FROM (SELECT n FROM note ORDER BY id)"
 
 
 def run(*command, **options):
-    """What a command prints; it fails the test if it fails."""
+    """Returns the output of a command. The test fails if the command does."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=600, **options)
     if done.returncode != 0:
         raise AssertionError(f"{command[0]} gave {done.returncode}: {done.stdout}{done.stderr}")
@@ -36,7 +36,7 @@ def run(*command, **options):
 
 @functools.cache
 def installed():
-    """A folder in which both packages are built and installed: `env`, a virtual environment, and `node_modules`."""
+    """Builds and installs both packages in a folder with `env`, a virtual environment, and `node_modules`."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="inorder-packages-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     venv.create(folder / "env", with_pip=True)

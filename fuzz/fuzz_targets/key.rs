@@ -1,4 +1,4 @@
-//! Whatever is read as an id is written as it was, and whatever is not is refused without a panic.
+//! Text that is parsed as an id is formatted as it was; other text is refused without a panic.
 #![no_main]
 
 use inorder_key::{Inspection, Token, Ulid, UnixTime, Uuid, parse_time};

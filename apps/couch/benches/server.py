@@ -112,7 +112,7 @@ def documents(count):
 
 
 def wrk(server, script, connections, seconds):
-    """Requests a second, CPU microseconds a request, and what was no success."""
+    """Returns requests per second, CPU microseconds per request, and the number of failures."""
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as file:
         file.write(script)
         file.flush()

@@ -301,7 +301,7 @@ fn an_upload_that_breaks_off_gives_its_space_back_at_once() {
         upload.write(noise(2_200_000).into()).await.unwrap();
         assert!(store.db.info().unwrap().active_bytes > 1_000_000);
     });
-    // Behind the removal, which nobody waits for.
+    // After the removal, which runs in the background.
     put(&store.db, r#"{"_id":"a"}"#);
     assert!(store.db.info().unwrap().active_bytes < 200_000);
 }

@@ -1,4 +1,4 @@
-//! Documents are written, read, updated, deleted and made anew as CouchDB does it.
+//! Documents are written, read, updated, deleted and recreated as in CouchDB.
 
 mod common;
 
@@ -290,7 +290,7 @@ fn a_consent_is_good_while_nothing_has_changed() {
     let (drafts, _) = proposed(db, &edits, Mode::Replicated, |_| true);
     put(db, r#"{"_id":"other"}"#);
     assert!(matches!(&write(drafts)[0], Progress::Done(Ok(_))));
-    // A deleted document is begun anew, from another deletion than the one that was seen.
+    // A deleted document is recreated from another deletion than the client saw.
     replicate(db, &[r#"{"_id":"d","_rev":"1-a","_deleted":true}"#]);
     let anew = [r#"{"_id":"d"}"#.to_owned()];
     let (drafts, _) = proposed(db, &anew, Mode::New, |_| true);

@@ -18,7 +18,7 @@ const FOLDER: &str = "INORDER_KILL_FOLDER";
 
 const THREADS: u64 = 6;
 
-/// What the child has told: acknowledged writes (document, revision, whether it deletes) and changes that were read.
+/// The child's reports: acknowledged writes (document, revision, whether it deletes) and changes that were read.
 #[derive(Default)]
 struct Told {
     written: BTreeMap<String, (Revision, bool)>,
@@ -39,7 +39,7 @@ impl Told {
                     "sequence {seq} was given twice"
                 );
             }
-            // What the test harness says.
+            // Output of the test harness.
             _ => {}
         }
     }
@@ -65,7 +65,7 @@ fn what_was_acknowledged_survives_a_kill() {
     }
 }
 
-/// Runs a child until it has told so many things, then kills it in the middle of what it does.
+/// Runs a child until it has reported a number of events, then kills it.
 fn run_and_kill(folder: &Path, lines: u64, told: &mut Told) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([
@@ -96,7 +96,7 @@ fn check(folder: &Path, told: &Told) {
         let (winner, is_deleted) = db
             .winner(id)
             .unwrap_or_else(|error| panic!("{id}: {error}"));
-        // A later write may have been committed without anybody being told.
+        // A later write may have been committed without an acknowledgement.
         assert!(winner >= *revision, "{id}: {winner} is before {revision}");
         assert!(winner > *revision || is_deleted == *deleted);
         let options = GetOptions {
@@ -236,7 +236,7 @@ fn a_full_disk_refuses_and_keeps_what_was_acknowledged() {
     assert_eq!(changes.len(), kept.len());
     assert_eq!(db.info().unwrap().doc_count, kept.len() as u64);
     assert_eq!(*db.watch().borrow(), changes.last().unwrap().0);
-    // With space again it goes on, with new sequences.
+    // After space is freed, writes continue with new sequences.
     drop((db, databases));
     let db = Databases::open(folder.path(), Settings::default())
         .unwrap()

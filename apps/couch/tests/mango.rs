@@ -126,7 +126,7 @@ fn an_index_narrows_and_gives_the_order() {
         &format!(r#"{{"_id":"x","_rev":"{revision}","_deleted":true,"year":1983}}"#),
     );
     assert_eq!(sorted("asc"), "alien elephant dune brazil clue");
-    // What has no year is not in the order of years.
+    // Documents without a year are not in an index on the year.
     assert_eq!(
         ids(
             &store.db,

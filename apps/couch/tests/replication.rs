@@ -42,7 +42,7 @@ fn edit_leaf(db: &Database, id: &str, leaf: usize, deletes: bool, number: usize)
     let body = format!(r#"{{"_id":"{id}","n":{}}}"#, number % 3);
     let mut edit = edit(&body);
     edit.deleted = deletes && !leaves.is_empty();
-    // A document whose leaves are all deletions begins anew.
+    // A document whose leaves are all deletions starts again.
     if leaves.iter().any(|(_, deleted, _)| !deleted) {
         edit.history = Some(leaves[leaf % leaves.len()].0.clone().into());
     } else {

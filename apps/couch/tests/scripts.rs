@@ -123,7 +123,7 @@ async fn a_function_that_fails_is_called_again() {
         ),
         "{verdicts:?}"
     );
-    // What it keeps between calls fills its memory: then it begins anew.
+    // State kept between calls fills its memory: then the process is replaced.
     let keeps = function(
         "(() => { const kept = []; return doc => { kept.push('x'.repeat(3e6)); return true } })()",
     );

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What never returns, by the built-in it is in.
+/// Calls that never return, by the built-in function.
 const ENDLESS: &[(&str, &str)] = &[
     ("loop", "for (;;);"),
     (
@@ -200,7 +200,7 @@ impl Serving {
         })
     }
 
-    /// How many changes feeds are open.
+    /// The number of open changes feeds.
     async fn feeds(&self) -> usize {
         let path = format!("{}/_node/_local/_stats", self.url);
         let stats = self.client.get(path).send().await.expect("an answer");

@@ -18,7 +18,7 @@ pub enum BackupError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system reported.
+        /// The system's error.
         error: io::Error,
     },
     /// SQLite could not read the database or write the copy.
@@ -58,7 +58,7 @@ fn vacuum_into(connection: &Connection, part: &Path) -> Result<(), BackupError> 
     Ok(())
 }
 
-/// Gives a complete file its name, durably.
+/// Renames a complete file durably.
 fn publish(part: &Path, path: &Path) -> Result<(), BackupError> {
     let synced = File::open(part).and_then(|file| file.sync_all());
     synced.map_err(|error| failed(part, error))?;
@@ -90,7 +90,7 @@ mod tests {
         db.execute_batch("CREATE TABLE t(a); INSERT INTO t VALUES (1)")
             .unwrap();
         let copy = folder.path().join("copy");
-        // What an interrupted backup left.
+        // The remains of an interrupted backup.
         fs::write(folder.path().join("copy.part"), "rubbish").unwrap();
         copy_database(&db, &copy).unwrap();
         let count =

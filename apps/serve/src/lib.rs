@@ -1,4 +1,4 @@
-//! What the applications share: an HTTP listener, a graceful stop, and access to one SQLite file.
+//! Functions shared by the applications: an HTTP listener, a graceful stop, and access to one SQLite file.
 //!
 //! | for | use |
 //! | --- | --- |

@@ -8,7 +8,7 @@ use tracing_subscriber::EnvFilter;
 /// `filter` is a level such as `info`, or a list of directives such as `warn,inorder_couch=debug`.
 ///
 /// # Errors
-/// When the filter cannot be parsed; the text says why.
+/// If the filter cannot be parsed; the text says why.
 pub fn start_log(filter: &str) -> Result<(), String> {
     let filter = EnvFilter::try_new(filter).map_err(|error| error.to_string())?;
     tracing_subscriber::fmt()

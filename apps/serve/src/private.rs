@@ -26,7 +26,7 @@ pub fn create_new(path: &Path) -> io::Result<File> {
 /// Creates an empty file unless it exists. SQLite gives a database's WAL the mode of the database.
 ///
 /// # Errors
-/// When the file cannot be created.
+/// If the file cannot be created.
 pub fn create(path: &Path) -> io::Result<()> {
     match create_new(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -37,7 +37,7 @@ pub fn create(path: &Path) -> io::Result<()> {
 /// Creates a folder and its missing parents.
 ///
 /// # Errors
-/// When a folder cannot be created.
+/// If a folder cannot be created.
 pub fn create_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new()
         .recursive(true)
@@ -48,7 +48,7 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
 /// Replaces the content of a file, durably: after a crash the file has the old content or the new one.
 ///
 /// # Errors
-/// When the file, its draft `PATH.new` or the folder cannot be written.
+/// If the file, its draft `PATH.new` or the folder cannot be written.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let draft = beside(path, ".new");
     let mut file = options().create(true).truncate(true).open(&draft)?;
@@ -85,7 +85,7 @@ pub fn beside(path: &Path, ending: &str) -> PathBuf {
 /// Makes the folder's entry of a file durable.
 ///
 /// # Errors
-/// When the folder cannot be opened or synced.
+/// If the folder cannot be opened or synced.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path
         .parent()

@@ -63,7 +63,7 @@ impl Default for QueueLimits {
     }
 }
 
-/// What a queue has done since its start.
+/// Statistics of a queue since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounts {
     /// Committed writes.
@@ -117,7 +117,7 @@ trait Write: Send {
     /// Runs it. Returns whether its changes are kept.
     fn run(&mut self, connection: &Connection) -> bool;
 
-    /// Gives the caller the result of the write, or the error of the transaction.
+    /// Sends the caller the result of the write, or the error of the transaction.
     fn answer(self: Box<Self>, ended: Result<(), QueueError>);
 }
 
@@ -161,7 +161,7 @@ impl WriteQueue {
     /// Starts the thread. The settings of the connection, such as `synchronous`, decide how durable a commit is.
     ///
     /// # Errors
-    /// When the thread cannot be started.
+    /// If the thread cannot be started.
     pub fn start(connection: Connection, limits: QueueLimits) -> io::Result<Self> {
         let (sender, receiver) = mpsc::sync_channel(limits.waiting_writes_max);
         let counters = Arc::new(Counters::default());
@@ -190,7 +190,7 @@ impl WriteQueue {
     /// end transactions.
     ///
     /// # Errors
-    /// That of `work`, or one made from [`QueueError`].
+    /// The error of `work`, or one made from [`QueueError`].
     pub fn run<T, E>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -205,7 +205,7 @@ impl WriteQueue {
     /// Like [`WriteQueue::run`], but with no transaction open: for `VACUUM`, checkpoints and work with its own transactions.
     ///
     /// # Errors
-    /// That of `work`, or one made from [`QueueError`].
+    /// The error of `work`, or one made from [`QueueError`].
     pub fn run_alone<T, E>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -271,7 +271,7 @@ impl WriteQueue {
 
 impl Drop for WriteQueue {
     fn drop(&mut self) {
-        // Without a sender the thread ends once nothing waits.
+        // Without a sender the thread ends when the queue is empty.
         self.sender = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -302,7 +302,7 @@ struct Writer {
     counters: Arc<Counters>,
     /// The writes of the open transaction.
     written: Vec<Box<dyn Write>>,
-    /// How many of them keep their changes.
+    /// The number of writes that kept their changes.
     kept: u64,
     /// Entries taken from the queue that wait for the end of the transaction.
     next: VecDeque<Entry>,

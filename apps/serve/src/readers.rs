@@ -44,7 +44,7 @@ impl<E: From<PoolClosed> + From<rusqlite::Error>> ReaderPool<E> {
     /// Calls `read` with a connection. Waits while all connections are lent.
     ///
     /// # Errors
-    /// That of `read` or of opening a connection; one made from [`PoolClosed`] after [`ReaderPool::close`].
+    /// The error of `read` or of opening a connection; one made from [`PoolClosed`] after [`ReaderPool::close`].
     pub fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T, E> {
         let mut lent = Lent {
             connection: self.lend()?,
@@ -60,7 +60,7 @@ impl<E: From<PoolClosed> + From<rusqlite::Error>> ReaderPool<E> {
     /// Calls `read` with a connection within a transaction: all statements see one snapshot.
     ///
     /// # Errors
-    /// As [`ReaderPool::read`].
+    /// Those of [`ReaderPool::read`].
     pub fn read_snapshot<T>(&self, read: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T, E> {
         self.read(|connection| {
             connection.prepare_cached("BEGIN")?.execute([])?;

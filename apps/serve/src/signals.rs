@@ -15,7 +15,7 @@ pub const PROCESS_STOP_MAX: Duration = Duration::from_millis(9500);
 /// server's threads are busy.
 ///
 /// # Errors
-/// When the thread or the signal handlers cannot be set up.
+/// If the thread or the signal handlers cannot be set up.
 pub fn stop_at_signal() -> io::Result<CancellationToken> {
     let stop = CancellationToken::new();
     let stopped = stop.clone();

@@ -156,7 +156,7 @@ async fn many_slow_connections_of_one_client_do_not_delay_others() {
     others[0].write_all(&REQUEST[9..]).await.expect("sent");
     let mut answer = [0; 12];
     let read = others[0].read_exact(&mut answer);
-    // Without the limit per client the crowd would hold all connections for the time of a slow head.
+    // Without the limit per client, slow request heads would hold all connections.
     let read = timeout(limits.head_timeout / 2, read).await;
     read.expect("it is answered while the others are slow")
         .expect("an answer");

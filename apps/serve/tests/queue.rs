@@ -1,4 +1,4 @@
-//! The write queue: what is kept, what is taken back, who is told.
+//! Tests the write queue: commits, rollbacks and notifications.
 
 use inorder_serve::{QueueError, QueueLimits, WriteQueue};
 use rusqlite::Connection;
@@ -149,7 +149,7 @@ fn alone_runs_with_no_transaction_open() {
     add(&queue, "a").unwrap();
     let vacuumed = queue.run_alone(|db| Ok::<_, QueueError>(db.execute_batch("VACUUM")?));
     vacuumed.unwrap();
-    // One that leaves its own transaction open has it rolled back.
+    // A write that leaves its transaction open is rolled back.
     let left =
         queue.run_alone(|db| Ok::<_, QueueError>(db.execute_batch("BEGIN; DELETE FROM note")?));
     left.unwrap();

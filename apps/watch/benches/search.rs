@@ -23,7 +23,7 @@ fn cpu() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
-/// What became of the searches of a kind.
+/// The measurements of one kind of search.
 #[derive(Default)]
 struct Outcome {
     first: usize,

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! The error type.
 
 use inorder_serve::{BackupError, PoolClosed, QueueError};
 use std::{io, path::PathBuf, sync::Arc};
@@ -38,7 +38,7 @@ pub enum Error {
     /// There is no such thing, or it is nothing that this person may see.
     #[error("there is no such {0}")]
     NotFound(&'static str),
-    /// What was given can't be taken; the text says what to do.
+    /// Invalid input; the text says what to do.
     #[error("{0}")]
     Invalid(String),
     /// Too many tries.
@@ -46,7 +46,7 @@ pub enum Error {
     TooMany(u64),
 }
 
-/// What most of this crate's functions give.
+/// The result type of most functions of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {

@@ -15,7 +15,7 @@ const CALLERS_MAX: usize = 10_000;
 pub struct Limit<K> {
     tries_max: u32,
     interval: Duration,
-    /// When each caller will have all tries again.
+    /// The time at which each caller has all attempts again.
     callers: Mutex<HashMap<K, Instant>>,
 }
 

@@ -40,7 +40,7 @@ pub fn check(password: &str) -> Result<()> {
 /// Takes some 50 ms.
 ///
 /// # Errors
-/// When there is no memory or no randomness for it.
+/// If there is no memory or no randomness for it.
 pub fn hash(password: &str) -> Result<String> {
     let argon2 = Argon2::default();
     let salt = Salt::generate();

@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// FIRST STRONG ISOLATE: what follows has a direction of its own.
+/// FIRST STRONG ISOLATE: the following text has a separate direction.
 const ISOLATE: char = '\u{2068}';
 
 /// POP DIRECTIONAL ISOLATE.
@@ -75,14 +75,14 @@ pub fn isolated(text: &str) -> String {
     out
 }
 
-/// A character as it is compared, whatever its case.
+/// Normalises a character for comparison: ignores case.
 pub fn fold_case(c: char) -> impl Iterator<Item = char> {
     // The capital sharp s is the one letter that changes by its lower case alone.
     let c = if c == 'ẞ' { 'ß' } else { c };
     c.to_uppercase().flat_map(char::to_lowercase)
 }
 
-/// A text as it is compared, whatever its case and however its accents are encoded.
+/// Normalises a text for comparison: ignores case and the encoding of accents.
 pub fn fold(text: &str) -> String {
     text.nfc().flat_map(fold_case).nfc().collect()
 }

@@ -46,19 +46,19 @@ const ROMAN: [&str; 20] = [
 /// Characters of a text that are looked at: the longest titles have 300.
 const CHARACTERS_MAX: usize = 1000;
 
-/// What a title is compared by.
+/// The forms of a title for comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Title {
-    /// As it is written, on one line.
+    /// The original spelling, on one line.
     written: String,
-    /// As it is written, but for upper and lower case.
+    /// The original spelling, ignoring case.
     exact: String,
     /// Its words, without accents and signs.
     words: Vec<String>,
     whole: String,
     bare: String,
     counted: String,
-    /// Without the 1 at its end.
+    /// Without a trailing 1.
     first: Option<String>,
 }
 
@@ -72,7 +72,7 @@ impl Title {
             _ => &words,
         };
         let exact = text::fold(&text);
-        // Of a title that is nothing but signs, the signs.
+        // For a title of punctuation only, the punctuation.
         let signs = || {
             exact
                 .split(char::is_whitespace)
@@ -131,12 +131,12 @@ impl Title {
         &self.bare
     }
 
-    /// Of the first of several parts, what the film is mostly called: without the number.
+    /// For the first of several parts, the common name of the film: without the number.
     pub fn first(&self) -> Option<&str> {
         self.first.as_deref()
     }
 
-    /// How far it is from another one: 0 for the same, more for what is left out to make them the same; none for another.
+    /// The distance to another title: 0 for the same, more per omitted part; `None` for a different title.
     pub fn distance(&self, other: &Title) -> Option<usize> {
         let same = [
             self.written == other.written,
@@ -189,7 +189,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Adds a letter as it is compared. Some have no accent by Unicode's decomposition that can be taken off.
+/// Adds a letter for comparison. Some accented letters have no decomposition in Unicode.
 fn spelled(c: char, word: &mut String) {
     for c in text::fold_case(c) {
         match c {
@@ -223,7 +223,7 @@ pub fn is_accent(c: char) -> bool {
     )
 }
 
-/// What nobody sees, inside a word too.
+/// Invisible characters, also inside a word.
 fn is_ignorable(c: char) -> bool {
     use unicode_properties::{GeneralCategory::Format, UnicodeGeneralCategory};
     c.general_category() == Format
@@ -238,7 +238,7 @@ pub fn number(word: &str) -> Option<usize> {
     place(&ROMAN).or_else(|| place(&NUMBERS)).or_else(digits)
 }
 
-/// The other ways to write a number: digits, Roman and in words.
+/// The other spellings of a number: digits, Roman numerals and words.
 pub fn numerals(number: usize) -> impl Iterator<Item = String> {
     let at = number.wrapping_sub(1);
     let names = [ROMAN, NUMBERS]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts the extension beside its peers: CPU nanoseconds a row, all in one process, the row source subtracted.
+"""Compares the extension with others: CPU nanoseconds per row, in one process, without the time of the row source.
 
     cargo build --release && python3 bench/peers.py [--csv FILE]
 
@@ -22,7 +22,7 @@ EXTENSION = os.environ.get("INORDER_EXTENSION", str(ROOT / "target" / "release" 
 ROWS = 200_000
 ROUNDS = int(os.environ.get("INORDER_ROUNDS", "41"))
 
-# Title, our expression, the peer, its expression, the ratio that the extension is to stay below.
+# Title, this extension's expression, the other extension, its expression, the largest allowed ratio.
 CONTESTS = [
     ("ULID blob", "ulid()", "sqlite-ulid", "ulid_bytes()", 0.80),
     ("ULID text", "ulid_text()", "sqlite-ulid", "ulid()", 0.35),
@@ -35,7 +35,7 @@ CONTESTS = [
 
 
 def in_environment():
-    """Starts this script again where the peers are installed, installing them first if need be."""
+    """Restarts this script in an environment with the other extensions, and creates that if it is missing."""
     python = PEERS / "bin" / "python"
     if pathlib.Path(sys.prefix) == PEERS:
         return
@@ -47,7 +47,7 @@ def in_environment():
 
 
 def connections():
-    """A connection for each contender, by name."""
+    """Opens one connection per extension, by name."""
     import apsw.sqlite_extra
     import sqlean
     import sqlite_ulid
@@ -81,7 +81,7 @@ def nanoseconds(connection, sql):
 
 
 def measure(statements, csv):
-    """The median of each statement's rounds, in nanoseconds a row; a CSV gets every round."""
+    """Returns the median of each statement's rounds in nanoseconds per row, and writes every round to a CSV file."""
     rounds = {key: [] for key in statements}
     for _ in range(ROUNDS):
         for key, (connection, sql) in statements.items():
@@ -110,7 +110,7 @@ def main():
     found = measure(statements, csv)
     version = ours.execute("SELECT sqlite_version(), inorder_version()").fetchone()
     source = found["inorder", "source"]
-    print(f"SQLite {version[0]}, inorder {version[1]}; {ROUNDS} rounds of {ROWS} rows, CPU ns a row")
+    print(f"SQLite {version[0]}, inorder {version[1]}; {ROUNDS} rounds of {ROWS} rows, CPU ns per row")
     print(f"row source {source:.1f}, stored column {found['inorder', 'column']:.1f}, randomblob(16) {found['inorder', 'constant']:.1f}\n")
     print(f"{'':12} {'inorder':>8} {'peer':>8}  {'ratio':>5}  {'at most':>7}  {'with source':>11}")
     missed = False

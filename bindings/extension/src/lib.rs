@@ -1,19 +1,19 @@
 //! The SQL functions of `inorder` as an extension that SQLite loads.
 //!
-//! `.load ./libinorder` in the shell, `sqlite3_load_extension` elsewhere. What the functions do is in
-//! [`inorder_sqlite`]; here is only the door, which opens for a SQLite that is new enough and tells others why not.
+//! `.load ./libinorder` in the shell, `sqlite3_load_extension` elsewhere. [`inorder_sqlite`] documents the functions.
+//! This crate has only the entry point, which refuses a SQLite that is too old.
 
 use inorder_sqlite::SQLITE_VERSION_MIN;
 use rusqlite::{Connection, ffi};
 use std::ffi::{c_char, c_int};
 use std::panic::catch_unwind;
 
-/// What SQLite calls when it loads the extension (<https://sqlite.org/loadext.html>).
+/// The entry point of the extension (<https://sqlite.org/loadext.html>).
 ///
-/// The extension stays loaded after the connection closes, because the order of ids is kept in it.
+/// The extension stays loaded after the connection closes, because it keeps the order of ids.
 ///
 /// # Safety
-/// As SQLite calls it: an open connection, somewhere to put a message, and its own functions.
+/// Called by SQLite with an open connection, a place for a message, and SQLite's functions.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sqlite3_extension_init(
     db: *mut ffi::sqlite3,
@@ -43,7 +43,7 @@ fn init(connection: Connection) -> rusqlite::Result<bool> {
     Ok(true)
 }
 
-/// Says that this SQLite is too old, with the little that every SQLite has.
+/// Reports that this SQLite is too old, using only functions that every version has.
 ///
 /// # Safety
 /// `message` must be null or writable, and `api` be the functions of the SQLite that loads.

@@ -1,4 +1,4 @@
-"""The extension in the programs that load it: the shell, Python, Node, and one whose SQLite is too old.
+"""Loads the extension into the sqlite3 shell, Python, Node, and a program with an older SQLite.
 
     cargo build --release && /usr/bin/python3 -m unittest discover tests
 
@@ -25,7 +25,7 @@ COUNT = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n 
 
 
 def run(*command, **options):
-    """What a command prints; it fails the test if it fails."""
+    """Returns the output of a command. The test fails if the command does."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=600, **options)
     if done.returncode != 0:
         raise AssertionError(f"{command[0]} gave {done.returncode}: {done.stdout}{done.stderr}")
@@ -162,7 +162,7 @@ class Python(unittest.TestCase):
 
 
 def node_modules():
-    """The folder of what tests/node/package-lock.json names, installed where it is not yet there for this Node."""
+    """Returns the folder with the packages of tests/node/package-lock.json, and installs missing ones for this Node."""
     folder = TARGET / "node"
     wanted, installed = TESTS / "node" / "package-lock.json", folder / "package-lock.json"
     probe = ["node", "-e", "new (require('better-sqlite3'))(':memory:')"]
@@ -173,14 +173,14 @@ def node_modules():
         folder.mkdir(parents=True)
         for file in ["package.json", "package-lock.json"]:
             shutil.copy(TESTS / "node" / file, folder)
-        # npm compiles SQLite for better-sqlite3: without optimisation, which takes most of that time.
+        # npm compiles SQLite for better-sqlite3. Optimisation would take most of that time.
         unoptimised = {**os.environ, "CFLAGS": "-O0 -g0", "CXXFLAGS": "-O0 -g0"}
         run("npm", "ci", "--no-audit", "--no-fund", cwd=folder, env=unoptimised)
     return folder / "node_modules"
 
 
 class Node(unittest.TestCase):
-    # better-sqlite3 11 is the last that Node 18 of Debian 12 can load.
+    # better-sqlite3 11 is the last version for Node 18 of Debian 12.
     def test_better_sqlite3_loads_it(self):
         environment = {**os.environ, "NODE_PATH": str(node_modules())}
         script = (

@@ -14,19 +14,19 @@ __all__ = ["load", "path"]
 
 
 def path():
-    """The file of the extension, without its suffix, as `load_extension` takes it."""
+    """Returns the path of the extension without its suffix, for `load_extension`."""
     return str(pathlib.Path(__file__).resolve().parent / "inorder")
 
 
 def load(connection):
     """Adds the functions to a connection of `sqlite3` or of a module like it.
 
-    Extensions are not allowed to the connection afterwards. Raises `sqlite3.OperationalError` where SQLite is older
-    than 3.34.1, and `RuntimeError` where this Python was built without support for extensions.
+    Disables extension loading afterwards. Raises `sqlite3.OperationalError` if SQLite is older
+    than 3.34.1, and `RuntimeError` if this Python was built without extension support.
     """
     if not hasattr(connection, "enable_load_extension"):
         raise RuntimeError(
-            "the sqlite3 module of this Python loads no extensions: take another Python, or the module pysqlite3"
+            "the sqlite3 module of this Python was built without extension support: use another Python, or the module pysqlite3"
         )
     connection.enable_load_extension(True)
     try:

@@ -1,4 +1,4 @@
-"""Writes cases.tsv: what is an id, and what is not, in every form. One set of cases for the four readers: the command,
+"""Writes cases.tsv: valid and invalid ids in every form. It is shared by the tests of four parsers: the command,
 the functions of SQLite, and those of PostgreSQL and MariaDB.
 
     /usr/bin/python3 bindings/sql/tests/make_cases.py     # after a change here; the tests compare the file with what this makes
@@ -101,7 +101,7 @@ class Cases:
         self.add(f"blob of {len(blob)} bytes", "blob", blob.hex(), bits, bits, kind)
 
 
-# Vectors of RFC 9562 and of the ULID specification, both ends, and one with every kind of digit.
+# Vectors of RFC 9562 and of the ULID specification, the minimum and maximum, and one with every kind of digit.
 IDS = [
     0x01563E3AB5D3D6764C61EFB99302BD5B, 0x017F22E279B07CC398C4DC0C0C07398F, 0x919108F752D14320 << 64 | 0x9BACF847DB4148A8,
     0xC232AB00941411ECB3C89F6BDECED846, 0x2489E9AD2EE28E008EC932D5F69181C0, 0, 2**128 - 1, 1, 2**127,
@@ -179,7 +179,7 @@ def lengths(cases):
         cases.blob(text.encode())
 
 
-# What looks like a digit, or is one in some collation or case folding.
+# Characters that resemble a digit, or equal one in some collation or case folding.
 LOOK_ALIKES = {
     "S": "\u017f\uff33\u0405\U0001d412", "K": "\u212a\uff2b\u039a\u041a", "A": "\uff21\u0391\u0410\u00c5\u212b", "B": "\u0392\u0412\uff22",
     "C": "\u0421\uff23", "E": "\u0415\uff25\u00c9", "0": "\uff10\u0660\u06f0\u0966\u2070\U0001d7ce\u041e", "1": "\uff11\u0661\u00b9\u2488\U0001d7cf",
@@ -195,7 +195,7 @@ def unicode(cases):
                 at = text.find(own)
                 for other in others if at >= 0 else "":
                     cases.wrong("look-alikes of Unicode", text[:at] + other + text[at + 1 :])
-                    # As many bytes as an id has characters.
+                    # The bytes number as many as the characters of an id.
                     shorter = text[:at] + other + text[at + len(other.encode()) :]
                     cases.wrong("look-alikes of Unicode, in bytes", shorter)
         for other in "\u200b\u200c\u200d\u2060\ufeff\u00ad\u0301\u034f\u202e\ufe0f\u0131\u0130\U000e0031":

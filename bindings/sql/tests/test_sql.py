@@ -1,6 +1,6 @@
-"""The function sets on real servers, each started privately, on a Unix socket, by an unprivileged user.
+"""Tests the function sets on private servers, each on a Unix socket, run by an unprivileged user.
 
-What they read is checked with the cases of cases.tsv, as are SQLite's functions and the command.
+Parsing is checked with cases.tsv, as for SQLite's functions and the command.
 
     /usr/bin/python3 -m unittest discover -s bindings/sql/tests
 
@@ -28,7 +28,7 @@ ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 ULID_AS_UUID = "01563e3a-b5d3-d676-4c61-efb99302bd5b"
 POSTGRESQL, MARIADB = (SQL / "postgresql.sql").read_text(), (SQL / "mariadb.sql").read_text()
 PAGE = (SQL.parent.parent / "docs" / "ids.md").read_text()
-# A sequence or a user variable at the last count there is.
+# The largest count of the sequence or user variable.
 LAST_COUNT = 2**63 - 1
 
 
@@ -49,12 +49,12 @@ CASES = [Case(line) for line in make_cases.FILE.read_text().split("\n")[1:-1]]
 
 
 def of(call, value):
-    """A call that reads x, of a value."""
+    """Returns a call that parses x, for a value."""
     return re.sub(r"\bx\b", value, call)
 
 
 def documented(column):
-    """The functions that the table of docs/ids.md says a server has, and those that it says it has not."""
+    """Returns the functions that a server has and lacks according to the table of docs/ids.md."""
     rows = re.search(r"\| SQLite \| PostgreSQL \| MariaDB \|\n.*\n((?:\|.*\n)+)", PAGE).group(1).splitlines()
     there, missing = set(), set()
     for row in rows:
@@ -73,19 +73,19 @@ class TheFile(unittest.TestCase):
 
 
 def program(pattern):
-    """The newest program whose path fits, or where the search path has it."""
+    """Returns the newest program that matches the pattern, or the one in the search path."""
     found = sorted(glob.glob(pattern)) or [shutil.which(pathlib.Path(pattern).name)]
     return found[-1]
 
 
 class Server:
-    """A server in a folder of its own, and the clients that ask it."""
+    """A private server in a temporary folder, and its clients."""
 
     needed = None
 
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="inorder-"))
-        # Servers refuse to run as root; an unprivileged user owns the folder then.
+        # Servers refuse to run as root: an unprivileged user owns the folder.
         self.user = "nobody" if os.geteuid() == 0 else None
         if self.user:
             shutil.chown(self.folder, self.user)
@@ -118,7 +118,7 @@ class Server:
         return done.stdout
 
     def run(self, *command):
-        """What a program of the server prints, connected to it."""
+        """Returns the output of a program connected to the server."""
         done = subprocess.run([*command, *self.connection], capture_output=True, text=True)
         if done.returncode != 0:
             raise AssertionError(done.stderr)
@@ -158,7 +158,7 @@ class MariaDB(Server):
 
 
 class Functions:
-    """What both sets are to do, in the words of each."""
+    """The tests of both function sets, with their different SQL."""
 
     @classmethod
     def setUpClass(cls):
@@ -235,7 +235,7 @@ class Functions:
         self.assertEqual([client.wait() for client in clients], [0] * 6)
         count = self.use + "SELECT count(DISTINCT a), count(DISTINCT b), count(*) FROM t"
         self.assertEqual(" ".join(self.rows(count)).replace("|", " "), "6000 6000 6000")
-        # Rows made one after another, by different sessions.
+        # Consecutive rows from different sessions.
         ids = [self.rows(self.use + f"SELECT {self.new_text}")[0] for _ in range(5)]
         self.assertEqual(ids, sorted(set(ids)))
         self.assertGreater(ids[0], self.rows(self.use + f"SELECT max({self.a_text}) FROM t")[0])
@@ -267,7 +267,7 @@ class OnPostgreSQL(Functions, unittest.TestCase):
     read_ulid, read_uuid = "encode(uuid_send(ulid_to_uuid(x)), 'hex')", "replace(uuid_text(x), '-', '')"
     is_ulid, is_uuid, kind = "ulid_valid(x)::int", "uuid_valid(x)::int", "key_kind(x)"
     blob_as_ulid = blob_as_uuid = "encode(uuid_send(encode(x, 'hex')::uuid), 'hex')"
-    # The text of SQLite's call, but not its argument: a `uuid` here.
+    # The call is SQLite's, but its argument is a `uuid`.
     same_call_other_meaning = set()
 
     def can_hold(self, case):
@@ -275,13 +275,13 @@ class OnPostgreSQL(Functions, unittest.TestCase):
         return case.type != "text" or "\0" not in case.value
 
     def answers(self, type, values, calls):
-        """What each call gives for each value, in order."""
+        """Returns the result of each call for each value, in order."""
         kind = {"text": "text", "blob": "bytea"}[type]
         for i, call in enumerate(calls):
             self.rows(f"""CREATE OR REPLACE FUNCTION ask_{i}(x {kind}) RETURNS text LANGUAGE plpgsql AS $$
                 BEGIN RETURN coalesce(({call})::text, 'null');
                 EXCEPTION WHEN invalid_text_representation THEN RETURN 'refused'; END $$""")
-        # Each byte of a text as UTF-8, so that nothing on the way can change it.
+        # Each byte is encoded separately, so that no client conversion can change it.
         stored = [value.encode().hex() if type == "text" else value for value in values]
         value = {"text": "convert_from(decode(hex, 'hex'), 'UTF8')", "blob": "decode(hex, 'hex')"}[type]
         fill = "".join(f"{i}\t{hex}\n" for i, hex in enumerate(stored))
@@ -338,7 +338,7 @@ class OnPostgreSQL(Functions, unittest.TestCase):
         self.assert_refused("ulid_text('01\u00c5RZ3NDEKTSV4RRFFQ69G5FAV' COLLATE ignoring)")
 
     def dumped(self, database, schema):
-        """A database with every function in it in use, in a schema; what there is to see in it; and its dump."""
+        """Creates a database that uses every function, in a schema, and returns its visible content and its dump."""
         path = f"SET search_path = {schema};"
         every = {
             "ulid_text(text)": "ulid_text(text)", "ulid_to_uuid(text)": "ulid_to_uuid(text)", "ulid_valid(text)": "ulid_valid(text)",
@@ -373,12 +373,12 @@ class OnPostgreSQL(Functions, unittest.TestCase):
             self.rows(dump, "-d", copy)
             rows = self.server.lines(whole, "-d", copy)
             self.assertEqual((rows.count("\n"), rows), (100, self.server.lines(whole, "-d", source)))
-            # The copy makes ids after those that came with it, without a search path.
+            # Ids made in the copy follow the restored ones, without a search path.
             self.rows(f"SET search_path = ''; INSERT INTO {schema}.kept(n) VALUES (101), (102)", "-d", copy)
             order = f"SELECT string_agg(n::text, ',' ORDER BY id) = string_agg(n::text, ',' ORDER BY n) FROM {schema}.kept"
             self.assertEqual(self.rows(order, "-d", copy), ["t"])
             self.assertEqual(self.rows(f"SET search_path = ''; SELECT count(DISTINCT new) FROM {schema}.seen", "-d", copy), ["102"])
-            # Again from the copy, in parallel and in pieces, as pg_restore does.
+            # A second copy from the first, in parallel, with pg_restore.
             archive = self.server.folder.parent / f"{self.server.folder.name}-{schema}.dump"
             self.addCleanup(archive.unlink)
             self.server.run("pg_dump", "-Fc", "-f", str(archive), "-d", copy)
@@ -443,7 +443,7 @@ class OnMariaDB(Functions, unittest.TestCase):
     read_ulid, read_uuid = "LOWER(HEX(ulid_blob(x)))", "LOWER(HEX(uuid_blob(x)))"
     is_ulid, is_uuid, kind = "ulid_valid(x)", "uuid_valid(x)", "key_kind(x)"
     blob_as_ulid, blob_as_uuid = "LOWER(HEX(ulid_blob(HEX(ulid_blob(ulid_text(x))))))", "LOWER(HEX(uuid_blob(uuid_text(x))))"
-    # ulid_text(x) is there, ulid_text() is not.
+    # MariaDB has ulid_text(x), but not ulid_text().
     same_call_other_meaning = set()
 
     @classmethod
@@ -457,7 +457,7 @@ class OnMariaDB(Functions, unittest.TestCase):
         return True
 
     def answers(self, type, values, calls):
-        """What each call gives for each value, in order, in every mode: arguments are converted by that of the caller."""
+        """Returns the result of each call for each value, in order, in every SQL mode: the caller's mode converts arguments."""
         stored = [value.encode().hex() if type == "text" else value for value in values]
         rows = ",".join(f"({i}, x'{hex}')" for i, hex in enumerate(stored))
         x = {"text": "CONVERT(bytes USING utf8mb4)", "blob": "bytes"}[type]
@@ -491,7 +491,7 @@ class OnMariaDB(Functions, unittest.TestCase):
             for set in ("utf8mb4", "latin1", "ascii", "utf8mb3", "cp1251", "sjis", "binary"):
                 call = f"SELECT uuid_text(ulid_blob(CONVERT('{text}' USING {set}))), ulid_valid(CONVERT('{text}' USING {set}))"
                 self.assertEqual(self.rows(self.use + call), [uuid, "1"], set)
-        # The Turkish i and the Kelvin sign, in collations that take them for letters of ASCII.
+        # The Turkish i and the Kelvin sign, in collations that treat them as ASCII letters.
         for wrong in ("01AR\u017f3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDE\u212aTSV4RRFFQ69G5FAV"):
             for collation in ("utf8mb4_general_ci", "utf8mb4_unicode_ci", "utf8mb4_turkish_ci", "utf8mb4_uca1400_ai_ci", "utf8mb4_bin"):
                 self.assertEqual(self.rows(f"{self.use} SELECT ulid_valid('{wrong}' COLLATE {collation})"), ["0"], collation)
@@ -524,7 +524,7 @@ class OnMariaDB(Functions, unittest.TestCase):
             self.assertEqual(self.rows(f"{use} SELECT LENGTH(token(16.0)), LENGTH(token('16'))"), ["16", "16"])
 
     def trigger(self):
-        """The table and the trigger of the documentation, which the file has too."""
+        """The table and the trigger of the documentation, which are also in the SQL file."""
         statements = re.search(r"```mysql\n(CREATE TABLE note.*?)```", PAGE, re.DOTALL).group(1)
         for line in statements.splitlines():
             self.assertIn(line, MARIADB)
@@ -535,7 +535,7 @@ class OnMariaDB(Functions, unittest.TestCase):
         for mode in ("STRICT_ALL_TABLES", "", "TRADITIONAL", "ANSI", "ORACLE", "NO_BACKSLASH_ESCAPES"):
             use = f"{self.use} SET sql_mode = '{mode}';"
             self.rows(use + "DROP TABLE IF EXISTS note;" + self.trigger())
-            # Every way to leave the id out, then every way to give it.
+            # Every way to omit the id, then every way to supply it.
             self.rows(use + f"""INSERT INTO note(n) VALUES (1), (2); INSERT INTO note(id, n) VALUES (DEFAULT, 3), (NULL, 4);
                 INSERT INTO note SET n = 5; INSERT INTO note(n) SELECT 6; INSERT INTO note SELECT NULL, NULL, 7;
                 REPLACE INTO note(n) VALUES (8); INSERT IGNORE INTO note(n) VALUES (9);
@@ -553,7 +553,7 @@ class OnMariaDB(Functions, unittest.TestCase):
             self.assertEqual(self.rows(use + "SELECT HEX(id) FROM note WHERE n = 16"), ["0" * 31 + "1"], mode)
 
     def assert_each_call_answers(self, schema, *options):
-        """Every documented function is found and may be called."""
+        """Every documented function exists and can be called."""
         arguments = {"(id)": "(x'017F22E279B07CC398C4DC0C0C07398F')", "(x)": f"('{UUID7.replace('-', '')}')",
                      "(ms)": "(1645557742000)", "(n)": "(16)"}
         calls = sorted(documented(2)[0])
@@ -571,7 +571,7 @@ class OnMariaDB(Functions, unittest.TestCase):
         dump = self.server.run("mariadb-dump", "--no-defaults", "--routines", "--hex-blob", "source")
         before = self.rows("SELECT HEX(id), n FROM source.note ORDER BY id")
         self.assertEqual(len(before), 200)
-        # The trigger is its definer's; the functions are those of whoever calls them.
+        # The trigger runs with its definer's rights, the functions with the caller's.
         self.rows("DROP DATABASE source; DROP USER maker@localhost; CREATE DATABASE copy")
         definer = "DEFINER=([`\"])maker\\1@\\1localhost\\1"
         self.assertGreater(len(re.findall(definer, dump)), 20)
@@ -581,7 +581,7 @@ class OnMariaDB(Functions, unittest.TestCase):
         self.rows("INSERT INTO copy.note(n) VALUES (101)")
         self.assertEqual(self.rows("SELECT n FROM copy.note ORDER BY id DESC LIMIT 1"), ["101"])
         self.assert_each_call_answers("copy.")
-        # They were made in a session of another mode, and keep their own.
+        # They were created in a session with another mode, and keep that mode.
         modes = "SELECT DISTINCT sql_mode FROM information_schema.routines WHERE routine_schema = 'copy'"
         self.assertEqual(self.rows(modes), ["STRICT_ALL_TABLES"])
 

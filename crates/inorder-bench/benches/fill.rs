@@ -1,4 +1,4 @@
-//! Nanoseconds a row of each way to fill a column.
+//! Measures nanoseconds per row of each way to fill a column.
 //!
 //! `cargo bench -p inorder-bench --bench fill`
 
@@ -14,7 +14,7 @@ const RUNS: usize = 50;
 fn main() {
     let parent = || Arc::new(Column::Integers((0..36_000).collect()));
     let (length_min, length_max) = (20, 200);
-    println!("batches of {ROWS} rows, best of {RUNS}, ns a row");
+    println!("batches of {ROWS} rows, best of {RUNS}, ns per row");
     for (name, fill) in [
         ("sequence", Fill::Sequence { start: 1, step: 1 }),
         ("random integer", Fill::RandomInt { low: 1, high: 100 }),

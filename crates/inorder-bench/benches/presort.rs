@@ -1,4 +1,4 @@
-//! Nanoseconds a row of the pre-sort, beside the standard library's sort of the same keys as slices.
+//! Measures nanoseconds per row of the pre-sort and of the standard library's sort of the same keys as slices.
 //!
 //! `cargo bench -p inorder-bench --bench presort [-- ROWS]`
 
@@ -14,7 +14,7 @@ fn main() {
     let rows = std::env::args()
         .find_map(|argument| argument.parse().ok())
         .unwrap_or(1_000_000);
-    println!("{rows} rows, best of {RUNS} runs, ns a row");
+    println!("{rows} rows, best of {RUNS} runs, ns per row");
     println!("{:<34}{:>8}{:>9}{:>7}", "key", "prefix8", "key", "std");
     for (name, key, width_bytes) in [
         ("20 random bytes", random_bytes(rows, 20), 20),

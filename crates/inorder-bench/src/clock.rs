@@ -144,7 +144,7 @@ impl Phases {
     }
 
     /// Adds `spent`, known exactly, in the proportions of `split`, known from some transactions only.
-    /// Without any the whole is called inserting.
+    /// Without any phase, the whole time counts as inserting.
     pub fn add_split(&mut self, split: &Phases, spent: Spent) {
         let total = split.total();
         for &phase in Phase::ALL {

@@ -12,16 +12,16 @@ use std::fmt;
 pub struct Presence {
     /// Its name.
     pub engine: &'static str,
-    /// Every version found, the one that is used first.
+    /// All installed versions, the one that is used first.
     pub found: Vec<Found>,
-    /// Where there is none, the command that installs one.
+    /// The command that installs one, if none is installed.
     pub install: Option<String>,
 }
 
 /// Finds the installed versions of every engine.
 ///
 /// # Errors
-/// When one can't be looked for.
+/// If a search for one fails.
 pub fn presences() -> Result<Vec<Presence>, Error> {
     ENGINES
         .iter()
@@ -50,7 +50,7 @@ impl Engines {
     /// Connects to the servers at these URLs, and asks what they are.
     ///
     /// # Errors
-    /// When one doesn't answer, refuses, or isn't known, or two are of one engine.
+    /// If one doesn't answer, refuses, or isn't known, or two are of one engine.
     pub fn at(urls: &[String]) -> Result<Self, Error> {
         let mut remotes: Vec<Remote> = Vec::new();
         for text in urls {
@@ -98,7 +98,7 @@ impl Engines {
     /// Removes what trials that were killed left on the servers.
     ///
     /// # Errors
-    /// When one doesn't answer.
+    /// If one doesn't answer.
     pub fn clean_up(&self) -> Result<(), Error> {
         for remote in &self.0 {
             remote.clean_up()?;

@@ -15,7 +15,7 @@ pub enum Error {
         file: String,
         /// Line, from 1.
         line: usize,
-        /// What is wrong and what would be right.
+        /// The fault and the correct form.
         message: String,
     },
     /// The command asks for something that isn't there.
@@ -30,9 +30,9 @@ pub enum Error {
     /// A column can't be filled as its recipe asks.
     #[error("a column cannot be filled: {what}; {remedy}")]
     Fill {
-        /// What is wrong.
+        /// The fault.
         what: String,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
     /// The data file can't be used.
@@ -43,7 +43,7 @@ pub enum Error {
     Results {
         /// The result file.
         path: PathBuf,
-        /// What is wrong and what to do.
+        /// The fault and the remedy.
         message: String,
     },
     /// A report can't be written.

@@ -2,7 +2,7 @@
 
 use crate::statistics::Ratio;
 
-/// What stands where a value could not be observed.
+/// The text for an unobservable value.
 pub const NOT_AVAILABLE: &str = "n/a";
 
 /// A value with its unit, such as `1.2 MiB`, `12.3 us`, `43%` or `1,000,000 rows`.
@@ -55,7 +55,7 @@ pub fn ratio_with_interval(ratio: &Ratio) -> String {
     }
 }
 
-/// The interval of a ratio in words: `0.49 to 0.55`.
+/// Formats the interval of a ratio: `0.49 to 0.55`.
 pub fn interval(ratio: &Ratio) -> String {
     if !ratio.has_interval() {
         return "unknown from one pair".to_owned();
@@ -175,7 +175,7 @@ const BYTES: Scales = &[
     (1_099_511_627_776.0, "TiB"),
 ];
 
-/// Of times in microseconds.
+/// Times in microseconds.
 const TIMES: Scales = &[(1e-3, "ns"), (1.0, "us"), (1e3, "ms"), (1e6, "s")];
 
 /// The largest scale in which the value is at least 1 (0.9995 of it, which prints as 1).

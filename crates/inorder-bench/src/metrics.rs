@@ -170,7 +170,7 @@ pub fn metric_named(id: &str) -> Option<&'static Metric> {
 /// The metric that a placeholder of an answer asks for.
 ///
 /// # Errors
-/// Where there is no such metric, its place in the answer and the nearest one that exists.
+/// If there is no such metric, its place in the answer and the nearest one that exists.
 pub fn asked_for(placeholder: &Placeholder) -> Result<&'static Metric, String> {
     let id = &placeholder.metric;
     metric_named(id).ok_or_else(|| {

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Most cells in one experiment: beyond it a plan is a mistake.
 const CELLS_MAX: usize = 10_000;
 
-/// What is to be run.
+/// The request for a plan.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// The experiments as results keep them.
@@ -36,7 +36,7 @@ pub struct Plan {
 /// other, so that a slow spell of the machine falls on all cells alike.
 ///
 /// # Errors
-/// When an experiment has no possible cell, its baseline isn't one, or it has too many.
+/// If an experiment has no possible cell, its baseline isn't one, or it has too many.
 pub fn plan(experiments: &[Experiment], seed: u64, engines: &Engines) -> Result<Plan, Error> {
     let mut plan = Plan::default();
     for experiment in experiments {
@@ -129,7 +129,7 @@ impl Plan {
 /// The setup of a cell.
 ///
 /// # Errors
-/// When a factor doesn't take its level (a result file from another version).
+/// If a factor doesn't take its level (a result file from another version).
 pub fn setup_of(levels: &BTreeMap<String, String>) -> Result<Setup, Error> {
     let mut setup = Setup::default();
     for (name, level) in levels {
@@ -313,7 +313,7 @@ fn all_levels(experiment: &Experiment, combination: &Levels) -> BTreeMap<String,
     levels
 }
 
-/// The varied levels in words. A number says what it is a number of.
+/// Formats the varied levels. A number is followed by its unit.
 fn label(experiment: &Experiment, combination: &Levels) -> String {
     if combination.is_empty() {
         return experiment.title.clone();

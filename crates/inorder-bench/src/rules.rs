@@ -1,13 +1,13 @@
 //! Rules for keys in distributed engines that nothing here has measured.
 
-/// What an engine's documentation asks of a key.
+/// Requirements of an engine's documentation for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// The engine.
     pub engine: &'static str,
-    /// What it asks.
+    /// The requirement.
     pub rule: &'static str,
-    /// Where it says so.
+    /// The source.
     pub source: &'static str,
 }
 

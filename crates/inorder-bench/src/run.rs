@@ -21,7 +21,7 @@ use std::{
     time::Duration,
 };
 
-/// What a run is asked for.
+/// The request for a run.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The experiments.
@@ -30,7 +30,7 @@ pub struct Request {
     pub engines: Engines,
     /// Their scale.
     pub scale: Scale,
-    /// What the command line changed in them.
+    /// The command line's changes to them.
     pub overrides: Overrides,
     /// Seed of the whole run.
     pub seed: u64,
@@ -42,7 +42,7 @@ impl Request {
     /// The request that an earlier run was made from: the same experiments, scale, changes and seed.
     ///
     /// # Errors
-    /// When its experiments don't parse (a result file from another version).
+    /// If its experiments don't parse (a result file from another version).
     pub fn again(run: &Run, command: Vec<String>, engines: Engines) -> Result<Self, Error> {
         let without_url = run.meta.urls.iter().find(|(name, _)| {
             let mut given = engines.remotes().iter();
@@ -70,7 +70,7 @@ impl Request {
     /// The plan.
     ///
     /// # Errors
-    /// When an experiment can't be planned, or has another's name.
+    /// If an experiment can't be planned, or has another's name.
     pub fn plan(&self) -> Result<Plan, Error> {
         let mut names = BTreeSet::new();
         for experiment in &self.experiments {
@@ -89,7 +89,7 @@ impl Request {
     /// time needs where the command line doesn't say how many.
     ///
     /// # Errors
-    /// As [`Request::plan`].
+    /// Those of [`Request::plan`].
     pub fn plan_for_budget(&self) -> Result<Plan, Error> {
         let mut longer = self.clone();
         if self.overrides.repetitions.is_none() {
@@ -103,7 +103,7 @@ impl Request {
     /// The run that a budget is expected to make of a plan: what fits is done.
     ///
     /// # Errors
-    /// When an experiment doesn't parse.
+    /// If an experiment doesn't parse.
     pub fn forecast(&self, plan: &Plan, budget: Duration) -> Result<Run, Error> {
         let mut run = Run {
             meta: Meta {
@@ -122,7 +122,7 @@ impl Request {
     /// The run, with nothing run yet. `results` is the folder its trials will work in.
     ///
     /// # Errors
-    /// As [`Request::plan`], and when an engine isn't there.
+    /// Those of [`Request::plan`], and if an engine is missing.
     pub fn into_run(self, plan: Plan, results: &Path) -> Result<Run, Error> {
         let mut engines = BTreeSet::new();
         for cell in &plan.cells {
@@ -211,7 +211,7 @@ fn end_of(
 /// recipe is known before anything is measured or written.
 ///
 /// # Errors
-/// What a trial would have failed with.
+/// Returns the error with which a trial would fail.
 pub fn rehearse(
     request: &Request,
     experiment: &Experiment,

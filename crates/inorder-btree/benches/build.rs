@@ -37,7 +37,7 @@ impl Cost {
     }
 }
 
-/// Runs something and prints its CPU and wall time a row.
+/// Runs a closure and prints its CPU and wall time per row.
 fn measured<T>(what: &str, rows: u64, run: impl FnOnce() -> T) -> (Cost, T) {
     let (cpu_before, wall_before) = (cpu(), Instant::now());
     let result = run();

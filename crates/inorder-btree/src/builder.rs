@@ -147,7 +147,7 @@ pub struct TableBuilder {
 }
 
 impl TableBuilder {
-    /// Appends a row: its rowid, larger than the one before, and its record.
+    /// Appends a row: its rowid, larger than the previous one, and its record.
     ///
     /// The record must be well formed, as [`encode`](crate::record::encode) makes it. The column that is the rowid's
     /// alias is NULL in it.
@@ -220,7 +220,7 @@ impl PairBuilder {
     ///
     /// # Errors
     ///
-    /// As [`TableBuilder::push`].
+    /// Those of [`TableBuilder::push`].
     #[inline]
     pub fn push(&mut self, rowid: i64, record: &[u8]) -> Result<()> {
         self.table.push(rowid, record, &mut self.builder.output)
@@ -230,7 +230,7 @@ impl PairBuilder {
     ///
     /// # Errors
     ///
-    /// As [`IndexBuilder::push`].
+    /// Those of [`IndexBuilder::push`].
     #[inline]
     pub fn push_entry(&mut self, entry: &[u8]) -> Result<()> {
         self.index.push(entry, &mut self.builder.output)
@@ -240,7 +240,7 @@ impl PairBuilder {
     ///
     /// # Errors
     ///
-    /// As [`TableBuilder::finish`].
+    /// Those of [`TableBuilder::finish`].
     pub fn finish(mut self) -> Result<(Builder, [u32; 2])> {
         let output = &mut self.builder.output;
         let roots = [self.table.finish(output)?, self.index.finish(output)?];

@@ -19,7 +19,7 @@ pub enum Error {
     ReservedBytes {
         /// Bytes of a page.
         page_bytes: u32,
-        /// Those of them that are not used.
+        /// The unused bytes.
         reserved_bytes: u8,
     },
     /// Pages can't be filled so far.
@@ -36,16 +36,16 @@ pub enum Error {
     Trees {
         /// The number in the options.
         foreseen: u32,
-        /// How many there were, or one too many.
+        /// The number of entries, or one beyond the maximum.
         built: u32,
     },
-    /// An entry sorts before the one that came just before it.
+    /// An entry sorts before the previous one.
     #[error("entry {entry} sorts before the entry that came before it; sort the entries first")]
     OutOfOrder {
         /// The entry.
         entry: u64,
     },
-    /// An entry has the key of the one that came just before it.
+    /// An entry has the key of the previous one.
     #[error("entry {entry} has the key of the entry before it; keys of this tree are unique")]
     Duplicate {
         /// The second of the two.

@@ -5,7 +5,7 @@ use crate::options::{AutoVacuum, Options};
 /// Bytes of the header.
 pub(crate) const HEADER_BYTES: usize = 100;
 
-/// How often a file that was just made has been changed.
+/// The file change counter of a new file.
 const CHANGES: u32 = 1;
 
 /// The format of schemas with descending indexes and the serial types 8 and 9.

@@ -56,7 +56,7 @@ impl IndexTree {
         }
     }
 
-    /// As `IndexBuilder::push`.
+    /// Those of `IndexBuilder::push`.
     #[inline]
     pub(crate) fn push(&mut self, record: &[u8], output: &mut Output) -> Result<()> {
         self.check_order(record)?;

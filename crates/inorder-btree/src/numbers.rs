@@ -73,7 +73,7 @@ impl Numbers {
         }
     }
 
-    /// Takes the next page, whatever its use.
+    /// Takes the next page number, for any use.
     pub(crate) fn take(&mut self) -> Result<(u32, Place)> {
         if self.last >= PAGES_MAX {
             return Err(Error::TooManyPages);

@@ -121,7 +121,7 @@ fn set_o_direct(file: &File, is_on: bool) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// What a file system refuses that takes the flag all the same.
+    /// Operations that a file system refuses although it accepts the flag.
     fn refused() -> io::Result<()> {
         Err(io::ErrorKind::InvalidInput.into())
     }

@@ -50,7 +50,7 @@ pub struct Reader {
     ahead: Vec<u8>,
     ahead_first: u32,
     ahead_pages: u32,
-    /// The page that was asked for last, and how many came one after another until then.
+    /// The last requested page, and the number of consecutive pages before it.
     last: u32,
     run: u32,
     /// A page for each level of a tree, and a payload that is in several pages.
@@ -114,11 +114,11 @@ impl Reader {
         self.schema_format
     }
 
-    /// Gives each row of the table at this root page, by rowid.
+    /// Calls `row` for each row of the table at this root page, by rowid.
     ///
     /// # Errors
     ///
-    /// What `row` returns; [`Error::Malformed`] and what reading brings.
+    /// Those of `row`; [`Error::Malformed`]; errors of reading.
     pub fn table<E, F>(&mut self, root: u32, mut row: F) -> std::result::Result<(), E>
     where
         E: From<Error>,
@@ -128,11 +128,11 @@ impl Reader {
         self.walk(root, 0, true, &mut row)
     }
 
-    /// Gives each entry of the index, or row of the WITHOUT ROWID table, at this root page, in its order.
+    /// Calls `entry` for each entry of the index, or row of the WITHOUT ROWID table, at this root page, in key order.
     ///
     /// # Errors
     ///
-    /// As [`table`](Self::table).
+    /// Those of [`table`](Self::table).
     pub fn index<E, F>(&mut self, root: u32, mut entry: F) -> std::result::Result<(), E>
     where
         E: From<Error>,
@@ -220,7 +220,7 @@ impl Reader {
         Some((rowid, Payload::Split { local, bytes, next }))
     }
 
-    /// Puts a payload together that goes on in overflow pages.
+    /// Assembles a payload that continues in overflow pages.
     fn gather(
         &mut self,
         local: &[u8],
@@ -283,7 +283,7 @@ struct Cells<'a> {
     kind: PageKind,
     count: usize,
     offsets: &'a [u8],
-    /// What of the page is used.
+    /// The used bytes of the page.
     page: &'a [u8],
     right_child: Option<u32>,
 }

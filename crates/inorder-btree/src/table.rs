@@ -29,7 +29,7 @@ impl TableTree {
         }
     }
 
-    /// As `TableBuilder::push`.
+    /// Those of `TableBuilder::push`.
     #[inline]
     pub(crate) fn push(&mut self, rowid: i64, record: &[u8], output: &mut Output) -> Result<()> {
         let entry = self.rows;

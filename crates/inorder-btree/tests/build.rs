@@ -16,13 +16,13 @@ const INDEX: &str = "CREATE INDEX i ON t(c COLLATE NOCASE DESC, a)";
 const KEYED: &str = "CREATE TABLE w(a, b, c COLLATE RTRIM, PRIMARY KEY(c DESC, a)) WITHOUT ROWID";
 const EMPTY: &str = "CREATE TABLE e(x)";
 
-/// What a file is built from.
+/// The content of a file to build.
 #[derive(Debug, Clone)]
 struct Case {
     options: Options,
     /// Values of the columns a, b and c.
     rows: Vec<Vec<Owned>>,
-    /// How far apart rowids are.
+    /// The distance between rowids.
     stride: i64,
     /// Tables before the others, to fill the schema.
     fillers: usize,

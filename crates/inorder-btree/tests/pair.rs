@@ -76,7 +76,8 @@ proptest! {
     }
 }
 
-/// The entry before is compared with wherever it went: to a leaf, between leaves, to pages of its own.
+/// An entry is compared with the previous one wherever that is stored: in a leaf, in an interior page, or in overflow
+/// pages.
 #[test]
 fn an_entry_that_comes_twice_is_found_anywhere_in_a_page() {
     let options = Options {

@@ -66,7 +66,7 @@ impl Progress {
         self.bar.finish_and_clear();
     }
 
-    /// Says the answer of an experiment when the first repetition of it is complete.
+    /// Prints the answer of an experiment when its first repetition is complete.
     fn answer(&mut self, run: &Run, name: &str) {
         if self.answered.contains(name) || !has_run_once(run, name) {
             return;

@@ -1,4 +1,4 @@
-//! What stdout is: a terminal with colours and a width, or a pipe.
+//! Detects the properties of stdout: a terminal with colours and a width, or a pipe.
 
 use anyhow::{Context as _, Result};
 use inorder_bench::report::Options;
@@ -11,7 +11,7 @@ use std::{
 /// Columns where no terminal says how many.
 const WIDTH_WITHOUT_TERMINAL: usize = 120;
 
-/// How a report for this stdout is to look. `NO_COLOR` is honoured.
+/// The style of a report for this stdout. `NO_COLOR` is honoured.
 pub fn options() -> Options {
     let is_terminal = std::io::stdout().is_terminal();
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -33,7 +33,7 @@ pub fn print(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether an error only says that whoever read our output has had enough.
+/// Whether an error only means that the reader of stdout has closed it.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .downcast_ref::<std::io::Error>()

@@ -16,7 +16,7 @@ fn section<'a>(page: &'a str, heading: &str) -> Option<&'a str> {
     Some(rest.split("\n## ").next().unwrap_or(rest))
 }
 
-/// What the page of commands lacks of a command's description.
+/// Returns the parts of a command's description that are missing on the page.
 fn missing_commands(page: &str, command: &clap::Command) -> Vec<String> {
     let mut missing = Vec::new();
     for command in command.get_subcommands().filter(|c| !c.is_hide_set()) {

@@ -7,7 +7,7 @@ use std::{
 
 const CASES: &str = include_str!("../../../bindings/sql/tests/cases.tsv");
 
-/// What `inorder id` does with these arguments and this input.
+/// Runs `inorder id` with these arguments and this input.
 fn id(arguments: &[&str], stdin: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
         .arg("id")
@@ -130,8 +130,8 @@ fn a_line_that_is_not_utf_8_is_reported_and_the_others_are_read() {
         );
         assert_eq!(
             text(&output.stderr),
-            "inorder: line 3 of stdin is not UTF-8 and no id: byte 0xff at position 11\n\
-             inorder: line 5 of stdin is not UTF-8 and no id: byte 0xc3 at position 1\n"
+            "inorder: line 3 of stdin is not UTF-8 and not an id: byte 0xff at position 11\n\
+             inorder: line 5 of stdin is not UTF-8 and not an id: byte 0xc3 at position 1\n"
         );
     }
 }
@@ -149,7 +149,7 @@ fn a_line_that_is_no_id_is_reported_and_the_others_are_converted() {
     );
     assert_eq!(
         text(&output.stderr),
-        "inorder: line 2 of stdin, \"hello\", is no ULID or UUID: a ULID has 26 characters or 32 hex digits, not 5\n"
+        "inorder: line 2 of stdin, \"hello\", is not a ULID or UUID: a ULID has 26 characters or 32 hex digits, not 5\n"
     );
     assert_eq!(
         id(&["convert"], b"\n01ARZ3NDEKTSV4RRFFQ69G5FAV")

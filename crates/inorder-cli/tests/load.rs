@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 const ROWS: u64 = 20_000;
 
-/// How many times each way of writing is killed; `INORDER_KILL_ROUNDS=100` for the 200 of both together.
+/// The number of kills per writing method; `INORDER_KILL_ROUNDS=100` for 200 in total.
 fn rounds() -> u32 {
     let rounds = std::env::var("INORDER_KILL_ROUNDS").ok();
     rounds.and_then(|rounds| rounds.parse().ok()).unwrap_or(6)
@@ -184,11 +184,7 @@ fn a_full_disk_leaves_the_old_state() {
     };
     for (writer, space, words) in [
         // Foreseen, before anything is written.
-        (
-            "direct",
-            free(2000),
-            "MB are needed there and 1 MB are free",
-        ),
+        ("direct", free(2000), "MB and 1 MB are free"),
         // Not foreseen: the file beside is complete, but the database can't get as long as it would.
         (
             "direct",
@@ -203,7 +199,7 @@ fn a_full_disk_leaves_the_old_state() {
         (
             "statements",
             free(900),
-            "no room is left on the disk; the database is as it was",
+            "the disk is full; the database is unchanged",
         ),
         (
             "statements",
@@ -238,7 +234,7 @@ fn ctrl_c_leaves_the_old_state_and_says_so() {
         Some(130) => {
             let said = String::from_utf8_lossy(&ended.stderr);
             assert!(
-                said.contains("stopped; the database is as it was"),
+                said.contains("stopped; the database is unchanged"),
                 "{said}"
             );
             assert_eq!(look(&load.path("app.db")), (500, 0));

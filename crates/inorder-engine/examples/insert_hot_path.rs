@@ -40,6 +40,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     writer.commit()?;
     writer.checkpoint_if_due()?;
     let nanos = start.elapsed().as_nanos() as f64 / rows.max(1) as f64;
-    eprintln!("{nanos:.0} ns a row (wall), {:?}", database.io().total());
+    eprintln!("{nanos:.0} ns per row (wall), {:?}", database.io().total());
     Ok(())
 }

@@ -8,7 +8,7 @@ pub struct Load {
     /// Writer of the rows, which also commits. If the load ends before, the table is unchanged. A row that the server
     /// refuses is an [`Error::Refused`].
     pub writer: Box<dyn Writer>,
-    /// How the load writes the rows, in words.
+    /// The writing method, for messages.
     pub told: Vec<String>,
     /// Whether the load can continue after an [`Error::Refused`] of [`Writer::insert`]. No row of the failed
     /// call is stored then, and all rows of earlier calls are.
@@ -61,7 +61,8 @@ pub trait Intake: Debug + Send + Sync {
     /// Converts a value. Text and bytes are appended to `out`.
     ///
     /// # Errors
-    /// Why the column cannot store the value, in words. Values that only the server can check return no error here.
+    /// The reason why the column cannot store the value, for messages. Values that only the server can check return no
+    /// error here.
     fn take(&self, given: Given<'_>, out: &mut Vec<u8>) -> Result<Taken, String>;
 }
 

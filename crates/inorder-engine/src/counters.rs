@@ -91,7 +91,7 @@ pub enum Layer {
 pub struct KernelCheck {
     /// The layer that counts the same bytes.
     pub layer: Layer,
-    /// Bytes that only one of the two counts, in words.
+    /// The bytes that only one of the two counts, for messages.
     pub gap: &'static str,
 }
 

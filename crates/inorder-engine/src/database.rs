@@ -38,21 +38,21 @@ pub trait Database: Send + Sync {
     /// Returns every setting as the engine reports it now: name and value, in a fixed order.
     ///
     /// # Errors
-    /// When the engine doesn't answer.
+    /// If the engine doesn't answer.
     fn settings(&self) -> Result<Vec<(String, String)>, Error>;
 
     /// Opens a connection that inserts rows into `columns` of `table`. The columns of a batch are bound to them in
     /// this order. Without columns, the engine fills every column (`DEFAULT VALUES`).
     ///
     /// # Errors
-    /// When the table or a column isn't there.
+    /// If the table or a column isn't there.
     fn writer(&self, table: &str, columns: &[&str], retry: Retry)
     -> Result<Box<dyn Writer>, Error>;
 
     /// Returns the properties of a table that a load needs.
     ///
     /// # Errors
-    /// When the engine doesn't answer.
+    /// If the engine doesn't answer.
     fn load_shape(&self, table: &str) -> Result<LoadShape, Error> {
         let columns = self.columns(table)?;
         Ok(LoadShape {
@@ -66,7 +66,7 @@ pub trait Database: Send + Sync {
     /// `survives_refusals` the load continues after refused rows, if the engine supports it.
     ///
     /// # Errors
-    /// When the table or a column isn't there.
+    /// If the table or a column isn't there.
     fn load(&self, table: &str, columns: &[&str], _survives_refusals: bool) -> Result<Load, Error> {
         let mut writer = self.writer(table, columns, Retry::default())?;
         writer.begin()?;
@@ -81,7 +81,7 @@ pub trait Database: Send + Sync {
     /// Returns whether an index, or the table's own order, finds rows by these columns.
     ///
     /// # Errors
-    /// When the engine doesn't answer.
+    /// If the engine doesn't answer.
     fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error>;
 
     /// Returns the processes of a server; none for an embedded engine.
@@ -113,14 +113,14 @@ pub trait Database: Send + Sync {
     /// Returns the number of rows in a table.
     ///
     /// # Errors
-    /// When there is no such table.
+    /// If there is no such table.
     fn count(&self, table: &str) -> Result<u64, Error>;
 
     /// Returns at most `most` values of a column that the engine generates, evenly spaced and in order. Returns
     /// `None` if the engine counts from 1 without gaps.
     ///
     /// # Errors
-    /// When there is no such table or column.
+    /// If there is no such table or column.
     fn counted(&self, _table: &str, _column: &str, _most: u64) -> Result<Option<Vec<i64>>, Error> {
         Ok(None)
     }
@@ -128,7 +128,7 @@ pub trait Database: Send + Sync {
     /// Returns the servers that store the rows of a table; none if one server stores all rows.
     ///
     /// # Errors
-    /// When there is no such table.
+    /// If there is no such table.
     fn shards(&self, _table: &str) -> Result<Vec<Shard>, Error> {
         Ok(Vec::new())
     }
@@ -137,25 +137,25 @@ pub trait Database: Send + Sync {
     /// indexes.
     ///
     /// # Errors
-    /// When they can't be read.
+    /// If they can't be read.
     fn size_bytes(&self) -> Result<u64, Error>;
 
     /// Returns the structure of every table and index. Call [`Database::quiesce`] first.
     ///
     /// # Errors
-    /// When the engine doesn't answer.
+    /// If the engine doesn't answer.
     fn structure(&self) -> Result<Vec<Tree>, Error>;
 
     /// Returns the fill of the leaf pages of one table or index, in key order.
     ///
     /// # Errors
-    /// When there is no such tree.
+    /// If there is no such tree.
     fn page_fill(&self, tree: &str) -> Result<PageFill, Error>;
 
     /// Rewrites the database without free space (VACUUM).
     ///
     /// # Errors
-    /// When the disk is full or a connection is in the way.
+    /// If the disk is full or a connection is in the way.
     fn vacuum(&self) -> Result<(), Error>;
 
     /// Drops the database's pages from the page cache of the operating system, so that the next read is cold. Returns
@@ -171,7 +171,7 @@ pub trait Database: Send + Sync {
     /// Returns the plan of a query, one line per step.
     ///
     /// # Errors
-    /// When the query is wrong.
+    /// If the query is wrong.
     fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error>;
 }
 

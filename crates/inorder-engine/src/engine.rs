@@ -46,7 +46,7 @@ pub trait Engine: Sync {
     /// Checks the settings, and returns which one is not supported and why.
     ///
     /// # Errors
-    /// The unsupported setting, in words.
+    /// The unsupported setting, for messages.
     fn accepts(&self, _settings: &Settings) -> Result<(), String> {
         Ok(())
     }
@@ -74,13 +74,9 @@ pub trait Engine: Sync {
     /// [`Engine::key_type`] of a serial key is such a type.
     ///
     /// # Errors
-    /// What the engine would need, such as a newer version, in words.
+    /// The missing requirement, such as a newer version, for messages.
     fn key_made(&self, kind: KeyKind, _encoding: Encoding) -> Result<&'static str, String> {
-        Err(format!(
-            "{} makes no {} by itself",
-            self.name(),
-            kind.name()
-        ))
+        Err(format!("{} generates no {}", self.name(), kind.name()))
     }
 
     /// Returns the column type of bytes of any length.
@@ -96,7 +92,7 @@ pub trait Engine: Sync {
     /// Returns the statements that create the built-in table in one of [`crate::LAYOUTS`].
     ///
     /// # Errors
-    /// Why this engine cannot store such a table, in words.
+    /// The reason why this engine cannot store such a table, for messages.
     fn create_table(&self, shape: &TableShape<'_>) -> Result<String, String>;
 
     /// Creates an empty database with these settings in `folder`, which must exist and contain no database. Files

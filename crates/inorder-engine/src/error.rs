@@ -15,7 +15,7 @@ pub enum Error {
         message: String,
     },
     /// A row violates a constraint of its table.
-    #[error("row {row} of table {table} breaks a constraint: {message}")]
+    #[error("row {row} of table {table} violates a constraint: {message}")]
     Row {
         /// The table.
         table: String,
@@ -25,7 +25,7 @@ pub enum Error {
         message: String,
     },
     /// The server refused rows of a load.
-    #[error("a row of table {table} is refused: {message}")]
+    #[error("the server refuses a row of table {table}: {message}")]
     Refused {
         /// The table.
         table: String,
@@ -38,13 +38,13 @@ pub enum Error {
         is_duplicate: bool,
     },
     /// The disk is full.
-    #[error("no room left on the disk that holds {path}: free some space or choose another folder")]
+    #[error("the disk with {path} is full: free some space or choose another folder")]
     DiskFull {
         /// The database.
         path: PathBuf,
     },
     /// The transaction conflicted with another one and was rolled back.
-    #[error("{doing}: another transaction was in the way, this one is rolled back: {message}")]
+    #[error("{doing}: rolled back because of a conflict with another transaction: {message}")]
     Conflict {
         /// The failed operation.
         doing: String,

@@ -21,7 +21,7 @@ pub fn engine(name: &str) -> Option<&'static dyn Engine> {
 /// Every protocol for a running server. A new protocol needs a line here, and its schemes in
 /// [`crate::remote::url::SCHEMES`].
 static PROTOCOLS: &[Protocol] = &[
-    // Rows of a table on several servers go straight to them.
+    // Rows of a table that is distributed over several servers are sent to them directly.
     Protocol {
         table: sharded::foreign::table,
         ..postgres::PROTOCOL

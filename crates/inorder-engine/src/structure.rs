@@ -18,7 +18,7 @@ pub struct ColumnInfo {
 pub struct Tree {
     /// The name of the table or index.
     pub name: String,
-    /// Table of the tree (its own name for a table).
+    /// The table of the tree (for a table, its name).
     pub table: String,
     /// Whether it is an index (a WITHOUT ROWID table is a table).
     pub is_index: bool,

@@ -6,7 +6,7 @@ use inorder_engine::{Batch, Column, Engine, Journal, Retry, Settings, sqlite::Sq
 use std::fs;
 
 /// Bytes this process handed to, and took from, calls like write(2) and read(2): proc_pid_io(5).
-/// And the bytes taken by asking, which the next answer includes.
+/// The bytes of the query itself, which the next reading includes.
 fn kernel_bytes() -> (u64, u64, u64) {
     let text = fs::read_to_string("/proc/self/io").unwrap();
     let field = |name: &str| -> u64 {
@@ -18,7 +18,7 @@ fn kernel_bytes() -> (u64, u64, u64) {
 
 #[test]
 fn counted_bytes_are_the_kernels() {
-    // SQLite reads the seed of its randomness once a process, not through a file of its own.
+    // SQLite reads its random seed once per process, outside of the VFS.
     let memory = rusqlite::Connection::open_in_memory().unwrap();
     memory.execute_batch("SELECT random()").unwrap();
     for &journal in Journal::ALL {

@@ -1,4 +1,4 @@
-//! What every engine must do, run over each in [`inorder_engine::ENGINES`] that is there.
+//! Behaviour required of every engine, tested with each installed one of [`inorder_engine::ENGINES`].
 
 mod common;
 
@@ -224,7 +224,7 @@ fn a_batch_that_does_not_fit_is_an_error() {
         let columns = writer.insert(&Batch::default(), 0..1).unwrap_err();
         assert!(columns.to_string().contains("0 columns"), "{columns}");
         let rows = writer.insert(&integers([1]), 0..2).unwrap_err();
-        assert!(rows.to_string().contains("rows up to 2"), "{rows}");
+        assert!(rows.to_string().contains("2 were requested"), "{rows}");
     });
 }
 
@@ -372,7 +372,7 @@ fn many_rows_at_once_are_the_same_rows() {
                 let found = reader.query(&batch, row).unwrap();
                 assert_eq!(found, 1, "{} {write_by:?} row {row}", engine.name());
             }
-            // What breaks a constraint is an error, however it goes.
+            // A violated constraint is an error with every write method.
             let mut writer = database.writer("t", &["x"], Retry::default()).unwrap();
             writer.begin().unwrap();
             assert!(writer.insert(&integers(200..400), 0..200).is_err());

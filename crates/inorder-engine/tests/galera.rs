@@ -34,7 +34,7 @@ fn nodes_that_count_leave_out_the_numbers_of_the_others() {
     assert_eq!(database.count("t").unwrap(), 12);
     let keys = database.counted("t", "id", 100).unwrap().unwrap();
     assert_eq!(keys.len(), 12);
-    // Each node has a class of its own.
+    // Each node has a different class.
     let classes = [0, 1, 2].map(|class| keys.iter().filter(|key| *key % 3 == class).count());
     assert_eq!(classes, [4, 4, 4], "{keys:?}");
     let few = database.counted("t", "id", 5).unwrap().unwrap();

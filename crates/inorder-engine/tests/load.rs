@@ -38,7 +38,7 @@ fn rows(pairs: impl IntoIterator<Item = (i64, i64)>) -> Batch {
     }
 }
 
-/// Loads rows and says what was told.
+/// Loads rows and returns the messages.
 fn load(table: &dyn LoadTable, columns: &[&str], batch: &Batch) -> Result<Vec<String>, Error> {
     let Load {
         mut writer, told, ..
@@ -79,7 +79,7 @@ fn keys_of_an_empty_postgres_table_are_made_after_the_rows() {
         let table = table(&running.admin(), "t");
         let columns = ["id", "n"];
 
-        // Whatever ends a load leaves all as it was.
+        // A failed load leaves the table unchanged.
         for wrong in [rows([(1, 5), (2, 5)]), rows([(1, 5), (1, 6)])] {
             let error = load(&*table, &columns, &wrong).unwrap_err().to_string();
             assert!(error.contains("duplicate"), "{error}");
@@ -96,18 +96,18 @@ fn keys_of_an_empty_postgres_table_are_made_after_the_rows() {
         .unwrap();
         let told = told.join("; ");
         assert!(
-            told.contains(r#"made after the rows: t_pkey, an "index", late, t_expr_idx"#),
+            told.contains(r#"built after the load: t_pkey, an "index", late, t_expr_idx"#),
             "{told}"
         );
-        assert!(told.contains("led_to stays in place: "), "{told}");
+        assert!(told.contains("led_to is kept: "), "{told}");
         assert!(!told.contains("told"), "{told}");
         assert_eq!(running.sql(SHAPE).unwrap(), shape);
         let count = r#"SELECT count(*) FROM t WHERE "N 2" = 7"#;
         assert_eq!(running.sql(count).unwrap(), ["3000"]);
 
-        // With rows in it, the indexes stay, and rows come beside.
+        // In a table with rows, the indexes are kept and the rows are added.
         let told = load(&*table, &columns, &rows([(-1, -1)])).unwrap();
-        assert_eq!(told, ["t has rows: its keys and indexes stay in place"]);
+        assert_eq!(told, ["t has rows: its keys and indexes are kept"]);
         let error = load(&*table, &columns, &rows([(-1, -2)])).unwrap_err();
         assert!(error.to_string().contains("duplicate"), "{error}");
         assert_eq!(running.sql(count).unwrap(), ["3001"]);
@@ -144,7 +144,7 @@ fn indexes_of_an_empty_mariadb_table_are_made_after_the_rows() {
             load(&*own, &columns, &wrong).unwrap_err();
             assert_eq!((shape(), tables().len()), (before.clone(), 3));
         }
-        // What a killed load left is the next one's to clear.
+        // The next load removes the remains of a killed one.
         running
             .sql("CREATE TABLE app.inorder_load_t(x INT)")
             .unwrap();
@@ -159,7 +159,7 @@ fn indexes_of_an_empty_mariadb_table_are_made_after_the_rows() {
         .unwrap();
         assert_eq!(
             told,
-            ["made after the rows: `a ``b`, `n`"],
+            ["built after the load: `a ``b`, `n`"],
             "what counts needs its index"
         );
         assert_eq!(
@@ -175,7 +175,7 @@ fn indexes_of_an_empty_mariadb_table_are_made_after_the_rows() {
         assert_eq!(running.sql(counted).unwrap(), ["1000 3999"]);
 
         let told = load(&*own, &columns, &rows([(-1, -1)])).unwrap();
-        assert_eq!(told, ["the indexes of t stay in place: the table has rows"]);
+        assert_eq!(told, ["the indexes of t are kept: the table has rows"]);
         for held in ["parent", "child"] {
             let told = load(&*table(&url, held), &columns, &rows([])).unwrap();
             assert!(told[0].contains("foreign keys"), "{told:?}");
@@ -215,7 +215,7 @@ fn what_a_user_of_mariadb_is_not_shown_is_kept() {
         let columns = ["id", "n"];
         for (user, id) in [("maker", 1), ("writer", 2)] {
             let told = load(&*table(&url(user), "t"), &columns, &rows([(id, 5)])).unwrap();
-            assert!(told[0].contains("stay in place"), "{told:?}");
+            assert!(told[0].contains("are kept"), "{told:?}");
         }
         // A server that takes no files takes INSERTs.
         running.sql("SET GLOBAL local_infile = OFF").unwrap();
@@ -253,7 +253,7 @@ fn what_a_user_of_mariadb_is_not_shown_is_kept() {
     }
 }
 
-/// What makes servers of other ports known to a coordinator, as shards of the table `t`.
+/// Defines servers on other ports as foreign servers of a coordinator, with the shards of the table `t`.
 fn spread(ports: &[u16]) -> String {
     let mut sql = "CREATE EXTENSION postgres_fdw;
         CREATE TABLE t(id uuid NOT NULL, n bigint) PARTITION BY HASH (id);"
@@ -315,7 +315,7 @@ fn rows_of_a_spread_table_go_straight_to_their_servers() {
         told[0].contains("routed by hash(id) to 2 servers"),
         "{told:?}"
     );
-    assert!(told[1].contains("made after the rows"), "{told:?}");
+    assert!(told[1].contains("built after the load"), "{told:?}");
     // Each row where the coordinator looks for it.
     let found = "SELECT count(*) FROM t WHERE satisfies_hash_partition('t'::regclass, 2, (tableoid = 'part_1'::regclass)::int, id)";
     assert_eq!(coordinator.sql(found).unwrap(), ["2000"]);
@@ -328,9 +328,9 @@ fn rows_of_a_spread_table_go_straight_to_their_servers() {
     load(&*open(), &columns, &twice).unwrap_err();
     assert_eq!(counts(), before);
 
-    // Where it isn't sure that rows would come to the same place, the coordinator is asked to take them.
+    // If the target of a row is uncertain, the coordinator routes the rows.
     for (change, why) in [
-        ("ALTER TABLE t ALTER n SET DEFAULT 5", "it fills in n"),
+        ("ALTER TABLE t ALTER n SET DEFAULT 5", "it computes n"),
         (
             "ALTER SERVER s1 OPTIONS (SET port '1')",
             "s1, as the coordinator reaches it",
@@ -341,7 +341,7 @@ fn rows_of_a_spread_table_go_straight_to_their_servers() {
         ),
         (
             "ALTER TABLE t DETACH PARTITION part_1",
-            "aren't one a remainder",
+            "don't have one remainder each",
         ),
     ] {
         coordinator.sql(change).unwrap();
@@ -393,7 +393,7 @@ fn a_server_that_is_another_than_the_coordinator_means_is_not_written_to() {
     let table = table(&coordinator.admin(), "t");
     let told = load(&*table, &["id", "n"], &uuids(0..10)).unwrap();
     assert!(
-        told[0].contains("it isn't what the coordinator means by s0"),
+        told[0].contains("the server that the coordinator connects to as s0"),
         "{told:?}"
     );
     let count = "SELECT count(*) FROM far.t_0";

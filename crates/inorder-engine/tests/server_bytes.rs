@@ -32,7 +32,7 @@ fn is_on_disk() -> bool {
     })
 }
 
-/// Random keys, 400 bytes a row, so that many pages are changed often.
+/// Random keys, 400 bytes per row, so that many pages are changed often.
 fn write_rows(database: &dyn Database, rows: u64) {
     let mut writer = database.writer("t", &["x", "y"], Retry::default()).unwrap();
     for first in (0..rows).step_by(1000) {

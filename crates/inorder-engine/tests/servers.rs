@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Where a child of this test makes its database, and with which engine.
+/// The database folder and engine of a child process of this test.
 const CHILD_FOLDER: &str = "INORDER_TEST_FOLDER";
 const CHILD_ENGINE: &str = "INORDER_TEST_ENGINE";
 /// Whether it writes meanwhile.

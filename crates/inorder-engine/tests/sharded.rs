@@ -247,7 +247,7 @@ fn rows_that_were_there_before_are_spread_too() {
     let columns = database.columns("it's").unwrap();
     assert_eq!(columns[0].primary_key, 1);
     assert!(columns[1].is_optional && !columns[0].is_optional);
-    // A table dropped and made anew is spread anew.
+    // A dropped and recreated table is distributed again.
     database
         .execute("DROP TABLE \"it's\"; CREATE TABLE \"it's\"(x UUID)")
         .unwrap();

@@ -1,4 +1,4 @@
-//! What only SQLite does: locks by readers, and files nowhere but in memory.
+//! Behaviour specific to SQLite: locks by readers, and databases in memory.
 
 use inorder_engine::{
     Batch, Column, Database, Engine, Error, Journal, Retry, Settings, sqlite::Sqlite,
@@ -83,14 +83,17 @@ fn a_checkpoint_passes_what_a_reader_still_needs() {
         assert!(writer.checkpoint_if_due().unwrap());
     }
     let error = database.quiesce().unwrap_err();
-    assert!(error.to_string().contains("in the way"), "{error}");
+    assert!(
+        error.to_string().contains("holds a transaction open"),
+        "{error}"
+    );
     drop(reader);
     database.quiesce().unwrap();
 }
 
 #[test]
 fn pages_in_memory_only_can_not_be_forgotten() {
-    // Where it is, /dev/shm is a tmpfs.
+    // On Linux, /dev/shm is a tmpfs.
     let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
         return;
     };

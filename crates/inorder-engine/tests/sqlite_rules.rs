@@ -1,4 +1,4 @@
-//! What only SQLite does: its settings, its locks, its pages.
+//! Behaviour specific to SQLite: settings, locks and pages.
 
 mod common;
 

@@ -31,7 +31,7 @@ fn create(remote: &Remote, settings: &Settings) -> Box<dyn Database> {
 #[test]
 fn trials_work_in_a_schema_of_their_own_that_is_removed() {
     for running in Running::all() {
-        // What was there before stays as it is, whatever it is called.
+        // Existing schemas are kept, whatever their names.
         let precious = match running.engine.name() {
             "postgres" => "public",
             _ => "precious",
@@ -124,11 +124,11 @@ fn what_can_not_be_used_says_why_and_what_to_do() {
                     .unwrap();
                 refused(
                     &format!("{}?sslmode=require", running.admin()),
-                    &["without TLS", "tunnel"],
+                    &["no TLS", "tunnel"],
                 );
                 refused(
                     &running.admin().replace("/postgres", "/absent"),
-                    &["absent", "name a database"],
+                    &["absent", "name an existing database"],
                 );
                 "GRANT CREATE"
             }
@@ -138,7 +138,7 @@ fn what_can_not_be_used_says_why_and_what_to_do() {
                     .unwrap();
                 refused(
                     &format!("{}?require_ssl=true", running.admin()),
-                    &["without TLS", "tunnel"],
+                    &["no TLS", "tunnel"],
                 );
                 "GRANT ALL"
             }
@@ -339,7 +339,7 @@ fn a_load_finds_the_tables_that_are_there_and_leaves_them() {
         if !is_postgres {
             let error = remote(&running.admin()).unwrap().table(&settings, "t");
             let error = error.err().unwrap().to_string();
-            assert!(error.contains("it names no database"), "{error}");
+            assert!(error.contains("the URL names no database"), "{error}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What an id costs beside what it costs elsewhere: `cargo bench -p inorder-key --bench ids`.
+//! Compares the cost of an id with other libraries: `cargo bench -p inorder-key --bench ids`.
 //!
 //! `-- --csv FILE` writes the time of every round.
 //!
@@ -193,9 +193,9 @@ const PARSES: &[Contender] = &[
     }),
 ];
 
-/// Nanoseconds an id and thread, of one round; `None` if its threads worked one after another.
+/// Returns nanoseconds per id and thread of one round; `None` if its threads did not run at the same time.
 ///
-/// They wait for each other awake: one that has to be woken starts when the others are done.
+/// The threads spin until all have started: a woken thread would start after the others are done.
 fn round(work: Work, threads: usize) -> Option<f64> {
     let waiting = AtomicUsize::new(threads);
     let timed = || {
@@ -244,11 +244,12 @@ fn compare(csv: &mut Option<File>, title: &str, contenders: &[Contender], thread
         let count = times.len();
         let median = times.get(count / 2).copied().unwrap_or(f64::NAN);
         let ratio = median / *first.get_or_insert(median);
-        println!("{name:24} {median:7.1} ns an id  {ratio:6.2} x  {count:3} rounds  {properties}");
+        println!("{name:24} {median:7.1} ns per id  {ratio:6.2} x  {count:3} rounds  {properties}");
     }
 }
 
-/// How far ids are ahead of the clock after so many in a row: one counts to 61,440 a millisecond, then carries.
+/// Returns how far ids are ahead of the clock after this many: one method counts to 61,440 per millisecond, then
+/// carries.
 fn ahead(ids: usize) {
     repeat(ids, Ulid::now);
     let ahead_ms = Ulid::now().ms() as i64 - UnixTime::from(SystemTime::now()).ms as i64;

@@ -1,4 +1,4 @@
-//! What a key of a stream costs, a kind and encoding: `cargo bench -p inorder-key --bench stream`.
+//! Measures the cost of a stream's key, per kind and encoding: `cargo bench -p inorder-key --bench stream`.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -24,7 +24,11 @@ fn main() {
                 .min()
                 .expect("rounds");
             let ns = best.as_nanos() as f64 / KEYS as f64;
-            println!("{:10} {:8} {ns:6.2} ns a key", kind.name(), encoding.name());
+            println!(
+                "{:10} {:8} {ns:6.2} ns per key",
+                kind.name(),
+                encoding.name()
+            );
         }
     }
 }

@@ -54,7 +54,7 @@ impl<I: TimeId, C: Clock> Generator<I, C> {
     /// Creates a generator with another clock.
     ///
     /// # Errors
-    /// As [`Generator::new`].
+    /// Those of [`Generator::new`].
     pub fn with_clock(method: Method, overflow: Overflow, clock: C) -> Result<Self, Error> {
         Ok(Self {
             sequence: Sequence::new(Rules::new(method, overflow, I::TAIL_BITS)?),
@@ -79,7 +79,7 @@ impl<I: TimeId, C: Clock> Generator<I, C> {
     /// Fills `out` with the next ids, and reads the clock once for many of them.
     ///
     /// # Errors
-    /// As [`Generator::next`]. The ids before the failed one are written and used up.
+    /// Those of [`Generator::next`]. The ids before the failed one are written and used.
     pub fn fill(&mut self, out: &mut [I]) -> Result<(), Error> {
         self.rng.rekey_if_forked()?;
         self.sequence

@@ -116,7 +116,7 @@ impl KeyStream {
     /// Empties a buffer of another shape first.
     ///
     /// # Panics
-    /// As [`KeyStream::fill`].
+    /// Those of [`KeyStream::fill`].
     pub fn fill_into(&mut self, keys: usize, buffer: &mut KeyBuffer) {
         let empty = KeyBuffer::new(self.kind, self.encoding);
         if !buffer.has_shape_of(&empty) {

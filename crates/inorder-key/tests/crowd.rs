@@ -107,7 +107,7 @@ fn generators_under_a_clock_that_runs_backward() {
     }
 }
 
-/// Forks are tried in a process of this test's own, whose only thread is the one that forks.
+/// Forks are tested in a separate process, whose only thread is the one that forks.
 #[cfg(unix)]
 mod forks {
     use super::*;
@@ -119,7 +119,7 @@ mod forks {
     /// Set in the process that forks.
     const ROLE: &str = "INORDER_KEY_TEST_FORKS";
 
-    /// What parent and children make: ids of the process, and of generators that they inherit.
+    /// The ids made by the parent and the children: ids of the process, and of inherited generators.
     fn print_ids(generators: &mut [Generator<Ulid>]) {
         let mut text = String::from("\n");
         for _ in 0..IDS {
@@ -137,7 +137,7 @@ mod forks {
         std::io::stdout().write_all(text.as_bytes()).unwrap();
     }
 
-    /// The process that forks. A test of its own only in name: it does nothing unless [`ROLE`] is set.
+    /// The main function of the forking process. It does nothing unless [`ROLE`] is set.
     #[test]
     #[allow(unsafe_code)]
     fn forking_process() {

@@ -1,4 +1,4 @@
-//! What a load costs a server: rows as they come, the key in place, beside what the loader does.
+//! Compares the cost of a load for a server: rows in input order with the key in place, and rows loaded by the loader.
 //!
 //! `cargo bench -p inorder-load --bench servers -- postgres 5000000`
 //! `cargo bench -p inorder-load --bench servers -- mariadb 1000000 200`
@@ -58,14 +58,14 @@ const SUBJECTS: [Subject; 3] = [
 /// Bytes of a page where a server lets one choose: its default.
 const PAGE_BYTES: u32 = 16_384;
 
-/// What is loaded, and into what.
+/// The input and the target of a load.
 struct Case {
     subject: Subject,
     csv: PathBuf,
     is_indexed: bool,
 }
 
-/// What it costs.
+/// The cost of a load.
 struct Cost {
     cpu_seconds: f64,
     megabytes: f64,

@@ -48,7 +48,7 @@ pub(crate) fn check_schema(
     }
     Err(Error::Refused {
         what: format!(
-            "{}: the schema was changed while rows were read; run it again",
+            "{}: the schema changed while the loader read the rows; run the load again",
             path.display()
         ),
     })

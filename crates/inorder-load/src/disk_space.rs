@@ -23,7 +23,7 @@ pub(crate) fn check(folder: &Path, needed_bytes: u64) -> Result<(), Error> {
 /// Checks that a folder has room for spilled rows.
 ///
 /// # Errors
-/// As [`check`].
+/// Those of [`check`].
 pub(crate) fn check_spill(folder: &Path, needed_bytes: u64) -> Result<(), Error> {
     check_for(folder, needed_bytes, true)
 }

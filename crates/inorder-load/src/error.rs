@@ -10,7 +10,7 @@ use inorder_engine::similar;
 #[non_exhaustive]
 pub enum Error {
     /// A file can't be opened, or its first bytes can't be read.
-    #[error("cannot open {path}: {source}; check the path and whether you may read it")]
+    #[error("cannot open {path}: {source}; check the path and your read permission")]
     Open {
         /// The file.
         path: PathBuf,
@@ -19,8 +19,8 @@ pub enum Error {
     },
     /// A file can't be read to its end.
     #[error(
-        "{path}, line {line}: cannot read on: {source}; \
-         if the file is compressed, `gzip -t` tells whether it is whole"
+        "{path}, line {line}: cannot continue reading: {source}; \
+         if the file is compressed, check it with `gzip -t`"
     )]
     Read {
         /// The file.
@@ -32,7 +32,7 @@ pub enum Error {
     },
     /// The format of a file is unknown.
     #[error(
-        "{path}: neither name nor content tells what rows it holds; bring one of these, \
+        "{path}: neither the name nor the content matches a known format; supply one of these, \
          plain or compressed with gzip or zstd:{}",
         listed(known)
     )]
@@ -49,19 +49,19 @@ pub enum Error {
         path: PathBuf,
     },
     /// A binary file is damaged or has unsupported content.
-    #[error("{path}: cannot be read on: {what}; check that the file is whole")]
+    #[error("{path}: cannot continue reading: {what}; check that the file is complete")]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What its reader says.
+        /// The error of its reader.
         what: String,
     },
     /// A pattern is wrong or matches no file.
-    #[error("{pattern}: {what}; quote it so that the shell leaves it alone, or name the files")]
+    #[error("{pattern}: {what}; quote it so that the shell does not expand it, or name the files")]
     Pattern {
         /// The pattern.
         pattern: String,
-        /// What is wrong with it.
+        /// The fault.
         what: String,
     },
     /// SQLite failed.
@@ -77,7 +77,7 @@ pub enum Error {
     NoSuchTable {
         /// The database.
         path: PathBuf,
-        /// What was asked for.
+        /// The requested table.
         wanted: String,
         /// The tables with similar names, or all tables.
         hint: String,
@@ -85,18 +85,18 @@ pub enum Error {
     /// A table can't be created as the job says.
     #[error("{what}")]
     Create {
-        /// What is wrong, and what to do.
+        /// The fault and the remedy.
         what: String,
     },
-    /// The job can't be done as it is.
+    /// The job can't be executed.
     #[error("{what}")]
     Refused {
-        /// What is wrong, and what to do.
+        /// The fault and the remedy.
         what: String,
     },
     /// Two rows have the same key, and the job has no rule for that.
     #[error(
-        "{first} and {second} have the same key in {table}; correct one, or say what is to be done with \
+        "{first} and {second} have the same key in {table}; correct one, or choose what happens to \
          the second (--on-duplicate ignore, replace or report)"
     )]
     Duplicate {
@@ -112,13 +112,13 @@ pub enum Error {
     Row {
         /// File and line.
         at: String,
-        /// What the database says.
+        /// The database's message.
         what: String,
     },
     /// More rows are bad than [`Job::errors_max`](crate::Job::errors_max).
     #[error("{bad} bad rows, the last one: {last}")]
     TooManyErrors {
-        /// How many.
+        /// The number of bad rows.
         bad: u64,
         /// The last one's error.
         last: Box<Error>,
@@ -133,10 +133,10 @@ pub enum Error {
     },
     /// The disk doesn't have the room that the load needs.
     #[error(
-        "{path}: about {} MB are needed there and {} MB are free; make room{}",
+        "{path}: the load needs about {} MB and {} MB are free; free some space{}",
         needed_bytes.div_ceil(1 << 20),
         free_bytes >> 20,
-        if *is_spilled { ", or name another folder for what exceeds the memory (--spill)" } else { "" }
+        if *is_spilled { ", or name another folder for spilled rows (--spill)" } else { "" }
     )]
     DiskFull {
         /// The file or folder.
@@ -150,7 +150,7 @@ pub enum Error {
     },
     /// The disk became full while SQLite wrote.
     #[error(
-        "{path}: no room is left on the disk; the database is as it was: make room and run it again"
+        "{path}: the disk is full; the database is unchanged: free some space and run the load again"
     )]
     Full {
         /// The database, or the file beside it.
@@ -160,7 +160,7 @@ pub enum Error {
     #[error(transparent)]
     Engine(#[from] inorder_engine::Error),
     /// The load was stopped by [`Progress::stop`](crate::Progress::stop).
-    #[error("stopped; the database is as it was")]
+    #[error("stopped; the database is unchanged")]
     Stopped,
     /// A line breaks the rules of its format.
     #[error("{path}, line {line}{at}: {what}; {remedy}")]
@@ -171,9 +171,9 @@ pub enum Error {
         line: u64,
         /// The place in the line, as `, column 7`; empty if unknown.
         at: String,
-        /// What is wrong.
+        /// The fault.
         what: String,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
     /// A file doesn't have a named column.
@@ -187,15 +187,13 @@ pub enum Error {
         hint: String,
     },
     /// A file has no rows.
-    #[error("{path} has no rows; bring a file that has at least one")]
+    #[error("{path} has no rows; supply a file with at least one row")]
     NoRows {
         /// The file.
         path: PathBuf,
     },
     /// The text of a column that is read into memory takes 4 GiB or more.
-    #[error(
-        "{path}: column `{column}` holds 4 GiB of text or more; leave it out or split the file"
-    )]
+    #[error("{path}: column `{column}` contains 4 GiB of text or more; omit it or split the file")]
     TooMuchText {
         /// The file.
         path: PathBuf,
@@ -214,7 +212,9 @@ impl Error {
             path: path.to_owned(),
             wanted: match wanted {
                 Some(name) => format!("has no table `{name}`"),
-                None => "doesn't have just one table: say which (file.db:table)".to_owned(),
+                None => {
+                    "has more or fewer than one table; name the table (file.db:table)".to_owned()
+                }
             },
             hint: offer(wanted.unwrap_or_default(), present),
         }

@@ -10,7 +10,7 @@ use crate::order::SortLimits;
 use crate::rows::Batch;
 use crate::schema::Checks;
 
-/// How a sink will write the rows.
+/// The writing method that a sink chose.
 #[derive(Default)]
 pub(crate) struct Choice {
     /// Whether the direct page writer writes them. Records then have every stored column.
@@ -60,7 +60,7 @@ pub(crate) trait Sink: Send {
     ) -> Result<Box<dyn RowWriter>, Error>;
 }
 
-/// What is decided before the first row is written.
+/// Decisions before the first row is written.
 pub(crate) struct WritePlan<'a> {
     /// The load.
     pub(crate) job: &'a Job,
@@ -78,7 +78,7 @@ pub(crate) struct WritePlan<'a> {
     pub(crate) is_checked: bool,
     /// The largest rowids when rows without one were given theirs.
     pub(crate) rowids: Option<Rowids>,
-    /// What each further sort may use.
+    /// The memory limit of each further sort.
     pub(crate) limits: SortLimits,
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn bind(
 /// Whether an error is about one row, so that others may still be inserted.
 pub(crate) fn is_of_a_row(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error().map(|error| error.extended_code);
-    // What an expression of the schema fails with, such as an overflow.
+    // The error of an expression in the schema, such as an overflow.
     let is_of_an_expression = code == Some(rusqlite::ffi::SQLITE_ERROR);
     let is_of_a_value = matches!(
         error.sqlite_error_code(),

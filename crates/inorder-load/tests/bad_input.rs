@@ -45,12 +45,12 @@ fn broken_quotes_are_named_by_line_and_column() {
         (
             "f.csv",
             b"id,name,size\r\n1,\"a\nb\",1\r\n2,\"b\"x,2\r\n",
-            "f.csv, line 4, column 6 (`name`): something follows the closing double quote",
+            "f.csv, line 4, column 6 (`name`): text follows the closing double quote",
         ),
         (
             "f.csv",
             b"id,name,size\n1,\"a\n\"b,1\n",
-            "f.csv, line 3, column 2 (`name`): something follows the closing double quote",
+            "f.csv, line 3, column 2 (`name`): text follows the closing double quote",
         ),
     ]);
 }
@@ -153,7 +153,7 @@ fn binary_garbage_is_no_table() {
         .map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8)
         .collect();
     refused_as(&[
-        ("f.bin", &garbage, "f.bin: neither name nor content tells"),
+        ("f.bin", &garbage, "f.bin: neither the name nor the content"),
         ("f.csv", &garbage, "f.csv"),
         ("f.jsonl", &garbage, "f.jsonl, line 1, column "),
         ("f.csv", b"", "f.csv has no rows"),
@@ -166,7 +166,7 @@ fn parquet_without_its_library_is_told_so() {
     refused_as(&[(
         "f.parquet",
         b"PAR1 and so on",
-        "f.parquet is a Parquet file, and this was built without",
+        "f.parquet is a Parquet file, which this build does not support",
     )]);
 }
 
@@ -181,7 +181,7 @@ fn values_that_do_not_fit_are_named_by_column() {
         (
             "f.csv",
             b"id,name,size\n1,,1\n",
-            "f.csv, line 2, column `name`: there is no value, and the column is NOT NULL;",
+            "f.csv, line 2, column `name`: the value is missing, and the column is NOT NULL;",
         ),
         (
             "f.csv",

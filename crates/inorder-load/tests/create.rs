@@ -119,7 +119,7 @@ fn prices_and_long_decimals_are_text() {
     }
 }
 
-/// A row after those that types are found out from is stored as it is, or named.
+/// A row after the sampled ones is stored unchanged, or is an error that names it.
 #[test]
 fn a_later_field_that_does_not_fit_is_an_error_with_its_line() {
     let later = [

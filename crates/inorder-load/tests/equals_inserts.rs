@@ -1,4 +1,4 @@
-//! What is loaded equals what plain INSERTs of the same values give, over schemas and data made at random.
+//! A load stores the same rows as INSERT statements of the same values, over random schemas and data.
 
 mod common;
 
@@ -167,7 +167,7 @@ fn quoted(field: &Option<String>) -> String {
     }
 }
 
-/// Inserts rows one by one, those that are refused left out; how many were and how many were duplicates.
+/// Inserts rows one at a time and omits refused ones; returns the numbers of refused and duplicate rows.
 fn insert(db: &Connection, columns: usize, rows: &[Vec<Option<String>>]) -> (u64, u64) {
     let places = vec!["?"; columns].join(",");
     let sql = format!("INSERT INTO t VALUES ({places}) ON CONFLICT DO NOTHING");
@@ -230,7 +230,7 @@ proptest! {
         prop_assert_eq!(integrity(&loaded), "ok");
         prop_assert_eq!(rows(&loaded, "beside"), rows(&db, "beside"));
         prop_assert_eq!(summary.rows_read, table.len() as u64);
-        // Of a row that is wrong and a duplicate too, either may be said.
+        // A row that is both wrong and a duplicate may be reported as either.
         let left_out = summary.rows_refused + summary.rows_duplicate;
         prop_assert_eq!(left_out, refused + duplicates, "{}", schema.sql());
     }

@@ -49,7 +49,7 @@ fn write(path: &Path, schema: &str, compression: Compression, groups: &[&dyn Fn(
     writer.close().expect("a footer");
 }
 
-/// What is found of a file in a table made for it.
+/// Loads a file into a created table and returns the stored rows.
 fn loaded(folder: &Folder, path: &Path) -> Vec<String> {
     let mut job = folder.job(path);
     job.create = Some(Create::default());
@@ -114,7 +114,7 @@ fn every_type_is_what_it_means() {
           text'2023-11-14 22:13:20.123',text'2023-11-14 22:13:20.123456',text'2023-11-14',text'01:01:01.001'"
         ]
     );
-    // What the texts of dates are for.
+    // Dates in text must be usable by SQLite's date functions.
     let db = folder.open();
     let date = "SELECT strftime('%s', day_time) || ' ' || date(exact_time) || ' ' || julianday(day) FROM t";
     let date: String = db.query_row(date, [], |row| row.get(0)).expect("dates");
@@ -210,14 +210,14 @@ fn a_broken_file_is_told_so() {
     };
     let cut = said(&whole[..whole.len() / 2]);
     assert!(
-        cut.starts_with("broken.parquet: cannot be read on: "),
+        cut.starts_with("broken.parquet: cannot continue reading: "),
         "{cut}"
     );
     let mut garbled = whole.clone();
     garbled[20..2000].fill(0xff);
     let garbled = said(&garbled);
     assert!(
-        garbled.starts_with("broken.parquet: cannot be read on: "),
+        garbled.starts_with("broken.parquet: cannot continue reading: "),
         "{garbled}"
     );
     assert_eq!(folder.files(), ["broken.parquet"]);

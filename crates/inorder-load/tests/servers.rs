@@ -1,4 +1,4 @@
-//! Loads into PostgreSQL and MariaDB, each a private server; one that isn't there prints SKIPPED.
+//! Loads into PostgreSQL and MariaDB, each a private server; a missing one prints SKIPPED.
 
 mod common;
 

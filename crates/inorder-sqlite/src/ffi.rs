@@ -50,7 +50,7 @@ unsafe extern "C" fn call(
 ) {
     // SAFETY: the data of every function registered with this callback is a `&'static Function`.
     let function: &Function = unsafe { &*ffi::sqlite3_user_data(context).cast() };
-    // What is shared past a panic: the generator of the thread and the counter of the process, both sound at any point.
+    // The state that outlives a panic: the thread's generator and the process's counter, both consistent at any point.
     let done = catch_unwind(AssertUnwindSafe(|| match function.body {
         Body::Make(make) => make(),
         // SAFETY: SQLite hands over as many arguments as the function was registered with, one here.

@@ -165,7 +165,7 @@ unsafe impl<'vtab> VTab<'vtab> for Keys {
                 found[(column - COLUMN_KIND) as usize] = Some(i);
             }
         }
-        // With an argument missing, `filter` gets none and says so.
+        // With a missing argument, `filter` returns none and reports it.
         if let [Some(kind), Some(n)] = found {
             for (argument, i) in (1..).zip([kind, n]) {
                 let mut usage = info.constraint_usage(i);

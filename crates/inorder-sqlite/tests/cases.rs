@@ -5,7 +5,7 @@ use rusqlite::{Connection, types::Value};
 
 const CASES: &str = include_str!("../../../bindings/sql/tests/cases.tsv");
 
-/// Of each value: ULID, UUID, validity, kind; then whether the other readers agree.
+/// Expected values per case: ULID, UUID, validity, kind; then whether the other parsers agree.
 const READERS: &[&str] = &[
     "ulid_hex(ulid_blob(?))",
     "uuid_hex(uuid_blob(?))",
@@ -38,7 +38,7 @@ fn value(of_type: &str, value: &str) -> Value {
     }
 }
 
-/// What a reader makes of a value.
+/// The results of a parser for a value.
 fn ask(db: &Connection, reader: &str, value: &Value) -> String {
     let select = format!("SELECT CAST({reader} AS TEXT)");
     let mut select = db.prepare_cached(&select).unwrap();

@@ -25,7 +25,7 @@ fn every_function_is_documented_and_nothing_else() {
     assert!(PAGE.contains(&format!("The kinds of `keys` are {}.", kinds.join(", "))));
 }
 
-/// What servers have of each function; `bindings/sql/tests` compares the other columns with the servers.
+/// The functions that servers have; `bindings/sql/tests` compares the other columns with the servers.
 #[test]
 fn every_function_has_its_row_in_the_table_of_servers() {
     let rows = PAGE

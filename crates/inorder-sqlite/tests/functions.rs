@@ -208,7 +208,7 @@ fn messages_say_what_to_do() {
     }
 }
 
-/// What a statement gives, as SQL writes it, or its error.
+/// Returns the result of a statement as SQL text, or its error.
 fn outcome(db: &Connection, sql: &str, value: &Value) -> Result<String, String> {
     db.query_row(sql, [value], |row| row.get(0))
         .map_err(|error| error.to_string())
@@ -219,7 +219,7 @@ fn a_whole_real_number_is_as_good_as_an_integer() {
     let db = db();
     let mut compared = 0;
     for function in FUNCTIONS.iter().filter(|f| f.argument.is_some()) {
-        // What is random is compared by its type and length.
+        // Random values are compared by type and length.
         let shown = match function.is_deterministic {
             true => "quote",
             false => "typeof(y) || length",

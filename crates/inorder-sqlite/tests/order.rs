@@ -210,7 +210,7 @@ fn a_locked_database_is_busy_not_wrong() {
     }
 }
 
-/// Each database has its own mark; that of the database which gets the row counts.
+/// Each database has a mark; that of the database which receives the row counts.
 #[test]
 fn an_attached_database_keeps_its_own_mark() {
     let folder = tempfile::tempdir().unwrap();
@@ -263,7 +263,7 @@ fn an_attached_database_keeps_its_own_mark() {
     db.query_row("SELECT ulid_shared()", [], |_| Ok(()))
         .unwrap();
     assert_eq!((mark("main"), mark("b")), (last + 1, last + 1));
-    // Without a mark of its own, none of another database is taken.
+    // A database without a mark uses none of another database.
     let error = db.execute("INSERT INTO \"the \"\"other\"\"\".t DEFAULT VALUES", []);
     let error = error.unwrap_err().to_string();
     assert!(

@@ -1,4 +1,4 @@
-//! What the tests of several crates share: how they are skipped. A dev-dependency only.
+//! Functions shared by the tests of several crates: skips. A dev-dependency only.
 //!
 //! ```
 //! // At the start of a test that needs a server:
@@ -23,7 +23,7 @@ pub fn skip(reason: impl Display) {
 /// Whether an engine is installed. If not, the test is skipped, with the command that installs the engine as the reason.
 ///
 /// # Panics
-/// As [`skip`], and where an installed engine does not answer.
+/// Like [`skip`], and if an installed engine does not answer.
 #[track_caller]
 pub fn is_installed(engine: &dyn Engine) -> bool {
     match engine.found() {

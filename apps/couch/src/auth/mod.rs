@@ -18,13 +18,13 @@ use tokio::sync::Semaphore;
 /// The administrator's name and password.
 #[derive(Debug, Clone)]
 pub struct Admin {
-    /// Without a colon, which ends a name in basic authentication.
+    /// A colon ends the name in basic authentication, so a name has none.
     pub name: String,
     /// The password, hashed.
     pub password: PasswordHash,
 }
 
-/// How a client authenticated.
+/// The authentication method of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// A session's cookie, made so many seconds ago.
@@ -47,7 +47,7 @@ pub enum User {
     Admin {
         /// The name.
         name: String,
-        /// How the client authenticated.
+        /// The authentication method.
         method: Method,
     },
 }
@@ -97,7 +97,7 @@ pub struct Auth {
 }
 
 impl Auth {
-    /// With an admin or without; `secret` signs sessions.
+    /// Creates the authentication with or without an admin; `secret` signs sessions.
     pub fn new(admin: Option<Admin>, secret: &[u8]) -> Self {
         let mut session_key = secret.to_vec();
         if let Some(admin) = &admin {
@@ -120,7 +120,7 @@ impl Auth {
     /// Returns the user of a request.
     ///
     /// # Errors
-    /// When it brings a name and a password and they are wrong, or an `Authorization` header that can't be read.
+    /// If it brings a name and a password and they are wrong, or an `Authorization` header that can't be read.
     pub async fn user(&self, headers: &HeaderMap) -> Result<User, AuthError> {
         let Some(admin) = &self.admin else {
             return Ok(User::Anybody);
@@ -146,7 +146,7 @@ impl Auth {
     /// Returns the admin, by name and password.
     ///
     /// # Errors
-    /// When they are not the admin's.
+    /// If they are not the admin's.
     pub async fn login(&self, name: &str, password: &str) -> Result<User, AuthError> {
         let admin = self.admin.as_ref().ok_or(AuthError::WrongPassword)?;
         let mac = self.fingerprint(name, password);

@@ -23,7 +23,7 @@ pub fn token(name: &str, now_seconds: u64, key: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(format!("{signed}:{signature}"))
 }
 
-/// Whose session a token is, and how many seconds ago it was made.
+/// Returns the user of a session token and the token's age in seconds.
 ///
 /// None when it is not signed with the key, is too old, or comes from the future.
 pub fn verify(token: &str, now_seconds: u64, key: &[u8]) -> Option<(String, u64)> {

@@ -44,7 +44,7 @@ struct Info {
     doc_count: u64,
 }
 
-/// Documents asked for at once; with attachments they may be large.
+/// Documents per request; with attachments they may be large.
 const PAGE: usize = 1000;
 const PAGE_WITH_ATTACHMENTS: usize = 10;
 

@@ -10,7 +10,7 @@ use std::path::Path;
 
 const FILE: &str = "admin.json";
 
-/// What the file holds.
+/// The content of the file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
@@ -27,7 +27,7 @@ impl Identity {
     /// Reads the file of a data folder, or makes a new one in it.
     ///
     /// # Errors
-    /// When the file can't be read, is damaged, or can't be written.
+    /// If the file can't be read, is damaged, or can't be written.
     pub fn open(folder: &Path) -> anyhow::Result<Self> {
         let path = folder.join(FILE);
         match fs::read(&path) {
@@ -55,7 +55,7 @@ impl Identity {
     /// The admin, if one was ever set.
     ///
     /// # Errors
-    /// When the password in the file is no hash.
+    /// If the password in the file is no hash.
     pub fn admin(&self) -> anyhow::Result<Option<Admin>> {
         let Some((name, hash)) = &self.admin else {
             return Ok(None);
@@ -67,7 +67,7 @@ impl Identity {
     /// Sets the admin, and writes the file.
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// If the file can't be written.
     pub fn set_admin(&mut self, folder: &Path, admin: &Admin) -> anyhow::Result<()> {
         self.admin = Some((admin.name.clone(), admin.password.to_string()));
         self.write(folder)

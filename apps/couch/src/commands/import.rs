@@ -30,7 +30,7 @@ struct Line<'a> {
     #[serde(borrow, default, deserialize_with = "even_null")]
     doc: Option<&'a RawValue>,
     _rev: Option<String>,
-    /// Of a row of `_all_docs`, whose line this may be.
+    /// The key of a row of `_all_docs`, if the line is one.
     key: Option<&'a RawValue>,
 }
 
@@ -66,7 +66,7 @@ impl Import {
 /// Documents gathered and written.
 struct Batches<'a> {
     peer: &'a Peer,
-    /// Those with a revision, and those without.
+    /// Documents with a revision, and documents without.
     revisions: Vec<String>,
     edits: Vec<String>,
     bytes: usize,
@@ -160,7 +160,7 @@ fn document(line: &str) -> anyhow::Result<Option<(String, bool)>> {
         return Ok(None);
     }
     if text.starts_with("{\"total_rows\":") {
-        bail!("this dump is one line: give it as CouchDB answers it, a row a line");
+        bail!("this dump is one line: supply it as CouchDB sends it, with one row per line");
     }
     let parsed: Line<'_> = serde_json::from_str(text)?;
     match (parsed.key, parsed.doc) {

@@ -1,4 +1,4 @@
-//! Where databases are: in a folder, or behind a URL.
+//! The location of databases: a folder or a URL.
 
 use anyhow::Context;
 use clap::Args;

@@ -46,7 +46,7 @@ pub fn ask(question: &str) -> anyhow::Result<String> {
     Ok(password)
 }
 
-/// Whether a password, given as it is or hashed, is one that is known.
+/// Whether a password, plain or hashed, is well known.
 pub fn is_same(given: &str, known: &PasswordHash) -> bool {
     if is_hash(given) {
         given == known.to_string()

@@ -1,4 +1,4 @@
-//! How far work is, on stderr when that is a terminal.
+//! The progress of a command on stderr, if that is a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 

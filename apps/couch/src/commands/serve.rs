@@ -101,7 +101,7 @@ impl Serve {
             identity.uuid,
             address,
         ));
-        // What still runs was not acknowledged.
+        // Unfinished requests were not acknowledged.
         runtime.shutdown_background();
         served
     }

@@ -2,10 +2,10 @@
 
 use super::{HttpError, HttpResult};
 
-/// Runs work of more than a few hundred microseconds on a thread of its own, so that other requests do not wait for it.
+/// Runs work of more than a few hundred microseconds on a separate thread, so that other requests do not wait for it.
 ///
 /// # Errors
-/// When the work panics.
+/// If the work panics.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> HttpResult<T> {

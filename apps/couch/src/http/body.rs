@@ -43,7 +43,7 @@ impl Received {
     /// The body as text.
     ///
     /// # Errors
-    /// When it is no UTF-8.
+    /// If it is no UTF-8.
     pub fn text(&self) -> HttpResult<&str> {
         std::str::from_utf8(self).map_err(|error| HttpError::BadJson(error.to_string()))
     }
@@ -51,7 +51,7 @@ impl Received {
     /// The body as JSON.
     ///
     /// # Errors
-    /// When it is no JSON, or of another type.
+    /// If it is no JSON, or of another type.
     pub fn json<T: DeserializeOwned>(&self) -> HttpResult<T> {
         serde_json::from_slice(self).map_err(|error| HttpError::BadJson(error.to_string()))
     }
@@ -85,7 +85,7 @@ pub fn pieces(body: Body) -> impl Stream<Item = HttpResult<Bytes>> + Send + Unpi
 /// Reads a whole body of at most so many bytes.
 ///
 /// # Errors
-/// When it is larger, comes too slowly, or all bodies together take too much memory.
+/// If it is larger, comes too slowly, or all bodies together take too much memory.
 pub async fn collect(
     body: Body,
     bytes_max: usize,
@@ -198,7 +198,7 @@ const INLINE_BYTES_MAX: usize = 256 << 10;
 /// Does what a body of so many bytes asks for: here, or, when it is large, where it keeps no other request waiting.
 ///
 /// # Errors
-/// What `work` returns.
+/// The result of `work`.
 pub async fn in_its_place<T: Send + 'static>(
     bytes: usize,
     work: impl FnOnce() -> HttpResult<T> + Send + 'static,
@@ -248,7 +248,7 @@ impl FromRequest<Arc<Server>> for Question {
 /// Refuses what isn't declared as JSON.
 ///
 /// # Errors
-/// When it isn't.
+/// If it isn't.
 pub fn require_json(headers: &HeaderMap) -> HttpResult<()> {
     let content_type = headers.get(header::CONTENT_TYPE);
     let content_type = content_type.and_then(|value| value.to_str().ok());
@@ -268,7 +268,7 @@ impl<T, const MAX: usize> Bounded<T, MAX> {
     /// The items.
     ///
     /// # Errors
-    /// When there are more.
+    /// If there are more.
     pub fn items(self) -> HttpResult<Vec<T>> {
         match self.0.len() > MAX {
             true => Err(HttpError::TooManyDocuments(MAX)),

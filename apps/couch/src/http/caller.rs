@@ -33,7 +33,7 @@ impl Caller {
     /// Writes edits that the database's functions allow; what became of them is in the order they were given.
     ///
     /// # Errors
-    /// When they can't be written.
+    /// If they can't be written.
     pub async fn write_all(
         &self,
         db: &Database,
@@ -46,7 +46,7 @@ impl Caller {
     /// Writes an edit once the database's functions have allowed it.
     ///
     /// # Errors
-    /// When they don't, or it is refused.
+    /// If they don't, or it is refused.
     pub async fn write(&self, db: &Database, edit: Edit, mode: Mode) -> HttpResult<Written> {
         let outcomes = self.write_all(db, vec![edit], mode).await?;
         let outcome = outcomes.into_iter().next();

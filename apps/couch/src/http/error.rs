@@ -1,4 +1,4 @@
-//! What goes wrong in a request, as CouchDB says it: a status, an error and a reason.
+//! Errors of requests in CouchDB's format: a status, an error and a reason.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -85,7 +85,7 @@ pub enum HttpError {
     Internal(String),
 }
 
-/// What a handler returns.
+/// The result of a handler.
 pub type HttpResult<T = Response> = Result<T, HttpError>;
 
 impl HttpError {
@@ -138,7 +138,7 @@ impl HttpError {
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let (status, error) = self.kind();
-        // What is not here yet is no fault.
+        // An unsupported feature is not logged as an error.
         if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED {
             tracing::error!(%status, error, reason = %self, "request failed");
         }

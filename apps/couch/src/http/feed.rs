@@ -21,7 +21,7 @@ impl Kind {
     /// The parameter `feed`.
     ///
     /// # Errors
-    /// When there is no such kind.
+    /// If there is no such kind.
     pub fn read(params: &Params) -> HttpResult<Self> {
         match params.get("feed").unwrap_or("normal") {
             "normal" => Ok(Kind::Normal),
@@ -47,7 +47,7 @@ const QUIET_DEFAULT: Duration = Duration::from_secs(60);
 /// The shortest interval of heartbeats.
 const HEARTBEAT_MIN: Duration = Duration::from_millis(10);
 
-/// What a feed does without an event.
+/// The behaviour of a feed without events.
 #[derive(Debug, Clone, Copy)]
 pub struct Quiet {
     /// The time without an event.
@@ -60,7 +60,7 @@ impl Quiet {
     /// The parameters `heartbeat` and `timeout`.
     ///
     /// # Errors
-    /// When they are no milliseconds.
+    /// If they are no milliseconds.
     pub fn read(params: &Params) -> HttpResult<Self> {
         let timeout = params.parsed("timeout")?.map(Duration::from_millis);
         let heartbeat = heartbeat(params)?;

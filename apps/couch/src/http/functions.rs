@@ -26,7 +26,7 @@ impl Validations {
     /// Returns the functions of a database.
     ///
     /// # Errors
-    /// When the design documents can't be read.
+    /// If the design documents can't be read.
     pub fn functions(&self, db: &Database) -> HttpResult<Functions> {
         let design_seq = db.design_seq()?;
         let known = self.lock().get(db.uuid()).cloned();
@@ -48,7 +48,7 @@ impl Validations {
         };
         let mut databases = self.lock();
         if databases.len() >= DATABASES_MAX {
-            // Most of them may be deleted; those that are not are read again.
+            // Most of them may be deleted; the others are read again.
             databases.clear();
         }
         databases.insert(db.uuid().to_owned(), functions.clone());
@@ -60,7 +60,7 @@ impl Validations {
     }
 }
 
-/// Whose functions a database's are.
+/// The owner of a database's functions.
 pub fn owner(db: &Database, purpose: Purpose) -> Owner {
     Owner {
         database: db.uuid().to_owned(),

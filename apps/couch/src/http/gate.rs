@@ -12,7 +12,7 @@ use std::sync::Arc;
 const SERVER: HeaderValue =
     HeaderValue::from_static(concat!("inorder-couch/", env!("CARGO_PKG_VERSION")));
 
-/// Paths that need no authentication: the greeting, the session, and the status page, which signs in by itself.
+/// Paths without authentication: the welcome message, the session, and the status page, which has its own login form.
 const PUBLIC: &[&str] = &["/", "/_up", "/_session", "/_utils", "/favicon.ico"];
 
 /// Admits or refuses a request, and adds the common headers to its answer.
@@ -73,7 +73,7 @@ fn require_loopback_name(headers: &HeaderMap) -> HttpResult<()> {
     };
     let host = host.to_str().unwrap_or_default();
     let name = match host.rsplit_once(':') {
-        // An address of version 6 without its brackets has colons of its own.
+        // An IPv6 address without brackets contains colons.
         _ if host.parse::<IpAddr>().is_ok() => host,
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,

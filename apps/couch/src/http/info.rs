@@ -1,4 +1,4 @@
-//! What is known of a database: its numbers and its security object.
+//! Information about a database: its statistics and its security object.
 
 use super::HttpResult;
 use super::seq::SeqFormat;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 pub const SECURITY: &str = "security";
 
-/// What new databases have in CouchDB 3: for admins alone.
+/// The default security object of CouchDB 3: access for admins only.
 const SECURITY_DEFAULT: &str = r#"{"members":{"roles":["_admin"]},"admins":{"roles":["_admin"]}}"#;
 
 /// A database's numbers as CouchDB shows them.
@@ -35,7 +35,7 @@ pub fn info_json(info: &Info) -> Value {
 /// The security object, JSON; validation functions see it.
 ///
 /// # Errors
-/// When it can't be read.
+/// If it can't be read.
 pub fn security_of(db: &Database) -> HttpResult<String> {
     Ok(db
         .property(SECURITY)?

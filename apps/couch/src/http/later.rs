@@ -1,4 +1,4 @@
-//! What CouchDB has and this server doesn't yet: all of it answers 501 with a reason, from here.
+//! Unsupported parts of CouchDB's API: each answers 501 with a reason.
 
 use super::{HttpError, HttpResult};
 
@@ -18,7 +18,7 @@ const DATABASES: &[(&str, &str)] = &[
 /// Refuses the databases that mean something.
 ///
 /// # Errors
-/// When it is one of them.
+/// If it is one of them.
 pub fn refuse_database(name: &str) -> HttpResult<()> {
     if !name.starts_with('_') {
         return Ok(());

@@ -13,7 +13,7 @@ const STATUSES: [u16; 20] = [
     507,
 ];
 
-/// What was counted.
+/// The counters of the server.
 #[derive(Debug, Default)]
 pub struct Metrics {
     requests: AtomicU64,
@@ -34,7 +34,7 @@ pub struct Metric {
     pub label: Option<(&'static str, String)>,
     /// `counter` or `gauge`.
     pub kind: &'static str,
-    /// What it says.
+    /// The help text.
     pub help: &'static str,
     /// The number.
     pub value: f64,

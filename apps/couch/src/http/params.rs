@@ -54,7 +54,7 @@ impl Params {
     /// Whether a parameter is `true`; false when it is not there.
     ///
     /// # Errors
-    /// When it is neither `true` nor `false`.
+    /// If it is neither `true` nor `false`.
     pub fn flag(&self, name: &'static str) -> HttpResult<bool> {
         Ok(self.parsed(name)?.unwrap_or(false))
     }
@@ -62,7 +62,7 @@ impl Params {
     /// A parameter that is a number, `true` or `false`.
     ///
     /// # Errors
-    /// When it is something else.
+    /// If it is something else.
     pub fn parsed<T: std::str::FromStr>(&self, name: &'static str) -> HttpResult<Option<T>> {
         let parse = |text: &str| {
             let wrong = |_| HttpError::BadParameter(name, text.to_owned());
@@ -74,7 +74,7 @@ impl Params {
     /// A parameter that is JSON.
     ///
     /// # Errors
-    /// When it is not, or of another type.
+    /// If it is not, or of another type.
     pub fn json<T: DeserializeOwned>(&self, name: &'static str) -> HttpResult<Option<T>> {
         let parse = |text: &str| {
             let wrong = |_| HttpError::BadParameter(name, text.to_owned());

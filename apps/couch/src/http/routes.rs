@@ -1,4 +1,4 @@
-//! Everything the server answers, a line each.
+//! The routes of the server, one per line.
 
 use super::body::Question;
 use super::{HttpError, Server, database as db, document as doc, gate, later, server as srv};
@@ -197,7 +197,7 @@ fn attachment() -> axum::routing::MethodRouter<Arc<Server>> {
         .delete(doc::delete_attachment)
 }
 
-/// What web pages of other origins may do; none when no origin is allowed.
+/// The CORS rules for web pages of other origins; `None` if no origin is allowed.
 fn cors(origins: &[String]) -> Option<CorsLayer> {
     if origins.is_empty() {
         return None;

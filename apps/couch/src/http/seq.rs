@@ -4,8 +4,8 @@ use crate::store::{Database, Info};
 
 /// Writes a database's sequences, and reads those it wrote.
 ///
-/// `12-1f3a…`: the number, then the end of the database's own id, so that a client which comes back after the
-/// database was deleted and made anew begins from the start instead of missing everything.
+/// `12-1f3a…`: the number, then the end of the database's id. A client that returns after the
+/// database was deleted and created again starts from the beginning and misses nothing.
 #[derive(Debug, Clone)]
 pub struct SeqFormat {
     suffix: String,

@@ -1,4 +1,4 @@
-//! What the request handlers share.
+//! The state shared by the request handlers.
 
 use super::functions::Validations;
 use super::metrics::Metrics;
@@ -19,7 +19,7 @@ pub const PERMIT_BYTES: usize = 4096;
 /// The settings of a server.
 #[derive(Debug, Clone)]
 pub struct ServerSettings {
-    /// The address it listens at, as it is shown to clients.
+    /// The listening address, as shown to clients.
     pub listen: String,
     /// The server's id, 32 hexadecimal digits, the same after every start.
     pub uuid: String,
@@ -33,7 +33,7 @@ pub struct ServerSettings {
     pub connections_max: usize,
     /// Open connections of one client address. Further ones are closed.
     pub connections_per_client_max: usize,
-    /// How functions of design documents are run.
+    /// The limits for functions of design documents.
     pub scripts: ScriptSettings,
 }
 

@@ -1,4 +1,4 @@
-//! What a path names: a database, a document, an attachment.
+//! The target of a path: a database, a document or an attachment.
 
 use super::{HttpError, HttpResult, Server, later};
 use crate::store::Database;

@@ -57,7 +57,7 @@ impl DatabaseUpdates {
     /// Reads the parameter `since`.
     ///
     /// # Errors
-    /// When it is no sequence.
+    /// If it is no sequence.
     pub fn since(&self, text: &str) -> HttpResult<u64> {
         if text == "now" {
             return Ok(*self.inner.seq.borrow());

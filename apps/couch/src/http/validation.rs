@@ -28,7 +28,7 @@ const ROUNDS_MAX: u32 = 10;
 /// Writes edits that the database's functions allow this user; what became of them is in the order they were given.
 ///
 /// # Errors
-/// When the design documents can't be read, or the edits not written.
+/// If the design documents can't be read, or the edits not written.
 pub async fn write(
     server: &Server,
     user: &User,
@@ -119,7 +119,7 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// Takes some of the edits, and leaves those that the functions allow.
+    /// Takes some of the edits and keeps those that the functions allow.
     async fn shown(&mut self, functions: &Functions) -> HttpResult<Vec<Waiting>> {
         let (places, mut drafts) = self.take_some();
         let (db, mode) = (self.db.clone(), self.mode);
@@ -173,7 +173,7 @@ impl Writing<'_> {
         Ok(allowed)
     }
 
-    /// Takes the first edits out of those that wait, of each document one: the next is made from what this one leaves.
+    /// Takes the first waiting edit of each document. The next edit of a document depends on its result.
     fn take_some(&mut self) -> (Vec<(usize, u32)>, Vec<Draft>) {
         let mut ids = HashSet::new();
         let (mut places, mut drafts, mut left) = (Vec::new(), Vec::new(), Vec::new());
@@ -190,7 +190,7 @@ impl Writing<'_> {
         (places, drafts)
     }
 
-    /// Asks all functions about proposals, one function after the other.
+    /// Runs all functions on proposals, one function after the other.
     async fn refusals(
         &self,
         functions: &Functions,
@@ -253,7 +253,7 @@ impl Writing<'_> {
     }
 }
 
-/// What functions say about proposals.
+/// The verdicts of the functions about proposals.
 struct Refusals {
     /// In the order of the proposals.
     list: Vec<Option<Refusal>>,

@@ -14,7 +14,7 @@ pub struct Compactor {
 
 #[derive(Debug)]
 struct Level {
-    /// How many members the objects around it have.
+    /// The numbers of members of the enclosing objects.
     members_before: usize,
     is_object: bool,
     is_empty: bool,
@@ -22,9 +22,9 @@ struct Level {
 
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    /// Where its name's opening quote is.
+    /// The position of the name's opening quote.
     start: usize,
-    /// Where its name ends.
+    /// The end of the name.
     name_end: usize,
     has_escapes: bool,
 }
@@ -69,7 +69,7 @@ impl Compactor {
         }
     }
 
-    /// What was written.
+    /// The written text.
     pub fn finish(self) -> String {
         // Only tokens of a text were written.
         String::from_utf8(self.out).unwrap_or_default()

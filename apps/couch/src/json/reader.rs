@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-/// What is wrong with a JSON text.
+/// The error of a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// It is no JSON.
     #[error("invalid UTF-8 JSON: {what} at byte {at}")]
     Syntax {
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
-        /// Where.
+        /// The position.
         at: usize,
     },
     /// Arrays and objects are nested too deep.
@@ -22,7 +22,7 @@ pub enum Error {
     },
 }
 
-/// A string as it is spelled, without its quotes.
+/// The raw text of a string, without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text<'a> {
     /// Between the quotes.
@@ -31,7 +31,7 @@ pub struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// What it says.
+    /// The decoded text.
     pub fn decode(self) -> Cow<'a, str> {
         if !self.has_escapes {
             return Cow::Borrowed(self.raw);
@@ -55,7 +55,7 @@ pub enum Token<'a> {
     Key(Text<'a>),
     /// A string.
     String(Text<'a>),
-    /// A number, as it is spelled.
+    /// The raw text of a number.
     Number(&'a str),
     /// `true` or `false`
     Bool(bool),
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How many levels are open.
+    /// The number of open levels.
     pub fn depth(&self) -> usize {
         self.open.len()
     }
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
     /// The next step; none at the end of the text.
     ///
     /// # Errors
-    /// When the text is no JSON, or nested too deep.
+    /// If the text is no JSON, or nested too deep.
     #[allow(clippy::should_implement_trait)] // A step may fail.
     pub fn next(&mut self) -> Result<Option<Token<'a>>, Error> {
         self.skip_space();
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
     /// The text of the value that is next, without stopping at its parts.
     ///
     /// # Errors
-    /// As [`Reader::next`].
+    /// Those of [`Reader::next`].
     pub fn skip_value(&mut self) -> Result<&'a str, Error> {
         self.skip_space();
         let start = self.at;
@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
     /// Whether an item of the array that was entered is next; the end is not passed.
     ///
     /// # Errors
-    /// As [`Reader::next`].
+    /// Those of [`Reader::next`].
     pub fn has_item(&mut self) -> Result<bool, Error> {
         self.skip_space();
         if self.peek() == Some(b']') {
@@ -364,7 +364,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a checked string with escapes says.
+/// Decodes a checked string with escapes.
 fn unescape(raw: &str) -> String {
     let quoted = format!("\"{raw}\"");
     serde_json::from_str(&quoted).unwrap_or_default()

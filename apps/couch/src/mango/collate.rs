@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 /// Follows after every key.
 pub const MAX: u8 = 0xff;
 
-// What a part of a key begins with. An end is lower than all else, so that the shorter comes first.
+// The type tags of key parts. The end tag is the lowest, so the shorter key comes first.
 const END_OF_TEXT: u8 = 0;
 const END: u8 = 1;
 const NULL: u8 = 2;

@@ -1,15 +1,15 @@
-//! What may be wrong with a query or an index.
+//! Errors of queries and index definitions.
 
 use serde_json::Value;
 
-/// What is wrong with a query or an index; `name` and the message are CouchDB's.
+/// The error of a query or an index; `name` and the message are CouchDB's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[error("{message}")]
 pub struct Error {
     /// CouchDB's name for the error, such as `invalid_operator` or `no_usable_index`.
     pub name: &'static str,
-    /// What is wrong, where.
+    /// The fault and its position.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! What SQLite calls to make the keys of an index.
+//! SQL functions that compute the keys of an index.
 
 use super::Selector;
 use super::collate;

@@ -13,11 +13,11 @@ const FIELDS_MAX: usize = 64;
 /// Bytes of a definition's text: it stands in the SQL of each query.
 const DEFINITION_BYTES_MAX: usize = 16 << 10;
 
-/// What an index is on: documents with all its fields that match its selector.
+/// The definition of an index: it contains documents with all its fields that match its selector.
 #[derive(Clone, Debug)]
 pub struct Definition {
     pub fields: Sort,
-    /// Those of the documents that it holds; none for all.
+    /// The selector of the indexed documents; `None` for all.
     pub partial: Option<Selector>,
 }
 
@@ -55,7 +55,7 @@ impl Definition {
         }
     }
 
-    /// As `_index` shows it.
+    /// The definition in the format of `_index`.
     pub fn to_json(&self) -> Value {
         let mut members = Map::new();
         members.insert("fields".to_owned(), self.fields.to_json().into());
@@ -142,7 +142,7 @@ impl IndexDefinition {
     /// Reads the body of `POST _index`.
     ///
     /// # Errors
-    /// When something of it is not right, or the type is not `json`.
+    /// If a part of the definition is invalid, or the type is not `json`.
     pub fn from_json(body: &Value) -> Result<IndexDefinition, Error> {
         let Value::Object(members) = body else {
             let message = format!("The index must be a JSON object, not: {}", shown(body));
@@ -187,7 +187,7 @@ impl IndexDefinition {
     }
 }
 
-/// What became of an index that was to be.
+/// The result of a request to create an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexWritten {
     /// The design document, with `_design/`.

@@ -1,4 +1,4 @@
-//! Where in a document a field is.
+//! The path of a field in a document.
 
 use super::Error;
 use crate::json::{self, Reader, Token};
@@ -11,7 +11,7 @@ pub struct Path {
     names: Vec<String>,
 }
 
-/// What is found at a path.
+/// The value at a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Found<'a> {
     Value(&'a Value),
@@ -52,7 +52,7 @@ impl Path {
         }
     }
 
-    /// As it was written.
+    /// The original text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -67,7 +67,7 @@ impl Path {
         self.text.starts_with('_')
     }
 
-    /// What is found there.
+    /// Returns the value at the path.
     pub fn find<'a>(&self, value: &'a Value) -> Found<'a> {
         let mut value = value;
         for name in &self.names {

@@ -10,7 +10,7 @@ use super::selector::Comparison;
 use super::{Error, FindQuery, Selector};
 use serde_json::{Value, json};
 
-/// How a query is answered.
+/// The plan of a query.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub index: Index,
@@ -19,14 +19,14 @@ pub struct Plan {
     pub warning: Option<String>,
 }
 
-/// From where to where an index is read.
+/// The range of an index scan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Range {
     /// Nothing can match.
     pub is_empty: bool,
-    /// What the first fields are held to, or begin with.
+    /// The values of the first fields at the start of the range.
     pub start: Vec<Value>,
-    /// What they end with.
+    /// The values of the first fields at the end of the range.
     pub end: Vec<Value>,
     /// Whether a key that begins with `start` comes after the beginning.
     pub start_is_open: bool,
@@ -143,7 +143,7 @@ fn is_usable(index: &Index, query: &FindQuery) -> bool {
     query.selector.requires(&needed) && gives_order(&columns, &sort, &query.selector)
 }
 
-/// Whether the columns are in the order asked for, but for leading ones that have one value.
+/// Whether the columns are in the requested order, ignoring leading ones with a single value.
 fn gives_order(columns: &[&str], sort: &[&str], selector: &Selector) -> bool {
     let Some(first) = sort.first() else {
         return true;
@@ -272,7 +272,7 @@ impl Range {
         key
     }
 
-    /// As `_explain` shows it.
+    /// The plan in the format of `_explain`.
     pub fn to_json(&self) -> (Value, Value) {
         let mut end = self.end.clone();
         if !self.end_is_open {

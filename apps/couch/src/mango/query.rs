@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 /// Documents that are given when no limit is.
 const LIMIT: u64 = 25;
 
-/// What stands for no bookmark.
+/// The text that means no bookmark.
 pub const NO_BOOKMARK: &str = "nil";
 
 /// A query, as `_find` and `_explain` get it.
@@ -35,7 +35,7 @@ impl FindQuery {
     /// means nothing.
     ///
     /// # Errors
-    /// When something of it is not right.
+    /// If a part of the query is invalid.
     pub fn from_json(body: &Value) -> Result<FindQuery, Error> {
         let Value::Object(members) = body else {
             let message = format!("The query must be a JSON object, not: {}", shown(body));
@@ -84,7 +84,7 @@ impl FindQuery {
         Ok(())
     }
 
-    /// What was asked beside the selector, as `_explain` shows it.
+    /// The options beside the selector, in the format of `_explain`.
     pub(crate) fn options_to_json(&self) -> Value {
         let use_index = match &self.use_index {
             None => json!([]),

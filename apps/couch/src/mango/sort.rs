@@ -51,7 +51,7 @@ impl Sort {
         Ok(sort)
     }
 
-    /// As `_index` shows it.
+    /// The sort order in the format of `_index`.
     pub fn to_json(&self) -> Vec<Value> {
         let direction = if self.descending { "desc" } else { "asc" };
         let fields = self.fields.iter();

@@ -1,4 +1,4 @@
-//! What is wrong with a multipart body.
+//! Errors of multipart bodies.
 
 /// The largest header of a part, in bytes.
 pub const HEADER_BYTES_MAX: usize = 16 << 10;
@@ -22,7 +22,7 @@ pub enum MultipartError {
     /// The end.
     #[error("the body ended within a part: the closing boundary is missing")]
     Cut,
-    /// Where it comes from.
+    /// The source of the body failed.
     #[error("reading the body failed: {0}")]
     Read(String),
 }

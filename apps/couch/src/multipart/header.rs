@@ -44,7 +44,7 @@ pub fn parameter(value: &str, name: &str) -> Option<String> {
     }
 }
 
-/// What stands at the start of `text`, up to a semicolon or in quotes, and what follows it.
+/// Splits off the start of `text`, up to a semicolon or in quotes.
 fn parameter_value(text: &str) -> (String, &str) {
     let text = text.trim_start();
     let Some(quoted) = text.strip_prefix('"') else {
@@ -66,7 +66,7 @@ fn parameter_value(text: &str) -> (String, &str) {
 /// The boundary in the content type of a body that is `multipart/…`.
 ///
 /// # Errors
-/// When there is none, or one that RFC 2046 allows not: more than 70 characters.
+/// If there is none, or one that RFC 2046 allows not: more than 70 characters.
 pub fn boundary(content_type: &str) -> Result<String, MultipartError> {
     let boundary = parameter(content_type, "boundary").unwrap_or_default();
     let is_allowed = |c: char| c.is_ascii_graphic() || c == ' ';

@@ -7,7 +7,7 @@ use bytes::{Buf, Bytes, BytesMut};
 /// The largest preamble before the first boundary, in bytes. Clients send none.
 const PREAMBLE_BYTES_MAX: usize = 64 << 10;
 
-/// What the parser found.
+/// An event of the parser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A part begins.
@@ -61,7 +61,7 @@ impl Parser {
     /// The next event in what was fed.
     ///
     /// # Errors
-    /// When it is no multipart body.
+    /// If it is no multipart body.
     pub fn next_event(&mut self) -> Result<Event, MultipartError> {
         loop {
             match self.state {
@@ -104,7 +104,7 @@ impl Parser {
         Ok(event)
     }
 
-    /// The bytes that certainly belong to the body; at a delimiter goes on behind it.
+    /// Returns bytes that certainly belong to the body. At a delimiter, parsing continues after it.
     fn take_body(&mut self) -> Option<Bytes> {
         let delimiter = &self.delimiter;
         let mut from = 0;
@@ -136,7 +136,7 @@ impl Parser {
         (bytes > 0).then(|| self.buffer.split_to(bytes).freeze())
     }
 
-    /// Goes behind the rest of a delimiter's line.
+    /// Skips the rest of a delimiter's line.
     fn take_delimiter_end(&mut self) -> bool {
         match delimiter_end(&self.buffer) {
             End::Part(bytes) => {
@@ -165,7 +165,7 @@ impl Parser {
             return Err(MultipartError::LongHeader);
         }
         let headers = Headers::parse(&self.buffer[..text])?;
-        // The line end of the empty line may be the one that begins a delimiter: a part without a body.
+        // The line end of the empty line may begin a delimiter: a part without a body.
         let Some(has_no_body) = self.is_delimiter(&self.buffer[end - 2..]) else {
             return Ok(None);
         };

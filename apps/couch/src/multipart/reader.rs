@@ -32,7 +32,7 @@ where
     /// The next part's header fields; what wasn't read of the part before is skipped. None behind the last one.
     ///
     /// # Errors
-    /// When the body can't be read or is no multipart body.
+    /// If the body can't be read or is no multipart body.
     pub async fn next_part(&mut self) -> Result<Option<Headers>, MultipartError> {
         while self.next.is_none() && !self.ended {
             self.chunk().await?;
@@ -43,7 +43,7 @@ where
     /// The next bytes of the part; none at its end.
     ///
     /// # Errors
-    /// When the body can't be read or is no multipart body.
+    /// If the body can't be read or is no multipart body.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, MultipartError> {
         if self.next.is_some() || self.ended {
             return Ok(None);

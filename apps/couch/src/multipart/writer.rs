@@ -18,7 +18,7 @@ impl Boundary {
         format!("multipart/{kind}; boundary=\"{}\"", self.0)
     }
 
-    /// What begins a part with these header fields.
+    /// Returns the start of a part with these header fields.
     pub fn part(&self, headers: &[(&str, &str)]) -> String {
         let mut text = format!("\r\n--{}", self.0);
         for (name, value) in headers {
@@ -30,7 +30,7 @@ impl Boundary {
         text
     }
 
-    /// What ends the body.
+    /// Returns the end of the body.
     pub fn end(&self) -> String {
         format!("\r\n--{}--", self.0)
     }

@@ -1,14 +1,14 @@
-//! How far a replication came: a document in `_local/` of both sides, in CouchDB's form.
+//! Replication checkpoints: one document in `_local/` of the source and one of the target, in CouchDB's format.
 
 use super::peer::{Ask, Peer, id_path};
 use super::{ReplicateError, statistics::Statistics};
 use axum::http::Method;
 use serde_json::{Value, json};
 
-/// Sessions that are remembered, as in CouchDB.
+/// The maximum number of sessions in a checkpoint, as in CouchDB.
 const HISTORY_MAX: usize = 50;
 
-/// The version of the form.
+/// The version of the checkpoint format.
 const VERSION: u64 = 4;
 
 /// The checkpoints of one replication.
@@ -16,21 +16,21 @@ const VERSION: u64 = 4;
 pub struct Checkpoint {
     path: String,
     session_id: String,
-    /// Each side's document, with `_rev` as it was read or written last.
+    /// The checkpoint document of each side, with the `_rev` of the last read or write.
     source: Value,
     target: Value,
-    /// Where this session began.
+    /// The sequence at which this session began.
     pub start_seq: Value,
-    /// The sessions before this one.
+    /// The earlier sessions.
     history: Vec<Value>,
     start_time: String,
 }
 
 impl Checkpoint {
-    /// Reads both sides' and finds the last sequence they agree on.
+    /// Reads the checkpoints of both sides and finds the last sequence on which they agree.
     ///
     /// # Errors
-    /// When one of them can't be read.
+    /// If one of them can't be read.
     pub async fn read(id: &str, source: &Peer, target: &Peer) -> Result<Self, ReplicateError> {
         let path = id_path(&format!("_local/{id}"));
         let (source, target) = (log(source, &path).await?, log(target, &path).await?);
@@ -46,10 +46,10 @@ impl Checkpoint {
         })
     }
 
-    /// Writes on both sides that all up to `seq` is brought over.
+    /// Records on both sides that all changes up to `seq` are replicated.
     ///
     /// # Errors
-    /// When one of them can't be written.
+    /// If one of them can't be written.
     pub async fn write(
         &mut self,
         seq: &Value,
@@ -58,12 +58,12 @@ impl Checkpoint {
         target: &Peer,
     ) -> Result<(), ReplicateError> {
         let log = self.log(seq, statistics);
-        // The target first: what it lacks must not count as brought over.
+        // Write the target first: a change that the target lacks must not be recorded as replicated.
         put(target, &self.path, &log, &mut self.target).await?;
         put(source, &self.path, &log, &mut self.source).await
     }
 
-    /// The entry of the replication's history.
+    /// The entry of this session in the history.
     pub fn log(&self, seq: &Value, statistics: &Statistics) -> Value {
         let mut session = json!({
             "session_id": self.session_id,
@@ -105,7 +105,7 @@ async fn put(peer: &Peer, path: &str, log: &Value, last: &mut Value) -> Result<(
     Ok(())
 }
 
-/// The sequence both have recorded in the same session, and the sessions up to it.
+/// The last sequence that both sides recorded for the same session, and the sessions up to it.
 fn common(source: &Value, target: &Value) -> (Value, Vec<Value>) {
     let sessions = |log: &Value| log["history"].as_array().cloned().unwrap_or_default();
     let (ours, theirs) = (sessions(source), sessions(target));
@@ -118,14 +118,14 @@ fn common(source: &Value, target: &Value) -> (Value, Vec<Value>) {
             .iter()
             .find(|other| id.is_string() && other["session_id"] == *id);
         if let Some(same) = same {
-            // Of the two the one that was written first: it is certain for both.
+            // The sequence that was written first is certain for both sides.
             return (same["recorded_seq"].clone(), ours[at..].to_vec());
         }
     }
     (json!(0), Vec::new())
 }
 
-/// Now, as RFC 1123 writes it.
+/// The current time in the format of RFC 1123.
 fn http_date() -> String {
     httpdate::fmt_http_date(std::time::SystemTime::now())
 }

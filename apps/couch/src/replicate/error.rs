@@ -1,59 +1,59 @@
-//! What goes wrong in a replication.
+//! Errors of replications.
 
-/// Why a replication did not come to its end.
+/// The reason why a replication failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplicateError {
-    /// The request.
+    /// The request is invalid.
     #[error("{0}")]
     BadRequest(String),
-    /// The other side can't be reached, or hung up.
+    /// The peer can't be reached, or closed the connection.
     #[error("{url}: {reason}")]
     Unreachable {
-        /// Without a password.
+        /// The peer's URL without a password.
         url: String,
-        /// What happened.
+        /// The error of the HTTP client.
         reason: String,
     },
-    /// The other side answered with an error.
+    /// The peer answered with an error.
     #[error("{url}: {status} {error}: {reason}")]
     Refused {
-        /// Without a password.
+        /// The peer's URL without a password.
         url: String,
-        /// The status.
+        /// The HTTP status.
         status: u16,
         /// CouchDB's `error`.
         error: String,
         /// CouchDB's `reason`.
         reason: String,
     },
-    /// The other side's answer can't be understood.
+    /// The peer's answer is not valid.
     #[error("{url}: the answer is not CouchDB's: {reason}")]
     BadAnswer {
-        /// Without a password.
+        /// The peer's URL without a password.
         url: String,
-        /// What was wrong with it.
+        /// The fault of the answer.
         reason: String,
     },
-    /// An answer is larger than is taken.
+    /// An answer exceeds the size limit.
     #[error("{url}: the answer is too large")]
     TooLarge {
-        /// Without a password.
+        /// The peer's URL without a password.
         url: String,
     },
     /// There is no such replication.
     #[error("no such replication runs")]
     NoSuch,
-    /// The same runs already.
+    /// The same replication already runs.
     #[error("the replication {0} runs already")]
     Running(String),
-    /// It was ended from outside.
+    /// The replication was cancelled.
     #[error("the replication was cancelled")]
     Cancelled,
 }
 
 impl ReplicateError {
-    /// Whether the same may work a little later.
+    /// Whether a later retry may succeed.
     pub fn is_transient(&self) -> bool {
         match self {
             ReplicateError::Unreachable { .. } => true,
@@ -64,7 +64,7 @@ impl ReplicateError {
         }
     }
 
-    /// Whether the other side answered with this status.
+    /// Whether the peer answered with this status.
     pub fn is_status(&self, expected: u16) -> bool {
         matches!(self, ReplicateError::Refused { status, .. } if *status == expected)
     }

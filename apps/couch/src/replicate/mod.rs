@@ -1,8 +1,8 @@
-//! Replication: what one database has and another lacks is brought over, by CouchDB's protocol.
+//! Replication between two databases by CouchDB's protocol.
 //!
-//! Source and target are URLs of any CouchDB, or names of databases here; both are spoken to in the same way, only that
-//! requests to a database here take no network. A checkpoint in `_local/` of both says how far it came, so that
-//! it goes on from there after an interruption.
+//! Source and target are URLs of any CouchDB, or names of local databases. Both are accessed through the same protocol;
+//! requests to a local database use no connection. A checkpoint in `_local/` of both sides records the progress. An
+//! interrupted replication continues at its checkpoint.
 
 mod checkpoint;
 mod error;
@@ -23,14 +23,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
-/// What became of a request to replicate.
+/// The result of a request to replicate.
 #[derive(Debug)]
 pub enum Started {
-    /// It ran to its end; CouchDB's answer.
+    /// The replication completed; CouchDB's answer.
     Finished(Value),
-    /// It runs on; its id.
+    /// A continuous replication runs; its id.
     Continuous(String),
-    /// It was ended; its id.
+    /// The replication was cancelled; its id.
     Cancelled(String),
 }
 
@@ -42,18 +42,18 @@ pub struct Replicator {
     running: List,
 }
 
-/// The replications that run, by the keys of their requests.
+/// The running replications, by the keys of their requests.
 type List = Arc<Mutex<HashMap<String, Entry>>>;
 
 #[derive(Debug)]
 struct Entry {
     token: CancellationToken,
-    /// The id it has now, which another function's code changes.
+    /// The current id, which changes with the code of the filter function.
     id: Arc<Mutex<String>>,
 }
 
 impl Replicator {
-    /// Runs no replication yet; `stop` ends all.
+    /// Creates an empty list of replications; `stop` ends all.
     pub fn new(tasks: Arc<Tasks>, stop: CancellationToken) -> Self {
         Replicator {
             tasks,
@@ -62,10 +62,10 @@ impl Replicator {
         }
     }
 
-    /// Does what a request asks for. `here` answers requests to databases of this server, `uuid` names it.
+    /// Executes a request. `here` answers requests to databases of this server; `uuid` identifies it.
     ///
     /// # Errors
-    /// When source or target can't be reached, refuse, or are none; or there is no such replication to cancel.
+    /// If the source or target is invalid, unreachable or refuses, or the replication to cancel does not exist.
     pub async fn start(
         &self,
         request: Request,
@@ -78,7 +78,7 @@ impl Replicator {
         }
         let running = match Running::begin(&self.running, &key, &self.stop) {
             Ok(running) => running,
-            // It runs already, and that is what is asked for.
+            // The requested replication already runs.
             Err(id) if request.continuous => return Ok(Started::Continuous(id)),
             Err(id) => return Err(ReplicateError::Running(id)),
         };
@@ -124,7 +124,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect("no panic while held")
 }
 
-/// A replication in the list of those that run; of one request there is one.
+/// An entry in the list of running replications; there is one entry per request.
 struct Running {
     list: List,
     key: String,
@@ -133,7 +133,7 @@ struct Running {
 }
 
 impl Running {
-    /// Or the id of the one that runs already.
+    /// Adds the entry, or returns the id of the running replication.
     fn begin(list: &List, key: &str, stop: &CancellationToken) -> Result<Self, String> {
         let mut running = locked(list);
         if let Some(entry) = running.get(key) {

@@ -1,4 +1,4 @@
-//! One side of a replication, spoken to by CouchDB's protocol.
+//! One side of a replication, accessed by CouchDB's protocol.
 
 use super::{Endpoint, ReplicateError};
 use axum::body::{Body, HttpBody};
@@ -13,19 +13,19 @@ use std::sync::OnceLock;
 use std::time::Duration;
 use tower::ServiceExt;
 
-/// Silence after which the other side counts as gone; feeds show signs of life more often.
+/// The read timeout. Feeds send heartbeats more often.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// An answer in JSON is read as a whole up to that size.
+/// The largest JSON answer.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
 /// A database on one side.
 #[derive(Debug, Clone)]
 pub struct Peer {
     way: Way,
-    /// The database's URL or path, without a slash at the end.
+    /// The database's URL or path, without a trailing slash.
     base: String,
-    /// As it is named in messages: without a password.
+    /// The name for messages, without a password.
     shown: String,
 }
 
@@ -35,11 +35,11 @@ enum Way {
     Network(reqwest::Client, HeaderMap),
 }
 
-/// What is asked of the other side.
+/// A request to a peer.
 #[derive(Debug)]
 pub struct Ask {
     method: Method,
-    /// Below the database, with the query.
+    /// The path below the database, with the query.
     path: String,
     accept: &'static str,
     content_type: Option<String>,
@@ -48,7 +48,7 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// A request without a body.
+    /// Creates a request without a body.
     pub fn new(method: Method, path: impl Into<String>) -> Self {
         Ask {
             method,
@@ -60,19 +60,19 @@ impl Ask {
         }
     }
 
-    /// A POST of JSON.
+    /// Creates a POST request with a JSON body.
     pub fn post(path: impl Into<String>, body: impl Into<Body>) -> Self {
         Ask::new(Method::POST, path).with("application/json", body)
     }
 
-    /// With a body.
+    /// Sets the body.
     pub fn with(mut self, content_type: impl Into<String>, body: impl Into<Body>) -> Self {
         self.content_type = Some(content_type.into());
         self.body = body.into();
         self
     }
 
-    /// With the body of an answer, as it comes.
+    /// Sets the body to a stream, the body of another answer.
     pub fn with_answer(mut self, answer: Response<Body>) -> Self {
         let (head, body) = answer.into_parts();
         let header = |name: header::HeaderName| head.headers.get(name);
@@ -81,19 +81,19 @@ impl Ask {
         self.with(content_type.unwrap_or("application/json"), body)
     }
 
-    /// With another kind of answer than JSON.
+    /// Sets the `Accept` header, for an answer other than JSON.
     pub fn accepting(mut self, accept: &'static str) -> Self {
         self.accept = accept;
         self
     }
 }
 
-/// Text as a part of a path or a query.
+/// Percent-encodes text for a path or a query.
 pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 
-/// A document's id in a path.
+/// Percent-encodes a document id for a path.
 pub fn id_path(id: &str) -> String {
     match id.split_once('/') {
         Some((prefix @ ("_design" | "_local"), name)) => format!("/{prefix}/{}", encoded(name)),
@@ -102,10 +102,10 @@ pub fn id_path(id: &str) -> String {
 }
 
 impl Peer {
-    /// The database at an endpoint; `here` answers requests to databases of this server.
+    /// Connects to the database at an endpoint; `here` answers requests to databases of this server.
     ///
     /// # Errors
-    /// When headers are none, or there is no way to speak over the network.
+    /// If a header is invalid, or the HTTP client can't be created.
     pub fn new(endpoint: &Endpoint, here: axum::Router) -> Result<Self, ReplicateError> {
         let shown = endpoint.shown().to_owned();
         match endpoint {
@@ -139,15 +139,15 @@ impl Peer {
         }
     }
 
-    /// As it is named in messages.
+    /// The name for messages.
     pub fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// Asks; an answer that is no success is an error.
+    /// Sends a request. An unsuccessful status is an error.
     ///
     /// # Errors
-    /// When the other side can't be reached or refuses.
+    /// If the peer can't be reached or refuses.
     pub async fn ask(&self, ask: Ask) -> Result<Response<Body>, ReplicateError> {
         let response = self.send(ask).await?;
         let status = response.status();
@@ -165,20 +165,20 @@ impl Peer {
         })
     }
 
-    /// Asks for JSON.
+    /// Sends a request and parses the JSON answer.
     ///
     /// # Errors
-    /// As [`Peer::ask`], and when the answer is not the JSON expected.
+    /// Those of [`Peer::ask`], and an answer that is not the expected JSON.
     pub async fn json<T: DeserializeOwned>(&self, ask: Ask) -> Result<T, ReplicateError> {
         let response = self.ask(ask).await?;
         let body = self.read(response).await?;
         serde_json::from_slice(&body).map_err(|error| self.bad_answer(&error))
     }
 
-    /// Reads an answer as a whole.
+    /// Reads a complete answer.
     ///
     /// # Errors
-    /// When it is cut off or too large.
+    /// If the answer is truncated or too large.
     pub async fn read(&self, response: Response<Body>) -> Result<Vec<u8>, ReplicateError> {
         let mut pieces = response.into_body().into_data_stream();
         let mut body = Vec::new();
@@ -193,7 +193,7 @@ impl Peer {
         Ok(body)
     }
 
-    /// What to say when the answer isn't CouchDB's.
+    /// The error for an answer that does not come from CouchDB.
     pub fn bad_answer(&self, reason: &dyn std::fmt::Display) -> ReplicateError {
         ReplicateError::BadAnswer {
             url: self.shown.clone(),
@@ -202,7 +202,7 @@ impl Peer {
     }
 
     fn unreachable(&self, error: &(dyn std::error::Error + 'static)) -> ReplicateError {
-        // The outermost says least: "error sending request".
+        // The outermost error has the least information: "error sending request".
         let mut innermost = error;
         while let Some(source) = innermost.source() {
             innermost = source;
@@ -247,7 +247,7 @@ impl Peer {
         }
     }
 
-    /// What is in memory is sent with its length; only what streams is chunked, unless its length is known otherwise.
+    /// A body in memory is sent with its length. A stream of unknown length is sent chunked.
     async fn sized(&self, body: Body) -> Result<reqwest::Body, ReplicateError> {
         if body.size_hint().exact().is_none() {
             return Ok(reqwest::Body::wrap_stream(body.into_data_stream()));
@@ -258,10 +258,10 @@ impl Peer {
             .map_err(|error| self.unreachable(&error))
     }
 
-    /// Whether the database is there.
+    /// Whether the database exists.
     ///
     /// # Errors
-    /// When the other side can't be reached or refuses for another reason.
+    /// If the peer can't be reached or refuses for another reason.
     pub async fn exists(&self) -> Result<bool, ReplicateError> {
         match self.ask(Ask::new(Method::GET, "")).await {
             Ok(response) => self.read(response).await.map(|_| true),
@@ -270,10 +270,10 @@ impl Peer {
         }
     }
 
-    /// Makes the database.
+    /// Creates the database.
     ///
     /// # Errors
-    /// When the other side can't be reached or refuses.
+    /// If the peer can't be reached or refuses.
     pub async fn create(&self) -> Result<(), ReplicateError> {
         match self.ask(Ask::new(Method::PUT, "")).await {
             Err(error) if !error.is_status(StatusCode::PRECONDITION_FAILED.as_u16()) => Err(error),
@@ -282,11 +282,11 @@ impl Peer {
     }
 }
 
-/// The one client for the network, made when it is first needed: it has certificates in memory.
+/// The HTTP client of the process, created on first use: it keeps certificates in memory.
 fn client() -> Result<reqwest::Client, ReplicateError> {
     static CLIENT: OnceLock<Result<reqwest::Client, String>> = OnceLock::new();
     let client = CLIENT.get_or_init(|| {
-        // Another part of the process may have chosen a provider already, which does as well.
+        // Another part of the process may have installed a provider, which is used then.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = reqwest::Client::builder()
             .user_agent(concat!("inorder-couch/", env!("CARGO_PKG_VERSION")))

@@ -8,24 +8,24 @@ use sha2::{Digest, Sha256};
 /// A database to replicate from or to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
-    /// A database of this server.
+    /// A local database.
     Here(String),
-    /// A database somewhere, by its URL.
+    /// A remote database.
     Remote {
-        /// Without name and password.
+        /// The URL without user name and password.
         url: String,
-        /// Name and password.
+        /// User name and password.
         credentials: Option<(String, String)>,
-        /// More to send with each request.
+        /// Additional request headers.
         headers: Vec<(String, String)>,
     },
 }
 
 impl Endpoint {
-    /// Reads a URL, a name, or an object with `url`, `auth` and `headers`; `field` is for messages.
+    /// Parses a URL, a name, or an object with `url`, `auth` and `headers`; `field` is for messages.
     ///
     /// # Errors
-    /// When it is none of these.
+    /// If the value is none of these.
     pub fn from_json(field: &str, value: &Value) -> Result<Self, ReplicateError> {
         let wrong = |what: &str| ReplicateError::BadRequest(format!("`{field}` {what}"));
         let url = value.as_str().or_else(|| value["url"].as_str());
@@ -61,7 +61,7 @@ impl Endpoint {
         })
     }
 
-    /// As it is shown: without a password.
+    /// The endpoint for messages, without a password.
     pub fn shown(&self) -> &str {
         match self {
             Endpoint::Here(name) => name,
@@ -80,38 +80,38 @@ fn decoded(credentials: &str) -> (String, String) {
     (decode(name), decode(password))
 }
 
-/// What is to be replicated.
+/// A request to replicate.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Where from.
+    /// The source.
     pub source: Endpoint,
-    /// Where to.
+    /// The target.
     pub target: Endpoint,
-    /// Whether it goes on when all is brought over.
+    /// Whether the replication continues after it has caught up.
     pub continuous: bool,
-    /// Whether the target is made if it isn't there.
+    /// Whether a missing target is created.
     pub create_target: bool,
-    /// Whether a replication that runs is to end, instead.
+    /// Whether the request cancels a running replication.
     pub cancel: bool,
-    /// Which one is to end.
+    /// The id of the replication to cancel.
     pub replication_id: Option<String>,
     /// A filter function of the source, `design/name`.
     pub filter: Option<String>,
-    /// What the filter function sees as the query.
+    /// The query parameters for the filter function.
     pub query_params: Map<String, Value>,
-    /// Only these documents.
+    /// The ids of the documents to replicate.
     pub doc_ids: Option<Value>,
-    /// Only documents that this means.
+    /// The selector of the documents to replicate.
     pub selector: Option<Value>,
-    /// Only changes after this sequence, whatever the checkpoint says.
+    /// The sequence after which changes are read, regardless of the checkpoint.
     pub since_seq: Option<Value>,
 }
 
 impl Request {
-    /// Reads the body of `_replicate`.
+    /// Parses the body of `_replicate`.
     ///
     /// # Errors
-    /// When source or target are missing or none, or filters contradict each other.
+    /// If source or target are missing or invalid, or filters contradict each other.
     pub fn from_json(body: &Value) -> Result<Self, ReplicateError> {
         let flag = |name: &str| body[name].as_bool().unwrap_or(false);
         let given = |name: &str| body.get(name).filter(|value| !value.is_null()).cloned();
@@ -119,7 +119,7 @@ impl Request {
         let replication_id = replication_id.and_then(|id| id.as_str().map(str::to_owned));
         let cancel = flag("cancel");
         let endpoint = |name: &str| match &body[name] {
-            // To cancel one, its id is enough.
+            // To cancel a replication, its id is sufficient.
             Value::Null if cancel && replication_id.is_some() => Ok(Endpoint::Here(String::new())),
             value => Endpoint::from_json(name, value),
         };
@@ -151,7 +151,7 @@ impl Request {
         Ok(request)
     }
 
-    /// Identifies the request: the same for the same one to the same server.
+    /// A hash of the request: equal for equal requests to the same server.
     pub fn key(&self, server_uuid: &str) -> String {
         let what = json!([
             server_uuid,
@@ -165,10 +165,10 @@ impl Request {
         digest(&what)
     }
 
-    /// Where in the source the function is that says what is replicated.
+    /// The location of the filter function in the source.
     ///
     /// # Errors
-    /// When its name is none.
+    /// If its name is invalid.
     pub fn function(&self) -> Result<Option<FunctionPath>, ReplicateError> {
         let (name, list, member) = match self.filter.as_deref() {
             None => return Ok(None),
@@ -196,12 +196,13 @@ impl Request {
 pub struct FunctionPath {
     /// The design document's id.
     pub design: String,
-    /// The members that lead to it.
+    /// The path of members that leads to the function.
     pub path: Vec<String>,
 }
 
 impl FunctionPath {
-    /// The part of a design document that decides what its function does: its source, or everything if it may use modules.
+    /// The part of a design document that defines the function: its source, or the whole document if it may use
+    /// modules.
     pub fn code(&self, design: &Value) -> Option<String> {
         let found = self.path.iter().try_fold(design, |at, name| at.get(name));
         let source = found?.as_str()?;
@@ -217,8 +218,8 @@ impl FunctionPath {
     }
 }
 
-/// The replication's id, by which it finds its checkpoint again: with a function it is that of the function's code, so that what
-/// another function left out is not passed over.
+/// Computes the replication's id, which identifies its checkpoint. With a filter function, the id includes the
+/// function's code: changes that another version of the function left out are not skipped.
 pub fn replication_id(key: &str, code: Option<&str>) -> String {
     code.map_or_else(|| key.to_owned(), |code| digest(&json!([key, code])))
 }

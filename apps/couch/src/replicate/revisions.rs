@@ -1,4 +1,4 @@
-//! Bringing revisions over: many in one request, and one by one where attachments belong to them.
+//! Copies revisions: many per request, and one per request if it has attachments.
 
 use super::peer::{Ask, Peer, encoded, id_path};
 use super::{ReplicateError, statistics::Statistics};
@@ -8,35 +8,35 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What the target lacks of a document.
+/// The revisions of a document that the target lacks.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Missing {
     /// The revisions.
     pub missing: Vec<String>,
-    /// Revisions it has that they may have come from: it has their attachments, too.
+    /// Ancestors that the target has, with their attachments.
     #[serde(default)]
     pub possible_ancestors: Vec<String>,
 }
 
-/// What the target lacks, by document.
+/// The missing revisions, by document.
 pub type MissingByDocument = BTreeMap<String, Missing>;
 
-/// Revisions asked for in one request.
+/// The maximum number of revisions read per request.
 const BATCH_REVISIONS: usize = 100;
 
-/// Bytes of documents written in one request.
+/// The maximum bytes of documents written per request.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// Brings over what one side lacks.
+/// Copies missing revisions from one side to the other.
 #[derive(Debug)]
 pub struct Carrier {
     source: Peer,
     target: Peer,
-    /// Whether the source knows `_bulk_get`.
+    /// Whether the source supports `_bulk_get`.
     has_bulk_get: bool,
 }
 
-/// A revision that is to be brought.
+/// A revision to copy.
 #[derive(Debug, Clone)]
 struct Wanted<'a> {
     id: &'a str,
@@ -54,13 +54,13 @@ struct BulkGetResult {
     docs: Vec<Opened>,
 }
 
-/// An entry of `_bulk_get`, or of `open_revs`; what isn't found was forgotten meanwhile and is passed over.
+/// An entry of `_bulk_get` or of `open_revs`. A revision that was purged meanwhile is skipped.
 #[derive(Deserialize)]
 struct Opened {
     ok: Option<Box<RawValue>>,
 }
 
-/// What matters here of a document.
+/// The members of a document that the replicator reads.
 #[derive(Deserialize)]
 struct Head {
     _id: String,
@@ -70,7 +70,7 @@ struct Head {
 }
 
 impl Carrier {
-    /// From one side to the other.
+    /// Creates a copier from one side to the other.
     pub fn new(source: Peer, target: Peer) -> Self {
         Carrier {
             source,
@@ -79,10 +79,10 @@ impl Carrier {
         }
     }
 
-    /// Brings over all that is missing.
+    /// Copies all missing revisions.
     ///
     /// # Errors
-    /// When one side can't be reached or refuses as a whole; a document that is refused is counted.
+    /// If one side can't be reached or refuses the request. A refused document is counted.
     pub async fn carry(
         &mut self,
         missing: &MissingByDocument,
@@ -103,7 +103,7 @@ impl Carrier {
         while let Some(batch) = queue.pop() {
             match self.fetch(batch).await {
                 Ok(documents) => self.deliver(batch, documents, statistics).await?,
-                // Large documents: fewer at once.
+                // Large documents: reduce the number per request.
                 Err(ReplicateError::TooLarge { .. }) if batch.len() > 1 => {
                     let (first, second) = batch.split_at(batch.len() / 2);
                     queue.extend([second, first]);
@@ -202,7 +202,7 @@ impl Carrier {
         Ok(())
     }
 
-    /// One document with its attachments, from one side to the other as it comes: none of them is ever whole in memory.
+    /// Streams one document with its attachments. No attachment is held in memory as a whole.
     async fn stream(
         &self,
         head: &Head,
@@ -211,7 +211,7 @@ impl Carrier {
     ) -> Result<(), ReplicateError> {
         let sent = self.send(head, ancestors).await;
         let sent = match sent {
-            // The target lacks an attachment it should have by an ancestor: send all.
+            // The target lacks an attachment of an ancestor: send all attachments.
             Err(error) if error.is_status(412) && !ancestors.is_empty() => {
                 self.send(head, &[]).await
             }

@@ -1,4 +1,4 @@
-//! A replication from its checkpoint to the end, batch after batch.
+//! A replication from its checkpoint to the end, batch by batch.
 
 use super::checkpoint::Checkpoint;
 use super::peer::{Ask, Peer, encoded, id_path};
@@ -15,24 +15,25 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Changes read at once.
+/// Changes per batch.
 const BATCH_CHANGES: usize = 500;
 
-/// Checkpoints are written that often, and at the end.
+/// The interval between checkpoints. The last one is written at the end.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
 
-/// A replication that is to end is tried that often before it fails.
+/// The number of attempts of a replication that is not continuous.
 const ATTEMPTS: u32 = 5;
 
 const PAUSE_FIRST: Duration = Duration::from_millis(250);
 
-/// A continuous replication comes back after a pause of at most that.
+/// The longest pause before a continuous replication retries.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
-/// Signs of life in a feed that waits, in milliseconds.
+/// The heartbeat of a waiting feed, in milliseconds.
 const HEARTBEAT_MILLIS: u64 = 10_000;
 
-/// A feed keeps the function it began with: it ends after so many milliseconds, for the function's code to be compared.
+/// The lifetime of a feed with a filter function, in milliseconds. A feed keeps the function it began with; the code is
+/// compared when it ends.
 const FILTERED_MILLIS: u64 = 5_000;
 
 #[derive(Deserialize)]
@@ -54,28 +55,28 @@ struct ChangedRevision {
     rev: String,
 }
 
-/// A replication under way.
+/// A running replication.
 pub struct Run {
     source: Peer,
     target: Peer,
     request: Request,
     /// The request's key.
     key: String,
-    /// The id as others see it.
+    /// The id for other modules.
     id: Arc<Mutex<String>>,
     statistics: Statistics,
     task: Task,
 }
 
-/// The function that says what is replicated, as it was when its code was read.
+/// The filter function, as of when its code was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Function {
-    /// Of its design document: even a code that comes back has left out what it did not mean meanwhile.
+    /// The `_rev` of its design document: a restored version has still missed the changes of the time between.
     rev: String,
     code: String,
 }
 
-/// What one pass over the changes needs.
+/// The state of one pass over the changes.
 struct Pass {
     function: Option<Function>,
     checkpoint: Checkpoint,
@@ -87,7 +88,7 @@ struct Pass {
 }
 
 impl Run {
-    /// One that has not begun; shown among the tasks while it lives.
+    /// Creates a replication, listed among the active tasks until it is dropped.
     pub fn new(
         source: Peer,
         target: Peer,
@@ -117,10 +118,10 @@ impl Run {
         }
     }
 
-    /// Looks whether both sides and the function are there, and makes the target if that was asked for.
+    /// Checks that both sides and the function exist, and creates the target if the request says so.
     ///
     /// # Errors
-    /// When one of them isn't, or can't be reached.
+    /// If one of them does not exist or can't be reached.
     pub async fn prepare(&self) -> Result<(), ReplicateError> {
         if self.request.create_target {
             self.target.create().await?;
@@ -138,7 +139,7 @@ impl Run {
         self.identify().await.map(drop)
     }
 
-    /// Reads the function's code, and finds the id that goes with it.
+    /// Reads the function's code and computes the replication's id.
     async fn identify(&self) -> Result<(Option<Function>, String), ReplicateError> {
         let function = self.function().await?;
         let code = function.as_ref().map(|function| function.code.as_str());
@@ -163,10 +164,10 @@ impl Run {
         Ok(Some(Function { rev, code }))
     }
 
-    /// Brings over all there is; after an interruption that may pass it tries again.
+    /// Replicates all changes. Retries after a temporary failure.
     ///
     /// # Errors
-    /// Why it could not.
+    /// The reason why it failed.
     pub async fn once(&mut self) -> Result<Value, ReplicateError> {
         let mut pause = PAUSE_FIRST;
         for _ in 1..ATTEMPTS {
@@ -182,7 +183,7 @@ impl Run {
         self.pass().await
     }
 
-    /// Brings over all there is and will be; every interruption passes.
+    /// Replicates all changes and those to come. Retries after every failure.
     pub async fn forever(&mut self) {
         let mut pause = PAUSE_FIRST;
         loop {
@@ -203,7 +204,7 @@ impl Run {
         self.task.update([("last_error", error.to_string().into())]);
     }
 
-    /// Begins where the last replication with the same function ended.
+    /// Starts at the last checkpoint of the same function.
     async fn begin(&self) -> Result<Pass, ReplicateError> {
         let (function, id) = self.identify().await?;
         let checkpoint = Checkpoint::read(&id, &self.source, &self.target).await?;
@@ -224,7 +225,7 @@ impl Run {
         loop {
             let changes = self.changes(&pass.since, waits).await?;
             if pass.function != self.function().await? {
-                // The changes may be what either function means.
+                // The feed may have applied either version of the function.
                 pass = self.begin().await?;
                 waits = false;
                 continue;

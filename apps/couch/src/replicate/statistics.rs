@@ -1,24 +1,24 @@
-//! What a replication has done.
+//! Statistics of a replication.
 
 use serde_json::{Map, Value};
 
 /// Counts since the start of the session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Revisions that were compared.
+    /// The number of compared revisions.
     pub missing_checked: u64,
-    /// Of them, those the target lacked.
+    /// The number of compared revisions that the target lacked.
     pub missing_found: u64,
-    /// Documents read from the source.
+    /// The number of documents read from the source.
     pub docs_read: u64,
-    /// Documents written to the target.
+    /// The number of documents written to the target.
     pub docs_written: u64,
-    /// Documents that the target refused.
+    /// The number of documents that the target refused.
     pub doc_write_failures: u64,
 }
 
 impl Statistics {
-    /// As CouchDB's checkpoints have them.
+    /// The statistics in the format of CouchDB's checkpoints.
     pub fn fields(&self) -> Map<String, Value> {
         let fields = [
             ("missing_checked", self.missing_checked),

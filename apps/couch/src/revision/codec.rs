@@ -1,12 +1,12 @@
-//! A tree as bytes: 17 bytes and a few bits a revision.
+//! The stored form of a revision tree: 17 bytes and a few bits per revision.
 //!
-//! Nodes in their order, each: a byte of flags, then what the flags announce: the generation's distance from the node
-//! before it, the distances back to its parents, where the body is, the length of an unusual hash; then the hash. Numbers
-//! are LEB128.
+//! Nodes are stored in order. A node begins with a byte of flags. The flags announce the fields that follow: the
+//! difference of the generation to the previous node, the distances back to its parents, the position of the body, the
+//! length of an unusual hash. The hash is last. Numbers are LEB128.
 
 use super::{Node, Revision, RevisionHash, Tree};
 
-/// Stored bytes that are no tree.
+/// The error of stored bytes that are not a revision tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the stored revision tree is damaged")]
 #[non_exhaustive]
@@ -14,21 +14,21 @@ pub struct CorruptTree;
 
 /// The revision is a deletion.
 const DELETED: u8 = 1;
-/// Where the body is kept follows.
+/// The position of the body follows.
 const BODY: u8 = 1 << 1;
-/// The hash has another length than 16, which follows.
+/// The hash is not 16 bytes long; its length follows.
 const LENGTH: u8 = 1 << 2;
-/// The generation is one more than that of the node before; otherwise its distance follows.
+/// The generation is that of the previous node plus one; otherwise the difference follows.
 const NEXT_GENERATION: u8 = 1 << 3;
-/// The only parent is the node before; otherwise the number of parents and the distances back follow.
+/// The only parent is the previous node; otherwise the number of parents and the distances back follow.
 const PARENT_BEFORE: u8 = 1 << 4;
-/// There is no parent.
+/// The node has no parent.
 const ROOT: u8 = 1 << 5;
 
 const KNOWN: u8 = DELETED | BODY | LENGTH | NEXT_GENERATION | PARENT_BEFORE | ROOT;
 
 impl Tree {
-    /// The tree as bytes.
+    /// Encodes the tree.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.nodes.len() * 20);
         let mut generation = 0;
@@ -67,10 +67,10 @@ impl Tree {
         out
     }
 
-    /// The tree that [`Tree::encode`] gave.
+    /// Decodes a tree that [`Tree::encode`] encoded.
     ///
     /// # Errors
-    /// When it did not: no bytes make another tree than one that could have been encoded.
+    /// If the bytes are not the encoding of a tree. Every tree has one encoding.
     pub fn decode(bytes: &[u8]) -> Result<Tree, CorruptTree> {
         let mut input = Input(bytes);
         let mut tree = Tree {
@@ -106,7 +106,7 @@ impl<'a> Input<'a> {
         for shift in (0..).step_by(7) {
             let byte = self.take(1)?[0];
             let bits = u64::from(byte & 0x7f);
-            // Neither more bits than there are, nor a zero where a shorter number would have done.
+            // Refuses numbers beyond 64 bits and encodings longer than necessary.
             if shift > 63 || bits << shift >> shift != bits || (shift > 0 && byte == 0) {
                 return None;
             }

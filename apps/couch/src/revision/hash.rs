@@ -1,4 +1,4 @@
-//! The revision that an edit makes: the same on every server, and the one that CouchDB makes.
+//! Computes the revision of an edit, identically on every server and in CouchDB.
 //!
 //! Source: `couch_db:new_revid`, MD5 over the term `[Deleted, OldStart, OldRevision, Body, Attachments]`.
 
@@ -13,11 +13,11 @@ pub struct AttachmentDigest<'a> {
     pub name: &'a str,
     /// Its media type.
     pub content_type: &'a str,
-    /// MD5 of its bytes as they are stored.
+    /// MD5 of its stored bytes.
     pub md5: &'a [u8; 16],
 }
 
-/// The revision that follows from `parent` by an edit with this body and these attachments, in the order they were given.
+/// Computes the revision of an edit of `parent` with this body and these attachments, in the given order.
 pub fn next(
     deleted: bool,
     parent: Option<&Revision>,
@@ -26,7 +26,7 @@ pub fn next(
 ) -> Revision {
     let generation = parent.map_or(0, |parent| parent.generation);
     let mut out = Vec::with_capacity(body.as_bytes().len() + 64);
-    // The version of the format.
+    // The version byte of the format.
     out.push(131);
     term::list(&mut out, 5);
     term::atom(&mut out, if deleted { "true" } else { "false" });
@@ -39,7 +39,7 @@ pub fn next(
     if !attachments.is_empty() {
         term::list(&mut out, attachments.len() as u32);
     }
-    // CouchDB gathers them into a list from the front: the last comes first.
+    // CouchDB prepends each attachment to a list, so the order is reversed.
     for attachment in attachments.iter().rev() {
         term::tuple(&mut out, 3);
         term::binary(&mut out, attachment.name.as_bytes());

@@ -1,20 +1,20 @@
-//! The way to a revision: its own hash and those before it.
+//! The path to a revision: its hash and those of its ancestors.
 
 use super::{Revision, RevisionHash};
 
-/// What is wrong with a history.
+/// The error of an invalid history.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HistoryError {
-    /// It is longer than its first generation allows.
+    /// The history is longer than its first generation allows.
     #[error("_revisions.ids has more entries than _revisions.start")]
     TooLong,
-    /// It names no revision.
+    /// The history is empty.
     #[error("_revisions names no revision")]
     Empty,
 }
 
-/// A revision and those it was made from, as `_revisions` has it: newest first, without gaps, at least one.
+/// A revision and its ancestors, as in `_revisions`: newest first, without gaps, at least one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct History {
     start: u64,
@@ -22,10 +22,10 @@ pub struct History {
 }
 
 impl History {
-    /// A history that ends with the generation `start`; `hashes` newest first.
+    /// Creates a history. `start` is the generation of the newest revision; `hashes` are newest first.
     ///
     /// # Errors
-    /// When there are no hashes, more than generations, or the generation is out of range.
+    /// If there are no hashes, more hashes than generations, or the generation is out of range.
     pub fn new(start: u64, hashes: Vec<RevisionHash>) -> Result<Self, HistoryError> {
         let newest = hashes.first().ok_or(HistoryError::Empty)?;
         Revision::new(start, newest.clone()).ok_or(HistoryError::TooLong)?;

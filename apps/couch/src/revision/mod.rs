@@ -1,4 +1,4 @@
-//! Revisions: their names, the tree they grow in, and the hash that names the same edit the same everywhere.
+//! Revisions: names, the revision tree, and the revision hash, which is the same for the same edit on every server.
 
 mod codec;
 mod hash;

@@ -1,16 +1,16 @@
-//! The name of a revision: how many edits led to it, and a hash of the last.
+//! The name of a revision: the number of edits and a hash of the last one.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// Bytes of the longest hash that is accepted. Servers make 16; only `new_edits=false` brings others.
+/// The maximum length of a hash in bytes. Servers make 16 bytes; only `new_edits=false` accepts other lengths.
 const HASH_BYTES_MAX: usize = 255;
 
-/// Larger generations are not numbers that JavaScript can count.
+/// The largest generation: the largest integer that JavaScript represents exactly.
 const GENERATION_MAX: u64 = 1 << 53;
 
-/// What is wrong with the text of a revision.
+/// The error of invalid revision text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[error("Invalid rev format")]
@@ -18,20 +18,21 @@ pub struct RevisionError;
 
 /// The hash part of a revision's name.
 ///
-/// Text of 32 hexadecimal digits stands for 16 bytes, other text for itself, as CouchDB has it (`couch_doc:parse_revid`);
-/// 16 bytes are written as hexadecimal digits. The order is that of the bytes.
+/// Text of 32 hexadecimal digits represents 16 bytes, other text represents itself, as in CouchDB
+/// (`couch_doc:parse_revid`). 16 bytes are written as hexadecimal digits. The order is that of the bytes.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RevisionHash(Bytes);
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Bytes {
     Digest([u8; 16]),
-    /// Never of 16 bytes.
+    /// Never 16 bytes long.
     Other(Box<[u8]>),
 }
 
 impl RevisionHash {
-    /// From the stored bytes; none when they are empty, more than 255, or not text where they would have to be.
+    /// Creates a hash from the stored bytes. `None` if they are empty, more than 255, or invalid UTF-8 where they must
+    /// be text.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         if let Ok(digest) = <[u8; 16]>::try_from(bytes) {
             return Some(digest.into());
@@ -42,7 +43,7 @@ impl RevisionHash {
         is_text.then(|| RevisionHash(Bytes::Other(bytes.into())))
     }
 
-    /// The bytes that are stored and compared.
+    /// The bytes as stored and compared.
     pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {
             Bytes::Digest(digest) => digest,
@@ -115,14 +116,14 @@ impl PartialOrd for RevisionHash {
 /// A revision's name, written `generation-hash`. The order is that of generations, then of hashes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision {
-    /// How many edits led to it, from 1 to 2^53; 0 with a local document, whose hash is a number.
+    /// The number of edits, from 1 to 2^53. 0 for a local document, whose hash is a number.
     pub generation: u64,
-    /// The hash of the last of them.
+    /// The hash of the last edit.
     pub hash: RevisionHash,
 }
 
 impl Revision {
-    /// A revision; none when the generation is out of range.
+    /// Creates a revision. `None` if the generation is out of range.
     pub fn new(generation: u64, hash: RevisionHash) -> Option<Self> {
         (generation <= GENERATION_MAX).then_some(Revision { generation, hash })
     }

@@ -1,8 +1,8 @@
-//! A JSON value in Erlang's external term format, as CouchDB hashes it.
+//! JSON values in Erlang's external term format, as CouchDB hashes them.
 //!
-//! Source: the [format](https://www.erlang.org/doc/apps/erts/erl_ext_dist.html), with minor version 1; CouchDB's JSON
-//! reader (jiffy) gives objects as `{[{Name, Value}]}`, strings as binaries, numbers with a fraction or an exponent as
-//! floats, and other numbers as integers of any size.
+//! Source: the [format](https://www.erlang.org/doc/apps/erts/erl_ext_dist.html), with minor version 1. CouchDB's JSON
+//! reader (jiffy) represents objects as `{[{Name, Value}]}` and strings as binaries. Numbers with a fraction or an
+//! exponent are floats; other numbers are integers of any size.
 
 use crate::json::{self, Reader, Token};
 
@@ -20,20 +20,20 @@ mod tag {
     pub const LARGE_BIG: u8 = 111;
 }
 
-/// Items of the longest list of bytes that is written as a string.
+/// The maximum number of items in a list of bytes that is written as a string.
 const STRING_ITEMS_MAX: usize = 0xffff;
 
-/// Decimal digits of the longest integer that is accepted: reading one takes time by the square of its length.
+/// The maximum number of decimal digits of an integer: reading takes quadratic time.
 const INTEGER_DIGITS_MAX: usize = 4096;
 
-/// Why a JSON value has no term.
+/// The reason why a JSON value has no term.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TermError {
-    /// It is no JSON.
+    /// The text is not JSON.
     #[error(transparent)]
     Json(#[from] json::Error),
-    /// A number that no float is near to, or an integer with too many digits.
+    /// A number is beyond the range of floats, or an integer has too many digits.
     #[error("a number is out of range: {0}")]
     Number(String),
 }
@@ -43,10 +43,10 @@ pub enum TermError {
 pub struct Term(Vec<u8>);
 
 impl Term {
-    /// The term of a JSON text whose objects have no member twice.
+    /// Encodes a JSON text whose objects have no duplicate members.
     ///
     /// # Errors
-    /// When the text is no JSON, nested deeper, or has a number out of range.
+    /// If the text is not JSON, nested too deeply, or has a number out of range.
     pub fn from_json(text: &str, depth_max: usize) -> Result<Self, TermError> {
         let mut writer = Writer {
             out: Vec::with_capacity(text.len() + text.len() / 2 + 16),
@@ -59,20 +59,20 @@ impl Term {
         Ok(Term(writer.out))
     }
 
-    /// The term of `{}`.
+    /// Encodes `{}`.
     pub fn empty_object() -> Self {
         Term(vec![tag::SMALL_TUPLE, 1, tag::NIL])
     }
 
-    /// The bytes.
+    /// The encoded bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
-/// A list that is being written.
+/// A list under construction.
 struct OpenList {
-    /// Where its tag is.
+    /// The position of its tag.
     at: usize,
     items: u32,
     is_object: bool,
@@ -127,7 +127,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Counts an item of the innermost list; a member's name has been counted already.
+    /// Counts an item of the innermost list. The name of a member was already counted.
     fn item(&mut self, is_byte: bool) {
         if let Some(list) = self.open.last_mut().filter(|list| !list.is_object) {
             list.items += 1;
@@ -174,7 +174,7 @@ impl Writer {
 /// Appends a binary.
 pub(super) fn binary(out: &mut Vec<u8>, bytes: &[u8]) {
     out.push(tag::BINARY);
-    // A request is far below 4 GiB.
+    // The size of a request is limited far below 4 GiB.
     out.extend((bytes.len() as u32).to_be_bytes());
     out.extend(bytes);
 }
@@ -186,13 +186,13 @@ pub(super) fn atom(out: &mut Vec<u8>, name: &str) {
     out.extend(name.as_bytes());
 }
 
-/// Appends the head of a list with so many items (not none); [`end_list`] follows them.
+/// Appends the head of a non-empty list of this length; [`end_list`] follows the items.
 pub(super) fn list(out: &mut Vec<u8>, items: u32) {
     out.push(tag::LIST);
     out.extend(items.to_be_bytes());
 }
 
-/// Appends what ends a list, which alone is the empty list.
+/// Appends the end of a list, which is also the empty list.
 pub(super) fn end_list(out: &mut Vec<u8>) {
     out.push(tag::NIL);
 }
@@ -219,7 +219,7 @@ pub(super) fn integer(out: &mut Vec<u8>, value: i128) {
     }
 }
 
-/// Appends an integer of any size; `digits` to the base of 256, the least first, no zero at the end.
+/// Appends an integer of any size; `digits` in base 256, least significant first, without a trailing zero.
 fn big(out: &mut Vec<u8>, is_negative: bool, digits: &[u8]) {
     match u8::try_from(digits.len()) {
         Ok(length) => out.extend([tag::SMALL_BIG, length]),
@@ -255,9 +255,9 @@ fn number(out: &mut Vec<u8>, text: &str) -> Result<(), TermError> {
     Ok(())
 }
 
-/// A decimal number (more than 38 digits, no leading zero) to the base of 256, the least first.
+/// Converts a decimal number (more than 38 digits, no leading zero) to base 256, least significant digit first.
 fn base_256(decimal: &str) -> Vec<u8> {
-    /// Decimal digits that are taken at a time.
+    /// Decimal digits per step.
     const STEP: usize = 9;
     let mut limbs: Vec<u32> = Vec::new();
     let first = match decimal.len() % STEP {
@@ -295,7 +295,7 @@ mod tests {
         Term::from_json(text, 100).unwrap().0
     }
 
-    /// Reads the format back, as far as [`Term`] writes it.
+    /// Decodes the subset of the format that [`Term`] writes.
     struct Decoder<'a>(&'a [u8]);
 
     impl Decoder<'_> {
@@ -415,7 +415,7 @@ mod tests {
         #[test]
         fn long_integers_have_the_right_digits(digits in "[1-9][0-9]{38,200}") {
             let bytes = base_256(&digits);
-            // Back to decimal, by long division.
+            // Converts back to decimal by long division.
             let mut rest = bytes.clone();
             let mut decimal = Vec::new();
             while !rest.is_empty() {

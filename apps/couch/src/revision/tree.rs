@@ -1,7 +1,8 @@
-//! The tree of a document's revisions.
+//! The revision tree of a document.
 //!
-//! A tree is the union of the ways it was told of: its nodes and the edges between them. A union does not depend on the
-//! order, so stores that were told the same ways hold the same tree and choose the same winner. Only stemming forgets.
+//! A tree is the union of the paths merged into it: their nodes and edges. A union does not depend on the order of
+//! merges. Stores that merged the same paths therefore have the same tree and choose the same winner. Only stemming
+//! removes revisions.
 
 use super::{History, Revision};
 use std::cmp::Reverse;
@@ -13,28 +14,29 @@ pub struct Node {
     pub revision: Revision,
     /// Whether it is a deletion.
     pub deleted: bool,
-    /// Where its body is kept beside the winner's; 0 when it is the winner, or its body is not kept.
+    /// The position of the body. 0 if the revision is the winner, or its body is not kept.
     pub body: u64,
 }
 
-/// A revision without a successor.
+/// A leaf revision.
 pub type Leaf<'a> = &'a Node;
 
-/// What became of a way that was merged into a tree.
+/// The result of merging a path into a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merge {
-    /// Its revision is a new leaf.
+    /// The revision is a new leaf.
     NewLeaf,
-    /// Its revision was known already.
+    /// The revision was already known.
     Known,
 }
 
-/// All that is known of a document's revisions: nodes in the order of their names, each once, and edges from a revision to
-/// the one before it.
+/// The known revisions of a document: nodes in the order of their names, each once, and edges from a revision to its
+/// parent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tree {
     pub(super) nodes: Vec<Node>,
-    /// Indexes of child and parent, in order. More than one parent takes two servers that say different things of one name.
+    /// Indexes of child and parent, in order. A node has several parents only if servers disagree about the parent of a
+    /// name.
     pub(super) edges: Vec<(u32, u32)>,
 }
 
@@ -44,29 +46,29 @@ impl Tree {
         &self.nodes
     }
 
-    /// A revision.
+    /// Returns a revision.
     pub fn get(&self, revision: &Revision) -> Option<&Node> {
         self.find(revision).ok().map(|index| &self.nodes[index])
     }
 
-    /// The same, to change where its body is.
+    /// Returns a revision, to change the position of its body.
     pub fn get_mut(&mut self, revision: &Revision) -> Option<&mut Node> {
         let index = self.find(revision).ok()?;
         Some(&mut self.nodes[index])
     }
 
-    /// All revisions, to change where their bodies are.
+    /// All revisions, to change the positions of their bodies.
     pub fn bodies_mut(&mut self) -> impl Iterator<Item = &mut u64> {
         self.nodes.iter_mut().map(|node| &mut node.body)
     }
 
-    /// Whether a revision is known and has no successor.
+    /// Whether a revision is known and is a leaf.
     pub fn is_leaf(&self, revision: &Revision) -> bool {
         self.find(revision)
             .is_ok_and(|index| !self.has_child()[index])
     }
 
-    /// The leaves, the winner first: not deleted, then the higher generation, then the higher hash.
+    /// The leaves, the winner first. The order is: not deleted, higher generation, higher hash.
     pub fn leaves(&self) -> Vec<Leaf<'_>> {
         let has_child = self.has_child();
         let mut leaves: Vec<_> = (self.nodes.iter().zip(has_child))
@@ -76,7 +78,7 @@ impl Tree {
         leaves
     }
 
-    /// The revision that a reader gets; none in an empty tree.
+    /// The winning revision. `None` in an empty tree.
     pub fn winner(&self) -> Option<Leaf<'_>> {
         // The common case needs no list: the last node of a history without branches.
         let last = self.nodes.last()?;
@@ -86,7 +88,7 @@ impl Tree {
         self.leaves().first().copied()
     }
 
-    /// The way to a revision; where it came from two, the one with the higher hash.
+    /// The path to a revision. Where a revision has several parents, it follows the one with the higher hash.
     pub fn history(&self, revision: &Revision) -> Option<History> {
         let mut index = self.find(revision).ok()?;
         let mut hashes = vec![revision.hash.clone()];
@@ -97,14 +99,14 @@ impl Tree {
         History::new(revision.generation, hashes).ok()
     }
 
-    /// The leaves that came of a revision: itself when it is one.
+    /// The leaves that descend from a revision; the revision itself if it is a leaf.
     pub fn leaves_after(&self, revision: &Revision) -> Vec<Leaf<'_>> {
         let Ok(start) = self.find(revision) else {
             return Vec::new();
         };
         let mut is_after = vec![false; self.nodes.len()];
         is_after[start] = true;
-        // A child's name comes after its parent's.
+        // The name of a child is greater than its parent's.
         for (child, parent) in &self.edges {
             is_after[*child as usize] |= is_after[*parent as usize];
         }
@@ -113,13 +115,13 @@ impl Tree {
         leaves
     }
 
-    /// Those of the revisions that are not in the tree.
+    /// Returns the revisions that are not in the tree.
     pub fn missing(&self, revisions: &[Revision]) -> Vec<Revision> {
         let is_missing = |revision: &&Revision| self.find(revision).is_err();
         revisions.iter().filter(is_missing).cloned().collect()
     }
 
-    /// The leaves that missing revisions may have come from: those of a lower generation than one of them.
+    /// The possible ancestors of missing revisions: leaves of a lower generation than one of them.
     pub fn possible_ancestors(&self, missing: &[Revision]) -> Vec<Revision> {
         let newest = missing.iter().map(|revision| revision.generation).max();
         let leaves = self.leaves().into_iter().map(|leaf| &leaf.revision);
@@ -129,7 +131,7 @@ impl Tree {
             .collect()
     }
 
-    /// Adds a way. Its newest revision is a new leaf unless it is known; `deleted` and `body` are that revision's.
+    /// Merges a path. Its newest revision becomes a leaf unless it is known; `deleted` and `body` are that revision's.
     pub fn merge(&mut self, history: &History, deleted: bool, body: u64) -> Merge {
         let mut merge = Merge::Known;
         let mut child: Option<Revision> = None;
@@ -191,7 +193,7 @@ impl Tree {
     }
 
     fn find(&self, revision: &Revision) -> Result<usize, usize> {
-        // What is looked for is the newest, mostly.
+        // The newest node is the most frequent match.
         if let Some(last) = self.nodes.last()
             && last.revision == *revision
         {
@@ -201,7 +203,7 @@ impl Tree {
             .binary_search_by(|node| node.revision.cmp(revision))
     }
 
-    /// Adds a node without edges; whether it is new.
+    /// Adds a node without edges. Returns whether it is new.
     fn add(&mut self, node: Node) -> bool {
         let Err(index) = self.find(&node.revision) else {
             return false;
@@ -247,7 +249,7 @@ impl Tree {
         has_child
     }
 
-    /// Whether each node follows from the one before it.
+    /// Whether each node is the child of the previous one.
     fn is_chain(&self) -> bool {
         let expected = 1..;
         self.edges
@@ -274,7 +276,7 @@ impl Tree {
     }
 }
 
-/// A node of a new document's only revision.
+/// Creates the tree of a new document with one revision.
 impl From<Node> for Tree {
     fn from(node: Node) -> Self {
         Tree {

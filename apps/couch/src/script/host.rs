@@ -18,7 +18,7 @@ const PROCESS_MEMORY_FACTOR: u64 = 4;
 
 /// Runs functions for the server whose pipes stdin and stdout are, until stdin ends. Each has so many bytes of heap.
 ///
-/// stdin is read by a thread of its own: it ends the process even while a function runs that never returns.
+/// A separate thread reads stdin. It ends the process even while a function runs that never returns.
 pub fn run(memory_bytes_max: usize) -> ExitCode {
     let (send, requests) = mpsc::channel();
     let worker = thread::Builder::new()
@@ -27,7 +27,7 @@ pub fn run(memory_bytes_max: usize) -> ExitCode {
     if worker.is_err() || confine(memory_bytes_max as u64).is_err() {
         return ExitCode::FAILURE;
     }
-    // That it is ready.
+    // Reports that the host is ready.
     if tell(Ok("null".to_owned())).is_err() {
         return ExitCode::FAILURE;
     }
@@ -37,13 +37,13 @@ pub fn run(memory_bytes_max: usize) -> ExitCode {
             break;
         }
     }
-    // Without waiting for the other thread.
+    // Exits without joining the other thread.
     std::process::exit(0)
 }
 
 /// Takes from this process what functions don't need, should one break out of QuickJS.
 fn confine(memory_bytes_max: u64) -> io::Result<()> {
-    // When memory runs out, the kernel is to end this process and not the server.
+    // If memory runs out, the kernel should end this process and not the server.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     close_inherited()?;
     let limits = [

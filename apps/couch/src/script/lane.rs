@@ -1,4 +1,4 @@
-//! How many processes run functions at the same time: bounded for each database, and for the server.
+//! Limits the number of processes that run functions, per database and for the server.
 //!
 //! A call begins in one of many places for calls that have just begun. When it turns slow it moves to one of the few places
 //! for slow calls, or is ended if all of them are taken. So functions that never return can't keep the others from beginning.
@@ -10,16 +10,16 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
-/// Whose functions they are. Calls of one owner don't wait for those of another.
+/// The owner of functions. Calls of one owner do not wait for those of another.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Owner {
     /// The database's own id.
     pub database: String,
-    /// What they are called for.
+    /// The purpose of the call.
     pub purpose: Purpose,
 }
 
-/// What functions are called for: writes don't wait for reads.
+/// The purpose of a call: writes do not wait for reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Purpose {
     /// To write documents: `validate_doc_update`.
@@ -80,9 +80,9 @@ impl Seat {
 #[derive(Debug)]
 pub struct Lane {
     places: Places,
-    /// How many are in `idle`.
+    /// The number of processes in `idle`.
     ready: Semaphore,
-    /// With when they became idle; the last one is used first.
+    /// The processes with the time since which they are idle; the last one is used first.
     idle: Mutex<Vec<(Instant, Process)>>,
 }
 
@@ -99,7 +99,7 @@ impl Lane {
     /// Waits for a place here and on the server.
     ///
     /// # Errors
-    /// When none becomes free in time.
+    /// If none becomes free in time.
     pub async fn seat(self: Arc<Self>, server: &Arc<Places>) -> Result<Seat, ScriptError> {
         let of = |places: &Places| {
             let begun = Arc::clone(&places.begun).acquire_owned();
@@ -156,7 +156,7 @@ impl Lane {
         let mut ended = 0;
         while let Ok(permit) = self.ready.try_acquire() {
             let mut idle = self.idle();
-            // The one that was used last is at the end.
+            // The most recently used one is last.
             let is_old = |(since, _): &(Instant, Process)| since.elapsed() >= for_at_least;
             if !idle.first().is_some_and(is_old) {
                 break;

@@ -1,4 +1,5 @@
-//! JavaScript of design documents, in QuickJS, in processes of their own: what does not return is killed with its process.
+//! Runs JavaScript of design documents in QuickJS, in separate processes: a function that does not return is killed
+//! with its process.
 //!
 //! [`Scripts`] is all that the server knows of it: it takes a [`Function`] and the documents it is to be called with. Behind
 //! it are processes that run the same program with a hidden subcommand ([`host`]), bound in number for each database and for

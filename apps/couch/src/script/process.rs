@@ -16,7 +16,7 @@ pub const SUBCOMMAND: &str = "script-host";
 /// Compiled functions in one process.
 const FUNCTIONS_MAX: usize = 16;
 
-/// A longer answer is none that a function may give.
+/// The maximum size of a function's answer.
 const ANSWER_BYTES_MAX: u32 = 1 << 20;
 
 /// A process that doesn't say that it is ready by then is no host.
@@ -32,12 +32,12 @@ pub struct Calls<'a> {
     pub method: Method,
     /// Arguments that are the same in all calls.
     pub shared: &'a [&'a str],
-    /// Those of each call, one call after another.
+    /// The other arguments, call by call.
     pub own: &'a [&'a str],
 }
 
 impl Calls<'_> {
-    /// How many there are.
+    /// The number of calls.
     pub fn count(&self) -> usize {
         self.own.len() / self.method.arguments().1
     }
@@ -94,7 +94,7 @@ impl Process {
     /// Starts one, whose functions have so many bytes of heap.
     ///
     /// # Errors
-    /// When the program can't be started, or is no script host.
+    /// If the program can't be started, or is no script host.
     pub async fn start(program: &Path, memory_bytes_max: usize) -> io::Result<Self> {
         let mut child = Command::new(program)
             .arg(SUBCOMMAND)
@@ -112,7 +112,7 @@ impl Process {
         let stdin = child.stdin.take().ok_or_else(pipe)?;
         let stdout = child.stdout.take().ok_or_else(pipe)?;
         let mut stdout = BufReader::new(stdout);
-        // What the start takes is not the first function's time.
+        // The start of the process does not count towards the first function's time limit.
         timeout(START_MAX, read_answer(&mut stdout)).await??;
         Ok(Process {
             child,
@@ -240,11 +240,11 @@ async fn read_answer(stdout: &mut BufReader<ChildStdout>) -> io::Result<Answer> 
     Ok(serde_json::from_slice(&text)?)
 }
 
-/// Lets others go first: what does not return would otherwise take its share of the processors from them.
+/// Lowers the priority: a function that does not return would otherwise slow down other processes.
 fn lower_priority(pid: Option<u32>) {
     let pid = pid.and_then(|pid| i32::try_from(pid).ok());
     if let Some(group) = pid.and_then(rustix::process::Pid::from_raw) {
-        // All its threads; it is a group by itself.
+        // This affects all threads: the process has its own process group.
         let _ = rustix::process::setpriority_pgrp(Some(group), NICE_MAX);
     }
 }

@@ -1,4 +1,4 @@
-//! One function in a QuickJS runtime of its own. It has no time limit: the server kills the process.
+//! A function in a separate QuickJS runtime. It has no time limit: the server kills the process.
 
 use super::wire::{Failure, Method};
 use rquickjs::function::Rest;
@@ -28,7 +28,7 @@ impl Script {
     /// Compiles `source`, a function expression of the design document `design` (JSON), with so many bytes of heap.
     ///
     /// # Errors
-    /// When it is no function, or compiling it takes too much memory.
+    /// If it is no function, or compiling it takes too much memory.
     pub fn new(source: &str, design: &str, memory_bytes_max: usize) -> Result<Self, Failure> {
         let start = |error: rquickjs::Error| Failure::Failed(error.to_string());
         let runtime = Runtime::new().map_err(start)?;
@@ -48,7 +48,7 @@ impl Script {
     /// Calls the function with JSON texts; its answer is JSON, too.
     ///
     /// # Errors
-    /// When the function throws, or takes too much memory.
+    /// If the function throws, or takes too much memory.
     pub fn call(&self, method: Method, arguments: &[&str]) -> Result<String, Failure> {
         let called = self.run(|ctx| {
             let callable: Object = ctx.globals().get(CALLABLE)?;

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 /// The settings of functions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptSettings {
-    /// What one function may use.
+    /// The limits of a function.
     pub limits: ScriptLimits,
     /// The program that is started as script host, with [`SUBCOMMAND`](super::SUBCOMMAND).
     pub program: PathBuf,
@@ -31,7 +31,7 @@ impl Default for ScriptSettings {
     }
 }
 
-/// A call that takes longer has lost its turn: it goes on with the lowest priority, if there is a place for it.
+/// A call that exceeds this time continues with the lowest priority, if a process is free for it.
 const SLOW_AFTER: Duration = Duration::from_millis(250);
 
 /// Places for calls that have just begun, and for slow ones: of one owner, and of all.
@@ -79,15 +79,15 @@ impl Scripts {
     /// Compiles a function, to see whether it can be.
     ///
     /// # Errors
-    /// When it can't.
+    /// If it can't.
     pub async fn compile(&self, owner: &Owner, function: &Function) -> Result<(), ScriptError> {
         self.emits(owner, function, &[]).await.map(drop)
     }
 
-    /// What a filter function says about each document; `request` is CouchDB's request object. All JSON.
+    /// Runs a filter function on each document; `request` is CouchDB's request object. All values are JSON.
     ///
     /// # Errors
-    /// When the function throws, or takes too much memory or time.
+    /// If the function throws, or takes too much memory or time.
     pub async fn filter(
         &self,
         owner: &Owner,
@@ -107,7 +107,7 @@ impl Scripts {
     /// Whether a map function emits anything for each document (JSON).
     ///
     /// # Errors
-    /// As [`Scripts::filter`].
+    /// Those of [`Scripts::filter`].
     pub async fn emits(
         &self,
         owner: &Owner,
@@ -299,7 +299,7 @@ impl Shared {
             Arc::strong_count(lane) > 1 || lane.idle_since().is_some()
         });
         if lanes.is_empty() {
-            // While nobody can get a lane: whoever does next begins anew.
+            // The lock is held: the next call for a lane starts the watch again.
             self.is_watched.store(false, Ordering::SeqCst);
         }
         lanes.is_empty()

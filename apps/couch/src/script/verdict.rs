@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What one function may use.
+/// The limits of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScriptLimits {
     /// The heap with the documents in it.
@@ -20,7 +20,7 @@ impl Default for ScriptLimits {
     }
 }
 
-/// What went wrong in a function of a design document.
+/// The error of a function of a design document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScriptError {
@@ -38,7 +38,7 @@ pub enum ScriptError {
     Busy,
 }
 
-/// What a validation function says about an update.
+/// The verdict of a validation function about an update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// It may be written.

@@ -1,4 +1,4 @@
-//! What the server and a script host say to each other, through the host's stdin and stdout.
+//! The protocol between the server and a script host, over the host's stdin and stdout.
 //!
 //! A message is a list of texts, each with its length before it. A request is a [`Head`], the function's source and design
 //! document when the host does not have them, and the arguments of the calls. The host answers with one message per call,
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::io::{self, Read, Write};
 
-/// How a function is called.
+/// The calling convention of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
@@ -49,7 +49,7 @@ pub struct Head {
     pub loads: bool,
     /// A function that is not called any more.
     pub forgets: Option<u32>,
-    /// How it is called.
+    /// The calling convention.
     pub method: Method,
 }
 
@@ -67,7 +67,7 @@ pub enum Failure {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Answer {
-    /// What the function returned.
+    /// The function's result.
     Value(Box<RawValue>),
     /// Why it did not.
     Failure(Failure),
@@ -76,7 +76,7 @@ pub enum Answer {
 /// Appends a message to a buffer.
 ///
 /// # Errors
-/// When a text has 4 GiB or more.
+/// If a text has 4 GiB or more.
 pub fn push(out: &mut Vec<u8>, texts: &[&str]) -> io::Result<()> {
     out.extend_from_slice(&length(texts.len())?);
     for text in texts {
@@ -89,7 +89,7 @@ pub fn push(out: &mut Vec<u8>, texts: &[&str]) -> io::Result<()> {
 /// Writes a message.
 ///
 /// # Errors
-/// When it can't be written.
+/// If it can't be written.
 pub fn write(mut to: impl Write, texts: &[&str]) -> io::Result<()> {
     let mut out = Vec::new();
     push(&mut out, texts)?;
@@ -100,7 +100,7 @@ pub fn write(mut to: impl Write, texts: &[&str]) -> io::Result<()> {
 /// Reads a message; none at the end.
 ///
 /// # Errors
-/// When it is cut off, or no message.
+/// If it is cut off, or no message.
 pub fn read(mut from: impl Read) -> io::Result<Option<Vec<String>>> {
     let mut number = [0; 4];
     match from.read_exact(&mut number) {

@@ -27,7 +27,7 @@ static PAGE: LazyLock<(String, HeaderValue)> = LazyLock::new(|| {
     (text, policy)
 });
 
-/// What is no page runs nothing.
+/// The policy for answers that are not pages: no scripts.
 const NOTHING: HeaderValue = HeaderValue::from_static("default-src 'none'; sandbox");
 
 /// The page and what it consists of.

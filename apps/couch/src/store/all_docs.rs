@@ -13,16 +13,16 @@ const PAGE_ROWS_MAX: usize = 1000;
 /// Bytes of documents after which a page ends.
 const PAGE_BYTES_MAX: usize = 1 << 20;
 
-/// What is asked of all documents. Ids are in the order of their bytes, as CouchDB has them in `_all_docs`.
+/// The parameters of `_all_docs`. Ids are in the order of their bytes, as in CouchDB.
 #[derive(Clone, Debug)]
 pub struct AllDocs {
-    /// The first id in the direction asked for; it need not exist.
+    /// The first id in the requested direction; it need not exist.
     pub start: Option<String>,
     /// The last.
     pub end: Option<String>,
     /// Whether the last itself belongs to it.
     pub inclusive_end: bool,
-    /// These and no others, in this order; ids that do not exist and those that are deleted have a row, too.
+    /// Only these ids, in this order; missing and deleted ids have a row, too.
     pub keys: Option<Vec<String>>,
     /// At most so many rows.
     pub limit: Option<usize>,
@@ -30,7 +30,7 @@ pub struct AllDocs {
     pub skip: usize,
     /// From the last to the first.
     pub descending: bool,
-    /// With the winning revision.
+    /// Only the winning revision.
     pub include_docs: Option<GetOptions>,
 }
 
@@ -49,14 +49,14 @@ impl Default for AllDocs {
     }
 }
 
-/// What is known of the document of a row.
+/// The document of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowValue {
     /// It is there.
     Present {
         /// Its winning revision.
         revision: Revision,
-        /// The document, when asked for.
+        /// The document, if requested.
         document: Option<Box<Document>>,
     },
     /// It was deleted (only with keys).
@@ -73,7 +73,7 @@ pub enum RowValue {
 pub struct AllDocsRow {
     /// The id.
     pub id: String,
-    /// What is known of it.
+    /// The document.
     pub value: RowValue,
 }
 
@@ -88,7 +88,7 @@ pub struct AllDocsPage {
     pub offset: Option<u64>,
     /// The sequence of the snapshot the page is from.
     pub update_seq: u64,
-    /// What is left of the question, when the page did not answer all of it. Every page is a snapshot of its own.
+    /// The query for the next page, if this page is incomplete. Every page is a separate snapshot.
     pub next: Option<AllDocs>,
 }
 

@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 /// The media type of an attachment that came without one.
 pub(crate) const DEFAULT_CONTENT_TYPE: &str = "application/octet-stream";
 
-/// How the bytes of an attachment are stored.
+/// The stored form of an attachment's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
-    /// As they were received.
+    /// Unchanged.
     Identity,
     /// Compressed, as CouchDB does with text, JSON, XML and JavaScript.
     Gzip,
 }
 
-/// What is known of an attachment's bytes once all have come.
+/// The properties of an attachment's bytes after the upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// MD5 of the stored bytes.
@@ -27,18 +27,18 @@ pub struct Facts {
     pub length: u64,
     /// Bytes as stored.
     pub stored_length: u64,
-    /// How they are stored.
+    /// The stored form.
     pub encoding: Encoding,
 }
 
-/// How an attachment comes with its document.
+/// The form in which an attachment is returned with its document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Nothing: `"stub":true`.
     Stub,
     /// All, decoded: `"data"` in base64.
     Inline(Bytes),
-    /// It comes after the document, as a part of its own: `"follows":true`.
+    /// It follows the document as a separate part: `"follows":true`.
     Follows,
 }
 
@@ -57,13 +57,13 @@ pub struct Attachment {
     pub length: u64,
     /// Bytes as stored.
     pub stored_length: u64,
-    /// How they are stored.
+    /// The stored form.
     pub encoding: Encoding,
     /// Whether `encoding` and `encoded_length` are shown.
     pub show_encoding: bool,
-    /// How it comes with the document.
+    /// The form in which it is returned with the document.
     pub content: Content,
-    /// Where the bytes are.
+    /// The location of the bytes.
     pub(crate) blob: i64,
 }
 
@@ -122,7 +122,7 @@ struct Shown<'a> {
     encoded_length: Option<u64>,
 }
 
-/// An attachment as it is kept with a body: the column `atts` is a JSON array of these.
+/// The stored form of an attachment in a body: the column `atts` is a JSON array of these.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub name: String,
@@ -154,7 +154,7 @@ impl Record {
         })
     }
 
-    /// As it is shown, with nothing of its bytes.
+    /// The attachment as a stub, without its bytes.
     pub fn into_attachment(self, show_encoding: bool) -> Attachment {
         Attachment {
             name: self.name,

@@ -8,7 +8,7 @@ use std::path::Path;
 /// Writes a copy of a database in a folder into a file that must not exist, also while another process has the folder open.
 ///
 /// # Errors
-/// When there is no such database, or the file exists or cannot be written.
+/// If there is no such database, or the file exists or cannot be written.
 pub fn backup(folder: &Path, name: &str, path: &Path) -> Result<()> {
     let file = super::databases::file_of(folder, name);
     if !super::is_database_name(name) || !file.exists() {

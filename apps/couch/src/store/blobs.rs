@@ -165,7 +165,7 @@ pub fn remove_unused(connection: &Connection, pins: &Pins) -> Result<bool> {
              (SELECT id FROM chunks WHERE id >= ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3)",
         )?;
         let deleted = chunks.execute((first, end, DELETED_MAX as i64))?;
-        // Whoever stores the same meanwhile begins anew.
+        // A concurrent upload of the same bytes starts again.
         let whole = (deleted as u64) < DELETED_MAX;
         let sql = match whole {
             true => "DELETE FROM blobs WHERE id = ?1",

@@ -46,7 +46,7 @@ impl Shared {
         })
     }
 
-    /// What drafts would make of their documents: of as many as have so many bytes together, and of at least one.
+    /// Returns the proposals of drafts: as many as fit a number of bytes together, and at least one.
     pub fn propose(
         &self,
         drafts: &[Draft],
@@ -109,7 +109,7 @@ fn outcome(progress: Progress) -> Outcome {
     }
 }
 
-/// Checks an edit, and compresses its attachments: on the caller's thread, not the one that writes.
+/// Checks an edit and compresses its attachments, on the caller's thread and not on the writing thread.
 ///
 /// # Errors
 /// Why it is none.

@@ -1,4 +1,4 @@
-//! What has changed since a sequence.
+//! The changes after a sequence.
 
 use super::row::{self, HEAD, Head, WHOLE};
 use super::state::{State, number};
@@ -26,7 +26,7 @@ pub enum Style {
     AllDocs,
 }
 
-/// What is asked of the changes.
+/// The parameters of a query for changes.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     /// Only later changes than this sequence.
@@ -43,7 +43,7 @@ pub struct Changes {
     pub doc_ids: Option<Vec<String>>,
     /// Only design documents.
     pub design_only: bool,
-    /// With the winning revision.
+    /// Only the winning revision.
     pub include_docs: Option<GetOptions>,
 }
 
@@ -58,7 +58,7 @@ pub struct Change {
     pub revisions: Vec<Revision>,
     /// Whether the winner is a deletion.
     pub deleted: bool,
-    /// The winner, when asked for.
+    /// The winning document, if requested.
     pub document: Option<Document>,
 }
 
@@ -72,7 +72,7 @@ pub struct ChangesPage {
     pub last_seq: u64,
     /// Whether there was nothing more; with a limit that was reached, false.
     pub is_last: bool,
-    /// How many changes come after `last_seq`: exact up to 10,000, above that not too few. Descending: 0.
+    /// The number of changes after `last_seq`: exact up to 10,000, above that an upper bound. Descending: 0.
     pub pending: u64,
 }
 
@@ -147,7 +147,7 @@ impl<'a, 'f> Page<'a, 'f> {
             true => "AND id >= ?3 AND id < ?4",
             false => "",
         };
-        // In the order of the table, whatever the index might offer.
+        // Read in the order of the table, even if an index would fit.
         let sql = format!(
             "SELECT {columns} FROM docs NOT INDEXED WHERE seq > ?1 AND seq < ?2 {design} ORDER BY seq {order}"
         );
@@ -203,7 +203,7 @@ impl<'a, 'f> Page<'a, 'f> {
         Ok(self.given)
     }
 
-    /// Takes a row; false when the page is full without it.
+    /// Adds a row. Returns false if the page is full without it.
     fn row(&mut self, connection: &Connection, row: &Row<'_>) -> Result<bool> {
         let limit = self.question.limit.unwrap_or(PAGE_CHANGES_MAX);
         let is_full = self.given.changes.len() >= limit.min(PAGE_CHANGES_MAX)
@@ -257,11 +257,11 @@ impl<'a, 'f> Page<'a, 'f> {
     }
 }
 
-/// How many documents have changed after `last_seq`.
+/// Returns the number of documents changed after `last_seq`.
 fn pending(connection: &Connection, state: &State, last_seq: u64) -> Result<u64> {
     let documents = state.doc_count + state.deleted_count;
     let at_most = state.update_seq.saturating_sub(last_seq).min(documents);
-    // Where each sequence is still a document's last change, the sequences are the count.
+    // If every sequence is still a document's last change, the difference of sequences is the count.
     if documents == state.update_seq || at_most > PENDING_COUNTED_MAX {
         return Ok(at_most);
     }

@@ -23,7 +23,7 @@ use tokio::sync::watch;
 #[derive(Clone)]
 pub struct Database(Arc<Shared>);
 
-/// For each document that was asked for, the revisions that are missing and the leaves they may have come from.
+/// The missing revisions of each requested document, and their possible ancestors.
 pub type RevisionsDiff = BTreeMap<String, (Vec<Revision>, Vec<Revision>)>;
 
 impl Database {
@@ -61,7 +61,7 @@ impl Database {
         &self.0.uuid
     }
 
-    /// How large things may be.
+    /// The size limits.
     pub fn limits(&self) -> Limits {
         self.0.settings.limits
     }
@@ -69,7 +69,7 @@ impl Database {
     /// Its numbers.
     ///
     /// # Errors
-    /// When SQLite refuses.
+    /// If SQLite refuses.
     pub fn info(&self) -> Result<Info> {
         self.0.info()
     }
@@ -83,7 +83,7 @@ impl Database {
     /// The sequence of the last change of a design document: what was made of them is good as long as this stays.
     ///
     /// # Errors
-    /// When SQLite refuses.
+    /// If SQLite refuses.
     pub fn design_seq(&self) -> Result<u64> {
         self.read(|connection| Ok(State::read(connection)?.design_seq))
     }
@@ -107,7 +107,7 @@ impl Database {
     /// Reads some revisions of a document, or (with none given) all its leaves, deletions too.
     ///
     /// # Errors
-    /// When SQLite refuses. A document that does not exist has no leaves.
+    /// If SQLite refuses. A document that does not exist has no leaves.
     pub fn open_revs(
         &self,
         id: &str,
@@ -157,7 +157,7 @@ impl Database {
     /// one. None for a draft about which nobody is to be asked.
     ///
     /// # Errors
-    /// When SQLite refuses.
+    /// If SQLite refuses.
     pub fn propose(
         &self,
         drafts: &[Draft],
@@ -176,7 +176,7 @@ impl Database {
     /// Which of these revisions are not here. Documents with none missing are left out.
     ///
     /// # Errors
-    /// When SQLite refuses.
+    /// If SQLite refuses.
     pub fn revs_diff(&self, revisions: &BTreeMap<String, Vec<Revision>>) -> Result<RevisionsDiff> {
         self.0.readers.read_snapshot(|connection| {
             let mut diff = RevisionsDiff::new();
@@ -202,7 +202,7 @@ impl Database {
     /// documents.
     ///
     /// # Errors
-    /// When SQLite refuses, or the filter does.
+    /// If SQLite refuses, or the filter does.
     pub fn changes(
         &self,
         question: &Changes,
@@ -216,7 +216,7 @@ impl Database {
     /// All documents, in the order of their ids.
     ///
     /// # Errors
-    /// When SQLite refuses.
+    /// If SQLite refuses.
     pub fn all_docs(&self, question: &AllDocs) -> Result<AllDocsPage> {
         self.0
             .readers
@@ -244,7 +244,7 @@ impl Database {
     /// The local documents, in the order of their ids, from `start` on.
     ///
     /// # Errors
-    /// When SQLite refuses.
+    /// If SQLite refuses.
     pub fn local_docs(&self, start: Option<&str>, limit: usize) -> Result<Vec<LocalDocument>> {
         self.read(|connection| local::list(connection, start.unwrap_or(id::LOCAL), limit))
     }
@@ -258,7 +258,7 @@ impl Database {
     /// Begins to read an attachment of a document that was read.
     ///
     /// # Errors
-    /// When its bytes are gone: the document was compacted since.
+    /// If the bytes were removed by a compaction.
     pub fn attachment(&self, attachment: &Attachment) -> Result<AttachmentReader> {
         let pin = self.0.pins.pin(attachment.blob);
         match self.read(|connection| blobs::exists(connection, attachment.blob))? {
@@ -271,10 +271,10 @@ impl Database {
         }
     }
 
-    /// How many revisions of each branch are remembered by name.
+    /// The revision limit: the number of revisions kept per branch.
     ///
     /// # Errors
-    /// When SQLite refuses.
+    /// If SQLite refuses.
     pub fn revs_limit(&self) -> Result<u64> {
         self.read(|connection| Ok(State::read(connection)?.revs_limit))
     }
@@ -293,7 +293,7 @@ impl Database {
     /// A text kept with the database, such as `security`.
     ///
     /// # Errors
-    /// When SQLite refuses.
+    /// If SQLite refuses.
     pub fn property(&self, name: &str) -> Result<Option<String>> {
         self.read(|connection| {
             let sql = "SELECT value FROM properties WHERE name = ?1";
@@ -316,7 +316,7 @@ impl Database {
     /// false when a compaction is running already.
     ///
     /// # Errors
-    /// When SQLite refuses.
+    /// If SQLite refuses.
     ///
     /// # Panics
     /// Inside an asynchronous task.
@@ -328,7 +328,7 @@ impl Database {
     /// it is done; the copy is complete or not there.
     ///
     /// # Errors
-    /// When the file exists or cannot be written.
+    /// If the file exists or cannot be written.
     pub fn backup(&self, path: &Path) -> Result<()> {
         self.0
             .readers
@@ -346,10 +346,10 @@ impl Database {
             .read_snapshot(|connection| find::find(connection, query))
     }
 
-    /// Says how a query would be answered.
+    /// Returns the plan of a query.
     ///
     /// # Errors
-    /// As [`Database::find`].
+    /// Those of [`Database::find`].
     pub fn explain(&self, query: &FindQuery) -> Result<Explanation> {
         self.0
             .readers
@@ -359,7 +359,7 @@ impl Database {
     /// The indexes, `_all_docs` first.
     ///
     /// # Errors
-    /// When SQLite refuses.
+    /// If SQLite refuses.
     pub fn indexes(&self) -> Result<Vec<Index>> {
         self.read(indexes::indexes)
     }

@@ -16,13 +16,13 @@ use tokio::sync::broadcast;
 /// Bytes of the longest name, as CouchDB has it.
 const NAME_BYTES_MAX: usize = 238;
 
-/// How files of databases end.
+/// The suffix of database files.
 const ENDING: &str = ".sqlite";
 
-/// How the empty files end that tell of databases there were.
+/// The suffix of the empty files that mark deleted databases.
 const DELETED_ENDING: &str = ".deleted";
 
-/// What SQLite puts beside a file.
+/// The suffixes of SQLite's companion files.
 const BESIDE: &[&str] = &["", "-wal", "-shm", "-journal"];
 
 /// Databases whose names begin with an underscore.
@@ -44,7 +44,7 @@ struct Folder {
     _lock: File,
 }
 
-/// How long a folder's lock is waited for, and the pause between two attempts.
+/// The timeout for the lock of a folder, and the pause between two attempts.
 const LOCK_WAIT_MAX: Duration = Duration::from_secs(1);
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
@@ -89,7 +89,7 @@ impl Databases {
     /// Opens a folder, and makes it if there is none. One process at a time has it.
     ///
     /// # Errors
-    /// When it cannot be made, read, or is in use.
+    /// If it cannot be made, read, or is in use.
     pub fn open(folder: impl AsRef<Path>, settings: Settings) -> Result<Self> {
         let path = folder.as_ref().to_owned();
         private::create_folder(&path).map_err(|error| Error::io(&path, error))?;
@@ -129,7 +129,7 @@ impl Databases {
     /// Creates a database.
     ///
     /// # Errors
-    /// When the name is none, or taken.
+    /// If the name is none, or taken.
     pub fn create(&self, name: &str) -> Result<Database> {
         if !is_database_name(name) {
             return Err(Error::IllegalDatabaseName(name.to_owned()));
@@ -157,7 +157,7 @@ impl Databases {
     /// The database of that name.
     ///
     /// # Errors
-    /// When there is none, or its file is damaged.
+    /// If there is none, or its file is damaged.
     pub fn get(&self, name: &str) -> Result<Database> {
         let mut open = self.0.lock();
         open.uses += 1;
@@ -175,7 +175,7 @@ impl Databases {
     /// Deletes a database: its handles answer [`Error::Closed`] from then on.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is none.
     pub fn delete(&self, name: &str) -> Result<()> {
         let mut open = self.0.lock();
         let path = self.0.file(name);
@@ -198,22 +198,22 @@ impl Databases {
     /// The names, in the order of their bytes.
     ///
     /// # Errors
-    /// When the folder cannot be read.
+    /// If the folder cannot be read.
     pub fn names(&self) -> Result<Vec<String>> {
         self.0.names(ENDING)
     }
 
-    /// The names of databases that were deleted and not made anew, in the order of their bytes.
+    /// Returns the names of databases that were deleted and not created again, in the order of their bytes.
     ///
     /// # Errors
-    /// When the folder cannot be read.
+    /// If the folder cannot be read.
     pub fn deleted_names(&self) -> Result<Vec<String>> {
         let mut names = self.0.names(DELETED_ENDING)?;
         names.retain(|name| !self.0.file(name).exists());
         Ok(names)
     }
 
-    /// Returns a receiver of created, deleted and updated databases. A slow receiver misses events and is told so.
+    /// Returns a receiver of created, deleted and updated databases. A slow receiver misses events and gets an error.
     pub fn events(&self) -> broadcast::Receiver<DatabaseEvent> {
         self.0.events.subscribe()
     }

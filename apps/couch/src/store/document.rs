@@ -1,4 +1,4 @@
-//! A document as it is read.
+//! The result of reading a document.
 
 use super::Attachment;
 use crate::json;
@@ -25,12 +25,12 @@ pub struct RevisionInfo {
     pub status: RevisionStatus,
 }
 
-/// The leaves beside the one that was read.
+/// The other leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conflicts {
-    /// Those not deleted, the would-be winner first; shown when asked for and not empty.
+    /// The leaves that are not deleted, in the order of winning; shown if requested and not empty.
     pub conflicts: Vec<Revision>,
-    /// Those deleted; shown when asked for and not empty.
+    /// The deleted leaves; shown if requested and not empty.
     pub deleted_conflicts: Vec<Revision>,
 }
 
@@ -47,18 +47,18 @@ pub struct Document {
     pub body: String,
     /// The attachments, in the order they were given.
     pub attachments: Vec<Attachment>,
-    /// The way to the revision, when asked for.
+    /// The path to the revision, if requested.
     pub history: Option<History>,
-    /// The revisions on that way and what is left of them, newest first; empty when not asked for.
+    /// The revisions on the path with their availability, newest first; empty if not requested.
     pub revisions_info: Vec<RevisionInfo>,
-    /// The other leaves, when asked for.
+    /// The other leaves, if requested.
     pub conflicts: Conflicts,
-    /// The sequence of the document's last change, when asked for.
+    /// The sequence of the document's last change, if requested.
     pub local_seq: Option<u64>,
 }
 
 impl Document {
-    /// Appends the document as CouchDB writes it: `_id`, `_rev`, the body, then what was asked for.
+    /// Appends the document in CouchDB's format: `_id`, `_rev`, the body, then the requested members.
     pub fn write_json(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"_id\":");
         json::write_string(out, &self.id);

@@ -6,7 +6,7 @@ use super::{Attachment, Result};
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// Reads an attachment's stored bytes piece by piece; what it reads stays, whatever happens to the document meanwhile.
+/// Reads an attachment's stored bytes in pieces. The bytes are kept until the end, even if the document changes.
 #[derive(Debug)]
 pub struct AttachmentReader {
     shared: Arc<Shared>,
@@ -26,7 +26,7 @@ impl AttachmentReader {
     /// At most `bytes_max` of the *stored* bytes from `offset` on (and at most 1 MiB); empty at the end. Short and bounded.
     ///
     /// # Errors
-    /// When SQLite refuses, or the database was closed.
+    /// If SQLite refuses, or the database was closed.
     pub fn read(&self, offset: u64, bytes_max: usize) -> Result<Bytes> {
         let left = self.attachment.stored_length.saturating_sub(offset);
         let count = (bytes_max.min(1 << 20) as u64).min(left) as usize;

@@ -1,4 +1,4 @@
-//! A document as it is received.
+//! A document as received from a client.
 
 use super::attachment::DEFAULT_CONTENT_TYPE;
 use super::{Document, Encoding, Error, Limits, Result, StoredContent};
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 /// The bytes of an attachment that comes with an edit.
 #[derive(Clone, Debug)]
 pub enum NewContent {
-    /// Those that the revision before it has under the same name.
+    /// The attachments of the parent with the same names.
     Stub {
         /// The generation they came with; checked when given.
         revpos: Option<u64>,
@@ -30,7 +30,7 @@ pub enum NewContent {
     Follows {
         /// Bytes that follow, as announced.
         length: Option<u64>,
-        /// How they are encoded.
+        /// The encoding.
         encoding: Encoding,
         /// MD5 of the bytes as they follow, checked when given.
         md5: Option<[u8; 16]>,
@@ -81,7 +81,7 @@ impl Edit {
     /// last counts.
     ///
     /// # Errors
-    /// When it is no JSON object, is larger or deeper than the limits, has an unknown member with an underscore, or one of
+    /// If it is no JSON object, is larger or deeper than the limits, has an unknown member with an underscore, or one of
     /// the wrong type.
     pub fn from_json(json: &str, limits: &Limits) -> Result<Edit> {
         let mut reader = Reader::new(json, limits.depth_max);
@@ -143,7 +143,7 @@ impl Edit {
     /// The edit that keeps a document as it was read, attachments as stubs: to change some attachments and nothing else.
     ///
     /// # Errors
-    /// When the body is none that [`Edit::from_json`] gave.
+    /// If the body is none that [`Edit::from_json`] gave.
     pub fn of(document: &Document) -> Result<Edit> {
         let stubs = document.attachments.iter().map(|attachment| NewAttachment {
             name: attachment.name.clone(),
@@ -163,7 +163,7 @@ impl Edit {
         })
     }
 
-    /// Gives it an attachment, first in the order as CouchDB has it, in the place of the one with the same name.
+    /// Adds an attachment at the start, as CouchDB does. It replaces one with the same name.
     pub fn attach(&mut self, attachment: NewAttachment) {
         self.attachments
             .retain(|other| other.name != attachment.name);
@@ -185,7 +185,7 @@ const KEPT: &[&str] = &[
     "_replication_stats",
 ];
 
-/// What a server says and a client sends back.
+/// Members that a server sends and a client returns unchanged.
 const IGNORED: &[&str] = &[
     "_conflicts",
     "_deleted_conflicts",
@@ -193,7 +193,7 @@ const IGNORED: &[&str] = &[
     "_revs_info",
 ];
 
-/// What the members with an underscore say.
+/// The values of the members with an underscore.
 #[derive(Default)]
 struct Special {
     id: Option<String>,

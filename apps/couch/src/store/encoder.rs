@@ -1,4 +1,4 @@
-//! What an attachment's bytes become on their way into the store.
+//! Compresses and hashes the bytes of an attachment.
 //!
 //! CouchDB compresses what compresses well, with zlib at level 8, and names the revision by the MD5 of what it stored. The
 //! same edit is the same revision here only if the same bytes come out: hence zlib itself and no other deflate.
@@ -9,7 +9,7 @@ use md5::{Digest, Md5};
 use sha2::Sha256;
 use std::io::{self, Write};
 
-/// The media types that CouchDB compresses (`compressible_types`), those that end with `/` with all below.
+/// The media types that CouchDB compresses (`compressible_types`); a type that ends with `/` includes all its subtypes.
 const COMPRESSIBLE: &[&str] = &[
     "text/",
     "application/javascript",
@@ -20,7 +20,7 @@ const COMPRESSIBLE: &[&str] = &[
 /// CouchDB's `compression_level`.
 const LEVEL: u32 = 8;
 
-/// What gzip calls Unix, as zlib does there.
+/// The code for Unix in a gzip header, as zlib writes it there.
 const UNIX: u8 = 3;
 
 /// Whether attachments of this type are compressed.
@@ -182,7 +182,7 @@ impl Encoder {
     }
 }
 
-/// What compressed bytes say.
+/// Decompresses bytes.
 pub fn decompress(stored: &[u8]) -> Result<Vec<u8>> {
     let mut decoder = GzDecoder::new(Vec::new());
     decoder.write_all(stored).map_err(not_gzip)?;

@@ -77,7 +77,7 @@ pub enum Error {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         what: String,
     },
     /// The write failed within: a fault of the server.
@@ -91,7 +91,7 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The error message.
         error: Arc<std::io::Error>,
     },
 }

@@ -1,6 +1,6 @@
-//! What happens to databases.
+//! Events of databases.
 
-/// What happened to a database.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// It was created.
@@ -11,11 +11,11 @@ pub enum Event {
     Deleted,
 }
 
-/// What happened to which database.
+/// An event of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatabaseEvent {
     /// Its name.
     pub name: String,
-    /// What happened.
+    /// The kind.
     pub event: Event,
 }

@@ -5,7 +5,7 @@ use crate::mango::{FindQuery, Index, Plan, why_not};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-/// How a query would be answered, as `_explain` shows it.
+/// The plan of a query in the format of `_explain`.
 pub type Explanation = Value;
 
 /// Explains a query.

@@ -14,16 +14,16 @@ use std::time::Instant;
 /// Documents looked at for each that is given, above which a better index is advised.
 const SCAN_WARNING_RATIO: u64 = 10;
 
-/// What a query found.
+/// The result of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FindPage {
-    /// The documents, each as a JSON object, with only the fields that were asked for.
+    /// The documents, each as a JSON object with the requested fields.
     pub docs: Vec<String>,
-    /// Where the next page begins.
+    /// The start of the next page.
     pub bookmark: String,
     /// A warning for the client, such as that no index was usable.
     pub warning: Option<String>,
-    /// What it cost, when asked for.
+    /// The execution statistics, if requested.
     pub execution_stats: Option<Value>,
 }
 
@@ -52,7 +52,7 @@ impl FindPage {
     }
 }
 
-/// Where a page ended.
+/// The end of a page.
 #[derive(Serialize, Deserialize)]
 struct Bookmark {
     /// The SQLite index; none for all documents by id.
@@ -179,7 +179,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The document, or its fields that were asked for.
+    /// The document, or its requested fields.
     fn shown(&self, document: &Document) -> Result<String> {
         let whole = document.to_json();
         if self.query.fields.is_empty() {
@@ -284,7 +284,7 @@ fn by_index(
     (sql, parameters)
 }
 
-/// What is right after a key.
+/// Returns the smallest key after a key.
 fn beyond_key(key: &[u8]) -> Vec<u8> {
     let mut beyond = key.to_vec();
     beyond.push(0);

@@ -2,10 +2,10 @@
 
 use super::Limits;
 
-/// What the ids of documents that are not replicated begin with.
+/// The prefix of local documents, which are not replicated.
 pub const LOCAL: &str = "_local/";
 
-/// What the ids of design documents begin with.
+/// The prefix of design documents.
 pub const DESIGN: &str = "_design/";
 
 /// Follows after every id that begins with [`DESIGN`].
@@ -14,7 +14,7 @@ pub const DESIGN_END: &str = "_design0";
 /// Whether a text may be a document's id; the error is CouchDB's.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the id.
 pub fn check(id: &str, limits: &Limits) -> Result<(), &'static str> {
     match id {
         "" => Err("Document id must not be empty"),

@@ -1,4 +1,4 @@
-//! How large a database is.
+//! The size of a database.
 
 use super::Result;
 use super::shared::Shared;
@@ -21,7 +21,7 @@ pub struct Info {
     pub purge_seq: u64,
     /// When it was created, in microseconds since 1970: tells a database from an earlier one of the same name.
     pub created_microseconds: u64,
-    /// A name of its own that no other database has, 32 hexadecimal digits.
+    /// The unique id of the database, 32 hexadecimal digits.
     pub uuid: String,
     /// Bytes of its file and of the log beside it.
     pub file_bytes: u64,

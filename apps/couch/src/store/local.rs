@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 pub struct LocalDocument {
     /// Its id, with `_local/`.
     pub id: String,
-    /// How often it was written: `_rev` is `0-` and this.
+    /// The number of writes, which is the hash part of `_rev`: `0-N`.
     pub writes: u64,
     /// The body: a JSON object without members that begin with an underscore.
     pub body: String,
@@ -58,7 +58,7 @@ pub fn list(connection: &Connection, start: &str, limit: usize) -> Result<Vec<Lo
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Writes or deletes a document, whatever was there before. A deletion has the revision `0-0`.
+/// Writes or deletes a document without a check of its revision. A deletion has the revision `0-0`.
 pub fn write(connection: &Connection, id: &str, body: &str, deleted: bool) -> Result<Written> {
     let writes = if deleted {
         delete(connection, id)?;

@@ -12,7 +12,7 @@ pub enum AttachmentOption {
     Inline,
     /// All, as parts that follow the JSON.
     Follow,
-    /// Those that came after these revisions, in the JSON (`atts_since`).
+    /// Include the bytes of attachments added after these revisions (`atts_since`).
     InlineSince(Vec<Revision>),
     /// The same, as parts that follow.
     FollowSince(Vec<Revision>),
@@ -25,18 +25,18 @@ pub struct GetOptions {
     pub revision: Option<Revision>,
     /// Instead of the revision, the leaf that came of it.
     pub latest: bool,
-    /// With the way to the revision.
+    /// Include the path to the revision.
     pub revs: bool,
-    /// With what is left of each revision on the way.
+    /// Include the availability of each revision on the path.
     pub revs_info: bool,
-    /// With the other leaves.
+    /// Include the other leaves.
     pub conflicts: bool,
-    /// With the other leaves that are deletions.
+    /// Include the other deleted leaves.
     pub deleted_conflicts: bool,
-    /// With the sequence of the last change.
+    /// Include the sequence of the last change.
     pub local_seq: bool,
     /// Which attachments come with their bytes.
     pub attachments: AttachmentOption,
-    /// With how attachments are stored (`encoding`, `encoded_length`).
+    /// Include the stored encoding of attachments (`encoding`, `encoded_length`).
     pub att_encoding_info: bool,
 }

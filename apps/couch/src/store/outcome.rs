@@ -1,8 +1,8 @@
-//! What became of an edit.
+//! The results of edits.
 
 use crate::revision::Revision;
 
-/// What became of an edit that was accepted.
+/// The result of an accepted edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The document.
@@ -49,14 +49,14 @@ pub enum Refusal {
     Busy(String),
 }
 
-/// What became of one edit.
+/// The result of an edit.
 pub type Outcome = Result<Written, Refusal>;
 
-/// What an edit says of its revision.
+/// The meaning of an edit's revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// What it was made from.
+    /// The revision is the parent of the new one.
     New,
-    /// What it is, made elsewhere.
+    /// The revision is the new one, made by another server.
     Replicated,
 }

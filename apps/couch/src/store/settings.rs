@@ -11,7 +11,7 @@ pub enum Synchronous {
     Relaxed,
 }
 
-/// How large things may be; what is larger is refused, never cut.
+/// Size limits. Larger input is refused, never truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of a document's body without attachments.
@@ -39,12 +39,12 @@ impl Default for Limits {
     }
 }
 
-/// How databases are opened.
+/// Settings for opening databases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// When a write counts as done.
     pub synchronous: Synchronous,
-    /// How large things may be.
+    /// The size limits.
     pub limits: Limits,
     /// Connections a database reads through at the same time; further readers wait for one.
     pub readers_max: usize,

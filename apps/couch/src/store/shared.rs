@@ -41,7 +41,7 @@ impl Shared {
     ) -> Result<Self> {
         let connection = schema::open_writer(path, &settings)?;
         let pins = Pins::default();
-        // What was uploaded when the last process ended, and never used.
+        // Remove unused uploads of an earlier process.
         while blobs::remove_unused(&connection, &pins)? {}
         let seq = State::read(&connection)?.update_seq;
         let uuid = connection.query_row("SELECT uuid FROM state", [], |row| row.get(0))?;

@@ -77,7 +77,7 @@ pub enum Count {
     Out,
 }
 
-/// A count or sequence of a row; a file that has a negative one is damaged.
+/// Reads a count or sequence. A negative one means a damaged file.
 pub fn number(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
     let value: i64 = row.get(index)?;
     u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, value))

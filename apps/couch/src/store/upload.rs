@@ -14,7 +14,7 @@ const WRITTEN_BYTES: usize = 16 * CHUNK_BYTES;
 /// an edit that has them, the space is used again.
 #[derive(Clone, Debug)]
 pub struct StoredContent {
-    /// What is known of them.
+    /// The properties of the uploaded bytes.
     pub facts: Facts,
     pin: Arc<Pin>,
 }
@@ -67,7 +67,7 @@ impl Upload {
     /// Adds a piece.
     ///
     /// # Errors
-    /// When it gets larger than the limit, the disk is full, or bytes that were said to be compressed are not.
+    /// If it gets larger than the limit, the disk is full, or bytes that were said to be compressed are not.
     pub async fn write(&mut self, piece: Bytes) -> Result<()> {
         self.encoder.write(&piece)?;
         let max = self.shared.settings.limits.attachment_bytes_max;
@@ -112,7 +112,7 @@ impl Upload {
     /// Ends it, durable.
     ///
     /// # Errors
-    /// As [`Upload::write`]; [`Error::BadRequest`] when the bytes as received have another MD5 than `received_md5`.
+    /// Those of [`Upload::write`]; [`Error::BadRequest`] if the MD5 of the received bytes differs from `received_md5`.
     pub async fn finish(self, received_md5: Option<[u8; 16]>) -> Result<StoredContent> {
         let encoded = self.encoder.finish()?;
         if received_md5.is_some_and(|given| given != encoded.received_md5) {

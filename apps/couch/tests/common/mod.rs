@@ -1,4 +1,4 @@
-//! What the tests of the store share.
+//! Functions shared by the tests of the store.
 
 #![allow(dead_code)] // Each test uses some of it.
 

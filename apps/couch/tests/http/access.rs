@@ -1,4 +1,4 @@
-//! Who may ask what, and from where.
+//! Access rights by client and address.
 
 use crate::client::Running;
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -182,7 +182,7 @@ async fn without_an_admin_other_names_of_this_machine_are_nobodys() {
         .send()
         .await;
     assert_eq!(asked.header("access-control-allow-origin"), "");
-    // What a page may send without asking first is never taken for JSON.
+    // A request that a page may send without a CORS preflight is never parsed as JSON.
     let simple = server
         .ask("POST", "/_replicate")
         .body("text/plain", "{}")
@@ -222,7 +222,7 @@ async fn the_status_page_runs_its_own_script_and_nothing_that_is_stored() {
         assert_eq!(sources(&policy, directive), format!("'sha256-{hash}'"));
         assert_eq!(page.text().matches(&format!("<{element}")).count(), 1);
     }
-    // What is stored is sandboxed, whatever it says it is, whole, in part, or not at all.
+    // Stored content is sandboxed, whatever its media type, in full and partial answers.
     server.database("db", &json!([])).await;
     for (id, content_type) in [
         ("script", "text/javascript"),

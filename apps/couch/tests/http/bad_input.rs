@@ -1,4 +1,4 @@
-//! What nobody should send, and what becomes of the server when somebody does.
+//! Invalid requests, and the server's behaviour afterwards.
 
 use crate::client::{Running, until};
 use inorder_couch::auth::Auth;

@@ -22,7 +22,7 @@ const METHODS: &[&str] = &[
 /// Sizes of bodies: what comes with the head, what doesn't, and what the server doesn't read for nothing.
 const SIZES: &[usize] = &[0, 30, 100_000, 1_500_000];
 
-/// What is wrong with a request, apart from its method.
+/// The fault of a request, apart from its method.
 const WRONGS: &[Wrong] = &[
     Wrong {
         name: "no password",
@@ -57,12 +57,12 @@ struct Wrong {
     query: &'static str,
 }
 
-/// How a body comes.
+/// The transfer of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Framing {
     Length,
     Chunked,
-    /// With a length, once the server has asked for it.
+    /// With a length, after `100 Continue`.
     Expected,
 }
 
@@ -274,7 +274,7 @@ async fn an_early_answer_leaves_a_connection_that_can_be_used_or_says_so() {
     let (mut turn, mut group) = (0, 0);
     for path in paths() {
         for method in METHODS {
-            // With a password that would be no error.
+            // With a password this would be no error.
             if matches!((*method, path.as_str()), ("DELETE", "/db" | "/db/")) {
                 continue;
             }
@@ -282,7 +282,7 @@ async fn an_early_answer_leaves_a_connection_that_can_be_used_or_says_so() {
                 group += 1;
                 for (at, framing) in FRAMINGS.iter().enumerate() {
                     turn += 1;
-                    // Of the four sizes three, others for the next method.
+                    // Three of the four sizes, different for each method.
                     let bytes = SIZES[(group + group / 4 + at) % SIZES.len()];
                     let body = (*framing, bytes);
                     let checked = check(&server, &mut connection, method, &path, wrong, body);

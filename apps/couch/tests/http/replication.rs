@@ -209,7 +209,7 @@ async fn pass(mut client: TcpStream, mut server: TcpStream, mut left: usize) {
     }
 }
 
-/// What is done to one of the two databases.
+/// An operation on one of the two databases.
 #[derive(Debug, Clone)]
 enum Edit {
     Put { document: u8, value: u8 },
@@ -354,7 +354,7 @@ async fn a_function_that_changed_leaves_nothing_out() {
             put_design(&one, old.clone()).await;
             assert_eq!(replicate().await.json()["docs_written"], Value::Null);
             assert_eq!(ids(&two, "copy").await, ["a"], "{filter}");
-            // The same function goes on where it was, also in another revision of its design document.
+            // The same function continues at its checkpoint, also in another revision of its design document.
             let mut other = old.clone();
             other["language"] = "javascript".into();
             if !old.to_string().contains("require") {

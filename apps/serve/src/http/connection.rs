@@ -30,7 +30,7 @@ const LINGER: Duration = Duration::from_secs(30);
 /// The longest pause of such a client.
 const LINGER_PAUSE: Duration = Duration::from_secs(5);
 
-/// What a connection needs beside its socket.
+/// The parts of a connection beside its socket.
 pub struct Connection {
     pub peer: SocketAddr,
     pub limits: ConnectionLimits,
@@ -38,7 +38,7 @@ pub struct Connection {
     pub service: TowerToHyperService<Router>,
 }
 
-/// What the HTTP library leaves of a connection.
+/// The parts of a connection that the HTTP library returns.
 enum Left {
     Nothing,
     /// A client that may still be sending.

@@ -169,7 +169,7 @@ impl<T: Write + Unpin> Write for Watched<T> {
 /// Sends the rest of an answer, to its end.
 ///
 /// # Errors
-/// When the client is gone, or the rest ends with an error.
+/// If the client is gone, or the rest ends with an error.
 pub async fn send(stream: &mut TcpStream, rest: &mut Rest) -> io::Result<()> {
     let (mut reader, mut writer) = stream.split();
     let (mut next, mut is_quiet) = ([0], true);

@@ -142,7 +142,7 @@ async fn accept(
     Ok((stream, peer, permit))
 }
 
-/// What an open connection occupies. The fields are released in this order, so `open` counts down last.
+/// The resources of an open connection. The fields are released in this order, so `open` counts down last.
 struct Admission {
     _permit: OwnedSemaphorePermit,
     _place: Place,

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 /// An error that is answered as JSON: `{"error": "what was wrong"}`.
 pub struct ApiError(pub Error);
 
-/// What a route's handler gives.
+/// The result of a route's handler.
 pub type Answer<T = Json<Value>> = Result<T, ApiError>;
 
 impl<E: Into<Error>> From<E> for ApiError {

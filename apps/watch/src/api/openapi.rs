@@ -78,7 +78,7 @@ fn object(fields: Value) -> Value {
     json!({"type": "object", "required": names, "properties": fields})
 }
 
-/// What a film, and what one says about it, have.
+/// The properties of a film and of an entry.
 fn film_and_state() -> (Value, Value) {
     let film = json!({
         "film": {"type": "string", "description": "Its id"},

@@ -7,18 +7,18 @@ use axum::{
     routing::{MethodRouter, delete, get, post, put},
 };
 
-/// What is before every route.
+/// The prefix of every route.
 pub const PREFIX: &str = "/api/v1";
 
 /// A route.
 pub struct Route {
     /// The method.
     pub method: Method,
-    /// Below [`PREFIX`].
+    /// The path below [`PREFIX`].
     pub path: &'static str,
-    /// What it does.
+    /// The description.
     pub what: &'static str,
-    /// What may stand behind the question mark: names with what they are.
+    /// The query parameters: names with descriptions.
     pub query: &'static [(&'static str, &'static str)],
     /// The schema of the body it takes.
     pub takes: Option<&'static str>,

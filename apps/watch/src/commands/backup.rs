@@ -1,4 +1,4 @@
-//! `inorder-watch backup`: a copy of the file as it is at one moment.
+//! `inorder-watch backup`: writes a consistent copy of the file.
 
 use super::open::open;
 use clap::Args;

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 
-/// Opens a file that has to be there: a mistyped name makes no empty one.
+/// Opens an existing file: a mistyped name does not create an empty one.
 pub fn open(db: &std::path::Path) -> anyhow::Result<crate::db::Database> {
     anyhow::ensure!(
         db.exists(),

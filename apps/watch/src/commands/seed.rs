@@ -55,11 +55,11 @@ pub struct Seed {
     json: bool,
 }
 
-/// What a way of writing took.
+/// The cost of a writing method.
 struct Took {
     rows: usize,
     wall: Duration,
-    /// Of all threads, user and system.
+    /// CPU time of all threads, user and system.
     cpu: Duration,
     bytes: u64,
 }

@@ -1,14 +1,14 @@
-//! All that is kept of a person.
+//! Export and deletion of accounts.
 
 use super::{devices, entries, friends, links, sessions, tokens, users::User};
 use crate::{Error, Result, date};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-/// Everything the server keeps of a user, but for secrets, of which it has only hashes.
+/// Exports all data of a user, except for secrets, which are stored as hashes only.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn export(db: &Connection, user: &User) -> Result<Value> {
     let day = |id: inorder_key::Ulid| date::day(id.ms());
     let list: Vec<Value> = entries::all(db, user.number)?.iter().map(entry).collect();
@@ -38,13 +38,13 @@ pub fn export(db: &Connection, user: &User) -> Result<Value> {
     }))
 }
 
-/// Requests as the API and the export have them.
+/// Friend requests in the format of the API and the export.
 pub fn requests(requests: &[friends::Request]) -> Value {
     let request = |r: &friends::Request| json!({"name": r.name, "sent": date::day(r.id.ms())});
     requests.iter().map(request).collect()
 }
 
-/// An entry as the API and the export have it.
+/// An entry in the format of the API and the export.
 pub fn entry(entry: &entries::Entry) -> Value {
     let mut value = film(&entry.film);
     if let (Some(value), Value::Object(state)) = (value.as_object_mut(), state(&entry.state)) {
@@ -66,7 +66,7 @@ pub fn state(state: &entries::State) -> Value {
     })
 }
 
-/// A film as the API and the export have it.
+/// A film in the format of the API and the export.
 pub fn film(film: &super::films::Film) -> Value {
     json!({
         "film": film.id.to_string(),
@@ -91,7 +91,7 @@ pub fn delete(db: &Connection, user: &User) -> Result<()> {
             "The server is yours: while others use it, your account stays.",
         ));
     }
-    // Requests to them reach nobody from now on; who sent them sees no difference.
+    // Requests to the user reach nobody afterwards. Their senders see no difference.
     db.prepare_cached("DELETE FROM user WHERE number = ?1")?
         .execute([user.number])?;
     Ok(())

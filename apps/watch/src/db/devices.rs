@@ -1,21 +1,21 @@
-//! Browsers in which people have signed in, by a cookie that outlasts the session.
+//! Known browsers: browsers in which a user has signed in, identified by a cookie that outlasts the session.
 //!
-//! Tries to sign in from such a browser are counted apart, so that nobody else can use them up.
+//! Failed sign-ins from a known browser are counted separately, so that an attacker cannot lock out the user.
 
 use crate::{Result, date::now_ms, secret::Secret};
 use rusqlite::Connection;
 
-/// Seconds a browser is remembered after somebody signed in there. Browsers keep no cookie for longer than 400 days.
+/// Seconds for which a browser is known after a sign-in. Browsers keep no cookie for longer than 400 days.
 pub const SECONDS_MAX: i64 = 400 * 24 * 60 * 60;
 
-/// Browsers that are remembered of a person: those that were used last.
+/// The maximum number of known browsers per user: those used last.
 const DEVICES_MAX: i64 = 50;
 
-/// Remembers the browser in which a user has just signed in. Its cookie gets a new secret each time, which takes the place
-/// of the old one also for others who sign in there: a planted or stolen cookie is worth nothing from then on.
+/// Records the browser in which a user has just signed in. Each sign-in replaces the cookie's secret, also for other
+/// users of the browser. A planted or stolen cookie becomes invalid.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn remember(db: &Connection, user: i64, old: Option<Secret>, new: Secret) -> Result<()> {
     let now = now_ms() / 1000;
     if let Some(old) = old {
@@ -35,27 +35,27 @@ pub fn remember(db: &Connection, user: i64, old: Option<Secret>, new: Secret) ->
 /// Whether this user has signed in in the browser with this secret.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn is_known(db: &Connection, user: i64, secret: Secret) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM device WHERE hash = ?1 AND user = ?2 AND expires > ?3)";
     let bound = (secret.hash(), user, now_ms() / 1000);
     Ok(db.prepare_cached(sql)?.query_row(bound, |row| row.get(0))?)
 }
 
-/// Forgets all browsers of a user.
+/// Removes all known browsers of a user.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn forget_all(db: &Connection, user: i64) -> Result<()> {
     db.prepare_cached("DELETE FROM device WHERE user = ?1")?
         .execute([user])?;
     Ok(())
 }
 
-/// How many browsers of a user are remembered.
+/// The number of known browsers of a user.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn count(db: &Connection, user: i64) -> Result<i64> {
     let sql = "SELECT count(*) FROM device WHERE user = ?1 AND expires > ?2";
     let mut statement = db.prepare_cached(sql)?;

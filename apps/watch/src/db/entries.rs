@@ -1,4 +1,4 @@
-//! Lists: the films people want to watch, or have watched.
+//! Watch lists: the films that users want to watch or have watched.
 
 mod entry;
 mod filter;

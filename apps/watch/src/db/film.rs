@@ -1,39 +1,39 @@
-//! A film, and what is known of it.
+//! A film and its facts.
 
 use crate::{Error, Result, text};
 use inorder_key::Ulid;
 use rusqlite::Row;
 use serde::Serialize;
 
-/// Years a film may be of.
+/// The allowed years.
 pub const YEARS: std::ops::RangeInclusive<i64> = 1870..=2100;
 
-/// Characters of a title, a name or a genre. There is a film whose title has 231.
+/// The maximum length of a title, a name or a genre in characters. The longest known title has 231.
 pub const TEXT_CHARACTERS_MAX: usize = 300;
 
-/// Names, and genres, that a film has at most.
+/// The maximum number of names, and of genres, per film.
 pub const NAMES_MAX: usize = 50;
 
-/// What is known of a film.
+/// The facts of a film.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Facts {
-    /// Its title.
+    /// The title.
     pub title: String,
     /// The year it came out, in [`YEARS`].
     pub year: Option<i64>,
-    /// Who plays in it, or made it.
+    /// The cast and crew.
     pub people: Vec<String>,
-    /// Its genres.
+    /// The genres.
     pub genres: Vec<String>,
-    /// The digits of its number at IMDb.
+    /// The digits of its IMDb number.
     pub imdb: Option<i64>,
 }
 
 impl Facts {
-    /// The facts, tidied: blanks at the ends are cut off, empty and repeated names left out.
+    /// Validates and normalises the facts: trims blanks, and removes empty and repeated names.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for an endless title or one with nothing to see, and a year that can't be.
+    /// [`Error::Invalid`] for a title that is too long or invisible, and for a year out of range.
     pub fn checked(mut self) -> Result<Self> {
         self.title = text::line(&self.title);
         if !text::has_visible(&self.title) {
@@ -71,11 +71,11 @@ fn names(names: Vec<String>) -> Vec<String> {
 /// A film.
 #[derive(Clone, Debug)]
 pub struct Film {
-    /// What rows of other tables call it; never shown.
+    /// The rowid, used by other tables and never shown.
     pub number: i64,
-    /// What the outside calls it; holds the time at which it was added.
+    /// The public id, which contains the time at which the film was added.
     pub id: Ulid,
-    /// What is known of it.
+    /// The facts.
     pub facts: Facts,
 }
 
@@ -84,13 +84,13 @@ impl Film {
     pub const COLUMNS: &str =
         "film.number, film.id, film.title, film.year, film.people, film.genres, film.imdb";
 
-    /// How many [`Film::COLUMNS`] there are.
+    /// The number of columns in [`Film::COLUMNS`].
     pub const COLUMN_COUNT: usize = 7;
 
-    /// The film of a row that begins with [`Film::COLUMNS`].
+    /// Reads a film from a row that begins with [`Film::COLUMNS`].
     ///
     /// # Errors
-    /// When the columns are others.
+    /// If the columns differ.
     pub fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Film {
             number: row.get(0)?,

@@ -1,4 +1,4 @@
-//! Films.
+//! The film catalogue.
 
 use super::{find, user::User};
 use crate::{Error, Result, date::now_ms, title::Title};
@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 pub use super::film::{Facts, Film, NAMES_MAX, TEXT_CHARACTERS_MAX, YEARS};
 
-/// Films one person may add.
+/// The maximum number of films that one user may add.
 const ADDED_MAX: i64 = 1000;
 
 /// The time in which the user who added a film may remove it, in milliseconds.
@@ -17,10 +17,10 @@ fn json_of(names: &[String]) -> String {
     serde_json::Value::from(names).to_string()
 }
 
-/// Adds a film, and gives its number. The facts have been [checked](Facts::checked).
+/// Inserts a film and returns its number. The facts are [checked](Facts::checked).
 ///
 /// # Errors
-/// What SQLite says, for instance that there is one of this IMDb number.
+/// SQLite's error, for instance if the IMDb number is taken.
 pub fn insert(db: &Connection, facts: &Facts, added_by: Option<i64>) -> Result<i64> {
     let sql = "INSERT INTO film(title, year, people, genres, imdb, added_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let (people, genres) = (json_of(&facts.people), json_of(&facts.genres));
@@ -37,7 +37,7 @@ pub fn insert(db: &Connection, facts: &Facts, added_by: Option<i64>) -> Result<i
     Ok(number)
 }
 
-/// Writes down what a film's title may be typed as.
+/// Adds a film's title to the search index.
 fn insert_keys(db: &Connection, number: i64, title: &str) -> Result<()> {
     let mut statement = db.prepare_cached("INSERT INTO film_key VALUES (?1, ?2)")?;
     for key in Title::of(title).keys() {
@@ -46,10 +46,10 @@ fn insert_keys(db: &Connection, number: i64, title: &str) -> Result<()> {
     Ok(())
 }
 
-/// Says which number a film has at IMDb.
+/// Sets the IMDb number of a film.
 ///
 /// # Errors
-/// What SQLite says, for instance that another has it.
+/// SQLite's error, for instance if another film has the number.
 pub fn set_imdb(db: &Connection, number: i64, imdb: i64) -> Result<()> {
     db.prepare_cached("UPDATE film SET imdb = ?2 WHERE number = ?1")?
         .execute((number, imdb))?;
@@ -59,7 +59,7 @@ pub fn set_imdb(db: &Connection, number: i64, imdb: i64) -> Result<()> {
 /// Adds a film, or returns the film of the same title and year.
 ///
 /// # Errors
-/// [`Error::Invalid`] as [`Facts::checked`], and for one film too many.
+/// [`Error::Invalid`] as for [`Facts::checked`], and if the user has added too many films.
 pub fn add(db: &Connection, facts: Facts, user: &User) -> Result<Film> {
     let facts = facts.checked()?;
     match find::by_title(db, &facts.title, facts.year)? {
@@ -68,10 +68,10 @@ pub fn add(db: &Connection, facts: Facts, user: &User) -> Result<Film> {
     }
 }
 
-/// Adds a film that is none of those there.
+/// Adds a film that differs from all others.
 ///
 /// # Errors
-/// [`Error::Invalid`] for one film too many.
+/// [`Error::Invalid`] if the user has added too many films.
 pub fn add_new(db: &Connection, facts: Facts, user: &User) -> Result<Film> {
     let sql = "SELECT count(*) FROM film WHERE added_by = ?1";
     let added: i64 = db
@@ -90,7 +90,7 @@ pub fn add_new(db: &Connection, facts: Facts, user: &User) -> Result<Film> {
     by_number(db, number)
 }
 
-/// The film of this id.
+/// Returns the film with this id.
 ///
 /// # Errors
 /// [`Error::NotFound`].
@@ -98,7 +98,7 @@ pub fn by_id(db: &Connection, id: Ulid) -> Result<Film> {
     one(db, "film.id = ?1", id.to_bytes())
 }
 
-/// The number of the film of this id.
+/// Returns the number of the film with this id.
 ///
 /// # Errors
 /// [`Error::NotFound`].
@@ -110,7 +110,7 @@ pub fn number(db: &Connection, id: Ulid) -> Result<i64> {
     number.optional()?.ok_or(Error::NotFound("film"))
 }
 
-/// The film of this number.
+/// Returns the film with this number.
 ///
 /// # Errors
 /// [`Error::NotFound`].
@@ -118,10 +118,10 @@ pub fn by_number(db: &Connection, number: i64) -> Result<Film> {
     one(db, "film.number = ?1", number)
 }
 
-/// The film of this number at IMDb.
+/// Returns the film with this IMDb number.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn by_imdb(db: &Connection, imdb: i64) -> Result<Option<Film>> {
     match one(db, "film.imdb = ?1", imdb) {
         Ok(film) => Ok(Some(film)),
@@ -136,10 +136,10 @@ fn one(db: &Connection, condition: &str, bound: impl rusqlite::ToSql) -> Result<
     film.optional()?.ok_or(Error::NotFound("film"))
 }
 
-/// Whether a person may change a film's facts: they added it, or the server is theirs.
+/// Whether a user may change a film's facts: the user added it, or owns the server.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn may_change(db: &Connection, film: i64, user: &User) -> Result<bool> {
     let sql = "SELECT added_by IS ?2 FROM film WHERE number = ?1";
     let added: Option<bool> = db
@@ -149,10 +149,10 @@ pub fn may_change(db: &Connection, film: i64, user: &User) -> Result<bool> {
     Ok(user.is_owner || added == Some(true))
 }
 
-/// The film of this id, if this person [may change](may_change) it.
+/// Returns the film with this id, if this user [may change](may_change) it.
 ///
 /// # Errors
-/// [`Error::NotFound`] when not.
+/// [`Error::NotFound`] otherwise.
 pub fn own(db: &Connection, id: Ulid, user: &User) -> Result<Film> {
     let film = by_id(db, id)?;
     match may_change(db, film.number, user)? {
@@ -161,10 +161,10 @@ pub fn own(db: &Connection, id: Ulid, user: &User) -> Result<Film> {
     }
 }
 
-/// Corrects a film's facts; its number at IMDb stays.
+/// Updates a film's facts. Its IMDb number is kept.
 ///
 /// # Errors
-/// [`Error::NotFound`] when the film isn't this person's to change, [`Error::Invalid`] as [`Facts::checked`].
+/// [`Error::NotFound`] if the user may not change the film, [`Error::Invalid`] as for [`Facts::checked`].
 pub fn change(db: &Connection, id: Ulid, facts: Facts, user: &User) -> Result<()> {
     let film = own(db, id, user)?;
     let facts = facts.checked()?;
@@ -177,17 +177,17 @@ pub fn change(db: &Connection, id: Ulid, facts: Facts, user: &User) -> Result<()
     insert_keys(db, film.number, &facts.title)
 }
 
-/// Whether a person may remove a film: the owner always, who added it for an hour after. Whether others have it on their lists
-/// doesn't count, or the answer would tell of private ones.
+/// Whether a user may remove a film: the owner always, the user who added it for one hour. Entries of other users do
+/// not count, because the answer would reveal private ones.
 pub fn may_remove(film: &Film, user: &User) -> bool {
     let age_ms = now_ms().saturating_sub_unsigned(film.id.ms());
     user.is_owner || age_ms < REMOVAL_MS
 }
 
-/// Removes a film, also from every list.
+/// Removes a film from the catalogue and from every list.
 ///
 /// # Errors
-/// [`Error::NotFound`] when it isn't this person's to change, [`Error::Invalid`] when they [may not](may_remove) remove it.
+/// [`Error::NotFound`] if the user may not change it, [`Error::Invalid`] if the user [may not](may_remove) remove it.
 pub fn remove(db: &Connection, id: Ulid, user: &User) -> Result<()> {
     let film = own(db, id, user)?;
     if !may_remove(&film, user) {
@@ -200,29 +200,29 @@ pub fn remove(db: &Connection, id: Ulid, user: &User) -> Result<()> {
     Ok(())
 }
 
-/// How many films there are.
+/// Returns the number of films.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn count(db: &Connection) -> Result<i64> {
     Ok(db
         .prepare_cached("SELECT count(*) FROM film")?
         .query_row([], |row| row.get(0))?)
 }
 
-/// The number of the film that was added last; 0 without any.
+/// Returns the number of the last added film; 0 if there is none.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn newest(db: &Connection) -> Result<i64> {
     let sql = "SELECT coalesce(max(number), 0) FROM film";
     Ok(db.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
 }
 
-/// The genres of all films, by name. Reads every film.
+/// Returns the genres of all films, by name. Reads every film.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn genres(db: &Connection) -> Result<Vec<String>> {
     let sql = "SELECT DISTINCT value FROM (SELECT DISTINCT genres FROM film), json_each(genres) ORDER BY value";
     let mut statement = db.prepare_cached(sql)?;
@@ -230,10 +230,10 @@ pub fn genres(db: &Connection) -> Result<Vec<String>> {
     Ok(genres.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The friends who have this film on the public part of their lists, by name, and whether they have watched it.
+/// Returns the friends with this film among their public entries, by name, and whether they have watched it.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn friends_with(db: &Connection, film: i64, user: i64) -> Result<Vec<(User, bool)>> {
     let sql = format!(
         "SELECT {}, entry.watched FROM friend JOIN user ON user.number = friend.friend

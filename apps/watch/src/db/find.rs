@@ -1,8 +1,8 @@
-//! Finding films, as the words are typed.
+//! Film search while the user types.
 //!
-//! First come the films of just this title, and those of this title and year; then titles that begin with it; then films in
-//! which every word is the beginning of one in the title, a name, a genre, or the year. When there is nothing of all that,
-//! words that are spelt nearly so are taken too.
+//! The results are ordered: films with exactly this title, or this title and year; titles that begin with the text;
+//! films in which every word is a prefix of a word of the title, a name, a genre, or the year. Without such a film,
+//! similarly spelled words match too.
 
 use super::{
     film::{Film, YEARS},
@@ -15,39 +15,39 @@ use crate::{
 use rusqlite::Connection;
 use unicode_normalization::UnicodeNormalization;
 
-/// Films found at once.
+/// The maximum number of results.
 pub const FILMS_MAX: usize = 60;
 
-/// Words of a query; what comes after is ignored.
+/// The maximum number of words of a query; further words are ignored.
 const WORDS_MAX: usize = 12;
 
-/// What weighs more: a word of the title, of a name, of a genre, or the year.
+/// The weights of a word of the title, of a name, of a genre, and of the year.
 const WEIGHTS: &str = "10.0, 4.0, 2.0, 1.0";
 
-/// What to look for.
+/// The parameters of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// What was typed.
+    /// The text of the query.
     pub text: String,
-    /// Of this genre.
+    /// The genre.
     pub genre: Option<String>,
-    /// Of the ten years from this one on.
+    /// The first year of a decade.
     pub decade: Option<i64>,
 }
 
-/// What was found.
+/// The results of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// The best first, [`FILMS_MAX`] at most.
+    /// The films, best first, at most [`FILMS_MAX`].
     pub films: Vec<Film>,
-    /// Whether it is not what was typed but what is spelt nearly so.
+    /// Whether the results match a similar spelling instead of the text.
     pub is_guess: bool,
 }
 
-/// Looks for films. Where nothing was typed, the newest.
+/// Searches films. An empty query returns the newest.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn find(db: &Connection, query: &Query) -> Result<Found> {
     let (typed, words, within) = (Title::of(&query.text), words(&query.text), within(query));
     let sure = |films| Found {
@@ -80,11 +80,11 @@ pub fn find(db: &Connection, query: &Query) -> Result<Found> {
     })
 }
 
-/// The films of this title and year, whatever the accents and signs, the nearest first, each with its
+/// Returns the films with this title and year, ignoring accents and punctuation, nearest first, each with its
 /// [distance](Title::distance).
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn same(db: &Connection, title: &str, year: Option<i64>) -> Result<Vec<(usize, Film)>> {
     let typed = Title::of(title);
     let films = with_keys(db, &typed, "")?.into_iter();
@@ -97,10 +97,10 @@ pub fn same(db: &Connection, title: &str, year: Option<i64>) -> Result<Vec<(usiz
     Ok(films)
 }
 
-/// The film of this title and year, whatever the accents and signs.
+/// Returns the film with this title and year, ignoring accents and punctuation.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn by_title(db: &Connection, title: &str, year: Option<i64>) -> Result<Option<Film>> {
     Ok(same(db, title, year)?
         .into_iter()
@@ -108,14 +108,14 @@ pub fn by_title(db: &Connection, title: &str, year: Option<i64>) -> Result<Optio
         .map(|(_, film)| film))
 }
 
-/// How much further than a title that is nearly the one is a title without the number that was typed behind it.
+/// The additional distance of a title that lacks the number at the end of the query.
 const FIRST: usize = 20;
 
-/// How much further than all of these is the film of a year before or after the one that was typed: countries and catalogues
-/// differ in it.
+/// The additional distance of a film released one year earlier or later: countries and catalogues differ about the
+/// year.
 const NEXT_YEAR: usize = 2 * FIRST;
 
-/// The films of just this title, or of the title and the year that were typed, the nearest first.
+/// Returns the films with exactly this title, or this title and year, nearest first.
 fn titled(db: &Connection, text: &str, within: &str) -> Result<Vec<Film>> {
     let mut ranked: Vec<(usize, Film)> = Vec::new();
     let typed = Title::of(text);
@@ -123,7 +123,7 @@ fn titled(db: &Connection, text: &str, within: &str) -> Result<Vec<Film>> {
         let distance = Title::of(&film.facts.title)
             .distance(&typed)
             .unwrap_or(FIRST);
-        // Before a title and year comes only a title that has the year in itself.
+        // Only a title that contains the year precedes a title and year.
         ranked.push((
             if distance < 2 {
                 distance
@@ -159,7 +159,7 @@ fn titled(db: &Connection, text: &str, within: &str) -> Result<Vec<Film>> {
     Ok(films)
 }
 
-/// Each year in a text, with the rest of it.
+/// Returns each year in a text with the rest of the text.
 fn with_year(text: &str) -> Vec<(String, i64)> {
     let words: Vec<&str> = text.split_whitespace().take(WORDS_MAX * 2).collect();
     let year = |word: &str| {
@@ -175,7 +175,7 @@ fn with_year(text: &str) -> Vec<(String, i64)> {
     years.collect()
 }
 
-/// The films that have a key in common with a title.
+/// Returns the films that share a search key with a title.
 fn with_keys(db: &Connection, title: &Title, within: &str) -> Result<Vec<Film>> {
     let mut keys = title.keys();
     keys.extend(title.first());
@@ -190,10 +190,10 @@ fn with_keys(db: &Connection, title: &Title, within: &str) -> Result<Vec<Film>> 
     Ok(films.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Films whose titles begin with what was typed, the shortest first.
+/// Returns films whose titles begin with the text, shortest first.
 fn beginning(db: &Connection, typed: &Title, within: &str) -> Result<Vec<Film>> {
     let (first, last) = (typed.whole(), format!("{}\u{10ffff}", typed.whole()));
-    // A film has three keys at most.
+    // A film has at most three keys.
     let sql = format!(
         "SELECT {} FROM
            (SELECT film AS number, length(key) AS letters FROM film_key
@@ -207,7 +207,7 @@ fn beginning(db: &Connection, typed: &Title, within: &str) -> Result<Vec<Film>> 
     Ok(films.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The condition on genre and decade of a film in `film_key`; the expression is bound as the second.
+/// The condition on genre and decade of a film in `film_key`; the expression is bound as the second parameter.
 fn and_within(within: &str) -> &'static str {
     match within {
         "" => "AND ?2 = ''",
@@ -217,7 +217,7 @@ fn and_within(within: &str) -> &'static str {
     }
 }
 
-/// The words of a text, as the index has them.
+/// Splits a text into words as the index does.
 pub fn words(text: &str) -> Vec<String> {
     let plain: String = text.nfd().filter(|&c| !title::is_accent(c)).nfc().collect();
     let words = plain.split(is_sign).filter(|word| !word.is_empty());
@@ -237,7 +237,7 @@ fn all_of(words: &[String]) -> String {
     parts.join(" AND ")
 }
 
-/// A word that may go on, or if it is a number, any way to write that.
+/// A prefix query for a word, or for a number, all its spellings.
 fn any_of(word: &str) -> String {
     let number = title::number(word).into_iter().flat_map(title::numerals);
     let others = number.filter(|other| other != word);
@@ -249,7 +249,7 @@ fn any_of(word: &str) -> String {
     })
 }
 
-/// The condition on genre and decade, to be added to another.
+/// The condition on genre and decade, to be appended to another.
 fn within(query: &Query) -> String {
     let mut within = Vec::new();
     let genre = query.genre.as_deref().map(words).unwrap_or_default();
@@ -301,7 +301,7 @@ fn newest(db: &Connection, within: &str) -> Result<Vec<Film>> {
     Ok(films.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Looks for more where there is room, and adds what isn't there yet.
+/// Runs a further search while there is room, and appends new results.
 fn merge(films: &mut Vec<Film>, more: impl FnOnce() -> Result<Vec<Film>>) -> Result<()> {
     if films.len() < FILMS_MAX {
         for film in more()? {

@@ -1,4 +1,4 @@
-//! Friends and requests to be one.
+//! Friends and friend requests.
 
 use super::{
     tonight::PEOPLE_MAX,
@@ -8,24 +8,24 @@ use crate::{Error, Result, text};
 use inorder_key::Ulid;
 use rusqlite::Connection;
 
-/// Requests that may be open at once.
+/// The maximum number of open requests per user.
 const REQUESTS_MAX: usize = 100;
 
 /// A friend request.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The other's name; of a request sent, as it was typed.
+    /// The other user's name; of a sent request, as the sender typed it.
     pub name: String,
-    /// Holds the time at which it was sent.
+    /// The request's id, which contains the time at which it was sent.
     pub id: Ulid,
 }
 
-/// Asks the person of this name; if they have asked already, the two are friends. The answer is the same whether or not
-/// there is such a person, and what is shown of the request too: it reaches whoever has the name now, and nobody who takes
-/// it later. Asked again, a request that was declined is not made anew.
+/// Sends a friend request. If the other user has sent one too, the two become friends. The answer does not reveal
+/// whether the user exists, nor does the list of sent requests: the request reaches the user who has the name now, and
+/// no user who takes it later. A repeated request that was declined is not sent again.
 ///
 /// # Errors
-/// [`Error::Invalid`] for oneself, for what can't be a name, and for one request too many.
+/// [`Error::Invalid`] for the user's own name, for an invalid name, and for too many requests.
 pub fn request(db: &Connection, user: &User, name: &str) -> Result<()> {
     let name = name.trim();
     users::check_name(name)?;
@@ -41,7 +41,7 @@ pub fn request(db: &Connection, user: &User, name: &str) -> Result<()> {
                 text::isolated(&other.name)
             )));
         }
-        // What one has declined oneself is still what the other wants.
+        // A request that this user declined is still valid: the other user wants it.
         if has_asked(db, other.number, user.number)? {
             return be_friends(db, user, other);
         }
@@ -68,19 +68,19 @@ fn has_asked(db: &Connection, user: i64, other: i64) -> Result<bool> {
         .query_row((user, other), |row| row.get(0))?)
 }
 
-/// The requests a user has sent, by name.
+/// Returns the requests that a user has sent, by name.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn sent(db: &Connection, user: i64) -> Result<Vec<Request>> {
     let sql = "SELECT name, id FROM friend_request WHERE user = ?1 ORDER BY folded";
     requests(db, sql, [user])
 }
 
-/// The requests that others have sent to a user, the oldest first.
+/// Returns the requests that others have sent to a user, oldest first.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn received(db: &Connection, user: &User) -> Result<Vec<Request>> {
     let sql = "SELECT user.name, r.id FROM friend_request r JOIN user ON user.number = r.user
                WHERE r.reaches = ?1 AND NOT r.declined ORDER BY r.id";
@@ -98,10 +98,10 @@ fn requests(db: &Connection, sql: &str, bound: impl rusqlite::Params) -> Result<
     Ok(requests.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Accepts the request of the person of this name.
+/// Accepts the request of the user with this name.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is no such request.
+/// [`Error::NotFound`] if there is no such request.
 pub fn accept(db: &Connection, user: &User, name: &str) -> Result<()> {
     let other = decline(db, user, name)?;
     be_friends(db, user, &other)
@@ -114,10 +114,10 @@ fn be_friends(db: &Connection, user: &User, other: &User) -> Result<()> {
     befriend(db, user.number, other.number)
 }
 
-/// Declines the request of a user, and returns the user, who still sees it as open.
+/// Declines the request of a user and returns that user, who still sees it as open.
 ///
 /// # Errors
-/// [`Error::NotFound`] when there is no such request.
+/// [`Error::NotFound`] if there is no such request.
 pub fn decline(db: &Connection, user: &User, name: &str) -> Result<User> {
     let no_request = |_| Error::NotFound("request");
     let other = users::by_name(db, name).map_err(no_request)?;
@@ -132,10 +132,10 @@ pub fn decline(db: &Connection, user: &User, name: &str) -> Result<User> {
     }
 }
 
-/// Takes back a request a user has sent to this name, if there is one.
+/// Withdraws a user's request to this name, if there is one.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn take_back(db: &Connection, user: i64, name: &str) -> Result<()> {
     db.prepare_cached("DELETE FROM friend_request WHERE user = ?1 AND folded = ?2")?
         .execute((user, users::fold(name)))?;
@@ -145,7 +145,7 @@ pub fn take_back(db: &Connection, user: i64, name: &str) -> Result<()> {
 /// Makes two users friends.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn befriend(db: &Connection, one: i64, other: i64) -> Result<()> {
     db.prepare_cached("INSERT OR IGNORE INTO friend VALUES (?1, ?2), (?2, ?1)")?
         .execute((one, other))?;
@@ -155,7 +155,7 @@ pub fn befriend(db: &Connection, one: i64, other: i64) -> Result<()> {
 /// Ends a friendship.
 ///
 /// # Errors
-/// [`Error::NotFound`] when the person of this name is no friend.
+/// [`Error::NotFound`] if the user with this name is not a friend.
 pub fn unfriend(db: &Connection, user: i64, name: &str) -> Result<()> {
     let friend = friend(db, user, name)?;
     let sql = "DELETE FROM friend WHERE (user, friend) IN (VALUES (?1, ?2), (?2, ?1))";
@@ -163,10 +163,10 @@ pub fn unfriend(db: &Connection, user: i64, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// A user's friends, by name.
+/// Returns a user's friends, by name.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn all(db: &Connection, user: i64) -> Result<Vec<User>> {
     let sql = format!(
         "SELECT {} FROM friend JOIN user ON user.number = friend.friend WHERE friend.user = ?1 ORDER BY folded",
@@ -177,10 +177,10 @@ pub fn all(db: &Connection, user: i64) -> Result<Vec<User>> {
     Ok(friends.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the friend of this name. A stranger and an unused name give the same error.
+/// Returns the friend with this name. A stranger and an unused name give the same error.
 ///
 /// # Errors
-/// [`Error::NotFound`] when the person of this name is no friend.
+/// [`Error::NotFound`] if the user with this name is not a friend.
 pub fn friend(db: &Connection, user: i64, name: &str) -> Result<User> {
     let other = users::by_name(db, name)?;
     match are_friends(db, user, other.number)? {
@@ -189,10 +189,10 @@ pub fn friend(db: &Connection, user: i64, name: &str) -> Result<User> {
     }
 }
 
-/// The friends of these names, each once.
+/// Returns the friends with these names, each once.
 ///
 /// # Errors
-/// [`Error::NotFound`] when one of them is no friend, [`Error::Invalid`] when they are too many to choose together.
+/// [`Error::NotFound`] if one of them is not a friend, [`Error::Invalid`] if there are too many to choose together.
 pub fn named(db: &Connection, user: i64, names: &[String]) -> Result<Vec<User>> {
     if names.len() >= PEOPLE_MAX {
         return Err(Error::Invalid(format!(

@@ -1,31 +1,31 @@
-//! Links that work once: invitations, and those for a forgotten password. Their ids say when they end.
+//! Single-use links: invitations and password resets. Their ids contain the time of creation.
 
 use super::{friends, users};
 use crate::{Error, Result, date::now_ms, secret::Secret};
 use inorder_key::{TimeId, Ulid};
 use rusqlite::{Connection, OptionalExtension};
 
-/// Days an invitation is good for.
+/// The validity of an invitation in days.
 pub const INVITATION_DAYS: i64 = 14;
 
-/// Hours a reset link is good for.
+/// The validity of a reset link in hours.
 pub const RESET_HOURS: i64 = 24;
 
-/// Invitations a person may have open.
+/// The maximum number of open invitations per user.
 const INVITATIONS_MAX: usize = 50;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
 
-/// The least id of what was made no longer ago than this.
+/// The smallest id of a link created within this time.
 fn since(hours: i64) -> [u8; 16] {
     let ms = u64::try_from(now_ms() - hours * HOUR_MS).unwrap_or_default();
     Ulid::first_at(ms).unwrap_or(Ulid::NIL).to_bytes()
 }
 
-/// Makes an invitation.
+/// Creates an invitation.
 ///
 /// # Errors
-/// [`Error::Invalid`] for one too many.
+/// [`Error::Invalid`] for too many.
 pub fn invite(db: &Connection, user: i64, secret: Secret) -> Result<()> {
     db.prepare_cached("DELETE FROM invitation WHERE id < ?1")?
         .execute([since(INVITATION_DAYS * 24)])?;
@@ -39,10 +39,10 @@ pub fn invite(db: &Connection, user: i64, secret: Secret) -> Result<()> {
     Ok(())
 }
 
-/// A user's open invitations, the oldest first.
+/// Returns a user's open invitations, oldest first.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn invitations(db: &Connection, user: i64) -> Result<Vec<Ulid>> {
     let sql = "SELECT id FROM invitation WHERE user = ?1 AND id >= ?2 ORDER BY id";
     let mut statement = db.prepare_cached(sql)?;
@@ -52,7 +52,7 @@ pub fn invitations(db: &Connection, user: i64) -> Result<Vec<Ulid>> {
         .collect::<rusqlite::Result<_>>()?)
 }
 
-/// Takes back an invitation.
+/// Revokes an invitation.
 ///
 /// # Errors
 /// [`Error::NotFound`].
@@ -64,10 +64,10 @@ pub fn uninvite(db: &Connection, user: i64, id: Ulid) -> Result<()> {
     }
 }
 
-/// Returns the user whose invitation this is.
+/// Returns the user who created an invitation.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn host(db: &Connection, secret: Secret) -> Result<Option<users::User>> {
     let sql = format!(
         "SELECT {} FROM invitation JOIN user ON user.number = invitation.user
@@ -82,10 +82,10 @@ pub fn host(db: &Connection, secret: Secret) -> Result<Option<users::User>> {
     Ok(host.optional()?)
 }
 
-/// Uses an invitation up: guest and host are friends from now on.
+/// Redeems an invitation: guest and host become friends.
 ///
 /// # Errors
-/// [`Error::NotFound`] when it was used, taken back, or is too old.
+/// [`Error::NotFound`] if it was used, revoked, or has expired.
 pub fn accept_invitation(db: &Connection, secret: Secret, guest: i64) -> Result<()> {
     let host = host(db, secret)?.ok_or(Error::NotFound("invitation"))?;
     db.prepare_cached("DELETE FROM invitation WHERE hash = ?1")?
@@ -93,10 +93,10 @@ pub fn accept_invitation(db: &Connection, secret: Secret, guest: i64) -> Result<
     friends::befriend(db, host.number, guest)
 }
 
-/// Makes the link that gives a user another password; one made before ends.
+/// Creates a password reset link. An earlier one becomes invalid.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn allow_reset(db: &Connection, user: i64, secret: Secret) -> Result<()> {
     db.prepare_cached("INSERT OR REPLACE INTO reset(user, hash) VALUES (?1, ?2)")?
         .execute((user, secret.hash()))?;
@@ -106,7 +106,7 @@ pub fn allow_reset(db: &Connection, user: i64, secret: Secret) -> Result<()> {
 /// Returns the user whose password this link resets.
 ///
 /// # Errors
-/// [`Error::NotFound`] when it was used or is too old.
+/// [`Error::NotFound`] if it was used or has expired.
 pub fn reset_user(db: &Connection, secret: Secret) -> Result<i64> {
     let sql = "SELECT user FROM reset WHERE hash = ?1 AND id >= ?2";
     let mut statement = db.prepare_cached(sql)?;
@@ -114,10 +114,10 @@ pub fn reset_user(db: &Connection, secret: Secret) -> Result<i64> {
     user.optional()?.ok_or(Error::NotFound("link"))
 }
 
-/// Uses a link up: the user has this password, and is signed out everywhere.
+/// Redeems a reset link: sets the password and ends all sessions of the user.
 ///
 /// # Errors
-/// [`Error::NotFound`] when it was used or is too old.
+/// [`Error::NotFound`] if it was used or has expired.
 pub fn reset_password(db: &Connection, secret: Secret, password_hash: &str) -> Result<i64> {
     let user = reset_user(db, secret)?;
     db.prepare_cached("DELETE FROM reset WHERE user = ?1")?
@@ -126,10 +126,10 @@ pub fn reset_password(db: &Connection, secret: Secret, password_hash: &str) -> R
     Ok(user)
 }
 
-/// Takes a user's password away, and all that was opened with it, and makes the link that gives them another.
+/// Removes a user's password, sessions and tokens, and creates a password reset link.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn reset(db: &Connection, user: i64, secret: Secret) -> Result<()> {
     users::set_password(db, user, None, None)?;
     allow_reset(db, user, secret)

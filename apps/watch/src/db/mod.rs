@@ -1,7 +1,8 @@
 //! The database: a pool of reading connections, and a queue of writes.
 //!
-//! A write is acknowledged when the transaction with it is committed and synced, so it outlives a killed process and a power
-//! cut. Because there is one writer nothing ever waits for a lock, except for a command that writes beside a server.
+//! A write is acknowledged after its transaction is committed and synced. It therefore survives a killed process and a
+//! power failure. There is one writer, so nothing waits for a lock, except for a command that writes while a server
+//! runs.
 
 pub mod account;
 pub mod devices;
@@ -38,34 +39,34 @@ use tokio::{
 
 pub use schema::{MIGRATIONS, migrate};
 
-/// How long to wait for another process that writes, such as an import of films beside a server.
+/// The busy timeout, for another writing process such as an import of films.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Bytes of the file that readers map into memory; what is beyond they read.
+/// The size of the memory map of readers in bytes. Beyond it they use read calls.
 const MAPPED_BYTES_MAX: i64 = 1 << 30;
 
-/// Connections that read at the same time.
+/// The number of reading connections.
 const READERS_MAX: usize = 64;
 
-/// Statements that stay prepared on each connection.
+/// Prepared statements cached per connection.
 const STATEMENTS_MAX: usize = 128;
 
-/// The open file. Dropping it writes what still waits.
+/// The open file. Dropping it completes the queued writes.
 #[derive(Clone)]
 pub struct Database {
-    // Closed first: only a connection that writes can bring the log into the file when it is the last.
+    // Dropped first: only the last connection can checkpoint the WAL on close, and it must be a writing one.
     readers: Arc<ReaderPool<Error>>,
     writer: Arc<WriteQueue>,
-    /// Limits the long reads, so that some cores stay for other requests.
+    /// Limits concurrent long reads, so that some cores stay free for other requests.
     long_reads: Arc<Semaphore>,
     path: PathBuf,
 }
 
 impl Database {
-    /// Opens the file, makes it if it isn't there, and brings its schema up to date.
+    /// Opens the file, creates it if it is missing, and migrates its schema.
     ///
     /// # Errors
-    /// [`Error::Foreign`] and [`Error::Newer`] leave the file as it is.
+    /// [`Error::Foreign`] and [`Error::Newer`] leave the file unchanged.
     pub fn open(path: &Path) -> Result<Self> {
         private::create(path)?;
         let mut connection = Connection::open(path)?;
@@ -86,23 +87,23 @@ impl Database {
         })
     }
 
-    /// Where the file is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads, all of it from one moment's state. Some microseconds are too few to hand it to another thread.
+    /// Runs reads within one snapshot. They take microseconds, so they run on the calling thread.
     ///
     /// # Errors
-    /// That of `work`.
+    /// The error of `work`.
     pub fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         self.readers.read_snapshot(work)
     }
 
-    /// Like [`Database::read`], for what may look at many rows: a server's threads answer others meanwhile.
+    /// Like [`Database::read`], for reads of many rows: runs on a blocking thread.
     ///
     /// # Errors
-    /// That of `work`.
+    /// The error of `work`.
     pub async fn read_long<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -113,27 +114,27 @@ impl Database {
         read.await.map_err(io::Error::other)?
     }
 
-    /// Writes; returns when it is committed. When `work` gives an error nothing of it is kept.
+    /// Runs a write and returns after the commit. If `work` fails, nothing is written.
     ///
     /// # Errors
-    /// That of `work`, or [`Error::Queue`].
+    /// The error of `work`, or [`Error::Queue`].
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (told, given) = oneshot::channel();
         self.writer.submit(work, move |result| {
-            // Whoever asked may have gone away; the write is kept all the same.
+            // The client may have disconnected; the write is kept.
             let _ = told.send(result);
         })?;
         let ended = |_| Err(Error::Queue(QueueError::Ended));
         given.await.unwrap_or_else(ended)
     }
 
-    /// Like [`Database::write`], for commands: waits on this thread, also while the queue is full.
+    /// Like [`Database::write`], for commands: blocks this thread, also while the queue is full.
     ///
     /// # Errors
-    /// That of `work`, or [`Error::Queue`].
+    /// The error of `work`, or [`Error::Queue`].
     pub fn write_now<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -141,10 +142,10 @@ impl Database {
         self.writer.run(work)
     }
 
-    /// Like [`Database::write_now`], while no transaction is open.
+    /// Like [`Database::write_now`], outside of a transaction.
     ///
     /// # Errors
-    /// That of `work`, or [`Error::Queue`].
+    /// The error of `work`, or [`Error::Queue`].
     pub fn write_alone<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -153,7 +154,7 @@ impl Database {
     }
 }
 
-/// Closes the file, its WAL and its shared memory to other users: an early version left them readable.
+/// Removes other users' access to the file, its WAL and its shared memory: an early version left them readable.
 fn close_to_others(path: &Path) -> Result<()> {
     for path in ["", "-wal", "-shm"].map(|ending| private::beside(path, ending)) {
         match private::close_to(0o077, &path) {
@@ -171,7 +172,7 @@ fn open_reader(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     set_up(&connection)?;
-    // Each commit empties the page cache of everybody else; pages of the system's cache stay.
+    // Each commit invalidates the page caches of all other connections; pages in the system's cache remain.
     connection.pragma_update(None, "mmap_size", MAPPED_BYTES_MAX)?;
     Ok(connection)
 }
@@ -185,12 +186,12 @@ fn set_up(connection: &Connection) -> Result<()> {
     })?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-    // Otherwise a statement is planned anew whenever a LIMIT is bound to another number.
+    // Otherwise SQLite prepares a statement again whenever another LIMIT is bound.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "synchronous", "full")?;
-    // Bytes, as a negative number of KiB: searches read many pages again and again.
+    // A negative number means KiB: searches read many pages repeatedly.
     connection.pragma_update(None, "cache_size", -16 * 1024)?;
     Ok(())
 }

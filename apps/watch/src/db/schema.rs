@@ -1,16 +1,16 @@
-//! The schema: which there have been, and the way from one to the next.
+//! The schema versions and the migrations between them.
 
 use crate::{Error, Result};
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use std::path::Path;
 
-/// What makes each schema of the one before, the first of an empty file. Once released, one is never changed.
+/// The migrations; the first one applies to an empty file. A released migration is never changed.
 pub const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// The application id in the file's header: "wtch".
 const APPLICATION_ID: i32 = 0x7774_6368;
 
-/// Whether the file is empty, or one of ours that this program can use.
+/// Checks that the file is empty, or was created by this application in a known version.
 pub fn check(connection: &Connection, path: &Path) -> Result<()> {
     let foreign = |error: rusqlite::Error| match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => Error::Foreign(path.to_owned()),
@@ -32,10 +32,10 @@ pub fn check(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Applies the migrations the file doesn't have, all of them or none.
+/// Applies all missing migrations in one transaction.
 ///
 /// # Errors
-/// What SQLite says; the file is then as it was.
+/// SQLite's error; the file is unchanged then.
 pub fn migrate(connection: &mut Connection, migrations: &[&str]) -> Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found = version(&transaction)?;

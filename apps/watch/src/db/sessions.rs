@@ -4,10 +4,10 @@ use super::user::User;
 use crate::{Result, date::now_ms, secret::Secret};
 use rusqlite::{Connection, OptionalExtension};
 
-/// Seconds a session lasts after it was last used.
+/// The lifetime of a session after its last use, in seconds.
 pub const SECONDS_MAX: i64 = 60 * 24 * 60 * 60;
 
-/// Seconds after which a use is written down: not every request has to write.
+/// The interval in seconds at which uses are recorded, so that not every request writes.
 const RENEWAL_SECONDS: i64 = 24 * 60 * 60;
 
 /// The user of a session.
@@ -15,14 +15,14 @@ const RENEWAL_SECONDS: i64 = 24 * 60 * 60;
 pub struct SignedIn {
     /// The user.
     pub user: User,
-    /// Whether the session has to be [renewed](renew).
+    /// Whether the session must be [renewed](renew).
     pub wants_renewal: bool,
 }
 
-/// Signs a user in: the secret goes into the cookie. Sessions that have ended are forgotten by the way.
+/// Signs a user in and returns the secret for the cookie. Removes expired sessions.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn begin(db: &Connection, user: i64, secret: Secret) -> Result<()> {
     let now = now_ms() / 1000;
     db.prepare_cached("DELETE FROM session WHERE user = ?1 AND expires <= ?2")?
@@ -32,10 +32,10 @@ pub fn begin(db: &Connection, user: i64, secret: Secret) -> Result<()> {
     Ok(())
 }
 
-/// Returns the user of a session, by its secret.
+/// Returns the user of the session with this secret.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn find(db: &Connection, secret: Secret) -> Result<Option<SignedIn>> {
     let now = now_ms() / 1000;
     let sql = format!(
@@ -48,7 +48,7 @@ pub fn find(db: &Connection, secret: Secret) -> Result<Option<SignedIn>> {
         let expires: i64 = row.get(4)?;
         Ok(SignedIn {
             user: User::of(row)?,
-            // One from a clock that was ahead, and was set back since, would last too long.
+            // A session dated by a clock that was ahead would last too long.
             wants_renewal: !(now + SECONDS_MAX - RENEWAL_SECONDS..=now + SECONDS_MAX)
                 .contains(&expires),
         })
@@ -56,10 +56,10 @@ pub fn find(db: &Connection, secret: Secret) -> Result<Option<SignedIn>> {
     Ok(found.optional()?)
 }
 
-/// Lets a session last on.
+/// Renews a session.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn renew(db: &Connection, secret: Secret) -> Result<()> {
     let expires = now_ms() / 1000 + SECONDS_MAX;
     db.prepare_cached("UPDATE session SET expires = ?2 WHERE hash = ?1")?
@@ -67,30 +67,30 @@ pub fn renew(db: &Connection, secret: Secret) -> Result<()> {
     Ok(())
 }
 
-/// Signs out.
+/// Ends a session.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn end(db: &Connection, secret: Secret) -> Result<()> {
     db.prepare_cached("DELETE FROM session WHERE hash = ?1")?
         .execute([secret.hash()])?;
     Ok(())
 }
 
-/// Signs a user out everywhere, but not from the session with this hash.
+/// Ends all sessions of a user except for the one with this hash.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn end_all(db: &Connection, user: i64, but: Option<[u8; 32]>) -> Result<()> {
     db.prepare_cached("DELETE FROM session WHERE user = ?1 AND hash IS NOT ?2")?
         .execute((user, but))?;
     Ok(())
 }
 
-/// How many sessions a user has.
+/// Returns the number of a user's sessions.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn count(db: &Connection, user: i64) -> Result<i64> {
     let sql = "SELECT count(*) FROM session WHERE user = ?1 AND expires > ?2";
     let mut statement = db.prepare_cached(sql)?;

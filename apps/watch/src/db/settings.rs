@@ -1,21 +1,21 @@
-//! What the owner decides.
+//! Settings of the owner.
 
 use crate::Result;
 use rusqlite::{Connection, OptionalExtension};
 
-/// Who may sign up.
+/// The users who may sign up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignUp {
-    /// Visitors with an invitation of a user.
+    /// Only visitors with an invitation.
     #[default]
     Invitation,
-    /// Anybody.
+    /// All visitors.
     Open,
 }
 
 impl SignUp {
-    /// As it is stored and sent.
+    /// The stored and transmitted form.
     pub fn name(self) -> &'static str {
         match self {
             SignUp::Invitation => "invitation",
@@ -24,10 +24,10 @@ impl SignUp {
     }
 }
 
-/// Who may sign up.
+/// Returns who may sign up.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn sign_up(db: &Connection) -> Result<SignUp> {
     let mut statement = db.prepare_cached("SELECT value FROM setting WHERE name = 'sign_up'")?;
     let value: Option<String> = statement.query_row([], |row| row.get(0)).optional()?;
@@ -40,7 +40,7 @@ pub fn sign_up(db: &Connection) -> Result<SignUp> {
 /// Sets who may sign up.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn set_sign_up(db: &Connection, sign_up: SignUp) -> Result<()> {
     let sql = "INSERT INTO setting VALUES ('sign_up', ?1) ON CONFLICT DO UPDATE SET value = excluded.value";
     db.prepare_cached(sql)?.execute([sign_up.name()])?;

@@ -1,16 +1,17 @@
-//! Words that are spelt nearly as they were typed.
+//! Similarly spelled words.
 
 use crate::Result;
 use rusqlite::Connection;
 use strsim::osa_distance;
 
-/// Words taken instead of one.
+/// The maximum number of similar words per word.
 const NEARBY_MAX: usize = 12;
 
-/// Letters of a word: in a longer one no error is looked for, which would take its length times all words there are.
+/// The maximum length of a corrected word in letters. The search time is the product of this length and the number of
+/// known words.
 const LETTERS_MAX: usize = 40;
 
-/// How many letters of a word may be wrong, missing, too many or swapped.
+/// The maximum number of wrong, missing, additional or swapped letters for a word.
 fn errors_max(letters: usize) -> usize {
     match letters {
         4..=6 => 1,
@@ -19,16 +20,16 @@ fn errors_max(letters: usize) -> usize {
     }
 }
 
-/// A word that may go on; a single letter is one of its own, or nearly every film would match.
+/// A prefix query for a word. A single letter matches only itself; otherwise nearly every film would match.
 pub fn beginning_of(word: &str) -> String {
     let star = if word.chars().count() > 1 { "*" } else { "" };
     format!("\"{word}\"{star}")
 }
 
-/// The expression that takes, for each word, what is spelt nearly so; none when for some word there is nothing.
+/// Builds the expression that matches similar spellings of each word. `None` if a word has none.
 pub fn nearby(db: &Connection, words: &[String]) -> Result<Option<String>> {
     let mut near: Vec<Vec<Near>> = vec![Vec::new(); words.len()];
-    // All known words once, for all words together.
+    // Reads all known words once for all words of the query.
     let mut statement = db.prepare_cached("SELECT term, doc FROM film_word")?;
     let mut rows = statement.query([])?;
     let letters: Vec<usize> = words.iter().map(|word| word.chars().count()).collect();
@@ -56,7 +57,7 @@ pub fn nearby(db: &Connection, words: &[String]) -> Result<Option<String>> {
     Ok(Some(parts.join(" AND ")).filter(|_| !words.is_empty()))
 }
 
-/// A word of the index; the order is which to take first.
+/// A word of the index. The order is that of preference.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Near {
     errors: usize,
@@ -65,8 +66,8 @@ struct Near {
     term: String,
 }
 
-/// How many errors lie between what was typed and a word of the index or its beginning, and whether it is the whole word;
-/// none if they are too many.
+/// The number of errors between the typed word and a word of the index or its prefix, and whether it is the whole word.
+/// `None` if there are too many errors.
 fn distance(typed: &str, letters: usize, term: &str) -> Option<(usize, bool)> {
     let errors_max = errors_max(letters);
     if errors_max == 0 {
@@ -82,7 +83,7 @@ fn distance(typed: &str, letters: usize, term: &str) -> Option<(usize, bool)> {
             return Some((errors, true));
         }
     }
-    // Words that go on are long; of most the first letter settles it.
+    // The term is longer than the typed word. Its first letter excludes most terms.
     if typed.chars().next() != term.chars().next() {
         return None;
     }

@@ -1,29 +1,29 @@
-//! Tokens for the API.
+//! API tokens.
 
 use super::user::User;
 use crate::{Error, Result, secret::Secret, text};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension};
 
-/// Tokens a person may have.
+/// The maximum number of tokens per user.
 const TOKENS_MAX: usize = 50;
 
-/// Characters of what a token is called.
+/// The maximum length of a token's name in characters.
 const NAME_CHARACTERS_MAX: usize = 60;
 
 /// A token, without its secret.
 #[derive(Clone, Debug)]
 pub struct Token {
-    /// Holds the time at which it was made.
+    /// The id, which contains the time of creation.
     pub id: Ulid,
-    /// What its owner calls it.
+    /// The name given by its owner.
     pub name: String,
 }
 
-/// Makes a token with this secret.
+/// Creates a token with this secret.
 ///
 /// # Errors
-/// [`Error::Invalid`] for a name that is empty or long, or one token too many.
+/// [`Error::Invalid`] for an empty or long name, or too many tokens.
 pub fn add(db: &Connection, user: i64, name: &str, secret: Secret) -> Result<()> {
     let name = text::line(name);
     if !text::has_visible(&name) || name.chars().count() > NAME_CHARACTERS_MAX {
@@ -38,10 +38,10 @@ pub fn add(db: &Connection, user: i64, name: &str, secret: Secret) -> Result<()>
     Ok(())
 }
 
-/// A user's tokens, the oldest first.
+/// Returns a user's tokens, oldest first.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn all(db: &Connection, user: i64) -> Result<Vec<Token>> {
     let sql = "SELECT id, name FROM api_token WHERE user = ?1 ORDER BY id";
     let mut statement = db.prepare_cached(sql)?;
@@ -57,7 +57,7 @@ pub fn all(db: &Connection, user: i64) -> Result<Vec<Token>> {
 /// Returns the user of a token.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn find(db: &Connection, secret: Secret) -> Result<Option<User>> {
     let sql = format!(
         "SELECT {} FROM api_token JOIN user ON user.number = api_token.user WHERE api_token.hash = ?1",
@@ -82,7 +82,7 @@ pub fn revoke(db: &Connection, user: i64, id: Ulid) -> Result<()> {
 /// Revokes all of a user's tokens.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn revoke_all(db: &Connection, user: i64) -> Result<()> {
     db.prepare_cached("DELETE FROM api_token WHERE user = ?1")?
         .execute([user])?;

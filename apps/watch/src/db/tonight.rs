@@ -1,10 +1,10 @@
-//! What friends could watch together.
+//! Chooses a film that several friends want to watch.
 
 use super::{films::Film, users::User};
 use crate::Result;
 use rusqlite::{Connection, Row};
 
-/// The most people who choose together.
+/// The maximum number of people who choose together.
 pub const PEOPLE_MAX: usize = 10;
 
 /// A film that all of them want to watch.
@@ -14,17 +14,17 @@ pub struct Candidate {
     pub film: Film,
     /// The sum of the priorities.
     pub points: i64,
-    /// The chance of being picked, 0 to 1: the mean of what it weighs for each.
+    /// The probability of being picked, 0 to 1: the mean of its weights.
     pub chance: f64,
-    /// Each one's priority, in the order of the people.
+    /// The priority of each person, in the order of the people.
     pub priorities: Vec<i64>,
 }
 
-/// The films that somebody and these friends all want to watch, by their priorities, the most wanted first. The private part
-/// of the list of who asks counts too, nobody else's does.
+/// Returns the films that a user and these friends all want to watch, highest sum of priorities first. Private entries
+/// of the user count; those of the friends do not.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn candidates(db: &Connection, asking: &User, friends: &[User]) -> Result<Vec<Candidate>> {
     let people = std::iter::once(asking).chain(friends);
     let numbers: Vec<i64> = people.map(|user| user.number).collect();
@@ -45,7 +45,7 @@ pub fn candidates(db: &Connection, asking: &User, friends: &[User]) -> Result<Ve
     let rows = statement.query_map(bound, |row| candidate(row, &numbers))?;
     let mut candidates = rows.collect::<rusqlite::Result<Vec<_>>>()?;
     weigh(&mut candidates);
-    // Of the same points, the one that pleases its least willing watcher more.
+    // With equal sums, the film with the higher minimum priority comes first.
     let key = |c: &Candidate| (c.points, c.priorities.iter().copied().min());
     candidates.sort_by(|a, b| {
         let by_title = || a.film.facts.title.cmp(&b.film.facts.title);
@@ -71,8 +71,8 @@ fn candidate(row: &Row<'_>, numbers: &[i64]) -> rusqlite::Result<Candidate> {
     })
 }
 
-/// Sets the chance of each candidate. All people have equal influence: a person's weights add up to one, however high or low
-/// their priorities are, and a film's chance is the mean of its weights.
+/// Sets the probability of each candidate. All people have equal influence: the weights of one person sum to one,
+/// however high or low their priorities are. The probability of a film is the mean of its weights.
 fn weigh(candidates: &mut [Candidate]) {
     let people = candidates.first().map_or(0, |first| first.priorities.len());
     for person in 0..people {
@@ -84,11 +84,11 @@ fn weigh(candidates: &mut [Candidate]) {
     }
 }
 
-/// One of the candidates at random, each with its chance.
+/// Picks one candidate at random by probability.
 pub fn pick(candidates: &[Candidate]) -> Option<&Candidate> {
     let mut bytes = [0; 8];
     inorder_key::fill_random(&mut bytes);
-    // 53 bits are as many as fit a number between 0 and 1.
+    // A number between 0 and 1 holds 53 random bits.
     pick_at(
         candidates,
         (u64::from_le_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64,
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn everybody_has_the_same_say_however_high_they_vote() {
-        // The first gives 5 to one film and 5 to the other, the second 1 and 3.
+        // The first person gives both films priority 5, the second gives 1 and 3.
         let chances: Vec<f64> = candidates(&[[5, 1], [5, 3]])
             .iter()
             .map(|c| c.chance)

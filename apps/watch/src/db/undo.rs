@@ -1,32 +1,32 @@
-//! Undoing changes of a list.
+//! Undo of changes to a list.
 
 use crate::{Error, Result, date::now_ms};
 use inorder_key::{TimeId, Ulid};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-/// Changes of a user that can be undone: the last ones.
+/// The number of undoable changes per user: the last ones.
 const CHANGES_MAX: i64 = 20;
 
-/// How long the page offers to undo what was done.
+/// The time for which the page offers undo.
 const OFFER_MS: i64 = 10 * 60 * 1000;
 
-/// The columns of an entry that a change may touch.
+/// The columns of an entry that a change may modify.
 const COLUMNS: &str = "priority, public, watched, added_ms, place, watched_on, rating, note";
 
 /// A change of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
-    /// What the outside calls it; holds the time.
+    /// The public id, which contains the time.
     pub id: Ulid,
-    /// Greater than that of the user's changes before, whatever the clock says.
+    /// Greater than that of the user's earlier changes, regardless of the clock.
     sequence: i64,
 }
 
 impl Change {
-    /// Begins a change, and forgets those that are too many.
+    /// Starts a change and removes changes beyond the maximum.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn begin(db: &Connection, user: i64) -> Result<Self> {
         let sql = "SELECT ulid(), coalesce(max(sequence), 0) + 1 FROM undo WHERE user = ?1";
         let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -37,10 +37,10 @@ impl Change {
         Ok(Change { id, sequence })
     }
 
-    /// Writes down how a film was on the list before the change touches it.
+    /// Records the state of an entry before the change modifies it.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn remember(self, db: &Connection, user: i64, film: i64) -> Result<()> {
         let sql = format!(
             "INSERT OR IGNORE INTO undo(user, sequence, film, change, before) SELECT ?1, ?2, ?3, ?4,
@@ -52,12 +52,12 @@ impl Change {
     }
 }
 
-/// Puts every film of a change back to how it was, and forgets the change. Gives how many films those were.
+/// Restores every entry of a change and removes the change. Returns the number of films.
 ///
 /// # Errors
-/// [`Error::NotFound`] when it was undone already, or is too old.
+/// [`Error::NotFound`] if it was already undone, or is too old.
 pub fn undo(db: &Connection, user: i64, change: Ulid) -> Result<usize> {
-    // Mostly it is the last.
+    // In most cases it is the last change.
     let sql =
         "SELECT sequence FROM undo WHERE user = ?1 AND change = ?2 ORDER BY sequence DESC LIMIT 1";
     let mut statement = db.prepare_cached(sql)?;
@@ -80,10 +80,10 @@ pub fn undo(db: &Connection, user: i64, change: Ulid) -> Result<usize> {
     Ok(db.prepare_cached(sql)?.execute(bound)?)
 }
 
-/// The user's last change, if it is recent, and the title of its film if that is one.
+/// Returns the user's last change if it is recent, and the title of its film if there is only one.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn last(db: &Connection, user: i64) -> Result<Option<(Ulid, Option<String>)>> {
     let since = u64::try_from(now_ms() - OFFER_MS).unwrap_or_default();
     let since = Ulid::first_at(since).unwrap_or(Ulid::NIL);

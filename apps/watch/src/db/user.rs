@@ -6,13 +6,13 @@ use rusqlite::Row;
 /// A user.
 #[derive(Clone, Debug)]
 pub struct User {
-    /// What rows of other tables call them; never shown.
+    /// The rowid, used by other tables and never shown.
     pub number: i64,
-    /// What the outside calls them; holds the time of signing up.
+    /// The public id, which contains the time of sign-up.
     pub id: Ulid,
-    /// As they wrote it.
+    /// The name as the user typed it.
     pub name: String,
-    /// Whether the server is theirs.
+    /// Whether the user owns the server.
     pub is_owner: bool,
 }
 
@@ -20,10 +20,10 @@ impl User {
     /// The columns that [`User::of`] reads, of a table `user`.
     pub const COLUMNS: &str = "user.number, user.id, user.name, user.is_owner";
 
-    /// The user of a row that begins with [`User::COLUMNS`].
+    /// Reads a user from a row that begins with [`User::COLUMNS`].
     ///
     /// # Errors
-    /// When the columns are others.
+    /// If the columns differ.
     pub fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(User {
             number: row.get(0)?,

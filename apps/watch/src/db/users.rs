@@ -1,4 +1,4 @@
-//! People.
+//! User accounts.
 
 use super::{devices, sessions, tokens};
 use crate::{Error, Result, text};
@@ -6,18 +6,18 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 pub use super::user::User;
 
-/// Characters of a name, at least and at most.
+/// The minimum and maximum length of a name in characters.
 const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 2..=30;
 
-/// A name as it is compared: one that differs only in upper and lower case is taken.
+/// The form in which names are compared: names that differ only in case are equal.
 pub fn fold(name: &str) -> String {
     name.trim().to_lowercase()
 }
 
-/// Whether a new user may have this name.
+/// Checks whether a new user may have this name.
 ///
 /// # Errors
-/// [`Error::Invalid`], saying which characters there may be.
+/// [`Error::Invalid`], with the allowed characters.
 pub fn check_name(name: &str) -> Result<()> {
     let is_letter = |c: char| c.is_alphanumeric() && !text::is_filler(c);
     let is_fine = |c: char| is_letter(c) || matches!(c, '-' | '_' | '.');
@@ -26,7 +26,7 @@ pub fn check_name(name: &str) -> Result<()> {
             "Take a name of 2 to 30 letters, digits, dots, hyphens and underscores.",
         ));
     }
-    // Dots alone would be other addresses than a person's page, and marks alone are nothing to see.
+    // Names of dots only would change the path of the user's page, and combining marks alone are invisible.
     if name.chars().all(|c| c == '.') || !text::has_visible(name) {
         return Err(Error::invalid(
             "Take a name with a letter or a digit in it.",
@@ -38,7 +38,7 @@ pub fn check_name(name: &str) -> Result<()> {
 /// Adds a user; the first one owns the server.
 ///
 /// # Errors
-/// [`Error::Invalid`] when the name isn't one or is taken.
+/// [`Error::Invalid`] if the name is invalid or taken.
 pub fn add(db: &Connection, name: &str, password_hash: Option<&str>) -> Result<User> {
     let name = name.trim();
     check_name(name)?;
@@ -53,7 +53,7 @@ pub fn add(db: &Connection, name: &str, password_hash: Option<&str>) -> Result<U
     user.optional()?.ok_or_else(taken)
 }
 
-/// The user of this name.
+/// Returns the user with this name.
 ///
 /// # Errors
 /// [`Error::NotFound`].
@@ -63,20 +63,20 @@ pub fn by_name(db: &Connection, name: &str) -> Result<User> {
     user.optional()?.ok_or(Error::NotFound("person"))
 }
 
-/// The user of this number.
+/// Returns the user with this number.
 ///
 /// # Errors
-/// [`Error::NotFound`], once the account is deleted.
+/// [`Error::NotFound`] after the account was deleted.
 pub fn by_number(db: &Connection, number: i64) -> Result<User> {
     let sql = format!("SELECT {} FROM user WHERE number = ?1", User::COLUMNS);
     let user = db.prepare_cached(&sql)?.query_row([number], User::of);
     user.optional()?.ok_or(Error::NotFound("person"))
 }
 
-/// The user of this name and the hash of their password, for signing in.
+/// Returns the user with this name and the hash of their password, for signing in.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn with_password(db: &Connection, name: &str) -> Result<Option<(User, Option<String>)>> {
     let sql = format!(
         "SELECT {}, password FROM user WHERE folded = ?1",
@@ -87,11 +87,11 @@ pub fn with_password(db: &Connection, name: &str) -> Result<Option<(User, Option
     Ok(found.optional()?)
 }
 
-/// Stores a new password, or none, which disables signing in. Ends all other sessions, revokes all tokens and removes all known
-/// browsers.
+/// Stores a new password, or none, which disables signing in. Ends all other sessions, revokes all tokens and removes
+/// all known browsers.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn set_password(
     db: &Connection,
     user: i64,
@@ -108,16 +108,16 @@ pub fn set_password(
 /// Returns whether there are no users.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn are_none(db: &Connection) -> Result<bool> {
     let sql = "SELECT NOT EXISTS (SELECT 1 FROM user)";
     Ok(db.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
 }
 
-/// Every user, by name, with the number of films on their list.
+/// Returns all users, by name, with the number of films on their lists.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn all(db: &Connection) -> Result<Vec<(User, i64)>> {
     let sql = format!(
         "SELECT {}, (SELECT count(*) FROM entry WHERE entry.user = user.number) FROM user ORDER BY folded",

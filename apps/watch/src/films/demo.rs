@@ -11,7 +11,7 @@ const FILMS: &str = include_str!("demo.jsonl");
 /// Adds them to a database without any films. Gives whether there were none.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn add_to_empty(database: &Database) -> Result<bool> {
     let is_empty = database.read(films::count)? == 0;
     if is_empty {

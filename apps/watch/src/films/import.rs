@@ -15,7 +15,7 @@ use std::{
 /// Films of a transaction: some tens of milliseconds, which is how long others wait.
 const BATCH_FILMS: usize = 2000;
 
-/// What became of the films of a source.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Imported {
     /// Films that are new.
@@ -26,7 +26,7 @@ pub struct Imported {
     pub known: u64,
     /// Lines that are no film.
     pub skipped: u64,
-    /// What is wrong with the first of them.
+    /// The error of the first of them.
     pub first_skipped: Option<String>,
 }
 
@@ -89,7 +89,7 @@ impl Candidate {
     }
 }
 
-/// What to do with a film.
+/// The action for a film.
 enum Step {
     Add(Facts),
     Match(i64, i64),
@@ -120,7 +120,7 @@ impl Known {
         candidates.push(Candidate::of(facts, &title, number));
     }
 
-    /// What to do with a film; nothing if it is known.
+    /// Returns the action for a film; `None` if it is known.
     fn step(&mut self, facts: Facts) -> Option<Step> {
         if facts.imdb.is_some_and(|imdb| self.imdb.contains(&imdb)) {
             return None;
@@ -128,7 +128,7 @@ impl Known {
         let title = Title::of(&facts.title);
         let film = Candidate::of(&facts, &title, 0);
         let candidates = self.films.entry(hash(title.counted())).or_default();
-        // Of the same year first.
+        // Films of the same year first.
         let same = |is_year| {
             candidates
                 .iter()

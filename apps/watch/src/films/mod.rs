@@ -1,4 +1,4 @@
-//! Where films come from.
+//! Imports of films into the catalogue.
 
 pub mod demo;
 pub mod import;

@@ -16,7 +16,8 @@ use std::{
 /// Bytes of a line: a longer one is no film.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 
-/// The films of a file, in its order. A line that is no film is an [`Error::Invalid`] that names it; reading goes on after.
+/// Reads the films of a file in order. A line that is not a film is an [`Error::Invalid`] that names it; reading
+/// continues after it.
 pub struct Source {
     path: PathBuf,
     lines: Box<dyn BufRead + Send>,
@@ -43,7 +44,7 @@ struct Line {
     people: Vec<String>,
     #[serde(default)]
     genres: Vec<String>,
-    /// As IMDb writes it, tt and digits.
+    /// The IMDb id: tt and digits.
     #[serde(default, alias = "imdb_id", alias = "imdbID", alias = "tconst")]
     imdb: Option<String>,
 }
@@ -63,7 +64,7 @@ impl<R: Read> Read for Counting<R> {
 }
 
 impl Source {
-    /// Opens a file. What it is, is seen from how it begins.
+    /// Opens a file. Its first bytes determine its format.
     ///
     /// # Errors
     /// [`Error::Io`], and [`Error::Invalid`] when it begins as none of them.
@@ -153,7 +154,7 @@ impl Source {
         Error::Invalid(format!("{path}, line {line}: {why}"))
     }
 
-    /// What a line says; none if it is nothing to watch.
+    /// Parses a line; `None` if it is not a film.
     fn facts(&self, line: &str) -> Result<Option<Facts>> {
         let facts = match self.format {
             Format::JsonLines if line.trim().is_empty() => None,

@@ -8,7 +8,7 @@ fn is_formula(text: &str) -> bool {
     text.starts_with(FORMULA)
 }
 
-/// What a formula begins with; the last four are wide forms, which some spreadsheets take too.
+/// The first characters of a formula; the last four are wide forms, which some spreadsheets accept.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
 /// A field that a spreadsheet takes for text: an apostrophe stands before what would be a formula.

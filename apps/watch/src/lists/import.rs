@@ -23,7 +23,7 @@ struct Candidate {
     is_exact: bool,
 }
 
-/// What became of the rows.
+/// The results of the rows.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Imported {
     /// Films that are new on the list.
@@ -38,9 +38,9 @@ pub struct Imported {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(into = "String")]
 pub struct Missing {
-    /// As the file has it.
+    /// The original text.
     pub title: String,
-    /// As the file has it.
+    /// The original text.
     pub year: Option<i64>,
 }
 
@@ -57,7 +57,7 @@ impl Plan {
     /// Finds the films of these rows too: all the work that needs no writing.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn find(&mut self, db: &Connection, rows: &[ListRow]) -> Result<()> {
         for row in rows {
             self.rows.push((row.clone(), candidates(db, row)?));
@@ -102,7 +102,7 @@ impl Taken {
     }
 }
 
-/// Puts the films on a list, as one change. Films that are nowhere to be found are added if that is wanted.
+/// Adds the films to a list, as one change. Films missing from the catalogue are added to it if requested.
 ///
 /// # Errors
 /// [`Error::Invalid`](crate::Error::Invalid) when the list has no room for them; nothing is imported then.

@@ -14,13 +14,13 @@ const ROWS_MAX: usize = 20_000;
 /// A row: which film, and what is said about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListRow {
-    /// What the file says of the film.
+    /// The facts of the film.
     pub facts: Facts,
-    /// What it says about it.
+    /// The state of the entry.
     pub state: State,
 }
 
-/// What a file says of all its films together, where its columns don't.
+/// Properties of all rows of a file, which its columns do not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// They are to be watched, unless a rating or a day says that they were.
@@ -54,7 +54,7 @@ impl Kind {
     }
 }
 
-/// Where each column is. Names are those of Letterboxd (`Name`), IMDb (`Title`) and our own export.
+/// The positions of the columns. Names are those of Letterboxd (`Name`), IMDb (`Title`) and this application's export.
 struct Columns {
     title: usize,
     year: Option<usize>,
@@ -62,7 +62,7 @@ struct Columns {
     kind: Option<usize>,
     genres: Option<usize>,
     rating: Option<usize>,
-    /// Of Letterboxd five stars are the most, of IMDb ten.
+    /// The highest rating is five stars at Letterboxd and ten at IMDb.
     rating_factor: f64,
     rated_on: Option<usize>,
     watched_on: Option<usize>,
@@ -150,7 +150,7 @@ fn columns(header: &csv::StringRecord) -> Result<Columns> {
     })
 }
 
-/// What a row says; nothing for what is no film.
+/// Parses a row; `None` if it is not a film.
 fn row(record: &csv::StringRecord, columns: &Columns, kind: Kind) -> Result<Option<ListRow>> {
     let field = |column: Option<usize>| {
         column

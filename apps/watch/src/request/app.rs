@@ -1,4 +1,4 @@
-//! What all requests share.
+//! The state shared by all requests.
 
 use crate::{
     Error, Result,
@@ -24,7 +24,7 @@ pub const IMPORT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Passwords that are hashed at once: each takes 19 MiB and a core for some 50 ms, and the other cores are for the pages.
 const HASHES_MAX: usize = 1;
 
-/// What the server was told when it was started.
+/// The settings given at the start of the server.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Config {
     /// Whether the server is behind a proxy that speaks TLS. Cookies are then sent over TLS only, and the client address is read
@@ -43,7 +43,7 @@ enum Trier {
     Member(i64),
 }
 
-/// What all requests share.
+/// The state shared by all requests.
 #[derive(Clone)]
 pub struct App(Arc<Shared>);
 
@@ -64,7 +64,7 @@ impl App {
     /// Creates the app over a database. Without users in it, [`App::setup_code`] makes a visitor the owner.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn new(db: Database, config: Config) -> Result<Self> {
         let is_new = db.read(users::are_none)?;
         let code = is_new.then(|| Secret::new().to_string()[..12].to_owned());

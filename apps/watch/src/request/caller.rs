@@ -1,4 +1,4 @@
-//! Where a request comes from.
+//! The origin of a request.
 
 use super::App;
 use axum::{

@@ -26,7 +26,7 @@ impl Me {
     /// Reads in the user's name.
     ///
     /// # Errors
-    /// That of `work`.
+    /// The error of `work`.
     pub fn read<T>(&self, work: impl FnOnce(&Connection, &User) -> Result<T>) -> Result<T> {
         self.app.db().read(|db| work(db, &self.user))
     }
@@ -34,7 +34,7 @@ impl Me {
     /// Like [`Me::read`], for what may look at many rows.
     ///
     /// # Errors
-    /// That of `work`.
+    /// The error of `work`.
     pub async fn read_long<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection, &User) -> Result<T> + Send + 'static,
@@ -46,7 +46,7 @@ impl Me {
     /// Writes in the user's name. Returns when it is committed.
     ///
     /// # Errors
-    /// That of `work`; nothing of it is kept then.
+    /// The error of `work`; nothing is written then.
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection, &User) -> Result<T> + Send + 'static,
@@ -55,10 +55,10 @@ impl Me {
         self.app.db().write(move |db| work(db, &user)).await
     }
 
-    /// Puts the films of a file on their list, as one change.
+    /// Adds the films of a file to the user's list, as one change.
     ///
     /// # Errors
-    /// As [`lists::rows`] and [`lists::apply`].
+    /// Those of [`lists::rows`] and [`lists::apply`].
     pub async fn import(
         &self,
         text: Bytes,

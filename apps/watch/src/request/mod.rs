@@ -1,4 +1,4 @@
-//! What the pages and the API have in common: the app, the user, the query, and the status of errors.
+//! Types shared by the pages and the API: the app, the user, the query, and the status of errors.
 
 mod app;
 mod caller;

@@ -1,4 +1,4 @@
-//! What the query of an address says.
+//! Parses the query of a URL.
 
 use crate::db::entries::{Filter, Sort};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -29,7 +29,7 @@ pub fn is_usual(sort: &Sort) -> bool {
 }
 
 impl View {
-    /// What to read for it.
+    /// The filter for reading the list.
     pub fn filter(&self, public_only: bool) -> Filter {
         Filter {
             watched: self.watched,

@@ -1,4 +1,4 @@
-//! What went wrong, as a page.
+//! Error pages.
 
 use super::layout;
 use crate::{

@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-/// What is allowed in a page: its own style, script and pictures, and nothing else.
+/// The content security policy of a page: only the server's own styles, scripts and images.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
      connect-src 'self'; manifest-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
@@ -54,14 +54,14 @@ pub async fn add(State(app): State<App>, request: Request, next: Next) -> Respon
     headers
         .entry(header::REFERRER_POLICY)
         .or_insert(HeaderValue::from_static("same-origin"));
-    // Pages are somebody's own; what is everybody's says so itself.
+    // Pages are private to a user; public answers set their own header.
     headers
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
     response
 }
 
-/// What was refused before it came to a page or a route, in the words of one.
+/// Formats errors that occur before a page or route is reached.
 fn in_words(response: Response, is_api: bool) -> Response {
     let status = response.status();
     let kind = response.headers().get(header::CONTENT_TYPE);

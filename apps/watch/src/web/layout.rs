@@ -1,4 +1,4 @@
-//! What all pages have around them.
+//! The frame of all pages.
 
 use super::assets::address;
 use crate::db::users::User;
@@ -11,7 +11,7 @@ pub enum Place {
     List,
     /// All films.
     Films,
-    /// What to watch tonight.
+    /// The page that picks a film for tonight.
     Tonight,
     /// Friends.
     Friends,
@@ -70,7 +70,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// With the navigation, for somebody who is signed in.
+    /// Adds the navigation for a signed-in user.
     pub fn of(mut self, user: &'a User) -> Self {
         self.user = Some(user);
         self

@@ -26,7 +26,7 @@ pub use assets::Asset;
 /// Bytes of a request, but for a list that is imported.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// How long a request may take, its body included.
+/// The timeout of a request, including its body.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Everything the server answers.

@@ -7,10 +7,10 @@ use crate::db::{
 use maud::{Markup, PreEscaped, Render, html};
 use std::fmt::Display;
 
-/// What each priority is called, from 1.
+/// The names of the priorities, from 1.
 const PRIORITY_NAMES: [&str; 5] = ["maybe", "some day", "would like to", "soon", "can't wait"];
 
-/// What a priority is called.
+/// Returns the name of a priority.
 pub fn priority_name(priority: i64) -> &'static str {
     let index = usize::try_from(priority - 1).unwrap_or_default();
     PRIORITY_NAMES.get(index).copied().unwrap_or_default()
@@ -84,7 +84,7 @@ fn names(names: &[String]) -> Markup {
     }
 }
 
-/// What every form has: its token, and the address to go back to.
+/// The fields of every form: its token, and the address to return to.
 pub fn hidden(token: &str, back: &str) -> Markup {
     html! {
         input type="hidden" name="token" value=(token);
@@ -120,7 +120,7 @@ pub fn genre_choice(genres: &[String], chosen: Option<&String>) -> Markup {
             span { "Genre" }
             select name="genre" dir="auto" {
                 option value="" { "Any" }
-                // Without a value its text is sent.
+                // Without a value attribute, the browser sends the text.
                 @for genre in genres { option dir="auto" selected[Some(genre) == chosen] { (genre) } }
             }
         }
@@ -169,7 +169,7 @@ pub fn text(name: &str, label: &str, value: &str, hint: &str) -> Markup {
     }
 }
 
-/// A field for a password; browsers are told whether it is a new one.
+/// A password field. Browsers distinguish new passwords from existing ones.
 pub fn password(name: &str, label: &str, is_new: bool) -> Markup {
     let autocomplete = if is_new {
         "new-password"
@@ -194,7 +194,7 @@ pub fn shown_once(id: &str, words: &str, value: &impl Display) -> Markup {
     }
 }
 
-/// A field for the name somebody signs in with.
+/// A field for the name at sign-in.
 pub fn user_name(value: &str) -> Markup {
     html! {
         label.field for="name" { "Name" }
@@ -202,7 +202,7 @@ pub fn user_name(value: &str) -> Markup {
     }
 }
 
-/// What went wrong with the form before.
+/// The error of the submitted form.
 pub fn problem(words: Option<&str>) -> Markup {
     html! {
         @if let Some(words) = words {

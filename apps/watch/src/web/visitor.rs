@@ -23,23 +23,23 @@ const GUEST: &str = "guest";
 /// The cookie of a known browser. It stays after signing out.
 const DEVICE: &str = "device";
 
-/// What is shown once on the next page.
+/// A message shown once on the next page.
 const FLASH: &str = "flash";
 
-/// Seconds until it is forgotten if there is no next page.
+/// The lifetime in seconds if there is no next page.
 const FLASH_SECONDS: i64 = 60;
 
 /// A visitor who is signed in.
 pub struct Member {
-    /// Who.
+    /// The user.
     pub me: Me,
-    /// What is in their cookie.
+    /// The secret in their cookie.
     pub secret: Secret,
 }
 
 /// A visitor who need not be signed in.
 pub struct Guest {
-    /// What is in their cookie, or will be.
+    /// The secret in their cookie, current or new.
     secret: Secret,
     is_new: bool,
     behind_tls: bool,
@@ -70,7 +70,7 @@ impl Entry {
     /// Signs a user in.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn begin(self, db: &Connection, user: i64) -> crate::Result<()> {
         sessions::begin(db, user, self.session)?;
         self.remember_device(db, user)
@@ -79,7 +79,7 @@ impl Entry {
     /// Remembers the browser only.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn remember_device(self, db: &Connection, user: i64) -> crate::Result<()> {
         devices::remember(db, user, self.old_device, self.device)
     }
@@ -104,7 +104,7 @@ impl FromRequestParts<App> for Device {
 }
 
 impl Guest {
-    /// What the forms they are shown have to send back.
+    /// The token that their forms must send back.
     pub fn form_token(&self) -> String {
         self.secret.form_token()
     }
@@ -199,7 +199,7 @@ pub fn show_once(secret: Secret, to: &str, behind_tls: bool) -> Response {
     ([(header::SET_COOKIE, cookie)], Redirect::to(to)).into_response()
 }
 
-/// The secret that a page is to show, which is then forgotten.
+/// Returns the secret to show on a page, and removes it.
 pub struct Flash {
     pub secret: Option<Secret>,
     behind_tls: bool,

@@ -29,11 +29,11 @@ pub struct Client {
     router: Router,
     pub cookies: BTreeMap<String, String>,
     pub token: Option<String>,
-    /// Where they ask from, which is believed behind a proxy.
+    /// The client address, which the server accepts from a proxy.
     pub address: Option<String>,
 }
 
-/// What was answered.
+/// The answer of the server.
 pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
@@ -51,7 +51,7 @@ impl Site {
         }
     }
 
-    /// With an owner and other people, who have signed in.
+    /// A server with an owner and other users, all signed in.
     pub async fn with_people(names: &[&str]) -> (Self, Vec<Client>) {
         Site::with_people_and(Config::default(), names).await
     }

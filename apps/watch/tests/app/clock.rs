@@ -1,4 +1,4 @@
-//! What happens when the clock of the machine is set back.
+//! Tests the behaviour after the machine's clock is set back.
 
 use crate::client::Site;
 use inorder_watch::{
@@ -79,7 +79,7 @@ fn friend_requests_reach_people_who_signed_up_before_the_clock_was_set_back() {
         assert_eq!(friends::received(db, &ben)?.len(), 1);
         friends::accept(db, &ben, "Anna")?;
         assert_eq!(friends::all(db, anna.number)?.len(), 1);
-        // And none reaches who took the name after it was sent.
+        // No request reaches a user who took the name after it was sent.
         friends::request(db, &anna, "Cleo")?;
         set_back(db, -2 * HOUR_MS)?;
         let cleo = users::add(db, "Cleo", None)?;

@@ -249,7 +249,7 @@ async fn a_program_corrects_and_removes_its_film() {
     assert_eq!(people[0].api("GET", &film, json!(null)).await.status, 404);
 }
 
-/// What another source makes of a film.
+/// A film as another source describes it.
 type Retelling<'a> = dyn Fn(usize, &mut serde_json::Value) + 'a;
 
 /// The films there are at the start, as another source may have them.

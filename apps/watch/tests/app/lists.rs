@@ -35,7 +35,7 @@ fn film(db: &Connection, title: &str) -> i64 {
     film.unwrap_or_else(|| panic!("no {title}")).number
 }
 
-/// What is said about a film that was put on the list with this priority.
+/// The state of a film added with this priority.
 fn wanted(priority: i64) -> State {
     State {
         priority,
@@ -113,7 +113,7 @@ fn films_move_past_their_neighbours_and_priorities() {
             entries::state(db, 1, film(db, "Psycho"))?.unwrap().priority,
             3
         );
-        // What is added later comes last.
+        // A film that is added later comes last.
         entries::put(db, 1, film(db, "Ran"), State::default())?;
         assert_eq!(titles(db, &Filter::default())[4], "Ran");
         assert!(entries::shift(db, 1, film(db, "Airplane!"), Direction::Up).is_err());

@@ -41,7 +41,7 @@ fn seeded(db: &Path, users: usize) -> Vec<String> {
         .collect()
 }
 
-/// Puts films on a list until the server is gone; gives those that were acknowledged.
+/// Adds films until the server is killed; returns the acknowledged ones.
 async fn write_until_killed(
     client: reqwest::Client,
     address: String,
@@ -362,7 +362,7 @@ fn nobody_else_can_read_what_is_kept() {
     let (worked, _, err) = run(&db, &["backup", copy.to_str().unwrap()], "");
     assert!(worked && mode(&copy) == 0o600, "{err}");
     server.kill();
-    // What an older program left open is closed.
+    // Access that an older version left open is removed.
     for path in [&there[0], &there[1], &there[2]] {
         fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
     }

@@ -21,7 +21,7 @@ fn released() -> Vec<(u32, String)> {
     files
 }
 
-/// What the file consists of.
+/// The schema of a file.
 fn shape(path: &Path) -> Vec<String> {
     let db = Connection::open(path).unwrap();
     let sql = "SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY type, name";

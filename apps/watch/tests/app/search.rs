@@ -1,4 +1,4 @@
-//! The search: whatever a title is made of, it is found by itself.
+//! Tests the search: every title is found by its own text.
 
 use crate::client::Site;
 use inorder_watch::{

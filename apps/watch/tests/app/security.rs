@@ -1,4 +1,4 @@
-//! What nobody may be able to do.
+//! Operations that no user may perform.
 
 use crate::client::{PASSWORD, Site};
 use axum::{body::Body, http::StatusCode};
@@ -648,7 +648,7 @@ async fn who_was_signed_out_from_elsewhere_can_sign_in_again() {
     assert_eq!(people[0].get("/").await.status, StatusCode::OK);
 }
 
-/// What somebody sees of the requests they have sent, but for the name.
+/// The requests that a user has sent, as that user sees them, without the name.
 async fn seen(person: &mut crate::client::Client, name: &str) -> Vec<String> {
     let page = person.get("/friends").await.text;
     let (_, asked) = page.split_once("You have asked").unwrap_or_default();
@@ -687,7 +687,7 @@ async fn what_becomes_of_a_request_is_not_told() {
         unreachable!()
     };
     ben.make_token().await;
-    // Ben and Cleo came by Anna's invitations, and are strangers to each other; Dora is nobody.
+    // Ben and Cleo accepted Anna's invitations, and are strangers to each other; Dora knows no user.
     for name in ["Cleo", "Dora"] {
         ben.post("/friends", "/friends/request", &[("name", name)])
             .await;
@@ -709,7 +709,7 @@ async fn what_becomes_of_a_request_is_not_told() {
     assert_eq!(again.header("location"), "/friends?done=requested");
     assert_eq!(seen(ben, "Cleo").await, nobody);
     assert!(!cleo.get("/friends").await.text.contains("Requests for you"));
-    // When she changes her mind, it is still what he wants.
+    // If she changes her mind, his request is still valid.
     cleo.post("/friends", "/friends/request", &[("name", "Ben")])
         .await;
     assert!(

@@ -164,7 +164,7 @@ async fn a_signed_in_person_changes_their_password_whatever_others_try() {
     );
 }
 
-/// Whatever Anna has opened with her password: another session, a token, a browser that is known.
+/// Everything that Anna opened with her password: another session, a token, a known browser.
 struct Opened {
     session: Client,
     program: Client,
@@ -241,7 +241,7 @@ async fn a_reset_ends_all_at_once_and_the_password_too() {
     let (site, mut people) = people(&["Anna"]).await;
     let opened = open_all(&site, &mut people[0]).await;
     let secret = Secret::new();
-    // What `user reset` does.
+    // The effect of `user reset`.
     let reset = site.app.db().write(move |db| links::reset(db, 1, secret));
     reset.await.unwrap();
     assert_eq!(people[0].get("/").await.header("location"), "/sign-in");

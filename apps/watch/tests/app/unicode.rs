@@ -1,4 +1,4 @@
-//! What people write in any script: shown in its own order, and the same after it was a CSV file.
+//! Tests text in any script: it is shown in the correct order, and survives a CSV file.
 
 use crate::client::{Client, Site};
 use inorder_watch::{
@@ -16,7 +16,7 @@ fn is_isolating(tag: &str) -> bool {
     tag.starts_with("bdi") || tag.contains("dir=\"auto\"")
 }
 
-/// Where the mark stands in a page without being isolated.
+/// The position of the mark in a page without isolation.
 fn loose_marks(page: &str) -> (usize, Vec<String>) {
     let (mut open, mut loose, mut count): (Vec<String>, Vec<String>, usize) = Default::default();
     let isolated = format!("\u{2068}{TURNED}");
@@ -253,7 +253,7 @@ proptest! {
             for (title, year, note) in rows {
                 let facts = films::Facts { title, year, ..Default::default() };
                 let Ok(facts) = facts.checked() else { continue };
-                // Of one title and year a CSV file names one film.
+                // A CSV file identifies one film per title and year.
                 if !named.insert((facts.title.clone(), year)) { continue }
                 let number = films::insert(db, &facts, None)?;
                 let state = entries::State { note: Some(note), ..Default::default() };

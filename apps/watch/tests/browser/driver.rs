@@ -1,4 +1,4 @@
-//! As much of WebDriver as the tests need. <https://www.w3.org/TR/webdriver2/>
+//! The subset of WebDriver that the tests need. <https://www.w3.org/TR/webdriver2/>
 
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How a page is looked at.
+/// The display mode of a page.
 #[derive(Clone, Copy)]
 pub struct Options {
     pub width: u32,
@@ -40,7 +40,7 @@ pub struct Browser {
 /// The name under which elements are sent.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// How long to wait for what a page is about to show.
+/// The timeout for content that a page is about to show.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Browser {
@@ -219,13 +219,13 @@ impl Browser {
         }
     }
 
-    /// What a script in the page gives. It runs whether or not the page may have scripts.
+    /// Returns the result of a script in the page. It runs even if the page may not have scripts.
     pub async fn run(&self, script: &str) -> Value {
         self.post("execute/sync", json!({"script": script, "args": []}))
             .await
     }
 
-    /// What a script gives to the function it is handed last.
+    /// Returns the value that a script passes to its callback.
     pub async fn run_until_told(&self, script: &str) -> Value {
         self.post("execute/async", json!({"script": script, "args": []}))
             .await
@@ -286,7 +286,7 @@ async fn send(client: &Client, method: Method, address: &str, body: Value) -> Va
     answer.unwrap_or_else(|error| panic!("{address}: {error}"))
 }
 
-/// What the driver answers, or its error.
+/// Returns the driver's answer, or its error.
 async fn try_send(
     client: &Client,
     method: Method,

@@ -89,7 +89,7 @@ async fn prioritise(anna: &Person<'_>) {
     anna.browser.wait_for("Private").await;
 }
 
-/// With the keyboard alone.
+/// Uses the keyboard only.
 async fn reorder(anna: &Person<'_>) {
     anna.browser
         .run("document.querySelectorAll('.film')[2].querySelector('button').focus()")

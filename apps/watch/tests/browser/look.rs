@@ -24,7 +24,7 @@ const PAGES: [(&str, &str); 13] = [
     ("nothing", "/no/such/page"),
 ];
 
-/// What is wrong with how a page lies on the screen.
+/// Returns the faults of a page's layout.
 const LAYOUT: &str = "
     const wrong = [];
     const root = document.documentElement;

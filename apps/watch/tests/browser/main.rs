@@ -138,7 +138,7 @@ async fn browser_a_title_turns_nothing_around() {
         let turned = anna.browser.run(TURNED).await;
         assert_eq!(turned, serde_json::json!([]), "{path}");
         years += anna.browser.count(".year").await;
-        // Without the isolation this would be seen.
+        // Without isolation this would be visible.
         let unwrap = "for (const bdi of document.querySelectorAll('bdi')) bdi.replaceWith(...bdi.childNodes);";
         anna.browser.run(unwrap).await;
         let turned = anna.browser.run(TURNED).await;

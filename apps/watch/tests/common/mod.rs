@@ -74,7 +74,7 @@ impl Drop for Server {
     }
 }
 
-/// What follows these words on the first line that has them.
+/// Returns the text after these words on the first line that has them.
 fn line_with(lines: &mut impl BufRead, words: &str) -> Option<String> {
     let mut line = String::new();
     while lines.read_line(&mut line).ok()? > 0 {

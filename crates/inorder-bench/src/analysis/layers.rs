@@ -9,7 +9,8 @@ use inorder_engine::{KernelCheck, Layer};
 /// From this share of difference on the two counts part.
 pub const APART_FROM: f64 = 0.01;
 
-/// How far the kernel's count of bytes written is from an engine's, over the finished trials of an experiment.
+/// The difference between the kernel's and an engine's count of bytes written, over the finished trials of an
+/// experiment.
 #[derive(Clone, Debug)]
 pub struct LayerCheck {
     /// The engine.

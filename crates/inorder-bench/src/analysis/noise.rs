@@ -1,4 +1,4 @@
-//! How far a run's times can be trusted: the noise floor and the noise gate.
+//! The reliability of a run's times: the noise floor and the noise gate.
 
 use super::pairs::ratio;
 use crate::{
@@ -61,7 +61,7 @@ pub fn noise_floor(run: &Run, experiment: &str, metric: &Metric) -> Option<Ratio
     ratio(run, twin.id, baseline, metric)
 }
 
-/// Why the times of an experiment cannot be trusted, in words; `None` where they can.
+/// Returns the reason why the times of an experiment are unreliable; `None` if they are reliable.
 pub fn is_noisy(run: &Run, experiment: &str) -> Option<String> {
     let cells: Vec<u64> = run
         .cells_of(experiment)
@@ -105,7 +105,7 @@ fn exceeds(disturbance: &Disturbance, noise: &Noise) -> bool {
     (disturbance.of)(noise).is_some_and(|value| value > disturbance.limit)
 }
 
-/// A disturbance in words, with its worst value, where any trial exceeds it.
+/// Formats a disturbance with its worst value, if any trial exceeds its limit.
 fn cause(disturbance: &Disturbance, trials: &[&Trial]) -> Option<String> {
     let worst = trials
         .iter()

@@ -1,4 +1,4 @@
-//! How long a trial takes before one like it has run.
+//! Estimates the duration of a trial before a similar one has run.
 
 use crate::experiment::{Reads, factors::Setup};
 

@@ -51,7 +51,7 @@ impl FromStr for Budget {
     }
 }
 
-/// What a group of trials adds to an answer, most valuable first.
+/// The contribution of a group of trials to an answer, most valuable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Stage {
     /// The first repetition of an experiment: an answer, with exact bytes.
@@ -80,7 +80,7 @@ struct Due {
 }
 
 impl Due {
-    /// When a repetition, counted from 0, of the experiment at this position is due.
+    /// The time at which a repetition, counted from 0, of the experiment at this position is due.
     fn of(asked: &Experiment, experiment: usize, repetition: u32) -> Self {
         let has_claims = !asked.claims.is_empty();
         let (stage, round) = match (repetition, has_claims) {
@@ -128,7 +128,7 @@ pub fn order(plan: &mut Plan, asked: &[Experiment]) {
 /// Marks what a budget is expected to admit of a run, from guessed durations, as done.
 ///
 /// # Errors
-/// As [`Pace::new`].
+/// Those of [`Pace::new`].
 pub fn forecast(run: &mut Run, budget: Duration) -> Result<(), Error> {
     let begun = Pace::new(run, Some(budget))?.begun(Duration::ZERO);
     run.meta.budget_s = (begun.len() < run.trials.len()).then_some(budget.as_secs());

@@ -8,7 +8,7 @@ use crate::{
 };
 use std::{collections::HashMap, time::Duration};
 
-/// What is expected of the rest of a run.
+/// The estimate for the rest of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outlook {
     /// Trials that will begin.
@@ -45,7 +45,7 @@ impl Pace {
     /// The pace of a run, whose finished trials are not run again. Without a budget every trial begins.
     ///
     /// # Errors
-    /// When an experiment or a cell of the run doesn't parse (a result file from another version).
+    /// If an experiment or a cell of the run doesn't parse (a result file from another version).
     pub fn new(run: &Run, budget: Option<Duration>) -> Result<Self, Error> {
         let mut cells = HashMap::new();
         for (position, experiment) in run.experiments.iter().enumerate() {
@@ -101,7 +101,7 @@ impl Pace {
         self.durations.add(trial, time.as_secs_f64());
     }
 
-    /// What is expected from now on, so long after the start.
+    /// The estimate at this time after the start.
     pub fn outlook(&self, elapsed: Duration) -> Outlook {
         let (begun, end) = self.clone().run_through(elapsed);
         Outlook {

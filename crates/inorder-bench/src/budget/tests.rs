@@ -26,7 +26,7 @@ fn request(wanted: &[&str], repetitions: Option<u32>) -> Request {
     }
 }
 
-/// What the default budget is expected to admit.
+/// The trials that the default budget should admit.
 fn forecast(request: &Request) -> Run {
     let plan = request.plan_for_budget().unwrap();
     request.forecast(&plan, Budget::DEFAULT).unwrap()

@@ -140,7 +140,7 @@ impl Claim {
         }
     }
 
-    /// Judges a run on its other engines, whatever the verdict on the published one.
+    /// Judges a run on its other engines, independently of the published one.
     pub fn elsewhere(&self, run: &Run) -> Vec<(String, Judgement)> {
         if !self.is_asked_everywhere {
             return Vec::new();
@@ -169,20 +169,20 @@ impl Claim {
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// What was measured, with numbers and units.
+    /// The measured values, with units.
     pub seen: String,
     /// The ratio it rests on, where it rests on one.
     pub ratio: Option<Ratio>,
     /// Why: the condition it depends on, the noise, the engine it needs; may be empty.
     pub reason: String,
-    /// Where the claim says several things, such as one of sizes and one of times: each by itself.
+    /// The parts of a claim with several statements, such as one about sizes and one about times.
     pub parts: Vec<Part>,
 }
 
 /// One of several things that a claim says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What it is about, such as `size` or `time`.
+    /// The subject, such as `size` or `time`.
     pub name: &'static str,
     /// Its own verdict.
     pub verdict: Verdict,
@@ -193,7 +193,7 @@ pub struct Part {
 }
 
 impl Judgement {
-    /// The verdict in words, part by part where the parts' differ: `size holds, time inconclusive`.
+    /// Formats the verdict, part by part if the parts differ: `size holds, time inconclusive`.
     pub fn verdict_text(&self) -> String {
         if self.parts.iter().all(|part| part.verdict == self.verdict) {
             return self.verdict.name().to_owned();

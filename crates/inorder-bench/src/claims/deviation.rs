@@ -6,7 +6,8 @@ use crate::{
     results::{self, Cell, Run},
 };
 
-/// How an experiment of a run differs from the built-in one of its name and scale, in words; `None` where it doesn't.
+/// Returns the difference between an experiment of a run and the built-in one of its name and scale; `None` if there is
+/// none.
 ///
 /// Every factor counts, with all its levels and their order, but the engine, which claims choose their cells by, and
 /// what means nothing to any engine of the run. Other repetitions, another data file and cells left out by `--only`
@@ -96,7 +97,7 @@ fn matters(cell: &Cell, factor: &str) -> bool {
     !engine.is_some_and(|engine| engine.ignores().contains(&factor))
 }
 
-/// A running server by URL has settings of its own.
+/// A running server by URL has its own settings.
 pub fn at_url(run: &Run, engine: &str) -> Option<String> {
     let (_, url) = run.meta.urls.iter().find(|(name, _)| name == engine)?;
     Some(format!("{url} has settings of its own"))
@@ -116,7 +117,7 @@ mod tests {
     };
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// What a run of a built-in experiment with this `--set` differs in.
+    /// The deviation of a run of a built-in experiment with this `--set`.
     fn differs(
         experiment: &str,
         overrides: Overrides,

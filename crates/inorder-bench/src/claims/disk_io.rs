@@ -125,7 +125,7 @@ const FAR_MORE: f64 = 5.0;
 /// Share of the clustered ratio below which the other is "much smaller", and below which smaller.
 const MUCH_SMALLER: f64 = 0.5;
 const SMALLER: f64 = 0.9;
-/// How far the formula may be off, in points of a hundred.
+/// The tolerance of the formula in percentage points.
 const FORMULA_POINTS: f64 = 3.0;
 
 fn evidence(on: On<'_>) -> Evidence<'_> {
@@ -338,7 +338,7 @@ fn unexplained(curve: &[(u64, f64)]) -> Option<[f64; 3]> {
     Some([logarithm?, line?, saturation?])
 }
 
-/// How far sequential ids may grow and still be flat.
+/// The largest growth of sequential ids that counts as flat.
 const FLAT: f64 = 0.25;
 
 /// Judges that curves grow like the logarithm of the rows: which shape is asked only of what grows.

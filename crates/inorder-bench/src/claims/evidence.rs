@@ -26,9 +26,9 @@ pub(super) const ONE_REPETITION: &str =
 /// Verdicts by ratio: each from its bound up to the next one's. The first bound is 0.
 pub(super) type Bands<'a> = &'a [(f64, Verdict)];
 
-/// How far two times may part and still be called the same.
+/// The largest relative difference of two times that count as equal.
 pub(super) const SAME_TIME: f64 = 0.10;
-/// How far two sizes or volumes may part and still be called the same.
+/// The largest relative difference of two sizes or volumes that count as equal.
 pub(super) const SAME_BYTES: f64 = 0.03;
 
 /// Levels of varied factors.
@@ -452,7 +452,7 @@ mod tests {
         assert_eq!(joined(&[Holds, DoesNot]).verdict, Depends);
         assert_eq!(joined(&[Holds, NotRun]).verdict, NotRun);
         assert_eq!(joined(&[Depends, Holds]).verdict, Depends);
-        // What is certain of sizes is said, whatever the times are worth.
+        // A certain verdict about sizes is reported even if the times are unreliable.
         let half = joined(&[Holds, Inconclusive]);
         assert_eq!(half.verdict, Inconclusive);
         assert_eq!(half.verdict_text(), "size holds, time inconclusive");

@@ -7,9 +7,9 @@ use std::fmt;
 pub struct Post {
     /// Its short name, which is that of the experiment that answers most of its claims.
     pub name: &'static str,
-    /// What the ids of its claims begin with.
+    /// The prefix of its claims' ids.
     pub letter: &'static str,
-    /// Who wrote it.
+    /// The author.
     pub author: &'static str,
     /// Its title.
     pub title: &'static str,

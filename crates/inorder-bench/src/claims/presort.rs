@@ -95,7 +95,7 @@ fn batch_cpu(trial: &Trial, batch: usize) -> Option<f64> {
     Some(curve[batch].1 - before)
 }
 
-/// How the time of a batch grew from the first to the last, against the post's own figures.
+/// The growth of the time of a batch from the first to the last, compared with the post's figures.
 fn growth(on: On<'_>, levels: Levels<'_>, bands: Bands<'_>) -> Judgement {
     let e = Evidence::new(on, "presort");
     let pairs: Vec<(f64, f64)> = e

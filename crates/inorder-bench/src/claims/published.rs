@@ -26,7 +26,7 @@ pub struct Curve {
     pub engine: &'static str,
     /// The layout, by the experiment's name for it.
     pub layout: &'static str,
-    /// What sequential ids saved, in percent, after each [`STEP_ROWS`] rows.
+    /// The bytes that sequential ids saved, in percent, after each [`STEP_ROWS`] rows.
     pub saved_percent: [f64; 10],
 }
 

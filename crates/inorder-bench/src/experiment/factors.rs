@@ -11,11 +11,11 @@ use crate::{error::nearest, generate::Presort};
 /// One level of every factor: all that a trial needs to know besides the tables and the seed.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// How ids are made.
+    /// The kind of ids.
     pub key: KeyKind,
-    /// How ids are made from the middle of the load on; the same kind where it doesn't change.
+    /// The kind of ids in the second half of the load; the same kind if it does not change.
     pub key_after: Option<KeyKind>,
-    /// How ids are stored; `None` is the kind's own default.
+    /// The encoding of ids; `None` is the default of the kind.
     pub encoding: Option<Encoding>,
     /// Name of the table layout.
     pub layout: String,
@@ -31,11 +31,11 @@ pub struct Setup {
     pub rows_per_transaction: u64,
     /// Rows sorted together; 0 is one transaction's.
     pub rows_per_sort: u64,
-    /// What rows are sorted by before they are written.
+    /// The sort order of rows before they are written.
     pub presort: Presort,
     /// Concurrent writers.
     pub writers: u64,
-    /// Whether each writer has a factory of ids of its own, or one serves all.
+    /// Whether each writer has a separate factory of ids, or all share one.
     pub has_own_factories: bool,
     /// Name of the engine.
     pub engine: String,
@@ -89,7 +89,7 @@ impl Setup {
 pub struct Factor {
     /// Its name in files, on the command line and in reports.
     pub name: &'static str,
-    /// What it is, with its unit and its levels.
+    /// The description, with unit and levels.
     pub what: &'static str,
     /// Sets the level; the error says which levels there are.
     pub set: fn(&mut Setup, &str) -> Result<(), String>,
@@ -214,11 +214,7 @@ pub const FACTORS: &[Factor] = &[
     Factor {
         name: "presort",
         what: "what rows are sorted by before they are written: none, prefix8 (first 8 bytes), key",
-        set: |s, level| {
-            s.presort = Presort::from_name(level)
-                .ok_or_else(|| unknown("presort", level, Presort::ALL.iter().map(|p| p.name())))?;
-            Ok(())
-        },
+        set: |s, level| named("presort", level, Presort::ALL, Presort::name).map(|v| s.presort = v),
         get: |s| s.presort.name().to_owned(),
     },
     Factor {
@@ -231,10 +227,7 @@ pub const FACTORS: &[Factor] = &[
         name: "write",
         what: "how rows are sent to a server: insert (one per statement), multi (100 per statement), bulk (COPY, LOAD DATA), routed (COPY to each shard)",
         set: |s, level| {
-            s.settings.write = Write::from_name(level).ok_or_else(|| {
-                unknown("way to write", level, Write::ALL.iter().map(|w| w.name()))
-            })?;
-            Ok(())
+            named("way to write", level, Write::ALL, Write::name).map(|v| s.settings.write = v)
         },
         get: |s| s.settings.write.name().to_owned(),
     },
@@ -267,10 +260,8 @@ pub const FACTORS: &[Factor] = &[
         name: "partition",
         what: "how a row's shard is chosen from its key: hash, range",
         set: |s, level| {
-            s.settings.partition = Partition::from_name(level).ok_or_else(|| {
-                unknown("partition", level, Partition::ALL.iter().map(|p| p.name()))
-            })?;
-            Ok(())
+            named("partition", level, Partition::ALL, Partition::name)
+                .map(|v| s.settings.partition = v)
         },
         get: |s| s.settings.partition.name().to_owned(),
     },
@@ -305,9 +296,7 @@ pub const FACTORS: &[Factor] = &[
         name: "journal",
         what: "journal mode: wal, delete, truncate, persist, memory, off",
         set: |s, level| {
-            s.settings.journal = Journal::from_name(level)
-                .ok_or_else(|| unknown("journal", level, Journal::ALL.iter().map(|j| j.name())))?;
-            Ok(())
+            named("journal", level, Journal::ALL, Journal::name).map(|v| s.settings.journal = v)
         },
         get: |s| s.settings.journal.name().to_owned(),
     },
@@ -315,14 +304,8 @@ pub const FACTORS: &[Factor] = &[
         name: "synchronous",
         what: "when the engine syncs to disk: off, normal, full, extra",
         set: |s, level| {
-            s.settings.synchronous = Synchronous::from_name(level).ok_or_else(|| {
-                unknown(
-                    "synchronous",
-                    level,
-                    Synchronous::ALL.iter().map(|v| v.name()),
-                )
-            })?;
-            Ok(())
+            named("synchronous", level, Synchronous::ALL, Synchronous::name)
+                .map(|v| s.settings.synchronous = v)
         },
         get: |s| s.settings.synchronous.name().to_owned(),
     },
@@ -336,14 +319,8 @@ pub const FACTORS: &[Factor] = &[
         name: "auto_vacuum",
         what: "auto-vacuum mode: none, full, incremental",
         set: |s, level| {
-            s.settings.auto_vacuum = AutoVacuum::from_name(level).ok_or_else(|| {
-                unknown(
-                    "auto_vacuum",
-                    level,
-                    AutoVacuum::ALL.iter().map(|v| v.name()),
-                )
-            })?;
-            Ok(())
+            named("auto_vacuum", level, AutoVacuum::ALL, AutoVacuum::name)
+                .map(|v| s.settings.auto_vacuum = v)
         },
         get: |s| s.settings.auto_vacuum.name().to_owned(),
     },
@@ -369,8 +346,18 @@ pub const FACTORS: &[Factor] = &[
 ];
 
 fn set_key(level: &str) -> Result<KeyKind, String> {
-    KeyKind::from_name(level)
-        .ok_or_else(|| unknown("key kind", level, KeyKind::ALL.iter().map(|k| k.name())))
+    named("key kind", level, KeyKind::ALL, KeyKind::name)
+}
+
+/// Returns the value with this name.
+fn named<T: Copy>(
+    what: &str,
+    level: &str,
+    all: &[T],
+    name: impl Fn(T) -> &'static str,
+) -> Result<T, String> {
+    let found = all.iter().copied().find(|value| name(*value) == level);
+    found.ok_or_else(|| unknown(what, level, all.iter().map(|value| name(*value))))
 }
 
 fn unknown<'a>(what: &str, level: &str, known: impl IntoIterator<Item = &'a str>) -> String {

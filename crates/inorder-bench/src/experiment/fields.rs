@@ -193,7 +193,7 @@ impl<'a> Fields<'a> {
     pub fn need(&mut self, name: &'static str) -> Result<Field<'a>, Error> {
         self.take(name).ok_or_else(|| {
             let missing = format!("{} needs the field `{name}`", self.title());
-            // What is there under a name nearly right is shown rather than the table's beginning.
+            // Shows a field with a similar name in preference to the start of the table.
             match self
                 .fields
                 .iter()
@@ -224,7 +224,7 @@ impl<'a> Fields<'a> {
             .collect()
     }
 
-    /// Ends the reading: whatever is left was not asked for.
+    /// Ends the reading: remaining fields are errors.
     pub fn finish(self) -> Result<(), Error> {
         match self.fields.first() {
             None => Ok(()),

@@ -1,8 +1,8 @@
-//! Levels of factors in words, the same in plans, tables and legends.
+//! The names of levels, the same in plans, tables and legends.
 
 use crate::format;
 
-/// What a factor's name says about its levels: title, unit, and what to multiply them with.
+/// Derives title, unit and multiplier of levels from the name of a factor.
 pub fn unit_of(factor: &str) -> (String, &'static str, f64) {
     const ENDINGS: &[(&str, &str, f64)] = &[
         ("_bytes", "bytes", 1.0),
@@ -24,7 +24,7 @@ pub fn unit_of(factor: &str) -> (String, &'static str, f64) {
         })
 }
 
-/// A level in words: a number follows the name of its factor. `None` where the level turns the factor off.
+/// Formats a level: a number follows the name of its factor. `None` if the level turns the factor off.
 pub fn words(factor: &str, level: &str) -> Option<String> {
     match (factor, level) {
         ("key_after", "same") | ("rows_per_sort", "0") => return None,

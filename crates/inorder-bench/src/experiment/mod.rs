@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 /// Levels by factor name.
 pub type Levels = Vec<(String, String)>;
 
-/// What is read after the load.
+/// The query after the load.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
     /// Point look-ups by key, warm; a tenth as many cold.
@@ -60,7 +60,7 @@ pub struct Experiment {
     pub title: String,
     /// The question in one sentence.
     pub question: String,
-    /// What was expected before the first run.
+    /// The expectation before the first run.
     pub expect: String,
     /// Claims it answers.
     pub claims: Vec<String>,
@@ -82,13 +82,13 @@ pub struct Experiment {
     pub trial_seconds_max: u64,
     /// The tables, parents first; empty for the built-in one.
     pub tables: Vec<Table>,
-    /// What is read after the load.
+    /// The query after the load.
     pub reads: Reads,
     /// The data file its `file` recipes read.
     pub data: Option<String>,
 }
 
-/// What the command line changes in an experiment.
+/// The changes of an experiment by the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overrides {
     /// `--set factor=level,level`.
@@ -331,7 +331,7 @@ fn read_fixed(
     Ok((fixed, fixed_in))
 }
 
-/// What `[quick]` or `[full]` changes.
+/// The changes by `[quick]` or `[full]`.
 #[derive(Default)]
 struct ScaleTable {
     repetitions: Option<u32>,

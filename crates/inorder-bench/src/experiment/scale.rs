@@ -1,14 +1,14 @@
-//! How large an experiment is run.
+//! The scale of an experiment.
 
 use serde::{Deserialize, Serialize};
 
-/// How large an experiment is run.
+/// The scale of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
     /// Smaller than the question was asked, with caches to match: a trial takes tenths of a second.
     Quick,
-    /// As large as the question was asked: the published sizes.
+    /// The published sizes.
     Full,
 }
 

@@ -27,14 +27,14 @@ pub struct Table {
     pub is_measured: bool,
 }
 
-/// How many rows a table gets.
+/// The number of rows of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableRows {
     /// The factor `rows`.
     Factor,
     /// This many.
     Fixed(u64),
-    /// As many as the data file has.
+    /// The number of rows in the data file.
     File,
 }
 
@@ -42,7 +42,7 @@ pub enum TableRows {
 /// of the key, of bytes and of long text.
 #[derive(Clone, Debug)]
 pub struct Create {
-    /// What engines without DDL of their own run.
+    /// The statements for engines without their own DDL.
     all: ByLayout,
     /// Engines with their own.
     engines: Vec<(String, ByLayout)>,
@@ -86,7 +86,7 @@ impl Create {
     }
 }
 
-/// How a column is filled.
+/// The content of a column.
 #[derive(Clone, Debug)]
 pub enum Recipe {
     /// A key of the factor `key`.
@@ -102,12 +102,12 @@ pub enum Recipe {
     File {
         /// The column.
         column: String,
-        /// What to do when no data file is given.
+        /// The remedy if no data file is given.
         otherwise: Option<Box<Recipe>>,
     },
     /// The value of a random row of a table that was filled before.
     Pick {
-        /// That table.
+        /// The table.
         table: String,
         /// Its column.
         column: String,
@@ -117,7 +117,7 @@ pub enum Recipe {
     /// The value of each row of a table that was filled before, repeated: all rows of one parent
     /// follow one another.
     Each {
-        /// That table.
+        /// The table.
         table: String,
         /// Its column.
         column: String,

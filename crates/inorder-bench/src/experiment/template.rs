@@ -21,7 +21,7 @@ pub enum Part {
     Number(Placeholder),
 }
 
-/// What a placeholder asks for.
+/// The content of a placeholder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placeholder {
     /// Position of its brace in characters, from 1.
@@ -36,7 +36,7 @@ pub struct Placeholder {
     pub b: Option<Selector>,
 }
 
-/// Factors and the levels asked for.
+/// The requested factors and levels.
 pub type Selector = Vec<(String, String)>;
 
 /// Which number of a metric a placeholder asks for.

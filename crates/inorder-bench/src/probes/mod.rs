@@ -3,14 +3,14 @@
 //! A sample names its probe and a part of it. Growth probes are sampled while the table grows and
 //! are cumulative over the load; the others are taken once.
 
-/// What a probe measures.
+/// The quantity of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeInfo {
     /// Its id; the unit ends the name.
     pub id: &'static str,
     /// The unit as a person reads it.
     pub unit: &'static str,
-    /// What it is, in one sentence.
+    /// The description, in one sentence.
     pub what: &'static str,
     /// Sampled (and cumulative) while the table grows.
     pub is_growth: bool,

@@ -21,7 +21,7 @@ const HEADINGS: [&str; 8] = [
 /// Writes a run's samples down.
 ///
 /// # Errors
-/// When they cannot be written as CSV.
+/// If they cannot be written as CSV.
 pub fn render(run: &Run) -> Result<String, Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(HEADINGS)?;

@@ -49,7 +49,7 @@ pub const FORMAT_VERSION: u32 = 2;
 /// Writes a report down.
 ///
 /// # Errors
-/// When a value cannot be written as JSON.
+/// If a value cannot be written as JSON.
 pub fn render(report: &Report) -> Result<String, Error> {
     let claims: Vec<Value> = report.claims.iter().map(claim).collect();
     let experiments: Vec<Value> = report.experiments.iter().map(experiment).collect();

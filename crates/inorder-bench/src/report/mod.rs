@@ -28,7 +28,7 @@ use crate::{
 /// The report of a run with the verdicts on the published claims.
 ///
 /// # Errors
-/// When an experiment's answer has a bad placeholder, or the text cannot be written.
+/// If an experiment's answer has a bad placeholder, or the text cannot be written.
 pub fn render(run: &Run, format: Format, options: &Options) -> Result<String, Error> {
     render_with(run, &CLAIMS, format, options)
 }
@@ -36,7 +36,7 @@ pub fn render(run: &Run, format: Format, options: &Options) -> Result<String, Er
 /// The same with the claims of your choice.
 ///
 /// # Errors
-/// As [`render`].
+/// Those of [`render`].
 pub fn render_with(
     run: &Run,
     claims: &[Claim],

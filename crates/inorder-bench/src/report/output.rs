@@ -1,4 +1,4 @@
-//! What every report has in common: its format, the place it goes to, and why it could not be made.
+//! Types shared by all reports: format, destination and errors.
 
 /// Why a report could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -9,7 +9,7 @@ pub enum Error {
     Answer {
         /// The experiment.
         experiment: String,
-        /// What is wrong, and at which character.
+        /// The fault and its position.
         message: String,
     },
     /// The JSON could not be written.
@@ -24,7 +24,7 @@ pub enum Error {
     /// A comparison of two runs has no such format.
     #[error("a comparison cannot be written as {format}; use term, md or json")]
     NoComparison {
-        /// The format asked for.
+        /// The requested format.
         format: &'static str,
     },
     /// The page's template does not fit its data.
@@ -32,7 +32,7 @@ pub enum Error {
     Page(#[from] minijinja::Error),
 }
 
-/// What the output device can show.
+/// The capabilities of the output device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Colours and box-drawing characters; plain ASCII without.

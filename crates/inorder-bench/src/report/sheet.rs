@@ -20,7 +20,7 @@ impl Sheet {
         }
     }
 
-    /// What was written.
+    /// Returns the text.
     pub fn into_text(self) -> String {
         self.out
     }

@@ -16,12 +16,12 @@ use serde_json::{Map, Value, json};
 pub struct Row {
     /// The claim.
     pub id: &'static str,
-    /// What each run says, in the order of the runs.
+    /// The judgement of each run, in the order of the runs.
     pub judgements: Vec<Judgement>,
 }
 
 impl Row {
-    /// What turned around: the claim, or its parts, that hold in one run and do not in another.
+    /// Returns the parts that turned: the claim, or its parts, that hold in one run and do not in another.
     pub fn turned(&self) -> Vec<&'static str> {
         let of_claim = self.judgements.iter().map(|j| ("claim", j.verdict));
         let of_parts = self.judgements.iter().flat_map(|j| &j.parts);
@@ -56,7 +56,7 @@ pub fn rows(runs: &[Run]) -> Vec<Row> {
 /// Writes the table down.
 ///
 /// # Errors
-/// When the format is neither `md` nor `json`.
+/// If the format is neither `md` nor `json`.
 pub fn render(runs: &[Run], rows: &[Row], format: Format) -> Result<String, Error> {
     match format {
         Format::Md => Ok(as_markdown(runs, rows)),

@@ -10,7 +10,7 @@ impl Meta {
     /// The scale of the run.
     ///
     /// # Errors
-    /// When there is none of this name (a result file from another version).
+    /// If there is none with this name (a result file of another version).
     pub fn scale(&self) -> Result<Scale, Error> {
         let wrong = || Error::Usage(format!("unknown scale `{}`", self.scale));
         Scale::from_name(&self.scale).ok_or_else(wrong)
@@ -19,7 +19,7 @@ impl Meta {
     /// An experiment of the run, parsed from the text that the result file has.
     ///
     /// # Errors
-    /// When it doesn't parse (a result file from another version).
+    /// If it doesn't parse (a result file of another version).
     pub fn parsed(&self, experiment: &Experiment) -> Result<experiment::Experiment, Error> {
         let overrides = Overrides {
             data: experiment.data.clone(),

@@ -1,4 +1,4 @@
-//! What a time budget left out of a run.
+//! The trials that a time budget excluded from a run.
 
 use super::{Meta, Run, Status, Trial};
 
@@ -22,7 +22,7 @@ pub fn of_run(run: &Run) -> Vec<LeftOut> {
     names.filter_map(|name| of_experiment(run, name)).collect()
 }
 
-/// What a time budget left out of an experiment.
+/// The trials that a time budget excluded from an experiment.
 pub fn of_experiment(run: &Run, experiment: &str) -> Option<LeftOut> {
     run.meta.budget_s?;
     let cells: Vec<u64> = run.cells_of(experiment).iter().map(|c| c.id).collect();
@@ -56,7 +56,7 @@ impl LeftOut {
     }
 }
 
-/// What a time budget left out of a run, in one sentence; `None` where the run ended otherwise.
+/// Describes the trials that a time budget excluded from a run; `None` if the run ended otherwise.
 pub fn in_words(run: &Run) -> Option<String> {
     let left_out = of_run(run);
     let budget_s = run.meta.budget_s.filter(|_| !left_out.is_empty())?;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// One run of `inorder bench`: everything a report, a comparison or a rerun needs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Who, when, where.
+    /// The origin of the run.
     pub meta: Meta,
     /// The experiments, in the order they were planned.
     pub experiments: Vec<Experiment>,
@@ -17,7 +17,7 @@ pub struct Run {
     pub trials: Vec<Trial>,
 }
 
-/// Who made the run, when and where.
+/// The origin of a run: author, time and machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Meta {
     /// Version of inorder.
@@ -28,11 +28,11 @@ pub struct Meta {
     pub seed: u64,
     /// `quick` or `full`.
     pub scale: String,
-    /// What the command line changed in the experiments.
+    /// The command line's changes to the experiments.
     pub overrides: Overrides,
     /// The command line, without the program's name.
     pub command: Vec<String>,
-    /// When it began: seconds since 1970, UTC.
+    /// The start: seconds since 1970, UTC.
     pub started_unix_s: u64,
     /// When the last trial ended; `None` while trials are missing that no budget left out.
     pub finished_unix_s: Option<u64>,
@@ -56,7 +56,7 @@ pub struct EngineRecord {
     pub name: String,
     /// Its version.
     pub version: String,
-    /// How it was compiled.
+    /// The compiler and its options.
     pub compile_options: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ pub struct Experiment {
     pub title: String,
     /// The question in one sentence.
     pub question: String,
-    /// What was expected before the first run.
+    /// The expectation before the first run.
     pub expect: String,
     /// Ids of the claims it answers.
     pub claims: Vec<String>,
@@ -95,7 +95,7 @@ pub struct Cell {
     pub id: u64,
     /// Name of the experiment.
     pub experiment: String,
-    /// The varied levels in words, such as `uuid4, without-rowid`.
+    /// The varied levels, such as `uuid4, without-rowid`.
     pub label: String,
     /// Every factor's level, varied or fixed.
     pub levels: BTreeMap<String, String>,
@@ -103,7 +103,7 @@ pub struct Cell {
     pub is_twin: bool,
 }
 
-/// How a trial ended.
+/// The end of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
@@ -145,11 +145,11 @@ pub struct Trial {
     pub repetition: u32,
     /// Seed of keys and rows.
     pub seed: u64,
-    /// How it ended.
+    /// The end.
     pub status: Status,
     /// Why it failed.
     pub error: Option<String>,
-    /// How disturbed the machine was while it ran.
+    /// The load of the machine during the trial.
     pub noise: Noise,
     /// The engine's settings as read back: name and value.
     pub settings: Vec<(String, String)>,
@@ -172,7 +172,7 @@ impl Trial {
     }
 }
 
-/// How disturbed the machine was during a trial.
+/// The load of the machine during a trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
     /// Share of the time in which some task waited for a CPU (pressure stall information), 0 to 1.

@@ -31,7 +31,7 @@ impl Store {
     /// Creates the file of a new run and writes its plan.
     ///
     /// # Errors
-    /// When the file exists or can't be written.
+    /// If the file exists or can't be written.
     pub fn create(path: &Path, run: &Run) -> Result<Self, Error> {
         // The file itself claims the name: two runs that start together can't share it.
         let file = File::create_new(path).map_err(|source| Error::Io {
@@ -46,10 +46,10 @@ impl Store {
         filled().inspect_err(|_| _ = std::fs::remove_file(path))
     }
 
-    /// Opens the file of an earlier run to go on with it.
+    /// Opens the file of an earlier run to continue it.
     ///
     /// # Errors
-    /// When it isn't a result file, one of another version, or another process is at work on it.
+    /// If it isn't a result file, one of another version, or another process is at work on it.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let lock = File::open(path).ok();
         Store::checked(path, OpenFlags::SQLITE_OPEN_READ_WRITE, lock)
@@ -58,7 +58,7 @@ impl Store {
     /// Reads a run; the file isn't changed, but for what a killed process left to undo.
     ///
     /// # Errors
-    /// When it isn't a result file, one of another version, or damaged.
+    /// If it isn't a result file, one of another version, or damaged.
     pub fn read(path: &Path) -> Result<Run, Error> {
         let read = |flags| Store::checked(path, flags, None)?.run();
         let mut journal = path.as_os_str().to_owned();
@@ -152,7 +152,7 @@ impl Store {
     /// Stores a trial that ended: replaces its row and adds its samples.
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// If the file can't be written.
     pub fn keep(&self, trial: &Trial) -> Result<(), Error> {
         let write = || {
             let transaction = self.connection.unchecked_transaction()?;
@@ -167,7 +167,7 @@ impl Store {
     /// Notes that the run ended: with its last trial, or earlier because of a time budget of this many seconds.
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// If the file can't be written.
     pub fn finish(&self, unix_s: u64, budget_s: Option<u64>) -> Result<(), Error> {
         let values = [("finished_unix_s", Some(unix_s)), ("budget_s", budget_s)];
         let write = || {
@@ -184,7 +184,7 @@ impl Store {
     /// The whole run.
     ///
     /// # Errors
-    /// When the file is damaged.
+    /// If the file is damaged.
     pub fn run(&self) -> Result<Run, Error> {
         let read = || -> rusqlite::Result<Run> {
             Ok(Run {

@@ -21,12 +21,12 @@ use std::{
 /// Trials that may fail one after another before the run gives up.
 const FAILURES_IN_A_ROW_MAX: u32 = 3;
 
-/// Runs one trial. The real one starts a process; tests have one that doesn't.
+/// Runs one trial. The implementation starts a process; tests use one that does not.
 pub trait Executor {
     /// Runs a trial to its end or its time limit. `on_rows` hears the rows that are committed.
     ///
     /// # Errors
-    /// Why it failed, in words.
+    /// The reason for a failure.
     fn run(
         &mut self,
         spec: &TrialSpec,
@@ -35,7 +35,7 @@ pub trait Executor {
     ) -> Result<Outcome, String>;
 }
 
-/// Hears how a run goes on.
+/// Receives the progress of a run.
 pub trait Observer {
     /// A trial begins; the outlook includes it.
     fn begins(&mut self, _run: &Run, _trial: &Trial, _outlook: Outlook) {}
@@ -45,7 +45,7 @@ pub trait Observer {
     fn ended(&mut self, _run: &Run, _trial: &Trial) {}
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// Every trial was run.
@@ -56,7 +56,7 @@ pub enum End {
     Stopped,
 }
 
-/// What ends a run before its last trial.
+/// A reason to end a run before its last trial.
 pub struct Bounds<'a> {
     /// Set when the run is to stop.
     pub stop: &'a AtomicBool,
@@ -69,7 +69,7 @@ pub struct Bounds<'a> {
 /// Runs every trial of `run` that isn't done and that the time budget admits, in order, and keeps each in `store`.
 ///
 /// # Errors
-/// When the result file can't be written, or trials fail one after another.
+/// If the result file can't be written, or trials fail one after another.
 pub fn run_trials(
     store: &Store,
     run: &mut Run,
@@ -154,7 +154,7 @@ pub fn unix_s() -> u64 {
         .map_or(0, |since| since.as_secs())
 }
 
-/// What a trial's process is told, and its time limit.
+/// The input of a trial's process, and its time limit.
 fn spec_of(run: &Run, trial: &Trial, folder: &Path) -> Result<(TrialSpec, u64), Error> {
     let missing = |what: &str| Error::Usage(format!("trial {} has no {what}", trial.id));
     let cell = run.cell(trial.cell).ok_or_else(|| missing("cell"))?;
@@ -201,7 +201,7 @@ impl Drop for TrialFolder {
 }
 
 /// The folder in which a run's trials work, named by the process that owns it; removed at the end.
-/// What a killed run left behind is removed by the next one.
+/// Removes the remains of a killed run.
 pub struct WorkFolder {
     path: PathBuf,
     others: Vec<String>,
@@ -214,7 +214,7 @@ impl WorkFolder {
     /// A work folder in `results`, which is created where it isn't there.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it can't be written.
     pub fn create(results: &Path) -> Result<Self, Error> {
         let wrong = |path: &Path| {
             let path = path.to_owned();

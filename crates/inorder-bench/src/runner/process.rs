@@ -1,4 +1,4 @@
-//! Runs each trial in a process of its own, with a clean heap, its own peak memory and a time limit.
+//! Runs each trial in a separate process, with a clean heap, its own peak memory and a time limit.
 
 use super::Executor;
 use crate::{
@@ -20,10 +20,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often a running trial is looked at for a stop or its time limit.
+/// The interval at which a running trial is checked for a stop or its time limit.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// What a trial's process receives on stdin.
+/// The input of a trial's process on stdin.
 #[derive(Serialize, Deserialize)]
 struct Assignment {
     spec: TrialSpec,
@@ -59,7 +59,7 @@ impl Executor for Processes {
             urls: self.urls.clone(),
         };
         let ended = follow(&mut child, &assignment, seconds_max, &self.stop, on_rows);
-        // Whatever happened, nothing of the trial goes on.
+        // Kills all processes of the trial, whatever happened.
         let _ = child.kill();
         let status = child.wait();
         ended.unwrap_or_else(|| {
@@ -103,10 +103,10 @@ fn follow(
     hear_out(&mut child, seconds_max, stop, on_rows)
 }
 
-/// What a trial's process says, a line each.
+/// The output of a trial's process, one message per line.
 type Said = Result<Event, serde_json::Error>;
 
-/// What is heard of a trial's process while time passes. Tests have one whose time passes at once.
+/// Receives the messages of a trial's process with timeouts. Tests use one without real time.
 trait Hear {
     /// The next thing said, or why there is none within `wait`.
     fn next(&mut self, wait: Duration) -> Result<Said, mpsc::RecvTimeoutError>;
@@ -166,7 +166,7 @@ fn hear_out(
 /// stdin closes.
 ///
 /// # Errors
-/// When stdin holds no trial or stdout is closed; a trial that fails is said on stdout.
+/// If stdin has no trial or stdout is closed. The error of a failed trial goes to stdout.
 pub fn serve() -> Result<(), Error> {
     let closed = |error: std::io::Error| Error::Trial(format!("talking to the run: {error}"));
     let mut line = String::new();
@@ -194,7 +194,7 @@ pub fn serve() -> Result<(), Error> {
     say(&event).map_err(closed)
 }
 
-/// An error in words, with the server it happened on where that runs already.
+/// Formats an error, with the server if that is addressed by URL.
 fn said_of(error: &Error, spec: &TrialSpec, engines: &Engines) -> String {
     let said = error.to_string();
     let engine = spec.levels.get("engine");
@@ -251,7 +251,8 @@ mod tests {
         }
     }
 
-    /// How a trial with a limit of 900 s ends that says these things, when, and after how many committed rows.
+    /// Returns the end of a trial with a limit of 900 s for these messages, their times, and the number of committed
+    /// rows.
     fn ended(
         says: &[(f64, &'static str)],
         ends: bool,

@@ -250,7 +250,7 @@ mod tests {
         assert!(unpaired.low < 1.5 && unpaired.high > 2.5, "{unpaired:?}");
     }
 
-    /// How often the interval of `n` pairs covers the true ratio.
+    /// Returns the share of intervals of `n` pairs that cover the true ratio.
     fn coverage(n: usize, noise: fn(&mut Noise) -> f64) -> f64 {
         const ROUNDS: usize = 4000;
         let mut random = Noise::new(n as u64);

@@ -6,7 +6,7 @@ use inorder_key::SplitMix64;
 pub struct Noise(SplitMix64);
 
 impl Noise {
-    /// A sequence of its own for each seed.
+    /// Creates a sequence that depends on the seed.
     pub fn new(seed: u64) -> Self {
         Noise(SplitMix64::new(
             seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x696e_6f72_6465_7221,

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use crate::statistics::simulation::Noise;
 
-    /// How often five trials are called different where the second varies so many times as much.
+    /// Returns how often five trials are called different if the second varies by this factor.
     fn called_different(times: f64) -> f64 {
         const ROUNDS: usize = 2000;
         let mut random = Noise::new(11);

@@ -35,7 +35,7 @@ pub fn two_sided_p(t: f64, degrees: usize) -> f64 {
 /// Degrees of freedom whose quantiles are kept once they are known: repetitions are fewer.
 const KEPT: usize = 64;
 
-/// How far from 0 the middle 95% of the distribution reach; infinite without degrees of freedom.
+/// The half-width of the middle 95% of the distribution; infinite without degrees of freedom.
 pub fn quantile_95(degrees: usize) -> f64 {
     static QUANTILES: [OnceLock<f64>; KEPT] = [const { OnceLock::new() }; KEPT];
     match QUANTILES.get(degrees) {

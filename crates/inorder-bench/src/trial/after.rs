@@ -17,7 +17,7 @@ const LEAVES_MAX: usize = 512;
 /// every repetition or change the database: the map of page fill, VACUUM.
 ///
 /// # Errors
-/// When stored rows are missing or the database fails.
+/// If stored rows are missing or the database fails.
 pub fn look(
     subject: &Subject<'_>,
     is_first: bool,

@@ -6,7 +6,7 @@ use inorder_engine::{Database, Tree};
 /// Texts that a trial found: name and lines.
 pub type Texts = Vec<(String, String)>;
 
-/// What an engine can't do is unobservable.
+/// Turns an unsupported operation into an unobservable value.
 pub fn observable<T>(result: Result<T, inorder_engine::Error>) -> Result<Option<T>, Error> {
     match result {
         Ok(value) => Ok(Some(value)),

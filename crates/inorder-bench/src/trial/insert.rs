@@ -23,7 +23,7 @@ const ROWS_MADE_TOGETHER: u64 = 8192;
 /// Transactions smaller than this share clock reads: one in so many is split into phases.
 const ROWS_TO_TIME_EACH: u64 = 256;
 
-/// What the writers share.
+/// The state shared by the writers.
 struct Shared<'a> {
     /// One for all writers, or one for each.
     makers: Vec<RowMaker>,
@@ -33,11 +33,11 @@ struct Shared<'a> {
     sampler: Sampler<'a>,
 }
 
-/// What is kept of the rows as they go by.
+/// The rows that are kept for later checks.
 pub struct Watched {
     /// A sample of their keys.
     pub kept: Kept,
-    /// How they are ordered, where that is asked for.
+    /// The order of the keys, if requested.
     pub order: Option<Order>,
 }
 
@@ -161,7 +161,7 @@ pub(super) fn explain(error: Error, names: &[&str], batch: &Batch, first_row: u6
                 .map(|(name, column)| format!("{name} = {}", shown(&column.value(row))))
                 .collect();
             Error::Trial(format!(
-                "row {} of table `{table}` breaks a constraint: {message} ({}); \
+                "row {} of table `{table}` violates a constraint: {message} ({}); \
                  change the column's recipe or the constraint",
                 first_row + row as u64 + 1,
                 values.join(", ")
@@ -231,13 +231,13 @@ struct Transactions<'a, 's> {
     stride: u64,
     begun: u64,
     rows_open: u64,
-    /// The columns of keys, where their order is asked for, and the keys that are open.
+    /// The columns of keys, if their order is checked, and the open keys.
     key_columns: Option<Vec<usize>>,
     open: Option<Stretch>,
     retries_told: u64,
     /// Time since phases were last passed to the sampler.
     since: Clock,
-    /// What the transactions that were split since then took.
+    /// The time of the transactions that were split since then.
     split: Phases,
 }
 
@@ -315,7 +315,7 @@ impl<'a, 's> Transactions<'a, 's> {
         Ok(())
     }
 
-    /// Tells the sampler what was spent since the last time, in the proportions of the split.
+    /// Reports to the sampler the time since the last report, in the proportions of the split.
     fn tell(&mut self) {
         let spent = self.since.lap();
         let split = std::mem::take(&mut self.split);

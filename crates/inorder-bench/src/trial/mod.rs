@@ -43,7 +43,7 @@ pub struct TrialSpec {
     pub text: String,
     /// The scale.
     pub scale: Scale,
-    /// What the command line changed.
+    /// The command line's changes.
     pub overrides: Overrides,
     /// The cell.
     pub levels: BTreeMap<String, String>,
@@ -61,7 +61,7 @@ impl TrialSpec {
     /// Its experiment, parsed.
     ///
     /// # Errors
-    /// When the text isn't an experiment.
+    /// If the text isn't an experiment.
     pub fn experiment(&self) -> Result<Experiment, Error> {
         let mut experiment =
             Experiment::parse(&self.file, &self.text, self.scale, &self.overrides)?;
@@ -87,7 +87,7 @@ pub enum Event {
 /// The results of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// How disturbed the machine was.
+    /// The load of the machine.
     pub noise: Noise,
     /// The engine's settings as read back.
     pub settings: Vec<(String, String)>,
@@ -100,7 +100,7 @@ pub struct Outcome {
 /// Runs a trial. `on_progress` receives the number of committed rows.
 ///
 /// # Errors
-/// When the database, a recipe or a constraint fails, or stored rows are missing.
+/// If the database, a recipe or a constraint fails, or stored rows are missing.
 pub fn run(
     spec: &TrialSpec,
     engines: &Engines,
@@ -176,7 +176,7 @@ fn run_on(
     })
 }
 
-/// Creates the experiment's own tables, and fills those that aren't measured.
+/// Creates the experiment's own tables, and fills the unmeasured ones.
 fn create_tables(
     experiment: &Experiment,
     setup: &Setup,
@@ -295,7 +295,7 @@ fn create(
         })
 }
 
-/// Says what the experiment's own query has to be.
+/// Checks the experiment's own query.
 fn explain_query(error: Error, subject: &Subject<'_>) -> Error {
     match error {
         Error::Engine(inorder_engine::Error::Database { doing, message })

@@ -20,7 +20,7 @@ pub struct Stretch {
 }
 
 impl Order {
-    /// Looks at the keys in these columns; there are none where the engine assigns them.
+    /// Checks the keys in these columns; there are none if the engine assigns them.
     pub fn new(key_columns: &[usize]) -> Option<Self> {
         (!key_columns.is_empty()).then(|| Order {
             key_columns: key_columns.to_vec(),

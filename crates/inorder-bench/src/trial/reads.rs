@@ -33,7 +33,7 @@ pub(super) fn assigned_keys(
     Ok(Column::Integers(keys))
 }
 
-/// Mean distance of neighbouring keys in an even sample of those that the engine assigned.
+/// The mean distance between neighbouring keys in an even sample of assigned keys.
 pub(super) fn key_step(keys: &Column, rows: u64) -> Option<f64> {
     let Column::Integers(keys) = keys else {
         return None;
@@ -43,7 +43,7 @@ pub(super) fn key_step(keys: &Column, rows: u64) -> Option<f64> {
     (between > 0).then(|| (last - first) as f64 / between as f64)
 }
 
-/// Times the reads that the experiment asks for. Returns the plan of its own query.
+/// Times the requested reads. Returns the plan of the experiment's query.
 pub(super) fn read(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<Texts, Error> {
     // Keys that the engine made aren't known.
     if subject.kept.rows() == 0 {

@@ -13,7 +13,7 @@ use std::{collections::HashMap, sync::Arc};
 /// Columns of tables filled before, by table and column: what `pick` and `each` draw from.
 pub type Parents = HashMap<(String, String), Arc<Column>>;
 
-/// Where rows come from besides the recipes.
+/// The sources of rows besides the recipes.
 pub struct Inputs<'a> {
     /// The levels in force.
     pub setup: &'a Setup,
@@ -25,13 +25,13 @@ pub struct Inputs<'a> {
     pub data: Option<&'a inorder_load::Table>,
 }
 
-/// What makes a column, or the two of a composite key.
+/// The generator of a column, or of the two columns of a composite key.
 enum Maker {
     Key(Box<Keys>),
     Fill(Filler),
 }
 
-/// A stream of keys that may go on with another from some row on.
+/// A stream of keys that may change to another at some row.
 struct Keys {
     stream: KeyStream,
     after: Option<(u64, KeyStream)>,
@@ -49,7 +49,7 @@ impl RowMaker {
     /// The rows of the built-in table.
     ///
     /// # Errors
-    /// When the key can't be made.
+    /// If the key can't be made.
     pub fn built_in(inputs: &Inputs<'_>) -> Result<Self, Error> {
         let mut maker = RowMaker::empty();
         let setup = inputs.setup;
@@ -74,7 +74,7 @@ impl RowMaker {
     /// The rows of a table of the experiment's own, which the engine describes as `columns`.
     ///
     /// # Errors
-    /// When a column has no recipe and can't do without, a recipe's data is missing, or a recipe
+    /// If a column has no recipe and can't do without, a recipe's data is missing, or a recipe
     /// names a column that no layout has.
     pub fn of_table(
         table: &Table,
@@ -202,7 +202,7 @@ impl Keys {
     }
 }
 
-/// What the loader's filler is to do for a recipe.
+/// Returns the filler's description of a recipe.
 fn fill(recipe: &Recipe, inputs: &Inputs<'_>) -> Result<Fill, Error> {
     let setup = inputs.setup;
     let payload_bytes = setup.payload_bytes as usize;
@@ -270,7 +270,7 @@ fn file_column(data: &inorder_load::Table, column: &str) -> Result<Column, Error
 /// Rows that a table of the experiment's own gets.
 ///
 /// # Errors
-/// When it takes them from a data file and none was given.
+/// If it takes them from a data file and none was given.
 pub fn rows_of(
     table: &Table,
     setup: &Setup,
@@ -306,7 +306,7 @@ impl Kept {
         }
     }
 
-    /// Looks at a batch.
+    /// Records the rows of a batch.
     pub fn look(&mut self, batch: &Batch) {
         let rows = batch.rows() as u64;
         let first = self.seen.next_multiple_of(self.stride) - self.seen;
@@ -318,7 +318,7 @@ impl Kept {
         }
     }
 
-    /// The rows kept, one column for each column asked for.
+    /// The kept rows, one column per requested column.
     pub fn into_batch(self) -> Batch {
         Batch {
             columns: self.rows.into_iter().map(Column::Any).collect(),

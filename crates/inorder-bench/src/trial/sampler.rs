@@ -153,7 +153,7 @@ impl<'a> Sampler<'a> {
     /// because no transaction waits for it. Returns the samples.
     ///
     /// # Errors
-    /// When the database can't be quiesced.
+    /// If the database can't be quiesced.
     pub fn finish(mut self, database: &dyn Database) -> Result<Vec<Sample>, Error> {
         if self.samples.last().is_none_or(|last| last.rows < self.rows) {
             self.sample(database);

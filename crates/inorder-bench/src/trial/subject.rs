@@ -17,15 +17,15 @@ pub struct Subject<'a> {
     pub by: Vec<String>,
     /// Its name as SQL writes it.
     pub table_sql: String,
-    /// Those columns as SQL writes them.
+    /// The columns in SQL.
     pub by_sql: Vec<String>,
-    /// How the engine finds a row by them.
+    /// The method by which the engine finds a row by them.
     pub lookup: Lookup,
     /// A sample of their values.
     pub kept: Batch,
 }
 
-/// How a row is found.
+/// The method of finding a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Lookup {
     /// Whether by an index, or by the order of the table itself.

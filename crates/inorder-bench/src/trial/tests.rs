@@ -8,7 +8,7 @@ use inorder_engine::{
 use inorder_key::{Encoding, KeyKind};
 use std::ops::Range;
 
-/// What is wrong with the engine.
+/// The fault of the engine.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     Nothing,
@@ -64,7 +64,7 @@ impl Engine for Faulty {
 struct FaultyDatabase(Fault, Box<dyn Database>);
 
 impl FaultyDatabase {
-    /// What SQLite says, or that a blind engine can't.
+    /// SQLite's answer, or an error from an engine without the feature.
     fn seen<T>(
         &self,
         see: impl FnOnce(&dyn Database) -> Result<T, EngineError>,
@@ -260,7 +260,7 @@ fn a_trial_fails_where_rows_or_keys_are_wrong() {
         (
             StoresARowTwice,
             "rowid",
-            "row 43 of table `event` breaks a constraint: UNIQUE constraint failed",
+            "row 43 of table `event` violates a constraint: UNIQUE constraint failed",
         ),
         (
             CountsOneRowLess,

@@ -1,4 +1,4 @@
-//! Where the figures of a record come from, in words.
+//! Describes the origin of a record's figures.
 
 use super::records::{Samples, Source};
 use inorder_bench::{
@@ -16,7 +16,7 @@ pub fn subject(report: &Report) -> String {
     names.join(", ")
 }
 
-/// What a run has of its plan.
+/// The trials of a run, compared with its plan.
 pub fn trials(report: &Report) -> String {
     let missing: usize = report.experiments.iter().map(|view| view.missing).sum();
     match missing {

@@ -10,12 +10,12 @@
 //!
 //! In code between fences the comments mean nothing. Further lines of the comment are `HEADING = EXPRESSION`, for the tables that take any.
 
-/// What every block starts with, and the line that ends it.
+/// The start of every block, and the line that ends it.
 const START: &str = "<!-- record: ";
 const END: &str = "<!-- /record -->";
 const COMMENT_END: &str = "-->";
 
-/// What a block is to show.
+/// The content of a block.
 #[derive(Debug, PartialEq)]
 pub struct Order<'a> {
     /// The words of the first line.
@@ -24,7 +24,7 @@ pub struct Order<'a> {
     pub lines: Vec<(&'a str, &'a str)>,
 }
 
-/// What a fence of code starts with.
+/// The start of a code fence.
 const FENCE: &str = "```";
 
 /// The text with each block as it should be; an error names the line of the block.

@@ -74,7 +74,7 @@ fn difference(path: &str, committed: &str, generated: &str) -> Option<String> {
     ))
 }
 
-/// What is wrong with the committed pages, by the records; writes them where that is asked for.
+/// Returns the differences of the committed pages from the records; writes the pages if requested.
 fn outdated(records: &Records, is_writing: bool) -> Vec<String> {
     let mut wrong = Vec::new();
     for (page, text) in read_pages() {

@@ -25,11 +25,11 @@ pub struct Records {
     reports: RefCell<BTreeMap<String, Rc<Report>>>,
 }
 
-/// Where the figures of a record without a result file come from.
+/// The origin of the figures of a record without a result file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// What was measured, in one sentence.
+    /// The measurement, in one sentence.
     pub what: String,
     /// The command that writes its files.
     pub command: String,
@@ -39,12 +39,12 @@ pub struct Source {
     pub samples: Samples,
     /// The machine, and the versions of what took part: name and value.
     pub machine: toml::Table,
-    /// What else a reader has to know.
+    /// Further notes for readers.
     #[serde(default)]
     pub note: String,
 }
 
-/// What the files of a record have.
+/// The columns of a record's files.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Samples {
@@ -93,7 +93,7 @@ impl Records {
         }
     }
 
-    /// What a record is.
+    /// The kind of a record.
     pub fn record(&self, name: &str) -> Result<Record, String> {
         match self.folder(name)?.join(RESULT).is_file() {
             true => self.report(name).map(Record::Run),
@@ -119,7 +119,7 @@ impl Records {
         Store::read(&self.folder(name)?.join(RESULT)).map_err(|error| error.to_string())
     }
 
-    /// Where the figures of a record without a result file come from.
+    /// The origin of the figures of a record without a result file.
     fn source(&self, name: &str) -> Result<Source, String> {
         let path = self.folder(name)?.join(SOURCE);
         let text = read_text(&path)?;

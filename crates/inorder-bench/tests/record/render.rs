@@ -1,4 +1,4 @@
-//! What stands in a block: tables, sentences and plots of a record.
+//! Renders blocks: tables, sentences and plots of a record.
 
 use super::{
     about,
@@ -102,7 +102,7 @@ impl Renderer<'_> {
         Ok(markdown::table(&headings, &rows, headings.len()))
     }
 
-    /// What ran for some records, and on which machine.
+    /// Describes the runs of some records, and their machines.
     fn runs(&self, records: &[&str]) -> Result<String> {
         let mut out = String::new();
         for name in records {
@@ -182,7 +182,7 @@ impl Renderer<'_> {
         }))
     }
 
-    /// What `inorder report` prints of an experiment, up to the end of its first table.
+    /// Returns the output of `inorder report` for an experiment, up to the end of its first table.
     fn terminal(&self, record: &str, name: &str) -> Result<String> {
         let mut run = self.records.run(record)?;
         run.experiments.retain(|experiment| experiment.name == name);

@@ -10,7 +10,7 @@ struct Csv {
     rows: Vec<Vec<String>>,
 }
 
-/// What stands in a column of the table.
+/// The content of a column of the table.
 struct Column {
     heading: String,
     /// Its column of the file.
@@ -20,7 +20,7 @@ struct Column {
     only: Option<(usize, String)>,
 }
 
-/// What a column shows of its samples.
+/// The statistic that a column shows.
 #[derive(Clone, Copy, PartialEq)]
 enum What {
     /// A name, by which samples are grouped.
@@ -31,7 +31,7 @@ enum What {
     Range,
     /// The median over that of the first row.
     Times,
-    /// How many there are.
+    /// The number of samples.
     Count,
 }
 
@@ -131,7 +131,7 @@ impl Csv {
         groups
     }
 
-    /// What a column shows of a group; nothing where it has no sample.
+    /// Formats a column for a group; empty if it has no sample.
     fn cell(
         &self,
         column: &Column,

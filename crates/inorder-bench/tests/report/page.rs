@@ -69,7 +69,7 @@ fn nothing_is_loaded_from_anywhere() {
     assert!(page.contains("default-src 'none'"));
 }
 
-/// How many links to sources a page has, and the page without their addresses.
+/// Returns the number of links to sources in a page, and the page without their addresses.
 fn without_sources(page: &str) -> (usize, String) {
     const LINK: &str = "<a class=\"source\" href=\"";
     let mut parts = page.split(LINK);

@@ -270,7 +270,7 @@ fn trial(run: &mut Run, cell: u64, repetition: u32, samples: Samples) {
     });
 }
 
-/// How a table behaves: what a row costs when it is large, and how fast that grows.
+/// The model of a table: the cost of a row in a large table, and its growth.
 struct Behaviour {
     cpu_us: f64,
     bytes: f64,

@@ -53,7 +53,7 @@ impl Value<'_> {
     }
 }
 
-/// What decides how many bytes an integer takes: itself, or its complement where it is negative.
+/// Returns the number that decides the size of an integer: the integer, or its complement if it is negative.
 fn magnitude(integer: i64) -> u64 {
     (integer ^ (integer >> 63)) as u64
 }

@@ -8,7 +8,7 @@ use super::{TextEncoding, Value};
 /// A collation of SQLite. Source: <https://www.sqlite.org/datatype3.html#collation>.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Collation {
-    /// Compares the bytes of the text in its own encoding.
+    /// Compares the bytes of the text in its encoding.
     Binary,
     /// Compares the UTF-8 bytes up to the first NUL, ASCII letters in lower case; then the lengths.
     NoCase,
@@ -43,7 +43,7 @@ impl Collation {
 pub struct KeyColumn {
     /// The index of the value in the record, from 0.
     pub index: usize,
-    /// How text is compared.
+    /// The collation of text.
     pub collation: Collation,
     /// Whether the order is descending.
     pub is_descending: bool,
@@ -264,7 +264,7 @@ fn texts(a: &[u8], b: &[u8], collation: Collation, encoding: TextEncoding) -> Or
     }
 }
 
-/// Without the spaces at the end.
+/// Removes trailing spaces.
 fn trimmed(text: &[u8]) -> &[u8] {
     let end = text.iter().rposition(|&byte| byte != b' ');
     &text[..end.map_or(0, |last| last + 1)]

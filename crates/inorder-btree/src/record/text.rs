@@ -97,7 +97,7 @@ impl TextEncoding {
     }
 }
 
-/// Gives the units of text of UTF-8, as SQLite reads that: a byte of a sequence that stands alone is a character,
+/// Decodes UTF-8 text as SQLite does: a byte of a sequence that stands alone is a character,
 /// and a sequence takes as many bytes of its kind as follow.
 fn encode_units(text: &[u8], mut put: impl FnMut(u16)) {
     const REPLACEMENT: u32 = 0xfffd;
@@ -136,7 +136,7 @@ fn first_bits(first: u8) -> u32 {
     })
 }
 
-/// SQLite pairs any surrogate with whatever unit comes next, and leaves the last one alone.
+/// SQLite pairs any surrogate with the next unit, and keeps the last one alone.
 fn utf8_of_units(mut units: impl Iterator<Item = u16>) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {
         let unit = u32::from(units.next()?);
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What SQLite stores of text in a database of this encoding.
+    /// Returns the bytes that SQLite stores for a text in a database of this encoding.
     fn stored(connection: &rusqlite::Connection, text: &[u8]) -> Vec<u8> {
         let mut insert = connection
             .prepare_cached("INSERT INTO t VALUES (?1)")

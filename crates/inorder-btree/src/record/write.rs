@@ -25,7 +25,7 @@ where
     }
 }
 
-/// A header's bytes, its own length's included, from the bytes of its serial types.
+/// Returns the size of a header, including its length field, from the size of its serial types.
 #[inline]
 pub(super) fn header_bytes(types_bytes: usize) -> usize {
     let bytes = types_bytes + varint::len(types_bytes as u64);

@@ -1,4 +1,4 @@
-//! What tests against SQLite share: values, and how they are bound and found again.
+//! Functions shared by tests against SQLite: values, binding and comparison.
 
 // Each test file uses a part of it.
 #![allow(dead_code)]
@@ -32,7 +32,7 @@ impl Owned {
         }
     }
 
-    /// What stands for it in a statement: text of any bytes is bound as a blob.
+    /// The SQL expression for the value: text of arbitrary bytes is bound as a blob.
     pub fn placeholder(&self) -> String {
         match self {
             Owned::Text(_) => "CAST(? AS TEXT)".into(),
@@ -56,7 +56,7 @@ pub fn encoding() -> impl Strategy<Value = TextEncoding> {
     prop::sample::select(TextEncoding::ALL)
 }
 
-/// Any value, those that are easily taken for each other more often.
+/// Any value; values that are easily confused are more frequent.
 pub fn value(encoding: TextEncoding) -> BoxedStrategy<Owned> {
     let integer = prop_oneof![
         -3..3i64,

@@ -25,7 +25,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Where results go, shared by every command that runs trials.
+/// The result file options, shared by every command that runs trials.
 #[derive(clap::Args)]
 pub struct Where {
     /// Folder for result files, reports and the databases under test
@@ -194,7 +194,7 @@ impl Timer {
         }
     }
 
-    /// What is left of the budget as a flag for the command that goes on.
+    /// The remaining budget as a flag for the command that continues.
     fn flag_for_rest(&self) -> String {
         let left = self
             .budget
@@ -205,7 +205,7 @@ impl Timer {
     }
 }
 
-/// The experiments asked for, parsed.
+/// The requested experiments, parsed.
 fn request(arguments: &Arguments, engines: Engines) -> Result<Request> {
     let scale = Scale::from_name(&arguments.scale).ok_or_else(|| {
         let wanted = &arguments.scale;
@@ -269,10 +269,9 @@ fn engine_names(arguments: &Arguments, engines: &Engines) -> Result<Vec<String>>
         .iter()
         .find(|(name, _)| !arguments.engine.contains(name))
     {
-        Some((name, url)) => Err(Error::Usage(format!(
-            "{url} is of the engine {name}, which --engine leaves out"
-        ))
-        .into()),
+        Some((name, url)) => {
+            Err(Error::Usage(format!("{url} is a {name} server, which --engine excludes")).into())
+        }
         None => Ok(arguments.engine.clone()),
     }
 }
@@ -335,7 +334,7 @@ fn is_tested(request: &Request, experiment: &Experiment) -> bool {
 fn work_folder(results: &Path) -> Result<WorkFolder> {
     let work = WorkFolder::create(results).with_context(|| {
         let folder = results.display();
-        format!("can't work in the folder {folder}: choose another with --dir or INORDER_DIR")
+        format!("can't write to the folder {folder}: choose another with --dir or INORDER_DIR")
     })?;
     for process in work.others() {
         eprintln!(
@@ -345,7 +344,7 @@ fn work_folder(results: &Path) -> Result<WorkFolder> {
     Ok(work)
 }
 
-/// A result file with a name of its own: date, time and scale, and a number where that isn't enough.
+/// A new result file name: date, time and scale, and a number if that name exists.
 fn new_store(run: &Run, folder: &Path) -> Result<(PathBuf, Store)> {
     let stamp = format::stamp(run.meta.started_unix_s);
     let mut number = 1;
@@ -366,7 +365,7 @@ fn new_store(run: &Run, folder: &Path) -> Result<(PathBuf, Store)> {
     }
 }
 
-/// Goes on with a run that was stopped.
+/// Resumes an interrupted run.
 fn resume(path: Option<&Path>, place: &Where, engines: &Engines, timer: Timer) -> Result<ExitCode> {
     let path = match path {
         Some(path) => path.to_owned(),
@@ -381,7 +380,7 @@ fn resume(path: Option<&Path>, place: &Where, engines: &Engines, timer: Timer) -
             false => format!("with --url {}, and the password", urls.join(" --url ")),
         };
         let path = path.display();
-        return Err(Error::Usage(format!("{path}: go on {wanted}, as it began")).into());
+        return Err(Error::Usage(format!("{path}: resume it {wanted}, as at its start")).into());
     }
     let left = run.trials.iter().filter(|t| t.status != Status::Done);
     let (left, all) = (left.count(), run.trials.len());
@@ -458,17 +457,19 @@ fn execute(
     );
     progress.finish();
     if let Err(error) = engines.clean_up() {
-        eprintln!("what killed trials left is removed at the next start: {error}");
+        eprintln!("the remains of killed trials are removed at the next start: {error}");
     }
     if run.trials.iter().any(|trial| trial.status == Status::Done) {
         show(run, path, place)?;
     }
     let go_on = format!("inorder bench --resume {}", path.display());
-    let told = |_: &Error| eprintln!("finished trials are kept; mended, go on with: {go_on}");
+    let told = |_: &Error| {
+        eprintln!("finished trials are kept; after correcting the error, resume with: {go_on}")
+    };
     let ended = ended.inspect_err(told)?;
     if ended == End::Stopped {
         let rest = timer.flag_for_rest();
-        eprintln!("stopped; finished trials are kept. Go on with: {go_on}{rest}");
+        eprintln!("stopped; finished trials are kept. Resume with: {go_on}{rest}");
         return Ok(ExitCode::from(130));
     }
     if !place.quiet {
@@ -494,7 +495,7 @@ fn show(run: &Run, path: &Path, place: &Where) -> Result<()> {
     };
     let options = terminal::options();
     let page = path.with_extension("html");
-    // First what stays: whoever reads stdout may have had enough before its end.
+    // Writes the files first: the reader of stdout may close it before its end.
     terminal::write_file(&page, &report::render(run, Format::Html, &options)?)?;
     let names = format!(
         "\nresults  {}\nreport   {}\n",

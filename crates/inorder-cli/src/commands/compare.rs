@@ -22,7 +22,7 @@ pub struct Arguments {
     format: String,
 }
 
-/// What a comparison can be written as.
+/// The output formats of a comparison.
 const FORMATS: &[Format] = &[Format::Term, Format::Md, Format::Json];
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {

@@ -58,8 +58,8 @@ fn tell_of_servers(arguments: &Arguments) -> Result<ExitCode> {
         text += &format!("{}  {version}  {}\n", remote.dialect.engine, remote.url);
         let facts = [
             ("lacks", lacks.join(", ")),
-            ("keys, by its documentation", advice.to_owned()),
-            ("in use, or another machine's", in_use.join(", ")),
+            ("documented rules for keys", advice.to_owned()),
+            ("in use, or created by another machine", in_use.join(", ")),
         ];
         for (name, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
             text += &format!("    {name}: {fact}\n");
@@ -84,7 +84,7 @@ fn as_json(engines: &[Presence]) -> serde_json::Value {
     engines.iter().map(engine).collect()
 }
 
-/// A line for each version found, the one that is used first, or the command that installs one.
+/// Returns one line per installed version, the one used first, or the command that installs one.
 fn as_text(engines: &[Presence]) -> String {
     let mut rows = Vec::new();
     for presence in engines {

@@ -28,7 +28,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// A word, what it means, and the level that a factor has where nobody sets it.
+/// A term, its meaning, and the default level of a factor.
 struct Word {
     name: &'static str,
     what: String,

@@ -110,7 +110,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A clock that shows the time it was asked for.
+/// A clock that is fixed at the requested time.
 struct At(UnixTime);
 
 impl Clock for At {
@@ -206,7 +206,7 @@ fn given(ids: Vec<String>) -> Result<(Vec<Given>, bool)> {
             Err(error) => {
                 is_all_text = false;
                 report(&format!(
-                    "line {line} of stdin is not UTF-8 and no id: byte {:#04x} at position {}",
+                    "line {line} of stdin is not UTF-8 and not an id: byte {:#04x} at position {}",
                     bytes.trim_ascii()[error.valid_up_to()],
                     error.valid_up_to() + 1
                 ));
@@ -216,12 +216,12 @@ fn given(ids: Vec<String>) -> Result<(Vec<Given>, bool)> {
     Ok((given, is_all_text))
 }
 
-/// Says what is wrong with one id; the others are still worked on.
+/// Reports the error of one id; the others are processed.
 fn report(problem: &str) {
     eprintln!("inorder: {problem}");
 }
 
-/// What an id is, given as text or as a blob in SQL.
+/// The kind of an id, given as text or as an SQL blob.
 fn look_at(id: &str) -> Inspection {
     let now = SystemClock.read(1).time;
     match blob(id) {
@@ -312,7 +312,7 @@ fn convert(wanted: Convert) -> Result<ExitCode> {
         let found = look_at(&given.id);
         let Some(bits) = found.bits else {
             let problem = found.problems.first().unwrap_or(&found.name);
-            report(&format!("{given} is no ULID or UUID: {problem}"));
+            report(&format!("{given} is not a ULID or UUID: {problem}"));
             is_right = false;
             continue;
         };

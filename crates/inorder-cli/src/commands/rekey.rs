@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What a rekey that was stopped ends with: 128 and the number of SIGINT.
+/// The exit code of an interrupted rekey: 128 and the number of SIGINT.
 const STOPPED: u8 = 130;
 
 /// Work that takes less shows nothing.
@@ -80,13 +80,13 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     }
 }
 
-/// The changes that are asked for.
+/// The requested changes.
 fn changes(arguments: &Arguments) -> Result<Vec<Change>> {
     let path = arguments.plan.display();
     let text =
         std::fs::read_to_string(&arguments.plan).with_context(|| format!("can't read {path}"))?;
     let plan: Plan = serde_json::from_str(&text).with_context(|| {
-        format!("{path} is no plan; `inorder advise --write FOLDER` writes one")
+        format!("{path} is not a plan; `inorder advise --write FOLDER` writes one")
     })?;
     if plan.changes.is_empty() {
         bail!("{path} has no changes");

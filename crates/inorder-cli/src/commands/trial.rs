@@ -1,4 +1,4 @@
-//! `inorder trial`: one trial, told on stdin. Not for people.
+//! `inorder trial`: runs one trial, specified on stdin. An internal command.
 
 use anyhow::Result;
 use std::{process::ExitCode, thread, time::Duration};

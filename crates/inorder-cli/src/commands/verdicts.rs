@@ -21,7 +21,7 @@ pub struct Arguments {
     format: String,
 }
 
-/// What the table can be written as.
+/// The output formats of the table.
 const FORMATS: &[Format] = &[Format::Md, Format::Json];
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {

@@ -109,7 +109,7 @@ impl Place {
     }
 }
 
-/// What a process said, and its exit code.
+/// The output of a process, and its exit code.
 pub struct Said {
     pub code: Option<i32>,
     pub stdout: String,

@@ -211,7 +211,7 @@ columns = { id = "key", n = "sequence" }
 fn a_recipe_that_breaks_a_constraint_names_row_table_and_column() {
     let place = Place::with(LATE);
     let words = [
-        "row 500 of table `visit` breaks a constraint",
+        "row 500 of table `visit` violates a constraint",
         "n < 500",
         "n = 500)",
     ];

@@ -47,7 +47,7 @@ fn signal(group: u32, name: &str) {
     assert!(status.expect("kill(1)").success());
 }
 
-/// What was measured by the trials that are done.
+/// Returns the samples of finished trials.
 fn measured(file: &Path) -> Vec<(u64, Vec<Sample>)> {
     let run = Store::read(file).expect("a run");
     let done = with_status(&run, Status::Done).into_iter();

@@ -48,7 +48,7 @@ impl Server {
         engines.filter_map(start).collect()
     }
 
-    /// How many schemas of inorder's making are on it.
+    /// Returns the number of inorder's schemas on it.
     fn guests(&self) -> u64 {
         let sql = "SELECT 1 FROM information_schema.schemata WHERE schema_name LIKE 'inorder\\__%'";
         let mut reader = self.database.reader(sql).expect("a reader");
@@ -121,7 +121,7 @@ fn what_a_killed_run_left_on_a_server_goes_and_the_run_goes_on() {
         let path = file.to_str().expect("a path");
         place
             .run(&["bench", "--resume", path])
-            .expect(2, &["go on with --url", "as it began"]);
+            .expect(2, &["resume it with --url", "as at its start"]);
         let mut resumed = place.inorder(&["bench", "--resume", path]);
         resumed.env("INORDER_URL", &server.url);
         Said::of(resumed.output().expect("it starts")).expect(0, &["done in"]);

@@ -4,7 +4,7 @@ use crate::levels;
 use crate::repository::{File, Repository};
 use crate::scanner;
 
-/// Every rule: the offences against it, one a line.
+/// The rules. Each returns its violations, one per line.
 pub const ALL: &[fn(&Repository) -> Vec<String>] = &[
     long_files,
     long_functions,
@@ -98,10 +98,10 @@ const MARKS: &[&str] = &[
     concat!("for ", "now"),
 ];
 
-/// How a test says that it is skipped, with the quote before it.
+/// The beginning of a test's skip message, with the quote before it.
 const SKIPPED: &str = concat!('"', "SKIP", "PED");
 
-/// Where that may be written: in the helper, and in a test that cannot run as root, which CI may be.
+/// The files that may contain it: the helper, and a test that cannot run as root, which CI may be.
 const SKIPPING: &[&str] = &[
     "crates/inorder-testing/",
     "crates/inorder-load/tests/pages/files.rs",

@@ -1,4 +1,4 @@
-//! What a module brings into scope and which paths it writes, read from its tokens. Code for tests is left out.
+//! Reads from its tokens which names a module imports and which paths it uses. Test code is excluded.
 
 use crate::scanner::{self, Token};
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Module {
     pub bindings: Vec<Binding>,
     pub names: Names,
-    /// What each item names, by the item's own name. Names in `impl` blocks belong to no item.
+    /// The paths in each item, by the item's name. Paths in `impl` blocks belong to no item.
     pub items: BTreeMap<String, Names>,
     /// Modules with a file of their own that only tests have.
     pub test_modules: BTreeSet<String>,
@@ -16,7 +16,7 @@ pub struct Module {
     pub inline: BTreeMap<String, Module>,
 }
 
-/// What code outside of `use` names.
+/// The paths outside of `use`.
 #[derive(Clone, Default)]
 pub struct Names {
     /// Every `a::b::c`, with its line.
@@ -198,7 +198,7 @@ fn path(tokens: &[Token]) -> Vec<String> {
     path
 }
 
-/// What stands between `use` and its semicolon.
+/// The tokens between `use` and its semicolon.
 struct UseTree<'a> {
     tokens: &'a [Token],
     is_public: bool,

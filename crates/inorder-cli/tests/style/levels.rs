@@ -165,7 +165,7 @@ fn offences(repository: &Repository, levels: &[(&str, &[&str])]) -> Vec<Offence>
 struct Offence {
     /// The module or modules.
     what: String,
-    /// Where the import is, and what to do.
+    /// The position of the import, and the remedy.
     how: String,
 }
 
@@ -273,7 +273,7 @@ fn groups<'a>(uses: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> BTreeSet<BTreeSet<
 mod tests {
     use super::*;
 
-    /// What is wrong with a made-up crate, with these rows and files.
+    /// Returns the violations of an invented crate with these rows and files.
     fn found(rows: &[&str], files: &[(&str, &str)]) -> Vec<String> {
         let mut repository = Repository::of(files);
         for file in &mut repository.files {
@@ -401,7 +401,7 @@ mod tests {
         );
     }
 
-    /// What is wrong with the repository once a file has this line too.
+    /// Returns the violations of the repository if a file had this additional line.
     fn found_with(path: &str, line: &str) -> Vec<String> {
         let mut repository = Repository::walk();
         let file = repository.files.iter_mut().find(|file| file.path == path);

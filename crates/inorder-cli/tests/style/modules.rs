@@ -17,11 +17,11 @@ pub struct Arrow {
     pub place: String,
 }
 
-/// What a path names.
+/// The target of a path.
 struct Target {
     /// The module that defines it.
     owner: Path,
-    /// What it is in the module; none for the module itself.
+    /// The name in the module; `None` for the module itself.
     item: Option<String>,
 }
 
@@ -32,7 +32,7 @@ pub struct Modules {
     modules: BTreeMap<Path, (Module, String)>,
 }
 
-/// How often a re-export may name another re-export.
+/// The maximum number of chained re-exports.
 const REEXPORTS_MAX: usize = 16;
 
 impl Modules {
@@ -118,7 +118,7 @@ impl Modules {
         arrows.into_iter().map(arrow).collect()
     }
 
-    /// What a module uses of others.
+    /// The modules that a module uses.
     fn uses(&self, from: &Path, module: &Module) -> Vec<(Target, usize)> {
         let imports = module.bindings.iter();
         let imports = imports.filter(|binding| !self.is_mere_reexport(from, module, binding));
@@ -162,7 +162,7 @@ impl Modules {
         found
     }
 
-    /// What a path means in a module; none for what other crates and the module itself provide.
+    /// Resolves a path of a module; `None` for names of other crates and of the module itself.
     fn resolve(&self, from: &Path, path: &[String]) -> Option<Target> {
         self.resolve_within(from, path, REEXPORTS_MAX)
     }

@@ -47,7 +47,7 @@ pub fn start(
     loop {
         left -= 1;
         match start_nodes(provider, folder, settings) {
-            // What a failed start made is gone by now.
+            // The failed start has already removed its files.
             Err(Error::Database { .. }) if left > 0 => {}
             result => return result,
         }
@@ -70,7 +70,7 @@ fn start_nodes(
             ports: *ports,
         })
         .collect();
-    // No other cluster takes a node of this one for its own.
+    // A unique name keeps the nodes out of other clusters.
     let name = format!("inorder-{}-{}", std::process::id(), ports[0]);
     let mut servers = Vec::new();
     for node in &nodes {
@@ -83,7 +83,7 @@ fn start_nodes(
     for server in &servers {
         server.wait_for(|| is_ready(server))?;
     }
-    // One after the other: what the first makes, the others find.
+    // One at a time: the first node creates the schema, which the others then find.
     servers
         .into_iter()
         .map(|server| MariaDatabase::open(server, settings).map(Arc::new))
@@ -96,7 +96,7 @@ fn free_ports(wanted: usize) -> Result<Vec<u16>, Error> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         Ok((listener.local_addr()?.port(), listener))
     };
-    // All are held until the last is found, so that none comes twice.
+    // The listeners stay open until the last port is found, so that no port is returned twice.
     let held: std::io::Result<Vec<_>> = (0..wanted).map(|_| listen()).collect();
     let held = held.map_err(|error| Error::Database {
         doing: "looking for free ports of 127.0.0.1".to_owned(),
@@ -141,7 +141,7 @@ impl Node {
 
     /// Writes the files that a stopped cluster leaves in a node's data folder.
     fn write_state(&self, home: &Home) -> Result<(), Error> {
-        // The node makes its tables of the cluster's members here.
+        // The node creates its tables of cluster members here.
         home.make_folder(&home.data.join("mysql"))?;
         let members: String = (1..=NODES)
             .map(|number| {
@@ -185,7 +185,7 @@ impl Node {
             format!("--wsrep-node-address={}", self.address()),
             format!("--wsrep-start-position={STATE}:0"),
             format!("--wsrep-provider-options={}", options.join(";")),
-            // There is never anything to send: all begin with the same.
+            // All nodes start with identical data, so no state transfer is needed.
             "--wsrep-sst-method=skip".to_owned(),
             "--binlog-format=ROW".to_owned(),
             "--innodb-autoinc-lock-mode=2".to_owned(),

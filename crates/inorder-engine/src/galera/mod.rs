@@ -86,7 +86,7 @@ impl Engine for Galera {
 
     fn kernel_check(&self) -> KernelCheck {
         KernelCheck {
-            gap: "a node's ring of messages is a memory map, which the kernel writes when it likes and the engine doesn't count",
+            gap: "a node's write-set cache (gcache) is a memory map: the kernel writes it at any time, and these bytes are not counted",
             ..MariaDb.kernel_check()
         }
     }

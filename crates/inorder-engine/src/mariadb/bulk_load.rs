@@ -143,24 +143,28 @@ impl Beside {
             return why_not("the table has rows");
         }
         if definition.has_history() {
-            return why_not("the table keeps its history");
+            return why_not("the table is system-versioned");
         }
         if definition.has_foreign_keys() || is_held(conn, table)? {
-            return why_not("the table has foreign keys, is led to by some, or has triggers");
+            return why_not(
+                "the table has foreign keys, is referenced by foreign keys, or has triggers",
+            );
         }
         if beside.before.chars().count() > NAME_MAX {
-            return why_not("the table's name is too long for one beside it");
+            return why_not(
+                "the table's name leaves no room for the suffix of the temporary table",
+            );
         }
-        // The connection has it until it is closed.
+        // The connection holds the lock until it is closed.
         let lock: Option<Option<bool>> = conn.exec_first(
             "SELECT GET_LOCK(md5(concat(database(), '.', ?)), ?)",
             (&beside.name, LOCK_SECONDS_MAX),
         )?;
         if lock != Some(Some(true)) {
-            return why_not("another load into it is under way");
+            return why_not("another load into it is running");
         }
         if has_rows(conn, &beside.before)? == Some(true) {
-            return Ok(Err(format!("{} is there, with rows", beside.before)));
+            return Ok(Err(format!("{} exists and has rows", beside.before)));
         }
         for left in [&beside.name, &beside.before] {
             conn.query_drop(format!("DROP TABLE IF EXISTS {}", quoted(left)))?;
@@ -170,7 +174,7 @@ impl Beside {
         let made = Definition::read(conn, &beside.name)?;
         if !made.lines().eq(definition.lines()) {
             beside.remove(conn)?;
-            return why_not("the server makes no table that is just like it");
+            return why_not("the server can't create an identical table");
         }
         let drops = beside.indexes.iter();
         let drops = drops.map(|index| format!("DROP INDEX {}", index_name(index)));
@@ -209,7 +213,7 @@ impl Beside {
     fn equal_rows(&self, conn: &mut Conn, message: &str) -> Result<Option<String>, mysql::Error> {
         let index = message.rsplit_once("for key '").and_then(|(_, name)| {
             let name = name.trim_end_matches('\'');
-            // MySQL puts the table before it.
+            // MySQL prefixes the name with the table.
             name.strip_prefix(&format!("{}.", self.name)).or(Some(name))
         });
         let unique = self.columns_of(conn, index.unwrap_or_default())?;
@@ -258,7 +262,7 @@ impl Beside {
         let [table, before, name] = names;
         if has_rows(conn, &self.table)? == Some(true) {
             return Err(told(format!(
-                "{table} got rows while others were loaded; run it again"
+                "{table} received rows during the load; run the load again"
             )));
         }
         conn.query_drop(format!(
@@ -266,13 +270,13 @@ impl Beside {
         ))?;
         if has_rows(conn, &self.before)? == Some(true) {
             return Err(told(format!(
-                "the rows are in {table}, and those that others wrote at the same moment in {before}"
+                "the loaded rows are in {table}; rows that others wrote at the same moment are in {before}"
             )));
         }
         let Err(error) = conn.query_drop(format!("DROP TABLE {before}")) else {
             return Ok(());
         };
-        // A foreign key that this user isn't shown leads to it.
+        // A foreign key that is invisible to this user references the table.
         conn.query_drop(format!(
             "RENAME TABLE {table} TO {name}, {before} TO {table}"
         ))?;
@@ -326,12 +330,12 @@ pub fn begin(
                 .iter()
                 .map(|index| index_name(index))
                 .collect();
-            let told = format!("made after the rows: {}", names.join(", "));
+            let told = format!("built after the load: {}", names.join(", "));
             (&*beside.name, vec![told])
         }
         Err(why_not) if why_not.is_empty() => (table, Vec::new()),
         Err(why_not) => {
-            let told = format!("the indexes of {table} stay in place: {why_not}");
+            let told = format!("the indexes of {table} are kept: {why_not}");
             (table, vec![told])
         }
     };
@@ -385,7 +389,7 @@ impl Writer for Loader {
             if let Error::Refused { message, .. } = &mut error
                 && let Ok(Some(rows)) = beside.equal_rows(&mut writer.session().connection, message)
             {
-                message.push_str(&format!(", in the rows whose primary keys are {rows}"));
+                message.push_str(&format!(", in the rows with the primary keys {rows}"));
             }
             error
         })
@@ -393,15 +397,14 @@ impl Writer for Loader {
 
     fn commit(&mut self) -> Result<(), Error> {
         self.complete()?;
-        self.control("putting rows in place in", Beside::put_in_place)
+        self.control("renaming the loaded table to", Beside::put_in_place)
     }
 
     fn rollback(&mut self) -> Result<(), Error> {
         self.writer.rollback()?;
-        self.control(
-            "clearing up beside",
-            |beside, conn| Ok(beside.remove(conn)?),
-        )
+        self.control("removing the temporary table of", |beside, conn| {
+            Ok(beside.remove(conn)?)
+        })
     }
 
     fn checkpoint_if_due(&mut self) -> Result<bool, Error> {

@@ -49,7 +49,7 @@ const NOT_GIVEN: &str = "Grant";
 /// Creates the grant tables, which the private server was not installed with, and grants the user all rights on one
 /// database.
 pub fn of_private(conn: &mut Conn, schema: &str) -> Result<(), Refusal> {
-    // Each node of a cluster has its own; a server without Galera may not know the variable.
+    // Each node of a cluster has its own; a server without Galera may lack the variable.
     let _ = conn.query_drop("SET SESSION wsrep_on = OFF");
     let made = make_rights(conn, schema);
     let _ = conn.query_drop("SET SESSION wsrep_on = ON");
@@ -78,7 +78,7 @@ fn make_rights(conn: &mut Conn, schema: &str) -> Result<(), Refusal> {
         "REPLACE INTO mysql.db VALUES ('localhost', '{schema}', '{USER}', {})",
         given.join(", ")
     ))?;
-    // From here on rights are checked.
+    // From here on the server checks rights.
     conn.query_drop("FLUSH PRIVILEGES")
 }
 
@@ -133,7 +133,7 @@ pub fn of_url(remote: &Remote, conn: &mut Conn) -> Result<(), Error> {
     };
     let refused = |what: String| {
         Err(remote.url.error(format!(
-            "an experiment with SQL of its own needs a user without rights elsewhere, this one has: {what}; make one: \
+            "an experiment with its own SQL needs a user without rights elsewhere; this user has {what}. Create another: \
              CREATE USER bench …; GRANT ALL ON `inorder\\_%`.* TO bench"
         )))
     };
@@ -149,7 +149,7 @@ pub fn of_url(remote: &Remote, conn: &mut Conn) -> Result<(), Error> {
     };
     match ask("SHOW DATABASES")?.iter().find(is_foreign) {
         Some(name) => refused(format!(
-            "rights on the database `{name}`, which inorder did not make"
+            "rights on the database `{name}`, which inorder did not create"
         )),
         None => Ok(()),
     }

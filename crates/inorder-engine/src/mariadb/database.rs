@@ -50,7 +50,7 @@ impl MariaDatabase {
                 Conn::new(address.clone())
             });
             let made =
-                made.map_err(|error| Failure::from(error).doing("making a user without rights"))?;
+                made.map_err(|error| Failure::from(error).doing("creating a user without rights"))?;
             guest = Some(Mutex::new(made));
         }
         let server = Arc::new(server);
@@ -70,7 +70,7 @@ impl MariaDatabase {
     ) -> Result<Self, Error> {
         let opened = <Conn as Connection>::open(&address, settings.foreign_keys);
         let mut conn = opened.map_err(|failure| remote.url.error(failure.message))?;
-        // MySQL keeps sizes for a day otherwise; others don't know the variable.
+        // MySQL caches sizes for one day otherwise; other servers lack the variable.
         let _ = conn.query_drop("SET SESSION information_schema_stats_expiry = 0");
         let running = running::ask(remote, &mut conn);
         Ok(MariaDatabase {
@@ -169,7 +169,7 @@ impl Database for MariaDatabase {
         let mut all: Vec<(String, String)> = Vec::new();
         self.control("reading the settings back", |conn| {
             for name in settings::REPORTED {
-                // A version may not have it any more.
+                // Newer versions may lack the variable.
                 let row: Option<(String, String)> =
                     conn.exec_first("SHOW VARIABLES WHERE variable_name = ?", (name,))?;
                 all.extend(row);
@@ -192,7 +192,7 @@ impl Database for MariaDatabase {
     }
 
     fn load_shape(&self, table: &str) -> Result<LoadShape, Error> {
-        // What the server's defaults and `init_connect` make of a new session holds for the load's too.
+        // A new session has the same defaults and `init_connect` as the session of the load.
         let mut session = self.sessions.open()?;
         let found = Table::find(&mut session.connection, table);
         let found =
@@ -246,7 +246,7 @@ impl Database for MariaDatabase {
     fn quiesce(&self) -> Result<(), Error> {
         match self.host {
             Host::Private(_) => self.control("writing all changed pages", flush),
-            // A global setting of a server that others use isn't touched.
+            // The global settings of a shared server are not changed.
             Host::Running(_) if self.host.may_flush() => {
                 self.control("writing the tables' changed pages", structure::flush_tables)
             }

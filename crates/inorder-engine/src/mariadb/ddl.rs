@@ -61,7 +61,7 @@ pub(super) fn create_table(shape: &TableShape<'_>) -> Result<String, String> {
         ("rowid", _) => ("NULL", Some("UNIQUE KEY")),
         ("without-rowid", _) => ("NOT NULL", Some("PRIMARY KEY")),
         ("no-key", KeyKind::Serial) => {
-            return Err("MariaDB assigns values to keys alone (serial)".to_owned());
+            return Err("MariaDB assigns values to keys only (serial)".to_owned());
         }
         ("no-key", _) => ("NOT NULL", None),
         (other, _) => return Err(format!("MariaDB has no layout {other}")),

@@ -28,7 +28,7 @@ pub const PROTOCOL: Protocol = Protocol {
     key_made: ddl::key_made,
 };
 
-const NO_TLS: &str = "connections are made without TLS: leave out require_ssl, and go through a tunnel \
+const NO_TLS: &str = "connections have no TLS: omit require_ssl, and use a tunnel \
      (ssh -L 3306:localhost:3306 HOST) where the network isn't trusted";
 
 /// Returns the connection options for a database of the server, or for the server only.
@@ -40,14 +40,14 @@ fn options(url: &ServerUrl, schema: Option<&str>) -> Result<OptsBuilder, Error> 
         return Err(url.error(NO_TLS));
     }
     let options = Opts::from_url(&url.with_scheme("mysql"))
-        // Its own message may repeat a part of the URL.
+        // The parser's message may repeat a part of the URL.
         .map_err(|_| {
-            url.error("this isn't a URL of MySQL's: mysql://user:password@host:port/?socket=/path")
+            url.error("this is not a MySQL URL: mysql://user:password@host:port/?socket=/path")
         })?;
     let is_set = options.get_tcp_connect_timeout().is_some();
     let options = OptsBuilder::from_opts(options)
         .db_name(schema)
-        // The way that was asked for, and no other.
+        // Connect only in the requested way.
         .prefer_socket(url.parameter("socket").is_some())
         .max_allowed_packet(Some(PACKET_BYTES_MAX));
     Ok(match is_set {
@@ -57,7 +57,7 @@ fn options(url: &ServerUrl, schema: Option<&str>) -> Result<OptsBuilder, Error> 
 }
 
 fn connect(url: &ServerUrl) -> Result<Conn, Error> {
-    // A server begins to speak by itself: one of another protocol never would.
+    // A MySQL server sends the first packet. The timeout detects servers of other protocols.
     let options = options(url, None)?.read_timeout(Some(ANSWER_MAX));
     Conn::new(options).map_err(|error| {
         let code = match &error {
@@ -65,9 +65,9 @@ fn connect(url: &ServerUrl) -> Result<Conn, Error> {
             _ => 0,
         };
         let advice = match code {
-            1044 | 1045 | 1698 => "see the user and the password of the URL",
+            1044 | 1045 | 1698 => "check the user and the password of the URL",
             3159 => NO_TLS,
-            _ => "see the host and the port of the URL, and that the server runs",
+            _ => "check the host and the port of the URL, and that the server runs",
         };
         let Failure { message, .. } = error.into();
         url.error(format!("connecting: {message}; {advice}"))
@@ -95,7 +95,7 @@ fn facts(url: &ServerUrl) -> Result<Facts, Error> {
     };
     ask().map_err(|error| {
         url.error(format!(
-            "asking what it is: {}",
+            "asking for the product and version: {}",
             Failure::from(error).message
         ))
     })
@@ -109,7 +109,7 @@ fn open(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error
         .map_err(|error| {
             let Failure { message, .. } = error.into();
             url.error(format!(
-                "making the database {schema}: {message}; where the right is missing: \
+                "creating the database {schema}: {message}; to grant the missing right: \
                  GRANT ALL ON `inorder\\_%`.* TO the user of the URL"
             ))
         })?;
@@ -129,7 +129,8 @@ fn table(remote: &Remote, settings: &Settings, name: &str) -> Result<Box<dyn Loa
     let url = &remote.url;
     let named = Opts::from_url(&url.with_scheme("mysql")).ok();
     let named = named.as_ref().and_then(Opts::get_db_name);
-    let schema = named.ok_or_else(|| url.error("it names no database: mysql://host/database"))?;
+    let schema =
+        named.ok_or_else(|| url.error("the URL names no database: mysql://host/database"))?;
     let address = options(url, Some(schema))?.into();
     let database = MariaDatabase::open_remote(remote, address, settings, Arc::new(()))?;
     Ok(Box::new(DatabaseTable::new(Arc::new(database), name)))
@@ -137,7 +138,7 @@ fn table(remote: &Remote, settings: &Settings, name: &str) -> Result<Box<dyn Loa
 
 /// Drops a database of `inorder`. The next start retries if that fails.
 fn drop_schema(conn: &mut Conn, schema: &str) {
-    // A session that was killed may hold its locks yet.
+    // A killed session may still hold its locks.
     let _ = conn.query_drop("SET SESSION lock_wait_timeout = 10");
     let _ = conn.query_drop(format!("DROP DATABASE IF EXISTS {schema}"));
 }

@@ -50,14 +50,14 @@ pub fn literals(batch: &Batch, row: usize, out: &mut String) {
             Cell::Null => out.push_str("NULL"),
             Cell::Integer(integer) => _ = write!(out, "{integer}"),
             Cell::Real(real) if real.is_finite() => _ = write!(out, "{real:e}"),
-            // A number that is none: the server refuses it as out of range.
+            // The server refuses an infinite number as out of range.
             Cell::Real(real) if real.is_infinite() => {
                 out.push_str(if real > 0.0 { "1e999" } else { "-1e999" });
             }
             Cell::Real(_) => out.push_str("NULL"),
             Cell::Text(bytes) => match std::str::from_utf8(bytes) {
                 Ok(text) => quote(text, out),
-                // The server refuses it as no UTF-8.
+                // The server refuses it as invalid UTF-8.
                 Err(_) => hexadecimal("_utf8mb4 X'", bytes, out),
             },
             Cell::Blob(bytes) => hexadecimal("X'", bytes, out),

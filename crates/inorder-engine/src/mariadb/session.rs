@@ -87,7 +87,7 @@ impl Connection for Conn {
             (stored, 0) if stored == wanted => Ok(()),
             (stored, warnings) => Err(Failure {
                 message: format!(
-                    "{stored} of {wanted} rows were stored, with {warnings} warnings: the others break a constraint"
+                    "the server stored {stored} of {wanted} rows, with {warnings} warnings: the others violate a constraint"
                 ),
                 is_of_the_row: false,
                 is_conflict: false,
@@ -123,7 +123,7 @@ impl From<mysql::Error> for Failure {
                 message: error.message,
             },
             mysql::Error::IoError(error) if is_end(&error) => told(LOST.to_owned()),
-            // A packet that can't be read to its end: whatever the reason, the conversation is over.
+            // A packet can't be read completely: the connection is unusable, whatever the reason.
             mysql::Error::CodecError(error) => told(format!("{LOST} ({error})")),
             mysql::Error::DriverError(error) => told(error.to_string()),
             other => told(other.to_string()),

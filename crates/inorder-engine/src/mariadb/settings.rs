@@ -40,12 +40,12 @@ pub const NOT_APPLICABLE: &[&str] = &["journal_mode", "mmap_size", "auto_vacuum"
 /// Returns an error for a setting that the engine does not support. A cache below the minimum is raised to it.
 pub fn accepts(settings: &Settings) -> Result<(), String> {
     if settings.write == Write::Routed {
-        return Err("write by routed: no row belongs to one server alone".to_owned());
+        return Err("write by routed: every node stores every row".to_owned());
     }
     let bytes = settings.page_size_bytes;
     if !bytes.is_power_of_two() || !(PAGE_BYTES_MIN..=PAGE_BYTES_MAX).contains(&bytes) {
         return Err(format!(
-            "set innodb_page_size to {bytes}: it is a power of two from {PAGE_BYTES_MIN} to {PAGE_BYTES_MAX}"
+            "set innodb_page_size to {bytes}: use a power of two from {PAGE_BYTES_MIN} to {PAGE_BYTES_MAX}"
         ));
     }
     if settings.cache_kib > POOL_KIB_MAX {
@@ -76,31 +76,31 @@ pub fn of_the_server(settings: &Settings) -> Vec<(&'static str, String)> {
             .clamp(LOG_BYTES_MIN, LOG_BYTES_MAX),
     };
     let at_commit = match settings.synchronous {
-        // Neither written nor synced at a commit, but once a second.
+        // The log is written and synced once per second, and not at a commit.
         Synchronous::Off => "0",
-        // Written: a crash of the machine loses the last second, and never corrupts.
+        // The log is written at a commit: a crash of the machine loses the last second, and never corrupts.
         Synchronous::Normal => "2",
         Synchronous::Full | Synchronous::Extra => "1",
     };
     let text = str::to_owned;
     vec![
         ("skip-networking", text("ON")),
-        // Whoever reaches the socket may do all, until `confine` brings rights in.
+        // Every client of the socket has all rights, until `confine` enables the checks.
         ("skip-grant-tables", text("ON")),
-        // A table's files are where the server puts them.
+        // The server decides where the files of a table are.
         ("symbolic-links", text("OFF")),
         ("local-infile", text("ON")),
         ("performance-schema", text("OFF")),
         ("character-set-server", text("utf8mb4")),
         ("innodb-page-size", page_bytes.to_string()),
-        // A pool is a multiple of its chunks.
+        // The pool size is a multiple of the chunk size.
         ("innodb-buffer-pool-chunk-size", text("1M")),
         ("innodb-buffer-pool-size", pool_bytes(settings).to_string()),
         ("innodb-buffer-pool-dump-at-shutdown", text("OFF")),
         ("innodb-buffer-pool-load-at-startup", text("OFF")),
         ("innodb-log-file-size", log_bytes.to_string()),
         ("innodb-flush-log-at-trx-commit", text(at_commit)),
-        // Statistics are made when they are asked for, not by the clock.
+        // Statistics are computed on request, not by time.
         ("innodb-stats-auto-recalc", text("OFF")),
     ]
 }

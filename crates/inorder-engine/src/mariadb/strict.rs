@@ -135,7 +135,7 @@ impl StrictWriter {
             match self.send_file(lines, rows.len() as u64) {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
-                // What can't be done once isn't tried again, such as LOAD DATA where `local_infile` is off.
+                // An operation that failed once is not retried, such as LOAD DATA with `local_infile` off.
                 Err(_) => self.by_file = None,
             }
             self.run("ROLLBACK TO SAVEPOINT inorder_chunk")?;
@@ -225,7 +225,7 @@ impl StrictWriter {
     }
 
     fn refused(&self, row: Option<usize>, message: &str, is_duplicate: bool) -> Error {
-        // Each row is the first of its statement.
+        // Each statement has one row.
         let message = message.strip_suffix(" at row 1").unwrap_or(message);
         Error::Refused {
             table: self.name.clone(),

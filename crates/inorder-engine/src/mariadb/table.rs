@@ -94,7 +94,7 @@ impl Intake for Family {
         let digits;
         let text: &[u8] = match given {
             Given::Null => return Ok(Taken::Null),
-            // A column of text takes the digits.
+            // A text column stores the digits.
             Given::Bool(bool) if *self == Family::Text => match bool {
                 true => b"1",
                 false => b"0",
@@ -106,7 +106,7 @@ impl Intake for Family {
             Given::Bool(bool) => return Ok(Taken::Integer(bool.into())),
             Given::Integer(integer) => return Ok(Taken::Integer(integer)),
             Given::Real(real) if real.is_finite() => return Ok(Taken::Real(real)),
-            Given::Real(real) => return Err(format!("the server has no number {real}")),
+            Given::Real(real) => return Err(format!("the server can't store the number {real}")),
             Given::Blob(bytes) => {
                 out.extend_from_slice(bytes);
                 return Ok(Taken::Blob);
@@ -116,7 +116,7 @@ impl Intake for Family {
                 (Some(integer), _) => return Ok(Taken::Integer(integer)),
                 (None, Family::Bit) => {
                     let digits = String::from_utf8_lossy(digits);
-                    return Err(format!("{digits} is no whole number of up to 63 bits"));
+                    return Err(format!("{digits} is not an integer of up to 63 bits"));
                 }
                 (None, _) => digits,
             },
@@ -185,8 +185,8 @@ impl Intake for Counted {
         };
         if taken == Taken::Null && self.is_apart {
             return Err(
-                "the server would number this row in the order of the primary key, and not in that of the input: \
-                 leave the column out of the input, as with --columns"
+                "the server would number this row in the order of the primary key, and not of the input: \
+                 omit the column from the input, for example with --columns"
                     .to_owned(),
             );
         }
@@ -197,8 +197,8 @@ impl Intake for Counted {
         this.store(true, Relaxed);
         match other.load(Relaxed) {
             true => Err(
-                "the server would number this row, or others, in another order than that of the input: \
-                 load the rows that have a number apart from those that have none"
+                "the server would not number the rows in the order of the input: \
+                 load rows with a number separately from rows without one"
                     .to_owned(),
             ),
             false => Ok(taken),
@@ -262,7 +262,7 @@ impl Column {
     /// Every type stores text in the same way, as a test of all types shows. Numbers and bytes become text in a file.
     pub fn takes_by_file(self, cell: Cell<'_>) -> bool {
         let takes = match (cell, self.family) {
-            // What becomes of NULL in a TIMESTAMP that is NOT NULL depends on the server's version and settings.
+            // The server's version and settings decide how it stores NULL in a TIMESTAMP that is NOT NULL.
             (Cell::Null, Family::Timestamp) => self.is_nullable,
             (Cell::Null | Cell::Text(_), _) => true,
             (Cell::Integer(_), family) => matches!(family, Family::Exact | Family::Real),
@@ -272,7 +272,7 @@ impl Column {
             (Cell::Blob(bytes), Family::Uuid) => bytes.len() == UUID_BYTES,
             _ => false,
         };
-        // The server assigns a number where none is given, or one that rounds to 0.
+        // The server assigns a number if none is given, or one that rounds to 0.
         let is_given = matches!(cell, Cell::Integer(1..));
         takes && !self.is_generated && (!self.is_counted || is_given)
     }
@@ -384,9 +384,7 @@ impl Table {
             info,
         };
         LoadShape {
-            why_in_input_order: self
-                .has_triggers
-                .then(|| "triggers see them one after another".to_owned()),
+            why_in_input_order: self.has_triggers.then(|| "triggers run per row".to_owned()),
             columns: self.columns.into_iter().map(column).collect(),
         }
     }
@@ -409,13 +407,11 @@ impl Table {
         }
     }
 
-    /// Returns why the table cannot be loaded, in words: the load could not be undone after a refused row.
+    /// Returns the reason why the table cannot be loaded: the load could not be undone after a refused row.
     pub fn obstacle(&self) -> Option<String> {
         let name = quoted(&self.name);
         if self.kind.contains("VIEW") {
-            return Some(format!(
-                "{name} is a view: load into the table that it shows"
-            ));
+            return Some(format!("{name} is a view: load into its table"));
         }
         let engine = self.engine.as_deref().unwrap_or("its engine");
         (!self.has_transactions).then(|| {

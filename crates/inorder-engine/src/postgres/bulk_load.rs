@@ -139,9 +139,7 @@ fn take_away(
         ..
     } = table;
     if !is_empty(client, table)? {
-        told.push(format!(
-            "{name} has rows: its keys and indexes stay in place"
-        ));
+        told.push(format!("{name} has rows: its keys and indexes are kept"));
         return Ok(Vec::new());
     }
     let lock = format!(
@@ -150,11 +148,11 @@ fn take_away(
     );
     let mut why_not = attempt(client, &lock)?;
     if why_not.is_none() && !is_empty(client, table)? {
-        why_not = Some("it has rows by now".to_owned());
+        why_not = Some("it has rows now".to_owned());
     }
     if let Some(why_not) = why_not {
         told.push(format!(
-            "the keys and indexes of {name} stay in place: {why_not}"
+            "the keys and indexes of {name} are kept: {why_not}"
         ));
         return Ok(Vec::new());
     }
@@ -165,11 +163,11 @@ fn take_away(
                 again.push(index.make(table));
                 names.push(index.name.clone());
             }
-            Some(why_not) => told.push(format!("{} stays in place: {why_not}", index.name)),
+            Some(why_not) => told.push(format!("{} is kept: {why_not}", index.name)),
         }
     }
     if !names.is_empty() {
-        told.push(format!("made after the rows: {}", names.join(", ")));
+        told.push(format!("built after the load: {}", names.join(", ")));
     }
     Ok(again)
 }
@@ -219,12 +217,12 @@ pub fn begin(
     let table = table.ok_or_else(|| Table::missing(name))?;
     let copy = copy(&table, columns);
     let mut told = Vec::new();
-    // Who writes in the middle of a load may count on the indexes, or see a part of the rows.
+    // Concurrent writers may rely on the indexes, or see a part of the rows.
     let again = match has_later_keys && !table.has_triggers {
         true => take_away(client, &table, &mut told).map_err(doing)?,
         false => Vec::new(),
     };
-    // Triggers of statements run once, and foreign keys to the table itself are looked at in the end.
+    // Statement triggers run once, and foreign keys to the table itself are checked at the end.
     let is_one = table.has_triggers || table.leads_to_itself;
     let way = match is_one {
         true => Way::Stream(Stream::start(session, &copy)),
@@ -271,7 +269,7 @@ impl Loader {
             Way::Batches(session) => Ok(session),
             _ => Err(Error::Database {
                 doing: self.copy.statement.clone(),
-                message: "the load has failed before".to_owned(),
+                message: "the load already failed".to_owned(),
             }),
         }
     }
@@ -324,7 +322,7 @@ impl Writer for Loader {
     fn complete(&mut self) -> Result<(), Error> {
         let again = std::mem::take(&mut self.again);
         let session = self.session()?;
-        // Indexes can't be made as long as a constraint waits for the commit.
+        // Indexes can't be built while a deferred constraint is pending.
         session.run("SET CONSTRAINTS ALL IMMEDIATE")?;
         for sql in again {
             session.run(&sql)?;

@@ -15,7 +15,7 @@ pub const ROLE: &str = "trial";
 const TOO_MUCH: &[(&str, &str)] = &[
     (
         "SELECT rolname::text FROM pg_roles WHERE pg_has_role(oid, 'member') AND (rolsuper OR rolcreaterole OR rolreplication OR rolbypassrls) AND $1 <> ''",
-        "it is, or is a member of, a role that is a superuser, or may make roles, replicate, or bypass row security",
+        "it is, or is a member of, a role with SUPERUSER, CREATEROLE, REPLICATION or BYPASSRLS",
     ),
     (
         "SELECT rolname::text FROM pg_roles WHERE rolname IN ('pg_read_server_files', 'pg_write_server_files',
@@ -67,7 +67,7 @@ pub fn of_private(
             "ALTER ROLE {ROLE} SET session_replication_role = replica"
         ))?;
     }
-    // What this connection calls is the server's own, whatever functions the role makes.
+    // This connection calls only built-in functions, whatever functions the role creates.
     client.batch_execute("SET search_path TO pg_catalog")?;
     let mut config = address.config.clone();
     config.user(ROLE);
@@ -87,7 +87,7 @@ pub fn of_url(remote: &Remote, client: &mut Client, schema: &str) -> Result<(), 
         if let Some(row) = found {
             let name: String = row.get(0);
             return Err(remote.url.error(format!(
-                "an experiment with SQL of its own needs a role without rights elsewhere: {what} ({name}); make one: \
+                "an experiment with its own SQL needs a role without rights elsewhere: {what} ({name}). Create another: \
                  CREATE ROLE bench LOGIN PASSWORD '…'; GRANT CREATE ON DATABASE … TO bench"
             )));
         }

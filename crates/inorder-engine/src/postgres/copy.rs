@@ -37,7 +37,7 @@ pub fn send(
     }
     let format = if binary { " BINARY" } else { "" };
     let mut sink = client.copy_in(&format!("{statement}{format}"))?;
-    // What goes wrong here is told by the end.
+    // `finish` returns the error.
     let _ = sink.write_all(&out);
     sink.finish()
 }
@@ -187,7 +187,7 @@ fn place(context: &str, table: &str, columns: &[String]) -> Option<Place> {
         let after = rest
             .find(&format!(" {name}"))
             .map(|at| &rest[at + 1 + name.len()..]);
-        // A value comes after a colon: the name stands before the first one.
+        // A value follows a colon: the name precedes the first one.
         let is_first = |after: &str| !rest[..rest.len() - after.len() - name.len()].contains(':');
         after.is_some_and(|after| {
             is_first(after) && (after.is_empty() || after.starts_with([':', ',', ' ']))

@@ -113,7 +113,7 @@ pub fn io(client: &mut Client) -> Result<Io, Error> {
     };
     let wal = FileIo {
         written_bytes: number(4)?,
-        // Read at recovery alone.
+        // Read during recovery only.
         read_bytes: Some(0),
         reads: Some(0),
         ..FileIo::default()

@@ -43,12 +43,12 @@ impl PostgresDatabase {
                 .map_err(|error| error.to_string())
         };
         let mut client = server.wait_for(connect)?;
-        // Where it isn't installed, pages aren't looked into.
+        // Without the extension, page statistics are unobservable.
         let _ = client.batch_execute("CREATE EXTENSION pgstattuple");
         let looker = structure::page_looker(&mut client);
         let (guest, address) = match settings.is_confined {
             true => Guest::new(&mut client, &address, settings)
-                .map_err(|error| Failure::from(error).doing("making a role without rights"))?,
+                .map_err(|error| Failure::from(error).doing("creating a role without rights"))?,
             false => (None, address),
         };
         let server = Arc::new(server);

@@ -176,7 +176,7 @@ impl Intake for Form {
             (Given::Json(value), Form::Array(element, delimiter)) => {
                 dimensions(value)
                     .and_then(|dimensions| put_array(value, dimensions, (element, *delimiter), out))
-                    .map_err(|_| "an object of JSON is no value of an array".to_owned())?;
+                    .map_err(|_| "a JSON object is not a value of an array".to_owned())?;
                 Taken::Text
             }
             (Given::Number(value) | Given::Text(value) | Given::JsonString(value), _) => {
@@ -197,7 +197,7 @@ impl Intake for Form {
             (Given::Blob(blob), Form::Text) if std::str::from_utf8(blob).is_ok() => text(blob, out),
             (Given::Blob(blob), _) => {
                 return Err(format!(
-                    "{} bytes of a blob are no value of the column's type",
+                    "a blob of {} bytes is not a value of the column's type",
                     blob.len()
                 ));
             }

@@ -105,7 +105,7 @@ impl Engine for Postgres {
     fn kernel_check(&self) -> KernelCheck {
         KernelCheck {
             layer: Layer::WriteCalls,
-            gap: "the log's volume is counted by its position, while every commit writes the last, partly filled page again; transaction states and control files have no counter",
+            gap: "WAL bytes are counted by WAL position, but every commit rewrites the last, partly filled page; transaction status and control files have no counter",
         }
     }
 

@@ -28,8 +28,8 @@ pub const PROTOCOL: Protocol = Protocol {
 
 fn config(url: &ServerUrl) -> Result<Config, Error> {
     let mut config = Config::from_str(url.reveal())
-        // Its own message may repeat a part of the URL.
-        .map_err(|_| url.error("this isn't a URL of PostgreSQL's: postgres://user:password@host:port/database?connect_timeout=10"))?;
+        // The parser's message may repeat a part of the URL.
+        .map_err(|_| url.error("this is not a PostgreSQL URL: postgres://user:password@host:port/database?connect_timeout=10"))?;
     if matches!(config.get_ssl_mode(), SslMode::Require) {
         return Err(url.error(NO_TLS));
     }
@@ -40,7 +40,7 @@ fn config(url: &ServerUrl) -> Result<Config, Error> {
     Ok(config)
 }
 
-const NO_TLS: &str = "connections are made without TLS: leave out sslmode, and go through a tunnel \
+const NO_TLS: &str = "connections have no TLS: omit sslmode, and use a tunnel \
      (ssh -L 5432:localhost:5432 HOST) where the network isn't trusted";
 
 fn connect(url: &ServerUrl) -> Result<Client, Error> {
@@ -54,9 +54,9 @@ fn connect(url: &ServerUrl) -> Result<Client, Error> {
         let Failure { message, .. } = error.into();
         let advice = match (is_refused, is_no_database) {
             (true, _) if message.contains("no encryption") => NO_TLS,
-            (true, _) => "see the user and the password of the URL",
-            (_, true) => "name a database that is there: a schema is made in it",
-            _ => "see the host and the port of the URL, and that the server runs",
+            (true, _) => "check the user and the password of the URL",
+            (_, true) => "name an existing database: the trial creates a schema in it",
+            _ => "check the host and the port of the URL, and that the server runs",
         };
         url.error(format!("connecting: {message}; {advice}"))
     })
@@ -80,7 +80,7 @@ fn facts(url: &ServerUrl) -> Result<Facts, Error> {
     };
     ask().map_err(|error| {
         url.error(format!(
-            "asking what it is: {}",
+            "asking for the product and version: {}",
             Failure::from(error).message
         ))
     })
@@ -94,7 +94,7 @@ fn open(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error
         .batch_execute(&format!("CREATE SCHEMA {schema}"))
         .map_err(|error| {
             let Failure { message, .. } = error.into();
-            url.error(format!("making the schema {schema}: {message}; where the right is missing: GRANT CREATE ON DATABASE … TO the user of the URL"))
+            url.error(format!("creating the schema {schema}: {message}; to grant the missing right: GRANT CREATE ON DATABASE … TO the user of the URL"))
         })?;
     let (of_guest, name) = (url.clone(), schema.clone());
     let keeper = Guest {
@@ -137,7 +137,7 @@ fn table(remote: &Remote, settings: &Settings, name: &str) -> Result<Box<dyn Loa
 
 /// Drops a schema of `inorder`. The next start retries if that fails.
 fn drop_schema(client: &mut Client, schema: &str) {
-    // A session that was killed may hold its locks yet.
+    // A killed session may still hold its locks.
     let _ = client.batch_execute("SET client_min_messages = warning; SET lock_timeout = '10s'");
     let _ = client.batch_execute(&format!("DROP SCHEMA IF EXISTS {schema} CASCADE"));
 }

@@ -34,7 +34,7 @@ impl Connection for Client {
             client.batch_execute(&format!("SET search_path TO {schema}"))?;
         }
         if !enforces_foreign_keys && !address.has_replica_role {
-            // Their triggers are of the origin: a replica's writes were checked there.
+            // Foreign keys are enforced by triggers that do not fire for a replica.
             client.batch_execute("SET session_replication_role = replica")?;
         }
         Ok(client)

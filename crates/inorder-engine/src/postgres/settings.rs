@@ -39,7 +39,7 @@ const REPORTED: &[&str] = &[
 /// Returns an error for a setting that the engine does not support. A cache below the minimum is raised to it.
 pub fn accepts(settings: &Settings) -> Result<(), String> {
     if settings.write == Write::Routed {
-        return Err("write by routed: it is one server, with nowhere to route rows to".to_owned());
+        return Err("write by routed: it is a single server".to_owned());
     }
     accepts_sizes(settings)
 }
@@ -48,7 +48,7 @@ pub fn accepts(settings: &Settings) -> Result<(), String> {
 pub fn accepts_sizes(settings: &Settings) -> Result<(), String> {
     if !settings.page_size_bytes.is_power_of_two() {
         let bytes = settings.page_size_bytes;
-        return Err(format!("set page_size to {bytes}: it isn't a power of two"));
+        return Err(format!("set page_size to {bytes}: use a power of two"));
     }
     if settings.cache_kib > CACHE_KIB_MAX {
         let wanted = settings.cache_kib;
@@ -69,7 +69,7 @@ pub fn of_the_server(settings: &Settings) -> Vec<(&'static str, String)> {
     };
     let (is_synced, waits) = match settings.synchronous {
         Synchronous::Off => (false, false),
-        // As SQLite's: a crash loses the last transactions, and never corrupts.
+        // As in SQLite: a crash loses the last transactions, and never corrupts.
         Synchronous::Normal => (true, false),
         Synchronous::Full | Synchronous::Extra => (true, true),
     };
@@ -82,8 +82,8 @@ pub fn of_the_server(settings: &Settings) -> Vec<(&'static str, String)> {
         ("synchronous_commit", on_off(waits)),
         ("max_wal_size", format!("{wal_mib}MB")),
         ("min_wal_size", format!("{WAL_MIB_MIN}MB")),
-        // Bytes must depend on the rows alone, not on the clock: no checkpoint and no vacuum is
-        // due to time, and no file of the log is filled with zeros first.
+        // The bytes written must depend on the rows only: no checkpoint and no vacuum by time, and no zero-filled WAL
+        // files.
         ("checkpoint_timeout", "1d".to_owned()),
         ("autovacuum", on_off(false)),
         ("wal_init_zero", on_off(false)),
@@ -96,7 +96,7 @@ pub fn of_the_server(settings: &Settings) -> Vec<(&'static str, String)> {
 pub fn read_back(client: &mut Client) -> Result<Vec<(String, String)>, postgres::Error> {
     let mut all = Vec::new();
     for name in REPORTED {
-        // A version, or what only speaks the protocol, may not have it.
+        // Other versions and compatible servers may lack the setting.
         let row = client.query_one("SELECT current_setting($1, true)", &[name])?;
         let value: Option<String> = row.try_get(0)?;
         all.push((

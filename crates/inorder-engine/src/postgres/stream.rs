@@ -32,12 +32,12 @@ impl Stream {
                 let mut sink = session.connection.copy_in(&statement)?;
                 while let Ok(chunk) = waiting.recv() {
                     match chunk {
-                        // What goes wrong is told by the end.
+                        // `finish` returns the error.
                         Some(chunk) if sink.write_all(&chunk).is_ok() => {}
                         _ => return sink.finish(),
                     }
                 }
-                // Nobody said that this is all: the sink is dropped, and the server forgets what it got.
+                // The end marker is missing: the sink is dropped, which aborts the COPY.
                 Ok(0)
             };
             let sent = send();

@@ -95,7 +95,7 @@ fn look_into(client: &mut Client, looker: &str, oid: u32, tree: &mut Tree) -> Re
         tree.payload_bytes = Some(number(0)?);
         tree.entries = Some(number(1)?);
         tree.fill = Some(1.0 - number(2)? as f64 / tree.size_bytes as f64);
-        // A heap is a row of pages: none leads to another.
+        // The pages of a heap are not linked.
         tree.leaf_pages = Some(tree.pages);
         tree.interior_pages = Some(0);
         return Ok(());

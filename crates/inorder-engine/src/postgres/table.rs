@@ -120,8 +120,8 @@ impl Table {
     /// Returns the error for a missing table.
     pub fn missing(name: &str) -> Error {
         Error::Database {
-            doing: format!("looking for the table {name}"),
-            message: "there is none of this name".to_owned(),
+            doing: format!("describing the table {name}"),
+            message: "it doesn't exist".to_owned(),
         }
     }
 
@@ -131,7 +131,7 @@ impl Table {
             columns: self.columns.into_iter().map(TableColumn::into).collect(),
             why_in_input_order: self
                 .has_triggers
-                .then(|| "the table has triggers, which see rows as they come".to_owned()),
+                .then(|| "the table has triggers, which run in the order of arrival".to_owned()),
         }
     }
 

@@ -42,7 +42,7 @@ pub enum Feature {
 }
 
 impl Feature {
-    /// Returns the feature in words.
+    /// Returns the feature's name for messages.
     pub const fn name(self) -> &'static str {
         match self {
             Bulk => "rows by COPY or LOAD DATA LOCAL",
@@ -51,7 +51,7 @@ impl Feature {
             Sizes => "sizes of tables and indexes",
             Vacuum => "rewriting a table without free space",
             Uuid => "a type of UUIDs",
-            LaterKeys => "keys and indexes made after the rows",
+            LaterKeys => "keys and indexes built after the load",
         }
     }
 }
@@ -97,7 +97,7 @@ pub const DIALECTS: &[Dialect] = &[
         name: "Aurora PostgreSQL",
         engine: "postgres",
         is_it: |facts| facts.has("function aurora_version"),
-        // Its storage writes the pages from the log.
+        // Aurora's storage applies the WAL to pages.
         lacks: &[Flush, Counters],
         advice: "",
     },

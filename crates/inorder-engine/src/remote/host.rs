@@ -79,13 +79,13 @@ impl Host {
         if !self.may_flush() {
             tell(
                 "memory",
-                "can't be written to the disk on request: what is still in it isn't counted",
+                "can't be flushed on request: dirty pages in it are not counted",
             );
         }
         if running.process.is_none() {
             tell(
                 "processes",
-                "not in sight: their CPU time and the block layer are unobservable",
+                "not accessible: their CPU time and block I/O are unobservable",
             );
         }
         told

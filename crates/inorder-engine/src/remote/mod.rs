@@ -69,7 +69,7 @@ impl Remote {
         let facts = (protocol.facts)(url)?;
         let dialect = dialect::recognise(protocol.engine.name(), &facts).ok_or_else(|| {
             url.error(format!(
-                "it says it is `{}`, which isn't known",
+                "its version is `{}`, which is unknown",
                 facts.version
             ))
         })?;
@@ -121,11 +121,11 @@ impl Remote {
             ),
             (
                 "set_by_inorder".to_owned(),
-                "foreign_keys, write; all else is the server's own".to_owned(),
+                "foreign_keys, write; all others are set by the server".to_owned(),
             ),
             (
                 "counters".to_owned(),
-                "of the whole server: what others do on it is in them".to_owned(),
+                "for the whole server, including other clients".to_owned(),
             ),
         ];
         if !lacks.is_empty() {

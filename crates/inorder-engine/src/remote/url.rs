@@ -42,7 +42,7 @@ impl ServerUrl {
             _ => {
                 let known = SCHEMES.iter().map(|(scheme, _)| *scheme);
                 let known = known.collect::<Vec<_>>().join("://, ");
-                Err(wrong(&format!("it doesn't begin with one of {known}")))
+                Err(wrong(&format!("it begins with none of {known}")))
             }
         }
     }
@@ -86,7 +86,7 @@ impl ServerUrl {
 impl fmt::Display for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = self.url.clone();
-        // A URL without a host has none to take away.
+        // This fails only for a URL without a host, which has no password.
         let _ = shown.set_password(None);
         let open: Vec<(String, String)> = shown
             .query_pairs()

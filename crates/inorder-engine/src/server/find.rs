@@ -10,7 +10,7 @@ use std::{
     sync::OnceLock,
 };
 
-/// How to find a server's program, and how to install it.
+/// The location of a server's program, and the commands that install it.
 pub struct Programs {
     /// The engine's name.
     pub engine: &'static str,
@@ -56,7 +56,7 @@ impl Programs {
         let candidates: BTreeSet<PathBuf> = folders
             .iter()
             .flat_map(|folder| self.names.iter().map(move |name| folder.join(name)))
-            // Links lead to where the other programs of the same version are.
+            // Symbolic links lead to the folder with the other programs of the same version.
             .filter_map(|program| program.canonicalize().ok())
             .filter(|program| program.is_file())
             .collect();
@@ -68,7 +68,7 @@ impl Programs {
     /// Returns the newest program.
     ///
     /// # Errors
-    /// As [`Programs::find`].
+    /// Those of [`Programs::find`].
     pub fn newest(&self) -> Result<(PathBuf, String), Error> {
         let newest = self.find()?.swap_remove(0);
         Ok((newest.path.unwrap_or_default(), newest.version))

@@ -89,7 +89,7 @@ impl Server {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)
-            // Ctrl-C on a terminal is for the one who started the server.
+            // Ctrl-C on a terminal is meant for the process that started the server.
             .process_group(0);
         let mut server = spawn(command)?;
         let mut watchdog = Command::new("/bin/sh");
@@ -117,7 +117,7 @@ impl Server {
     /// Repeats `connect` until it succeeds.
     ///
     /// # Errors
-    /// With the end of the log if the server ends or exceeds the maximum time.
+    /// If the server ends or exceeds the maximum time; the message contains the end of its log.
     pub fn wait_for<T>(&self, mut connect: impl FnMut() -> Result<T, String>) -> Result<T, Error> {
         let began = Instant::now();
         loop {
@@ -181,7 +181,7 @@ impl Drop for Server {
         let signal = self.stop.signal();
         let mut server = self.child();
         let is_running = |server: &mut Child| matches!(server.try_wait(), Ok(None));
-        // Until it is waited for, its id is nobody else's.
+        // The process id can't be reused before `wait`.
         if is_running(&mut server)
             && let Some(pid) = Pid::from_raw(server.id().cast_signed())
         {
@@ -204,7 +204,7 @@ impl Drop for Server {
 /// Runs a program to its end as the home's user, such as the one that creates the data folder.
 ///
 /// # Errors
-/// With its output on stderr if it fails.
+/// If the program fails; the message contains its stderr.
 pub fn run_once(doing: &str, mut command: Command, home: &Home) -> Result<(), Error> {
     as_user(&mut command, home);
     command.stdin(Stdio::null()).process_group(0);

@@ -49,9 +49,9 @@ impl ReplayWriter {
         for batch in &self.written {
             let inserted = self.inner.insert(batch, 0..batch.rows());
             inserted.map_err(|error| match error {
-                // The row's place in what was handed over then is nobody's any more.
+                // The row number refers to an earlier batch.
                 Error::Row { table, message, .. } => Error::Database {
-                    doing: format!("inserting into {table} again, after another transaction"),
+                    doing: format!("retrying the insert into {table} after a conflict"),
                     message,
                 },
                 other => other,

@@ -4,8 +4,7 @@ use crate::{Batch, Error};
 use std::{any::Any, io, ops::Range, sync::Arc};
 
 /// Message for a connection that ended unexpectedly.
-pub const LOST: &str =
-    "the connection was lost: the server ended, or can't be reached any more; see its log";
+pub const LOST: &str = "the connection was lost: the server stopped or is unreachable; see its log";
 
 /// Returns whether the other side has closed the connection.
 pub fn is_end(error: &io::Error) -> bool {

@@ -16,7 +16,7 @@ pub fn fits(parameters: usize, batch: &Batch, end: usize) -> Result<(), String> 
     }
     match batch.columns.iter().position(|column| column.len() < end) {
         Some(short) => Err(format!(
-            "rows up to {end} were asked for, but column {short} of the batch has {}",
+            "the batch has {} rows in column {short}, but {end} were requested",
             batch.columns[short].len()
         )),
         None => Ok(()),
@@ -59,17 +59,17 @@ pub fn made(
 ) -> Result<&'static str, String> {
     let name = kind.name();
     let Some((_, since, column)) = known.iter().find(|(known, ..)| *known == kind) else {
-        return Err(format!("{engine} makes no {name} by itself"));
+        return Err(format!("{engine} generates no {name}"));
     };
     if encoding != Encoding::Native {
         return Err(format!(
-            "{engine} makes {name} in its own type alone: encoding=native"
+            "{engine} generates {name} in its native type only: encoding=native"
         ));
     }
     if numbers(version).as_slice() < *since {
         let since: Vec<String> = since.iter().map(u64::to_string).collect();
         return Err(format!(
-            "{engine} {version} makes no {name}: version {} does",
+            "{engine} {version} generates no {name}: version {} does",
             since.join(".")
         ));
     }
@@ -127,7 +127,10 @@ mod tests {
         assert_eq!(native("11.7.2-MariaDB"), Ok("UUID DEFAULT (UUID_v7())"));
         assert!(native("12.0.1").is_ok());
         let old = native("10.11.19-MariaDB-0+deb12u1").unwrap_err();
-        assert!(old.ends_with("makes no uuid7: version 11.7 does"), "{old}");
+        assert!(
+            old.ends_with("generates no uuid7: version 11.7 does"),
+            "{old}"
+        );
         let blob = made("12.0.1", KeyKind::Uuid7, Encoding::Blob).unwrap_err();
         assert!(blob.contains("encoding=native"), "{blob}");
         assert!(made("12.0.1", KeyKind::Ulid, Encoding::Native).is_err());

@@ -22,7 +22,7 @@ pub fn fill(home: &Home, key: &str, make: impl FnOnce() -> Result<(), Error>) ->
         return copy(&template, &home.data);
     }
     make()?;
-    // Two that make it at once each have a copy of their own; the first to name it wins.
+    // Concurrent processes create separate copies; the first rename succeeds.
     let own = home.run.file_name().unwrap_or_default();
     let unnamed = templates.join(format!("{key}.{}", own.display()));
     let kept = copy(&home.data, &unnamed).is_ok() && fs::rename(&unnamed, &template).is_ok();
@@ -35,7 +35,7 @@ pub fn fill(home: &Home, key: &str, make: impl FnOnce() -> Result<(), Error>) ->
 /// Copies a folder that is not in use, with owners and permissions.
 fn copy(from: &Path, to: &PathBuf) -> Result<(), Error> {
     let mut cp = Command::new("cp");
-    // GNU's shares blocks by itself, others don't know the option.
+    // GNU cp shares blocks by default; other versions lack the option.
     cp.arg("-Rp").arg(from).arg(to);
     let failed = |why: String| Error::Database {
         doing: format!("copying {} to {}", from.display(), to.display()),
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(fill_with(&homes[0], "first"), "first");
         fs::create_dir(work.path().join(TEMPLATES)).unwrap();
         assert_eq!(fill_with(&homes[1], "second"), "second");
-        // What happens to a copy doesn't reach the others.
+        // A change in one copy does not affect the others.
         fs::write(homes[1].data.join("file"), "changed").unwrap();
         assert_eq!(fill_with(&homes[2], "third"), "second");
     }

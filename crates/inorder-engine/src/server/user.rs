@@ -31,10 +31,7 @@ impl User {
         let found = names.iter().find_map(|name| in_passwd(&passwd, name));
         found.map(Some).ok_or_else(|| Error::Unsupported {
             engine,
-            what: format!(
-                "run as root, and there is none of the users {}",
-                names.join(", ")
-            ),
+            what: format!("run as root without one of the users {}", names.join(", ")),
         })
     }
 

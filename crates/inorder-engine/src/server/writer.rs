@@ -31,7 +31,7 @@ impl<C: Connection> ServerWriter<C> {
         let into = C::quoted(table);
         let names: Vec<String> = columns.iter().map(|name| C::quoted(name)).collect();
         let together = sql::rows_together(columns.len());
-        // Rows that the engine fills alone go one by one.
+        // Rows without any column are inserted one at a time.
         let write = if columns.is_empty() {
             Write::Insert
         } else {

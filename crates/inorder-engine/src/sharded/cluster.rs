@@ -30,7 +30,7 @@ pub fn server_name(shard: usize) -> String {
 impl Cluster {
     /// Starts all servers at the same time, and registers the shards with the coordinator.
     pub fn start(folder: &Path, settings: &Settings) -> Result<Self, Error> {
-        // Rows that come to a shard straight from here come by COPY.
+        // Rows that are sent to a shard directly use COPY.
         let of_shards = Settings {
             write: Write::Bulk,
             ..settings.clone()

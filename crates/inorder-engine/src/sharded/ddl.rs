@@ -24,7 +24,7 @@ pub(super) fn create_table(shape: &TableShape<'_>) -> Result<String, String> {
     let mut sql = Postgres.create_table(shape)?;
     let name = shape.name;
     sql += &match shape.key {
-        // Ranges of buckets: of all integers the lowest range would have them all.
+        // Ranges of bucket numbers: ranges over all integers would place every bucket in one shard.
         KeyKind::Composite => format!(
             "\nSELECT create_distributed_table('{name}', 'bucket', domain => '{{0,{COMPOSITE_BUCKETS}}}');"
         ),

@@ -241,8 +241,8 @@ impl Plain {
             }
             (Partition::Range, Some(_)) => {
                 return Err(format!(
-                    "distribute the table {}: its domain is two integers, the first and what all \
-                     are below",
+                    "distribute the table {}: its domain is two integers, an inclusive \
+                     lower and an exclusive upper bound",
                     self.name
                 ));
             }
@@ -279,9 +279,9 @@ impl Plain {
             };
             if !keeps {
                 return Err(format!(
-                    "keep {} of table {} on each shard by itself: rows are distributed by `{by}`, \
-                     which a unique key must contain and a foreign key lead from, to the column \
-                     that the other table is distributed by",
+                    "enforce {} of table {} on each shard: a unique key must contain the distribution \
+                     column `{by}`, and a foreign key must refer from it to the distribution column \
+                     of the other table",
                     constraint.definition, self.name
                 ));
             }

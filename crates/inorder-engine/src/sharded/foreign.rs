@@ -148,7 +148,7 @@ struct Spread {
 /// Returns the distribution of the table, or `None` if it is on the coordinator only.
 ///
 /// # Errors
-/// Why this process cannot route rows, in words.
+/// The reason why this process cannot route rows, for messages.
 fn spread(client: &mut Client, table: &str) -> Result<Option<Spread>, String> {
     let failed = |error: postgres::Error| error.to_string();
     let Some(row) = client.query_opt(RULE, &[&table]).map_err(failed)? else {
@@ -163,20 +163,17 @@ fn spread(client: &mut Client, table: &str) -> Result<Option<Spread>, String> {
     let strategy: String = row.get(0);
     let columns: i32 = row.get(1);
     let (column, type_name): (Option<String>, Option<String>) = (row.get(2), row.get(3));
-    // What is stored in so many characters may have been longer, and hash otherwise.
+    // A type with a length may truncate a value, which changes its hash.
     let key = type_name.as_deref().filter(|name| !name.contains('('));
     let key = key.and_then(KeyType::named);
     let (is_plain, has_triggers): (Option<bool>, bool) = (row.get(4), row.get(5));
     let (Some(column), Some(key), "h", 1, Some(true)) =
         (column, key, strategy.as_str(), columns, is_plain)
     else {
-        return Err(
-            "it isn't partitioned by the usual hash of one column of a type whose hash is known"
-                .to_owned(),
-        );
+        return Err("it isn't hash-partitioned by one column with a supported type".to_owned());
     };
     if has_triggers {
-        return Err("it has triggers, which the coordinator runs".to_owned());
+        return Err("it has triggers, which run on the coordinator".to_owned());
     }
     for part in &parts {
         part.check()?;
@@ -185,7 +182,7 @@ fn spread(client: &mut Client, table: &str) -> Result<Option<Spread>, String> {
     let shards = parts.len();
     let places = parts.iter().map(|part| part.place());
     if !places.eq((0..shards).map(|remainder| Some((shards, remainder)))) {
-        return Err("its partitions aren't one a remainder of the same modulus".to_owned());
+        return Err("its partitions don't have one remainder each of the same modulus".to_owned());
     }
     Ok(Some(Spread {
         rule: Rule {
@@ -204,20 +201,20 @@ impl Part {
     fn check(&self) -> Result<(), String> {
         let name = &self.name;
         match &self.server {
-            None => return Err(format!("its partition {name} lies on the coordinator")),
+            None => return Err(format!("its partition {name} is on the coordinator")),
             Some((wrapper, server)) if wrapper != "postgres_fdw" => {
-                return Err(format!("{server} is reached by {wrapper}"));
+                return Err(format!("{server} uses the foreign-data wrapper {wrapper}"));
             }
             Some((_, server)) if self.of_server.contains_key("service") => {
                 return Err(format!(
-                    "{server} is named by the coordinator's own service file"
+                    "{server} is defined in the coordinator's connection service file"
                 ));
             }
             Some(_) => {}
         }
         match self.has_renamed_columns {
             true => Err(format!(
-                "columns of its partition {name} have other names there"
+                "the columns of its partition {name} have other names on the foreign server"
             )),
             false => Ok(()),
         }
@@ -239,7 +236,7 @@ impl Part {
         let database = visited(&remote, address, settings).map_err(words)?;
         if !is_the_same(coordinator, server, &database).map_err(words)? {
             return Err(format!(
-                "{} answers, but it isn't what the coordinator means by {server}",
+                "{} answers, but it is not the server that the coordinator connects to as {server}",
                 remote.url
             ));
         }
@@ -257,7 +254,7 @@ fn is_the_same(
     let session = guest::new_name();
     database.execute(&format!("SET application_name = '{session}'"))?;
     let server = coordinator.quoted(server);
-    coordinator.control("asking a foreign server who is there", |client| {
+    coordinator.control("identifying a foreign server", |client| {
         let mut transaction = client.transaction()?;
         transaction.batch_execute(&format!(
             "CREATE FOREIGN TABLE {session}(application_name text) SERVER {server}
@@ -296,7 +293,7 @@ pub fn table(
 ) -> Result<Box<dyn LoadTable>, Error> {
     let coordinator = Arc::new(visited(remote, address(&remote.url)?, settings)?);
     let whole = DatabaseTable::new(Arc::clone(&coordinator) as _, name);
-    let spread = coordinator.control("asking how the table is spread", |client| {
+    let spread = coordinator.control("asking for the table's partitions", |client| {
         let filled = client.query(FILLED, &[&name])?;
         let filled: Vec<String> = filled.iter().map(|row| row.get(0)).collect();
         Ok((spread(client, name), filled))
@@ -332,7 +329,7 @@ impl LoadTable for ThroughCoordinator {
     fn load(&self, columns: &[&str], survives_refusals: bool) -> Result<Load, Error> {
         let mut load = self.table.load(columns, survives_refusals)?;
         load.told.push(format!(
-            "rows go through the coordinator, one by one: {}",
+            "rows go through the coordinator, one at a time: {}",
             self.why_not
         ));
         Ok(load)
@@ -350,14 +347,11 @@ impl LoadTable for RoutedTable {
         let is_filled = |name: &&String| !columns.contains(&name.as_str());
         let is_routable = columns.contains(&self.rule.column.as_str());
         if let Some(name) = self.filled.iter().find(is_filled) {
-            let why_not = format!("it fills in {name}");
+            let why_not = format!("it computes {name}");
             return self.through_coordinator(columns, survives_refusals, &why_not);
         }
         if !is_routable {
-            let why_not = format!(
-                "the input has no {}, which rows are spread by",
-                self.rule.column
-            );
+            let why_not = format!("the input has no partition column {}", self.rule.column);
             return self.through_coordinator(columns, survives_refusals, &why_not);
         }
         routed::load(&self.shards, &self.name, columns, &self.rule)

@@ -40,7 +40,7 @@ pub fn is_possible() -> Result<(), String> {
     match cpu_ns(std::process::id()) {
         Some(_) => Ok(()),
         None => Err(
-            "limit a shard's CPU time: this system doesn't tell it (/proc/PID/schedstat)"
+            "limit a shard's CPU time: this system doesn't report it (/proc/PID/schedstat)"
                 .to_owned(),
         ),
     }
@@ -76,7 +76,7 @@ impl Drop for CpuLimit {
         self.is_over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // What it held goes on even if it panicked: that is dropped with it.
+            // A panic is ignored: the thread's `Held` is dropped with it, which continues the stopped processes.
             let _ = thread.join();
         }
     }

@@ -60,7 +60,7 @@ impl Engine for PostgresSharded {
 
     fn kernel_check(&self) -> KernelCheck {
         KernelCheck {
-            gap: "each transaction ends within a page of the log on each shard it reached, which is written again",
+            gap: "each transaction rewrites a partly filled WAL page on each shard that it wrote to",
             ..Postgres.kernel_check()
         }
     }

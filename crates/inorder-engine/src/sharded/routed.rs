@@ -11,14 +11,14 @@ use std::{ops::Range, thread};
 /// Begins a load into a table on these shards, in the order of the distribution.
 ///
 /// # Errors
-/// As [`RoutedWriter::new`], and if a shard refuses.
+/// Those of [`RoutedWriter::new`], and if a shard refuses.
 pub fn load(
     shards: &[DatabaseTable],
     table: &str,
     columns: &[&str],
     rule: &Rule,
 ) -> Result<Load, Error> {
-    // A row goes to one server alone, but what one refuses the others have stored.
+    // Each row goes to one server. If one server refuses a row, the others have stored theirs.
     let loads: Result<Vec<Load>, Error> = thread::scope(|scope| {
         let begin = |shard: &'_ DatabaseTable| shard.load(columns, false);
         let threads: Vec<_> = shards
@@ -38,7 +38,7 @@ pub fn load(
     for load in loads? {
         writers.push(load.writer);
         for word in load.told {
-            // What all say is said once.
+            // Equal messages of several servers are reported once.
             if !told.contains(&word) {
                 told.push(word);
             }
@@ -105,8 +105,8 @@ impl RoutedWriter {
         let column = columns.iter().position(|name| *name == rule.column);
         let column = column.ok_or_else(|| {
             cannot(format!(
-                "route rows of {table}: their `{}` isn't among what is written but filled in by the \
-                 coordinator; write by insert, multi or bulk",
+                "route rows of {table}: the coordinator computes their `{}`; \
+                 write by insert, multi or bulk",
                 rule.column
             ))
         })?;
@@ -192,7 +192,7 @@ impl Writer for RoutedWriter {
     fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
         let longest = batch.columns.iter().map(|column| column.len()).min();
         if batch.columns.len() <= self.column || longest.is_some_and(|length| length < rows.end) {
-            // The shard's own words for it.
+            // The first shard returns the error message.
             return self.shards[0].writer.insert(batch, rows);
         }
         let picks = self.sorted_out(batch, rows)?;
@@ -212,7 +212,7 @@ impl Writer for RoutedWriter {
         self.on_open(|shard| {
             let completed = shard.writer.complete();
             completed.map_err(|mut error| {
-                // The number is the shard's own, not that among all rows.
+                // The row number counts the rows of this shard only.
                 if let Error::Refused { row, .. } = &mut error {
                     *row = None;
                 }

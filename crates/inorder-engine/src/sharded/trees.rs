@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(tree.size_bytes, 401 * 8192);
         let fill = (0.5 * 100.0 + 0.9 * 300.0 + 0.1) / 401.0;
         assert!((tree.fill.unwrap() - fill).abs() < 1e-9);
-        // The tree of one page hangs under none of the two interior ones.
+        // The tree with one page has no interior page.
         assert_eq!(tree.fanout, Some(199.0));
         assert_eq!(tree.overflow_pages, None);
     }

@@ -21,19 +21,19 @@ const REACHING_FUNCTIONS: &[&str] = &[
     "fts3_tokenizer",
 ];
 
-/// Virtual tables without a file or a page of their own.
+/// Virtual tables without a file or pages.
 const HARMLESS_MODULES: &[&str] = &["json_each", "json_tree"];
 
 /// Error message of a refused statement.
 const ALLOWED: &str =
-    "SQL of an experiment may create, fill and read tables of its own database, and nothing else";
+    "the SQL of an experiment may only create, fill and read tables of the trial's database";
 
 /// The last refused action.
 #[derive(Clone, Default)]
 pub struct Refused(Arc<Mutex<Option<String>>>);
 
 impl Refused {
-    /// Returns and clears the last refused action, in words.
+    /// Returns and clears the description of the last refused action.
     pub fn take(&self) -> Option<String> {
         let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let what = refused.take()?;
@@ -88,7 +88,7 @@ fn refusal(context: &AuthContext<'_>, modules: &BTreeSet<String>) -> Option<Stri
             let reaches = REACHING_FUNCTIONS.contains(&name.as_str());
             reaches.then(|| format!("the function {name}"))
         }
-        // ALTER TABLE looks there for views and triggers that name the table; nobody else can write to it.
+        // ALTER TABLE searches there for views and triggers that name the table; no other statement can write to it.
         Action::Read { table_name, .. } | Action::Update { table_name, .. }
             if table_name == "sqlite_temp_master" =>
         {
@@ -395,7 +395,8 @@ mod tests {
             confine(&connection, &refused).unwrap();
             let ran = connection.execute_batch(sql);
             assert_eq!(refused.take(), None, "{sql}: {ran:?}");
-            // A computed column that is STRICT needs a type: what SQLite itself refuses isn't asked here.
+            // SQLite itself refuses a generated column without a type in a STRICT table, which this test does not
+            // check.
             if let Err(error) = ran {
                 assert!(!error.to_string().contains("authorized"), "{sql}: {error}");
             }

@@ -38,7 +38,7 @@ impl SqliteDatabase {
                 home,
             }),
             Err(error) => {
-                // The error that matters is the first one.
+                // The first error is the relevant one.
                 home.files()
                     .iter()
                     .for_each(|file| _ = fs::remove_file(file));
@@ -95,7 +95,7 @@ impl Database for SqliteDatabase {
     }
 
     fn columns(&self, table: &str) -> Result<Vec<ColumnInfo>, Error> {
-        // A primary key that has no index of its own is another name of the rowid: SQLite fills it.
+        // A primary key without an index is a rowid alias: SQLite fills it.
         const SQL: &str = "SELECT name, type, pk,
                  hidden <> 0 OR \"notnull\" = 0 OR dflt_value IS NOT NULL OR (pk > 0 AND NOT EXISTS
                      (SELECT 1 FROM pragma_index_list(?1) WHERE origin = 'pk'))
@@ -149,14 +149,14 @@ impl Database for SqliteDatabase {
 
     /// Does nothing with a rollback journal, because a commit ends in the main file.
     fn quiesce(&self) -> Result<(), Error> {
-        let doing = "checkpointing the whole log";
+        let doing = "checkpointing the complete WAL";
         let is_busy: bool = self.control(doing, |connection| {
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0))
         })?;
         if is_busy {
             return Err(Error::Database {
                 doing: doing.into(),
-                message: "a reader or a writer is in the way: let it end its transaction".into(),
+                message: "another reader or writer holds a transaction open: end it".into(),
             });
         }
         Ok(())

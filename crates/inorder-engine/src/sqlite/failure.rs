@@ -59,7 +59,7 @@ impl From<rusqlite::Error> for Failure {
             .map_or(ffi::SQLITE_ERROR, |error| error.extended_code);
         let message = match error {
             rusqlite::Error::SqliteFailure(_, Some(message)) => message,
-            // Its own words repeat the statement, which says already what was being done.
+            // SQLite's message repeats the statement, which the error already contains.
             rusqlite::Error::SqlInputError { msg, .. } => msg,
             other => other.to_string(),
         };

@@ -97,7 +97,7 @@ impl Link {
             Role::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
             Role::Create | Role::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
         };
-        // One thread at a time uses a connection, so it needs no mutex of its own.
+        // A connection is used by one thread at a time, so it needs no mutex.
         let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags_and_vfs(&home.path, flags, home.vfs.name())
             .map_err(|error| Failure::from(error).into_error("opening the database", &home.path))?;
@@ -109,7 +109,7 @@ impl Link {
         link.busy_timeout(BUSY_TIMEOUT)?;
         if role == Role::Create {
             apply_to_file(&link.connection, &home.settings)?;
-            // As SQLite itself would: a CREATE INDEX must not leave its log behind.
+            // As in SQLite: a CREATE INDEX must not leave its journal behind.
             let pages = home.settings.checkpoint_pages;
             apply_to_connection(&link.connection, &home.settings, pages)?;
         } else {

@@ -11,7 +11,7 @@ mod ddl;
 mod failure;
 mod link;
 mod reader;
-#[allow(unsafe_code)] // the hot path: SQLite's C interface, without a copy or an allocation a row
+#[allow(unsafe_code)] // the hot path: SQLite's C interface, without a copy or an allocation per row
 mod session;
 mod settings;
 #[allow(unsafe_code)] // a VFS is a table of C functions
@@ -50,7 +50,7 @@ impl Engine for Sqlite {
     fn accepts(&self, settings: &Settings) -> Result<(), String> {
         match settings.write {
             Write::Insert => Ok(()),
-            other => Err(format!("write by {}: it has INSERT alone", other.name())),
+            other => Err(format!("write by {}: SQLite has INSERT only", other.name())),
         }
     }
 
@@ -61,7 +61,7 @@ impl Engine for Sqlite {
     fn kernel_check(&self) -> KernelCheck {
         KernelCheck {
             layer: Layer::WriteCalls,
-            gap: "the kernel also counts what the trial writes besides the database, and nothing that goes through a memory map",
+            gap: "the kernel also counts the trial's other writes, and no writes through a memory map",
         }
     }
 

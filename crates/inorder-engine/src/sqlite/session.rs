@@ -119,7 +119,7 @@ impl Session {
             let mut code = bound.bind(row);
             if code == ffi::SQLITE_OK {
                 code = bound.step();
-                // Its answer repeats a failed step's.
+                // It returns the error of the failed step again.
                 bound.reset();
             }
             if code != ffi::SQLITE_DONE {
@@ -222,7 +222,7 @@ fn fits(statement: *mut sqlite3_stmt, batch: &Batch, end: usize) -> Result<(), F
     }
     match batch.columns.iter().position(|column| column.len() < end) {
         Some(short) => Err(misuse(format!(
-            "rows up to {end} were asked for, but column {short} of the batch has {}",
+            "the batch has {} rows in column {short}, but {end} were requested",
             batch.columns[short].len()
         ))),
         None => Ok(()),

@@ -99,7 +99,7 @@ fn apply(connection: &Connection, settings: &[(&str, String)]) -> Result<(), Err
 
 fn check(connection: &Connection, name: &str, wanted: &str) -> Result<(), Error> {
     match read(connection, name) {
-        // `-0` is how a cache of 0 KiB is asked for.
+        // `-0` requests a cache of 0 KiB.
         Ok(got) if got == wanted || (got == "0" && wanted == "-0") => Ok(()),
         Ok(got) => Err(refused(name, wanted, &format!("it stayed at {got}"))),
         Err(error) => Err(refused(name, wanted, &error.to_string())),

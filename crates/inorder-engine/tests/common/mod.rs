@@ -1,4 +1,4 @@
-//! What tests of every engine share.
+//! Functions shared by the tests of every engine.
 #![allow(dead_code)] // not every test file uses all of it
 
 #[cfg(target_os = "linux")]

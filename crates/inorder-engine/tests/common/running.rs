@@ -257,7 +257,7 @@ fn prepare_mariadb(folder: &Path, port: u16) -> Vec<String> {
     ]
 }
 
-/// What a child of this test says on stdout until it is killed.
+/// The output of a child process of this test until it is killed.
 pub fn read_line(child: &mut Child) -> String {
     let mut text = String::new();
     let mut byte = [0];

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::error::offer;
 use crate::sql::quoted;
 
-/// How to create the table of a load.
+/// The definition of the table to create.
 #[derive(Clone, Debug, Default)]
 pub struct Create {
     /// Columns and their declared types. The first rows decide the types of the others.
@@ -85,7 +85,7 @@ impl Create {
     /// The statement that makes the table, for an input whose first rows are these.
     ///
     /// # Errors
-    /// Where a column of the key or of `types` is not in the input, or the input brings one that is to be made.
+    /// If a column of the key or of `types` is not in the input, or the input has a column to generate.
     pub fn sql(&self, table: &str, sample: &Sample) -> Result<String, Error> {
         self.check(sample)?;
         let mut columns: Vec<(String, String)> = Vec::new();
@@ -125,7 +125,7 @@ impl Create {
             match (&key.made, has(&key.column)) {
                 (Some((kind, _)), true) => {
                     return wrong(format!(
-                        "the input has a column `{}` already: leave `={}` away to use it, or name the made one otherwise",
+                        "the input already has a column `{}`: omit `={}` to use it, or give the generated column another name",
                         key.column,
                         kind.name()
                     ));
@@ -143,7 +143,7 @@ impl Create {
     fn not_there(&self, column: &str, sample: &Sample) -> String {
         let names = sample.names.iter().map(|(column, _)| column.as_str());
         format!(
-            "the input has no column `{column}`; {} (a key that is made is `--key {column}=uuid7`)",
+            "the input has no column `{column}`; {} (to generate a key: `--key {column}=uuid7`)",
             offer(column, names)
         )
     }

@@ -56,7 +56,7 @@ pub struct ColumnInfo {
     pub is_guessed: bool,
     /// Bytes of text that a binary column stores as they are. Only longer text is decoded without `--decode`.
     pub text_bytes_max: usize,
-    /// How a column of a server converts values, in place of the affinity.
+    /// The conversion of values for a server's column, in place of the affinity.
     pub intake: Option<Arc<dyn Intake>>,
 }
 
@@ -75,7 +75,7 @@ impl ColumnInfo {
 pub struct KeyPart {
     /// The place of the column in the table.
     pub column: usize,
-    /// How its text is compared.
+    /// The collation of its text.
     pub collation: Collation,
     /// Whether the order is descending.
     pub is_descending: bool,

@@ -7,7 +7,7 @@ use crate::source::{Raw, Row};
 /// The first rows and their columns.
 #[derive(Debug, Default)]
 pub struct Sample {
-    /// The names of the columns found in them, with their places in a row.
+    /// The names of the columns, with their positions in a row.
     pub names: Vec<(String, usize)>,
     /// The rows.
     pub rows: Vec<Row>,
@@ -19,7 +19,7 @@ pub struct Sample {
 #[derive(Debug, Default)]
 struct Kinds {
     integers: usize,
-    /// Whole reals in text: `7.0`.
+    /// Integral reals in text: `7.0`.
     wholes: usize,
     /// Other reals.
     reals: usize,

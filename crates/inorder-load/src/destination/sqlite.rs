@@ -12,7 +12,7 @@ use crate::encode::{Affinity, Strict};
 /// Describes a table of the main database.
 ///
 /// # Errors
-/// Where there is no such table, it is a view, or SQLite can't read the schema.
+/// If the table does not exist or is a view, or SQLite can't read the schema.
 pub fn describe(connection: &Connection, path: &Path, table: &str) -> Result<Destination, Error> {
     try_describe(connection, table)
         .map_err(|source| Error::Database {
@@ -46,7 +46,7 @@ fn try_describe(connection: &Connection, table: &str) -> rusqlite::Result<Option
         return Ok(None);
     };
     let all = all_columns(connection, &table, is_strict)?;
-    // What SQLite calls column 3 may be our column 2: generated ones can't be given.
+    // SQLite's column numbers include generated columns, which can't be given values.
     let places: Vec<Option<usize>> = places(&all);
     let index = sorted_by(connection, &table, &all)?;
     let (key, physical) = match &index {
@@ -154,8 +154,7 @@ fn places(all: &[Declared]) -> Vec<Option<usize>> {
         .collect()
 }
 
-/// The key of a table that SQLite speaks of when it refuses a row: `UNIQUE constraint failed: t.a, t.b`.
-/// Nothing where it can't be told.
+/// Returns the key that SQLite's error names: `UNIQUE constraint failed: t.a, t.b`. Empty if it is unknown.
 pub(crate) fn unique_key(
     connection: &Connection,
     destination: &Destination,
@@ -195,7 +194,7 @@ pub(crate) fn unique_key(
     parts.collect()
 }
 
-/// What the rows are kept in order by.
+/// Returns the sort order of the rows.
 enum SortedBy {
     /// Rowids that the engine counts.
     Nothing,
@@ -229,7 +228,7 @@ fn sorted_by(connection: &Connection, table: &str, all: &[Declared]) -> rusqlite
     Ok(SortedBy::Nothing)
 }
 
-/// The columns of an index; `None` where it has an expression or a collation of somebody's own.
+/// Returns the columns of an index; `None` if it has an expression or an application-defined collation.
 fn index_columns(
     connection: &Connection,
     index: &str,

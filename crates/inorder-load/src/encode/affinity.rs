@@ -173,7 +173,7 @@ mod tests {
 
     use super::*;
 
-    /// What SQLite itself stores of a text in a column of this type.
+    /// Returns the value that SQLite stores for a text in a column of this type.
     fn stored(connection: &Connection, declared_type: &str, text: &str) -> Sql {
         let create = format!("DROP TABLE IF EXISTS t; CREATE TABLE t(a {declared_type})");
         connection.execute_batch(&create).expect("a table");
@@ -185,7 +185,7 @@ mod tests {
             .expect("a value")
     }
 
-    /// What is read here, as SQLite would read it back.
+    /// Returns this module's result in SQLite's form.
     fn ours(text: &str, affinity: Affinity, encoding: TextEncoding) -> Sql {
         let number = number(text.as_bytes(), encoding, &Oracle::new().expect("SQLite"));
         match (number.map(|number| number.stored(affinity)), affinity) {

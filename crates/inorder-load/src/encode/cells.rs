@@ -12,7 +12,7 @@ impl<'a> Carver<'a> {
         Carver(scratch)
     }
 
-    /// Lets `write` fill the beginning of the rest and return the length, and takes that part.
+    /// Passes the remaining bytes to `write`, which returns the length that it wrote. Returns that part.
     pub(super) fn carve(
         &mut self,
         write: impl FnOnce(&mut [u8]) -> Option<usize>,

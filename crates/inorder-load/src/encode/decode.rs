@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use inorder_key::{Ulid, Uuid};
 
-/// How to decode the text of a column to bytes.
+/// The decoding of a column's text to bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decode {
     /// The 36 characters of a UUID: 16 bytes.
@@ -22,7 +22,7 @@ const UUID_CHARS: usize = 36;
 const ULID_CHARS: usize = 26;
 
 impl Decode {
-    /// Every way, the narrowest first. The loader chooses the first one that fits all sampled values.
+    /// All decodings, the narrowest first. The loader chooses the first one that fits all sampled values.
     pub const ALL: &[Decode] = &[Decode::Uuid, Decode::Ulid, Decode::Hex, Decode::Base64];
 
     /// Returns the name on the command line.

@@ -1,4 +1,4 @@
-//! Tells whether a number, read back as text, gives the text that it was made of.
+//! Decides whether a number, read back as text, equals the original text.
 
 use super::affinity::{Affinity, leading_digits};
 use super::oracle::Oracle;
@@ -130,7 +130,7 @@ mod tests {
     use proptest::prelude::*;
     use rusqlite::Connection;
 
-    /// What a column of this type gives back as text.
+    /// Returns the text that SQLite reads back from a column of this type.
     fn given_back(connection: &Connection, declared_type: &str, text: &str) -> String {
         let sql = format!(
             "DROP TABLE IF EXISTS t; CREATE TABLE t(a {declared_type}); INSERT INTO t VALUES ('{text}')"
@@ -142,7 +142,7 @@ mod tests {
             .expect("a value")
     }
 
-    /// A form is one that SQLite gives back. Says whether it gives back no other.
+    /// A form is text that SQLite reads back unchanged. Asserts this in both directions.
     fn check(text: &str) -> bool {
         let connection = Connection::open_in_memory().expect("SQLite");
         let form = Form::of(text.as_bytes(), &Oracle::new().expect("SQLite"));
@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    /// What is not asked of SQLite is what it would say: near powers of two below powers of ten too.
+    /// Forms computed without SQLite equal SQLite's, also near powers of two and below powers of ten.
     #[test]
     fn short_decimals_are_written_without_further_digits() {
         let cases = std::env::var("INORDER_TEST_ROWS").ok();

@@ -42,15 +42,15 @@ pub struct Slot {
     pub name: String,
     /// The source of the value.
     pub from: ValueSource,
-    /// How text is decoded to bytes, if it is.
+    /// The decoding of text to bytes, if any.
     pub decode: Option<Decode>,
-    /// How the column converts values, and which it refuses.
+    /// The rules by which the column converts and refuses values.
     pub rules: Rules,
-    /// How a column of a server converts values, in place of the rules. Either all slots of an encoder have one, or none.
+    /// The conversion for a server's column, in place of the rules. Either all slots of an encoder have one, or none.
     pub intake: Option<Arc<dyn Intake>>,
 }
 
-/// How a column converts values, and which it refuses.
+/// The rules by which a column converts and refuses values.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// The affinity.
@@ -111,13 +111,13 @@ impl Rules {
     ) -> Result<(), Refusal> {
         if self.is_guessed && !is_kept_whole(raw, self.affinity, oracle) {
             let what = format!(
-                "{} would not be kept as it is in the type that fits the first rows",
+                "{} would be changed by the type chosen from the first rows",
                 shown(raw)
             );
             return Err(refusal(name, what, REMEDY_FOR_GUESS));
         }
         if self.is_not_null && *value == Value::Null {
-            let what = "there is no value, and the column is NOT NULL".to_owned();
+            let what = "the value is missing, and the column is NOT NULL".to_owned();
             return Err(refusal(name, what, REMEDY_FOR_NULL));
         }
         match self.strict {
@@ -130,17 +130,17 @@ impl Rules {
     }
 }
 
-const REMEDY_FOR_DECODING: &str = "correct it, or say how the column is to be read (--decode)";
-const REMEDY_FOR_GUESS: &str = "say what the column holds, as in --type COLUMN=TEXT";
-const REMEDY_FOR_NULL: &str = "give it one, or say that empty fields are text (--empty-text)";
+const REMEDY_FOR_DECODING: &str = "correct it, or set the column's encoding (--decode)";
+const REMEDY_FOR_GUESS: &str = "set the column's type, such as --type COLUMN=TEXT";
+const REMEDY_FOR_NULL: &str = "supply one, or load empty fields as text (--empty-text)";
 const REMEDY_FOR_TYPE: &str =
-    "correct it; the column takes nothing else (it is of a STRICT table, or the rowid)";
+    "correct it; a rowid and the columns of a STRICT table accept no other type";
 
-const REMEDY_FOR_ROWIDS: &str = "give it one below that isn't taken";
+const REMEDY_FOR_ROWIDS: &str = "supply a smaller one that is free";
 
 #[cold]
 fn rowids_spent(column: &str) -> Refusal {
-    let what = format!("there is no value, and none is left above {}", i64::MAX);
+    let what = format!("the rowid is missing, and none is left above {}", i64::MAX);
     refusal(column, what, REMEDY_FOR_ROWIDS)
 }
 
@@ -158,9 +158,9 @@ fn refusal(column: &str, what: String, remedy: &'static str) -> Refusal {
 pub struct Refusal {
     /// The column.
     pub column: String,
-    /// What is wrong with its value.
+    /// The fault of its value.
     pub what: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: &'static str,
 }
 
@@ -395,7 +395,7 @@ impl<'a> Convert<'a, '_> {
         match self.carver.carve(|out| decode.decode(text, out)) {
             Some(bytes) => Ok(Value::Blob(bytes)),
             None => Err(format!(
-                "`{}` is not {} as the column's first values were",
+                "`{}` is not {}, unlike the column's first values",
                 excerpt(text),
                 decode.name()
             )),

@@ -9,7 +9,7 @@ use super::cells::recycled;
 use super::{Decode, Encoder, REMEDY_FOR_DECODING, Refusal, Slot, ValueSource, excerpt, refusal};
 use crate::source::Row;
 
-const REMEDY_FOR_VALUE: &str = "correct it, or give the column a type that has such values";
+const REMEDY_FOR_VALUE: &str = "correct it, or change the column's type";
 
 impl Encoder {
     /// Encodes a row from the values that the columns of a server convert.
@@ -47,7 +47,7 @@ fn take(slot: &Slot, row: &Row, out: &mut Vec<u8>) -> Result<Taken, Refusal> {
     if let (Some(decode), Given::Text(text) | Given::JsonString(text)) = (slot.decode, given) {
         let decoded = decoded(decode, text).ok_or_else(|| {
             let what = format!(
-                "`{}` is not {} as the column's values are",
+                "`{}` is not {}; the loader decodes this column",
                 excerpt(text),
                 decode.name()
             );

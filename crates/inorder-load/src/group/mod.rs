@@ -2,7 +2,7 @@
 //!
 //! Threads that insert one row per transaction dirty one page and wait for one sync each. A [`GroupWriter`] collects the
 //! rows that arrive while the last batch is written, or within a short time. It sorts them by the table's key, inserts them
-//! in one transaction, and tells each thread when its own row is durable.
+//! in one transaction, and notifies each thread when its row is durable.
 //!
 //! ```
 //! use inorder_load::group::{GroupLimits, GroupWriter, Value, Work};
@@ -29,7 +29,7 @@
 //! });
 //! let twice = [Value::Blob(b"same"), Value::Integer(1)];
 //! writer.insert(&twice)?;
-//! assert!(writer.insert(&twice).is_err()); // and nobody else's row suffers from it
+//! assert!(writer.insert(&twice).is_err()); // and the rows of other threads are not affected
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -86,7 +86,8 @@ type Commit = Box<dyn FnMut(Work) -> Result<(), Error> + Send>;
 pub struct GroupLimits {
     /// The most rows per batch.
     pub batch_rows_max: usize,
-    /// How long the first row of a batch waits for others. Rows that arrive while a batch is written form the next one in
+    /// The longest time that the first row of a batch waits for others. Rows that arrive while a batch is written form
+    /// the next one in
     /// any case, also with zero.
     pub linger: Duration,
     /// The most bytes of waiting rows. A thread that hands in more is blocked (back-pressure).
@@ -193,7 +194,7 @@ impl Drop for GroupWriter {
     }
 }
 
-/// Runs work in a transaction of its own. Returns its result once it is committed.
+/// Runs work in a separate transaction. Returns its result after the commit.
 fn committed<T: Send + 'static>(
     commit: &mut Commit,
     work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -206,7 +207,7 @@ fn committed<T: Send + 'static>(
     given.recv().map_err(|_| Error::Ended)
 }
 
-/// What rows with these columns are sorted by.
+/// The sort order of rows with these columns.
 fn order_of(db: &Connection, table: &str, columns: &[String]) -> Result<Option<KeyOrder>, Error> {
     let wrong = |error| Error::Table(Arc::new(error));
     let path = db.path().unwrap_or("the database").to_owned();

@@ -8,7 +8,7 @@ use inorder_btree::{KeyOrder, Value, record};
 use super::{Error, GroupLimits};
 use crate::order::{self, Sorted, Sorter};
 
-/// Tells somebody what became of a row.
+/// Receives the result of a row.
 pub(super) type Answer = Box<dyn FnOnce(Result<(), Error>) + Send>;
 
 /// A batch.
@@ -22,16 +22,16 @@ pub(super) struct Pending {
     order: Option<KeyOrder>,
     limits: GroupLimits,
     state: Mutex<State>,
-    /// There is a row, enough rows, or the end.
+    /// Signals a first row, enough rows, or the end.
     has_changed: Condvar,
-    /// A batch was taken.
+    /// Signals that a batch was taken.
     has_room: Condvar,
 }
 
 struct State {
     rows: Sorter,
     answers: Vec<Answer>,
-    /// When the first row came.
+    /// The time of arrival of the first row.
     since: Option<Instant>,
     is_ended: bool,
     record: Vec<u8>,
@@ -54,7 +54,7 @@ impl Pending {
         }
     }
 
-    /// Adds a row, once there is room for it.
+    /// Adds a row. Waits until there is room for it.
     pub(super) fn push(&self, row: &[Value<'_>], answer: Answer) {
         let is_full = |state: &mut State| {
             let is_full = state.rows.memory_bytes() >= self.limits.waiting_bytes_max

@@ -1,4 +1,4 @@
-//! What a load is asked to do ([`Job`]), how far it is ([`Progress`]), and what it did ([`Summary`]).
+//! The description of a load ([`Job`]), its progress ([`Progress`]) and its result ([`Summary`]).
 
 mod progress;
 mod summary;
@@ -28,7 +28,7 @@ pub enum RowOrder {
     Full,
 }
 
-/// What happens to a row whose key another row has already.
+/// The treatment of a row whose key another row already has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnDuplicate {
     /// The load fails and changes nothing.
@@ -52,7 +52,7 @@ impl OnDuplicate {
     ];
 }
 
-/// What writes the rows into a SQLite database.
+/// The writer for a SQLite database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WriterChoice {
     /// The direct page writer if the table allows it, otherwise statements.
@@ -83,9 +83,9 @@ pub type DecodeAs = (String, Option<Decode>);
 pub struct Job {
     /// The files or tables to read, one after another.
     pub inputs: Vec<Location>,
-    /// How to read them, if not by the defaults of their formats.
+    /// Settings that replace the defaults of a format.
     pub read_options: ReadOptions,
-    /// Names for the inputs' columns in place of their own; `-` leaves a column out.
+    /// Names that replace the inputs' column names; `-` omits a column.
     pub columns: Option<Vec<String>>,
     /// Whether to leave out columns that the table doesn't have. Otherwise such a column is an error.
     pub skips_unknown: bool,
@@ -93,9 +93,9 @@ pub struct Job {
     pub to: String,
     /// The table.
     pub table: String,
-    /// How to create the table; `None` if it exists.
+    /// The table to create; `None` if it exists.
     pub create: Option<Create>,
-    /// How to decode text in BLOB columns. For columns that are not named here, the first rows decide.
+    /// The decoding of text in BLOB columns. For other columns the first rows decide.
     pub decode: Vec<DecodeAs>,
     /// The order in which rows are written.
     pub order: RowOrder,
@@ -103,15 +103,15 @@ pub struct Job {
     pub memory_bytes: usize,
     /// The folder of spilled rows; `None` is the database's own folder, or the system's temporary folder for a server.
     pub spill_folder: Option<PathBuf>,
-    /// What happens to a row whose key another row has already.
+    /// The treatment of a row whose key another row already has.
     pub on_duplicate: OnDuplicate,
     /// The file that rows which are left out are written to, as JSON lines. An existing file is overwritten.
     pub rejects: Option<PathBuf>,
     /// Bad rows to leave out before the load fails; 0 fails at the first.
     pub errors_max: u64,
-    /// How full the direct page writer fills pages, in percent from 10 to 100; `None` is 100.
+    /// The fill factor of the direct page writer, in percent from 10 to 100; `None` is 100.
     pub fill_percent: Option<u8>,
-    /// What writes the rows into a SQLite database.
+    /// The writer for a SQLite database.
     pub writer: WriterChoice,
     /// Whether to read, encode and sort the rows without writing them.
     pub is_dry: bool,

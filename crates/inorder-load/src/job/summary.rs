@@ -36,7 +36,7 @@ pub struct Summary {
     pub sorted_by: Vec<String>,
     /// Why rows kept the order of the input, if the result depends on their order.
     pub why_not_sorted: Option<String>,
-    /// What wrote the rows.
+    /// The writer of the rows.
     pub writer: String,
     /// Why the direct page writer was not used.
     pub why_not_direct: Option<String>,

@@ -10,7 +10,7 @@ const CHUNK_BYTES_MAX: usize = 1 << 25;
 /// The bytes before each record: its length and origin.
 pub(super) const FRAME_BYTES: usize = 12;
 
-/// Where a row came from, as the caller numbers it.
+/// The origin of a row, numbered by the caller.
 pub type Origin = u64;
 
 /// The place of a row in an arena. Places ascend in the order of the rows.
@@ -83,7 +83,7 @@ impl Arena {
         self.used_bytes
     }
 
-    /// Forgets the rows and keeps the memory.
+    /// Removes the rows and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.chunks.iter_mut().for_each(Vec::clear);
         self.current = 0;
@@ -91,7 +91,7 @@ impl Arena {
     }
 }
 
-/// What goes before a record.
+/// The header of a record.
 #[inline]
 pub(super) fn frame(record: &[u8], origin: Origin) -> [u8; FRAME_BYTES] {
     let length = u32::try_from(record.len()).expect("a record of less than 4 GiB");

@@ -1,14 +1,14 @@
-//! Sorted rows in memory, given one after another.
+//! Sorted rows in memory, returned one at a time.
 
 use super::arena::{Arena, Origin, Place};
 
-/// Rows whose memory is asked for before they are needed.
+/// The prefetch distance in rows.
 const ROWS_AHEAD: usize = 16;
 
-/// What the processor fetches at a time.
+/// The size of a cache line.
 const LINE_BYTES: usize = 64;
 
-/// How many of a row's lines are asked for: it fetches what follows by itself.
+/// The maximum number of cache lines prefetched per row; the processor prefetches further lines.
 const LINES_AHEAD_MAX: usize = 8;
 
 /// A prefix of a key and the place of its row.
@@ -36,7 +36,7 @@ impl InMemory {
         (self.arena, self.pairs)
     }
 
-    /// Goes to the next row; false where there is none.
+    /// Advances to the next row. Returns false if there is none.
     #[inline]
     pub(super) fn advance(&mut self) -> bool {
         if self.taken == self.pairs.len() {

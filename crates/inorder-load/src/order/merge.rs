@@ -79,7 +79,7 @@ impl Merge {
         }
     }
 
-    /// Goes to the next row; false where there is none.
+    /// Advances to the next row. Returns false if there is none.
     pub(super) fn advance(&mut self) -> io::Result<bool> {
         if self.runs.is_empty() {
             return Ok(false);

@@ -134,7 +134,7 @@ impl Sorter {
     /// The rows in order.
     ///
     /// # Errors
-    /// Where a run can't be spilled or read back.
+    /// If a run can't be spilled or read back.
     pub fn finish(mut self) -> io::Result<Sorted> {
         if self.spill.is_none() {
             self.sort();
@@ -218,12 +218,12 @@ enum From {
 }
 
 impl Sorted {
-    /// How many rows there are in all.
+    /// The total number of rows.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How many bytes their records have in all.
+    /// The total bytes of the records.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -236,17 +236,17 @@ impl Sorted {
     /// The next record, with the number that was given with it.
     ///
     /// # Errors
-    /// Where a run can't be read back.
+    /// If a run can't be read back.
     #[allow(clippy::should_implement_trait)]
     #[inline]
     pub fn next(&mut self) -> io::Result<Option<(&[u8], Origin)>> {
         Ok(self.advance()?.then(|| self.row()))
     }
 
-    /// Goes to the next record; false where there is none.
+    /// Advances to the next record. Returns false if there is none.
     ///
     /// # Errors
-    /// Where a run can't be read back.
+    /// If a run can't be read back.
     #[inline]
     pub(crate) fn advance(&mut self) -> io::Result<bool> {
         match &mut self.from {

@@ -67,7 +67,7 @@ proptest! {
 
 #[test]
 fn more_runs_than_can_be_merged_at_once_are_merged_in_steps() {
-    // A run a row, and memory for two runs at a time.
+    // One row per run, and memory for two runs at a time.
     let rows: Vec<(Option<i64>, String)> = (0..100i64)
         .map(|i| (Some(i * 37 % 10), format!("{i:03}")))
         .collect();
@@ -165,7 +165,7 @@ fn many_rows_come_in_the_stable_order() {
     }
 }
 
-/// What a batch of rows is told of its neighbours decides whether their keys are compared at all.
+/// The order of a batch relative to its neighbours decides whether keys are compared.
 #[test]
 fn rows_of_one_prefix_are_tied() {
     let keys = [1, 1, 2, 3, 3, 3];

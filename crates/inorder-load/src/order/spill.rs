@@ -1,4 +1,4 @@
-//! Sorted runs of rows in a file that has no name: whatever ends the process removes it.
+//! Sorted runs of rows in an unnamed file, which the system removes when the process ends.
 //!
 //! The page cache is passed by where the file system can: what is spilled is read once, from front to back.
 
@@ -23,7 +23,7 @@ struct SpillFile {
 pub(super) struct Spill {
     file: Arc<SpillFile>,
     runs: Vec<std::ops::Range<u64>>,
-    /// Where the run that is written begins.
+    /// The start of the current run.
     run_start: u64,
     block: Aligned,
     /// Bytes of the block that are in use.
@@ -32,9 +32,9 @@ pub(super) struct Spill {
 }
 
 impl Spill {
-    /// A file without a name in this folder.
+    /// Creates an unnamed file in this folder.
     pub(super) fn create(folder: &Path) -> io::Result<Self> {
-        // Only its owner may open it, and it has a name for no longer than it takes to remove that.
+        // Only the owner may open the file, and it has a name only until that is removed.
         let file = tempfile::tempfile_in(folder)?;
         let io = DirectIo::begin(&file, true);
         Ok(Spill {
@@ -101,7 +101,7 @@ impl Spill {
 
     /// A reader of each run, each with about this much memory.
     pub(super) fn readers(&self, buffer_bytes: usize) -> impl Iterator<Item = RunReader> {
-        // Reads begin and end at multiples of the alignment, whatever the memory is.
+        // Reads begin and end at multiples of the alignment, for any memory.
         let buffer_bytes = buffer_bytes.next_multiple_of(ALIGNMENT_BYTES);
         self.runs.iter().map(move |run| RunReader {
             file: Arc::clone(&self.file),
@@ -120,13 +120,13 @@ impl Spill {
 /// Reads the rows of a run in their order.
 pub(super) struct RunReader {
     file: Arc<SpillFile>,
-    /// What is left of the run in the file.
+    /// The unread bytes of the run in the file.
     at: u64,
     end: u64,
     buffer: Aligned,
-    /// Where in the buffer is read to; what was left before is moved in front of it.
+    /// The read position in the buffer; unread bytes are moved in front of it.
     read_from: usize,
-    /// Where the next row begins in the buffer, and where the buffer's content ends.
+    /// The start of the next row in the buffer, and the end of the buffer's content.
     next: usize,
     filled: usize,
     row: std::ops::Range<usize>,
@@ -134,7 +134,7 @@ pub(super) struct RunReader {
 }
 
 impl RunReader {
-    /// Goes to the next row; false at the end.
+    /// Advances to the next row. Returns false at the end.
     #[inline]
     pub(super) fn advance(&mut self) -> io::Result<bool> {
         loop {
@@ -193,7 +193,7 @@ mod tests {
     use proptest::prelude::*;
     use std::path::PathBuf;
 
-    /// A folder of the disk and, where there is one, of the memory: each takes O_DIRECT in its own way.
+    /// A folder on a disk and, if available, one in memory: they differ in their support for O_DIRECT.
     fn folders() -> Vec<PathBuf> {
         let memory = PathBuf::from("/dev/shm");
         let disk = std::env::temp_dir();

@@ -36,7 +36,7 @@ impl Aside {
         };
         let like = database.metadata().ok();
         let file = loop {
-            // Never one that is there: it may be a link to something else, or have another owner.
+            // Never an existing file: it may be a link to another file, or have another owner.
             let file = match create_new(&path, like.as_ref()) {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -135,7 +135,7 @@ pub(super) fn refuse_stale(database: &Path) -> Result<(), Error> {
         None => Ok(()),
         Some(path) => Err(Error::Refused {
             what: format!(
-                "{} is there without its database, and SQLite would play it into the new one; remove it, or \
+                "{} exists without its database, and SQLite would apply it to the new one; remove it, or \
                  move its database back",
                 path.display()
             ),
@@ -169,7 +169,7 @@ pub(crate) fn create_database(path: &Path) -> Result<(), Error> {
     })
 }
 
-/// Gives a file the mode of another and, if this process is privileged, its owner. Source: <https://www.sqlite.org/src/file?name=src/os_unix.c>, `findCreateFileMode`.
+/// Copies the mode of a file to another and, if this process is privileged, its owner. Source: <https://www.sqlite.org/src/file?name=src/os_unix.c>, `findCreateFileMode`.
 fn take_after(file: &File, like: &Metadata) {
     if rustix::process::geteuid().is_root() {
         _ = std::os::unix::fs::fchown(file, Some(like.uid()), Some(like.gid()));
@@ -210,7 +210,7 @@ fn is_named(file: &File, path: &Path) -> io::Result<bool> {
 fn made_meanwhile(database: &Path) -> Error {
     Error::Refused {
         what: format!(
-            "{}: somebody made it while rows were read; run it again",
+            "{}: another process created it while the loader read the rows; run the load again",
             database.display()
         ),
     }
@@ -219,7 +219,7 @@ fn made_meanwhile(database: &Path) -> Error {
 fn taken(database: &Path) -> Error {
     Error::Refused {
         what: format!(
-            "another load into {} is under way; wait for it",
+            "another load into {} is running; wait until it ends",
             database.display()
         ),
     }
@@ -272,7 +272,10 @@ mod tests {
         assert_eq!(names(folder.path()), ["a.db"]);
         let aside = Aside::create(&database).expect("aside");
         let refused = aside.put_in_place(&database).expect_err("it is there");
-        assert!(refused.to_string().contains("run it again"), "{refused}");
+        assert!(
+            refused.to_string().contains("run the load again"),
+            "{refused}"
+        );
         assert_eq!(std::fs::read(&database).expect("read"), b"new");
     }
 
@@ -303,7 +306,7 @@ mod tests {
         assert_eq!(std::fs::read(&other).expect("read"), b"kept");
     }
 
-    /// As SQLite's own journal of the same database.
+    /// The mode is that of SQLite's journal of the same database.
     #[test]
     fn it_has_the_mode_and_owner_of_a_journal() {
         let folder = tempfile::tempdir().expect("folder");
@@ -336,7 +339,7 @@ mod tests {
         let database = folder.path().join("a.db");
         let first = Aside::create(&database).expect("aside");
         let second = Aside::create(&database).expect_err("it is taken");
-        assert!(second.to_string().contains("under way"), "{second}");
+        assert!(second.to_string().contains("is running"), "{second}");
         drop(first);
         Aside::create(&database).expect("it is free");
     }

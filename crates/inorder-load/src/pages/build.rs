@@ -27,14 +27,14 @@ pub(super) enum Failure {
         /// The origin of the other row.
         second: Origin,
     },
-    /// A row breaks a CHECK constraint. The build can go on without it.
+    /// A row violates a CHECK constraint. The build can continue without it.
     #[error("{what}")]
     Refused {
-        /// What it breaks.
+        /// The violated constraint.
         what: String,
     },
     /// SQLite can't evaluate CHECK constraints.
-    #[error("looking at CHECK constraints: {0}")]
+    #[error("evaluating CHECK constraints: {0}")]
     Check(#[from] rusqlite::Error),
     /// The file can't be written, or a record is too long.
     #[error(transparent)]

@@ -34,7 +34,7 @@ pub(super) fn run_after(
     }
     let run = || -> rusqlite::Result<()> {
         let connection = open_database(aside.path(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        // What is lost with the power is built again.
+        // The temporary file need not survive a power failure: a repeated load builds it again.
         connection.execute_batch(&format!(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -{CACHE_KIB}"
         ))?;
@@ -90,7 +90,7 @@ impl Takeover<'_> {
             )
             .map_err(&failed)?;
         self.copy(&connection, progress)?;
-        // Whatever ends this before the commit is undone when the connection is closed.
+        // Closing the connection rolls back everything before the commit.
         connection.execute_batch("COMMIT").map_err(&failed)
     }
 
@@ -115,7 +115,7 @@ impl Takeover<'_> {
         if has_rows("main")? || sequence != self.sequence {
             return Err(Error::Refused {
                 what: format!(
-                    "{}: {} got rows while others were read; run it again",
+                    "{}: {} received rows while the loader read its own; run the load again",
                     self.path.display(),
                     self.table
                 ),

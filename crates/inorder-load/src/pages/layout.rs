@@ -39,7 +39,7 @@ pub(super) enum TableLayout {
 /// The tree of an index.
 pub(super) struct IndexLayout {
     pub(super) name: String,
-    /// The values of an entry: places in a row, or `None` for the rowid.
+    /// The values of an entry: positions in a row, or `None` for the rowid.
     places: Vec<Option<usize>>,
     pub(super) order: KeyOrder,
     /// The number of leading values that are unique.
@@ -80,7 +80,7 @@ impl Layout {
             alias: destination.rowid.map(|rowid| place(record, rowid)),
             counted: is_counted.then_some(0),
         };
-        // Rows without a rowid of their own get one after another.
+        // Rows without a rowid get consecutive ones.
         let rows_order = rows_order.filter(|_| destination.rowid.is_none());
         let (mut beside, mut layouts, mut statements_after) = (None, Vec::new(), Vec::new());
         for index in indexes(scratch, destination)? {
@@ -148,14 +148,14 @@ impl Layout {
         }
     }
 
-    /// Whether the fields of a row have to be read, and it isn't only stored as it is.
+    /// Whether the fields of a row must be decoded before it is stored.
     #[inline]
     pub(super) fn is_taken_apart(&self) -> bool {
         let has_alias = matches!(self.table, TableLayout::Rowid { alias: Some(_), .. });
         has_alias || self.beside.is_some() || !self.indexes.is_empty()
     }
 
-    /// The values that are stored of a row; `None` for all of them. The rowid alias is stored as NULL.
+    /// The stored values of a row; `None` for all of them. The rowid alias is stored as NULL.
     #[inline]
     pub(super) fn picks(&self) -> Option<impl Iterator<Item = Pick> + Clone + use<>> {
         let TableLayout::Rowid {
@@ -201,7 +201,7 @@ impl IndexLayout {
     }
 }
 
-/// The place of a column in a row.
+/// The position of a column in a row.
 fn place(record: &[usize], column: usize) -> usize {
     let place = record.iter().position(|of| *of == column);
     place.expect("rows that are written directly have every column")

@@ -50,13 +50,13 @@ pub(crate) fn choose(case: &Case<'_>, given: &[usize]) -> Result<Choice, Error> 
     }
 }
 
-/// How the pages of a table without obstacles are written, or why statements are better.
+/// Decides how the pages of a table without obstacles are written, or why statements are better.
 fn fit(case: &Case<'_>, given: &[usize]) -> rusqlite::Result<Result<Choice, String>> {
     let destination = case.goal.destination;
     let further_sorts = sorted_apart(case.scratch, destination, case.job)?;
     // Looking at a row is an insert of it: where no index is to be sorted, statements are done with that.
     if case.job.writer == WriterChoice::Auto && further_sorts == 0 && has_checks(case.scratch)? {
-        let why = "it has CHECKs and no index in another order, so that inserts cost less";
+        let why = "it has CHECK constraints and no index in another order, so that INSERT statements cost less";
         return Ok(Err(why.to_owned()));
     }
     let constants = constants(case.scratch, destination, given);
@@ -76,7 +76,7 @@ fn rows_order(job: &Job, destination: &Destination, record: &[usize]) -> Option<
     }
 }
 
-/// The number of indexes whose entries need a sort of their own.
+/// The number of indexes whose entries need a separate sort.
 fn sorted_apart(
     scratch: &Scratch,
     destination: &Destination,

@@ -1,4 +1,4 @@
-//! What keeps the direct page writer from writing a table, in words. Each reason is a function and a line in [`ALL`].
+//! The reasons why the direct page writer can't write a table. Each reason is a function and a line in [`ALL`].
 
 use inorder_btree::Collation;
 
@@ -35,9 +35,9 @@ fn is_not_a_plain_table(case: &Case<'_>) -> Reason {
         .starts_with("sqlite_");
     Ok(match kinds.first().map(String::as_str) {
         Some("table") if !is_own => None,
-        Some("table") => Some("it is one of SQLite's own tables".to_owned()),
+        Some("table") => Some("it is an internal table of SQLite".to_owned()),
         Some(kind) => Some(format!("it is a {kind} table")),
-        None => Some("its schema can't be made anew".to_owned()),
+        None => Some("its schema can't be recreated".to_owned()),
     })
 }
 
@@ -50,7 +50,7 @@ fn has_rows(case: &Case<'_>) -> Reason {
         quoted(&case.scratch.table)
     );
     let has_rows: bool = database.query_row(&any, [], |row| row.get(0))?;
-    Ok(has_rows.then(|| "it has rows already".to_owned()))
+    Ok(has_rows.then(|| "it already has rows".to_owned()))
 }
 
 fn has_triggers(case: &Case<'_>) -> Reason {
@@ -81,9 +81,9 @@ fn is_not_sorted(case: &Case<'_>) -> Reason {
     Ok(match case.job.order {
         RowOrder::Full => None,
         _ if !is_keyed => None,
-        RowOrder::Input => Some("rows are to stay in the order of the input (--order)".to_owned()),
+        RowOrder::Input => Some("the rows keep the order of the input (--order)".to_owned()),
         RowOrder::Batch { .. } => {
-            Some("rows are to be sorted by batches alone (--order)".to_owned())
+            Some("the rows are sorted within batches only (--order)".to_owned())
         }
     })
 }
@@ -109,7 +109,7 @@ fn has_a_unique_index_of_some_rows(case: &Case<'_>) -> Reason {
         .find(|index| index.is_unique && index.is_left_to_sqlite());
     Ok(found.map(|index| {
         format!(
-            "the unique index {} is of an expression, or of some rows alone",
+            "the unique index {} is partial or has an expression",
             index.name
         )
     }))

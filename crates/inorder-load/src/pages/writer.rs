@@ -75,7 +75,7 @@ impl PageWriter {
             },
             fill_percent: plan.job.fill_percent.unwrap_or(usual.fill_percent),
             encoding: plan.destination.encoding,
-            // What is copied from is read at once.
+            // The copy source is read sequentially, once.
             bypasses_page_cache: goal.database.is_none(),
             ..usual
         };

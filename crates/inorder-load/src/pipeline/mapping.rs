@@ -36,7 +36,7 @@ pub(super) fn given(
     };
     let physical = &destination.physical;
     let given: Vec<usize> = physical.iter().copied().filter(is_given).collect();
-    // Without rows nothing is said of columns, and nothing is loaded.
+    // Without rows, the columns are unknown and nothing is loaded.
     let is_empty = sample.rows.is_empty() && !header.is_complete;
     match given.is_empty() {
         false => Ok(given),
@@ -119,10 +119,7 @@ fn check_decoded(job: &Job, destination: &Destination) -> Result<(), Error> {
         .iter()
         .map(|column| column.name.as_str());
     Err(Error::Refused {
-        what: format!(
-            "--decode: there is no column `{name}`; {}",
-            offer(name, names)
-        ),
+        what: format!("--decode: no column `{name}`; {}", offer(name, names)),
     })
 }
 
@@ -155,7 +152,7 @@ pub(super) fn places(plan: &WritePlan<'_>, header: &Header) -> Result<Vec<Option
     Ok(places)
 }
 
-/// What is refused before the database sees it.
+/// Returns the rules by which the loader refuses values before the database does.
 fn rules(info: &ColumnInfo, is_rowid: bool, job: &Job, choice: &Choice) -> Rules {
     let is_left_to_sqlite = choice.why_in_input_order.is_some();
     // INSERT OR REPLACE puts the default there.
@@ -193,7 +190,7 @@ fn made(create: Option<&Create>, name: &str) -> Option<(inorder_key::KeyKind, En
 fn late(path: &Path, name: &str) -> Error {
     Error::Refused {
         what: format!(
-            "{}: column `{name}` wasn't in the rows read first, whose default is used: put a row that has it first",
+            "{}: column `{name}` is missing from the rows read first, so it has its default: put a row with this column first",
             path.display()
         ),
     }
@@ -207,7 +204,7 @@ fn twice(header: &Header, column: &str, places: [usize; 2]) -> Error {
     Error::Refused {
         what: format!(
             "{}: `{first}` and `{second}` both name the table's column `{column}`; --columns renames columns, and `-` \
-             leaves one out",
+             omits one",
             header.path.display(),
         ),
     }
@@ -221,7 +218,7 @@ fn unknown(path: &Path, name: &str, destination: &Destination) -> Error {
     let known = offer(name, names);
     Error::Refused {
         what: format!(
-            "{}: the table {} has no column `{name}`; {known} (--columns renames columns, --skip-unknown leaves them out)",
+            "{}: the table {} has no column `{name}`; {known} (--columns renames columns, --skip-unknown omits unknown ones)",
             path.display(),
             destination.table
         ),
@@ -236,7 +233,7 @@ fn no_columns(header: &Header, destination: &Destination) -> Error {
     let all: Vec<&str> = names.collect();
     Error::Refused {
         what: format!(
-            "{}: no column of it is one of the table {}, which has {}",
+            "{}: none of its columns is in the table {}, which has {}",
             header.path.display(),
             destination.table,
             all.join(", ")

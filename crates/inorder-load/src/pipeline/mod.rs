@@ -44,7 +44,7 @@ pub fn run(job: &Job, progress: &Progress) -> Result<Summary, Error> {
 /// Loads the rows of a job into a table of a server that is connected already. [`Job::to`] is not used.
 ///
 /// # Errors
-/// As [`run`].
+/// Those of [`run`].
 pub fn run_into(
     job: &Job,
     progress: &Progress,

@@ -1,4 +1,4 @@
-//! What other ways to load the same rows would have written, by the model of `METHODOLOGY.md`.
+//! Estimates the bytes that other load methods would have written, by the model of `METHODOLOGY.md`.
 
 /// SQLite's default page cache, in bytes (`PRAGMA cache_size` of -2000).
 const CACHE_BYTES: u64 = 2000 * 1024;
@@ -20,8 +20,8 @@ pub(super) fn small_batches(batch_rows: u64, leaves: u64) -> Option<String> {
     let is_small = batch_rows < leaves.saturating_mul(ROWS_PER_LEAF) && leaves > 1;
     is_small.then(|| {
         format!(
-            "batches of {batch_rows} rows have fewer than {ROWS_PER_LEAF} for each of the table's {leaves} leaves, and \
-             write nearly all of them each time: better --order full, or --batch-rows {} and more",
+            "batches of {batch_rows} rows have fewer than {ROWS_PER_LEAF} rows per leaf page of the table ({leaves} leaf pages), and \
+             each batch writes nearly every leaf page: use --order full, or --batch-rows {} or more",
             leaves * ROWS_PER_LEAF
         )
     })

@@ -10,7 +10,7 @@ use crate::order::Sorted;
 use crate::row_writer::{Choice, RowWriter, Sink};
 use crate::rows::{Batch, Clash, Context, Origins, Rejects};
 
-/// Where batches go, and what became of them so far.
+/// The writer of batches and the results so far.
 pub(super) struct Output<'a> {
     plan: &'a Plan<'a>,
     /// Until the first batch is written.

@@ -1,4 +1,4 @@
-//! What is decided between the first rows and the first write.
+//! Decisions between the first read rows and the first write.
 
 use inorder_btree::KeyOrder;
 
@@ -14,7 +14,7 @@ use crate::rows::Header;
 /// The memory of rows that are not sorted, in bytes.
 const UNSORTED_BYTES: usize = 1 << 24;
 
-/// How rows are read, sorted and written.
+/// The plan for reading, sorting and writing rows.
 pub(super) struct Plan<'a> {
     pub(super) write: WritePlan<'a>,
     /// The order that rows are sorted in; `None` if they are not sorted.

@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         Ok(false)
     }
 
-    /// Finds the fields of the columns anew: they change with the file, or with a row that names further ones.
+    /// Maps the fields to columns again: they change with the file, or with a row that has new names.
     #[cold]
     fn bind(&mut self) -> Result<(), Error> {
         self.columns_version = self.inputs.columns_version();

@@ -1,4 +1,4 @@
-//! What a load costs the process.
+//! The resources that a load used.
 
 use crate::job::Summary;
 

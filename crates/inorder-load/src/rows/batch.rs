@@ -15,7 +15,7 @@ const ROWS_A_LOOK: u64 = 1024;
 /// Sorted rows. If they have a unique key, no two rows have the same.
 pub struct Batch<'a> {
     sorted: Sorted,
-    /// The key, if rows are sorted by one that is unique.
+    /// The key, if rows are sorted by a unique key.
     key: Option<&'a KeyOrder>,
     on_duplicate: OnDuplicate,
     rejects: &'a mut Rejects,
@@ -42,7 +42,7 @@ pub(crate) struct Clash {
     pub(crate) origin: Origin,
 }
 
-/// What a batch has to know of the load.
+/// The parts of the load's state that a batch uses.
 pub(crate) struct Context<'a> {
     pub(crate) on_duplicate: OnDuplicate,
     pub(crate) origins: &'a Origins,
@@ -126,7 +126,7 @@ impl<'a> Batch<'a> {
         self.sorted.bytes()
     }
 
-    /// Where rows come from.
+    /// The origins of the rows.
     pub fn origins(&self) -> &'a Origins {
         self.origins
     }
@@ -186,7 +186,7 @@ impl<'a> Batch<'a> {
     /// Rejects a row that the database refuses.
     ///
     /// # Errors
-    /// As [`Rejects::bad`].
+    /// Those of [`Rejects::bad`].
     #[cold]
     pub(crate) fn refuse(&mut self, what: String, origin: Origin) -> Result<(), Error> {
         self.rejects.refused(self.origins, origin, what)
@@ -209,7 +209,7 @@ impl<'a> Batch<'a> {
     pub(crate) fn ignore(&mut self, origin: Origin) -> Result<(), Error> {
         self.ignored += 1;
         let (file, line) = self.origins.file_and_line(origin);
-        let error = "the table left it out (ON CONFLICT IGNORE or RAISE(IGNORE))";
+        let error = "the table skipped it (ON CONFLICT IGNORE or RAISE(IGNORE))";
         self.rejects.write(&file, line, b"", error)
     }
 

@@ -16,7 +16,7 @@ const SAMPLE_ROWS: usize = 10_000;
 /// The most bytes of them.
 const SAMPLE_BYTES: usize = 1 << 24;
 
-/// What a file says about its columns.
+/// The columns of a file, as its header or first row names them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Header {
     pub(crate) path: PathBuf,
@@ -53,7 +53,7 @@ impl<'a> Inputs<'a> {
     /// Reads the first rows of the first input, and what it says about its columns.
     ///
     /// # Errors
-    /// As [`Inputs::is_open`] and [`Inputs::read`]; a malformed row is rejected.
+    /// Those of [`Inputs::is_open`] and [`Inputs::read`]; a malformed row is rejected.
     pub(crate) fn sample(&mut self, rejects: &mut Rejects) -> Result<(Sample, Header), Error> {
         let mut sample = Sample::default();
         let mut header = Header::default();
@@ -81,7 +81,7 @@ impl<'a> Inputs<'a> {
     /// Rejects the row that was read last.
     ///
     /// # Errors
-    /// As [`Rejects::bad`], and any error that ends the input.
+    /// Those of [`Rejects::bad`], and any error that ends the input.
     pub(crate) fn reject(&self, rejects: &mut Rejects, error: Error) -> Result<(), Error> {
         match error {
             Error::Malformed { line, .. } => {
@@ -114,7 +114,7 @@ impl<'a> Inputs<'a> {
         {
             return Err(Error::Refused {
                 what: format!(
-                    "{} has {} columns, and --columns names {}: name each, `-` where one is left out",
+                    "{} has {} columns, and --columns names {}: name each, with `-` for an omitted one",
                     location.path.display(),
                     rows.columns().len(),
                     names.len()
@@ -129,7 +129,7 @@ impl<'a> Inputs<'a> {
     /// Reads the next row of the open file; at its end the file is closed.
     ///
     /// # Errors
-    /// As [`Rows::next`].
+    /// Those of [`Rows::next`].
     pub(crate) fn read(&mut self, row: &mut Row) -> Result<bool, Error> {
         let Some(current) = &mut self.current else {
             return Ok(false);
@@ -147,7 +147,7 @@ impl<'a> Inputs<'a> {
         (self.opened, columns)
     }
 
-    /// What the open file says about its columns so far.
+    /// The columns of the open file so far.
     pub(crate) fn header(&self) -> Header {
         let Some(current) = &self.current else {
             return Header::default();
@@ -175,13 +175,13 @@ impl<'a> Inputs<'a> {
         origins::path(&self.job.inputs, self.opened.saturating_sub(1))
     }
 
-    /// Where a row of the open file comes from, as one number.
+    /// The origin of a row of the open file, as one number.
     #[inline]
     pub(crate) fn origin(&self, row: &Row) -> Origin {
         origins::origin(self.opened - 1, row.line())
     }
 
-    /// Where rows of all inputs come from.
+    /// The origins of the rows of all inputs.
     pub(crate) fn origins(&self) -> Origins {
         Origins::new(&self.job.inputs)
     }

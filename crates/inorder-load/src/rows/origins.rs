@@ -1,4 +1,4 @@
-//! Where rows come from: a file and a line, as one number.
+//! The origin of a row: a file and a line, as one number.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub(super) fn path(locations: &[Location], file: usize) -> &Path {
 pub struct Origins(Vec<Location>);
 
 impl Origins {
-    /// Of these inputs.
+    /// Creates the origins for these inputs.
     pub(crate) fn new(locations: &[Location]) -> Self {
         Origins(locations.to_vec())
     }
@@ -39,7 +39,7 @@ impl Origins {
         (file.to_owned(), origin & ((1 << LINE_BITS) - 1))
     }
 
-    /// The file and the line in words.
+    /// Formats the file and the line.
     pub fn words(&self, origin: Origin) -> String {
         let (file, line) = self.file_and_line(origin);
         format!("{}, line {line}", file.display())

@@ -50,7 +50,7 @@ impl Rejects {
     /// Rejects a row that the database, or what stands for it, doesn't accept.
     ///
     /// # Errors
-    /// As [`Rejects::bad`].
+    /// Those of [`Rejects::bad`].
     #[cold]
     pub(crate) fn refused(
         &mut self,
@@ -107,7 +107,7 @@ impl Rejects {
         self.errors
     }
 
-    /// What was wrong with the first of them.
+    /// The error of the first rejected row.
     pub fn told(&self) -> &[String] {
         &self.told
     }
@@ -123,7 +123,7 @@ impl Rejects {
     }
 }
 
-/// Empties or makes a file. A new one is readable by its owner alone.
+/// Truncates or creates a file. Only the owner can read a new one.
 fn create_private(path: &Path) -> std::io::Result<File> {
     let mut options = File::options();
     options.write(true).create(true).truncate(true).mode(0o600);
@@ -142,7 +142,7 @@ fn check_path(job: &Job) -> Result<(), Error> {
         None => Ok(()),
         Some(other) => Err(Error::Refused {
             what: format!(
-                "--rejects: {} is an input or the database, and would be overwritten; name another file",
+                "--rejects: {} is an input or the database; name another file",
                 other.display()
             ),
         }),

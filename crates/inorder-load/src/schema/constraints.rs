@@ -19,7 +19,7 @@ pub(crate) fn has_checks(scratch: &Scratch) -> rusqlite::Result<bool> {
 pub(crate) fn has_conflict_clauses(case: &Case<'_>) -> Reason {
     let own = case.scratch.insert_program("INSERT")?;
     let is_usual = own == case.scratch.insert_program("INSERT OR ABORT")?;
-    Ok((!is_usual).then(|| "its constraints say themselves what happens on conflict".to_owned()))
+    Ok((!is_usual).then(|| "its constraints have ON CONFLICT clauses".to_owned()))
 }
 
 /// The number of unique keys, including the rowid alias.

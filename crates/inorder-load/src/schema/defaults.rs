@@ -19,17 +19,14 @@ pub(crate) fn constants(
     let constant = |column: &usize| {
         let info = &destination.columns[*column];
         let value = match &info.default {
-            // Where the rowid isn't given, SQLite makes it, whatever the default.
+            // SQLite assigns a missing rowid, regardless of the default.
             _ if destination.rowid == Some(*column) => Some(Value::Null),
             None => Some(Value::Null),
             Some(clause) => value(&scratch.connection, clause),
         };
         match value {
             Some(value) => Ok((*column, value)),
-            None => Err(format!(
-                "the default of {} is worked out for each row",
-                info.name
-            )),
+            None => Err(format!("the default of {} is computed per row", info.name)),
         }
     };
     missing.map(constant).collect()
@@ -67,7 +64,7 @@ fn is_constant(connection: &Connection, expression: &str) -> bool {
             "CREATE TABLE temp.constant(given, value AS {expression}); \
              INSERT INTO temp.constant(given) VALUES (1)"
         ))?;
-        // What dates are of `now` shows when it is worked out.
+        // SQLite resolves `now` in date functions at run time.
         let read = "SELECT count(value) FROM temp.constant";
         connection.query_row(read, [], |_| Ok(()))
     });

@@ -19,7 +19,7 @@ pub(crate) struct Term {
     pub(crate) of: ValueOf,
     pub(crate) is_descending: bool,
     pub(crate) collation: String,
-    /// Whether it is a column of the declaration, and not one that SQLite added to make entries unique.
+    /// Whether the column is declared, and not added by SQLite to make entries unique.
     is_key: bool,
 }
 

@@ -53,7 +53,7 @@ fn runs_triggers(case: &Case<'_>) -> Reason {
 fn leaves_out_rows_by_another_key(case: &Case<'_>) -> Reason {
     let is_one_enough = case.job.on_duplicate == OnDuplicate::Error || unique_keys(case)? <= 1;
     Ok((!is_one_enough).then(|| {
-        "it has several unique keys, and which rows are left out (--on-duplicate) depends on their order".to_owned()
+        "it has several unique keys, and the order of the rows decides which ones --on-duplicate omits".to_owned()
     }))
 }
 
@@ -69,6 +69,6 @@ fn fills_a_key_by_default(case: &Case<'_>) -> Reason {
         .filter(|_| case.job.on_duplicate == OnDuplicate::Replace)
         .map(|part| {
             let name = &destination.columns[part.column].name;
-            format!("NULL in {name}, of the key, becomes its default (--on-duplicate replace)")
+            format!("NULL in the key column {name} becomes its default (--on-duplicate replace)")
         }))
 }

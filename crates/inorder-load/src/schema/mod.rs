@@ -1,4 +1,4 @@
-//! What SQLite says about a table: its indexes, constraints and defaults, and whether it accepts a row.
+//! A table's indexes, constraints and defaults as SQLite reports them, and whether SQLite accepts a row.
 //!
 //! SQLite is asked about a copy of the schema in memory ([`Scratch`]), never by parsing SQL.
 
@@ -43,7 +43,7 @@ pub(crate) struct Case<'a> {
     pub(crate) job: &'a Job,
 }
 
-/// A reason in words; `None` if it doesn't apply.
+/// A reason for a message; `None` if it does not apply.
 pub(crate) type Reason = rusqlite::Result<Option<String>>;
 
 /// Returns the first reason of a list that applies.

@@ -22,7 +22,7 @@ impl Scratch {
         };
         let connection = Connection::open_in_memory()?;
         inorder_sqlite::register(&connection)?;
-        // What its foreign keys lead to isn't here.
+        // The tables that its foreign keys reference do not exist here.
         connection.pragma_update(None, "foreign_keys", false)?;
         let encoding = goal.destination.encoding.name();
         connection.pragma_update(None, "encoding", encoding)?;

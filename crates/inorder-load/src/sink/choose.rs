@@ -20,7 +20,7 @@ pub(super) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
         Ok(scratch) => scratch,
         Err(_) if job.writer == WriterChoice::Statements => {
             return Ok(Choice {
-                why_in_input_order: Some("its schema can't be made anew".to_owned()),
+                why_in_input_order: Some("its schema can't be recreated".to_owned()),
                 ..Choice::default()
             });
         }

@@ -30,7 +30,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) to: &'a str,
     /// The table.
     pub(crate) table: &'a str,
-    /// How it is created; `None` if it exists.
+    /// The table to create; `None` if it exists.
     pub(crate) create: Option<&'a Create>,
     /// The first rows, which give a new table its types.
     pub(crate) sample: &'a Sample,

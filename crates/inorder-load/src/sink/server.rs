@@ -32,7 +32,7 @@ pub(super) const SINK: Kind = Kind {
             write: Write::Bulk,
             ..Settings::default()
         };
-        // What takes no bulk of rows takes many to an INSERT.
+        // A server without bulk load receives INSERT statements with many rows.
         let settings = match remote.accepts(&settings) {
             Ok(()) => settings,
             Err(_) => Settings {
@@ -55,7 +55,7 @@ const LINES_KEPT: usize = 1 << 22;
 pub(crate) struct ServerSink {
     table: Box<dyn LoadTable>,
     destination: Destination,
-    /// Why rows have to keep the order of the input, whatever columns they give.
+    /// The reason why rows must keep the input order, for any columns.
     why_in_input_order: Option<String>,
     /// Columns that the server numbers if they aren't given (identity, AUTO_INCREMENT).
     counted: Vec<usize>,
@@ -72,14 +72,15 @@ impl ServerSink {
         let name = wanted.table;
         if wanted.create.is_some() {
             return Err(Error::Refused {
-                what: "--create makes tables of SQLite alone; make the server's first".to_owned(),
+                what: "--create creates SQLite tables only; create the server's table first"
+                    .to_owned(),
             });
         }
         let shape = table.shape()?;
         let found = shape.columns;
         if found.is_empty() {
             return Err(Error::Refused {
-                what: format!("the server has no table `{name}`; make it first"),
+                what: format!("the server has no table `{name}`; create it first"),
             });
         }
         let mut key: Vec<(u32, usize)> = found
@@ -139,7 +140,7 @@ impl ServerSink {
         let is_left_out = |column: &&usize| !given.contains(column);
         let counted = self.counted.iter().find(is_left_out).map(|&column| {
             let name = &self.destination.columns[column].name;
-            format!("the server counts `{name}` as they come")
+            format!("the server numbers `{name}` in the order of arrival")
         });
         self.why_in_input_order.clone().or(counted)
     }
@@ -152,7 +153,7 @@ impl ServerSink {
         }
         if let Some(part) = key.iter().find(|part| !given.contains(&part.column)) {
             let name = &columns[part.column].name;
-            return Some(format!("the input has no `{name}`, which the key has"));
+            return Some(format!("the input has no key column `{name}`"));
         }
         if let Some(column) = self.inexact {
             let ColumnInfo {
@@ -161,11 +162,11 @@ impl ServerSink {
                 ..
             } = &columns[column];
             return Some(format!(
-                "which values of `{name}` ({declared_type}) are the same, only the server knows"
+                "only the server can compare values of `{name}` ({declared_type})"
             ));
         }
         if let Some(why) = self.why_in_input_order(given) {
-            return Some(format!("rows go in the order of the input: {why}"));
+            return Some(format!("the rows keep the order of the input: {why}"));
         }
         let is_sorted = matches!(
             job.order,
@@ -176,11 +177,10 @@ impl ServerSink {
                 }
         );
         if !is_sorted {
-            return Some("rows aren't sorted by their whole key".to_owned());
+            return Some("the rows aren't sorted by the complete key".to_owned());
         }
-        (job.errors_max > 0).then(|| {
-            "with --max-errors the row that stays may be one that the server refuses".to_owned()
-        })
+        (job.errors_max > 0)
+            .then(|| "with --max-errors, the server may refuse the row that is kept".to_owned())
     }
 }
 
@@ -202,12 +202,12 @@ impl Sink for ServerSink {
         if job.writer == WriterChoice::Direct {
             return refused("a server's pages can't be written directly".to_owned());
         }
-        // A server takes a bulk of rows or none: who stays is settled among those that are loaded.
+        // A server accepts or refuses a bulk of rows as a whole: duplicates are resolved among the loaded rows.
         if job.on_duplicate != OnDuplicate::Error
             && let Some(why) = self.unsettled(given, job)
         {
             return refused(format!(
-                "--on-duplicate can't be settled for {}: {why}; load into a table without that key, and choose there",
+                "--on-duplicate is not supported for {}: {why}; load into a table without that key, and remove duplicates there",
                 self.destination.table
             ));
         }
@@ -234,7 +234,7 @@ impl Sink for ServerSink {
         let mut load = self.table.load(&names, survives_refusals)?;
         if survives_refusals && !load.survives_refusals {
             let what =
-                "the first row that the server refuses ends the load, whatever --max-errors says";
+                "the first row that the server refuses ends the load, regardless of --max-errors";
             load.told.push(what.to_owned());
         }
         Ok(Box::new(ServerWriter {
@@ -271,7 +271,7 @@ struct Chunk {
 }
 
 impl ServerWriter {
-    /// Sends rows. Rejects those that the server refuses, if the load can go on. Returns the rows accepted.
+    /// Sends rows. Rejects rows that the server refuses, if the load can continue. Returns the number of accepted rows.
     fn send(
         &mut self,
         chunk: &Chunk,
@@ -279,7 +279,7 @@ impl ServerWriter {
         batch: &mut Batch<'_>,
     ) -> Result<u64, Error> {
         let mut taken = 0;
-        // Where one row is refused others may be near: fewer are sent together then, and sent again.
+        // Refused rows are often close together: after a refusal, fewer rows are sent per bulk.
         let mut together = rows.len();
         while !rows.is_empty() {
             let end = rows.start.saturating_add(together).min(rows.end);
@@ -398,7 +398,7 @@ impl RowWriter for ServerWriter {
             && stored != summary.rows_written
         {
             summary.notes.push(format!(
-                "{} rows were sent: triggers of the table decide which are stored",
+                "the loader sent {} rows; triggers of the table decide which are stored",
                 summary.rows_written
             ));
             summary.rows_written = stored;

@@ -36,7 +36,7 @@ impl SqliteSink {
         if is_new && wanted.create.is_none() {
             return Err(Error::Refused {
                 what: format!(
-                    "there is no database {}; --create makes it, with a table for what is loaded",
+                    "there is no database {}; --create creates it together with the table",
                     path.display()
                 ),
             });
@@ -84,7 +84,7 @@ fn resolved(path: &Path) -> Result<PathBuf, Error> {
         let Ok(to) = file.read_link() else {
             return match file.metadata() {
                 Ok(metadata) if !metadata.is_file() => Err(refused(
-                    "it is no regular file; name a database, or a file that isn't there yet",
+                    "it is not a regular file; name a database, or a file that does not exist yet",
                 )),
                 _ => Ok(file),
             };
@@ -94,7 +94,7 @@ fn resolved(path: &Path) -> Result<PathBuf, Error> {
             None => to,
         };
     }
-    Err(refused("it is a link that leads to itself"))
+    Err(refused("it is a symbolic link to itself"))
 }
 
 /// Describes the table that a statement would create.
@@ -162,7 +162,7 @@ impl Sink for SqliteSink {
             return Ok(Box::new(self.with_goal(begin)?));
         }
         if self.is_new {
-            // What is removed should it fail is this load's own.
+            // Only a file of this load is removed if it fails.
             pages::create_database(&self.path)?;
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;

@@ -63,7 +63,7 @@ impl Statements {
             .map(|column| quoted(&plan.destination.columns[*column].name))
             .collect();
         let on_duplicate = plan.job.on_duplicate;
-        // Which of many it was is not told.
+        // SQLite does not report which of several rows failed.
         let is_one_by_one =
             plan.is_in_input_order || plan.counts_replaced || on_duplicate == OnDuplicate::Report;
         let rows_together = match is_one_by_one {
@@ -122,7 +122,7 @@ impl Statements {
             true => Ok(()),
             false => Err(Error::Refused {
                 what: format!(
-                    "{}: rows were added to {table} while rows were read; run it again",
+                    "{}: another process added rows to {table} while the loader read its own; run the load again",
                     self.path.display()
                 ),
             }),
@@ -195,7 +195,7 @@ impl Statements {
         }
     }
 
-    /// Whether the error is about a row: about its values, or an AUTOINCREMENT table without free rowids.
+    /// Whether the error is caused by a row: by its values, or by an AUTOINCREMENT table without free rowids.
     fn is_of_a_row(&self, error: &rusqlite::Error) -> bool {
         is_of_a_row(error)
             || (error.sqlite_error_code() == Some(ErrorCode::DiskFull) && self.is_out_of_rowids())
@@ -264,7 +264,7 @@ impl RowWriter for Statements {
                 },
             });
         }
-        // Closing waits for nobody, and an error of it loses nothing.
+        // Closing does not wait, and an error on close loses no data.
         self.connection = None;
         Ok(())
     }
@@ -369,7 +369,7 @@ impl<'a> Inserts<'a> {
                         survivors.push(writer.connection(), record)?;
                     }
                 }
-                // ON CONFLICT ROLLBACK or RAISE(ROLLBACK): whatever came after would stay.
+                // After ON CONFLICT ROLLBACK or RAISE(ROLLBACK) no transaction is open: later rows would be stored.
                 Err(error) if writer.connection().is_autocommit() && writer.is_of_a_row(&error) => {
                     return Err(batch.end(&error.to_string(), origin));
                 }
@@ -414,7 +414,7 @@ impl<'a> Savepoint<'a> {
                 self.take_back.raw_execute()?;
                 why = probe.raw_execute().err();
                 self.take_back.raw_execute()?;
-                // What its triggers did stays done.
+                // The effects of its triggers are kept.
                 statement.raw_execute()?;
             }
             (Ok(_), _) => {}

@@ -23,7 +23,7 @@ pub(super) struct Survivors {
     encoding: TextEncoding,
     order: KeyOrder,
     sorter: Sorter,
-    /// Rows that can't be told apart, because their key has a NULL.
+    /// Rows that can't be distinguished, because their key has a NULL.
     untold: u64,
     scratch: Vec<u8>,
 }

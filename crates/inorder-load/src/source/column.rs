@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use inorder_engine::{Column, Value};
 
-/// A column's values so far. Text is kept end to end: no allocation a value.
+/// A column's values so far. Text is stored contiguously, without an allocation per value.
 #[derive(Default)]
 pub(super) struct ColumnBuilder {
     cells: Vec<Cell>,

@@ -9,7 +9,7 @@ use super::splitter::Splitter;
 use super::{ReadOptions, Rows};
 use crate::Error;
 
-/// How fields are written.
+/// The syntax of fields.
 pub(super) struct Dialect {
     pub(super) delimiter: u8,
     /// Whether a field may stand in double quotes.
@@ -20,8 +20,8 @@ pub(super) struct Dialect {
     pub(super) aliases: &'static [(&'static str, &'static str)],
 }
 
-const REMEDY_FOR_QUOTES: &str = "put the field in double quotes and write each quote inside it twice, \
-                                 or say that nothing is quoted (--quote none)";
+const REMEDY_FOR_QUOTES: &str = "put the field in double quotes and double each quote inside it, \
+                                 or turn quoting off (--quote none)";
 
 impl Dialect {
     /// The rows of a file in this dialect, but for what is said about it.
@@ -60,14 +60,14 @@ struct DelimitedRows {
     null: Option<String>,
     columns: Vec<String>,
     aliases: &'static [(&'static str, &'static str)],
-    /// Of each field of the last record, where it has any quote at all.
+    /// Whether each field of the last record is quoted, if the record has quotes.
     is_quoted: Vec<bool>,
-    /// The first record is a row: there is no header.
+    /// Whether the first record is a row, because there is no header.
     is_first_pending: bool,
 }
 
 impl DelimitedRows {
-    /// Names the columns by the first record, or by their numbers where that is a row.
+    /// Names the columns after the fields of the first record, or by number if that is a row.
     fn name_columns(&mut self, has_header: bool) -> Result<(), Error> {
         if !self.split()? {
             return Err(Error::NoRows {
@@ -88,8 +88,8 @@ impl DelimitedRows {
                     path: self.path.clone(),
                     line: self.splitter.line(),
                     at: format!(", field {}", i + 1),
-                    what: format!("there is a column `{name}` already"),
-                    remedy: "give each column a name of its own in the first line",
+                    what: format!("the column `{name}` appears twice"),
+                    remedy: "give each column a different name in the first line",
                 });
             }
         }
@@ -151,7 +151,7 @@ impl DelimitedRows {
             self.splitter.line(),
             at,
             format!("byte {byte} of the field is not UTF-8"),
-            "convert the file to UTF-8, as iconv does",
+            "convert the file to UTF-8, for example with iconv",
         )
     }
 
@@ -184,7 +184,7 @@ impl DelimitedRows {
                 "the line has {found} field{}, the first line {wanted}",
                 if found == 1 { "" } else { "s" }
             ),
-            "write a field for each column, in double quotes if it holds the delimiter, \
+            "write one field per column; put it in double quotes if it contains the delimiter, \
              a quote or a line end",
         ))
     }

@@ -35,7 +35,7 @@ pub(super) struct Outlet {
     ordinal: u64,
 }
 
-/// Nobody wants further rows.
+/// The error of a dropped receiver.
 pub(super) struct Unwanted;
 
 impl Feed {
@@ -56,7 +56,7 @@ impl Feed {
                 ordinal: 0,
             };
             let read = read(&mut outlet);
-            // What was read before an error is still handed over.
+            // Rows before an error are still delivered.
             _ = outlet.hand_over();
             read
         });
@@ -110,7 +110,7 @@ impl Rows for Feed {
 }
 
 impl Drop for Feed {
-    /// The reader finds nobody to hand rows to, and ends.
+    /// Ends the reading thread, which can no longer deliver rows.
     fn drop(&mut self) {
         self.full = None;
         if let Some(reader) = self.reader.take() {
@@ -123,7 +123,7 @@ impl Outlet {
     /// An empty row to fill.
     ///
     /// # Errors
-    /// [`Unwanted`] where nobody reads any more.
+    /// [`Unwanted`] if the receiver was dropped.
     pub(super) fn row(&mut self) -> Result<&mut Row, Unwanted> {
         if self.used == ROWS_TOGETHER {
             self.hand_over()?;

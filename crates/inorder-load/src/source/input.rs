@@ -1,5 +1,5 @@
-//! What rows are read from: a file or stdin, decompressed, without a byte order mark, its first bytes
-//! known in advance.
+//! The input of a source: a file or stdin, decompressed, without a byte order mark. Its first bytes are known in
+//! advance.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -129,7 +129,7 @@ impl Input {
     /// The path of a file that its format reads here and there, not from front to back.
     ///
     /// # Errors
-    /// Where it is stdin or compressed.
+    /// The input is stdin or compressed.
     pub(super) fn into_file(self) -> Result<(PathBuf, Meter), Error> {
         match self.is_plain_file {
             true => Ok((self.path, self.meter)),

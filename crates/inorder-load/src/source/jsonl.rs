@@ -1,4 +1,4 @@
-//! JSON with an object a line: <https://jsonlines.org>.
+//! JSON with one object per line: <https://jsonlines.org>.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::Error;
 
 pub(super) const FORMAT: Format = Format {
     name: "jsonl",
-    description: "JSON with an object a line (.jsonl, .ndjson, or any file that begins with `{`)",
+    description: "JSON with one object per line (.jsonl, .ndjson, or any file that begins with `{`)",
     // An array is recognised so that the error can say how to make lines of it.
     recognises: |extension, head| {
         matches!(extension, "jsonl" | "ndjson") || matches!(head.first(), Some(b'{' | b'['))
@@ -31,7 +31,8 @@ pub(super) const FORMAT: Format = Format {
     },
 };
 
-const REMEDY: &str = "write one object a line, as `jq -c .` does (`jq -c '.[]'` for an array)";
+const REMEDY: &str =
+    "write one object per line, for example with `jq -c .` (`jq -c '.[]'` for an array)";
 
 struct JsonRows {
     path: PathBuf,
@@ -95,7 +96,7 @@ impl JsonRows {
     fn parse(&mut self, row: &mut Row) -> Result<(), Error> {
         let line = std::str::from_utf8(&self.line).map_err(|error| {
             let what = "the bytes are not UTF-8".to_owned();
-            let remedy = "convert the file to UTF-8, as iconv does";
+            let remedy = "convert the file to UTF-8, for example with iconv";
             malformed(
                 &self.path,
                 self.number,
@@ -160,7 +161,7 @@ impl Names {
     }
 }
 
-/// Reads an object straight into a row.
+/// Parses an object directly into a row.
 struct Object<'a> {
     names: &'a mut Names,
     row: &'a mut Row,

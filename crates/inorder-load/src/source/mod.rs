@@ -61,7 +61,7 @@ pub struct Format {
     open: Open,
 }
 
-/// How to read a file that differs from the defaults of its format.
+/// Settings that replace the defaults of a file's format.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
     /// The name of the format (see [`FORMATS`]); `None` recognises it by the file's name and content.
@@ -141,12 +141,12 @@ impl dyn Rows + '_ {
     }
 }
 
-/// Begins to read a file: CSV, TSV, JSON with an object a line, IMDb's `title.basics.tsv`, each also
-/// compressed with gzip or zstd, a table of a SQLite database, and Parquet where this crate's feature
-/// of that name is on. The path [`STDIN`] stands for stdin.
+/// Opens a file: CSV, TSV, JSON with one object per line, or IMDb's `title.basics.tsv`, each also compressed with gzip
+/// or zstd; a table of a SQLite database; Parquet if this crate's feature of that name is on. The path [`STDIN`] means
+/// stdin.
 ///
 /// # Errors
-/// Where the file cannot be opened, its format is not known, or its beginning breaks the format's rules.
+/// If the file cannot be opened, its format is unknown, or its beginning violates the format's rules.
 pub(crate) fn open_rows(
     path: &Path,
     options: &ReadOptions,

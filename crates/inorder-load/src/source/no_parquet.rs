@@ -10,8 +10,8 @@ pub(super) const FORMAT: Format = Format {
     open: |input, _| {
         Err(Error::Refused {
             what: format!(
-                "{} is a Parquet file, and this was built without the library that reads them: build it with \
-                 `--features parquet`, or bring the rows as CSV or JSONL",
+                "{} is a Parquet file, which this build does not support: build with `--features parquet`, or \
+                 convert the rows to CSV or JSONL",
                 input.path().display()
             ),
         })

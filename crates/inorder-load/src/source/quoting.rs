@@ -1,23 +1,22 @@
-//! Whether a record's quotes are whole, for records that have any.
+//! Checks the quoting of records that contain quotes.
 
-/// Where quoting broke.
+/// The position of a quoting error.
 #[derive(Debug, PartialEq)]
 pub(super) struct Broken {
     /// The field, from 0.
     pub(super) field: usize,
-    /// The byte of the record, from 0: the quote that is never closed, or what follows a closed one.
+    /// The byte of the record, from 0: the quote that is never closed, or the text after a closing quote.
     pub(super) at: usize,
     pub(super) what: &'static str,
 }
 
-/// Looks at the bytes of one record and says of each field whether it stands in quotes.
+/// Finds the quoted fields of a record.
 ///
-/// A quote inside a field that doesn't begin with one is a character like any other, as the parser
-/// and most tools take it.
+/// A quote inside a field that does not begin with one is an ordinary character, as for the parser and most tools.
 ///
 /// # Errors
-/// [`Broken`] where a quote is never closed, or something other than a delimiter follows the closing
-/// one: parsers make something of both, and nobody can say whether that was meant.
+/// [`Broken`] if a quote is never closed, or a closing quote is not followed by a delimiter. Parsers accept both, but
+/// the intended value is unknown.
 pub(super) fn look(
     record: &[u8],
     delimiter: u8,
@@ -48,7 +47,7 @@ pub(super) fn look(
                 return Err(Broken {
                     field,
                     at: end,
-                    what: "something follows the closing double quote of the field",
+                    what: "text follows the closing double quote of the field",
                 });
             }
         }

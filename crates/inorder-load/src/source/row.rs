@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use inorder_engine::Given;
 
-/// A row that is read into again and again: no allocation a row.
+/// A reusable row: reading does not allocate per row.
 #[derive(Debug, Default)]
 pub struct Row {
-    /// What the fields point into.
+    /// The bytes of the fields.
     pub(super) bytes: Vec<u8>,
     pub(super) fields: Vec<Field>,
     pub(super) line: u64,
@@ -30,7 +30,7 @@ pub(super) enum Field {
     Blob(Span),
 }
 
-/// Where a field is in the bytes of its row.
+/// The position of a field in the bytes of its row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Span {
     start: u32,
@@ -62,13 +62,13 @@ pub enum Raw<'a> {
     Real(f64),
     /// A number with the digits it was written in: a JSON number.
     Number(&'a [u8]),
-    /// Text, valid UTF-8; in a delimited file also whatever else stands there.
+    /// Text: valid UTF-8. A field of a delimited file may be invalid.
     Text(&'a [u8]),
     /// A blob of a typed source.
     Blob(&'a [u8]),
 }
 
-/// The most bytes of a row: SQLite's own default limit (`SQLITE_MAX_LENGTH`).
+/// The maximum size of a row in bytes: SQLite's default limit (`SQLITE_MAX_LENGTH`).
 pub(super) const ROW_BYTES_MAX: usize = 1_000_000_000;
 
 impl Row {
@@ -77,7 +77,7 @@ impl Row {
         self.line
     }
 
-    /// How many fields the row has; the last ones may be missing.
+    /// The number of fields in the row; the last ones may be missing.
     pub fn len(&self) -> usize {
         self.fields.len()
     }
@@ -139,7 +139,7 @@ impl Row {
     /// Appends bytes that a field will point to.
     ///
     /// # Panics
-    /// Where the row outgrows 4 GiB; sources refuse rows above [`ROW_BYTES_MAX`].
+    /// If the row exceeds 4 GiB; sources refuse rows above [`ROW_BYTES_MAX`].
     #[inline]
     pub(super) fn keep(&mut self, bytes: &[u8]) -> Span {
         let place = |at: usize| u32::try_from(at).expect("a row of less than 4 GiB");

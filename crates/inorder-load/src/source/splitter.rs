@@ -30,7 +30,7 @@ pub(super) struct Splitter {
     is_plain: bool,
     /// The last record's fields, end to end without quotes and delimiters, unless it is plain.
     fields: Vec<u8>,
-    /// Where each field of the last record ends.
+    /// The ends of the fields of the last record.
     ends: Vec<usize>,
     ends_used: usize,
     line: u64,
@@ -106,7 +106,7 @@ impl Splitter {
         false
     }
 
-    /// Splits the next record off, whatever it is.
+    /// Splits off the next record, valid or not.
     fn split_any(&mut self) -> io::Result<bool> {
         let line_before = self.core.line();
         let (mut bytes, mut ends) = (0, 0);
@@ -194,7 +194,7 @@ impl Splitter {
         self.core.line()
     }
 
-    /// How many fields the last record has.
+    /// The number of fields of the last record.
     pub(super) fn len(&self) -> usize {
         self.ends_used
     }
@@ -215,7 +215,7 @@ impl Splitter {
         self.ranges().map(|range| &text[range])
     }
 
-    /// What the last record's fields are parts of.
+    /// The bytes of the last record.
     #[inline]
     pub(super) fn text(&self) -> &[u8] {
         match (self.is_plain, self.ends[..self.ends_used].last()) {

@@ -19,7 +19,7 @@ pub(super) const FORMAT: Format = Format {
         let (path, meter) = input.into_file()?;
         let bytes = path.metadata().map_or(0, |metadata| metadata.len());
         let rows = open(path, settings)?;
-        // SQLite reads it on its own: there is no saying how far it is.
+        // SQLite reads the file: the position is unknown.
         meter.add(bytes.saturating_sub(meter.bytes()));
         Ok(Box::new(rows))
     },
@@ -48,7 +48,7 @@ fn open(path: PathBuf, settings: &ReadOptions) -> Result<Feed, Error> {
     }))
 }
 
-/// The table asked for, or the only one.
+/// Returns the requested table, or the only one.
 fn table(connection: &Connection, path: &Path, wanted: Option<&str>) -> Result<String, Error> {
     let failed = |source| Error::Database {
         path: path.to_owned(),
@@ -93,7 +93,7 @@ fn read(connection: &Connection, sql: &str, outlet: &mut Outlet, path: &Path) ->
                 line: row.line(),
                 at: format!(", field {}", column + 1),
                 what: "the text is not UTF-8".to_owned(),
-                remedy: "repair the table it comes from: CAST(… AS BLOB) shows the bytes",
+                remedy: "correct the source table; CAST(… AS BLOB) shows the bytes",
             })?;
             row.fields.push(field);
         }

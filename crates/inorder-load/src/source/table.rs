@@ -15,7 +15,7 @@ use crate::Error;
 pub struct Table {
     /// The names of the columns.
     pub columns: Vec<String>,
-    /// How many rows there are; at least one.
+    /// The number of rows; at least one.
     pub rows: usize,
     /// The columns, in the order of their names, `rows` long each.
     pub values: Vec<Column>,
@@ -74,7 +74,7 @@ pub fn read(path: impl AsRef<Path>, columns: Option<&[String]>) -> Result<Table,
     })
 }
 
-/// Whether a column is asked for by its name or another.
+/// Whether a column is requested by its name or by an alias.
 fn is_wanted(rows: &dyn Rows, place: usize, columns: Option<&[String]>) -> bool {
     let Some(columns) = columns else { return true };
     let names = rows.names().into_iter().filter(|(_, at)| *at == place);

@@ -185,7 +185,7 @@ fn malformed_lines_are_named() {
     assert_eq!(
         refusal("f.jsonl", "{\"a\":1}\n\n{\"a\":}\n", None),
         "f.jsonl, line 3, column 6: not a JSON object: expected value; \
-         write one object a line, as `jq -c .` does (`jq -c '.[]'` for an array)"
+         write one object per line, for example with `jq -c .` (`jq -c '.[]'` for an array)"
     );
     let array = refusal("f.json", "[{\"a\":1}]", None);
     assert!(
@@ -194,13 +194,13 @@ fn malformed_lines_are_named() {
     );
     assert_eq!(
         refusal("f.csv", "a,b\n1,2\n3\n", None),
-        "f.csv, line 3: the line has 1 field, the first line 2; write a field for each column, \
-         in double quotes if it holds the delimiter, a quote or a line end"
+        "f.csv, line 3: the line has 1 field, the first line 2; write one field per column; \
+         put it in double quotes if it contains the delimiter, a quote or a line end"
     );
     assert_eq!(
         refusal("f.csv", "a,b,a\n1,2,3\n", None),
-        "f.csv, line 1, field 3: there is a column `a` already; \
-         give each column a name of its own in the first line"
+        "f.csv, line 1, field 3: the column `a` appears twice; \
+         give each column a different name in the first line"
     );
 }
 
@@ -209,11 +209,11 @@ fn text_that_is_not_utf8_is_named() {
     assert_eq!(
         refusal("f.csv", b"a,b\n1,2\n3,x\xff\n", None),
         "f.csv, line 3, column `b`: byte 2 of the field is not UTF-8; \
-         convert the file to UTF-8, as iconv does"
+         convert the file to UTF-8, for example with iconv"
     );
     assert_eq!(
         refusal("f.jsonl", b"{\"a\":1}\n{\"a\":\"\xff\"}\n", None),
-        "f.jsonl, line 2, column 7: the bytes are not UTF-8; convert the file to UTF-8, as iconv does"
+        "f.jsonl, line 2, column 7: the bytes are not UTF-8; convert the file to UTF-8, for example with iconv"
     );
     assert!(refusal("f.csv", b"a,\xff\n", None).starts_with("f.csv, line 1, field 2: byte 1"));
 }
@@ -226,7 +226,7 @@ fn files_without_rows_are_refused() {
         ("f.jsonl", "\n"),
         ("f.tsv", "\u{feff}"),
     ] {
-        let expected = format!("{name} has no rows; bring a file that has at least one");
+        let expected = format!("{name} has no rows; supply a file with at least one row");
         assert_eq!(refusal(name, content, None), expected);
     }
 }
@@ -234,8 +234,8 @@ fn files_without_rows_are_refused() {
 #[test]
 fn unknown_formats_are_told_the_known_ones() {
     let message = refusal("films.ods", "PK", None);
-    let beginning = "films.ods: neither name nor content tells what rows it holds; \
-                     bring one of these, plain or compressed with gzip or zstd:\n  - IMDb's";
+    let beginning = "films.ods: neither the name nor the content matches a known format; \
+                     supply one of these, plain or compressed with gzip or zstd:\n  - IMDb's";
     assert!(message.starts_with(beginning), "{message}");
     assert_eq!(message.lines().count(), 1 + FORMATS.len());
 }
@@ -248,10 +248,7 @@ fn a_file_that_ends_early_or_is_not_there_is_named() {
     let whole = gzip(format!("a\n{rows}").as_bytes());
     let message = refusal("f.csv.gz", &whole[..whole.len() / 2], None);
     assert!(message.starts_with("f.csv.gz, line "), "{message}");
-    assert!(
-        message.ends_with("`gzip -t` tells whether it is whole"),
-        "{message}"
-    );
+    assert!(message.ends_with("check it with `gzip -t`"), "{message}");
     let error = read("/nonexistent/f.csv", None).expect_err("no file");
     assert!(
         error

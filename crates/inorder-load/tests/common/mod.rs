@@ -106,7 +106,7 @@ pub fn rows(db: &Connection, table: &str) -> Vec<String> {
     rows
 }
 
-/// What `PRAGMA integrity_check` says.
+/// The result of `PRAGMA integrity_check`.
 pub fn integrity(db: &Connection) -> String {
     let check = "PRAGMA integrity_check";
     db.query_row(check, [], |row| row.get(0)).expect("a check")

@@ -1,4 +1,4 @@
-//! What the cases of a run had in them.
+//! The coverage of a run's cases.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::rows::{Field, Format};
 use crate::schema::{CLAUSES, ENCODINGS, RAISES};
 use inorder_load::OnDuplicate;
 
-/// How many cases had what.
+/// The number of cases with each property.
 #[derive(Default)]
 pub struct Coverage {
     cases: u64,

@@ -1,4 +1,4 @@
-//! What a load makes of the rows.
+//! The result of a load.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,11 +12,11 @@ use crate::oracle::{Counts, Outcome, made};
 use crate::rows::{Format, fill, text};
 use crate::state::{integrity, state};
 
-/// What a load came to, and what it says about its way.
+/// The result of a load and its summary.
 pub struct Loaded {
     pub outcome: Outcome,
     pub summary: Option<Summary>,
-    /// Whether the direct writer was asked for and couldn't.
+    /// Whether the direct writer was requested and refused.
     pub is_not_direct: bool,
     /// Files that are left beside the database.
     pub litter: Vec<String>,

@@ -26,10 +26,10 @@ use coverage::Coverage;
 use loaded::{Loaded, loaded};
 use oracle::{First, Outcome, expected};
 
-/// Cases where nobody says how many: some seconds on a busy machine.
+/// The default number of cases: some seconds on a busy machine.
 const CASES: u64 = 200;
 
-/// How long it is tried to make a case that differs smaller.
+/// The time limit for reducing a failed case.
 const SHRINK_SECONDS: u64 = 30;
 
 /// Differences that are printed.
@@ -44,7 +44,7 @@ fn number(variable: &str, usual: u64) -> u64 {
 fn loads_equal_inserts_in_the_order_of_the_input() {
     let first = number("INORDER_FUZZ_SEED", 1);
     let cases = number("INORDER_FUZZ_CASES", CASES);
-    // What a load panics with is told with its case.
+    // A panic of a load is reported with its case.
     std::panic::set_hook(Box::new(|panic| {
         PANIC.with(|said| *said.borrow_mut() = panic.to_string());
     }));
@@ -96,7 +96,7 @@ fn loads_equal_inserts_in_the_order_of_the_input() {
 }
 
 thread_local! {
-    /// What this thread panicked with last.
+    /// The last panic of this thread.
     static PANIC: RefCell<String> = RefCell::default();
 }
 
@@ -115,7 +115,7 @@ fn judged(case: &Case) -> Verdict {
         let loaded = loaded(case);
         let mut found = difference(case, &wanted, &loaded);
         if found.is_some() {
-            // Of a row that is wrong in itself and a duplicate too, either may be said.
+            // A row that is both wrong and a duplicate may be reported as either.
             wanted = expected(case, First::Type).expect("a schema");
             found = found.filter(|_| difference(case, &wanted, &loaded).is_some());
         }
@@ -175,7 +175,7 @@ fn expected_untouched(case: &Case) -> state::State {
     state::state(&db)
 }
 
-/// The smallest case found that differs, in words.
+/// Describes the smallest differing case found.
 fn shrunk(mut case: Case) -> String {
     let Verdict::Differs(mut what) = judged(&case) else {
         return format!("seed {}: it differed once, and no more", case.seed);

@@ -1,4 +1,4 @@
-//! What SQLite itself makes of the rows, inserted one by one in the order of the input.
+//! SQLite's result for the rows, inserted one at a time in input order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::case::{Case, MANY};
 use crate::rows::Field;
 use crate::state::{State, identities, identity, integrity, quoted, state};
 
-/// What a load is to come to.
+/// The expected result of a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Why nothing is stored, where nothing is.
@@ -19,7 +19,7 @@ pub struct Outcome {
     /// The rows that are named in the file of rejects.
     pub named: BTreeSet<usize>,
     pub state: State,
-    /// What `PRAGMA integrity_check` says afterwards.
+    /// The expected result of `PRAGMA integrity_check`.
     pub integrity: String,
 }
 
@@ -141,11 +141,11 @@ struct Oracle<'a> {
     is_followed: bool,
     counts: Counts,
     named: BTreeSet<usize>,
-    /// What tells rows apart, and whether they are of the load.
+    /// The identity of rows, and whether the load stored them.
     stored: BTreeMap<String, bool>,
 }
 
-/// How one insert ended.
+/// The result of one insert.
 enum Insert {
     Done,
     LeftOut,
@@ -198,7 +198,7 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// Rows that were inserted, those that others replaced later counted.
+    /// The number of inserted rows, including those replaced later.
     fn inserted(&self) -> u64 {
         let Counts {
             read,
@@ -239,7 +239,7 @@ impl Oracle<'_> {
         key
     }
 
-    /// What a row alone is refused for, if it is for a value's type.
+    /// The error of a row on its own, if a value's type causes it.
     fn wrong_type(&self, row: &[Field]) -> Option<String> {
         let (sql, values) = self.statement("INSERT OR REPLACE", "", row);
         let inserted = self.shape.execute(&sql, rusqlite::params_from_iter(values));
@@ -267,7 +267,7 @@ impl Oracle<'_> {
         Ok(matches!(tried, Insert::Duplicate(_)))
     }
 
-    /// Inserts a row, whole or not at all; `Err` where SQLite ends the transaction.
+    /// Inserts a row completely or not at all; `Err` if SQLite ends the transaction.
     fn insert(
         &self,
         (verb, clause): (&str, &str),

@@ -171,7 +171,7 @@ pub fn rows(dice: &mut Dice, schema: &Schema, given: &[usize], format: Format) -
     } else {
         0
     };
-    // How often a value of a unique column is likely to be one of few.
+    // The probability that a value of a unique column is one of a few.
     let collision = match count > MANY {
         true => 100_000,
         false => dice.pick(&[1usize, 4, 30, 1000]),

@@ -15,7 +15,7 @@ pub struct Column {
     pub constraints: Vec<String>,
 }
 
-/// What tells a stored row from another for everybody to see.
+/// The visible identity of a stored row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Identity {
     /// A rowid that no column names: the order of writing decides it, so it is not compared.
@@ -38,7 +38,7 @@ pub struct Schema {
     /// Made before `t`: parents.
     pub before: Vec<String>,
     pub indexes: Vec<String>,
-    /// Rows that are there, as statements; one that fails is left out.
+    /// Existing rows, as statements; a failing one is omitted.
     pub existing: Vec<String>,
     /// Children with their rows, and triggers.
     pub after: Vec<String>,
@@ -448,7 +448,7 @@ impl Schema {
                     .push(format!("INSERT INTO child SELECT rank, r FROM (SELECT {to} AS r, row_number() OVER (ORDER BY {to}) AS rank FROM t)"));
             }
         }
-        // What a foreign key leads to has to be unique.
+        // The target of a foreign key must be unique.
         if let Some(parent) = self
             .constraints
             .iter()

@@ -1,4 +1,4 @@
-//! What a database holds.
+//! The content of a database.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// How rows of the table `t` are told apart: names of columns, or of the rowid; and whether it has one.
+/// The identity of rows of the table `t`: names of columns, or of the rowid; and whether it has one.
 pub fn identity(db: &Connection) -> (Vec<String>, bool) {
     let ask = |sql: &str| -> Vec<String> {
         let mut statement = db.prepare(sql).expect("a query");
@@ -30,12 +30,12 @@ pub fn identity(db: &Connection) -> (Vec<String>, bool) {
     (names, has_rowid)
 }
 
-/// What tells each row of `t` from the others.
+/// The identity of each row of `t`.
 pub fn identities(db: &Connection, identity: &[String]) -> Vec<String> {
     rows(db, &format!("SELECT {} FROM t", identity.join(", ")))
 }
 
-/// Everything but what nobody can see: the order of writing decides hidden rowids.
+/// Everything except for hidden rowids, which the order of writing decides.
 pub fn state(db: &Connection) -> State {
     let tables =
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_stat%'";
@@ -96,7 +96,7 @@ fn rows(db: &Connection, sql: &str) -> Vec<String> {
     rows
 }
 
-/// What `PRAGMA integrity_check` says: `ok`, or what is wrong.
+/// The result of `PRAGMA integrity_check`: `ok`, or the faults.
 pub fn integrity(db: &Connection) -> String {
     let sql = "SELECT group_concat(integrity_check) FROM pragma_integrity_check";
     db.query_row(sql, [], |row| row.get(0)).expect("an answer")

@@ -33,7 +33,7 @@ const MODES: &[(&str, &str)] = &[
     ),
 ];
 
-/// How many of a type's refused values each end a load of their own.
+/// The number of refused values per type that are tested in separate loads.
 const LAST: usize = 1;
 
 fn is_thorough() -> bool {
@@ -111,7 +111,7 @@ fn sqlite() -> Source {
     }
 }
 
-/// What was compared.
+/// The counts of compared values.
 #[derive(Default)]
 struct Counts {
     types: usize,
@@ -192,7 +192,7 @@ impl Case<'_> {
         all.filter(has).collect()
     }
 
-    /// Loads all values, those that are refused left out.
+    /// Loads all values and omits refused ones.
     fn load_all(&mut self, refused: &BTreeSet<usize>) {
         let all: Vec<usize> = (0..self.source.literals.len()).collect();
         let path = (self.source.write)(self.server, &all);
@@ -201,7 +201,7 @@ impl Case<'_> {
         job.decode = vec![("c".to_owned(), None)];
         job.rejects = Some(self.server.folder.path("rejects"));
         if let Err(error) = self.server.load(&job) {
-            // Where every row is refused, its columns can't be given at all.
+            // If every row is refused, its columns can't be supplied at all.
             return self.differ(0, &format!("nothing is loaded: {error}"));
         }
         // A timestamp that is NOT NULL takes NULL for the current time, which differs.

@@ -57,7 +57,7 @@ impl Server {
         self.database.execute(sql).expect(sql);
     }
 
-    /// How many rows a query returns.
+    /// The number of rows that a query returns.
     fn rows(&self, sql: &str) -> u64 {
         let mut reader = self.database.reader(sql).expect(sql);
         reader.query(&Default::default(), 0).expect(sql)

@@ -54,7 +54,7 @@ fn more_warnings_than_are_counted_or_kept_are_not_none() {
     let Some(server) = server() else { return };
     server.run("SET GLOBAL max_error_count = 0");
     server.run("CREATE TABLE t(i int, a int, b int, c int, d int, e int, f int, g int, h int)");
-    // As many warnings as 16 bits count, once around: 65,536.
+    // The server counts warnings in 16 bits: 65,536 wrap around to 0.
     let mut csv = String::from("i,a,b,c,d,e,f,g,h\n");
     for i in 0..8192 {
         csv += &format!("{i},a,b,c,d,e,f,g,h\n");
@@ -295,7 +295,7 @@ fn names_of_any_characters_are_names() {
     assert!(why.contains("v 'w\\"), "{why}");
 }
 
-/// What describes a table, but for its size and age.
+/// The definition of a table, without its size and age.
 const DESCRIPTIONS: [(&str, &str); 5] = [
     (
         "tables",
@@ -347,7 +347,7 @@ fn the_table_that_takes_an_empty_ones_place_is_like_it() {
         .expect("a load");
     let notes = summary.notes.join("\n");
     assert!(
-        notes.contains("made after the rows: `u``1`, `k`, `g`"),
+        notes.contains("built after the load: `u``1`, `k`, `g`"),
         "{notes}"
     );
     for (of, what) in DESCRIPTIONS {
@@ -374,7 +374,7 @@ fn the_table_that_takes_an_empty_ones_place_is_like_it() {
     server.run("CREATE TABLE u(id int PRIMARY KEY, n int, UNIQUE (n))");
     let why = server.refused("u", "id,n\n1,5\n2,6\n3,5\n");
     assert!(
-        why.contains("Duplicate entry '5' for key 'n', in the rows whose primary keys are 1 and 3"),
+        why.contains("Duplicate entry '5' for key 'n', in the rows with the primary keys 1 and 3"),
         "{why}"
     );
 }

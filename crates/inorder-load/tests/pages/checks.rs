@@ -8,7 +8,7 @@ const SOURCE: &str = "
     INSERT INTO s VALUES (5, 'e', 1.5), (NULL, 'n', 2), (3, 'c', -1), (4, 'forbidden', 1), (1, 'a', 1),
         (NULL, 'even', 3), (2, NULL, 7), (NULL, 'odd', 3);";
 
-/// What each writer makes of the source; all that can be told apart is the same.
+/// Loads the source with each writer. The visible results must be equal.
 fn by_both(schema: &str) -> (Summary, Vec<String>) {
     let result = |writer| {
         let (folder, from, to) = pair(SOURCE, schema);
@@ -30,7 +30,7 @@ fn by_both(schema: &str) -> (Summary, Vec<String>) {
     assert_eq!(direct.1, statements.1, "{schema}");
     fn told(summary: &Summary) -> (u64, u64, Vec<&str>) {
         let because = summary.refused_because.iter();
-        // Without the folder, which is another each time.
+        // The folder's name is removed, because it differs in each run.
         let mut told: Vec<_> = because
             .filter_map(|what| what.split_once("from.db"))
             .map(|(_, what)| what)

@@ -34,7 +34,7 @@ fn autoincrement_goes_on_after_rows_that_were_deleted() {
         "INSERT INTO sqlite_sequence VALUES ('t', 'many')",
         "INSERT INTO sqlite_sequence VALUES ('t', 9223372036854775807)",
     ] {
-        // Those without come last, as the loader takes them.
+        // Rows without a number come last, as in the loader.
         for ids in [
             &["NULL", "NULL"][..],
             &["7", "NULL"],

@@ -1,4 +1,5 @@
-//! Whatever the schema and the rows: the same table as SQLite's own INSERT makes, or an error where it has one.
+//! For every schema and all rows, the table equals the one that SQLite's INSERT makes, or the load fails where INSERT
+//! does.
 //!
 //! `INORDER_FUZZ_CASES=5000 cargo test -p inorder-load --test direct equal` for many of them.
 
@@ -68,7 +69,7 @@ fn content(case: &Case, database: &Connection) -> Vec<String> {
     found
 }
 
-/// Cases where nobody says how many.
+/// The default number of cases.
 const CASES: u32 = 96;
 
 fn cases() -> u32 {
@@ -103,7 +104,7 @@ proptest! {
             _ => prop_assert!(false, "{:?} but SQLite has {:?}", loaded, result),
         }
         prop_assert_eq!(rows(&database, "SELECT x FROM beside ORDER BY x").len(), 2);
-        // And it goes on working.
+        // SQLite can continue to write to the table.
         database.execute_batch("DELETE FROM t WHERE c0 IN (SELECT c0 FROM t LIMIT 7); VACUUM").expect("changes");
         assert_whole(&database);
         let left: Vec<_> = std::fs::read_dir(folder.path()).expect("folder").collect();

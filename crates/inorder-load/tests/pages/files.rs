@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{assert_whole, job, load, open, pair, rows};
+use super::{assert_whole, job, load, names, open, pair, rows};
 use inorder_load::{Create, Job, WriterChoice};
 
 const SOURCE: &str = "
@@ -22,14 +22,6 @@ fn creating(from: &Path, to: &Path, writer: WriterChoice) -> Job {
         create: Some(Create::default()),
         ..job(from, to, writer)
     }
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).expect("folder");
-    let name = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
-    let mut names: Vec<String> = entries.map(|entry| name(entry.expect("entry"))).collect();
-    names.sort();
-    names
 }
 
 fn set_mode(path: &Path, mode: u32) {
@@ -159,9 +151,9 @@ fn what_is_no_file_is_refused() {
     let looped = folder.path().join("looped");
     symlink("looped", &looped).expect("a link");
     for (path, words) in [
-        (&*socket, "no regular file"),
-        (folder.path(), "no regular file"),
-        (&looped, "leads to itself"),
+        (&*socket, "not a regular file"),
+        (folder.path(), "not a regular file"),
+        (&looped, "symbolic link to itself"),
     ] {
         let refused = load(&creating(&from, path, WriterChoice::Auto)).expect_err("no file");
         assert!(refused.to_string().contains(words), "{refused}");

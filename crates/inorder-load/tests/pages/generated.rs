@@ -8,7 +8,7 @@ const SOURCE: &str = "
     CREATE TABLE s(a, b, c);
     INSERT INTO s VALUES (3, 'x', 30), (1, 'z', 10), (2, 'y', 20), (5, 'v', 50), (4, 'w', 40);";
 
-/// What a column, a table constraint and the table's options are called.
+/// The names of columns, table constraints and table options.
 const TABLES: &[(&str, &str, &str)] = &[
     ("c", "", ""),
     ("c INTEGER PRIMARY KEY", "", ""),

@@ -7,19 +7,19 @@ use std::time::Duration;
 use inorder_load::WriterChoice;
 use rusqlite::Connection;
 
-use super::{assert_whole, job, load, made, open, rows};
+use super::{assert_whole, job, load, made, names, open, rows};
 
 /// Rows that take a while even to a fast machine.
 const ROWS: u32 = 30_000;
 
-/// Where the process that is killed finds what to load.
+/// The variable with the input of the killed process.
 const FOLDER: &str = "INORDER_TEST_KILLED_LOAD";
 
 fn paths(folder: &Path) -> (PathBuf, PathBuf) {
     (folder.join("from.db"), folder.join("to.db"))
 }
 
-/// The process that is killed; without somebody who does that it has nothing to do.
+/// The killed process. It does nothing when run on its own.
 #[test]
 fn killed() {
     let Some(folder) = std::env::var_os(FOLDER) else {
@@ -88,13 +88,6 @@ fn a_killed_load_leaves_the_old_state_or_the_new() {
     let database = open(&to);
     assert_whole(&database);
     assert_eq!(count(&database), i64::from(ROWS));
-    let left = std::fs::read_dir(folder.path()).expect("folder");
-    let names = left.map(|entry| {
-        entry
-            .expect("entry")
-            .file_name()
-            .to_string_lossy()
-            .into_owned()
-    });
-    assert!(names.into_iter().all(|name| !name.contains("inorder-load")));
+    let names = names(folder.path());
+    assert!(names.iter().all(|name| !name.contains("inorder-load")));
 }

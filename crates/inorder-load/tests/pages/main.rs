@@ -57,6 +57,15 @@ fn made(path: &Path, statements: &str) -> Connection {
     connection
 }
 
+/// Returns the sorted names of the files in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("folder");
+    let name = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    let mut names: Vec<String> = entries.map(|entry| name(entry.expect("entry"))).collect();
+    names.sort();
+    names
+}
+
 /// A folder, in it a database with a table `s` and one with a table `t`; without the latter where it has no
 /// statements.
 fn pair(source: &str, goal: &str) -> (TempDir, PathBuf, PathBuf) {
@@ -79,7 +88,7 @@ fn pair_in(folder: TempDir, source: &str, goal: &str) -> (TempDir, PathBuf, Path
     (folder, from, to)
 }
 
-/// Everything a query gives, each value with its type, one row a line.
+/// The result of a query, each value with its type, one row per line.
 fn rows(connection: &Connection, sql: &str) -> Vec<String> {
     let mut statement = connection.prepare(sql).expect("a query");
     let columns = statement.column_count();

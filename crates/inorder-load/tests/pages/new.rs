@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{assert_whole, job, load, open, pair, rows};
+use super::{assert_whole, job, load, names, open, pair, rows};
 use inorder_load::{Create, Error, Job, KeySpec, OnDuplicate, WriterChoice};
 
 /// A source with a thousand rows in the order of nothing.
@@ -20,20 +20,6 @@ fn creating(from: &Path, to: &Path, key: &str, has_rowid: bool) -> Job {
         }),
         ..job(from, to, WriterChoice::Auto)
     }
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).expect("folder");
-    let names = entries.map(|entry| {
-        entry
-            .expect("entry")
-            .file_name()
-            .to_string_lossy()
-            .into_owned()
-    });
-    let mut names: Vec<String> = names.collect();
-    names.sort();
-    names
 }
 
 #[test]

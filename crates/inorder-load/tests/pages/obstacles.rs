@@ -1,4 +1,4 @@
-//! What is not written directly, and why; what it looks like when the way is asked for all the same.
+//! The obstacles of the direct writer, and its error when it is requested.
 
 use super::{job, load, open, pair, rows};
 use inorder_load::{Job, OnDuplicate, RowOrder, WriterChoice};
@@ -69,19 +69,19 @@ fn each_obstacle_is_named() {
         ),
         (
             "CREATE TABLE t(a UNIQUE ON CONFLICT REPLACE, b)",
-            "on conflict",
+            "ON CONFLICT",
         ),
         (
             "CREATE TABLE t(a NOT NULL ON CONFLICT IGNORE, b)",
-            "on conflict",
+            "ON CONFLICT",
         ),
         (
             "CREATE TABLE t(a INTEGER PRIMARY KEY ON CONFLICT IGNORE, b)",
-            "on conflict",
+            "ON CONFLICT",
         ),
         (
             "CREATE TABLE t(a PRIMARY KEY ON CONFLICT ROLLBACK, b) WITHOUT ROWID",
-            "on conflict",
+            "ON CONFLICT",
         ),
         (
             "CREATE TABLE t(a, b); CREATE UNIQUE INDEX i ON t(a + 1)",

@@ -19,7 +19,7 @@ pub struct Case {
     /// Statements that leave the table empty, but not as it was made.
     pub before: String,
     pub rows: Vec<Vec<Value>>,
-    /// How many of the columns the rows give.
+    /// The number of columns that the rows supply.
     pub given: usize,
 }
 
@@ -211,7 +211,7 @@ fn rows(columns: usize, is_first_an_integer: bool) -> impl Strategy<Value = Vec<
                 .map(|(i, (mut row, key, salt))| {
                     for (at, value) in row.iter_mut().enumerate() {
                         *value = match (at, i % 3) {
-                            // One that the table makes, between those that are given.
+                            // A generated column between supplied ones.
                             (0, _) if is_first_an_integer && key % 5 == 0 => Value::Null,
                             (0, _) if is_first_an_integer => Value::Integer(key >> (i % 60)),
                             _ if !is_mixed => value.clone(),

@@ -10,7 +10,7 @@ use super::{assert_whole, load, made, open, quick_pair, rows};
 
 const ENCODINGS: [&str; 3] = ["UTF-8", "UTF-16le", "UTF-16be"];
 
-/// Code points of a row.
+/// The number of code points per row.
 const TOGETHER: usize = 256;
 
 fn schema(encoding: &str) -> String {

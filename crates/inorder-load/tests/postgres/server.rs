@@ -111,7 +111,7 @@ impl Server {
         rows.lines().map(str::to_owned).collect()
     }
 
-    /// What `\copy … (format csv, header)` of a file says: nothing where it took all.
+    /// The error of `\copy … (format csv, header)` for a file; empty if it succeeded.
     pub fn copy(&self, table: &str, file: &str) -> String {
         let (_, errors) = self.psql(&format!(
             "\\copy {table} from '{file}' (format csv, header)\n"

@@ -224,7 +224,7 @@ fn text_for_bytes_is_decoded_where_that_is_said() {
         server.sql("SELECT * FROM t"),
         ["\\x6162|017f22e2-79b0-7cc3-98c4-dc0c0c07398f"]
     );
-    // Without that, text is the server's to read.
+    // Without decoding, the server parses the text.
     server.file("t.csv", "id,u\n6162,\n");
     server.load("t", "t.csv").expect("a load");
     assert_eq!(

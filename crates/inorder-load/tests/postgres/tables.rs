@@ -1,11 +1,11 @@
-//! What a table has besides its columns' types, beside what psql's `\copy` makes of the same file.
+//! Properties of a table besides the types of its columns, compared with psql's `\copy` of the same file.
 
 use std::fmt::Write as _;
 
 use crate::server::Server;
 use inorder_load::{Job, OnDuplicate, RowOrder};
 
-/// What it is about, what is made, and the file.
+/// The name of the case, its statements and the file.
 type Case = (&'static str, &'static str, &'static str);
 
 /// Rows in an order that no key has.
@@ -286,7 +286,7 @@ fn make(server: &Server, ddl: &str) {
     }
 }
 
-/// What tables need that all of them share.
+/// The objects shared by all tables.
 fn prepare(server: &Server) {
     let folder = server.socket();
     server.sql(&format!("CREATE EXTENSION citext; CREATE EXTENSION postgres_fdw;

@@ -42,7 +42,7 @@ impl Type {
     }
 }
 
-/// Values as fields of a file, in quotes but for those that NULL may be.
+/// Values as fields of a file, quoted unless they may be NULL.
 fn fields() -> Vec<String> {
     let bare = ["", "NULL", "\\N", "a", "1"].map(str::to_owned);
     bare.into_iter()
@@ -101,7 +101,7 @@ fn prepare(server: &Server) -> Vec<Type> {
         .collect()
 }
 
-/// What a table has of which row, as psql writes it out.
+/// The rows of a table with their sources, in psql's output format.
 fn stored(server: &Server, tables: &[String]) -> Vec<String> {
     let mut script = String::new();
     for table in tables {
@@ -153,7 +153,7 @@ fn on_all(types: &[Type], work: impl Fn(usize, &Type) + Sync) {
     });
 }
 
-/// Has psql load each value by itself into tables of each type.
+/// Loads each value separately into tables of each type with psql.
 fn copy_each(server: &Server, kind: &str, types: &[Type], of: impl Fn(usize) -> Vec<usize> + Sync) {
     on_all(types, |at, ty| {
         let mut script = String::new();
@@ -209,7 +209,8 @@ fn every_type_is_loaded_as_psql_loads_it() {
     check_exports(server, &types);
 }
 
-/// What psql took is taken, all in one; what it refused is refused, all of it, with file and line.
+/// The loader accepts all values that psql accepted, in one load. It refuses all values that psql refused, with file
+/// and line.
 fn check_type(
     server: &Server,
     ty: &Type,
@@ -258,7 +259,7 @@ fn check_type(
     }
 }
 
-/// As keys: of equal values psql takes the first, and the loader refuses all of them.
+/// As keys: psql accepts the first of equal values, and the loader refuses all further ones.
 fn check_keys(server: &Server, types: &[Type], fields: &[String], accepted: &[Vec<usize>]) {
     let there: BTreeSet<String> = server
         .sql("SELECT relname FROM pg_class WHERE relkind = 'r'")
@@ -317,7 +318,7 @@ fn check_keys(server: &Server, types: &[Type], fields: &[String], accepted: &[Ve
     println!("{} types as keys", of_keys.len());
 }
 
-/// What psql exports is loaded again as psql does.
+/// A file exported by psql is loaded with the same result as by psql.
 fn check_exports(server: &Server, types: &[Type]) {
     let mut script = String::new();
     for Type { number, .. } in types {

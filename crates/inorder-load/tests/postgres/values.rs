@@ -295,7 +295,7 @@ pub const VALUES: &[&str] = &[
     "$.a[*] ? (@ > 1)",
     "$.",
     "strict $",
-    // What the server counts, names, and stores about itself.
+    // Numbers, names and system columns that the server generates.
     "0/0",
     "16/B374D848",
     "FFFFFFFF/FFFFFFFF",
@@ -362,7 +362,7 @@ pub const VALUES: &[&str] = &[
     "(6378168,1,0)",
     "(1)",
     "1,2,3",
-    // Of this test's own types.
+    // Types that this test defines.
     "red",
     "Red",
     "light blue",

@@ -15,12 +15,12 @@ use serde_json::{Map, Value};
 use std::collections::VecDeque;
 use std::io::Write;
 
-/// What is asked for, and how it is shown.
+/// The query and the format of the answer.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
-    /// What is asked of the store.
+    /// The query for the store.
     pub question: AllDocs,
-    /// With the database's sequence.
+    /// Whether the answer includes the database's sequence.
     update_seq: bool,
     /// Nothing can be meant: a key range that holds no string.
     is_empty: bool,
@@ -131,7 +131,7 @@ impl Query {
     }
 }
 
-/// Where design documents begin, and what comes after them.
+/// The first id of design documents, and the first id after them.
 const DESIGN: (&str, &str) = ("_design/", "_design0");
 
 const FIELDS: &[&str] = &[
@@ -203,7 +203,7 @@ fn queries(params: &Params, body: &Question) -> HttpResult<VecDeque<Query>> {
     queries.iter().map(query).collect()
 }
 
-/// The answer as it is made: question after question, page after page.
+/// Streams the answer: query after query, page after page.
 struct Listing {
     db: Database,
     queries: VecDeque<Query>,

@@ -33,7 +33,7 @@ pub async fn bulk_docs(caller: Caller, Db(db): Db, JsonBody(body): JsonBody) -> 
     let mut out = Vec::with_capacity(outcomes.len() * 96);
     out.push(b'[');
     for (outcome, id) in outcomes.iter().zip(&ids) {
-        // Of revisions made elsewhere only what went wrong is told.
+        // For replicated revisions, the answer lists failures only.
         if new_edits || outcome.is_err() {
             if out.len() > 1 {
                 out.push(b',');

@@ -19,7 +19,7 @@ struct Body {
     docs: Bounded<Wanted, DOCS_MAX>,
 }
 
-/// One of the documents asked for.
+/// A requested document.
 #[derive(Deserialize)]
 struct Wanted {
     id: String,
@@ -29,7 +29,7 @@ struct Wanted {
     atts_since: Option<Vec<Revision>>,
 }
 
-/// More are asked for in several requests, as with CouchDB.
+/// The maximum number of documents per request, as in CouchDB.
 const DOCS_MAX: usize = 10_000;
 
 /// `POST /db/_bulk_get`.
@@ -114,7 +114,7 @@ impl Rest {
     }
 }
 
-/// The revisions that were asked for; all leaves when none was named.
+/// Returns the requested revisions, or all leaves if the request names none.
 fn open(db: &Database, wanted: &Wanted, options: &GetOptions) -> HttpResult<Vec<Found>> {
     let mut options = options.clone();
     if let Some(since) = &wanted.atts_since {

@@ -65,7 +65,7 @@ pub async fn compact_views(Db(_): Db, _: JsonBody) -> HttpResult {
     Ok(reply::ok(StatusCode::ACCEPTED))
 }
 
-/// `POST /db/_ensure_full_commit`: whatever was acknowledged is committed already.
+/// `POST /db/_ensure_full_commit`: acknowledged writes are already committed.
 pub async fn ensure_full_commit(Db(db): Db, _: JsonBody) -> HttpResult {
     let created = db.info()?.created_microseconds / 1_000_000;
     let body = json!({ "ok": true, "instance_start_time": created.to_string() });

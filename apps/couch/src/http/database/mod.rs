@@ -1,4 +1,4 @@
-//! What is asked of a database.
+//! Requests to a database.
 
 mod all_docs;
 mod bulk_docs;

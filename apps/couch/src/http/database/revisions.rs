@@ -35,7 +35,7 @@ pub async fn revs_diff(Db(db): Db, body: JsonBody) -> HttpResult {
     reply::json(StatusCode::OK, &answer)
 }
 
-/// `POST /db/_missing_revs`: the same, told shorter.
+/// `POST /db/_missing_revs`: the same in a shorter form.
 pub async fn missing_revs(Db(db): Db, body: JsonBody) -> HttpResult {
     let diff = db.revs_diff(&by_document(&body)?)?;
     let missing = diff

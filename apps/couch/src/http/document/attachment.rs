@@ -51,7 +51,7 @@ pub async fn get_attachment(
 /// The range and the encoding in which an attachment is sent.
 struct Sent {
     form: Form,
-    /// The bytes asked for, of all.
+    /// The requested range of the bytes.
     range: Option<Range<u64>>,
     /// Bytes that are sent in all, where that is known.
     length: u64,
@@ -112,7 +112,7 @@ impl Sent {
         set(header::CONTENT_TYPE, &attachment.content_type);
         set(header::ETAG, &format!("\"{md5}\""));
         set(header::CACHE_CONTROL, "must-revalidate");
-        // What others have stored is shown as what it says it is, and runs no scripts here.
+        // Untrusted attachments keep their declared media type and run no scripts.
         set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
         set(header::CONTENT_SECURITY_POLICY, "sandbox");
         set(header::CONTENT_LENGTH, &self.length.to_string());
@@ -203,7 +203,7 @@ pub async fn delete_attachment(
     written(StatusCode::OK, db.name(), &done)
 }
 
-/// The edit that keeps a document as it is; of one that isn't there, or is deleted, the first.
+/// Builds the edit that keeps the body. For a missing or deleted document it is the first edit.
 fn edited(db: &Database, id: String, parent: Option<Revision>) -> HttpResult<Edit> {
     let options = GetOptions {
         revision: parent.clone(),

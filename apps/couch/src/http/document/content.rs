@@ -9,12 +9,12 @@ use std::io::{self, BufReader, Read};
 /// Bytes of a piece.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// In which form an attachment is sent.
+/// The form in which an attachment is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As it is stored, maybe compressed.
+    /// The stored bytes, possibly compressed.
     Stored,
-    /// As it was before.
+    /// The original bytes.
     Decoded,
 }
 
@@ -59,7 +59,7 @@ impl Content {
     /// Begins to read an attachment of a document that was read.
     ///
     /// # Errors
-    /// When its bytes are gone.
+    /// If its bytes were removed.
     pub fn open(db: &Database, attachment: &Attachment, form: Form) -> HttpResult<Self> {
         let stored = Stored {
             reader: db.attachment(attachment)?,
@@ -85,7 +85,7 @@ impl Content {
     /// The next piece; empty at the end.
     ///
     /// # Errors
-    /// When it can't be read.
+    /// If it can't be read.
     pub fn next_piece(&mut self) -> HttpResult<Bytes> {
         match self {
             Content::Stored(stored) => Ok(stored.next(PIECE_BYTES)?),

@@ -11,7 +11,7 @@ pub fn get(db: &Database, id: &str) -> HttpResult {
     Ok(reply::text(StatusCode::OK, document.to_json() + "\n"))
 }
 
-/// `PUT`: whatever was there before, as CouchDB does.
+/// `PUT`: replaces the document without a check of its revision, as CouchDB does.
 pub async fn put(db: &Database, edit: Edit) -> HttpResult {
     if !edit.attachments.is_empty() {
         let reason = "Attachments are not supported on _local documents.";

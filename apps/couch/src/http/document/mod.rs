@@ -1,4 +1,4 @@
-//! What is asked of a document.
+//! Requests to a document.
 
 mod answer;
 mod attachment;

@@ -1,11 +1,11 @@
-//! Which of a document is asked for, and in which form.
+//! The requested revisions and the format of a document.
 
 use crate::http::HttpResult;
 use crate::http::params::Params;
 use crate::store::{AttachmentOption, GetOptions};
 use axum::http::{HeaderMap, header};
 
-/// What is shown of a document in a list.
+/// The options of a document in a list.
 pub fn shown_options(params: &Params) -> HttpResult<GetOptions> {
     Ok(GetOptions {
         conflicts: params.flag("conflicts")?,
@@ -19,7 +19,7 @@ pub fn shown_options(params: &Params) -> HttpResult<GetOptions> {
     })
 }
 
-/// What is shown of a document by itself.
+/// The options of a single document.
 pub fn get_options(params: &Params) -> HttpResult<GetOptions> {
     let meta = params.flag("meta")?;
     let mut options = GetOptions {

@@ -30,7 +30,7 @@ impl Piece {
     }
 }
 
-/// The answer that consists of these pieces; batches are asked for as they are sent.
+/// Streams an answer of several pieces; each batch is read when it is sent.
 pub fn response(
     db: Database,
     batches: impl Iterator<Item = Vec<Piece>> + Send + 'static,
@@ -127,7 +127,7 @@ pub fn document(outer: &Boundary, headers: &[(&str, &str)], document: &Document)
     pieces
 }
 
-/// What stands in place of a document that can't be read.
+/// The entry for a document that can't be read.
 pub fn error(outer: &Boundary, headers: &[(&str, &str)], body: String) -> Vec<Piece> {
     let headers = with(
         headers,

@@ -12,13 +12,13 @@ use crate::store::{AttachmentOption, Database, Document, Found, GetOptions};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 
-/// A document in the revisions and the form that are asked for.
+/// Reads a document in the requested revisions and format.
 pub async fn get(Doc { db, id }: Doc, params: Params, headers: HeaderMap) -> HttpResult {
     if id.starts_with("_local/") {
         return local::get(&db, &id);
     }
     if params.is_empty() {
-        // What nearly all requests are.
+        // The common case.
         let document = db.get(&id, &GetOptions::default())?;
         return Ok(tagged(&document, &headers));
     }

@@ -85,7 +85,7 @@ pub async fn delete(
     written(status, db.name(), &done)
 }
 
-/// Every edit is committed before it is answered, also those that `batch=ok` would let wait.
+/// Every edit is committed before the answer, also with `batch=ok`.
 fn accepted(params: &Params) -> StatusCode {
     match params.get("batch") {
         Some("ok") => StatusCode::ACCEPTED,

@@ -57,7 +57,7 @@ struct Keys {
     keys: Vec<String>,
 }
 
-/// More databases are asked for in several requests, as with CouchDB.
+/// The maximum number of databases per request, as in CouchDB.
 const KEYS_MAX: usize = 100;
 
 /// `POST /_dbs_info`: the numbers of some databases.

@@ -1,4 +1,4 @@
-//! What is asked of the server as a whole.
+//! Requests to the server as a whole.
 
 mod databases;
 mod node;

@@ -24,7 +24,7 @@ struct Feed {
     seqs: watch::Receiver<u64>,
 }
 
-/// What a feed waited for.
+/// The event that ended a wait.
 enum Woken {
     Event,
     Quiet,

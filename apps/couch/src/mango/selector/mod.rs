@@ -20,7 +20,8 @@ impl Selector {
     /// Reads a selector as clients write it.
     ///
     /// # Errors
-    /// When an operator is unknown or has a wrong argument, a condition is on no field, or the selector is too deep or too large.
+    /// If an operator is unknown or has a wrong argument, a condition names no field, or the selector is too deep or
+    /// too large.
     pub fn from_json(selector: &Value) -> Result<Selector, Error> {
         parse::selector(selector).map(Selector)
     }

@@ -93,7 +93,7 @@ impl Comparison {
         }
     }
 
-    /// That which is true where this is not.
+    /// Returns the complement.
     pub fn opposite(self) -> Self {
         match self {
             Comparison::Lt => Comparison::Gte,

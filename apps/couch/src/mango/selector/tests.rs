@@ -324,7 +324,7 @@ proptest! {
         let once = selector(value.clone());
         let twice = selector(once.to_json());
         prop_assert_eq!(twice.to_json(), once.to_json());
-        // With both fields there, logic is plain.
+        // If both fields exist, ordinary logic applies.
         let document = json!({"a": a, "b": b});
         prop_assert_eq!(once.matches_value(&document), plain(&value, &document));
     }
@@ -339,7 +339,7 @@ proptest! {
     }
 }
 
-/// What a selector of [`any_selector`] says, without a normal form.
+/// Evaluates a selector of [`any_selector`] without a normal form.
 fn plain(selector: &Value, document: &Value) -> bool {
     let (name, argument) = selector.as_object().unwrap().iter().next().unwrap();
     let parts = || {

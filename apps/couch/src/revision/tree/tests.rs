@@ -1,4 +1,4 @@
-//! Trees against a simple model: a set of ways.
+//! Compares trees with a simple model: a set of paths.
 
 use super::*;
 use crate::revision::RevisionHash;
@@ -13,7 +13,7 @@ fn revision(text: &str) -> Revision {
     text.parse().unwrap()
 }
 
-/// `"3:c b a"`: generation 3, newest first; with `!` a deletion.
+/// Parses `"3:c b a"`: generation 3, newest first; `!` marks a deletion.
 fn way(text: &str) -> (History, bool) {
     let (start, hashes) = text.trim_end_matches('!').split_once(':').unwrap();
     let hashes = hashes.split(' ').map(hash).collect();
@@ -114,7 +114,8 @@ fn removed_leaves_take_what_led_only_to_them() {
     assert_eq!(tree_of_two, Tree::default());
 }
 
-/// Ways through a few revisions: a step's hash says nothing of the step before, so ways may contradict each other.
+/// Paths through a few revisions. The hash of a revision does not depend on its parent, so paths may contradict each
+/// other.
 fn any_ways() -> impl Strategy<Value = Vec<(History, bool)>> {
     let hashes = proptest::collection::vec("[abc]|[0-9a-f]{32}", 1..5);
     let way = (hashes, 0..4u64, any::<bool>()).prop_map(|(hashes, skipped, deleted)| {
@@ -125,7 +126,7 @@ fn any_ways() -> impl Strategy<Value = Vec<(History, bool)>> {
     proptest::collection::vec(way, 1..8)
 }
 
-/// The ways, but a revision's being a deletion follows from its name, as it does where a name is a hash.
+/// Paths in which the deletion flag of a revision follows from its name, as with real hashes.
 fn consistent(ways: Vec<(History, bool)>) -> Vec<(History, bool)> {
     let by_name = |history: &History| history.hashes()[0].as_bytes()[0].is_multiple_of(3);
     ways.into_iter()
@@ -141,7 +142,7 @@ fn merged(ways: &[(History, bool)]) -> Tree {
     tree
 }
 
-/// What is known of all revisions: each with those it was said to follow from, and those that were the end of a way.
+/// The model: each revision with its parents, and the revisions that ended a path.
 #[derive(Default)]
 struct Model {
     parents: BTreeMap<Revision, BTreeSet<Revision>>,
@@ -173,7 +174,7 @@ impl Model {
         self.parents.keys().filter(is_leaf).cloned().collect()
     }
 
-    /// Revisions up to so many steps before a leaf.
+    /// Returns the revisions up to a number of steps before a leaf.
     fn near(&self, limit: u64) -> BTreeSet<Revision> {
         let mut near = BTreeSet::new();
         let mut step = self.leaves();
@@ -199,7 +200,8 @@ proptest! {
         })
     ) {
         let (tree, other) = (merged(&ways), merged(&shuffled));
-        // Where only an end of a way says that it is a deletion, an inner node may come first: names that are hashes never do.
+        // Without the rule above, an inner node may be merged before the path that marks it deleted. Names that are
+        // hashes exclude this.
         let names = |tree: &Tree| tree.nodes().iter().map(|node| node.revision.clone()).collect::<Vec<_>>();
         prop_assert_eq!(names(&tree), names(&other));
         prop_assert_eq!(&tree.edges, &other.edges);
@@ -256,7 +258,7 @@ proptest! {
         let encoded = tree.encode();
         prop_assert_eq!(&Tree::decode(&encoded).unwrap(), &tree);
         for end in 0..encoded.len() {
-            // Cut short it is no tree, or a smaller one that is written like this.
+            // Truncated bytes are invalid, or the encoding of a smaller tree.
             if let Ok(smaller) = Tree::decode(&encoded[..end]) {
                 prop_assert_eq!(smaller.encode(), &encoded[..end]);
             }

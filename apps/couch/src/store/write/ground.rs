@@ -1,4 +1,4 @@
-//! What an edit is made from, and what it makes of it.
+//! Applies an edit to the stored state of a document.
 
 use super::attachments;
 use super::ready::Ready;
@@ -19,7 +19,7 @@ impl Writer<'_> {
         if mode == Mode::New {
             let given = edit.history.as_ref().map(History::revision);
             let parent = parent_of(stored.as_ref(), given.as_ref(), edit.deleted)?;
-            // A document that was deleted and is made anew follows from its deletion, but has nothing of it.
+            // A recreated document is a child of its deletion, but inherits nothing from it.
             let before = match (&stored, given.and(parent.as_ref())) {
                 (Some(stored), Some(before)) => stored.tree.get(before).cloned(),
                 _ => None,
@@ -53,7 +53,7 @@ impl Writer<'_> {
         })
     }
 
-    /// What an edit makes of what it finds.
+    /// Applies an edit to the stored state.
     pub(super) fn change(&self, edit: &Ready, mode: Mode, ground: Ground) -> Result<Change, Stop> {
         let Ground {
             stored,
@@ -95,7 +95,7 @@ fn parent_of(
 ) -> Result<Option<Revision>, Refusal> {
     match (stored, given) {
         (None, None) => Ok(None),
-        // All leaves are deletions: the document can only begin anew.
+        // All leaves are deletions: the document can only be created again.
         (Some(stored), None) if stored.head.deleted && !deleted => {
             Ok(Some(stored.head.revision.clone()))
         }

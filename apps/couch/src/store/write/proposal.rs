@@ -31,13 +31,13 @@ impl Draft {
 /// The state of an edit's validation. Local and design documents need none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Consent {
-    /// It is written whatever the design documents say.
+    /// The edit needs no validation.
     NotNeeded,
-    /// That of the design documents as of this sequence.
+    /// Given by the design documents as of this sequence.
     Given {
         /// [`Database::design_seq`](crate::store::Database::design_seq).
         design_seq: u64,
-        /// What they agreed to; none if there was nothing in them to ask.
+        /// The validated revisions; empty if no function had to run.
         basis: Option<Basis>,
     },
     /// It was not given yet.
@@ -57,18 +57,18 @@ pub struct Basis {
     before: Option<Revision>,
 }
 
-/// What an edit would make of a document.
+/// The document that an edit would create.
 #[derive(Clone, Debug)]
 pub struct Proposal {
     /// The document as it would be written.
     pub new: Document,
-    /// The document as it is.
+    /// The stored document.
     pub old: Option<Document>,
-    /// What both were made from.
+    /// The parent of both.
     pub basis: Basis,
 }
 
-/// How far an edit came.
+/// The progress of an edit.
 #[derive(Debug)]
 pub enum Progress {
     /// To its end.

@@ -7,7 +7,7 @@ use crate::store::state::Count;
 use crate::store::{Result, blobs, id, indexes};
 
 impl Writer<'_> {
-    /// Puts a document's row in order with its new tree, and gives it the next sequence. A new revision is in the tree.
+    /// Updates a document's row from its new tree, with the next sequence. The tree contains the new revision.
     pub(super) fn put(
         &mut self,
         id: &str,
@@ -51,7 +51,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Brings the winner's body into its row, and others out of it: the body for the row, none if it stays as it is.
+    /// Moves the bodies of other revisions out of the row. Returns the body for the row; `None` if it is unchanged.
     fn move_bodies(
         &self,
         id: &str,
@@ -161,7 +161,7 @@ impl Writer<'_> {
         Ok(removed)
     }
 
-    /// Lets go of the bodies that only the old tree has, the winner's aside.
+    /// Deletes the bodies that only the old tree has, except for the winner's.
     fn drop_bodies(&self, old: &Tree, new: &Tree) -> Result<()> {
         for node in old.nodes().iter().filter(|node| node.body != 0) {
             if new.get(&node.revision).is_none() {

@@ -7,7 +7,7 @@ use crate::store::encoder::Encoded;
 /// The bytes of an attachment, ready to be written.
 #[derive(Debug)]
 pub enum ReadyContent {
-    /// Those of the revision before.
+    /// The attachments of the parent.
     Stub { revpos: Option<u64> },
     /// To be stored along.
     Encoded {

@@ -14,9 +14,9 @@ pub struct New {
     pub records: Vec<Record>,
 }
 
-/// What an edit finds.
+/// The state of the document before an edit.
 pub struct Ground {
-    /// The document as it is.
+    /// The stored document.
     pub stored: Option<Stored>,
     /// The revision a new edit follows from.
     pub parent: Option<Revision>,
@@ -26,7 +26,7 @@ pub struct Ground {
     pub is_known: bool,
 }
 
-/// What an edit makes of a document.
+/// The change of a document by an edit.
 pub struct Change {
     /// The way to the new revision.
     pub history: History,

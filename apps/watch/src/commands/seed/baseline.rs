@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-/// A key of its own, made by the program, and an index for each question.
+/// An explicit key made by the program, and one index per query.
 const SCHEMA: &str = "
 CREATE TABLE witches(id BLOB NOT NULL PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE watches(id BLOB NOT NULL PRIMARY KEY, title TEXT NOT NULL, year INTEGER);
@@ -94,7 +94,7 @@ impl Baseline {
         Ok(db)
     }
 
-    /// Writes the lists, each in a transaction of its own, from several threads. Gives how many films are on them.
+    /// Writes the lists, each in a separate transaction, from several threads. Returns the number of films on them.
     pub fn write(&self, draw: &Draw, users: usize, writers: usize) -> anyhow::Result<usize> {
         let (next, rows) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let failed = Mutex::new(None);

@@ -4,7 +4,7 @@ use inorder_key::SplitMix64;
 
 use crate::{Result, db::films::Facts};
 
-/// What lists are drawn from.
+/// The source of random lists.
 pub struct Draw {
     films: Vec<i64>,
     list_films: usize,

@@ -1,4 +1,4 @@
-//! A film on a list, and what is said about it there.
+//! An entry: a film on a list with its state.
 
 use crate::{
     Error, Result,
@@ -9,19 +9,19 @@ use crate::{
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension, Row};
 
-/// Priorities, the last the most wanted.
+/// The priorities, highest last.
 pub const PRIORITIES: std::ops::RangeInclusive<i64> = 1..=5;
 
-/// Ratings, the last the best.
+/// The ratings, best last.
 pub const RATINGS: std::ops::RangeInclusive<i64> = 1..=10;
 
-/// The priority of a film that was put on a list without one.
+/// The priority of a film added without one.
 pub const PRIORITY: i64 = 3;
 
-/// Characters of a note.
+/// The maximum length of a note in characters.
 pub const NOTE_CHARACTERS_MAX: usize = 2000;
 
-/// Films on one list.
+/// The maximum number of films on one list.
 pub const ENTRIES_MAX: usize = 20_000;
 
 /// The state of an entry. As JSON, every field is optional and unknown fields are refused.
@@ -30,15 +30,15 @@ pub const ENTRIES_MAX: usize = 20_000;
 pub struct State {
     /// One of [`PRIORITIES`].
     pub priority: i64,
-    /// Whether friends see it.
+    /// Whether friends can see the entry.
     pub public: bool,
-    /// Whether it was watched.
+    /// Whether the film was watched.
     pub watched: bool,
-    /// The day on which it was watched, if that is known.
+    /// The day on which the film was watched, if known.
     pub watched_on: Option<String>,
     /// One of [`RATINGS`].
     pub rating: Option<i64>,
-    /// Never seen by others.
+    /// A private note.
     pub note: Option<String>,
 }
 
@@ -60,10 +60,10 @@ impl State {
     const COLUMNS: &str =
         "entry.priority, entry.public, entry.watched, entry.watched_on, entry.rating, entry.note";
 
-    /// How many [`State::COLUMNS`] there are.
+    /// The number of columns in [`State::COLUMNS`].
     const COLUMN_COUNT: usize = 6;
 
-    /// The state of a row that has [`State::COLUMNS`] from this one on.
+    /// Reads the state from a row whose [`State::COLUMNS`] begin at this column.
     fn of(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
         Ok(State {
             priority: row.get(first)?,
@@ -75,10 +75,10 @@ impl State {
         })
     }
 
-    /// The state, tidied: without an empty note, and with a day and a rating only if it was watched.
+    /// Validates and normalises the state: removes an empty note, and the day and rating of an unwatched film.
     ///
     /// # Errors
-    /// [`Error::Invalid`], saying what may be.
+    /// [`Error::Invalid`], with the allowed values.
     pub fn checked(mut self) -> Result<Self> {
         if !PRIORITIES.contains(&self.priority) {
             return Err(Error::invalid("A priority is between 1 and 5."));
@@ -119,7 +119,7 @@ pub struct Entry {
     pub film: Film,
     /// Its state.
     pub state: State,
-    /// When it was put on the list, in milliseconds since 1970.
+    /// The time at which it was added to the list, in milliseconds since 1970.
     pub added_ms: u64,
 }
 
@@ -139,10 +139,10 @@ impl Entry {
     }
 }
 
-/// Returns the state of a film on a user's list, if it is there.
+/// Returns the state of a film on a user's list, or `None`.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn state(db: &Connection, user: i64, film: i64) -> Result<Option<State>> {
     let sql = format!(
         "SELECT {} FROM entry WHERE user = ?1 AND film = ?2",
@@ -153,10 +153,10 @@ pub fn state(db: &Connection, user: i64, film: i64) -> Result<Option<State>> {
     Ok(state.optional()?)
 }
 
-/// Puts a film on a list, or changes what is said about it there. Gives the change, for undoing it.
+/// Adds a film to a list, or changes its state. Returns the change, for undo.
 ///
 /// # Errors
-/// [`Error::Invalid`] as [`State::checked`], and for one film too many.
+/// [`Error::Invalid`] as for [`State::checked`], and for a full list.
 pub fn put(db: &Connection, user: i64, film: i64, state: State) -> Result<Ulid> {
     let mut added_ms = 0;
     if self::state(db, user, film)?.is_none() {
@@ -168,14 +168,14 @@ pub fn put(db: &Connection, user: i64, film: i64, state: State) -> Result<Ulid> 
     Ok(change.id)
 }
 
-/// How far a clock may be set back without the order of a list showing it. Were it more, a clock that once was years ahead
-/// would date everything after.
+/// The largest backward step of the clock that is hidden from the order of a list, in milliseconds. With a larger
+/// limit, a clock that was once years ahead would date all later entries.
 const SET_BACK_MS_MAX: i64 = 48 * 60 * 60 * 1000;
 
-/// The time for films that are added now: that of the clock, or if it was set back, after the last film that was added.
+/// The time for films that are added now: the clock's, or if the clock was set back, just after the last added film.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn next_ms(db: &Connection, user: i64) -> Result<i64> {
     let now = now_ms();
     let sql = "SELECT max(added_ms) FROM entry WHERE user = ?1 AND added_ms <= ?2";
@@ -184,11 +184,10 @@ pub fn next_ms(db: &Connection, user: i64) -> Result<i64> {
     Ok(last.map_or(now, |last| now.max(last + 1)))
 }
 
-/// Like [`put`], as part of a change of many films for which there is [room](check_room), all added at
-/// [the same time](next_ms).
+/// Like [`put`], within a change of many films that passed [`check_room`]. All films have [the same time](next_ms).
 ///
 /// # Errors
-/// As [`put`].
+/// Those of [`put`].
 pub fn put_in(
     db: &Connection,
     change: Change,
@@ -218,10 +217,10 @@ pub fn put_in(
     Ok(())
 }
 
-/// Whether so many more films may be put on a list.
+/// Checks that a list has room for this number of further films.
 ///
 /// # Errors
-/// [`Error::Invalid`], saying how many a list holds.
+/// [`Error::Invalid`], with the maximum.
 pub fn check_room(db: &Connection, user: i64, more: usize) -> Result<()> {
     let sql = "SELECT count(*) FROM entry WHERE user = ?1";
     let count: i64 = db
@@ -235,10 +234,10 @@ pub fn check_room(db: &Connection, user: i64, more: usize) -> Result<()> {
     }
 }
 
-/// Puts films on a list that has none of them, with these priorities. Nothing can be undone: this is for filling an account.
+/// Adds films with these priorities to a list that has none of them, without undo. Used to fill an account.
 ///
 /// # Errors
-/// What SQLite says, for instance that a film is on the list.
+/// SQLite's error, for instance if a film is already on the list.
 pub fn fill(db: &Connection, user: i64, films: &[(i64, i64)]) -> Result<()> {
     let sql = "INSERT INTO entry(user, film, priority, added_ms) VALUES (?1, ?2, ?3, ?4)";
     let mut statement = db.prepare_cached(sql)?;
@@ -249,10 +248,10 @@ pub fn fill(db: &Connection, user: i64, films: &[(i64, i64)]) -> Result<()> {
     Ok(())
 }
 
-/// Takes a film off a list. Gives the change, for undoing it.
+/// Removes a film from a list. Returns the change, for undo.
 ///
 /// # Errors
-/// [`Error::NotFound`] when it isn't on it.
+/// [`Error::NotFound`] if the film is not on the list.
 pub fn remove(db: &Connection, user: i64, film: i64) -> Result<Ulid> {
     let change = Change::begin(db, user)?;
     change.remember(db, user, film)?;
@@ -263,10 +262,10 @@ pub fn remove(db: &Connection, user: i64, film: i64) -> Result<Ulid> {
     }
 }
 
-/// Everything on a list, in the order in which it was added.
+/// Returns all entries of a list, in the order in which they were added.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn all(db: &Connection, user: i64) -> Result<Vec<Entry>> {
     let sql = format!(
         "SELECT {} FROM entry JOIN film ON film.number = entry.film

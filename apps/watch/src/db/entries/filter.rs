@@ -1,4 +1,4 @@
-//! A page of a list.
+//! Reads one page of a list.
 
 use super::{
     entry::Entry,
@@ -9,26 +9,26 @@ use rusqlite::{Connection, types::Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Films on a page of a list.
+/// Films per page.
 pub const PAGE_ENTRIES: i64 = 25;
 
-/// In which order a list is shown.
+/// The order of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sort {
-    /// The most wanted first, then as they were moved; watched films by day, the last first.
+    /// By priority, highest first, then by position. Watched films by day, latest first.
     #[default]
     Priority,
-    /// The last added first.
+    /// Latest added first.
     Added,
     /// By title.
     Title,
-    /// The newest first.
+    /// Newest first.
     Year,
 }
 
 impl Sort {
-    /// Each, with what people call it.
+    /// All orders with their display names.
     pub const ALL: [(Sort, &str, &str); 4] = [
         (Sort::Priority, "priority", "My order"),
         (Sort::Added, "added", "Last added"),
@@ -36,7 +36,7 @@ impl Sort {
         (Sort::Year, "year", "Year"),
     ];
 
-    /// What to order by, and whether that needs the film; nothing to order by where it is quicker to do it here.
+    /// The expression to order by, and whether it needs the film. `None` where sorting in Rust is faster.
     fn order(self, watched: bool) -> Option<(&'static str, bool)> {
         match (self, watched) {
             (Sort::Priority, false) => None,
@@ -48,40 +48,40 @@ impl Sort {
     }
 }
 
-/// Which films of a list are shown.
+/// The filter of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Watched films, or those that are to be watched.
+    /// Watched or unwatched films.
     pub watched: bool,
-    /// Of this genre.
+    /// The genre.
     pub genre: Option<String>,
-    /// Of the ten years from this one on.
+    /// The first year of a decade.
     pub decade: Option<i64>,
-    /// Of this priority.
+    /// The priority.
     pub priority: Option<i64>,
-    /// In which order.
+    /// The order.
     pub sort: Sort,
-    /// Which page, from 0.
+    /// The page number, from 0.
     pub page: i64,
-    /// Only what friends may see. A list that isn't one's own is never read without it.
+    /// Whether private entries are excluded. Always set for the list of another user.
     pub public_only: bool,
 }
 
 /// A page of a list.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The films on it.
+    /// The films of the page.
     pub entries: Vec<Entry>,
-    /// How many there are on all pages.
+    /// The number of films on all pages.
     pub total: i64,
-    /// How many films of the whole list are to be watched, and how many were.
+    /// The numbers of unwatched and watched films of the whole list.
     pub counts: (i64, i64),
 }
 
-/// A page of a user's list.
+/// Reads a page of a user's list.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn page(db: &Connection, user: i64, filter: &Filter) -> Result<Page> {
     let films = films(db, user, filter)?;
     let first = usize::try_from(filter.page.saturating_mul(PAGE_ENTRIES)).unwrap_or(usize::MAX);
@@ -102,7 +102,7 @@ pub fn page(db: &Connection, user: i64, filter: &Filter) -> Result<Page> {
     })
 }
 
-/// The numbers of the films on all pages, in order. Only what tells one from another is read and sorted.
+/// Returns the numbers of the films on all pages, in order. Reads and sorts only the columns that decide the order.
 fn films(db: &Connection, user: i64, filter: &Filter) -> Result<Vec<i64>> {
     let order = filter.sort.order(filter.watched);
     let (conditions, bound, filter_needs_film) = conditions(user, filter);
@@ -121,7 +121,7 @@ fn films(db: &Connection, user: i64, filter: &Filter) -> Result<Vec<i64>> {
     Ok(films.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The conditions, what is bound in them, and whether they need the film.
+/// The conditions, their bound values, and whether they need the film.
 fn conditions(user: i64, filter: &Filter) -> (String, Vec<Value>, bool) {
     let mut conditions = "entry.user = ? AND entry.watched = ?".to_owned();
     let mut bound = vec![Value::from(user), Value::from(filter.watched)];
@@ -151,10 +151,10 @@ fn conditions(user: i64, filter: &Filter) -> (String, Vec<Value>, bool) {
     (conditions, bound, needs_film)
 }
 
-/// How many films of a list are to be watched, and how many were.
+/// Returns the numbers of unwatched and watched films of a list.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn counts(db: &Connection, user: i64, public_only: bool) -> Result<(i64, i64)> {
     let sql = "SELECT count(*) FILTER (WHERE NOT watched), count(*) FILTER (WHERE watched)
                FROM entry WHERE user = ?1 AND public >= ?2";

@@ -1,18 +1,18 @@
-//! The order of the films to watch: by priority, then by place.
+//! The order of the unwatched films: by priority, then by position.
 
 use super::entry::PRIORITIES;
 use crate::{Error, Result, db::undo::Change};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension};
 
-/// What the films to watch are read from to be ordered: their numbers, and where each stands. The most wanted come first,
-/// then it goes by place; a film that was never moved is at the time at which it was added. The priority weighs more than any
-/// place: times in milliseconds stay below 10^13 until 2286, and the sum is exact below 2^53.
+/// The query columns that decide the order of unwatched films: their numbers and ranks. The highest priority comes
+/// first, then the position. The position of a film that was never moved is the time at which it was added. The
+/// priority outweighs any position: times in milliseconds are below 10^13 until 2286, and the sum is exact below 2^53.
 pub(super) const RANK: &str =
     "entry.film, coalesce(entry.place, entry.added_ms) - entry.priority * 10000000000000.0";
 
-/// The films that a query for [`RANK`] gives, in order. Hundreds are sorted here in less time than SQLite takes to make its own
-/// records of them.
+/// Runs a query for [`RANK`] and sorts the films. Sorting hundreds here takes less time than SQLite takes to build the
+/// sorter's records.
 pub(super) fn in_order(
     db: &Connection,
     sql: &str,
@@ -25,20 +25,21 @@ pub(super) fn in_order(
     Ok(ranks.into_iter().map(|(_, film)| film).collect())
 }
 
-/// Where to.
+/// The direction of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// Before the film before it.
+    /// Towards the start of the list.
     Up,
-    /// After the film after it.
+    /// Towards the end of the list.
     Down,
 }
 
-/// Moves a film by one place; past the end of its priority it gets the next. Gives the change, for undoing it.
+/// Moves a film by one position. Beyond the end of its priority it gets the next priority. Returns the change, for
+/// undo.
 ///
 /// # Errors
-/// [`Error::NotFound`] when it isn't among the films to watch.
+/// [`Error::NotFound`] if it is not among the unwatched films.
 pub fn shift(db: &Connection, user: i64, film: i64, direction: Direction) -> Result<Ulid> {
     let sql = "SELECT priority FROM entry WHERE user = ?1 AND film = ?2 AND NOT watched";
     let priority: Option<i64> = db
@@ -73,13 +74,13 @@ pub fn shift(db: &Connection, user: i64, film: i64, direction: Direction) -> Res
     Ok(change.id)
 }
 
-/// The films to watch of this priority, in order.
+/// Returns the unwatched films of this priority, in order.
 fn films_of(db: &Connection, user: i64, priority: i64) -> Result<Vec<i64>> {
     let sql = format!("SELECT {RANK} FROM entry WHERE user = ?1 AND priority = ?2 AND NOT watched");
     in_order(db, &sql, (user, priority))
 }
 
-/// Gives these films this order; only what has another place than before is written.
+/// Sets the order of these films. Writes only changed positions.
 fn place_all(
     db: &Connection,
     change: Change,
@@ -91,7 +92,7 @@ fn place_all(
     let mut is_placed = db.prepare_cached(sql)?;
     let sql = "UPDATE entry SET priority = ?3, place = ?4 WHERE user = ?1 AND film = ?2";
     let mut update = db.prepare_cached(sql)?;
-    // Places begin at 1, far below the time of any film that is added later and so comes last.
+    // Positions begin at 1, far below the time of any film that is added later, which therefore comes last.
     for (film, place) in films.iter().zip(1i32..) {
         let bound = (user, film, priority, f64::from(place));
         if !is_placed.query_row(bound, |row| row.get(0))? {

@@ -1,4 +1,4 @@
-//! What several pages have in common.
+//! Functions shared by several pages.
 
 use crate::{
     Error,
@@ -12,7 +12,7 @@ use axum::{
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// What a page's handler gives.
+/// The result of a page's handler.
 pub type Answer<T = Response> = Result<T, PageError>;
 
 /// The route of a form on a page. Whoever loads its address anew, which stays in the browser when the form was refused, comes
@@ -21,7 +21,7 @@ pub fn form_of(page: &'static str, method: MethodRouter<App>) -> MethodRouter<Ap
     method.get(move || async move { Redirect::to(page) })
 }
 
-/// What was done before a page is shown again, in its address.
+/// The completed action in the address of the next page.
 #[derive(Deserialize, Default)]
 pub struct Done {
     #[serde(default)]

@@ -48,7 +48,7 @@ struct Search {
     done: String,
 }
 
-/// What is said about a film, if it is on the list, and the film.
+/// A film with its state, if it is on the list.
 type Hit = (Option<entries::State>, Film);
 
 async fn show(Member { me, secret }: Member, Query(search): Query<Search>) -> Answer<Markup> {
@@ -103,7 +103,7 @@ async fn show(Member { me, secret }: Member, Query(search): Query<Search>) -> An
         .show(body))
 }
 
-/// Says what was found.
+/// The heading of the search results.
 fn words(search: &Search, count: usize, is_guess: bool) -> Markup {
     let is_empty = search.q.trim().is_empty();
     html! {

@@ -69,12 +69,12 @@ fn page(Member { me, secret }: &Member, done: Option<Markup>, problem: Option<&s
         .show(body)
 }
 
-/// What was sent.
+/// The submitted form.
 struct Sent {
     text: Bytes,
-    /// What the file's name says.
+    /// The content according to the file's name.
     named: lists::Kind,
-    /// What the sender says.
+    /// The content according to the sender.
     chosen: Option<lists::Kind>,
     add_missing: bool,
 }

@@ -42,7 +42,7 @@ pub fn router() -> Router<App> {
         .route("/undo/{change}", form_of("/", post(undo)))
 }
 
-/// What is shown around a page of a list, of one's own or a friend's.
+/// The frame of a page of a list, the user's own or a friend's.
 pub struct Shown<'a> {
     pub view: &'a View,
     pub path: &'a str,
@@ -122,7 +122,7 @@ impl Shown<'_> {
         }
     }
 
-    /// What is said when there is nothing to show.
+    /// The message for an empty list.
     pub fn nothing(&self, otherwise: Markup) -> Markup {
         html! {
             @if self.view.is_filtered() {
@@ -232,7 +232,7 @@ pub fn marks(state: &State) -> Markup {
     }
 }
 
-/// Says what was done, and offers to undo it.
+/// The notice about the last change, with an undo button.
 pub fn notice(
     done: &str,
     last: Option<&(Ulid, Option<String>)>,
@@ -271,7 +271,7 @@ pub fn notice(
     }
 }
 
-/// Goes back to where the form was, saying what was done.
+/// Redirects to the page of the form, with a notice about the change.
 fn go_back(back: &str, done: &str) -> Response {
     let back = local(back);
     let (path, query) = back.split_once('?').unwrap_or((back, ""));
@@ -303,7 +303,7 @@ where
 
 async fn add(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm>>) -> Answer {
     change(member, film, form, |db, user, film, form| {
-        // What is on the list already, perhaps watched, isn't overwritten by adding it once more.
+        // Adding an existing film again does not overwrite its entry, which may be watched.
         match entries::state(db, user, film)? {
             Some(_) => Ok("present"),
             None => entries::put(db, user, film, form.state()).map(|_| "added"),

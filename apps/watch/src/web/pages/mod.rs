@@ -24,7 +24,7 @@ use axum::{Router, extract::State, response::IntoResponse, routing::get};
 use common::Answer;
 use maud::{Markup, html};
 
-/// All pages, but for the one that takes long requests.
+/// All pages except for the one that accepts large requests.
 pub fn router() -> Router<App> {
     Router::new()
         .merge(account::router())
@@ -50,7 +50,7 @@ pub fn router() -> Router<App> {
         .fallback(|| async { PageError(Error::NotFound("page")).into_response() })
 }
 
-/// What the worker shows without a connection.
+/// The offline page of the service worker.
 async fn offline() -> Markup {
     let body = html! {
         section.narrow {
@@ -62,7 +62,7 @@ async fn offline() -> Markup {
     layout::Page::new("No connection").show(body)
 }
 
-/// Says that the server answers, and can read its file.
+/// The health check: the server answers and can read its file.
 async fn health(State(app): State<App>) -> Answer<&'static str> {
     app.db().read(crate::db::films::newest)?;
     Ok("ok\n")

@@ -110,7 +110,7 @@ async fn try_set_up(app: &App, address: IpAddr, device: Device, form: &Setup) ->
     let (name, sign_up, entry) = (form.name.clone(), form.sign_up, Entry::new(device));
     app.db()
         .write(move |db| {
-            // Of two who send the code at once, one is the first.
+            // Only one of two simultaneous requests with the code succeeds.
             if !users::are_none(db)? {
                 return Err(Error::invalid("This server has an owner already."));
             }

@@ -24,7 +24,7 @@ pub struct StateForm {
 }
 
 impl StateForm {
-    /// What it says.
+    /// Parses the form.
     pub fn state(self) -> State {
         State {
             priority: self.priority.unwrap_or(PRIORITY),

@@ -1,4 +1,4 @@
-//! What friends could watch together.
+//! Picks a film that several friends want to watch.
 
 use super::common::Answer;
 use crate::{

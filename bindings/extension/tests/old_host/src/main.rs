@@ -1,4 +1,4 @@
-//! Loads an extension into an old SQLite, says how that went, and goes on.
+//! Loads an extension into an old SQLite, reports the result, and continues.
 
 use rusqlite::{Connection, NO_PARAMS};
 

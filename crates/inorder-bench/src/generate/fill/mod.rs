@@ -1,4 +1,4 @@
-//! What fills a column: numbers, text and blobs made up from a seed, or rows of another column.
+//! Generates the values of a column: numbers, text and blobs from a seed, or rows of another column.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use inorder_key::SplitMix64;
 use super::words::{Names, Titles};
 use crate::Error;
 
-/// How a column is filled. Bounds are included, unless said otherwise.
+/// The content of a column. Bounds are inclusive, unless stated otherwise.
 #[derive(Clone, Debug)]
 pub enum Fill {
     /// `start`, `start + step`, `start + 2 * step`, … wrapping at 64 bits.
@@ -61,7 +61,7 @@ pub enum Fill {
         /// In each so many consecutive rows, counted from the first, no row of `from` comes twice.
         distinct_within: Option<usize>,
     },
-    /// Each row of a column so many times in a row, over and over.
+    /// Each row of a column, repeated a number of times, cyclically.
     Each {
         /// The column repeated.
         from: Arc<Column>,
@@ -86,7 +86,7 @@ pub const POOL_BYTES: usize = 4 << 20;
 /// The longest text or blob: SQLite's default limit.
 const LENGTH_MAX_BYTES: usize = 1_000_000_000;
 
-/// Fills a column batch by batch: each call goes on where the one before it ended.
+/// Fills a column batch by batch: each call continues where the previous one ended.
 ///
 /// The same fill and seed give the same rows, however they are split into calls. Columns of one table
 /// want different seeds, or their random values go together.

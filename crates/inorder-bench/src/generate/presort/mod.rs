@@ -35,14 +35,9 @@ impl Presort {
             Presort::Key => "key",
         }
     }
-
-    /// The value with this name, if there is one.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|how| how.name() == name)
-    }
 }
 
-/// Puts the rows of `batch` in the order of their key, whose columns are `key_columns`.
+/// Sorts the rows of `batch` by the columns `key_columns`.
 ///
 /// The order is SQLite's: NULL, then numbers by value (NaN counts as NULL), then text and then blobs
 /// byte by byte (collation BINARY). Nothing happens without a key column (the engine counts) or where
@@ -51,7 +46,7 @@ impl Presort {
 /// Source: <https://www.sqlite.org/datatype3.html>, sections 4.1 and 7.
 ///
 /// # Panics
-/// Where a key column is not in the batch, columns differ in length, or there are more than 2^32 rows.
+/// If a key column is not in the batch, columns differ in length, or there are more than 2^32 rows.
 pub fn presort(batch: &mut Batch, key_columns: &[usize], how: Presort) {
     let columns: Vec<&Column> = key_columns.iter().map(|&c| &batch.columns[c]).collect();
     let order = match (how, columns.first()) {

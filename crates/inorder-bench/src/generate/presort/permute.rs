@@ -2,7 +2,7 @@
 
 use inorder_engine::{Column, Value};
 
-/// Puts the rows of `column` in this order, which names each row once.
+/// Permutes the rows of `column` by this order, which contains each row once.
 pub(super) fn permute(column: &mut Column, order: &[u32]) {
     *column = match column {
         // Moved rather than cloned: a clone touches the counter of each shared value.

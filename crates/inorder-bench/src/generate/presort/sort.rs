@@ -62,7 +62,7 @@ fn rows_of(entries: &[Entry]) -> Option<Vec<u32>> {
 enum Part {
     /// 8 bytes from this offset on, or the whole number.
     Bytes(usize),
-    /// What the bytes leave open: the length of a span, the rest of a value of any kind.
+    /// The part beyond the bytes: the length of a span, the rest of a value of any kind.
     Rest,
 }
 
@@ -92,7 +92,7 @@ impl Sorter<'_> {
         });
     }
 
-    /// What decides between rows that are equal up to and including `step`.
+    /// Returns the step that decides between rows that are equal up to and including `step`.
     fn next(&self, step: Step) -> Option<Step> {
         let column = step.column;
         let part = match (self.columns[column], step.part) {

@@ -295,11 +295,3 @@ fn kinds_sort_as_sqlite_sorts_them() {
     ]);
     assert_eq!(order_of(&[column], Presort::Key), [5, 6, 2, 4, 3, 1, 0]);
 }
-
-#[test]
-fn names_lead_back_to_their_values() {
-    for &how in Presort::ALL {
-        assert_eq!(Presort::from_name(how.name()), Some(how));
-    }
-    assert_eq!(Presort::from_name("Key"), None);
-}

@@ -24,7 +24,7 @@ pub fn text(pieces: &[Piece]) -> String {
 /// `is_noisy` says that the noise gate withholds times.
 ///
 /// # Errors
-/// When the template cannot be read.
+/// If the template cannot be read.
 pub fn fill(run: &Run, experiment: &Experiment, is_noisy: bool) -> Result<Vec<Piece>, String> {
     let template = experiment.answer.trim();
     if template.is_empty() {

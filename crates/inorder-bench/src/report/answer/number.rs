@@ -13,7 +13,7 @@ use crate::{
 /// The number that a placeholder stands for, or `n/a`.
 ///
 /// # Errors
-/// When there is no such metric.
+/// If there is no such metric.
 pub fn fill(
     placeholder: &Placeholder,
     run: &Run,

@@ -146,7 +146,7 @@ fn phrases(other: &Against, rank: usize, spoken: &[Spoken], is_noisy: bool) -> V
     out
 }
 
-/// What there is to say where nothing can be compared: the baseline's own values.
+/// The answer if nothing can be compared: the baseline's values.
 fn alone(run: &Run, experiment: &Experiment, baseline: &str, is_noisy: bool) -> Vec<Piece> {
     let mut out = Vec::new();
     for (id, ..) in SPOKEN {

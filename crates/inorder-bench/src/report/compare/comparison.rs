@@ -13,7 +13,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// What two runs have in common, and how the second differs from the first.
+/// The common cells of two runs, and the differences of the second from the first.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// Why the runs may not be comparable.
@@ -63,7 +63,7 @@ pub struct Compared {
     pub p: f64,
 }
 
-/// What a ratio between two runs means.
+/// The interpretation of a ratio between two runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// No change beyond the noise.
@@ -258,7 +258,7 @@ fn direction(ratio: &Ratio, floors: impl Iterator<Item = Ratio>, is_time: bool) 
     }
 }
 
-/// What differs between the runs besides what was to be compared.
+/// Returns the differences between the runs, apart from the compared factor.
 fn warnings(a: &Run, b: &Run) -> Vec<String> {
     let mut out = Vec::new();
     let mut differ = |what: &str, a: String, b: String| {
@@ -306,7 +306,7 @@ fn options(meta: &Meta) -> Vec<&[String]> {
         .collect()
 }
 
-/// What the machine is; what it measured (latencies) is another number every time.
+/// Returns the properties of the machine, without measured latencies.
 fn host(meta: &Meta) -> BTreeMap<&str, &str> {
     meta.host
         .iter()

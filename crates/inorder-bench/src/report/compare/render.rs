@@ -22,7 +22,7 @@ const FORMAT_VERSION: u32 = 1;
 /// Writes a comparison down.
 ///
 /// # Errors
-/// When the format is none of `term`, `md` and `json`, or the JSON cannot be written.
+/// If the format is none of `term`, `md` and `json`, or the JSON cannot be written.
 pub fn render(comparison: &Comparison, format: Format, options: &Options) -> Result<String, Error> {
     match format {
         Format::Term => Ok(term(comparison, options)),
@@ -66,7 +66,7 @@ fn rows(experiment: &ComparedExperiment) -> Vec<(Change, Vec<String>)> {
     rows
 }
 
-/// Everything but the tables, a paragraph each.
+/// The text besides the tables, in paragraphs.
 fn notes(comparison: &Comparison) -> Vec<String> {
     let changes = comparison
         .experiments

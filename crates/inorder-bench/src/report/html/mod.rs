@@ -21,7 +21,7 @@ const SCRIPT: &str = include_str!("page.js");
 /// Writes a report down.
 ///
 /// # Errors
-/// When the template does not fit what it is given.
+/// If the template does not fit what it is given.
 pub fn render(report: &Report) -> Result<String, Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
@@ -46,7 +46,7 @@ fn code(text: &str) -> minijinja::Value {
     minijinja::Value::from_safe_string(out)
 }
 
-/// What the template places.
+/// The variables of the template.
 #[derive(Serialize)]
 struct Page<'a> {
     style: &'static str,
@@ -60,7 +60,7 @@ struct Page<'a> {
     experiments: Vec<Experiment<'a>>,
 }
 
-/// How many claims have a verdict.
+/// The number of claims with a verdict.
 #[derive(Serialize)]
 struct Tally {
     count: usize,
@@ -89,7 +89,7 @@ struct ClaimEntry<'a> {
     class: &'static str,
     seen: &'a str,
     reason: &'a str,
-    /// What was seen on other engines.
+    /// The observations on other engines.
     elsewhere: Vec<String>,
     /// The drawing of the ratio it rests on.
     drawing: Option<String>,
@@ -155,7 +155,7 @@ struct SummaryRow<'a> {
 struct ReadingEntry<'a> {
     text: &'a str,
     ratio: Option<String>,
-    /// Of the largest value in the column, in percent: the length of the bar behind the number.
+    /// The percentage of the column's largest value: the length of the bar.
     length: Option<u32>,
 }
 

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::results::{Cell, Trial};
 
-/// Where the rows went, by server.
+/// The distribution of rows over servers.
 pub(super) fn shards(source: &Source) -> Vec<Plot> {
     by_part(source, "shard_rows", &[], 1.0, |data| Plot {
         id: "shards".into(),

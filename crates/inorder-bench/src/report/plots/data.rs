@@ -5,17 +5,17 @@
 pub struct Plot {
     /// Unique in its experiment; letters, digits and hyphens.
     pub id: String,
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// How to read it.
+    /// The caption.
     pub note: String,
     /// It shows times, and the noise gate withholds times.
     pub is_withheld: bool,
-    /// What it draws.
+    /// The content.
     pub data: Data,
 }
 
-/// What a plot draws.
+/// The content of a plot.
 #[derive(Clone, Debug)]
 pub enum Data {
     /// Values against numbers.
@@ -31,13 +31,13 @@ pub enum Data {
 /// An axis.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// What it measures.
+    /// The measured quantity.
     pub title: String,
-    /// The unit of its values, one that [`crate::format::quantity`] knows.
+    /// The unit of the values, known to [`crate::format::quantity`].
     pub unit: &'static str,
     /// Logarithmic: its values span more than `LOG_FROM`.
     pub is_log: bool,
-    /// Where its ticks stand, where they are not at round numbers.
+    /// The positions of the ticks, if not at round numbers.
     pub ticks: Option<Vec<f64>>,
 }
 
@@ -57,7 +57,7 @@ pub struct Lines {
 /// One panel of lines.
 #[derive(Clone, Debug)]
 pub struct Panel {
-    /// What its lines have in common; empty for an only panel.
+    /// The common properties of the lines; empty for a single panel.
     pub title: String,
     /// Its lines.
     pub series: Vec<Series>,
@@ -99,7 +99,7 @@ pub struct Bars {
 /// Bars that belong together.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// The cell in words.
+    /// The cell's name.
     pub label: String,
     /// Its bars.
     pub bars: Vec<Bar>,
@@ -108,7 +108,7 @@ pub struct Group {
 /// One bar.
 #[derive(Clone, Debug)]
 pub struct Bar {
-    /// What sets it apart in its group; may be empty.
+    /// The name within its group; may be empty.
     pub label: String,
     /// One value per segment.
     pub values: Vec<f64>,
@@ -121,13 +121,13 @@ pub struct Bar {
 pub struct Dots {
     /// Along the rows.
     pub value: Axis,
-    /// What the dots stand for.
+    /// The meaning of the dots.
     pub series: Vec<DotSeries>,
     /// The rows, one per cell.
     pub rows: Vec<DotRow>,
 }
 
-/// What a dot stands for.
+/// The meaning of a dot.
 #[derive(Clone, Debug)]
 pub struct DotSeries {
     /// Its name.
@@ -141,7 +141,7 @@ pub struct DotSeries {
 /// A row of dots.
 #[derive(Clone, Debug)]
 pub struct DotRow {
-    /// The cell in words.
+    /// The cell's name.
     pub label: String,
     /// One value per series; `None` where it was not observed.
     pub values: Vec<Option<f64>>,
@@ -150,7 +150,7 @@ pub struct DotRow {
 /// The leaf pages of a tree in key order.
 #[derive(Clone, Debug)]
 pub struct Strip {
-    /// Cell and tree in words.
+    /// The names of cell and tree.
     pub label: String,
     /// Fill of each leaf, 0 to 1.
     pub fills: Vec<f64>,
@@ -175,7 +175,7 @@ impl Axis {
         }
     }
 
-    /// An axis that starts at 0 whatever its values: lengths are compared along it.
+    /// An axis that starts at 0: lengths are compared along it.
     pub(super) fn linear(title: impl Into<String>, unit: &'static str) -> Self {
         Axis {
             title: title.into(),

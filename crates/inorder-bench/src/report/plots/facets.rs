@@ -5,7 +5,7 @@ use crate::{
     results::{Cell, Experiment},
 };
 
-/// Lines in one panel that can still be told apart.
+/// The maximum number of distinguishable lines per panel.
 const LINES_MAX: usize = 8;
 
 /// Cells sorted into panels and lines.
@@ -71,7 +71,7 @@ fn distinct(cells: &[&Cell], factors: &[&str]) -> usize {
     seen.len()
 }
 
-/// The levels of some factors in words.
+/// Formats the levels of some factors.
 fn words(cell: &Cell, factors: &[&str]) -> String {
     let levels = factors
         .iter()

@@ -43,7 +43,7 @@ pub(super) fn cpu_by_rows(source: &Source) -> Vec<Plot> {
     })
 }
 
-/// What sequential ids saved, beside the curves of the published rig.
+/// The bytes that sequential ids saved, with the curves of the published rig.
 pub(super) fn saved_by_rows(source: &Source) -> Vec<Plot> {
     if source.experiment.name != published::EXPERIMENT {
         return Vec::new();

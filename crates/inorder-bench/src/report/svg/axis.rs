@@ -8,9 +8,9 @@ pub struct Ruler {
     low: f64,
     high: f64,
     is_log: bool,
-    /// Where ticks stand, and what they say.
+    /// The positions and labels of the ticks.
     pub ticks: Vec<(f64, String)>,
-    /// What it measures and in which unit.
+    /// The measured quantity and its unit.
     pub title: String,
 }
 
@@ -83,7 +83,7 @@ impl Ruler {
         }
     }
 
-    /// Where a value stands between the ends, 0 to 1.
+    /// Returns the position of a value between the ends, 0 to 1.
     pub fn share(&self, value: f64) -> f64 {
         let (low, high, value) = match self.is_log {
             true => (self.low.ln(), self.high.ln(), value.max(self.low).ln()),
@@ -171,7 +171,7 @@ fn log_ticks(low: f64, high: f64, ticks_max: usize) -> (f64, f64, Vec<f64>) {
             .flat_map(|decade| factors.iter().map(move |f| f * 10_f64.powi(decade)))
             .collect()
     };
-    // The axis ends at fine steps whatever its ticks are: no decade is left empty.
+    // The axis ends at fine steps, independently of its ticks, so that no decade is empty.
     let fine = steps(FINE);
     let start = fine.iter().copied().filter(|t| *t <= low * (1.0 + 1e-9));
     let start = start.fold(f64::NAN, f64::max);

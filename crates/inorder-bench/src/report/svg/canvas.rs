@@ -20,7 +20,7 @@ impl Display for Number {
     }
 }
 
-/// Where a text hangs on its point.
+/// The anchor of a text.
 #[derive(Clone, Copy)]
 pub enum Anchor {
     Start,
@@ -83,12 +83,12 @@ impl Canvas {
         self.push(format_args!("</g>"));
     }
 
-    /// Puts another drawing over this one.
+    /// Draws another drawing over this one.
     pub fn append(&mut self, other: Canvas) {
         self.out.push_str(&other.out);
     }
 
-    /// What was drawn, to stand in another drawing.
+    /// Returns the drawing, for use in another one.
     pub fn into_text(self) -> String {
         self.out
     }
@@ -114,7 +114,7 @@ impl Canvas {
     }
 
     fn push(&mut self, text: fmt::Arguments<'_>) {
-        // A String takes whatever it is given.
+        // Writing to a String never fails.
         let _ = self.out.write_fmt(text);
     }
 

@@ -1,4 +1,4 @@
-//! What every drawing has in common.
+//! Common parts of all drawings.
 
 use super::canvas::{Canvas, LOOKS};
 

@@ -1,4 +1,4 @@
-//! Plots as one SVG file of its own, for a page that only shows images.
+//! Writes plots as one SVG file, for pages that only show images.
 
 use super::{
     canvas::{Anchor, Canvas, Escaped, LOOKS},

@@ -97,7 +97,7 @@ fn of(fill: f64) -> usize {
     ((fill * CLASSES as f64).floor().max(0.0) as usize).min(CLASSES - 1)
 }
 
-/// The fills of a class in words.
+/// Formats the fills of a class.
 fn percent_of(class: usize) -> String {
     let step = 100 / CLASSES;
     format!("{}\u{2013}{}%", class * step, (class + 1) * step)

@@ -28,7 +28,7 @@ use inorder_engine::Layer;
 /// A whole report.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// When, where, with what: name and value in reading order.
+    /// The properties of the run: names and values in reading order.
     pub facts: Vec<(&'static str, String)>,
     /// The run's own description.
     pub meta: Meta,
@@ -37,7 +37,7 @@ pub struct Report {
     /// The experiments of which a trial was run, in the order they were planned; all of them where no time budget left
     /// any out.
     pub experiments: Vec<ExperimentView>,
-    /// What a time budget left out.
+    /// The trials that a time budget excluded.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -54,7 +54,7 @@ pub struct ClaimRow {
     pub figure: &'static str,
     /// The experiment that answers it.
     pub experiment: &'static str,
-    /// What the run says.
+    /// The result of the run.
     pub judgement: Judgement,
     /// The judgements on the other engines of the run.
     pub elsewhere: Vec<(String, Judgement)>,
@@ -69,7 +69,7 @@ pub struct ExperimentView {
     pub title: String,
     /// The question.
     pub question: String,
-    /// What was expected before the first run; may be empty.
+    /// The expectation before the first run; may be empty.
     pub expect: String,
     /// The answer.
     pub answer: Vec<Piece>,
@@ -81,11 +81,11 @@ pub struct ExperimentView {
     pub fixed: Vec<(String, String)>,
     /// Cells against metrics.
     pub summary: Summary,
-    /// What is worth drawing.
+    /// The plots.
     pub plots: Vec<Plot>,
-    /// How far its times can be trusted.
+    /// The reliability of its times.
     pub noise: NoiseView,
-    /// How far the engines' counts of bytes are from the kernel's.
+    /// The difference between the engines' counts of bytes and the kernel's.
     pub layers: Vec<LayerCheck>,
     /// Its curves beside those of the published rig.
     pub replays: Vec<Replay>,
@@ -101,7 +101,7 @@ pub struct ExperimentView {
     pub toml: String,
 }
 
-/// How far an experiment's times can be trusted.
+/// The reliability of an experiment's times.
 #[derive(Clone, Debug)]
 pub struct NoiseView {
     /// Why its times are withheld; `None` where they are not.
@@ -124,9 +124,9 @@ pub struct FailedTrial {
 /// Something that several cells have in common.
 #[derive(Clone, Debug)]
 pub struct Shared<T> {
-    /// The cells in words; `all cells` where they are all.
+    /// The names of the cells, or `all cells`.
     pub cells: String,
-    /// What they share.
+    /// Their common note.
     pub what: T,
 }
 
@@ -137,7 +137,7 @@ impl Report {
     /// The report of a run.
     ///
     /// # Errors
-    /// When an experiment's answer has a placeholder that cannot be read.
+    /// If an experiment's answer has a placeholder that cannot be read.
     pub fn new(run: &Run, claims: &[Claim]) -> Result<Self, Error> {
         let left_out = left_out::of_run(run);
         Ok(Report {
@@ -196,7 +196,7 @@ impl ClaimRow {
         self.judgement.verdict != Verdict::NotRun || !self.elsewhere.is_empty()
     }
 
-    /// What was seen on other engines, a line each.
+    /// The observations on other engines, one per line.
     pub fn elsewhere_lines(&self) -> Vec<String> {
         let line = |(engine, judgement): &(String, Judgement)| {
             let reason = match judgement.reason.is_empty() {
@@ -209,7 +209,7 @@ impl ClaimRow {
         self.elsewhere.iter().map(line).collect()
     }
 
-    /// What was seen, on the post's engine and on others, a line each.
+    /// The observations on the post's engine and on others, one per line.
     pub fn seen_lines(&self) -> String {
         let own = Some(self.judgement.seen.clone()).filter(|seen| !seen.is_empty());
         let lines: Vec<String> = own.into_iter().chain(self.elsewhere_lines()).collect();
@@ -362,7 +362,7 @@ fn layer_note(found: &LayerCheck) -> String {
     )
 }
 
-/// What identifies a run.
+/// The identity of a run.
 fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let meta = &run.meta;
     let took = match meta.finished_unix_s {

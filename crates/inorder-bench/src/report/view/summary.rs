@@ -38,7 +38,7 @@ pub struct Column {
 pub struct Row {
     /// The cell's id.
     pub cell: u64,
-    /// Its varied levels in words.
+    /// Its varied levels.
     pub label: String,
     /// The others' ratios are taken against it.
     pub is_baseline: bool,
@@ -156,7 +156,7 @@ impl Column {
 }
 
 impl Row {
-    /// Trials in words: `5`, or `4 of 5` where some are missing.
+    /// Formats the number of trials: `5`, or `4 of 5` if some are missing.
     pub fn trials(&self) -> String {
         if self.done == self.planned {
             self.done.to_string()

@@ -12,7 +12,7 @@ use inorder_load::{
 /// Loads rows from files into a table, in key order.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  inorder load films.csv app.db                               into the table films, which is there
+  inorder load films.csv app.db                               into the existing table films
   inorder load films.jsonl.gz app.db --table films --create --key id=uuid7
   inorder load 'part-*.csv.zst' app.db --table events --memory 1G --spill /fast/disk
   inorder load old.db:users new.db --on-duplicate report --rejects twice.jsonl
@@ -76,7 +76,7 @@ pub struct Arguments {
     skip_unknown: bool,
     /// Text form of bytes for BLOB columns: uuid, ulid, hex, base64 or none; default: derived from the
     /// first rows
-    #[arg(long, value_name = "COLUMN=HOW", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMN=ENCODING", value_delimiter = ',')]
     decode: Vec<String>,
     /// Order in which rows are written: full (all sorted), batch (sorted within batches), prefix8 (within
     /// batches, by the first 8 bytes of the key) or input
@@ -127,7 +127,7 @@ impl Arguments {
         self.quiet
     }
 
-    /// The load that is asked for; what is wrong with it, in words.
+    /// Builds the job from the arguments, or returns the error message.
     pub fn job(&self) -> Result<Job, String> {
         let inputs = expand(&self.input).map_err(|error| error.to_string())?;
         let table = match &self.table {
@@ -135,7 +135,7 @@ impl Arguments {
             None => inputs
                 .first()
                 .and_then(table_of)
-                .ok_or("--table: say which table, stdin has no name that it could be named by")?,
+                .ok_or("--table: name the table; stdin has no file name")?,
         };
         Ok(Job {
             inputs,
@@ -220,7 +220,7 @@ impl Arguments {
         let one = |given: &String| {
             let (column, how) = given
                 .split_once('=')
-                .ok_or_else(|| format!("--decode: write {given} as COLUMN=HOW"))?;
+                .ok_or_else(|| format!("--decode: write {given} as COLUMN=ENCODING"))?;
             let ways = Decode::ALL.iter().map(|way| (way.name(), Some(*way)));
             let ways: Vec<(&str, Option<Decode>)> = ways.chain([("none", None)]).collect();
             Ok((column.to_owned(), one_of("--decode", how, &ways)?))
@@ -243,7 +243,7 @@ impl Arguments {
     }
 }
 
-/// The table that an input is for: its own, or its file's name up to the first dot.
+/// The table for an input: the given one, or the file name up to the first dot.
 fn table_of(input: &Location) -> Option<String> {
     if let Some(table) = &input.table {
         return Some(table.clone());

@@ -12,7 +12,7 @@ use crate::terminal;
 pub use arguments::Arguments;
 use inorder_load::Progress;
 
-/// What a load that was stopped ends with: 128 and the number of SIGINT.
+/// The exit code of an interrupted load: 128 and the number of SIGINT.
 const STOPPED: u8 = 130;
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {

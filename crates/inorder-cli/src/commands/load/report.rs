@@ -1,4 +1,4 @@
-//! The summary of a load in words.
+//! Formats the summary of a load.
 
 use std::fmt::Write as _;
 
@@ -57,7 +57,7 @@ fn rows_left_out(summary: &Summary) -> Vec<Line> {
     lines
 }
 
-/// How rows were written.
+/// Formats the writing method.
 fn way(summary: &Summary) -> Vec<Line> {
     let order = match summary.sorted_by.is_empty() {
         true => "as read".to_owned(),
@@ -92,11 +92,11 @@ fn costs(summary: &Summary) -> Vec<Line> {
     if let Some(written) = summary.bytes_written.filter(|_| !summary.is_dry) {
         let a_row = written as f64 / summary.rows_written.max(1) as f64;
         let bytes = HumanBytes(written);
-        lines.push(("written", format!("{bytes}, {a_row:.0} bytes a row")));
+        lines.push(("written", format!("{bytes}, {a_row:.0} bytes per row")));
         let naive = summary.bytes_naive.filter(|naive| *naive > written);
         let naive = naive.map(|naive| {
             let bytes = HumanBytes(naive);
-            format!("as they come, about {bytes} (METHODOLOGY.md has the model)")
+            format!("in input order, about {bytes} (a model, see METHODOLOGY.md)")
         });
         lines.extend(naive.map(|naive| ("", naive)));
     }

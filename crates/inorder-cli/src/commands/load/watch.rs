@@ -86,7 +86,7 @@ fn show(bar: &ProgressBar, progress: &Progress, elapsed: Duration) {
         }
         Phase::Finish => {
             bar.set_position(1000);
-            "making what is made after the rows, such as indexes".to_owned()
+            "building keys and indexes after the load".to_owned()
         }
     };
     bar.set_message(message);

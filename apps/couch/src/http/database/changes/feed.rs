@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// Where a feed is.
+/// The state of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// Nothing is sent.
@@ -30,7 +30,7 @@ enum Phase {
     Done,
 }
 
-/// What woke a feed that waited.
+/// The event that woke a waiting feed.
 enum Woken {
     Changed,
     Quiet,

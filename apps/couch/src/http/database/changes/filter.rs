@@ -1,4 +1,4 @@
-//! Which changes are told: those of documents that a selector or a function means.
+//! Filters of the changes feed: by selector, function or document ids.
 
 use crate::http::caller::Caller;
 use crate::http::functions::owner;
@@ -11,7 +11,7 @@ use crate::store::{Change, Database, Document, Error, Found, GetOptions};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// What looks at documents.
+/// A filter that reads documents.
 #[derive(Debug, Clone)]
 pub enum Filter {
     /// Nothing does: all pass.
@@ -177,7 +177,7 @@ fn map_source(design: &Value, name: &str) -> Option<String> {
     design["views"][name]["map"].as_str().map(str::to_owned)
 }
 
-/// What a filter function sees of the request.
+/// The request object for a filter function.
 fn request(
     caller: &Caller,
     db: &Database,

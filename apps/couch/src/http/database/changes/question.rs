@@ -1,4 +1,4 @@
-//! What is asked of `_changes`.
+//! The parameters of `_changes`.
 
 use crate::http::document::shown_options;
 use crate::http::feed::{Kind, Quiet};
@@ -16,7 +16,7 @@ pub struct Asked {
     pub question: Changes,
     /// At most so many changes in all.
     pub limit: Option<u64>,
-    /// What comes when there are none.
+    /// The behaviour when there are no changes.
     pub quiet: Quiet,
 }
 
