@@ -246,6 +246,38 @@ fn a_unique_key_implies_wider_ones() {
             "t(k INTEGER PRIMARY KEY, a TEXT COLLATE NOCASE NOT NULL UNIQUE, b)",
             "INDEX own ON t(a COLLATE BINARY, b)",
             Group::UniquePrefix,
+            &[],
+        ),
+        // The rows of a condition are listed by their index alone.
+        (
+            "t(k INTEGER PRIMARY KEY, a TEXT NOT NULL UNIQUE, b)",
+            "INDEX own ON t(a, b) WHERE b = 'pending'",
+            Group::UniquePrefix,
+            &[],
+        ),
+        (
+            "t(k INTEGER PRIMARY KEY, a, b)",
+            "INDEX own ON t(k) WHERE b = 'pending'",
+            Group::UniquePrefix,
+            &[],
+        ),
+        // The key finds rows by b, the index by a.
+        (
+            "t(k INTEGER PRIMARY KEY, a NOT NULL, b NOT NULL, c, UNIQUE(b, a))",
+            "INDEX own ON t(a, b, c)",
+            Group::UniquePrefix,
+            &[],
+        ),
+        (
+            "t(k INTEGER PRIMARY KEY, a NOT NULL, b NOT NULL, c, UNIQUE(a, b DESC))",
+            "INDEX own ON t(a, b, c)",
+            Group::UniquePrefix,
+            &[],
+        ),
+        (
+            "t(k INTEGER PRIMARY KEY, a NOT NULL, b NOT NULL, c, UNIQUE(a, b DESC))",
+            "INDEX own ON t(a DESC, b, c)",
+            Group::UniquePrefix,
             &["own"],
         ),
         (
@@ -279,8 +311,7 @@ fn a_unique_key_implies_wider_ones() {
             &[],
         ),
     ] {
-        let sql =
-            format!("CREATE TABLE {table}; CREATE {index}; INSERT INTO t(k, a) VALUES (1, 'x')");
+        let sql = format!("CREATE TABLE {table}; CREATE {index}");
         assert_eq!(safe(&sql, group), objects, "{sql}");
     }
 }
@@ -317,6 +348,16 @@ fn foreign_keys_keep_their_indexes() {
         dropped("FOREIGN KEY(id) REFERENCES p"),
         ["UNIQUE(id, a)", "pab"]
     );
+    // Of two parent keys one stays, though either could go without the other.
+    let twice = parent.replace("'y');", "'y'); CREATE UNIQUE INDEX pia ON p(id, a);");
+    let child = "CREATE TABLE c(x, y, FOREIGN KEY(x, y) REFERENCES p(id, a))";
+    let found = candidates(&format!("{twice} {child}"));
+    let gone: Vec<&str> = found
+        .iter()
+        .filter(|candidate| candidate.class == Class::Safe && candidate.table == "p")
+        .map(|candidate| &*candidate.object)
+        .collect();
+    assert_eq!(gone, ["pia", "pab"]);
     // A child's index may go if another one begins with its columns.
     let child = "CREATE TABLE c(id INTEGER PRIMARY KEY, a TEXT NOT NULL UNIQUE, b TEXT, FOREIGN KEY(a, b) REFERENCES p(a, b));
                  CREATE INDEX cab ON c(a, b);";
@@ -339,7 +380,18 @@ fn an_index_of_nulls_becomes_partial() {
     };
     let partial = |table: &str, index: &str| safe(&sql(table, index), Group::NullIndex);
     assert_eq!(partial("a, b", "INDEX i ON t(a)"), ["i"]);
-    assert_eq!(partial("a, b", "INDEX i ON t(a, b)"), ["i"]);
+    // Soft deletion: all rows have a NULL, and the index finds them in order.
+    assert_eq!(partial("a, b", "INDEX i ON t(a, b)"), [""; 0]);
+    assert_eq!(partial("a, b, c", "INDEX i ON t(a, c)"), ["i"]);
+    assert_eq!(partial("a, b", "INDEX i ON t(a, k)"), ["i"]);
+    let with_other = "INDEX j ON t(b, a); CREATE INDEX i ON t(a, b)";
+    assert_eq!(partial("a, b", with_other), ["i"]);
+    let descending = "INDEX j ON t(b DESC); CREATE INDEX i ON t(a, b)";
+    assert_eq!(partial("a, b", descending), ["i"]);
+    let other_collation = "INDEX j ON t(b COLLATE NOCASE); CREATE INDEX i ON t(a, b)";
+    assert_eq!(partial("a, b", other_collation), [""; 0]);
+    assert_eq!(partial("a, b", "UNIQUE INDEX i ON t(a)"), [""; 0]);
+    assert_eq!(partial("a, b, c AS (b)", "INDEX i ON t(a, c)"), [""; 0]);
     assert_eq!(partial("a, b", "INDEX i ON t(b, a)"), [""; 0]);
     assert_eq!(partial("a, b", "INDEX i ON t(a) WHERE b > 1"), [""; 0]);
     assert_eq!(partial("a UNIQUE, b", "INDEX i ON t(b)"), [""; 0]);
@@ -376,10 +428,15 @@ fn integer_keys_that_are_not_the_rowid() {
     assert_eq!(of_key("id INT PRIMARY KEY", "'x-legacy'"), [""; 0]);
     assert_eq!(of_key("id INT PRIMARY KEY", "NULL"), [""; 0]);
     assert_eq!(of_key("id INT PRIMARY KEY", "7.5"), [""; 0]);
-    assert_eq!(
-        of_key("id INT PRIMARY KEY ON CONFLICT REPLACE", "77"),
-        [""; 0]
+    // With one key there is nothing to be checked in another order.
+    let replacing = "id INT PRIMARY KEY ON CONFLICT REPLACE";
+    assert_eq!(of_key(replacing, "77"), ["t.id"]);
+    let with_other = format!("{replacing}, c UNIQUE DEFAULT NULL");
+    let sql = format!(
+        "CREATE TABLE t({with_other}); {} INSERT INTO t SELECT i, i FROM n",
+        numbers(50)
     );
+    assert_eq!(safe(&sql, Group::IntegerKey), [""; 0]);
 }
 
 #[test]
@@ -427,9 +484,13 @@ fn null_in_the_key_and_conflict_clauses_bar_without_rowid() {
     assert_eq!(layout("a, b, PRIMARY KEY(a, b)", "1, 2"), ["t"]);
     assert_eq!(layout("a, b, PRIMARY KEY(a, b)", "1, NULL"), [""; 0]);
     assert_eq!(
-        layout("a PRIMARY KEY ON CONFLICT REPLACE, b", "1, 2"),
+        layout("a PRIMARY KEY ON CONFLICT REPLACE, b UNIQUE", "1, 2"),
         [""; 0]
     );
+    let one_key = "a PRIMARY KEY ON CONFLICT REPLACE, b NOT NULL ON CONFLICT IGNORE";
+    assert_eq!(layout(one_key, "1, 2"), ["t"]);
+    let other_clause = "a PRIMARY KEY, b UNIQUE NOT NULL ON CONFLICT IGNORE";
+    assert_eq!(layout(other_clause, "1, 2"), ["t"]);
     assert_eq!(layout("a INTEGER PRIMARY KEY, b", "1, 2"), [""; 0]);
     assert_eq!(layout("a UNIQUE NOT NULL, b", "1, 2"), [""; 0]);
 }

@@ -202,15 +202,6 @@ impl Draft {
     /// A unique key may go only if another one, whose columns it has, keeps its rows apart, and says nothing of
     /// its own about conflicts.
     fn refuse_unless_implied(&self, catalog: &Catalog, index: &ddl::Index) -> Refusal {
-        let table = &catalog.name;
-        let sql = self.statements(table)?.table;
-        let words = ddl::tokens(&sql);
-        let says = |at: usize| words[at].is("CONFLICT") && !words[at + 1].is("ABORT");
-        if (0..words.len().saturating_sub(1)).any(says) {
-            return Err(format!(
-                "a constraint of {table} says what happens on conflict, which would change"
-            ));
-        }
         let Some(columns) = index.key_columns().filter(|_| !index.is_partial) else {
             return Err("it is unique, and of an expression or of some rows".into());
         };
@@ -237,12 +228,25 @@ impl Draft {
                         && (is_equal || is_never_null)
                 })
         };
-        let has_alias = catalog
-            .alias()
-            .is_some_and(|alias| columns.contains(&&*alias.name));
-        match has_alias || catalog.indexes.iter().any(|other| is_covered(&other)) {
-            true => Ok(()),
-            false => Err("it is unique, and no other key keeps these rows apart".into()),
+        let rowid = catalog.alias().map(|alias| &*alias.name);
+        let rowids = rowid
+            .filter(|rowid| columns.contains(rowid))
+            .map(|rowid| vec![rowid]);
+        let keys = catalog.indexes.iter().filter(is_covered);
+        let mut covers = rowids
+            .into_iter()
+            .chain(keys.filter_map(ddl::Index::key_columns))
+            .peekable();
+        if covers.peek().is_none() {
+            return Err("it is unique, and no other key keeps these rows apart".into());
+        }
+        let table = &catalog.name;
+        let clauses = ddl::clauses(&self.statements(table)?.table);
+        match covers.all(|cover| ddl::changes_without(&clauses, &columns, &cover, rowid)) {
+            true => Err(format!(
+                "a key of {table} says what happens on conflict, which would change"
+            )),
+            false => Ok(()),
         }
     }
 

@@ -13,7 +13,10 @@ pub use ids::{Ids, KindShare, integer_kind};
 pub use program::{PROGRAMS, Program, Reliance};
 pub use values::Values;
 
-use crate::{Error, ddl::mentions};
+use crate::{
+    Error,
+    ddl::{self, Clause, mentions},
+};
 use inorder_engine::{Tree, sqlite::structure};
 use rusqlite::{Connection, OpenFlags};
 use serde::Serialize;
@@ -83,8 +86,8 @@ pub struct Table {
     pub rowid_alias: Option<usize>,
     /// Whether the key is AUTOINCREMENT.
     pub is_autoincrement: bool,
-    /// Whether a constraint has an ON CONFLICT clause other than ABORT.
-    pub has_conflict_clause: bool,
+    /// The keys with an ON CONFLICT clause other than ABORT.
+    pub(crate) clauses: Vec<Clause>,
     /// Its indexes in the order they were made.
     pub indexes: Vec<Index>,
     /// Its foreign keys.
@@ -323,6 +326,23 @@ impl Table {
     pub fn pages(&self) -> u64 {
         let trees = self.indexes.iter().filter_map(|index| index.tree.as_ref());
         trees.chain(&self.tree).map(|tree| tree.pages).sum()
+    }
+
+    /// Whether INSERT could do something else without a unique key whose rows another one keeps apart, for what an
+    /// ON CONFLICT clause says.
+    pub(crate) fn inserts_differ_without(&self, key: &[Term], cover: &[Term]) -> bool {
+        let names = |terms: &[Term]| -> Vec<&str> {
+            let columns = terms.iter().filter_map(|term| term.column);
+            columns.map(|at| &*self.columns[at].name).collect()
+        };
+        let rowid = self.rowid_alias.map(|at| &*self.columns[at].name);
+        ddl::changes_without(&self.clauses, &names(key), &names(cover), rowid)
+    }
+
+    /// Whether INSERT could do something else in another layout, for what an ON CONFLICT clause says.
+    pub(crate) fn inserts_differ_in_another_layout(&self) -> bool {
+        let keys = self.indexes.iter().filter(|index| index.is_unique).count();
+        ddl::changes_in_other_order(&self.clauses, keys)
     }
 
     /// The index of the primary key.

@@ -1,6 +1,9 @@
 //! A WITHOUT ROWID table with wide rows that could be stored by rowid.
 
-use super::{Candidate, Class, Group, shared::missing};
+use super::{
+    Candidate, Class, Group,
+    shared::{OTHER_ORDER, missing},
+};
 use crate::{
     Change,
     read::{Database, TableKind},
@@ -18,7 +21,11 @@ pub(super) fn find(database: &Database) -> Vec<Candidate> {
         |bytes: u64, rows: u64| bytes as f64 / rows as f64 > WIDE * f64::from(database.page_bytes);
     tables
         .filter(|table| {
-            let bytes = table.tree.as_ref().and_then(|tree| tree.payload_bytes).unwrap_or(0);
+            let bytes = table
+                .tree
+                .as_ref()
+                .and_then(|tree| tree.payload_bytes)
+                .unwrap_or(0);
             is_wide(bytes, table.rows)
         })
         .map(|table| {
@@ -28,11 +35,19 @@ pub(super) fn find(database: &Database) -> Vec<Candidate> {
                 class: Class::Safe,
                 table: table.name.clone(),
                 object: table.name.clone(),
-                changes: vec![Change::Rowid { table: table.name.clone() }],
-                reason: "its rows are wide: interior pages of a WITHOUT ROWID table hold whole rows".into(),
+                changes: vec![Change::Rowid {
+                    table: table.name.clone(),
+                }],
+                reason:
+                    "its rows are wide: interior pages of a WITHOUT ROWID table hold whole rows"
+                        .into(),
                 notes: vec!["Rows without ORDER BY may come in another order.".into()],
             };
-            let conflict = || table.has_conflict_clause.then(|| "a constraint of the table has an ON CONFLICT clause: which one is checked first would change".into());
+            let conflict = || {
+                table
+                    .inserts_differ_in_another_layout()
+                    .then(|| OTHER_ORDER.into())
+            };
             match missing(table).or_else(conflict) {
                 Some(blocker) => candidate.rejected(blocker),
                 None => candidate,
