@@ -15,12 +15,17 @@ pub use values::Values;
 
 use crate::{
     Error,
-    ddl::{self, Clause, mentions},
+    apply::{Schema, Uses},
+    ddl::{self, Catalog, Clause, mentions},
 };
 use inorder_engine::{Tree, sqlite::structure};
 use rusqlite::{Connection, OpenFlags};
 use serde::Serialize;
-use std::{collections::HashMap, path::Path, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+    time::Duration,
+};
 
 /// Pages cached per connection.
 const CACHE_KB: i64 = 32 * 1024;
@@ -44,6 +49,12 @@ pub struct Database {
     pub schema_tree: Tree,
     /// The program whose format this is, if it is a known one.
     pub program: Option<&'static Program>,
+    /// By table in lower case: what of the schema uses its rowids.
+    pub(crate) rowid_users: BTreeMap<String, String>,
+    /// The schema as changes are made to it.
+    pub(crate) schema: Schema,
+    /// What its views and triggers read.
+    pub(crate) uses: Uses,
     /// Collations and functions that the schema names and this SQLite doesn't have.
     pub missing: Vec<String>,
     /// What could not be read, in sentences.
@@ -210,6 +221,9 @@ impl Database {
             ..Database::default()
         };
         (database.tables, database.objects) = catalog::read(&connection)?;
+        database.schema = Schema::read(&connection)?;
+        database.uses = Uses::of(&database.schema)?;
+        database.rowid_users = rowid_users(&connection, &database.schema, &database.uses);
         database.program = program::of(database.application_id, |name| database.has(name));
         match structure(&connection) {
             Ok(trees) => database.add_trees(trees),
@@ -381,6 +395,27 @@ impl Index {
     pub fn pages(&self) -> u64 {
         self.tree.as_ref().map_or(0, |tree| tree.pages)
     }
+}
+
+/// What of a schema uses the rowids of tables that have no name for them, by table in lower case.
+fn rowid_users(connection: &Connection, schema: &Schema, uses: &Uses) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for table in schema.tables() {
+        let Ok(catalog) = Catalog::read(connection, &table.name) else {
+            continue;
+        };
+        if catalog.is_without_rowid || catalog.alias().is_some() {
+            continue;
+        }
+        if let Some(object) = uses.users_of_rowid(schema, &catalog).first() {
+            let user = match object.is_virtual() {
+                true => format!("the virtual table {} has its rowids", object.name),
+                false => format!("the {} {} uses its rowid", object.kind, object.name),
+            };
+            found.insert(table.name.to_ascii_lowercase(), user);
+        }
+    }
+    found
 }
 
 /// Opens a copy for reading, with stand-ins for what the schema lacks.

@@ -1,7 +1,7 @@
 //! What several rules ask of a schema.
 
 use crate::{
-    ddl::{mentions, tokens},
+    ddl::{Kind, tokens},
     read::{Database, ForeignKey, Index, Origin, Table, TableKind, Term},
 };
 
@@ -195,13 +195,29 @@ pub(super) fn missing(table: &Table) -> Option<String> {
     Some(format!("{name} is missing here: sizes only"))
 }
 
-/// The views and triggers that mention a name.
-pub(super) fn mentioning<'d>(
-    database: &'d Database,
-    name: &'d str,
-) -> impl Iterator<Item = &'d crate::read::Object> {
-    database
-        .objects
-        .iter()
-        .filter(move |object| mentions(&object.sql, name))
+/// Tells whether a name stands in a CHECK constraint or a generated column of CREATE TABLE, or anywhere after the
+/// table's name in CREATE INDEX.
+pub(super) fn within_expression(sql: &str, name: &str) -> bool {
+    let words = tokens(sql);
+    let is_index = words.iter().take(3).any(|word| word.is("INDEX"));
+    let mut depth = 0;
+    let mut within: Option<i32> = None;
+    for (at, word) in words.iter().enumerate() {
+        if word.is_symbol("(") {
+            depth += 1;
+            let before = at.checked_sub(1).map(|at| &words[at]);
+            let is_code = before.is_some_and(|word| word.is("CHECK") || word.is("AS"));
+            if within.is_none() && (is_index || is_code) {
+                within = Some(if is_index { 0 } else { depth });
+            }
+        } else if word.is_symbol(")") {
+            if within == Some(depth) {
+                within = None;
+            }
+            depth -= 1;
+        } else if within.is_some() && word.kind != Kind::Text && word.is_name(name) {
+            return true;
+        }
+    }
+    false
 }
