@@ -70,34 +70,40 @@ impl Item {
     }
 }
 
-/// Judges all candidates against a file of `bytes`, in the order in which a report shows them.
-pub(super) fn judge(parts: Vec<Part>, bytes: u64, program: Option<&Program>) -> Vec<Item> {
-    let percent = |saved: i64| 100.0 * saved as f64 / bytes.max(1) as f64;
-    let item = |verdict, parts: Vec<Part>| {
+/// A file against whose bytes parts are judged.
+struct Scale {
+    bytes: u64,
+}
+
+impl Scale {
+    fn percent(&self, saved: i64) -> f64 {
+        100.0 * saved as f64 / self.bytes.max(1) as f64
+    }
+
+    fn percent_of(&self, parts: &[Part]) -> f64 {
+        self.percent(parts.iter().map(Part::saved).sum())
+    }
+
+    fn item(&self, verdict: Verdict, parts: Vec<Part>) -> Item {
         let is_measured = parts.iter().any(|part| part.measure.is_some());
         let saved: i64 = parts.iter().map(Part::saved).sum();
         Item {
             verdict,
             group: parts[0].candidate.group,
             saved_bytes: is_measured.then_some(saved),
-            percent: is_measured.then(|| percent(saved)),
+            percent: is_measured.then(|| self.percent(saved)),
             parts,
         }
-    };
-    let (mut safe, mut items) = (BTreeMap::<Group, Vec<Part>>::new(), Vec::new());
-    for part in only_best(parts) {
-        let share = percent(part.saved());
-        match part.candidate.class {
-            Class::Safe if share >= MINOR_MIN_PERCENT && !is_bound(&part) => {
-                safe.entry(part.candidate.group).or_default().push(part);
-            }
-            Class::App if part.candidate.changes.is_empty() => items.push(without_change(part)),
-            Class::App if share >= ALONE_MIN_PERCENT => items.push(item(Verdict::App, vec![part])),
-            _ => items.push(item(Verdict::Leave, vec![left(part, share)])),
-        }
     }
-    for (group, mut parts) in safe {
-        parts.sort_by_key(|part| std::cmp::Reverse(part.saved()));
+
+    fn left(&self, part: Part) -> Item {
+        let share = self.percent(part.saved());
+        self.item(Verdict::Leave, vec![left(part, share)])
+    }
+
+    /// Safe changes of one kind: those that reach the threshold each by itself, unless they are one action, and the
+    /// others together.
+    fn safe(&self, group: Group, parts: Vec<Part>) -> Vec<Item> {
         let is_one_action = matches!(
             group,
             Group::RedundantIndex | Group::UniquePrefix | Group::ImpliedUnique | Group::NullIndex
@@ -106,19 +112,66 @@ pub(super) fn judge(parts: Vec<Part>, bytes: u64, program: Option<&Program>) -> 
             true => (Vec::new(), parts),
             false => parts
                 .into_iter()
-                .partition(|part| percent(part.saved()) >= ALONE_MIN_PERCENT),
+                .partition(|part| self.percent(part.saved()) >= ALONE_MIN_PERCENT),
         };
-        items.extend(
-            alone
-                .into_iter()
-                .map(|part| item(Verdict::Change, vec![part])),
-        );
-        if percent(rest.iter().map(Part::saved).sum()) >= ALONE_MIN_PERCENT {
-            items.push(item(Verdict::Change, rest));
-        } else if !rest.is_empty() {
-            items.push(item(Verdict::Minor, rest));
+        let alone = alone
+            .into_iter()
+            .map(|part| self.item(Verdict::Change, vec![part]));
+        let mut items: Vec<Item> = alone.collect();
+        let verdict = match self.percent_of(&rest) >= ALONE_MIN_PERCENT {
+            true => Verdict::Change,
+            false => Verdict::Minor,
+        };
+        if !rest.is_empty() {
+            items.push(self.item(verdict, rest));
+        }
+        items
+    }
+
+    /// Changes of one kind that need the application and don't reach the threshold each by itself.
+    fn of_application(&self, parts: Vec<Part>) -> Vec<Item> {
+        match self.percent_of(&parts) >= ALONE_MIN_PERCENT {
+            true => vec![self.item(Verdict::App, parts)],
+            false => parts.into_iter().map(|part| self.left(part)).collect(),
         }
     }
+}
+
+/// Judges all candidates against a file of `bytes`, in the order in which a report shows them.
+pub(super) fn judge(parts: Vec<Part>, bytes: u64, program: Option<&Program>) -> Vec<Item> {
+    let scale = Scale { bytes };
+    let mut safe = BTreeMap::<Group, Vec<Part>>::new();
+    let mut of_application = BTreeMap::<Group, Vec<Part>>::new();
+    let mut items = Vec::new();
+    for part in only_best(parts) {
+        let share = scale.percent(part.saved());
+        let group = part.candidate.group;
+        match part.candidate.class {
+            Class::Safe if share >= MINOR_MIN_PERCENT && !is_bound(&part) => {
+                safe.entry(group).or_default().push(part);
+            }
+            Class::App if part.candidate.changes.is_empty() => items.push(without_change(part)),
+            Class::App if share >= ALONE_MIN_PERCENT => {
+                items.push(scale.item(Verdict::App, vec![part]));
+            }
+            Class::App if share >= MINOR_MIN_PERCENT => {
+                of_application.entry(group).or_default().push(part);
+            }
+            _ => items.push(scale.left(part)),
+        }
+    }
+    let by_size = |parts: &mut Vec<Part>| parts.sort_by_key(|part| std::cmp::Reverse(part.saved()));
+    safe.values_mut().for_each(by_size);
+    of_application.values_mut().for_each(by_size);
+    items.extend(
+        safe.into_iter()
+            .flat_map(|(group, parts)| scale.safe(group, parts)),
+    );
+    items.extend(
+        of_application
+            .into_values()
+            .flat_map(|parts| scale.of_application(parts)),
+    );
     if program.is_some_and(|program| program.reliance == Reliance::Format) {
         for item in items
             .iter_mut()
@@ -315,10 +368,18 @@ mod tests {
     }
 
     #[test]
-    fn the_application_changes_for_the_threshold_alone() {
+    fn the_application_changes_for_the_threshold() {
         let ids = |saved| part(Group::IdsToBlobs, "t", Class::App, saved);
         assert_eq!(verdicts(vec![ids(30)]), [(Verdict::App, 1)]);
         assert_eq!(verdicts(vec![ids(29)]), [(Verdict::Leave, 1)]);
+        assert_eq!(
+            verdicts(vec![ids(20), ids(40), ids(10), ids(0)]),
+            [(Verdict::App, 1), (Verdict::App, 2), (Verdict::Leave, 1)]
+        );
+        assert_eq!(
+            verdicts(vec![ids(20), ids(9)]),
+            [(Verdict::Leave, 1), (Verdict::Leave, 1)]
+        );
         assert_eq!(
             verdicts(vec![part(Group::RedundantIndex, "t", Class::Rejected, 500)]),
             [(Verdict::Leave, 1)]

@@ -72,8 +72,15 @@ pub fn advise(
     notes.append(&mut database.problems);
     if !database.missing.is_empty() {
         notes.push(format!(
-            "Missing here: {}. Without it the file can't be rebuilt: sizes, and no plan.",
-            database.missing.join(", ")
+            "Missing here: {}. The tables that need it are read for their sizes, and stay as they are: {}.",
+            database.missing.join(", "),
+            database
+                .tables
+                .iter()
+                .filter(|table| table.missing.is_some())
+                .map(|table| &*table.name)
+                .collect::<Vec<_>>()
+                .join(", ")
         ));
     }
     let vacuumed_bytes = (!is_damaged).then(|| database.bytes());
@@ -130,6 +137,9 @@ fn try_changes(
             ..Found::default()
         });
     }
+    if advice.file.is_wal {
+        note_wal(&mut candidates);
+    }
     observer.step("trying changes");
     let measures = trial.measure(&mut candidates, &|object| observer.object(object))?;
     observer.step("inserting rows");
@@ -143,13 +153,6 @@ fn try_changes(
         });
     }
     let items = judge(parts, advice.base_bytes(), trial.database.program);
-    if !trial.database.missing.is_empty() {
-        return Ok(Found {
-            lost,
-            items,
-            ..Found::default()
-        });
-    }
     observer.step("trying the changes together");
     let chosen: &[Verdict] = match options.takes_minor {
         true => &[Verdict::Change, Verdict::Minor],
@@ -181,6 +184,17 @@ fn try_changes(
         found.together = Some(together);
     }
     Ok(found)
+}
+
+/// Says that another page size takes a file out of WAL mode for a while.
+fn note_wal(candidates: &mut [Candidate]) {
+    let sizes = candidates
+        .iter_mut()
+        .filter(|candidate| candidate.group == Group::PageSize);
+    for candidate in sizes {
+        let note = "The file is in WAL mode and has to leave it for this: every process must close it before.";
+        candidate.notes.push(note.into());
+    }
 }
 
 /// Vacuums the copy, which it replaces; a copy that can't be rebuilt is damaged and stays as it is.
@@ -315,6 +329,8 @@ fn together(
                     changes.clear();
                 }
             }
+            // Where pages can't be copied as they are, SQLite has to make every table, and lacks what it needs.
+            Err(Error::Sqlite(_)) if !trial.database.missing.is_empty() => return Ok(None),
             Err(error) => return Err(error),
         }
     }

@@ -6,6 +6,8 @@ use rusqlite::Connection;
 
 use super::ids;
 use super::schema::{Object, Schema};
+use super::text::user_of_text;
+use super::uses::Uses;
 use crate::ddl::{self, Catalog, Statements, quoted};
 use crate::{Change, Conversion, Error, IdForm};
 
@@ -202,15 +204,6 @@ impl Draft {
     /// A unique key may go only if another one, whose columns it has, keeps its rows apart, and says nothing of
     /// its own about conflicts.
     fn refuse_unless_implied(&self, catalog: &Catalog, index: &ddl::Index) -> Refusal {
-        let table = &catalog.name;
-        let sql = self.statements(table)?.table;
-        let words = ddl::tokens(&sql);
-        let says = |at: usize| words[at].is("CONFLICT") && !words[at + 1].is("ABORT");
-        if (0..words.len().saturating_sub(1)).any(says) {
-            return Err(format!(
-                "a constraint of {table} says what happens on conflict, which would change"
-            ));
-        }
         let Some(columns) = index.key_columns().filter(|_| !index.is_partial) else {
             return Err("it is unique, and of an expression or of some rows".into());
         };
@@ -237,12 +230,25 @@ impl Draft {
                         && (is_equal || is_never_null)
                 })
         };
-        let has_alias = catalog
-            .alias()
-            .is_some_and(|alias| columns.contains(&&*alias.name));
-        match has_alias || catalog.indexes.iter().any(|other| is_covered(&other)) {
-            true => Ok(()),
-            false => Err("it is unique, and no other key keeps these rows apart".into()),
+        let rowid = catalog.alias().map(|alias| &*alias.name);
+        let rowids = rowid
+            .filter(|rowid| columns.contains(rowid))
+            .map(|rowid| vec![rowid]);
+        let keys = catalog.indexes.iter().filter(is_covered);
+        let mut covers = rowids
+            .into_iter()
+            .chain(keys.filter_map(ddl::Index::key_columns))
+            .peekable();
+        if covers.peek().is_none() {
+            return Err("it is unique, and no other key keeps these rows apart".into());
+        }
+        let table = &catalog.name;
+        let clauses = ddl::clauses(&self.statements(table)?.table);
+        match covers.all(|cover| ddl::changes_without(&clauses, &columns, &cover, rowid)) {
+            true => Err(format!(
+                "a key of {table} says what happens on conflict, which would change"
+            )),
+            false => Ok(()),
         }
     }
 
@@ -261,7 +267,7 @@ impl Draft {
                 ));
             }
         }
-        self.refuse_use_of_rowid(&catalog, true)?;
+        self.refuse_use_of_rowid(&catalog)?;
         let edited = ddl::without_rowid(&self.statements(table)?.table);
         self.rekeyed.insert(catalog.name.clone());
         self.edit(table, edited, |catalog| {
@@ -320,7 +326,7 @@ impl Draft {
             ));
         }
         refuse_other_than_integers(source, table, column)?;
-        self.refuse_use_of_rowid(&catalog, false)?;
+        self.refuse_use_of_rowid(&catalog)?;
         let edited = ddl::retyped(&self.statements(table)?.table, column, "INTEGER", true);
         self.rekeyed.insert(catalog.name.clone());
         self.edit(table, edited, |catalog| {
@@ -337,29 +343,10 @@ impl Draft {
         }
     }
 
-    /// Refuses where the rowid is relied on. Views and triggers that compile are left to the comparison of what
-    /// compiles, where the rowid goes away.
-    fn refuse_use_of_rowid(&self, catalog: &Catalog, goes_away: bool) -> Refusal {
-        let compiled = match goes_away {
-            true => self.new.compile().map_err(|error| error.to_string())?,
-            false => BTreeMap::new(),
-        };
-        let is_seen = |object: &Object| {
-            let name = quoted(&object.table);
-            let is_use = |statement: &str| match &*object.kind {
-                "view" => statement == format!("SELECT * FROM {name}"),
-                "trigger" => statement.contains(&name),
-                _ => false,
-            };
-            let uses = compiled.iter().filter(|(statement, _)| is_use(statement));
-            let errors: Vec<_> = uses.map(|(_, error)| error).collect();
-            !errors.is_empty() && errors.iter().all(|error| error.is_none())
-        };
-        let uses = self.new.uses_of_rowid(catalog);
-        let found = uses
-            .into_iter()
-            .find(|object| !goes_away || !is_seen(object));
-        match found {
+    /// Refuses where the rowid is relied on.
+    fn refuse_use_of_rowid(&self, catalog: &Catalog) -> Refusal {
+        let uses = Uses::of(&self.new).map_err(|error| error.to_string())?;
+        match uses.users_of_rowid(&self.new, catalog).first() {
             None => Ok(()),
             Some(object) => Err(format!(
                 "the {} {} uses the rowid of {}, or may use it",
@@ -413,15 +400,13 @@ impl Draft {
     /// Refuses where the text of a column is used by more than plain columns and indexes of them.
     fn refuse_use_of_text(&self, catalog: &Catalog, column: &str) -> Refusal {
         let table = &catalog.name;
-        let is_other = |object: &&Object| {
+        let uses = Uses::of(&self.new).map_err(|error| error.to_string())?;
+        let is_over = |object: &&Object| {
             let is_about = object.mentions(table) && (object.mentions(column) || has_star(object));
-            match &*object.kind {
-                "trigger" => object.is_on(table) || is_about,
-                "view" => is_about && computes(object),
-                _ => object.is_virtual() && is_about,
-            }
+            object.is_virtual() && is_about
         };
-        if let Some(object) = self.new.objects.iter().find(is_other) {
+        let over = self.new.objects.iter().find(is_over);
+        if let Some(object) = over.or_else(|| user_of_text(&self.new, &uses, table, column)) {
             return Err(format!(
                 "the {} {} may use the text of {table}.{column}",
                 object.kind, object.name
@@ -437,11 +422,18 @@ impl Draft {
             ));
         }
         let is_computed = |index: &&ddl::Index| {
-            let sql = self
-                .new
-                .find("index", &index.name)
-                .filter(|object| object.mentions(column));
-            sql.is_some() && (index.is_partial || index.key_columns().is_none())
+            let object = self.new.find("index", &index.name);
+            let sql = object.and_then(|object| object.sql.as_deref());
+            let is_plain = |term: &ddl::Term| {
+                let name = term.name.as_deref();
+                term.is_key && name.is_some_and(|name| name.eq_ignore_ascii_case(column))
+            };
+            let plain = index.terms.iter().filter(|term| is_plain(term));
+            let words = ddl::tokens(sql.unwrap_or_default());
+            let terms = words.iter().skip_while(|word| !word.is_symbol("("));
+            let all = terms.filter(|word| word.is_name(column));
+            // More often than as a plain term: in an expression or the condition.
+            sql.is_some() && all.count() > plain.count()
         };
         match catalog.indexes.iter().find(is_computed) {
             None => Ok(()),
@@ -482,24 +474,6 @@ impl Draft {
         let catalog = self.old.statements(parent)?.catalog().ok()?;
         catalog.key().first().map(|column| column.name.clone())
     }
-}
-
-/// Whether a view does more than to select, join and compare: what has a function, an operator of text or a
-/// constant may depend on how an id is written.
-fn computes(object: &Object) -> bool {
-    const OPERATORS: [&str; 5] = ["LIKE", "GLOB", "REGEXP", "MATCH", "CAST"];
-    const NO_FUNCTIONS: [&str; 12] = [
-        "AS", "IN", "ON", "AND", "OR", "NOT", "WHERE", "FROM", "JOIN", "EXISTS", "USING", "COUNT",
-    ];
-    let sql = object.sql.as_deref().unwrap_or_default();
-    let words = ddl::tokens(sql);
-    words.iter().enumerate().skip(3).any(|(at, word)| {
-        let is_followed = words.get(at + 1).is_some_and(|next| next.is_symbol("("));
-        let is_known = NO_FUNCTIONS.iter().any(|known| word.is(known));
-        let is_function = is_followed && word.name().is_some() && !is_known;
-        let is_operator = OPERATORS.iter().any(|operator| word.is(operator));
-        is_function || is_operator || word.is_symbol("|") || word.text.starts_with('\'')
-    })
 }
 
 /// Whether a text has a `*`, which may stand for a column.

@@ -6,6 +6,8 @@ mod pages;
 mod schema;
 mod settings;
 mod statements;
+mod text;
+mod uses;
 
 use std::fs::File;
 use std::path::Path;
@@ -19,6 +21,8 @@ pub(crate) use pages::{Failure, Work};
 pub(crate) use schema::{Object, Schema};
 pub(crate) use settings::Settings;
 pub(crate) use statements::{UNPACKED, copy as copy_by_statements};
+pub(crate) use text::user_of_text;
+pub(crate) use uses::Uses;
 
 /// Memory for sorting.
 const MEMORY_BYTES: usize = 256 << 20;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
-use crate::ddl::{Catalog, Statements, mentions, quoted, tokens};
+use crate::ddl::{Statements, mentions, quoted, tokens};
 
 /// A row of `sqlite_schema`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,25 @@ impl Object {
         self.kind == "table" && tokens(sql).get(1).is_some_and(|token| token.is("VIRTUAL"))
     }
 
+    /// Whether a virtual table is over the rows of a table: external content goes by the rowid wherever no other name
+    /// is given, and modules that aren't known may take any name.
+    pub(super) fn is_over(&self, table: &str) -> bool {
+        let words = tokens(self.sql.as_deref().unwrap_or_default());
+        let is_full_text = words.iter().any(|word| {
+            let modules = ["fts3", "fts4", "fts5"];
+            modules.iter().any(|module| word.is(module))
+        });
+        let is_content = || {
+            words.windows(3).any(|words| {
+                words[0].is_name("content") && words[1].is_symbol("=") && words[2].is_name(table)
+            })
+        };
+        match is_full_text {
+            true => is_content(),
+            false => self.mentions(table),
+        }
+    }
+
     pub(crate) fn is_on(&self, table: &str) -> bool {
         self.table.eq_ignore_ascii_case(table)
     }
@@ -39,7 +58,7 @@ impl Object {
 }
 
 /// All objects of a schema, in the order in which they were made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Schema {
     pub(crate) objects: Vec<Object>,
 }
@@ -113,6 +132,21 @@ impl Schema {
         let memory = Connection::open_in_memory()?;
         memory.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
         memory.execute_batch("PRAGMA foreign_keys = ON")?;
+        let mut found = self.make(&memory)?;
+        for object in self.readable() {
+            for statement in uses(&memory, &object.name)? {
+                let error = memory.prepare(&statement).err();
+                found.insert(statement, error.map(|error| error.to_string()));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Makes the schema in an empty database. Returns SQLite's error, or none, by object.
+    pub(super) fn make(
+        &self,
+        memory: &Connection,
+    ) -> rusqlite::Result<BTreeMap<String, Option<String>>> {
         let mut found = BTreeMap::new();
         let (first, rest): (Vec<&Object>, Vec<&Object>) =
             self.objects.iter().partition(|object| object.is_virtual());
@@ -127,39 +161,18 @@ impl Schema {
                 error.map(|error| error.to_string()),
             );
         }
-        let readable = self
-            .objects
-            .iter()
-            .filter(|object| matches!(&*object.kind, "table" | "view"));
-        for object in readable {
-            for statement in uses(&memory, &object.name)? {
-                let error = memory.prepare(&statement).err();
-                found.insert(statement, error.map(|error| error.to_string()));
-            }
-        }
         Ok(found)
     }
 
-    /// Names that stand for a table's rowid in the text of another object, or of the table itself.
-    pub(crate) fn uses_of_rowid(&self, catalog: &Catalog) -> Vec<&Object> {
-        let table = &catalog.name;
-        let mut names = vec!["rowid", "oid", "_rowid_"];
-        names.retain(|name| catalog.column(name).is_none());
-        let is_use = |object: &&Object| {
-            let is_code = matches!(&*object.kind, "view" | "trigger");
-            let is_about = object.is_on(table) || (is_code && object.mentions(table));
-            match object.is_virtual() {
-                // External content goes by the rowid wherever no other name is given.
-                true => object.mentions(table) && !object.is("table", table),
-                false => is_about && names.iter().any(|name| object.mentions(name)),
-            }
-        };
-        self.objects.iter().filter(is_use).collect()
+    /// Tables and views.
+    pub(super) fn readable(&self) -> impl Iterator<Item = &Object> {
+        let is_readable = |object: &&Object| matches!(&*object.kind, "table" | "view");
+        self.objects.iter().filter(is_readable)
     }
 }
 
 /// Statements that read and write every column of a table or view.
-fn uses(memory: &Connection, name: &str) -> rusqlite::Result<Vec<String>> {
+pub(super) fn uses(memory: &Connection, name: &str) -> rusqlite::Result<Vec<String>> {
     let columns = "SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0";
     let mut statement = memory.prepare(columns)?;
     // The columns of a view that doesn't compile can't be told.

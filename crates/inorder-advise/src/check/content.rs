@@ -26,16 +26,21 @@ pub(crate) struct Reading<'a> {
 }
 
 impl Content {
-    /// Reads a table whole: storage class and bytes of every value, generated columns among them.
+    /// Reads a table whole: storage class and bytes of every value. Generated columns are among them, unless one
+    /// needs a function of the application.
     ///
     /// # Errors
-    /// SQLite's, such as that a generated column needs a function of the application.
+    /// SQLite's.
     pub(crate) fn read(
         connection: &Connection,
         table: &str,
         reading: Reading<'_>,
     ) -> rusqlite::Result<Self> {
-        let catalog = Catalog::read(connection, table)?;
+        let mut catalog = Catalog::read(connection, table)?;
+        let all = format!("SELECT * FROM main.{}", quoted(table));
+        if connection.prepare(&all).is_err() {
+            catalog.columns.retain(|column| column.hidden != 2);
+        }
         let columns = catalog.columns.iter().filter(|column| column.hidden != 1);
         let mut forms: Vec<Option<IdForm>> = Vec::new();
         let mut names: Vec<String> = Vec::new();

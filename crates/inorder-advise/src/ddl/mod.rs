@@ -1,12 +1,14 @@
 //! Edits of schemas, as text that SQLite proves.
 
 mod catalog;
+mod conflict;
 mod edit;
 mod prove;
 mod table;
 mod token;
 
-pub(crate) use catalog::{Catalog, Column, Index};
+pub(crate) use catalog::{Catalog, Column, Index, Term};
+pub(crate) use conflict::{Clause, changes_in_other_order, changes_without, clauses};
 pub(crate) use edit::{
     partial, quoted, renamed, retyped, same, with_rowid, without_rowid, without_unique,
 };

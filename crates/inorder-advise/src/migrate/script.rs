@@ -61,6 +61,14 @@ impl Script<'_> {
                 ),
             });
         }
+        if let (Some(bytes), Some(table)) = (self.page_bytes, self.without_its_code()) {
+            return Err(Error::Refused {
+                change: format!("set the page size to {bytes} by a script"),
+                why: format!(
+                    "it needs VACUUM, and {table} needs a collation or function of the application; use `inorder rekey`"
+                ),
+            });
+        }
         let mut out = self.beginning();
         out += &self.guard();
         let rebuilt: Vec<&Object> = self.rebuilt().collect();
@@ -325,10 +333,20 @@ impl Script<'_> {
             let has_own = |own: &Catalog| {
                 own.is_without_rowid || own.alias().is_some() || !own.indexes.is_empty()
             };
-            !is_own(table) && !catalog.is_some_and(|own| has_own(&own))
+            !is_own(table) && catalog.is_some_and(|own| !has_own(&own))
         };
         let mut tables = self.to.tables();
         tables.find(is_counted).map(|table| &*table.name)
+    }
+
+    /// A table that SQLite can't make without a collation or function of the application; nor can VACUUM.
+    fn without_its_code(&self) -> Option<&str> {
+        let is_foreign = |table: &&Object| {
+            let own = self.to.statements(&table.name);
+            !is_own(table) && own.is_some_and(|own| own.catalog().is_err())
+        };
+        let mut tables = self.to.tables();
+        tables.find(is_foreign).map(|table| &*table.name)
     }
 
     fn end(&self) -> String {
@@ -340,15 +358,23 @@ impl Script<'_> {
             }
             _ = writeln!(out, "PRAGMA page_size = {bytes};");
         }
-        match self.counted_anew() {
-            Some(table) => {
-                let table = table.replace(['\n', '\r'], " ");
+        let one_line = |table: &str| table.replace(['\n', '\r'], " ");
+        match (self.counted_anew(), self.without_its_code()) {
+            (Some(table), _) => {
+                let table = one_line(table);
                 _ = writeln!(
                     out,
                     "-- No VACUUM: it would give the rows of {table} other rowids."
                 );
             }
-            None => out += "VACUUM;\n",
+            (None, Some(table)) => {
+                let table = one_line(table);
+                _ = writeln!(
+                    out,
+                    "-- No VACUUM: {table} needs a collation or function of the application."
+                );
+            }
+            (None, None) => out += "VACUUM;\n",
         }
         if self.page_bytes.is_some() && self.is_wal {
             out += "PRAGMA journal_mode = WAL;\n";

@@ -5,7 +5,7 @@
 
 use super::{Column, ForeignKey, Index, Object, Origin, Table, TableKind, Term};
 use crate::{
-    ddl::{Token, tokens},
+    ddl::{self, Token, tokens},
     sql::{depth_of, normalized},
 };
 use rusqlite::{Connection, Row, params};
@@ -143,7 +143,7 @@ fn table(
     table.foreign_keys = foreign_keys(connection, &entry.name)?;
     let words = tokens(&entry.sql);
     table.is_autoincrement = words.iter().any(|word| word.is("AUTOINCREMENT"));
-    table.has_conflict_clause = has_conflict_clause(&words);
+    table.clauses = ddl::clauses(&entry.sql);
     Ok(table)
 }
 
@@ -297,11 +297,4 @@ fn foreign_keys(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Fo
         }
     }
     Ok(keys.into_iter().map(|(_, key)| key).collect())
-}
-
-/// Tells whether a key or UNIQUE constraint answers a conflict other than by ABORT.
-fn has_conflict_clause(words: &[Token<'_>]) -> bool {
-    words
-        .windows(3)
-        .any(|words| words[0].is("ON") && words[1].is("CONFLICT") && !words[2].is("ABORT"))
 }

@@ -13,11 +13,19 @@ pub use ids::{Ids, KindShare, integer_kind};
 pub use program::{PROGRAMS, Program, Reliance};
 pub use values::Values;
 
-use crate::{Error, ddl::mentions};
+use crate::{
+    Error,
+    apply::{Schema, Uses},
+    ddl::{self, Catalog, Clause, mentions},
+};
 use inorder_engine::{Tree, sqlite::structure};
 use rusqlite::{Connection, OpenFlags};
 use serde::Serialize;
-use std::{collections::HashMap, path::Path, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+    time::Duration,
+};
 
 /// Pages cached per connection.
 const CACHE_KB: i64 = 32 * 1024;
@@ -41,6 +49,12 @@ pub struct Database {
     pub schema_tree: Tree,
     /// The program whose format this is, if it is a known one.
     pub program: Option<&'static Program>,
+    /// By table in lower case: what of the schema uses its rowids.
+    pub(crate) rowid_users: BTreeMap<String, String>,
+    /// The schema as changes are made to it.
+    pub(crate) schema: Schema,
+    /// What its views and triggers read.
+    pub(crate) uses: Uses,
     /// Collations and functions that the schema names and this SQLite doesn't have.
     pub missing: Vec<String>,
     /// What could not be read, in sentences.
@@ -83,8 +97,8 @@ pub struct Table {
     pub rowid_alias: Option<usize>,
     /// Whether the key is AUTOINCREMENT.
     pub is_autoincrement: bool,
-    /// Whether a constraint has an ON CONFLICT clause other than ABORT.
-    pub has_conflict_clause: bool,
+    /// The keys with an ON CONFLICT clause other than ABORT.
+    pub(crate) clauses: Vec<Clause>,
     /// Its indexes in the order they were made.
     pub indexes: Vec<Index>,
     /// Its foreign keys.
@@ -207,6 +221,9 @@ impl Database {
             ..Database::default()
         };
         (database.tables, database.objects) = catalog::read(&connection)?;
+        database.schema = Schema::read(&connection)?;
+        database.uses = Uses::of(&database.schema)?;
+        database.rowid_users = rowid_users(&connection, &database.schema, &database.uses);
         database.program = program::of(database.application_id, |name| database.has(name));
         match structure(&connection) {
             Ok(trees) => database.add_trees(trees),
@@ -325,6 +342,23 @@ impl Table {
         trees.chain(&self.tree).map(|tree| tree.pages).sum()
     }
 
+    /// Whether INSERT could do something else without a unique key whose rows another one keeps apart, for what an
+    /// ON CONFLICT clause says.
+    pub(crate) fn inserts_differ_without(&self, key: &[Term], cover: &[Term]) -> bool {
+        let names = |terms: &[Term]| -> Vec<&str> {
+            let columns = terms.iter().filter_map(|term| term.column);
+            columns.map(|at| &*self.columns[at].name).collect()
+        };
+        let rowid = self.rowid_alias.map(|at| &*self.columns[at].name);
+        ddl::changes_without(&self.clauses, &names(key), &names(cover), rowid)
+    }
+
+    /// Whether INSERT could do something else in another layout, for what an ON CONFLICT clause says.
+    pub(crate) fn inserts_differ_in_another_layout(&self) -> bool {
+        let keys = self.indexes.iter().filter(|index| index.is_unique).count();
+        ddl::changes_in_other_order(&self.clauses, keys)
+    }
+
     /// The index of the primary key.
     pub fn key_index(&self) -> Option<&Index> {
         self.indexes
@@ -361,6 +395,27 @@ impl Index {
     pub fn pages(&self) -> u64 {
         self.tree.as_ref().map_or(0, |tree| tree.pages)
     }
+}
+
+/// What of a schema uses the rowids of tables that have no name for them, by table in lower case.
+fn rowid_users(connection: &Connection, schema: &Schema, uses: &Uses) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for table in schema.tables() {
+        let Ok(catalog) = Catalog::read(connection, &table.name) else {
+            continue;
+        };
+        if catalog.is_without_rowid || catalog.alias().is_some() {
+            continue;
+        }
+        if let Some(object) = uses.users_of_rowid(schema, &catalog).first() {
+            let user = match object.is_virtual() {
+                true => format!("the virtual table {} has its rowids", object.name),
+                false => format!("the {} {} uses its rowid", object.kind, object.name),
+            };
+            found.insert(table.name.to_ascii_lowercase(), user);
+        }
+    }
+    found
 }
 
 /// Opens a copy for reading, with stand-ins for what the schema lacks.

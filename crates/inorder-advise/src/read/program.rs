@@ -35,7 +35,16 @@ const fn format(
     }
 }
 
-/// The programs that are known.
+const fn migrated(name: &'static str, tables: &'static [&'static str]) -> Program {
+    Program {
+        name,
+        application_ids: &[],
+        tables,
+        reliance: Reliance::Migrates,
+    }
+}
+
+/// The programs that are known, and the tools that migrate schemas for others. The first that fits counts.
 pub const PROGRAMS: &[Program] = &[
     format("Fossil", &[0x0f05_5111, 0x0f05_5112, 0x0f05_5113], &[]),
     format("Fossil", &[], &["blob", "delta", "rcvfrom", "event"]),
@@ -62,11 +71,30 @@ pub const PROGRAMS: &[Program] = &[
     format("Firefox", &[], &["moz_cookies"]),
     format("Firefox", &[], &["moz_formhistory"]),
     format("Firefox", &[], &["moz_perms"]),
+    format("Firefox", &[], &["moz_icons", "moz_pages_w_icons"]),
+    format(
+        "Firefox",
+        &[],
+        &["object_store", "object_data", "index_data"],
+    ),
+    format("Firefox", &[], &["webappsstore2"]),
+    format(
+        "Thunderbird",
+        &[],
+        &["folderLocations", "conversations", "messageAttributes"],
+    ),
     format("Chromium", &[], &["meta", "urls", "visits"]),
     format("Chromium", &[], &["meta", "cookies"]),
     format("Chromium", &[], &["meta", "autofill", "keywords"]),
     format("Chromium", &[], &["meta", "logins", "stats"]),
     format("Chromium", &[], &["meta", "favicons", "icon_mapping"]),
+    format("Chromium", &[], &["meta", "top_sites"]),
+    format(
+        "Chromium",
+        &[],
+        &["meta", "nel_policies", "reporting_endpoints"],
+    ),
+    format("Chromium", &[], &["meta", "eq_classes", "eq_class_members"]),
     format("Anki", &[], &["col", "notes", "cards", "revlog"]),
     format("RPM", &[], &["Packages", "Providename", "Requirename"]),
     format("DNF", &[], &["trans", "trans_item", "rpm"]),
@@ -76,36 +104,28 @@ pub const PROGRAMS: &[Program] = &[
         &["books", "books_authors_link", "library_id"],
     ),
     format("digiKam", &[], &["Albums", "Images", "ImageInformation"]),
-    Program {
-        name: "Home Assistant",
-        application_ids: &[],
-        tables: &["schema_changes", "states", "statistics"],
-        reliance: Reliance::Migrates,
-    },
-    Program {
-        name: "Django",
-        application_ids: &[],
-        tables: &["django_migrations"],
-        reliance: Reliance::Migrates,
-    },
-    Program {
-        name: "Alembic",
-        application_ids: &[],
-        tables: &["alembic_version"],
-        reliance: Reliance::Migrates,
-    },
-    Program {
-        name: "Rails",
-        application_ids: &[],
-        tables: &["schema_migrations", "ar_internal_metadata"],
-        reliance: Reliance::Migrates,
-    },
-    Program {
-        name: "Prisma",
-        application_ids: &[],
-        tables: &["_prisma_migrations"],
-        reliance: Reliance::Migrates,
-    },
+    migrated(
+        "Home Assistant",
+        &["schema_changes", "states", "recorder_runs"],
+    ),
+    migrated("Synapse", &["applied_schema_deltas", "event_json"]),
+    migrated("Zotero", &["itemDataValues", "syncDeleteLog"]),
+    migrated("Grafana", &["migration_log", "dashboard"]),
+    migrated("Django", &["django_migrations"]),
+    migrated("Alembic", &["alembic_version"]),
+    migrated("Rails", &["schema_migrations", "ar_internal_metadata"]),
+    migrated("Prisma", &["_prisma_migrations"]),
+    migrated("sqlx", &["_sqlx_migrations"]),
+    migrated("Diesel", &["__diesel_schema_migrations"]),
+    migrated("Entity Framework", &["__EFMigrationsHistory"]),
+    migrated("Knex", &["knex_migrations"]),
+    migrated("Flyway", &["flyway_schema_history"]),
+    migrated("goose", &["goose_db_version"]),
+    migrated("Drizzle", &["__drizzle_migrations"]),
+    migrated("TypeORM", &["migrations", "typeorm_metadata"]),
+    migrated("Sequelize", &["SequelizeMeta"]),
+    migrated("FluentMigrator", &["VersionInfo"]),
+    migrated("refinery", &["refinery_schema_history"]),
 ];
 
 /// The program whose files have this application id, or all the tables or views that `has` tells of.

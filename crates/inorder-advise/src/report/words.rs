@@ -280,8 +280,12 @@ pub(super) fn summary(advice: &Advice) -> Vec<String> {
             Some(program) if program.reliance == Reliance::Format => {
                 format!("No plan: the format belongs to {}.", program.name)
             }
-            _ if !advice.database.missing.is_empty() => {
-                "No plan: the file can't be rebuilt here.".into()
+            _ if advice
+                .items
+                .iter()
+                .any(|item| item.verdict == Verdict::Change) =>
+            {
+                "No plan: the changes can't be made together.".into()
             }
             _ => format!("Leave it: no change saves {ALONE_MIN_PERCENT} % of the file."),
         });

@@ -3,12 +3,13 @@
 use super::{
     Candidate, Class, Group,
     reliance::content_of,
-    shared::{mentioning, missing},
+    shared::{missing, within_expression},
 };
 use crate::{
     Change, Conversion, IdForm,
+    apply::user_of_text,
     ddl::{mentions, tokens},
-    read::{Column, Database, Ids, Object, Table, TableKind},
+    read::{Column, Database, Form, Ids, Object, Table, TableKind},
 };
 
 /// A group of columns that would save less of the file than this isn't named.
@@ -60,9 +61,29 @@ pub(super) fn find(database: &Database) -> Vec<Candidate> {
             left = rest;
             next += 1;
         }
+        add_empty(database, &mut group);
         found.extend(candidate(database, &group));
     }
     found
+}
+
+/// Adds the columns without values that a foreign key joins to one of the group: new rows will hold the same ids.
+fn add_empty<'d>(database: &'d Database, group: &mut Vec<Place<'d>>) {
+    let tables = database.tables.iter().filter(|table| table.is_ordinary());
+    let mut left: Vec<Place<'d>> = tables
+        .flat_map(|table| (0..table.columns.len()).map(move |at| Place { table, at }))
+        .filter(|place| place.column().values.present() == 0 && !place.column().is_generated())
+        .collect();
+    let mut next = 0;
+    while next < group.len() {
+        let of = group[next];
+        let (joined, rest): (Vec<_>, Vec<_>) = left
+            .into_iter()
+            .partition(|other| refers(database, of, *other) || refers(database, *other, of));
+        group.extend(joined);
+        left = rest;
+        next += 1;
+    }
 }
 
 /// Every column of text ids, those with exceptions too.
@@ -79,17 +100,21 @@ fn places(database: &Database) -> Vec<Place<'_>> {
 
 /// Columns are joined if a foreign key says so or values of one occur in the other.
 fn is_joined(database: &Database, a: Place<'_>, b: Place<'_>) -> bool {
-    let declared = |from: Place<'_>, to: Place<'_>| {
-        from.table.foreign_keys.iter().any(|key| {
-            let parents = database.parent_columns(key);
-            key.parent.eq_ignore_ascii_case(&to.table.name)
-                && key.columns.iter().zip(&parents).any(|(own, other)| {
-                    own.eq_ignore_ascii_case(&from.column().name)
-                        && other.eq_ignore_ascii_case(&to.column().name)
-                })
-        })
-    };
-    declared(a, b) || declared(b, a) || a.column().values.shares_ids_with(&b.column().values)
+    refers(database, a, b)
+        || refers(database, b, a)
+        || a.column().values.shares_ids_with(&b.column().values)
+}
+
+/// Whether a foreign key leads from one column to the other.
+fn refers(database: &Database, from: Place<'_>, to: Place<'_>) -> bool {
+    from.table.foreign_keys.iter().any(|key| {
+        let parents = database.parent_columns(key);
+        key.parent.eq_ignore_ascii_case(&to.table.name)
+            && key.columns.iter().zip(&parents).any(|(own, other)| {
+                own.eq_ignore_ascii_case(&from.column().name)
+                    && other.eq_ignore_ascii_case(&to.column().name)
+            })
+    })
 }
 
 fn candidate(database: &Database, group: &[Place<'_>]) -> Option<Candidate> {
@@ -120,8 +145,12 @@ fn candidate(database: &Database, group: &[Place<'_>]) -> Option<Candidate> {
         notes: vec!["The application must write and read 16 bytes where it has text today (ORM type, JSON, logs).".into()],
     };
     let mut columns = Vec::new();
+    let forms = group
+        .iter()
+        .filter_map(|place| Ids::of(place.table, place.column()));
+    let form = forms.filter_map(|ids| ids.form()).next();
     for place in &group {
-        match conversion(database, *place) {
+        match conversion(database, *place, form) {
             Ok(form) => columns.push(Conversion {
                 table: place.table.name.clone(),
                 column: place.column().name.clone(),
@@ -130,7 +159,10 @@ fn candidate(database: &Database, group: &[Place<'_>]) -> Option<Candidate> {
             Err(reason) => return Some(candidate.rejected(format!("{}: {reason}", place.title()))),
         }
     }
-    let ids = Ids::of(group[0].table, group[0].column())?;
+    let mut ids = group
+        .iter()
+        .filter_map(|place| Ids::of(place.table, place.column()));
+    let ids = ids.next()?;
     let kind = ids.kinds.first()?;
     candidate.reason = format!(
         "{} kept as {}; 16 bytes as a blob",
@@ -148,23 +180,33 @@ fn candidate(database: &Database, group: &[Place<'_>]) -> Option<Candidate> {
 }
 
 /// The form of all values of a column, or why it can't become a blob.
-fn conversion(database: &Database, place: Place<'_>) -> Result<IdForm, String> {
+///
+/// A column without values gets the form of the others.
+fn conversion(
+    database: &Database,
+    place: Place<'_>,
+    form_of_others: Option<Form>,
+) -> Result<IdForm, String> {
     let (table, column) = (place.table, place.column());
     let values = &column.values;
     if let Some(reason) = missing(table) {
         return Err(reason);
     }
-    let ids = Ids::of(table, column).ok_or("its values are no ids")?;
-    if ids.exceptions > 0 {
-        return Err(format!(
-            "{} of {} values are no ids of the form",
-            ids.exceptions,
-            values.present()
-        ));
-    }
-    let form = ids
-        .form()
-        .ok_or("its ids are written in more than one way")?;
+    let form = match values.present() {
+        0 => form_of_others,
+        _ => {
+            let ids = Ids::of(table, column).ok_or("its values are no ids")?;
+            if ids.exceptions > 0 {
+                return Err(format!(
+                    "{} of {} values are no ids of the form",
+                    ids.exceptions,
+                    values.present()
+                ));
+            }
+            ids.form()
+        }
+    };
+    let form = form.ok_or("its ids are written in more than one way")?;
     let form = form
         .id_form()
         .ok_or_else(|| format!("{} can't be turned back into the same text", form.words()))?;
@@ -188,7 +230,7 @@ fn blocker(database: &Database, table: &Table, column: &Column) -> Option<String
     {
         return Some(format!("its default is {default}, a text"));
     }
-    if within_check(&table.sql, name) {
+    if within_expression(&table.sql, name) {
         return Some("a CHECK or generated column uses it".into());
     }
     let in_expression = table.indexes.iter().find(|index| {
@@ -210,75 +252,36 @@ fn blocker(database: &Database, table: &Table, column: &Column) -> Option<String
     {
         return Some(format!("the full-text index {content} has it"));
     }
-    mentioning(database, &table.name).find_map(|object| treats_as_text(object, table, name))
-}
-
-/// Functions and operators that give another answer for a blob.
-const OF_TEXT: &[&str] = &[
-    "LIKE",
-    "GLOB",
-    "REGEXP",
-    "substr",
-    "substring",
-    "length",
-    "typeof",
-    "lower",
-    "upper",
-    "hex",
-    "replace",
-    "instr",
-    "trim",
-    "concat",
-    "printf",
-    "format",
-    "group_concat",
-    "string_agg",
-];
-
-/// Why a view or trigger keeps a column from being a blob.
-fn treats_as_text(object: &Object, table: &Table, column: &str) -> Option<String> {
-    let words = tokens(&object.sql);
-    let title = &object.name;
-    let is_own_trigger = object.is_trigger && object.table.eq_ignore_ascii_case(&table.name);
-    let says = |wanted: &str| words.iter().any(|word| word.is(wanted));
-    if is_own_trigger && says("BEFORE") && says("UPDATE") {
-        return Some(format!("the trigger {title} runs before updates"));
-    }
-    if !mentions(&object.sql, column) {
-        return None;
-    }
-    if words
+    let before_updates = database
+        .objects
         .iter()
-        .any(|word| word.text.to_ascii_lowercase().starts_with("json"))
-    {
-        return Some(format!("{title} makes JSON of it"));
+        .find(|object| runs_before_updates(object, table, name));
+    if let Some(trigger) = before_updates {
+        return Some(format!("the trigger {} runs before updates", trigger.name));
     }
-    let joins = words
-        .windows(2)
-        .any(|pair| pair[0].is_symbol("|") && pair[1].is_symbol("|"));
-    (joins || OF_TEXT.iter().any(|word| says(word))).then(|| format!("{title} treats it as text"))
+    let user = user_of_text(&database.schema, &database.uses, &table.name, name)?;
+    let words = tokens(user.sql.as_deref().unwrap_or_default());
+    let makes_json = words.iter().any(|word| {
+        let text = word.text.get(..4).unwrap_or_default();
+        text.eq_ignore_ascii_case("json")
+    });
+    let does = match makes_json {
+        true => "makes JSON",
+        false => "may need the text",
+    };
+    Some(format!("the {} {} {does} of it", user.kind, user.name))
 }
 
-/// Tells whether a CHECK constraint or an expression within a table's definition has a name in it.
-fn within_check(sql: &str, name: &str) -> bool {
-    let words = tokens(sql);
-    let mut depth = 0;
-    let mut within: Option<i32> = None;
-    for (at, word) in words.iter().enumerate() {
-        if word.is_symbol("(") {
-            depth += 1;
-            let before = at.checked_sub(1).map(|at| &words[at]);
-            if within.is_none() && before.is_some_and(|word| word.is("CHECK") || word.is("AS")) {
-                within = Some(depth);
-            }
-        } else if word.is_symbol(")") {
-            if within == Some(depth) {
-                within = None;
-            }
-            depth -= 1;
-        } else if within.is_some() && word.is_name(name) {
-            return true;
-        }
+/// Whether a trigger runs before this column is changed.
+fn runs_before_updates(object: &Object, table: &Table, column: &str) -> bool {
+    if !object.is_trigger || !object.table.eq_ignore_ascii_case(&table.name) {
+        return false;
     }
-    false
+    let words = tokens(&object.sql);
+    let on = words.iter().position(|word| word.is("ON"));
+    let event = &words[..on.unwrap_or(words.len())];
+    let says = |wanted: &str| event.iter().position(|word| word.is(wanted));
+    let is_of_others =
+        says("OF").is_some_and(|of| !event[of..].iter().any(|word| word.is_name(column)));
+    says("BEFORE").is_some() && says("UPDATE").is_some() && !is_of_others
 }

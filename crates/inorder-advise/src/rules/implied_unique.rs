@@ -3,8 +3,8 @@
 //! The key finds the only row that the wider index could find. What is lost is that the wider index covers a query.
 
 use super::{
-    Candidate, Class, Group,
-    shared::{Path, index_blocker, is_never_null, paths, title},
+    Candidate, Class, Group, redundant_index,
+    shared::{Path, index_blocker, is_never_null, is_prefix, paths, title},
 };
 use crate::{
     Change,
@@ -18,25 +18,24 @@ pub(super) fn find(database: &Database) -> Vec<Candidate> {
 
 fn of_table(database: &Database, table: &Table) -> Vec<Candidate> {
     let paths = paths(table);
-    let mut dropped: Vec<&str> = Vec::new();
+    // What another index replaces is gone: it serves no foreign key and replaces nothing.
+    let replaced = redundant_index::dropped(database, table);
+    let mut dropped: Vec<&str> = replaced.iter().map(String::as_str).collect();
     let mut found = Vec::new();
     for index in table
         .indexes
         .iter()
         .rev()
-        .filter(|index| index.origin != Origin::Key)
+        .filter(|index| index.origin != Origin::Key && !replaced.contains(&index.name))
     {
-        let mut keys = paths.iter().filter(|path| {
-            let is_other = path.index.is_none_or(|other| {
-                other.name != index.name && !dropped.contains(&other.name.as_str())
-            });
-            is_other && implies(table, path, index)
-        });
+        let mut keys = paths
+            .iter()
+            .filter(|path| path.stays_without(index, &dropped) && implies(table, path, index));
         // One that the index begins with replaces it for reads, too.
         let first = keys.clone().next();
         let key = keys.find(|key| begins(index, key)).or(first);
         let Some(key) = key else { continue };
-        let candidate = candidate(database, table, index, key);
+        let candidate = candidate(database, table, (index, key), &dropped);
         if candidate.class == Class::Safe {
             dropped.push(&index.name);
         }
@@ -65,13 +64,17 @@ fn implies(table: &Table, path: &Path<'_>, index: &Index) -> bool {
     is_key && is_wider && path.terms.iter().all(has)
 }
 
-/// Tells whether the first terms of an index are those of a key, in any order.
+/// Tells whether an index begins with the terms of a key: then the key finds what the index finds, in the same order.
 fn begins(index: &Index, key: &Path<'_>) -> bool {
-    let mut first = index.terms.iter().take(key.terms.len());
-    first.all(|term| key.terms.iter().any(|own| own.column == term.column))
+    key.terms.len() <= index.terms.len() && is_prefix(&key.terms, &index.terms)
 }
 
-fn candidate(database: &Database, table: &Table, index: &Index, key: &Path<'_>) -> Candidate {
+fn candidate(
+    database: &Database,
+    table: &Table,
+    (index, key): (&Index, &Path<'_>),
+    dropped: &[&str],
+) -> Candidate {
     let columns = table.names(&index.columns().unwrap_or_default());
     let (group, change) = match index.origin {
         Origin::Created => {
@@ -93,17 +96,25 @@ fn candidate(database: &Database, table: &Table, index: &Index, key: &Path<'_>) 
         reason: format!("{} alone is unique", key.name),
         notes: Vec::new(),
     };
+    if index.condition.is_some() {
+        return candidate.rejected(format!(
+            "{} alone is unique, but this index lists the rows of its condition",
+            key.name
+        ));
+    }
     if !begins(index, key) {
         return candidate.rejected(format!(
             "{} alone is unique, so it guards nothing; but reads may use its order, which is another one",
             key.name
         ));
     }
-    if let Some(blocker) = index_blocker(database, table, index) {
+    if let Some(blocker) = index_blocker(database, table, index, dropped) {
         return candidate.rejected(blocker);
     }
-    if index.is_unique && table.has_conflict_clause {
-        return candidate.rejected("a constraint of the table has an ON CONFLICT clause: which one is checked first matters");
+    if index.is_unique && table.inserts_differ_without(&index.terms, &key.terms) {
+        return candidate.rejected(
+            "a key has an ON CONFLICT clause: which of the keys is checked first matters",
+        );
     }
     if index.terms.len() > key.terms.len() {
         candidate.notes.push(format!(

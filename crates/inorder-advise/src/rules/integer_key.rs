@@ -1,6 +1,10 @@
 //! A key of integers that is not the rowid, though it could be: INT, BIGINT, `INTEGER PRIMARY KEY DESC`.
 
-use super::{Candidate, Class, Group, reliance::on_rowid, shared::missing};
+use super::{
+    Candidate, Class, Group,
+    reliance::on_rowid,
+    shared::{OTHER_ORDER, missing},
+};
 use crate::{
     Change,
     read::{Database, Table, TableKind},
@@ -48,7 +52,7 @@ fn of_table(database: &Database, table: &Table) -> Option<Candidate> {
             (others > 0).then(|| format!("{others} of {} keys are no integers: as INTEGER PRIMARY KEY they could not be stored", values.rows))
         })
         .or_else(|| {
-            table.has_conflict_clause.then(|| "a constraint of the table has an ON CONFLICT clause: the rowid is checked first".into())
+            table.inserts_differ_in_another_layout().then(|| OTHER_ORDER.into())
         });
     Some(match blocker {
         Some(blocker) => candidate.rejected(blocker),

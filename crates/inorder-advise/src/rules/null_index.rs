@@ -2,7 +2,7 @@
 
 use super::{
     Candidate, Class, Group,
-    shared::{demanded_by_name, missing, needed_by_parent_key, title},
+    shared::{demanded_by_name, is_prefix, missing, needed_by_parent_key, paths, title},
 };
 use crate::{
     Change,
@@ -60,9 +60,22 @@ fn of_index(database: &Database, table: &Table, index: &Index) -> Option<Candida
     }
     let blocker = missing(table)
         .or_else(|| demanded_by_name(database, &index.name))
-        .or_else(|| needed_by_parent_key(database, table, index));
+        .or_else(|| needed_by_parent_key(database, table, index, &[]));
     if let Some(blocker) = blocker {
         return Some(candidate.rejected(blocker));
+    }
+    if index.is_unique {
+        return Some(
+            candidate.rejected(
+                "it is UNIQUE: INSERT … ON CONFLICT would not find it as a partial index",
+            ),
+        );
+    }
+    if let Some(column) = ordered_by(table, index) {
+        return Some(candidate.rejected(format!(
+            "{} is NULL in all {} rows, but among them it finds {column} in order: queries with {0} IS NULL may use that",
+            table.columns[index.terms[0].column?].name, table.rows
+        )));
     }
     let key = table.foreign_keys.iter().find(|key| {
         key.columns
@@ -77,4 +90,29 @@ fn of_index(database: &Database, table: &Table, index: &Index) -> Option<Candida
         ));
     }
     Some(candidate)
+}
+
+/// The column by which an index of NULLs still orders the rows, if no other index has that order.
+fn ordered_by<'t>(table: &'t Table, index: &'t Index) -> Option<&'t str> {
+    let is_null = |at: usize| {
+        let values = &table.columns[at].values;
+        values.rows > 0 && values.present() == 0
+    };
+    let rest = index
+        .terms
+        .iter()
+        .position(|term| !term.column.is_some_and(is_null))?;
+    let terms = &index.terms[rest..];
+    let mut others = paths(table).into_iter().filter(|path| {
+        path.condition.is_none()
+            && path.stays_without(index, &[])
+            && terms.len() <= path.terms.len()
+    });
+    match others.any(|path| is_prefix(terms, &path.terms)) {
+        true => None,
+        false => Some(match terms[0].column {
+            Some(at) => &table.columns[at].name,
+            None => terms[0].expression.as_deref().unwrap_or("the rowid"),
+        }),
+    }
 }

@@ -24,11 +24,13 @@ pub(super) fn find(database: &Database) -> Vec<Candidate> {
                 object: format!("page size {bytes}"),
                 changes: vec![Change::PageSize { bytes }],
                 reason: format!("pages of {} bytes today", database.page_bytes),
-                notes: vec!["A larger page is written whole for every small change. In WAL mode the file must leave that mode for it.".into()],
+                notes: vec!["A larger page is written whole for every small change.".into()],
             };
             match database.missing.is_empty() {
                 true => candidate,
-                false => candidate.rejected("what is missing here keeps the file from being rebuilt"),
+                false => {
+                    candidate.rejected("what is missing here keeps the file from being rebuilt")
+                }
             }
         })
         .collect()

@@ -2,7 +2,7 @@
 
 use super::{
     Candidate, Class, Group,
-    shared::{Path, index_blocker, missing, paths},
+    shared::{Path, index_blocker, is_prefix, missing, paths, same_but_direction},
 };
 use crate::{
     Change,
@@ -18,6 +18,15 @@ pub(super) fn find(database: &Database) -> Vec<Candidate> {
     tables.flat_map(|table| of_table(database, table)).collect()
 }
 
+/// The indexes of a table that this rule would drop.
+pub(super) fn dropped(database: &Database, table: &Table) -> Vec<String> {
+    of_table(database, table)
+        .into_iter()
+        .filter(|candidate| candidate.class == Class::Safe)
+        .map(|candidate| candidate.object)
+        .collect()
+}
+
 fn of_table(database: &Database, table: &Table) -> Vec<Candidate> {
     let paths = paths(table);
     let mut dropped: Vec<&str> = Vec::new();
@@ -31,11 +40,9 @@ fn of_table(database: &Database, table: &Table) -> Vec<Candidate> {
     {
         let mut rejection: Option<String> = None;
         let mut cover: Option<&Path<'_>> = None;
-        let others = paths.iter().filter(|path| {
-            path.index.is_none_or(|other| {
-                other.name != index.name && !dropped.contains(&other.name.as_str())
-            })
-        });
+        let others = paths
+            .iter()
+            .filter(|path| path.stays_without(index, &dropped));
         for path in others {
             match replaces(table, index, path) {
                 Ok(()) if cover.is_none_or(|cover| cover.terms.len() < path.terms.len()) => {
@@ -60,7 +67,7 @@ fn of_table(database: &Database, table: &Table) -> Vec<Candidate> {
         };
         match (cover, rejection) {
             (Some(path), _) => {
-                let candidate = proposal(database, table, index, path, candidate);
+                let candidate = proposal(database, table, (index, path), &dropped, candidate);
                 if candidate.class == Class::Safe {
                     dropped.push(&index.name);
                 }
@@ -76,15 +83,15 @@ fn of_table(database: &Database, table: &Table) -> Vec<Candidate> {
 fn proposal(
     database: &Database,
     table: &Table,
-    index: &Index,
-    path: &Path<'_>,
+    (index, path): (&Index, &Path<'_>),
+    dropped: &[&str],
     mut candidate: Candidate,
 ) -> Candidate {
     // Whoever replaces it also serves the foreign keys that it serves: only its name can be needed.
     let blocker = if index.is_unique {
         missing(table).or_else(|| super::shared::demanded_by_name(database, &index.name))
     } else {
-        index_blocker(database, table, index)
+        index_blocker(database, table, index, dropped)
     };
     if let Some(blocker) = blocker {
         return candidate.rejected(blocker);
@@ -134,14 +141,7 @@ fn replaces(table: &Table, index: &Index, path: &Path<'_>) -> Result<(), Option<
         };
         return Err(is_near.then(|| format!("{name} {words}")));
     }
-    let same_order = |(a, b): (&Term, &Term)| a == b;
-    let reversed =
-        |(a, b): (&Term, &Term)| a.is_descending != b.is_descending && same_but_direction(a, b);
-    let pairs = || own.iter().zip(others);
-    let is_prefix = pairs().all(same_order)
-        || pairs().all(reversed)
-        || (own.len() == 1 && same_but_direction(&own[0], &others[0]));
-    if !is_prefix {
+    if !is_prefix(own, others) {
         return Err(why_not(own, others).map(|why| format!("{name} has {why}")));
     }
     if !index.is_unique {
@@ -151,9 +151,9 @@ fn replaces(table: &Table, index: &Index, path: &Path<'_>) -> Result<(), Option<
         let reason = format!("UNIQUE is a constraint that {name} does not replace");
         return Err(Some(reason));
     }
-    if table.has_conflict_clause {
+    if table.inserts_differ_without(own, others) {
         let reason = format!(
-            "same as {name}, but a constraint of the table has an ON CONFLICT clause: the index's ABORT is checked first, \
+            "same as {name}, but a key has an ON CONFLICT clause: the index's ABORT is checked first, \
              and without it an INSERT that fails today would not"
         );
         return Err(Some(reason));
@@ -167,14 +167,6 @@ fn expression_over(table: &Table, index: &Index, path: &Path<'_>) -> Option<Stri
     let column = &table.columns[path.terms.first()?.column?].name;
     mentions(expression, column)
         .then(|| format!("{} has {column} itself, this one {expression}", path.name))
-}
-
-fn same_but_direction(a: &Term, b: &Term) -> bool {
-    let b = Term {
-        is_descending: a.is_descending,
-        ..b.clone()
-    };
-    *a == b
 }
 
 /// Why terms that look alike are not the same.

@@ -1,9 +1,13 @@
 //! What several rules ask of a schema.
 
 use crate::{
-    ddl::{mentions, tokens},
+    ddl::{Kind, tokens},
     read::{Database, ForeignKey, Index, Origin, Table, TableKind, Term},
 };
+
+/// Why a table with ON CONFLICT clauses keeps its layout.
+pub(super) const OTHER_ORDER: &str =
+    "a key has an ON CONFLICT clause: which of the keys is checked first would change";
 
 /// An order in which rows can be found: an index, the key of a WITHOUT ROWID table, or the rowid.
 pub(super) struct Path<'t> {
@@ -14,6 +18,14 @@ pub(super) struct Path<'t> {
     pub condition: Option<&'t str>,
     /// The index, unless it is the rowid.
     pub index: Option<&'t Index>,
+}
+
+impl Path<'_> {
+    /// Whether it is there without an index and those that are gone.
+    pub(super) fn stays_without(&self, index: &Index, gone: &[&str]) -> bool {
+        self.index
+            .is_none_or(|own| own.name != index.name && !gone.contains(&own.name.as_str()))
+    }
 }
 
 /// Every path of a table.
@@ -45,6 +57,25 @@ pub(super) fn paths(table: &Table) -> Vec<Path<'_>> {
     paths
 }
 
+/// Tells whether an index of the first terms has the order of one of the others, which are as many or more.
+pub(super) fn is_prefix(own: &[Term], others: &[Term]) -> bool {
+    let reversed =
+        |(a, b): (&Term, &Term)| a.is_descending != b.is_descending && same_but_direction(a, b);
+    let pairs = || own.iter().zip(others);
+    pairs().all(|(a, b)| a == b)
+        || pairs().all(reversed)
+        || (own.len() == 1 && same_but_direction(&own[0], &others[0]))
+}
+
+/// Tells whether two terms have the same column or expression with the same collation.
+pub(super) fn same_but_direction(a: &Term, b: &Term) -> bool {
+    let b = Term {
+        is_descending: a.is_descending,
+        ..b.clone()
+    };
+    *a == b
+}
+
 /// What a report calls an index: its name, or the constraint that made it.
 pub(crate) fn title(table: &Table, index: &Index) -> String {
     let columns = || {
@@ -66,10 +97,13 @@ pub(super) fn is_never_null(table: &Table, column: usize) -> bool {
 }
 
 /// The foreign key of another table that needs this UNIQUE index, if no other one serves it.
+///
+/// An index that is `gone` serves nobody.
 pub(super) fn needed_by_parent_key(
     database: &Database,
     table: &Table,
     index: &Index,
+    gone: &[&str],
 ) -> Option<String> {
     if !index.is_unique || index.condition.is_some() {
         return None;
@@ -86,9 +120,7 @@ pub(super) fn needed_by_parent_key(
             .collect();
         let others = paths(table);
         let mut others = others.iter().filter(|path| {
-            path.is_unique
-                && path.condition.is_none()
-                && path.index.is_none_or(|other| other.name != index.name)
+            path.is_unique && path.condition.is_none() && path.stays_without(index, gone)
         });
         is_exactly(&columns, &wanted)
             && !others.any(|path| {
@@ -104,7 +136,7 @@ pub(super) fn needed_by_parent_key(
 }
 
 /// The foreign key of this table whose rows only this index finds.
-pub(super) fn needed_by_child_key(table: &Table, index: &Index) -> Option<String> {
+pub(super) fn needed_by_child_key(table: &Table, index: &Index, gone: &[&str]) -> Option<String> {
     let begins = |terms: &[Term], key: &ForeignKey| {
         let columns: Vec<usize> = key
             .columns
@@ -122,7 +154,7 @@ pub(super) fn needed_by_child_key(table: &Table, index: &Index) -> Option<String
         begins(&index.terms, key)
             && !paths(table).iter().any(|path| {
                 path.condition.is_none()
-                    && path.index.is_none_or(|other| other.name != index.name)
+                    && path.stays_without(index, gone)
                     && begins(&path.terms, key)
             })
     })?;
@@ -144,12 +176,17 @@ pub(super) fn demanded_by_name(database: &Database, index: &str) -> Option<Strin
     Some(format!("{} says INDEXED BY {index}", object.name))
 }
 
-/// Why an index can't be dropped, whatever else would find its rows.
-pub(super) fn index_blocker(database: &Database, table: &Table, index: &Index) -> Option<String> {
+/// Why an index can't be dropped beside those that are `gone`, whatever else would find its rows.
+pub(super) fn index_blocker(
+    database: &Database,
+    table: &Table,
+    index: &Index,
+    gone: &[&str],
+) -> Option<String> {
     missing(table)
         .or_else(|| demanded_by_name(database, &index.name))
-        .or_else(|| needed_by_parent_key(database, table, index))
-        .or_else(|| needed_by_child_key(table, index))
+        .or_else(|| needed_by_parent_key(database, table, index, gone))
+        .or_else(|| needed_by_child_key(table, index, gone))
 }
 
 /// Why a table can't be changed at all.
@@ -158,13 +195,29 @@ pub(super) fn missing(table: &Table) -> Option<String> {
     Some(format!("{name} is missing here: sizes only"))
 }
 
-/// The views and triggers that mention a name.
-pub(super) fn mentioning<'d>(
-    database: &'d Database,
-    name: &'d str,
-) -> impl Iterator<Item = &'d crate::read::Object> {
-    database
-        .objects
-        .iter()
-        .filter(move |object| mentions(&object.sql, name))
+/// Tells whether a name stands in a CHECK constraint or a generated column of CREATE TABLE, or anywhere after the
+/// table's name in CREATE INDEX.
+pub(super) fn within_expression(sql: &str, name: &str) -> bool {
+    let words = tokens(sql);
+    let is_index = words.iter().take(3).any(|word| word.is("INDEX"));
+    let mut depth = 0;
+    let mut within: Option<i32> = None;
+    for (at, word) in words.iter().enumerate() {
+        if word.is_symbol("(") {
+            depth += 1;
+            let before = at.checked_sub(1).map(|at| &words[at]);
+            let is_code = before.is_some_and(|word| word.is("CHECK") || word.is("AS"));
+            if within.is_none() && (is_index || is_code) {
+                within = Some(if is_index { 0 } else { depth });
+            }
+        } else if word.is_symbol(")") {
+            if within == Some(depth) {
+                within = None;
+            }
+            depth -= 1;
+        } else if within.is_some() && word.kind != Kind::Text && word.is_name(name) {
+            return true;
+        }
+    }
+    false
 }

@@ -1,6 +1,10 @@
 //! A table with a key index that could be stored by its key.
 
-use super::{Candidate, Class, Group, reliance::on_rowid, shared::missing};
+use super::{
+    Candidate, Class, Group,
+    reliance::on_rowid,
+    shared::{OTHER_ORDER, missing},
+};
 use crate::{
     Change,
     read::{Database, Table, TableKind},
@@ -42,10 +46,15 @@ fn of_table(database: &Database, table: &Table) -> Candidate {
         .or_else(|| on_rowid(database, table))
         .or_else(|| {
             let column = &table.columns[*with_null?];
-            Some(format!("{} rows have NULL in {}: a rowid table takes them, WITHOUT ROWID refuses them", column.values.nulls, column.name))
+            Some(format!(
+                "{} rows have NULL in {}: a rowid table takes them, WITHOUT ROWID refuses them",
+                column.values.nulls, column.name
+            ))
         })
         .or_else(|| {
-            table.has_conflict_clause.then(|| "a constraint of the table has an ON CONFLICT clause: which one is checked first would change".into())
+            table
+                .inserts_differ_in_another_layout()
+                .then(|| OTHER_ORDER.into())
         });
     if let Some(blocker) = blocker {
         return candidate.rejected(blocker);

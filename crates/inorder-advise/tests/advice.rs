@@ -1,0 +1,75 @@
+//! The advice as a whole: thresholds, and what is said of each change.
+
+mod common;
+
+use common::{advice, made, numbers};
+use inorder_advise::{
+    advice::{Advice, Verdict},
+    rules::Group,
+};
+use rusqlite::Connection;
+
+/// Rows of which one fits a page of 4096 bytes, and three one of 8192.
+fn wide_rows(rows: u32) -> String {
+    format!(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, body BLOB); {} INSERT INTO t SELECT i, randomblob(2300) FROM n",
+        numbers(rows)
+    )
+}
+
+fn page_sizes(advice: &Advice) -> Vec<(Verdict, &[String])> {
+    let items = advice
+        .items
+        .iter()
+        .filter(|item| item.group == Group::PageSize);
+    items
+        .map(|item| (item.verdict, &*item.parts[0].candidate.notes))
+        .collect()
+}
+
+#[test]
+fn a_page_size_is_proposed_for_large_files_and_never_silently_in_wal_mode() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = made(folder.path(), &wide_rows(2000));
+    assert_eq!(page_sizes(&advice(&small).unwrap()), []);
+    std::fs::remove_file(small).unwrap();
+    let large = made(folder.path(), &wide_rows(3000));
+    let found = advice(&large).unwrap();
+    let sizes = page_sizes(&found);
+    assert_eq!(sizes[0].0, Verdict::Change);
+    assert!(
+        !sizes[0].1.iter().any(|note| note.contains("WAL")),
+        "{sizes:?}"
+    );
+    Connection::open(&large)
+        .unwrap()
+        .pragma_update(None, "journal_mode", "WAL")
+        .unwrap();
+    let found = advice(&large).unwrap();
+    let sizes = page_sizes(&found);
+    assert_eq!(sizes[0].0, Verdict::Change);
+    assert!(
+        sizes[0].1.iter().any(|note| note.contains("WAL mode")),
+        "{sizes:?}"
+    );
+}
+
+/// Every layout is tried: rows of 200 bytes are smaller by rowid, rows of 20 bytes are not.
+#[test]
+fn tables_without_rowid_are_measured_by_rowid() {
+    let folder = tempfile::tempdir().unwrap();
+    let sql = format!(
+        "CREATE TABLE wide(k BLOB PRIMARY KEY, v) WITHOUT ROWID; CREATE TABLE narrow(k BLOB PRIMARY KEY, v) WITHOUT ROWID;
+         {0} INSERT INTO wide SELECT randomblob(8), randomblob(1200) FROM n; {0} INSERT INTO narrow SELECT randomblob(8), i FROM n",
+        numbers(3000)
+    );
+    let found = advice(&made(folder.path(), &sql)).unwrap();
+    let layouts = found.items.iter().filter(|item| item.group == Group::Rowid);
+    let verdicts: Vec<_> = layouts
+        .map(|item| (&*item.parts[0].candidate.table, item.verdict))
+        .collect();
+    assert_eq!(
+        verdicts,
+        [("wide", Verdict::Change), ("narrow", Verdict::Leave)]
+    );
+}
