@@ -63,6 +63,7 @@ mod payload;
 mod pointer_map;
 mod reader;
 pub mod record;
+pub mod rollback;
 mod schema;
 mod spine;
 mod table;

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use crate::error::{Error, Result};
 use crate::geometry::{Geometry, PageKind};
 use crate::header::HEADER_BYTES;
+use crate::o_direct::{ALIGNMENT_BYTES, Aligned, DirectIo};
 use crate::options::Options;
 use crate::record::varint;
 
@@ -47,7 +48,8 @@ pub struct Reader {
     pages: u32,
     schema_format: u32,
     /// Pages that were read at once, the first one's number and how many they are.
-    ahead: Vec<u8>,
+    ahead: Aligned,
+    io: DirectIo,
     ahead_first: u32,
     ahead_pages: u32,
     /// The page that was asked for last, and how many came one after another until then.
@@ -67,6 +69,20 @@ impl Reader {
     ///
     /// [`Error::Malformed`] where it isn't SQLite's, and what reading brings.
     pub fn new(file: File) -> Result<Self> {
+        Reader::with(file, false)
+    }
+
+    /// As [`new`](Self::new), but bypasses the page cache where the file system supports that. It takes less CPU time
+    /// for a file that is in no cache and whose trees lie one after another.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn direct(file: File) -> Result<Self> {
+        Reader::with(file, true)
+    }
+
+    fn with(file: File, is_direct: bool) -> Result<Self> {
         let mut header = [0; HEADER_BYTES];
         file.read_exact_at(&mut header, 0).map_err(Error::Read)?;
         let number = |at: usize| {
@@ -90,7 +106,8 @@ impl Reader {
             reserved_bytes: header[20],
             pages: u32::try_from(bytes / u64::from(page_bytes)).unwrap_or(u32::MAX),
             schema_format: number(44),
-            ahead: vec![0; AHEAD_BYTES.max(page_bytes as usize)],
+            ahead: Aligned::new(AHEAD_BYTES),
+            io: DirectIo::begin(&file, is_direct),
             ahead_first: 0,
             ahead_pages: 0,
             last: 0,
@@ -100,6 +117,12 @@ impl Reader {
             left: 0,
             file,
         })
+    }
+
+    /// The page size in bytes.
+    #[must_use]
+    pub fn page_bytes(&self) -> u32 {
+        self.geometry.page as u32
     }
 
     /// Bytes at the end of each page that extensions keep for themselves.
@@ -112,6 +135,20 @@ impl Reader {
     #[must_use]
     pub fn schema_format(&self) -> u32 {
         self.schema_format
+    }
+
+    /// Whether the index at this root page has no entries.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Malformed`] and what reading brings.
+    pub fn is_empty(&mut self, root: u32) -> Result<bool> {
+        let (mut page, is_first) = (vec![0; self.geometry.page], root == 1);
+        self.left = 1;
+        self.load(root, &mut page)?;
+        let cells = Cells::new(&page, root, self.geometry.usable).filter(|_| !is_first);
+        let cells = cells.ok_or(Error::Malformed { page: root })?;
+        Ok(cells.kind == PageKind::IndexLeaf && cells.count == 0)
     }
 
     /// Gives each row of the table at this root page, by rowid.
@@ -254,13 +291,19 @@ impl Reader {
             self.run = if is_near { self.run + 1 } else { 0 };
             let most = (self.ahead.len() / self.geometry.page) as u32;
             let wanted = 1u32.checked_shl(self.run.min(16)).unwrap_or(1).min(most);
-            let count = wanted.min(self.pages - number + 1);
+            // Direct reads are aligned: they begin and end at such a multiple of pages.
+            let aligned = (ALIGNMENT_BYTES / self.geometry.page).max(1) as u32;
+            let first = (number - 1) / aligned * aligned + 1;
+            let count = wanted.next_multiple_of(aligned).min(self.pages - first + 1);
             let bytes = count as usize * self.geometry.page;
-            let offset = u64::from(number - 1) * self.geometry.page as u64;
-            self.file
-                .read_exact_at(&mut self.ahead[..bytes], offset)
+            let offset = u64::from(first - 1) * self.geometry.page as u64;
+            if !bytes.is_multiple_of(ALIGNMENT_BYTES) {
+                self.io.end(&self.file).map_err(Error::Read)?;
+            }
+            self.io
+                .read_exact_at(&self.file, &mut self.ahead[..bytes], offset)
                 .map_err(Error::Read)?;
-            (self.ahead_first, self.ahead_pages) = (number, count);
+            (self.ahead_first, self.ahead_pages) = (first, count);
         }
         self.last = number;
         let at = (number - self.ahead_first) as usize * self.geometry.page;

@@ -6,7 +6,7 @@ mod prove;
 mod table;
 mod token;
 
-pub(crate) use catalog::{Catalog, Column, Index};
+pub(crate) use catalog::{Catalog, Column, Index, Term};
 pub(crate) use edit::{
     partial, quoted, renamed, retyped, same, with_rowid, without_rowid, without_unique,
 };

@@ -63,6 +63,14 @@ impl Fields {
         Some(value_of(field.serial_type, &record[field.start..field.end]))
     }
 
+    /// Whether the value at this index is NULL, or past the end.
+    #[inline]
+    #[must_use]
+    pub fn is_null(&self, index: usize) -> bool {
+        let serial_type = self.0.get(index).map_or(0, |field| field.serial_type);
+        matches!(serial_type, 0 | 10 | 11)
+    }
+
     /// Appends a record with values of `record`, which must be the one read last.
     #[inline]
     pub fn write<P>(&self, record: &[u8], picks: P, out: &mut Vec<u8>)

@@ -40,7 +40,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "options",
             "geometry header",
             "cell numbers page reader",
-            "output",
+            "output rollback",
             "payload spine",
             "index table",
             "schema",

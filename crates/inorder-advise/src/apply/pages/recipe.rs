@@ -1,21 +1,15 @@
 //! How each tree of the new file comes from those of the old one.
 
 use inorder_btree::record::KeyColumn;
-use inorder_btree::{Collation, KeyOrder, TextEncoding};
+use inorder_btree::{Collation, KeyOrder, Reader, TextEncoding};
 use rusqlite::Connection;
 
+use super::Failure;
+use super::shape::{Layout, Shape, Source, key_index};
 use crate::IdForm;
 use crate::apply::draft::Draft;
 use crate::apply::schema::{Object, Schema};
 use crate::ddl::{self, Catalog, Index};
-
-/// A tree of the old file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Source {
-    pub(crate) root: u32,
-    /// Whether its rows have rowids.
-    pub(crate) is_table: bool,
-}
 
 /// A value of a record that is made of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +52,8 @@ pub(crate) enum Recipe {
         row: Row,
         order: KeyOrder,
         unique_columns: Option<usize>,
+        /// Whether the tree has this order already.
+        is_sorted: bool,
     },
 }
 
@@ -69,6 +65,8 @@ pub(crate) struct Row {
     /// The last field of a whole row, where shorter rows have other values than NULL: ALTER TABLE ADD COLUMN
     /// leaves rows as they are.
     pub(crate) last_field: Option<usize>,
+    /// How many of the first parts are never NULL.
+    pub(crate) not_null: usize,
 }
 
 /// An object of the new schema, and its tree if it has one.
@@ -76,6 +74,17 @@ pub(crate) struct Row {
 pub(crate) struct Plan {
     pub(crate) object: Object,
     pub(crate) recipe: Option<Recipe>,
+    /// Of a table that changes.
+    pub(super) change: Option<Change>,
+}
+
+/// How the rows of a table that changes are compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) old: Layout,
+    /// Its root isn't known yet.
+    pub(super) new: Layout,
+    pub(super) indexes: Vec<Index>,
 }
 
 /// All trees, and the indexes that SQLite makes afterwards.
@@ -92,9 +101,10 @@ impl Plans {
     /// Plans the new file of a draft.
     pub(crate) fn new(
         source: &Connection,
+        reader: &mut Reader,
         draft: &Draft,
         encoding: TextEncoding,
-    ) -> rusqlite::Result<Result<Self, Obstacle>> {
+    ) -> Result<Result<Self, Obstacle>, Failure> {
         if encoding != TextEncoding::Utf8 && !draft.conversions.is_empty() {
             return Ok(Err("ids in UTF-16 are converted by statements".to_owned()));
         }
@@ -104,7 +114,7 @@ impl Plans {
             if object.kind == "table" && !object.is_virtual() {
                 let made = match is_changed(draft, object) {
                     false => plans.copy(&draft.old, object),
-                    true => plans.change(source, draft, object, encoding)?,
+                    true => plans.change(source, reader, draft, object, encoding)?,
                 };
                 if let Err(obstacle) = made {
                     return Ok(Err(obstacle));
@@ -118,7 +128,11 @@ impl Plans {
     }
 
     fn push(&mut self, object: Object, recipe: Option<Recipe>) {
-        self.plans.push(Plan { object, recipe });
+        self.plans.push(Plan {
+            object,
+            recipe,
+            change: None,
+        });
     }
 
     /// How many trees there are.
@@ -154,10 +168,11 @@ impl Plans {
     fn change(
         &mut self,
         source: &Connection,
+        reader: &mut Reader,
         draft: &Draft,
         table: &Object,
         encoding: TextEncoding,
-    ) -> rusqlite::Result<Result<(), Obstacle>> {
+    ) -> Result<Result<(), Obstacle>, Failure> {
         let old = Catalog::read(source, &table.name)?;
         let new = match draft.new.statements(&table.name) {
             Some(statements) => statements.catalog()?,
@@ -175,7 +190,7 @@ impl Plans {
             old,
             new,
         };
-        Ok(change.plan(self, table))
+        change.plan(self, table, reader)
     }
 
     /// Leaves out what was dropped, takes the new definitions over, and puts indexes behind their tables.
@@ -215,68 +230,6 @@ fn is_without_rowid(table: &Object) -> bool {
     close.is_some_and(|close| words[close..].iter().any(|word| word.is("WITHOUT")))
 }
 
-/// Where a table's columns are in its records.
-#[derive(Debug)]
-pub(super) struct Shape {
-    pub(super) source: Source,
-    /// The field of each column; none for virtual columns.
-    pub(super) fields: Vec<Option<usize>>,
-    /// The column that is the rowid.
-    pub(super) alias: Option<usize>,
-    /// As in [`Row`].
-    pub(super) last_field: Option<usize>,
-}
-
-impl Shape {
-    pub(super) fn new(catalog: &Catalog, root: u32) -> Self {
-        let mut fields = vec![None; catalog.columns.len()];
-        match key_index(catalog) {
-            Some(key) => {
-                for (field, term) in key.terms.iter().enumerate() {
-                    if let Ok(column) = usize::try_from(term.column) {
-                        fields[column] = Some(field);
-                    }
-                }
-            }
-            None => {
-                let stored = (0..fields.len()).filter(|at| catalog.columns[*at].hidden != 2);
-                for (field, column) in stored.collect::<Vec<_>>().into_iter().enumerate() {
-                    fields[column] = Some(field);
-                }
-            }
-        }
-        let has_default = |column: &ddl::Column| {
-            let default = column.default.as_deref().unwrap_or("NULL");
-            column.hidden == 0 && !default.eq_ignore_ascii_case("NULL")
-        };
-        let alias = catalog.alias().map(|alias| alias.name.clone());
-        Shape {
-            source: Source {
-                root,
-                is_table: !catalog.is_without_rowid,
-            },
-            alias: catalog
-                .columns
-                .iter()
-                .position(|own| Some(&own.name) == alias.as_ref()),
-            last_field: fields
-                .iter()
-                .flatten()
-                .max()
-                .copied()
-                .filter(|_| catalog.columns.iter().any(has_default)),
-            fields,
-        }
-    }
-}
-
-/// The index that is a WITHOUT ROWID table itself.
-pub(crate) fn key_index(catalog: &Catalog) -> Option<&Index> {
-    let mut indexes = catalog.indexes.iter();
-    let key = indexes.find(|index| index.origin == "pk");
-    key.filter(|_| catalog.is_without_rowid)
-}
-
 /// A table that changes.
 struct TableChange<'a> {
     draft: &'a Draft,
@@ -289,13 +242,26 @@ struct TableChange<'a> {
 }
 
 impl TableChange<'_> {
-    fn plan(&self, plans: &mut Plans, table: &Object) -> Result<(), Obstacle> {
+    fn plan(
+        &self,
+        plans: &mut Plans,
+        table: &Object,
+        reader: &mut Reader,
+    ) -> Result<Result<(), Obstacle>, Failure> {
         let recipe = match (self.is_rekeyed, key_index(&self.new)) {
-            (false, _) => self.recast_table()?,
-            (true, Some(key)) => self.sorted(key, true)?,
-            (true, None) => self.rows()?,
+            (false, _) => self.recast_table(),
+            (true, Some(key)) => self.keyed(key),
+            (true, None) => self.rows(),
         };
-        plans.push(table.clone(), Some(recipe));
+        let recipe = match recipe {
+            Ok(recipe) => recipe,
+            Err(obstacle) => return Ok(Err(obstacle)),
+        };
+        plans.plans.push(Plan {
+            object: table.clone(),
+            recipe: Some(recipe),
+            change: self.compared(table.root),
+        });
         for index in &self.new.indexes {
             if key_index(&self.new) == Some(index) {
                 continue;
@@ -309,17 +275,48 @@ impl TableChange<'_> {
                 root: 0,
                 sql: made.and_then(|made| made.sql.clone()),
             };
-            let recipe = match self.is_rekeyed {
-                true => self.sorted(index, false),
-                false => self.recast_index(index),
+            let recipe = match (self.is_rekeyed, self.empty(index, reader)?) {
+                (true, Some(empty)) => Ok(Recipe::Copy(empty)),
+                (true, None) => self.sorted(index, false),
+                (false, _) => self.recast_index(index),
             };
             match (recipe, &object.sql) {
                 (Ok(recipe), _) => plans.push(object, Some(recipe)),
                 (Err(_), Some(sql)) => plans.statements_after.push(sql.clone()),
-                (Err(obstacle), None) => return Err(obstacle),
+                (Err(obstacle), None) => return Ok(Err(obstacle)),
             }
         }
-        Ok(())
+        Ok(Ok(()))
+    }
+
+    /// What is needed to compare the table with what it was; nothing where its records are copied.
+    fn compared(&self, root: u32) -> Option<Change> {
+        let keeps_rowid = !self.is_rekeyed;
+        let is_copied = !self.is_rekeyed && self.conversions.is_empty();
+        (!is_copied).then(|| Change {
+            old: Layout::new(&self.old, root, self.conversions, keeps_rowid),
+            new: Layout::new(&self.new, 0, &[], keeps_rowid),
+            indexes: self.new.indexes.clone(),
+        })
+    }
+
+    /// The tree of a partial index that no row of the old table has an entry in: none of the new one has. A condition
+    /// that depends on the rowid or on how an id is stored is refused before.
+    fn empty(&self, index: &Index, reader: &mut Reader) -> Result<Option<Source>, Failure> {
+        let old = self.draft.old.find("index", &index.name);
+        let is_same = old.map(|old| &old.sql)
+            == self
+                .draft
+                .new
+                .find("index", &index.name)
+                .map(|new| &new.sql);
+        match old.filter(|_| index.is_partial && is_same) {
+            Some(old) if reader.is_empty(old.root)? => Ok(Some(Source {
+                root: old.root,
+                is_table: false,
+            })),
+            _ => Ok(None),
+        }
     }
 
     fn form(&self, column: usize) -> Option<IdForm> {
@@ -346,6 +343,7 @@ impl TableChange<'_> {
             parts,
             rowid,
             last_field: self.shape.last_field,
+            not_null: 0,
         }
     }
 
@@ -434,6 +432,7 @@ impl TableChange<'_> {
                     parts,
                     rowid: Rowid::Kept,
                     last_field: None,
+                    not_null: 0,
                 },
             },
         })
@@ -448,6 +447,66 @@ impl TableChange<'_> {
         Ok(Recipe::Rows {
             from: self.shape.source,
             row: self.row(parts.collect::<Result<_, _>>()?, self.rowid()?),
+        })
+    }
+
+    /// A WITHOUT ROWID table. An old index that has all of its columns, in its order, needs no sorting.
+    fn keyed(&self, key: &Index) -> Result<Recipe, Obstacle> {
+        let mut recipe = self.sorted(key, true)?;
+        if let (
+            Some((covering, parts)),
+            Recipe::Sorted {
+                from,
+                row,
+                is_sorted,
+                ..
+            },
+        ) = (self.covering(key), &mut recipe)
+        {
+            (*from, *is_sorted) = (covering, true);
+            (row.parts, row.last_field) = (parts, None);
+        }
+        Ok(recipe)
+    }
+
+    /// An old index that begins with the terms of a key and has all of its table's columns, and where they are in its
+    /// entries.
+    fn covering(&self, key: &Index) -> Option<(Source, Vec<Part>)> {
+        // An index may have a number of such a column in another form than the table.
+        let is_real = |column: &ddl::Column| {
+            let kind = column.kind.to_ascii_uppercase();
+            ["REAL", "FLOA", "DOUB"]
+                .iter()
+                .any(|real| kind.contains(real))
+        };
+        if self.shape.last_field.is_some()
+            || !self.conversions.is_empty()
+            || self.old.is_without_rowid
+            || self.old.columns.iter().any(is_real)
+        {
+            return None;
+        }
+        let keys = key.terms.iter().filter(|term| term.is_key).count();
+        let like = |term: &ddl::Term| (term.column, term.is_descending, term.collation.clone());
+        let has_order = |old: &&Index| {
+            let begins = old.terms.iter().map(like).take(keys);
+            !old.is_partial && begins.eq(key.terms.iter().map(like).take(keys))
+        };
+        let fields = |old: &Index| -> Option<Vec<Part>> {
+            let place = |column: i64| old.terms.iter().position(|term| term.column == column);
+            let terms = key.terms.iter().map(|term| term.column);
+            terms
+                .map(|column| Some(Part::Field(place(column.max(0)).filter(|_| column >= 0)?)))
+                .collect()
+        };
+        let mut candidates = self.old.indexes.iter().filter(has_order);
+        candidates.find_map(|old| {
+            let root = self.draft.old.find("index", &old.name)?.root;
+            let source = Source {
+                root,
+                is_table: false,
+            };
+            Some((source, fields(old)?))
         })
     }
 
@@ -492,11 +551,16 @@ impl TableChange<'_> {
             Some(_) => Rowid::Kept,
             None => self.rowid()?,
         };
+        let row = Row {
+            not_null: if is_table { keys } else { 0 },
+            ..self.row(parts, rowid)
+        };
         Ok(Recipe::Sorted {
             from: self.shape.source,
-            row: self.row(parts, rowid),
+            row,
             order: KeyOrder::new(order, self.encoding),
             unique_columns: (index.is_unique && !is_table).then_some(keys),
+            is_sorted: false,
         })
     }
 }
