@@ -67,6 +67,7 @@ pub mod rollback;
 mod schema;
 mod spine;
 mod table;
+mod windows;
 
 pub use builder::{Builder, IndexBuilder, PairBuilder, TableBuilder};
 pub use error::Error;

@@ -1,6 +1,6 @@
 //! Makes records from the values of another record, without decoding them.
 
-use super::read::{Values, value_of};
+use super::read::{Values, split, value_of};
 use super::write::{header_bytes, push_body, serial_type};
 use super::{Value, varint};
 
@@ -108,4 +108,25 @@ impl Fields {
             Pick::Integer(integer) => serial_type(&Value::Integer(integer)),
         }
     }
+}
+
+/// Appends the record of the first `count` values of a record and all values of another. Returns false where the first
+/// has fewer, or one of them is malformed.
+#[inline]
+#[must_use]
+pub fn join(first: &[u8], count: usize, second: &[u8], out: &mut Vec<u8>) -> bool {
+    let (Some((types, body)), Some((more_types, more_body))) = (split(first), split(second)) else {
+        return false;
+    };
+    let mut values = Values::new(first);
+    if (0..count).any(|_| values.next_raw().is_none()) {
+        return false;
+    }
+    let body = &body[..body.len() - values.body_bytes()];
+    let types = &types[..types.len() - values.types_bytes()];
+    varint::push(header_bytes(types.len() + more_types.len()) as u64, out);
+    for part in [types, more_types, body, more_body] {
+        out.extend_from_slice(part);
+    }
+    true
 }

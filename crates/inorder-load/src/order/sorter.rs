@@ -178,6 +178,9 @@ impl Sorter {
 /// Fewer rows are sorted faster by comparing whole keys.
 const WORDED_MIN: usize = 8;
 
+/// Rows whose words are read together.
+const WORDED_AT_ONCE: usize = 32;
+
 /// Sorts rows whose keys begin alike by the words of their keys from this one on.
 ///
 /// Each word costs one look at each row. Comparing them costs two for each comparison: 1.6 million rows of which 160
@@ -191,8 +194,13 @@ fn settle(arena: &Arena, order: &KeyOrder, tied: &mut [Pair], word: usize) {
         });
         return;
     }
-    for (number, place) in tied.iter_mut() {
-        *number = order.words(arena.get(*place).0)[word];
+    for some in tied.chunks_mut(WORDED_AT_ONCE) {
+        // The memory of all is fetched at once, not one by one.
+        let first = |(_, place): &Pair| arena.get(*place).0.first().copied().unwrap_or(0);
+        std::hint::black_box(some.iter().map(first).fold(0, u8::wrapping_add));
+        for (number, place) in some {
+            *number = order.words(arena.get(*place).0)[word];
+        }
     }
     sort_pairs(tied, |tied| settle(arena, order, tied, word + 1));
 }

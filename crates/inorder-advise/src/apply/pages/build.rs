@@ -11,8 +11,9 @@ use inorder_load::order::{SortLimits, Sorter};
 
 use super::Failure;
 use super::digest::{InOrder, Sum};
+use super::join::{Keys, join};
 use super::recipe::{Part, Plan, Plans, Recipe, Row, Rowid};
-use super::shape::{Layout, Source};
+use super::shape::{Layout, Source, every};
 use crate::apply::Settings;
 use crate::apply::ids;
 
@@ -90,11 +91,14 @@ pub(super) fn build(
             ..Options::default()
         },
     )?;
-    let (mut schema, mut trees) = (Vec::new(), Vec::new());
+    let (mut schema, mut trees, mut keys) = (Vec::new(), Vec::new(), None);
     for plan in &plans.plans {
         let mut built = None;
         if let Some(recipe) = &plan.recipe {
-            let (next, mut made) = tree(reader, builder, recipe, plan, work)?;
+            if !matches!(recipe, Recipe::Joined(_)) {
+                keys = None;
+            }
+            let (next, mut made) = tree(reader, builder, recipe, plan, &mut keys, work)?;
             builder = next;
             made.is_not_null = matches!(recipe, Recipe::NotNull(_));
             built = Some(made);
@@ -192,6 +196,7 @@ fn tree(
     builder: Builder,
     recipe: &Recipe,
     plan: &Plan,
+    keys: &mut Option<Keys>,
     work: &Work<'_>,
 ) -> Result<(Builder, Tree), Failure> {
     let mut looks = Looks::new(work);
@@ -226,6 +231,22 @@ fn tree(
         Recipe::Recast { from, row } => {
             let mut tree = Growing::like(from, builder, work)?;
             rows.each(reader, *from, row, |rowid, row| tree.push(rowid, row))?;
+            tree.finish()?
+        }
+        Recipe::Joined(joined) => {
+            if !keys.as_ref().is_some_and(|keys| keys.are_of(joined)) {
+                // Not both at once.
+                *keys = None;
+                *keys = Keys::read(reader, joined, work.memory_bytes, || rows.looks.look())?;
+            }
+            let Some(keys) = keys else {
+                return tree(reader, builder, &joined.sorted, plan, keys, work);
+            };
+            let mut tree = Growing::index(builder, joined.order.clone(), joined.unique_columns)?;
+            join(reader, joined, keys, &work.limits(), |entry| {
+                rows.looks.look()?;
+                tree.push(0, entry)
+            })?;
             tree.finish()?
         }
         Recipe::Rows { from, row } => self::rows(reader, builder, *from, row, &mut rows)?,
@@ -325,18 +346,6 @@ fn rows(
     tree.finish()
 }
 
-/// Gives each record of a tree.
-fn every(
-    reader: &mut Reader,
-    from: Source,
-    mut record: impl FnMut(i64, &[u8]) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    match from.is_table {
-        true => reader.table(from.root, record),
-        false => reader.index(from.root, |entry| record(0, entry)),
-    }
-}
-
 /// The rows of a table while they are read.
 struct Rows<'a> {
     /// The table's, if its rows are added up.
@@ -361,8 +370,11 @@ impl Rows<'_> {
             if let Some(layout) = self.layout {
                 self.before.add(layout, &maker.fields, rowid, record);
             }
-            let rowid = maker.make(rowid, record)?;
-            push(rowid, &maker.made)
+            let made = maker.make(rowid, record)?;
+            match row.is_same {
+                true => push(made, record),
+                false => push(made, &maker.made),
+            }
         })
     }
 }
@@ -413,6 +425,9 @@ impl<'a> Maker<'a> {
                 _ => return Err(Failure::Unforeseen("a row's new key is not an integer")),
             },
         };
+        if self.row.is_same {
+            return Ok(rowid);
+        }
         self.made.clear();
         if self.has_ids {
             self.convert(rowid, record)?;

@@ -2,6 +2,7 @@
 
 mod build;
 mod digest;
+mod join;
 mod recipe;
 mod shape;
 mod verify;

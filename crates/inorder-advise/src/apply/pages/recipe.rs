@@ -46,6 +46,8 @@ pub(crate) enum Recipe {
     NotNull(Source),
     /// Rows of another layout, by rowid.
     Rows { from: Source, row: Row },
+    /// The entries of an old index with the new keys of their rows.
+    Joined(Box<Joined>),
     /// Records in another order.
     Sorted {
         from: Source,
@@ -55,6 +57,22 @@ pub(crate) enum Recipe {
         /// Whether the tree has this order already.
         is_sorted: bool,
     },
+}
+
+/// An index whose entries lead to other keys than before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Joined {
+    /// The old index. Its entries end with the rowid.
+    pub(crate) index: Source,
+    /// How many of the first values of an entry stay.
+    pub(crate) terms: usize,
+    /// The old table, and the fields of its rows that follow in the new entries.
+    pub(crate) table: Source,
+    pub(crate) keys: Vec<usize>,
+    pub(crate) order: KeyOrder,
+    pub(crate) unique_columns: Option<usize>,
+    /// How else the index is made, where the keys take too much memory.
+    pub(crate) sorted: Recipe,
 }
 
 /// What becomes of a row.
@@ -67,6 +85,8 @@ pub(crate) struct Row {
     pub(crate) last_field: Option<usize>,
     /// How many of the first parts are never NULL.
     pub(crate) not_null: usize,
+    /// Whether the parts are all fields of the old row in their order.
+    pub(crate) is_same: bool,
 }
 
 /// An object of the new schema, and its tree if it has one.
@@ -222,6 +242,11 @@ pub(super) fn is_changed(draft: &Draft, table: &Object) -> bool {
     !is_same || draft.conversions.contains_key(&table.name) || draft.rekeyed.contains(&table.name)
 }
 
+/// What of a term decides about the order of entries.
+fn like(term: &ddl::Term) -> (i64, bool, String) {
+    (term.column, term.is_descending, term.collation.clone())
+}
+
 /// Whether a table's text ends in WITHOUT ROWID.
 fn is_without_rowid(table: &Object) -> bool {
     let sql = table.sql.as_deref().unwrap_or_default();
@@ -257,10 +282,11 @@ impl TableChange<'_> {
             Ok(recipe) => recipe,
             Err(obstacle) => return Ok(Err(obstacle)),
         };
+        let is_same = matches!(&recipe, Recipe::Sorted { row, .. } if row.is_same);
         plans.plans.push(Plan {
             object: table.clone(),
             recipe: Some(recipe),
-            change: self.compared(table.root),
+            change: self.compared(table.root, is_same),
         });
         for index in &self.new.indexes {
             if key_index(&self.new) == Some(index) {
@@ -277,7 +303,7 @@ impl TableChange<'_> {
             };
             let recipe = match (self.is_rekeyed, self.empty(index, reader)?) {
                 (true, Some(empty)) => Ok(Recipe::Copy(empty)),
-                (true, None) => self.sorted(index, false),
+                (true, None) => self.joined(index),
                 (false, _) => self.recast_index(index),
             };
             match (recipe, &object.sql) {
@@ -290,12 +316,12 @@ impl TableChange<'_> {
     }
 
     /// What is needed to compare the table with what it was; nothing where its records are copied.
-    fn compared(&self, root: u32) -> Option<Change> {
+    fn compared(&self, root: u32, is_same: bool) -> Option<Change> {
         let keeps_rowid = !self.is_rekeyed;
         let is_copied = !self.is_rekeyed && self.conversions.is_empty();
         (!is_copied).then(|| Change {
-            old: Layout::new(&self.old, root, self.conversions, keeps_rowid),
-            new: Layout::new(&self.new, 0, &[], keeps_rowid),
+            old: Layout::new(&self.old, root, self.conversions, keeps_rowid, is_same),
+            new: Layout::new(&self.new, 0, &[], keeps_rowid, is_same),
             indexes: self.new.indexes.clone(),
         })
     }
@@ -344,6 +370,7 @@ impl TableChange<'_> {
             rowid,
             last_field: self.shape.last_field,
             not_null: 0,
+            is_same: false,
         }
     }
 
@@ -433,6 +460,7 @@ impl TableChange<'_> {
                     rowid: Rowid::Kept,
                     last_field: None,
                     not_null: 0,
+                    is_same: false,
                 },
             },
         })
@@ -450,9 +478,85 @@ impl TableChange<'_> {
         })
     }
 
+    /// An index of a table whose keys change. What an old index has of it needs no sorting.
+    fn joined(&self, index: &Index) -> Result<Recipe, Obstacle> {
+        let sorted = self.sorted(index, false)?;
+        Ok(match self.join(index, &sorted) {
+            Some(joined) => Recipe::Joined(Box::new(joined)),
+            None => sorted,
+        })
+    }
+
+    fn join(&self, index: &Index, sorted: &Recipe) -> Option<Joined> {
+        let Recipe::Sorted {
+            from,
+            row,
+            order,
+            unique_columns,
+            ..
+        } = sorted
+        else {
+            return None;
+        };
+        let keys = |index: &Index| -> Vec<(i64, bool, String)> {
+            let keys = index.terms.iter().filter(|term| term.is_key);
+            keys.map(like).collect()
+        };
+        let wanted = keys(index);
+        let is_same = |old: &&Index| {
+            let is_named = index.origin != "c" || old.name == index.name;
+            old.origin == index.origin && is_named && !old.is_partial && keys(old) == wanted
+        };
+        let old = self.old.indexes.iter().find(is_same)?;
+        let root = self.draft.old.find("index", &old.name)?.root;
+        if self.has_other_forms(old) || old.terms.len() != wanted.len() + 1 {
+            return None;
+        }
+        let field = |part: &Part| match (*part, row.rowid) {
+            (Part::Field(field), _) | (Part::Rowid, Rowid::Field(field)) => Some(field),
+            _ => None,
+        };
+        let tail = row.parts[wanted.len()..].iter().map(field);
+        Some(Joined {
+            index: Source {
+                root,
+                is_table: false,
+            },
+            terms: wanted.len(),
+            table: *from,
+            keys: tail.collect::<Option<_>>()?,
+            order: order.clone(),
+            unique_columns: *unique_columns,
+            sorted: sorted.clone(),
+        })
+    }
+
+    /// Whether the entries of an old index may have values in another form than the rows, or than the new table.
+    fn has_other_forms(&self, index: &Index) -> bool {
+        // CREATE INDEX keeps whole numbers of such a column as reals, the table as integers.
+        let is_real = |term: &ddl::Term| {
+            let column = usize::try_from(term.column).ok();
+            let column = column.and_then(|column| self.old.columns.get(column));
+            column.is_some_and(|column| {
+                let kind = column.kind.to_ascii_uppercase();
+                let mut names = ["REAL", "FLOA", "DOUB"].iter();
+                names.any(|real| kind.contains(real))
+            })
+        };
+        self.shape.last_field.is_some()
+            || !self.conversions.is_empty()
+            || self.old.is_without_rowid
+            || index.terms.iter().any(is_real)
+    }
+
     /// A WITHOUT ROWID table. An old index that has all of its columns, in its order, needs no sorting.
     fn keyed(&self, key: &Index) -> Result<Recipe, Obstacle> {
         let mut recipe = self.sorted(key, true)?;
+        if let Recipe::Sorted { row, .. } = &mut recipe {
+            let fields = (0..row.parts.len()).map(Part::Field);
+            let stored = self.shape.fields.iter().flatten().count();
+            row.is_same = row.parts.iter().copied().eq(fields) && row.parts.len() == stored;
+        }
         if let (
             Some((covering, parts)),
             Recipe::Sorted {
@@ -465,6 +569,7 @@ impl TableChange<'_> {
         {
             (*from, *is_sorted) = (covering, true);
             (row.parts, row.last_field) = (parts, None);
+            row.is_same = false;
         }
         Ok(recipe)
     }
@@ -472,25 +577,12 @@ impl TableChange<'_> {
     /// An old index that begins with the terms of a key and has all of its table's columns, and where they are in its
     /// entries.
     fn covering(&self, key: &Index) -> Option<(Source, Vec<Part>)> {
-        // An index may have a number of such a column in another form than the table.
-        let is_real = |column: &ddl::Column| {
-            let kind = column.kind.to_ascii_uppercase();
-            ["REAL", "FLOA", "DOUB"]
-                .iter()
-                .any(|real| kind.contains(real))
-        };
-        if self.shape.last_field.is_some()
-            || !self.conversions.is_empty()
-            || self.old.is_without_rowid
-            || self.old.columns.iter().any(is_real)
-        {
-            return None;
-        }
         let keys = key.terms.iter().filter(|term| term.is_key).count();
-        let like = |term: &ddl::Term| (term.column, term.is_descending, term.collation.clone());
         let has_order = |old: &&Index| {
             let begins = old.terms.iter().map(like).take(keys);
-            !old.is_partial && begins.eq(key.terms.iter().map(like).take(keys))
+            !old.is_partial
+                && !self.has_other_forms(old)
+                && begins.eq(key.terms.iter().map(like).take(keys))
         };
         let fields = |old: &Index| -> Option<Vec<Part>> {
             let place = |column: i64| old.terms.iter().position(|term| term.column == column);

@@ -1,9 +1,9 @@
 //! Where the values of a table's rows are.
 
-use inorder_btree::Value;
 use inorder_btree::record::Fields;
+use inorder_btree::{Reader, Value};
 
-use super::digest;
+use super::{Failure, digest};
 use crate::IdForm;
 use crate::apply::ids;
 use crate::ddl::{self, Catalog, Index};
@@ -14,6 +14,18 @@ pub(crate) struct Source {
     pub(crate) root: u32,
     /// Whether its rows have rowids.
     pub(crate) is_table: bool,
+}
+
+/// Gives each record of a tree.
+pub(super) fn every(
+    reader: &mut Reader,
+    from: Source,
+    mut record: impl FnMut(i64, &[u8]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    match from.is_table {
+        true => reader.table(from.root, record),
+        false => reader.index(from.root, |entry| record(0, entry)),
+    }
 }
 
 /// Where a table's columns are in its records.
@@ -86,6 +98,8 @@ pub(super) struct Layout {
     forms: Vec<Option<IdForm>>,
     /// Whether the rowid is compared.
     keeps_rowid: bool,
+    /// Whether the records are compared as they are: the other layout has the same.
+    is_same: bool,
 }
 
 impl Layout {
@@ -95,6 +109,7 @@ impl Layout {
         root: u32,
         conversions: &[(String, IdForm)],
         keeps_rowid: bool,
+        is_same: bool,
     ) -> Self {
         let form = |column: &ddl::Column| {
             let conversion = conversions.iter().find(|(name, _)| *name == column.name);
@@ -104,6 +119,7 @@ impl Layout {
             shape: Shape::new(catalog, root),
             forms: catalog.columns.iter().map(form).collect(),
             keeps_rowid,
+            is_same,
         }
     }
 
@@ -128,6 +144,9 @@ impl Layout {
 
     /// The digest of a row's columns in the order of the table's definition.
     pub(super) fn row(&self, fields: &Fields, rowid: i64, record: &[u8]) -> u64 {
+        if self.is_same {
+            return digest::bytes(0, record);
+        }
         let mut digest = match self.keeps_rowid {
             true => digest::value(0, Value::Integer(rowid)),
             false => 0,
