@@ -20,7 +20,7 @@ const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 const SECTOR_BYTES: usize = 4096;
 
 /// Bytes read and written at once: a multiple of every page size.
-const BLOCK_BYTES: usize = 1 << 20;
+const BLOCK_BYTES: usize = 1 << 22;
 
 /// From each byte of a page that counts for its checksum to the next.
 const CHECKSUM_STEP: usize = 200;

@@ -12,7 +12,7 @@ const WINDOWS: usize = 3;
 
 /// The same where the page cache is bypassed. In a file that was built in one go, an interior page lies behind its
 /// leaf pages.
-const DIRECT_WINDOW_BYTES: usize = 1 << 20;
+const DIRECT_WINDOW_BYTES: usize = 1 << 21;
 const DIRECT_WINDOWS: usize = 4;
 
 /// Pages of other trees, or of overflow, may lie between.

@@ -56,7 +56,7 @@ impl Fields {
     }
 
     /// Returns a value of `record`, which must be the one read last; `None` past its end.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn value<'a>(&self, record: &'a [u8], index: usize) -> Option<Value<'a>> {
         let field = self.0.get(index)?;

@@ -181,9 +181,9 @@ mod tests {
 
     use super::*;
     use crate::Change;
-    use crate::apply::Settings;
     use crate::apply::pages::build::{Work, build};
     use crate::apply::pages::recipe::Plans;
+    use crate::apply::{Draft, Settings};
 
     /// Rows whose texts are found in the file, and an index of them.
     const SCHEMA: &str = "CREATE TABLE t(k TEXT PRIMARY KEY, v TEXT); CREATE INDEX i ON t(v);
