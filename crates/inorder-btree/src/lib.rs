@@ -63,9 +63,11 @@ mod payload;
 mod pointer_map;
 mod reader;
 pub mod record;
+pub mod rollback;
 mod schema;
 mod spine;
 mod table;
+mod windows;
 
 pub use builder::{Builder, IndexBuilder, PairBuilder, TableBuilder};
 pub use error::Error;

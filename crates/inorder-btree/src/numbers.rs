@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::geometry::Geometry;
 
 /// The byte that SQLite locks. The page that contains it is never used.
-const PENDING_BYTE: u64 = 0x4000_0000;
+pub(crate) const PENDING_BYTE: u64 = 0x4000_0000;
 
 const PAGES_MAX: u32 = u32::MAX - 1;
 

@@ -88,6 +88,43 @@ fn keyed_rows() -> impl Strategy<Value = (Vec<Vec<Owned>>, KeyOrder)> {
     })
 }
 
+/// Texts and blobs of few different bytes, zeros among them, and numbers that are close to each other.
+fn late_value() -> impl Strategy<Value = Owned> {
+    let bytes = || {
+        let byte = prop::sample::select(vec![0u8, 0, 1, b'a', b'B', b'b', b' ', 0xff]);
+        (0..12usize, prop::collection::vec(byte, 0..5))
+            .prop_map(|(same, rest)| [vec![b'a'; same], rest].concat())
+    };
+    let ascii = bytes().prop_map(|bytes| bytes.iter().map(|byte| byte & 0x7f).collect());
+    let near = prop::sample::select(vec![
+        0,
+        1 << 53,
+        -(1 << 53),
+        i64::MAX - 3,
+        i64::MIN + 3,
+        1 << 62,
+    ]);
+    prop_oneof![
+        1 => Just(Owned::Null),
+        4 => (near, -3..=3i64).prop_map(|(near, by)| Owned::Integer(near + by)),
+        2 => (-3..=3i64).prop_map(|by| Owned::Real((1i64 << 53) as f64 + by as f64 / 2.0)),
+        4 => ascii.prop_map(Owned::Text),
+        4 => bytes().prop_map(Owned::Blob),
+    ]
+}
+
+/// Words decide as comparing does where they differ.
+fn check_words(records: &[Vec<u8>], key: &KeyOrder) {
+    for a in records {
+        for b in records {
+            let by_words = key.words(a).cmp(&key.words(b));
+            if key.prefix(a) == key.prefix(b) && by_words != Ordering::Equal {
+                assert_eq!(by_words, key.compare(a, b), "{a:?} {b:?} {key:?}");
+            }
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn records_sort_as_sqlite_sorts_rows((rows, key) in keyed_rows()) {
@@ -109,6 +146,19 @@ proptest! {
                 prop_assert_eq!(key.compare(a, b), key.compare(b, a).reverse());
             }
         }
+        check_words(&records, &key);
+    }
+
+    /// Values that differ late, if at all.
+    #[test]
+    fn words_agree_with_comparing(
+        values in prop::collection::vec((late_value(), late_value()), 2..30),
+        columns in prop::collection::vec(column(), 1..3),
+        encoding in encoding(),
+    ) {
+        let row = |(a, b): &(Owned, Owned)| encoded(&[a.clone(), b.clone(), a.clone()]);
+        let records: Vec<Vec<u8>> = values.iter().map(row).collect();
+        check_words(&records, &KeyOrder::new(columns, encoding));
     }
 
     #[test]

@@ -22,6 +22,26 @@ pub(crate) struct Draft {
     pub(crate) rekeyed: BTreeSet<String>,
     /// The new page size.
     pub(crate) page_bytes: Option<u32>,
+    /// What has to be so of every row.
+    conditions: Vec<Condition>,
+}
+
+/// What a change needs of every row.
+#[derive(Debug)]
+struct Condition {
+    /// The change, in words.
+    change: String,
+    kind: ConditionKind,
+}
+
+#[derive(Debug)]
+enum ConditionKind {
+    /// The column is never NULL.
+    NotNull { table: String, column: String },
+    /// The column has integers only.
+    Integers { table: String, column: String },
+    /// The column has ids of this form only.
+    Ids(Conversion),
 }
 
 /// Why a change isn't made.
@@ -33,6 +53,17 @@ impl Draft {
     /// # Errors
     /// [`Error::Refused`] where a change can't be made or its safety can't be proven.
     pub(crate) fn new(source: &Connection, changes: &[Change]) -> Result<Self, Error> {
+        let draft = Draft::without_rows(source, changes)?;
+        draft.check_rows(source)?;
+        Ok(draft)
+    }
+
+    /// As [`new`](Self::new), but no row is read: [`check_rows`](Self::check_rows) does that. Building the new file by
+    /// pages fails where one isn't as it has to be.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn without_rows(source: &Connection, changes: &[Change]) -> Result<Self, Error> {
         let old = Schema::read(source)?;
         let mut draft = Draft {
             new: old.clone(),
@@ -40,6 +71,7 @@ impl Draft {
             conversions: BTreeMap::new(),
             rekeyed: BTreeSet::new(),
             page_bytes: None,
+            conditions: Vec::new(),
         };
         let before = draft.old.compile()?;
         for change in changes {
@@ -49,8 +81,40 @@ impl Draft {
             };
             draft.make(source, change).map_err(refused)?;
             draft.compare_compiled(&before).map_err(refused)?;
+            for condition in &mut draft.conditions {
+                if condition.change.is_empty() {
+                    condition.change = change.to_string();
+                }
+            }
         }
         Ok(draft)
+    }
+
+    /// Reads the rows that the changes make demands on.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] where one isn't as it has to be, and SQLite's.
+    pub(crate) fn check_rows(&self, source: &Connection) -> Result<(), Error> {
+        self.conditions.iter().try_for_each(|condition| {
+            let checked = match &condition.kind {
+                ConditionKind::NotNull { table, column } => refuse_null(source, table, column),
+                ConditionKind::Integers { table, column } => {
+                    refuse_other_than_integers(source, table, column)
+                }
+                ConditionKind::Ids(conversion) => refuse_other_than_ids(source, conversion),
+            };
+            checked.map_err(|why| Error::Refused {
+                change: condition.change.clone(),
+                why,
+            })
+        })
+    }
+
+    fn demand(&mut self, kind: ConditionKind) {
+        self.conditions.push(Condition {
+            change: String::new(),
+            kind,
+        });
     }
 
     fn make(&mut self, source: &Connection, change: &Change) -> Refusal {
@@ -58,11 +122,9 @@ impl Draft {
             Change::DropIndex { index } => self.drop_index(index),
             Change::PartialIndex { index, column } => self.make_partial(index, column),
             Change::DropUnique { table, columns } => self.drop_unique(table, columns),
-            Change::WithoutRowid { table } => self.without_rowid(source, table),
-            Change::Rowid { table } => self.with_rowid(source, table),
-            Change::IntegerPrimaryKey { table, column } => {
-                self.integer_primary_key(source, table, column)
-            }
+            Change::WithoutRowid { table } => self.without_rowid(table),
+            Change::Rowid { table } => self.with_rowid(table),
+            Change::IntegerPrimaryKey { table, column } => self.integer_primary_key(table, column),
             Change::IdsToBlobs { columns } => self.ids_to_blobs(source, columns),
             Change::PageSize { bytes }
                 if bytes.is_power_of_two() && (512..=65536).contains(bytes) =>
@@ -252,20 +314,17 @@ impl Draft {
         }
     }
 
-    fn without_rowid(&mut self, source: &Connection, table: &str) -> Refusal {
+    fn without_rowid(&mut self, table: &str) -> Refusal {
         let catalog = self.catalog(table)?;
         let key = catalog.key();
         if catalog.is_without_rowid || key.is_empty() || catalog.alias().is_some() {
             return Err(format!("{table} has no primary key beside its rowid"));
         }
         for column in &key {
-            let nulls = count(source, table, &format!("{} IS NULL", quoted(&column.name)))?;
-            if nulls > 0 {
-                return Err(format!(
-                    "{nulls} rows have NULL in {}, of the key",
-                    column.name
-                ));
-            }
+            self.demand(ConditionKind::NotNull {
+                table: table.to_owned(),
+                column: column.name.clone(),
+            });
         }
         self.refuse_use_of_rowid(&catalog)?;
         let edited = ddl::without_rowid(&self.statements(table)?.table);
@@ -278,7 +337,7 @@ impl Draft {
         })
     }
 
-    fn with_rowid(&mut self, source: &Connection, table: &str) -> Refusal {
+    fn with_rowid(&mut self, table: &str) -> Refusal {
         let catalog = self.catalog(table)?;
         if !catalog.is_without_rowid {
             return Err(format!("{table} is a rowid table already"));
@@ -299,7 +358,10 @@ impl Draft {
             .transpose()?
             .and_then(|new| new.alias().map(|alias| alias.name.clone()));
         if let Some(alias) = &alias {
-            refuse_other_than_integers(source, table, alias)?;
+            self.demand(ConditionKind::Integers {
+                table: table.to_owned(),
+                column: alias.clone(),
+            });
         }
         self.rekeyed.insert(catalog.name.clone());
         self.edit(table, edited, |catalog| {
@@ -310,7 +372,7 @@ impl Draft {
         })
     }
 
-    fn integer_primary_key(&mut self, source: &Connection, table: &str, column: &str) -> Refusal {
+    fn integer_primary_key(&mut self, table: &str, column: &str) -> Refusal {
         let catalog = self.catalog(table)?;
         let key = match &catalog.key()[..] {
             [key] if key.name.eq_ignore_ascii_case(column) => (*key).clone(),
@@ -325,7 +387,10 @@ impl Draft {
                 "{column} has another type, or a DEFAULT that would be ignored"
             ));
         }
-        refuse_other_than_integers(source, table, column)?;
+        self.demand(ConditionKind::Integers {
+            table: table.to_owned(),
+            column: column.to_owned(),
+        });
         self.refuse_use_of_rowid(&catalog)?;
         let edited = ddl::retyped(&self.statements(table)?.table, column, "INTEGER", true);
         self.rekeyed.insert(catalog.name.clone());
@@ -381,7 +446,7 @@ impl Draft {
                 ));
             }
             self.refuse_use_of_text(&catalog, column)?;
-            refuse_other_than_ids(source, conversion)?;
+            self.demand(ConditionKind::Ids(conversion.clone()));
             let name = own.name.clone();
             let edited = ddl::retyped(&self.statements(table)?.table, column, "BLOB", false);
             self.edit(table, edited, |catalog| {
@@ -497,6 +562,13 @@ fn count(source: &Connection, table: &str, condition: &str) -> Result<u64, Strin
     );
     let count = source.query_row(&count, [], |row| row.get(0));
     count.map_err(|error| error.to_string())
+}
+
+fn refuse_null(source: &Connection, table: &str, column: &str) -> Refusal {
+    match count(source, table, &format!("{} IS NULL", quoted(column)))? {
+        0 => Ok(()),
+        nulls => Err(format!("{nulls} rows have NULL in {column}, of the key")),
+    }
 }
 
 fn refuse_other_than_integers(source: &Connection, table: &str, column: &str) -> Refusal {

@@ -1,6 +1,6 @@
 //! The file beside a database that the new content is built in.
 
-use std::fs::{File, Permissions};
+use std::fs::{File, Metadata, Permissions};
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -10,13 +10,18 @@ use crate::apply::UNPACKED;
 use crate::snapshot::beside;
 
 /// What may be put beside it.
-const COMPANIONS: [&str; 4] = ["-journal", "-wal", "-shm", UNPACKED];
+const COMPANIONS: [&str; 5] = ["-journal", "-wal", "-shm", UNPACKED, OLD];
+
+/// The journal of the old content, before it gets its name.
+const OLD: &str = "-old";
 
 /// A file beside a database that one process at a time can have. It is removed when this is dropped; what a killed
 /// process left, the next one removes.
 #[derive(Debug)]
 pub(super) struct Aside {
     path: PathBuf,
+    /// The database.
+    like: Metadata,
     /// Holds the lock that says somebody uses it.
     _lock: File,
 }
@@ -43,12 +48,12 @@ impl Aside {
             match options.open(&path) {
                 Ok(file) => {
                     file.try_lock().map_err(|_| taken())?;
-                    if like.uid() != file.metadata().map_err(failed)?.uid() {
-                        // Only root can; another user's copy stays readable to that user alone.
-                        _ = std::os::unix::fs::fchown(&file, Some(like.uid()), Some(like.gid()));
-                    }
-                    _ = file.set_permissions(Permissions::from_mode(like.mode() & 0o777));
-                    return Ok(Aside { path, _lock: file });
+                    open_to_the_same(&file, &like).map_err(failed)?;
+                    return Ok(Aside {
+                        path,
+                        like,
+                        _lock: file,
+                    });
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                     let left = path.symlink_metadata().map_err(failed)?;
@@ -68,6 +73,33 @@ impl Aside {
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Where the old content's journal is made.
+    pub(super) fn companion(&self) -> PathBuf {
+        beside(&self.path, OLD)
+    }
+
+    /// Makes the empty file for the old content's journal. Whoever may open the database may open it.
+    pub(super) fn create_companion(&self) -> Result<File, Error> {
+        let path = self.companion();
+        let mut options = File::options();
+        options.write(true).create_new(true).mode(0o600);
+        let file = options.open(&path).and_then(|file| {
+            open_to_the_same(&file, &self.like)?;
+            Ok(file)
+        });
+        file.map_err(|source| Error::File { path, source })
+    }
+}
+
+/// Gives a file the mode of the database and, for root, its owner.
+fn open_to_the_same(file: &File, like: &Metadata) -> std::io::Result<()> {
+    if like.uid() != file.metadata()?.uid() {
+        // Only root can; another user's copy stays readable to that user alone.
+        _ = std::os::unix::fs::fchown(file, Some(like.uid()), Some(like.gid()));
+    }
+    _ = file.set_permissions(Permissions::from_mode(like.mode() & 0o777));
+    Ok(())
 }
 
 impl Drop for Aside {

@@ -7,13 +7,13 @@
 
 mod aside;
 mod snapshot;
+mod swap;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 use rusqlite::Connection;
-use rusqlite::backup::{Backup, StepResult};
 
 use crate::apply::{self, Draft, Failure, Settings, Work};
 use crate::check::{self, State};
@@ -32,11 +32,19 @@ pub enum Phase {
     Build,
     /// The new file is compared with the old one.
     Compare,
+    /// The old pages are written to a journal, unless the database has a WAL.
+    Journal,
     /// The new pages are written into the database, which is locked.
     Swap,
 }
 
-const PHASES: [Phase; 4] = [Phase::Check, Phase::Build, Phase::Compare, Phase::Swap];
+const PHASES: [Phase; 5] = [
+    Phase::Check,
+    Phase::Build,
+    Phase::Compare,
+    Phase::Journal,
+    Phase::Swap,
+];
 
 /// How far a rekey is, and whether it is to stop. Shared between threads.
 #[derive(Debug, Default)]
@@ -91,9 +99,6 @@ pub struct Rekeyed {
     pub bytes_after: u64,
 }
 
-/// Pages written between two looks at whether to stop.
-const PAGES: i32 = 4096;
-
 impl Rekey {
     /// Makes the changes. Whatever ends this before the last page is written leaves the database as it was.
     ///
@@ -117,7 +122,7 @@ impl Rekey {
         }
         let mut snapshot = Snapshot::begin(&path, self.wait)?;
         check_space(&path, bytes_before)?;
-        let draft = Draft::new(&snapshot.connection, &self.changes)?;
+        let draft = Draft::without_rows(&snapshot.connection, &self.changes)?;
         let settings = Settings::read(&snapshot.connection)?.changed(&draft);
         if draft.page_bytes.is_some() && settings.is_wal {
             return Err(Error::Refused {
@@ -132,8 +137,8 @@ impl Rekey {
         progress.enter(Phase::Compare)?;
         let new = Connection::open(aside.path())?;
         compare(&snapshot.connection, &new, &draft, &path, is_verified)?;
-        progress.enter(Phase::Swap)?;
-        self.swap(&snapshot, &new, &path, progress)?;
+        drop(new);
+        swap::swap(&snapshot, &aside, &path, self.wait, progress)?;
         drop(snapshot);
         Ok(Rekeyed {
             bytes_before,
@@ -161,58 +166,20 @@ impl Rekey {
         let Snapshot {
             connection, pages, ..
         } = snapshot;
-        match apply::fill(connection, pages, aside.path(), draft, &work)? {
-            Ok(()) => Ok(true),
-            Err(_) => {
+        match apply::fill(connection, pages, aside.path(), draft, &work) {
+            Ok(Ok(())) => Ok(true),
+            Ok(Err(_)) => {
+                draft.check_rows(connection)?;
                 apply::copy_by_statements(path, aside.path(), settings, draft).map(|()| false)
             }
-        }
-    }
-
-    /// Writes the new pages into the database, if it is as it was in the snapshot.
-    fn swap(
-        &self,
-        snapshot: &Snapshot,
-        new: &Connection,
-        path: &Path,
-        progress: &Progress,
-    ) -> Result<(), Error> {
-        snapshot.end()?;
-        let mut database = snapshot::open(path, self.wait)?;
-        let in_use = |error| snapshot::busy_or(path, "another process reads or writes it", error);
-        let refused = || Error::Busy {
-            path: path.to_owned(),
-            why: "another process reads or writes it".to_owned(),
-        };
-        {
-            let backup = Backup::new(new, &mut database).map_err(in_use)?;
-            // No page yet: this begins the exclusive transaction of the database, which lasts until the backup is
-            // done or dropped.
-            match backup.step(0).map_err(in_use)? {
-                StepResult::More => {}
-                _ => return Err(refused()),
-            }
-            if !snapshot.is_current()? {
-                return Err(Error::Busy {
-                    path: path.to_owned(),
-                    why: "another process wrote to it meanwhile".to_owned(),
-                });
-            }
-            loop {
-                progress.look()?;
-                match backup.step(PAGES).map_err(in_use)? {
-                    StepResult::More => {}
-                    StepResult::Done => break,
-                    _ => return Err(refused()),
+            Err(error) => {
+                if let Error::Build { .. } = error {
+                    // A row that isn't as it has to be is told in the words of its change.
+                    draft.check_rows(connection)?;
                 }
+                Err(error)
             }
         }
-        if snapshot.is_wal {
-            // Whoever still reads the old content keeps the WAL; the last to close it writes it back.
-            let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-            _ = database.query_row(checkpoint, [], |row| row.get::<_, bool>(0));
-        }
-        Ok(())
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Snapshot {
     version: i64,
     /// The file's pages, readable as long as the transaction lasts.
     pub(super) pages: Reader,
-    file: File,
+    pub(super) file: File,
 }
 
 /// Where a file's header counts changes, unless the database is in WAL mode.
@@ -41,7 +41,8 @@ impl Snapshot {
             path: path.to_owned(),
             source,
         };
-        let file = File::open(path).map_err(failed)?;
+        let file = File::options().read(true).write(true).open(path);
+        let file = file.map_err(failed)?;
         let connection = open(path, wait)?;
         let busy = |error: rusqlite::Error| busy_or(path, "another process writes to it", error);
         // Also plays a journal back that a killed process left.

@@ -1,6 +1,6 @@
 //! Makes records from the values of another record, without decoding them.
 
-use super::read::{Values, value_of};
+use super::read::{Values, split, value_of};
 use super::write::{header_bytes, push_body, serial_type};
 use super::{Value, varint};
 
@@ -56,11 +56,19 @@ impl Fields {
     }
 
     /// Returns a value of `record`, which must be the one read last; `None` past its end.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn value<'a>(&self, record: &'a [u8], index: usize) -> Option<Value<'a>> {
         let field = self.0.get(index)?;
         Some(value_of(field.serial_type, &record[field.start..field.end]))
+    }
+
+    /// Whether the value at this index is NULL, or past the end.
+    #[inline]
+    #[must_use]
+    pub fn is_null(&self, index: usize) -> bool {
+        let serial_type = self.0.get(index).map_or(0, |field| field.serial_type);
+        matches!(serial_type, 0 | 10 | 11)
     }
 
     /// Appends a record with values of `record`, which must be the one read last.
@@ -100,4 +108,25 @@ impl Fields {
             Pick::Integer(integer) => serial_type(&Value::Integer(integer)),
         }
     }
+}
+
+/// Appends the record of the first `count` values of a record and all values of another. Returns false where the first
+/// has fewer, or one of them is malformed.
+#[inline]
+#[must_use]
+pub fn join(first: &[u8], count: usize, second: &[u8], out: &mut Vec<u8>) -> bool {
+    let (Some((types, body)), Some((more_types, more_body))) = (split(first), split(second)) else {
+        return false;
+    };
+    let mut values = Values::new(first);
+    if (0..count).any(|_| values.next_raw().is_none()) {
+        return false;
+    }
+    let body = &body[..body.len() - values.body_bytes()];
+    let types = &types[..types.len() - values.types_bytes()];
+    varint::push(header_bytes(types.len() + more_types.len()) as u64, out);
+    for part in [types, more_types, body, more_body] {
+        out.extend_from_slice(part);
+    }
+    true
 }

@@ -13,8 +13,8 @@ mod text;
 pub mod varint;
 mod write;
 
-pub use fields::{Fields, Pick};
-pub use order::{Collation, KeyColumn, KeyOrder, of_bytes, of_real};
+pub use fields::{Fields, Pick, join};
+pub use order::{Collation, KeyColumn, KeyOrder, WORDS, of_bytes, of_real};
 pub use pairs::sort_pairs;
 pub use read::{Malformed, Record, Values};
 pub use text::TextEncoding;

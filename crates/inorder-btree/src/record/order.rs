@@ -131,6 +131,27 @@ impl KeyOrder {
         }
     }
 
+    /// Returns numbers that order records with equal [`prefix`](Self::prefix)es further, the most significant first.
+    ///
+    /// For equal numbers, [`compare`](Self::compare) decides.
+    #[must_use]
+    pub fn words(&self, record: &[u8]) -> [u64; WORDS] {
+        let (mut words, mut reader) = (Words::default(), Reader::new(record));
+        for (at, column) in self.columns.iter().enumerate() {
+            let value = reader.value(column.index);
+            let (from, is_whole) = (words.used, words.push(&value, at == 0, column.collation));
+            if column.is_descending {
+                words.bytes[from..words.used]
+                    .iter_mut()
+                    .for_each(|byte| *byte = !*byte);
+            }
+            if !is_whole || words.used == words.bytes.len() {
+                break;
+            }
+        }
+        words.numbers()
+    }
+
     /// Whether a column of the key is NULL. Such records are never duplicates in an index.
     #[must_use]
     pub fn has_null(&self, record: &[u8]) -> bool {
@@ -159,6 +180,92 @@ impl Value<'_> {
     #[must_use]
     pub fn prefix(&self) -> u64 {
         value_prefix(self, Collation::Binary, TextEncoding::Utf8)
+    }
+}
+
+/// How many numbers [`KeyOrder::words`] returns.
+pub const WORDS: usize = 4;
+
+/// Bytes of a text or blob that are whole in a prefix.
+const PREFIX_BYTES: usize = 7;
+
+/// The beginning of a key as bytes that are in the order of the keys. The bytes of a value are no beginning of those of
+/// another.
+#[derive(Default)]
+struct Words {
+    bytes: [u8; 8 * WORDS],
+    used: usize,
+}
+
+impl Words {
+    /// Adds a value, or the rest of the first one after its prefix. Returns false where what comes after it can't be
+    /// added.
+    #[inline]
+    fn push(&mut self, value: &Value, is_first: bool, collation: Collation) -> bool {
+        if !is_first {
+            self.put(&[class(value) as u8]);
+        }
+        match value {
+            Value::Null => {}
+            Value::Integer(integer) => {
+                let real = *integer as f64;
+                let rest = i128::from(*integer) - real as i128;
+                self.put_number(real, rest as i16, is_first);
+            }
+            Value::Real(real) => self.put_number(*real, 0, is_first),
+            Value::Text(_) if collation != Collation::Binary => return false,
+            Value::Text(bytes) | Value::Blob(bytes) => self.put_bytes(bytes, is_first),
+        }
+        true
+    }
+
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        let count = bytes.len().min(self.bytes.len() - self.used);
+        self.bytes[self.used..][..count].copy_from_slice(&bytes[..count]);
+        self.used += count;
+    }
+
+    /// Adds a number: the nearest real, and what an integer has beyond that, less than 2^10. The prefix lacks two bits.
+    #[inline]
+    fn put_number(&mut self, real: f64, rest: i16, is_first: bool) {
+        const MIDDLE: i16 = 1 << 13;
+        let (real, rest) = (of_real(real), (rest + MIDDLE) as u16);
+        match is_first {
+            true => self.put(&((real as u16) << 14 | rest).to_be_bytes()),
+            false => {
+                self.put(&real.to_be_bytes());
+                self.put(&rest.to_be_bytes());
+            }
+        }
+    }
+
+    /// Adds bytes and their end, which sorts before any byte: a zero is followed by a one, but not at the end.
+    #[inline]
+    fn put_bytes(&mut self, mut bytes: &[u8], is_first: bool) {
+        // With a zero in the prefix, the value may also end there.
+        if is_first
+            && let Some((before, rest)) = bytes.split_at_checked(PREFIX_BYTES)
+            && !before.contains(&0)
+        {
+            bytes = rest;
+        }
+        bytes = &bytes[..bytes.len().min(self.bytes.len())];
+        while let Some(zero) = bytes.iter().position(|byte| *byte == 0) {
+            self.put(&bytes[..=zero]);
+            self.put(&[1]);
+            bytes = &bytes[zero + 1..];
+        }
+        self.put(bytes);
+        self.put(&[0, 0]);
+    }
+
+    fn numbers(&self) -> [u64; WORDS] {
+        let mut numbers = [0; WORDS];
+        for (number, bytes) in numbers.iter_mut().zip(self.bytes.chunks_exact(8)) {
+            *number = of_bytes(bytes);
+        }
+        numbers
     }
 }
 

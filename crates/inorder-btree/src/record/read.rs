@@ -91,6 +91,12 @@ impl<'a> Values<'a> {
         self.body.len()
     }
 
+    /// Bytes of the serial types of the values to come.
+    #[inline]
+    pub(super) fn types_bytes(&self) -> usize {
+        self.types.len()
+    }
+
     /// The next value's serial type and bytes.
     #[inline]
     pub(super) fn next_raw(&mut self) -> Option<(u64, &'a [u8])> {
@@ -115,7 +121,7 @@ impl<'a> Iterator for Values<'a> {
 
 /// The serial types and the body.
 #[inline]
-fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (header_bytes, read) = varint::read(bytes)?;
     let (header, body) = bytes.split_at_checked(usize::try_from(header_bytes).ok()?)?;
     Some((header.get(read..)?, body))

@@ -6,8 +6,12 @@
 pub const BYTES_MAX: usize = 9;
 
 /// Returns the bytes that a number takes, 1 to 9.
+#[inline]
 #[must_use]
 pub fn len(value: u64) -> usize {
+    if value < 0x80 {
+        return 1;
+    }
     let bits = 64 - (value | 1).leading_zeros() as usize;
     bits.div_ceil(7).min(BYTES_MAX)
 }

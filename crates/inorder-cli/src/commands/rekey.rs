@@ -142,6 +142,7 @@ fn message(phase: Phase) -> &'static str {
         Phase::Check => "checking the changes",
         Phase::Build => "building the new file",
         Phase::Compare => "comparing the new file with the old one",
+        Phase::Journal => "writing the journal of the old pages",
         Phase::Swap => "writing the new pages; the database is locked",
     }
 }

@@ -36,11 +36,11 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
         "inorder-btree",
         &[
             "o_direct pointer_map record",
-            "error page_file",
+            "error page_file windows",
             "options",
             "geometry header",
             "cell numbers page reader",
-            "output",
+            "output rollback",
             "payload spine",
             "index table",
             "schema",

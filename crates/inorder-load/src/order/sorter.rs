@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use inorder_btree::record::sort_pairs;
+use inorder_btree::record::{WORDS, sort_pairs};
 use inorder_btree::{KeyOrder, TextEncoding};
 
 use super::arena::{Arena, Origin};
@@ -103,11 +103,9 @@ impl Sorter {
             return;
         }
         sort_pairs(&mut self.pairs, |tied| {
-            tied.sort_unstable_by(|&(_, a), &(_, b)| {
-                order
-                    .compare(arena.get(a).0, arena.get(b).0)
-                    .then_with(|| a.cmp(&b))
-            });
+            let prefix = tied[0].0;
+            settle(arena, order, tied, 0);
+            tied.iter_mut().for_each(|pair| pair.0 = prefix);
         });
     }
 
@@ -175,6 +173,36 @@ impl Sorter {
             from: From::Runs(Merge::new(order, readers)?),
         })
     }
+}
+
+/// Fewer rows are sorted faster by comparing whole keys.
+const WORDED_MIN: usize = 8;
+
+/// Rows whose words are read together.
+const WORDED_AT_ONCE: usize = 32;
+
+/// Sorts rows whose keys begin alike by the words of their keys from this one on.
+///
+/// Each word costs one look at each row. Comparing them costs two for each comparison: 1.6 million rows of which 160
+/// have the same prefix took 1.1 µs per row by comparing.
+fn settle(arena: &Arena, order: &KeyOrder, tied: &mut [Pair], word: usize) {
+    if tied.len() < WORDED_MIN || word == WORDS {
+        tied.sort_unstable_by(|&(_, a), &(_, b)| {
+            order
+                .compare(arena.get(a).0, arena.get(b).0)
+                .then_with(|| a.cmp(&b))
+        });
+        return;
+    }
+    for some in tied.chunks_mut(WORDED_AT_ONCE) {
+        // The memory of all is fetched at once, not one by one.
+        let first = |(_, place): &Pair| arena.get(*place).0.first().copied().unwrap_or(0);
+        std::hint::black_box(some.iter().map(first).fold(0, u8::wrapping_add));
+        for (number, place) in some {
+            *number = order.words(arena.get(*place).0)[word];
+        }
+    }
+    sort_pairs(tied, |tied| settle(arena, order, tied, word + 1));
 }
 
 fn buffer_bytes(limits: &SortLimits, runs: usize) -> usize {

@@ -10,8 +10,10 @@ use inorder_btree::{
 use inorder_load::order::{SortLimits, Sorter};
 
 use super::Failure;
-use super::digest::InOrder;
-use super::recipe::{Part, Plans, Recipe, Row, Rowid, Source};
+use super::digest::{InOrder, Sum};
+use super::join::{Keys, join};
+use super::recipe::{Part, Plan, Plans, Recipe, Row, Rowid};
+use super::shape::{Layout, Source, every};
 use crate::apply::Settings;
 use crate::apply::ids;
 
@@ -43,6 +45,26 @@ pub(super) struct Tree {
     pub(super) source: Source,
     /// What was written, in its order.
     pub(super) written: InOrder,
+    /// Whether only entries were taken that don't begin with NULL.
+    pub(super) is_not_null: bool,
+    /// What a table that changes was.
+    pub(super) before: Before,
+}
+
+/// The rows of a table as they were.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Before {
+    pub(super) sum: Sum,
+    /// Whether a row lacks columns that were added later.
+    pub(super) is_short: bool,
+}
+
+impl Before {
+    #[inline]
+    fn add(&mut self, layout: &Layout, fields: &Fields, rowid: i64, record: &[u8]) {
+        self.is_short |= layout.is_short(fields, record);
+        self.sum.add(layout.row(fields, rowid, record));
+    }
 }
 
 /// Builds the file, which is written but not synced.
@@ -64,16 +86,22 @@ pub(super) fn build(
             application_id: settings.application_id,
             schema_cookie: settings.schema_version,
             trees: plans.trees(),
+            // What is verified is read once more, and then gone.
+            bypasses_page_cache: work.is_verified,
             ..Options::default()
         },
     )?;
-    let (mut schema, mut trees) = (Vec::new(), Vec::new());
+    let (mut schema, mut trees, mut keys) = (Vec::new(), Vec::new(), None);
     for plan in &plans.plans {
         let mut built = None;
         if let Some(recipe) = &plan.recipe {
-            let tree;
-            (builder, tree) = self::tree(reader, builder, recipe, work)?;
-            built = Some(tree);
+            if !matches!(recipe, Recipe::Joined(_)) {
+                keys = None;
+            }
+            let (next, mut made) = tree(reader, builder, recipe, plan, &mut keys, work)?;
+            builder = next;
+            made.is_not_null = matches!(recipe, Recipe::NotNull(_));
+            built = Some(made);
         }
         let root = built.as_ref().map_or(0, |tree| tree.source.root);
         trees.push(built);
@@ -121,6 +149,17 @@ impl Growing {
         })
     }
 
+    /// A tree of the kind of another, whose entries come in the order that they have there.
+    fn like(from: &Source, builder: Builder, work: &Work<'_>) -> Result<Self, Failure> {
+        match from.is_table {
+            true => Growing::table(builder),
+            false => {
+                let unordered = KeyOrder::new(Vec::new(), work.settings.encoding);
+                Growing::index(builder, unordered, None)
+            }
+        }
+    }
+
     #[inline]
     fn push(&mut self, rowid: i64, record: &[u8]) -> Result<(), Failure> {
         match &mut self.target {
@@ -144,79 +183,123 @@ impl Growing {
         let tree = Tree {
             source: Source { root, is_table },
             written: self.written,
+            is_not_null: false,
+            before: Before::default(),
         };
         Ok((builder, tree))
     }
 }
 
-/// Builds a tree.
+/// Builds a tree. The rows of a table that changes are added up while they are read.
 fn tree(
     reader: &mut Reader,
     builder: Builder,
     recipe: &Recipe,
+    plan: &Plan,
+    keys: &mut Option<Keys>,
     work: &Work<'_>,
 ) -> Result<(Builder, Tree), Failure> {
     let mut looks = Looks::new(work);
-    let unordered = || KeyOrder::new(Vec::new(), work.settings.encoding);
-    let like = |from: &Source, builder| match from.is_table {
-        true => Growing::table(builder),
-        // Entries are copied in the order they have.
-        false => Growing::index(builder, unordered(), None),
+    let change = plan.change.as_ref().filter(|_| work.is_verified);
+    let mut layout = change.map(|change| &change.old);
+    let mut before = Before::default();
+    if let (Recipe::Sorted { from, .. }, Some(old)) = (recipe, layout)
+        && *from != old.shape.source
+    {
+        // The index that the new table is made of need not have what the old table has.
+        let mut fields = Fields::default();
+        every(reader, old.shape.source, |rowid, record| {
+            looks.look()?;
+            fields.read(record);
+            before.add(old, &fields, rowid, record);
+            Ok(())
+        })?;
+        layout = None;
+    }
+    let mut rows = Rows {
+        layout,
+        before,
+        looks,
     };
-    match recipe {
-        Recipe::Copy(from) => {
-            let mut tree = like(from, builder)?;
-            let mut copy = |rowid: i64, record: &[u8]| -> Result<(), Failure> {
-                looks.look()?;
-                tree.push(rowid, record)
-            };
-            match from.is_table {
-                true => reader.table(from.root, copy)?,
-                false => reader.index(from.root, |entry| copy(0, entry))?,
-            }
-            tree.finish()
-        }
-        Recipe::NotNull(from) => {
-            let mut tree = like(from, builder)?;
-            reader.index(from.root, |entry| -> Result<(), Failure> {
-                looks.look()?;
-                let first = record::Record::parse(entry)
-                    .ok()
-                    .and_then(|entry| entry.value(0));
-                match first {
-                    Some(Value::Null) | None => Ok(()),
-                    Some(_) => tree.push(0, entry),
-                }
-            })?;
-            tree.finish()
-        }
+    let (builder, mut tree) = match recipe {
+        Recipe::Copy(from) => copy(reader, builder, *from, &mut rows, |_| true)?,
+        Recipe::NotNull(from) => copy(reader, builder, *from, &mut rows, |entry| {
+            let entry = record::Record::parse(entry).ok();
+            let first = entry.and_then(|entry| entry.value(0));
+            !matches!(first, Some(Value::Null) | None)
+        })?,
         Recipe::Recast { from, row } => {
-            let mut tree = like(from, builder)?;
-            each(reader, *from, row, &mut looks, |rowid, row| {
-                tree.push(rowid, row)
-            })?;
-            tree.finish()
+            let mut tree = Growing::like(from, builder, work)?;
+            rows.each(reader, *from, row, |rowid, row| tree.push(rowid, row))?;
+            tree.finish()?
         }
-        Recipe::Rows { from, row } => rows(reader, builder, *from, row, &mut looks),
+        Recipe::Joined(joined) => {
+            if !keys.as_ref().is_some_and(|keys| keys.are_of(joined)) {
+                // Not both at once.
+                *keys = None;
+                *keys = Keys::read(reader, joined, work.memory_bytes, || rows.looks.look())?;
+            }
+            let Some(keys) = keys else {
+                return tree(reader, builder, &joined.sorted, plan, keys, work);
+            };
+            let mut tree = Growing::index(builder, joined.order.clone(), joined.unique_columns)?;
+            join(reader, joined, keys, &work.limits(), |entry| {
+                rows.looks.look()?;
+                tree.push(0, entry)
+            })?;
+            tree.finish()?
+        }
+        Recipe::Rows { from, row } => self::rows(reader, builder, *from, row, &mut rows)?,
         Recipe::Sorted {
             from,
             row,
             order,
             unique_columns,
+            is_sorted: true,
+        } => {
+            let mut tree = Growing::index(builder, order.clone(), *unique_columns)?;
+            rows.each(reader, *from, row, |_, row| tree.push(0, row))?;
+            tree.finish()?
+        }
+        Recipe::Sorted {
+            from,
+            row,
+            order,
+            unique_columns,
+            is_sorted: false,
         } => {
             let mut sorter = Sorter::new(Some(order.clone()), work.limits());
-            each(reader, *from, row, &mut looks, |_, row| {
-                Ok(sorter.push(row, 0)?)
-            })?;
+            rows.each(reader, *from, row, |_, row| Ok(sorter.push(row, 0)?))?;
             let mut sorted = sorter.finish()?;
             let mut tree = Growing::index(builder, order.clone(), *unique_columns)?;
             while let Some((record, _)) = sorted.next()? {
-                looks.look()?;
+                rows.looks.look()?;
                 tree.push(0, record)?;
             }
-            tree.finish()
+            tree.finish()?
         }
-    }
+    };
+    tree.before = rows.before;
+    Ok((builder, tree))
+}
+
+/// Copies the records of a tree, or some of them.
+fn copy(
+    reader: &mut Reader,
+    builder: Builder,
+    from: Source,
+    rows: &mut Rows<'_>,
+    is_taken: impl Fn(&[u8]) -> bool,
+) -> Result<(Builder, Tree), Failure> {
+    let mut tree = Growing::like(&from, builder, rows.looks.work)?;
+    every(reader, from, |rowid, record| {
+        rows.looks.look()?;
+        match is_taken(record) {
+            true => tree.push(rowid, record),
+            false => Ok(()),
+        }
+    })?;
+    tree.finish()
 }
 
 /// Builds a rowid table whose rowids are counted, or are the values of a column.
@@ -225,11 +308,11 @@ fn rows(
     builder: Builder,
     from: Source,
     row: &Row,
-    looks: &mut Looks<'_>,
+    rows: &mut Rows<'_>,
 ) -> Result<(Builder, Tree), Failure> {
     let mut tree = Growing::table(builder)?;
     let Rowid::Field(field) = row.rowid else {
-        each(reader, from, row, looks, |rowid, row| tree.push(rowid, row))?;
+        rows.each(reader, from, row, |rowid, row| tree.push(rowid, row))?;
         return tree.finish();
     };
     let alias = row
@@ -237,12 +320,13 @@ fn rows(
         .iter()
         .position(|part| *part == Part::Field(field));
     let alias = alias.ok_or(Failure::Unforeseen("the new rowid is no column"))?;
+    let work = rows.looks.work;
     let by_alias = KeyOrder::new(
         vec![record::KeyColumn::ascending(alias)],
-        looks.work.settings.encoding,
+        work.settings.encoding,
     );
-    let mut sorter = Sorter::new(Some(by_alias), looks.work.limits());
-    each(reader, from, row, looks, |_, row| Ok(sorter.push(row, 0)?))?;
+    let mut sorter = Sorter::new(Some(by_alias), work.limits());
+    rows.each(reader, from, row, |_, row| Ok(sorter.push(row, 0)?))?;
     let mut sorted = sorter.finish()?;
     let (mut fields, mut stored) = (Fields::default(), Vec::new());
     let pick = |at: usize| match at == alias {
@@ -250,7 +334,7 @@ fn rows(
         false => Pick::Value(at),
     };
     while let Some((record, _)) = sorted.next()? {
-        looks.look()?;
+        rows.looks.look()?;
         fields.read(record);
         let Some(Value::Integer(rowid)) = fields.value(record, alias) else {
             return Err(Failure::Unforeseen("a row's new key is not an integer"));
@@ -262,23 +346,36 @@ fn rows(
     tree.finish()
 }
 
-/// Gives each row of a tree as it becomes, in the old order.
-pub(super) fn each(
-    reader: &mut Reader,
-    from: Source,
-    row: &Row,
-    looks: &mut Looks<'_>,
-    mut push: impl FnMut(i64, &[u8]) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let mut maker = Maker::new(row);
-    let mut made = |rowid: i64, record: &[u8]| -> Result<(), Failure> {
-        looks.look()?;
-        let rowid = maker.make(rowid, record)?;
-        push(rowid, &maker.made)
-    };
-    match from.is_table {
-        true => reader.table(from.root, made),
-        false => reader.index(from.root, |record| made(0, record)),
+/// The rows of a table while they are read.
+struct Rows<'a> {
+    /// The table's, if its rows are added up.
+    layout: Option<&'a Layout>,
+    before: Before,
+    looks: Looks<'a>,
+}
+
+impl Rows<'_> {
+    /// Gives each row of a tree as it becomes, in the old order.
+    fn each(
+        &mut self,
+        reader: &mut Reader,
+        from: Source,
+        row: &Row,
+        mut push: impl FnMut(i64, &[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut maker = Maker::new(row);
+        every(reader, from, |rowid, record| {
+            self.looks.look()?;
+            maker.fields.read(record);
+            if let Some(layout) = self.layout {
+                self.before.add(layout, &maker.fields, rowid, record);
+            }
+            let made = maker.make(rowid, record)?;
+            match row.is_same {
+                true => push(made, record),
+                false => push(made, &maker.made),
+            }
+        })
     }
 }
 
@@ -304,14 +401,20 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Makes the record of a row and returns its rowid.
+    /// Makes the record of a row whose fields were read, and returns its rowid.
     #[inline]
     fn make(&mut self, rowid: i64, record: &[u8]) -> Result<i64, Failure> {
-        self.fields.read(record);
         if let Some(last) = self.row.last_field
             && self.fields.value(record, last).is_none()
         {
             return Err(Failure::ShortRow);
+        }
+        for part in &self.row.parts[..self.row.not_null] {
+            if let Part::Field(field) | Part::Id(field, _) = part
+                && self.fields.is_null(*field)
+            {
+                return Err(Failure::Unforeseen("a row has NULL in its new key"));
+            }
         }
         self.rows += 1;
         let rowid = match self.row.rowid {
@@ -322,6 +425,9 @@ impl<'a> Maker<'a> {
                 _ => return Err(Failure::Unforeseen("a row's new key is not an integer")),
             },
         };
+        if self.row.is_same {
+            return Ok(rowid);
+        }
         self.made.clear();
         if self.has_ids {
             self.convert(rowid, record)?;
@@ -375,13 +481,13 @@ impl Work<'_> {
 }
 
 /// Looks at whether to stop, every few thousand rows.
-pub(super) struct Looks<'a> {
+struct Looks<'a> {
     work: &'a Work<'a>,
     rows: u64,
 }
 
 impl<'a> Looks<'a> {
-    pub(super) fn new(work: &'a Work<'a>) -> Self {
+    fn new(work: &'a Work<'a>) -> Self {
         Looks { work, rows: 0 }
     }
 

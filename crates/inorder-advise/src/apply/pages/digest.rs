@@ -11,37 +11,72 @@ fn mix(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
+/// The first 8 or 4 bytes as a number.
+#[inline(always)]
+fn eight(bytes: &[u8]) -> u64 {
+    bytes
+        .first_chunk()
+        .map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+#[inline(always)]
+fn four(bytes: &[u8]) -> u64 {
+    let bytes = bytes
+        .first_chunk()
+        .map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    u64::from(bytes)
+}
+
 /// The digest of bytes after what was digested before.
 #[inline]
 pub(super) fn bytes(before: u64, bytes: &[u8]) -> u64 {
-    let number = |bytes: &[u8]| {
-        let mut padded = [0; 8];
-        padded[..bytes.len()].copy_from_slice(bytes);
-        u64::from_le_bytes(padded)
-    };
-    let mut digest = before ^ (bytes.len() as u64).wrapping_mul(SEEDS[0]);
-    let mut pairs = bytes.chunks_exact(16);
-    for pair in &mut pairs {
+    let length = bytes.len();
+    let mut digest = before ^ (length as u64).wrapping_mul(SEEDS[0]);
+    let mut rest = bytes;
+    while rest.len() > 16 {
         digest = mix(
-            number(&pair[..8]) ^ SEEDS[0],
-            number(&pair[8..]) ^ digest ^ SEEDS[1],
+            eight(rest) ^ SEEDS[0],
+            eight(&rest[8..]) ^ digest ^ SEEDS[1],
         );
+        rest = &rest[16..];
     }
-    let rest = pairs.remainder();
-    let (first, second) = rest.split_at(rest.len().min(8));
-    mix(number(first) ^ SEEDS[0] ^ digest, number(second) ^ SEEDS[1])
+    // The last bytes are read from both ends, and the parts overlap.
+    let (first, last) = match rest.len() {
+        0 => (0, 0),
+        1..4 => {
+            let middle = u64::from(rest[rest.len() / 2]);
+            let ends = u64::from(rest[0]) << 8 | u64::from(rest[rest.len() - 1]);
+            (middle << 16 | ends, 0)
+        }
+        4..8 => (four(rest), four(&rest[rest.len() - 4..])),
+        _ => (eight(rest), eight(&rest[rest.len() - 8..])),
+    };
+    mix(first ^ SEEDS[0] ^ digest, last ^ SEEDS[1])
 }
 
 /// The digest of a value after those before it: of its storage class and what it is, not how it is encoded.
 #[inline]
 pub(super) fn value(before: u64, value: Value<'_>) -> u64 {
     match value {
-        Value::Null => bytes(before ^ 1, &[]),
-        Value::Integer(integer) => bytes(before ^ 2, &integer.to_le_bytes()),
-        Value::Real(real) => bytes(before ^ 3, &real.to_bits().to_le_bytes()),
-        Value::Text(text) => bytes(before ^ 4, text),
-        Value::Blob(blob) => bytes(before ^ 5, blob),
+        Value::Null => fixed(before, 1, 0),
+        Value::Integer(integer) => fixed(before, 2, integer as u64),
+        Value::Real(real) => fixed(before, 3, real.to_bits()),
+        Value::Text(text) => bytes(before ^ TEXT, text),
+        Value::Blob(blob) => bytes(before ^ BLOB, blob),
     }
+}
+
+/// What the digests of texts and of blobs begin with.
+const TEXT: u64 = SEEDS[0].rotate_left(17);
+const BLOB: u64 = SEEDS[1].rotate_left(31);
+
+/// The digest of a number of a class.
+#[inline(always)]
+fn fixed(before: u64, class: u64, number: u64) -> u64 {
+    mix(
+        number ^ SEEDS[0],
+        before ^ SEEDS[1].wrapping_mul(2 * class + 1),
+    )
 }
 
 /// The digest of the entries of a tree in their order, and how many they are.

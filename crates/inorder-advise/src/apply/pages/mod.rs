@@ -2,7 +2,9 @@
 
 mod build;
 mod digest;
+mod join;
 mod recipe;
+mod shape;
 mod verify;
 
 use std::fs::File;
@@ -58,7 +60,7 @@ pub(crate) fn copy(
     if source.schema_format() != SCHEMA_FORMAT {
         return Ok(Err("its schema has an old format".to_owned()));
     }
-    let plans = match Plans::new(connection, draft, work.settings.encoding)? {
+    let plans = match Plans::new(connection, source, draft, work.settings.encoding)? {
         Ok(plans) => plans,
         Err(obstacle) => return Ok(Err(obstacle)),
     };
@@ -69,8 +71,8 @@ pub(crate) fn copy(
         Err(failure) => return Err(failure),
     };
     if work.is_verified {
-        let mut new = Reader::new(file)?;
-        verify::verify(connection, source, &mut new, draft, &plans, &built)?;
+        let mut new = Reader::direct(file)?;
+        verify::verify(&mut new, &plans, &built)?;
     }
     Ok(Ok(plans.statements_after))
 }

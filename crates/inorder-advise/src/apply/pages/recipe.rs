@@ -1,21 +1,15 @@
 //! How each tree of the new file comes from those of the old one.
 
 use inorder_btree::record::KeyColumn;
-use inorder_btree::{Collation, KeyOrder, TextEncoding};
+use inorder_btree::{Collation, KeyOrder, Reader, TextEncoding};
 use rusqlite::Connection;
 
+use super::Failure;
+use super::shape::{Layout, Shape, Source, key_index};
 use crate::IdForm;
 use crate::apply::draft::Draft;
 use crate::apply::schema::{Object, Schema};
 use crate::ddl::{self, Catalog, Index};
-
-/// A tree of the old file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Source {
-    pub(crate) root: u32,
-    /// Whether its rows have rowids.
-    pub(crate) is_table: bool,
-}
 
 /// A value of a record that is made of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,13 +46,33 @@ pub(crate) enum Recipe {
     NotNull(Source),
     /// Rows of another layout, by rowid.
     Rows { from: Source, row: Row },
+    /// The entries of an old index with the new keys of their rows.
+    Joined(Box<Joined>),
     /// Records in another order.
     Sorted {
         from: Source,
         row: Row,
         order: KeyOrder,
         unique_columns: Option<usize>,
+        /// Whether the tree has this order already.
+        is_sorted: bool,
     },
+}
+
+/// An index whose entries lead to other keys than before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Joined {
+    /// The old index. Its entries end with the rowid.
+    pub(crate) index: Source,
+    /// How many of the first values of an entry stay.
+    pub(crate) terms: usize,
+    /// The old table, and the fields of its rows that follow in the new entries.
+    pub(crate) table: Source,
+    pub(crate) keys: Vec<usize>,
+    pub(crate) order: KeyOrder,
+    pub(crate) unique_columns: Option<usize>,
+    /// How else the index is made, where the keys take too much memory.
+    pub(crate) sorted: Recipe,
 }
 
 /// What becomes of a row.
@@ -69,6 +83,10 @@ pub(crate) struct Row {
     /// The last field of a whole row, where shorter rows have other values than NULL: ALTER TABLE ADD COLUMN
     /// leaves rows as they are.
     pub(crate) last_field: Option<usize>,
+    /// How many of the first parts are never NULL.
+    pub(crate) not_null: usize,
+    /// Whether the parts are all fields of the old row in their order.
+    pub(crate) is_same: bool,
 }
 
 /// An object of the new schema, and its tree if it has one.
@@ -76,6 +94,17 @@ pub(crate) struct Row {
 pub(crate) struct Plan {
     pub(crate) object: Object,
     pub(crate) recipe: Option<Recipe>,
+    /// Of a table that changes.
+    pub(super) change: Option<Change>,
+}
+
+/// How the rows of a table that changes are compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) old: Layout,
+    /// Its root isn't known yet.
+    pub(super) new: Layout,
+    pub(super) indexes: Vec<Index>,
 }
 
 /// All trees, and the indexes that SQLite makes afterwards.
@@ -92,9 +121,10 @@ impl Plans {
     /// Plans the new file of a draft.
     pub(crate) fn new(
         source: &Connection,
+        reader: &mut Reader,
         draft: &Draft,
         encoding: TextEncoding,
-    ) -> rusqlite::Result<Result<Self, Obstacle>> {
+    ) -> Result<Result<Self, Obstacle>, Failure> {
         if encoding != TextEncoding::Utf8 && !draft.conversions.is_empty() {
             return Ok(Err("ids in UTF-16 are converted by statements".to_owned()));
         }
@@ -104,7 +134,7 @@ impl Plans {
             if object.kind == "table" && !object.is_virtual() {
                 let made = match is_changed(draft, object) {
                     false => plans.copy(&draft.old, object),
-                    true => plans.change(source, draft, object, encoding)?,
+                    true => plans.change(source, reader, draft, object, encoding)?,
                 };
                 if let Err(obstacle) = made {
                     return Ok(Err(obstacle));
@@ -118,7 +148,11 @@ impl Plans {
     }
 
     fn push(&mut self, object: Object, recipe: Option<Recipe>) {
-        self.plans.push(Plan { object, recipe });
+        self.plans.push(Plan {
+            object,
+            recipe,
+            change: None,
+        });
     }
 
     /// How many trees there are.
@@ -154,10 +188,11 @@ impl Plans {
     fn change(
         &mut self,
         source: &Connection,
+        reader: &mut Reader,
         draft: &Draft,
         table: &Object,
         encoding: TextEncoding,
-    ) -> rusqlite::Result<Result<(), Obstacle>> {
+    ) -> Result<Result<(), Obstacle>, Failure> {
         let old = Catalog::read(source, &table.name)?;
         let new = match draft.new.statements(&table.name) {
             Some(statements) => statements.catalog()?,
@@ -175,7 +210,7 @@ impl Plans {
             old,
             new,
         };
-        Ok(change.plan(self, table))
+        change.plan(self, table, reader)
     }
 
     /// Leaves out what was dropped, takes the new definitions over, and puts indexes behind their tables.
@@ -207,74 +242,17 @@ pub(super) fn is_changed(draft: &Draft, table: &Object) -> bool {
     !is_same || draft.conversions.contains_key(&table.name) || draft.rekeyed.contains(&table.name)
 }
 
+/// What of a term decides about the order of entries.
+fn like(term: &ddl::Term) -> (i64, bool, String) {
+    (term.column, term.is_descending, term.collation.clone())
+}
+
 /// Whether a table's text ends in WITHOUT ROWID.
 fn is_without_rowid(table: &Object) -> bool {
     let sql = table.sql.as_deref().unwrap_or_default();
     let words = ddl::tokens(sql);
     let close = words.iter().rposition(|word| word.is_symbol(")"));
     close.is_some_and(|close| words[close..].iter().any(|word| word.is("WITHOUT")))
-}
-
-/// Where a table's columns are in its records.
-#[derive(Debug)]
-pub(super) struct Shape {
-    pub(super) source: Source,
-    /// The field of each column; none for virtual columns.
-    pub(super) fields: Vec<Option<usize>>,
-    /// The column that is the rowid.
-    pub(super) alias: Option<usize>,
-    /// As in [`Row`].
-    pub(super) last_field: Option<usize>,
-}
-
-impl Shape {
-    pub(super) fn new(catalog: &Catalog, root: u32) -> Self {
-        let mut fields = vec![None; catalog.columns.len()];
-        match key_index(catalog) {
-            Some(key) => {
-                for (field, term) in key.terms.iter().enumerate() {
-                    if let Ok(column) = usize::try_from(term.column) {
-                        fields[column] = Some(field);
-                    }
-                }
-            }
-            None => {
-                let stored = (0..fields.len()).filter(|at| catalog.columns[*at].hidden != 2);
-                for (field, column) in stored.collect::<Vec<_>>().into_iter().enumerate() {
-                    fields[column] = Some(field);
-                }
-            }
-        }
-        let has_default = |column: &ddl::Column| {
-            let default = column.default.as_deref().unwrap_or("NULL");
-            column.hidden == 0 && !default.eq_ignore_ascii_case("NULL")
-        };
-        let alias = catalog.alias().map(|alias| alias.name.clone());
-        Shape {
-            source: Source {
-                root,
-                is_table: !catalog.is_without_rowid,
-            },
-            alias: catalog
-                .columns
-                .iter()
-                .position(|own| Some(&own.name) == alias.as_ref()),
-            last_field: fields
-                .iter()
-                .flatten()
-                .max()
-                .copied()
-                .filter(|_| catalog.columns.iter().any(has_default)),
-            fields,
-        }
-    }
-}
-
-/// The index that is a WITHOUT ROWID table itself.
-pub(crate) fn key_index(catalog: &Catalog) -> Option<&Index> {
-    let mut indexes = catalog.indexes.iter();
-    let key = indexes.find(|index| index.origin == "pk");
-    key.filter(|_| catalog.is_without_rowid)
 }
 
 /// A table that changes.
@@ -289,13 +267,27 @@ struct TableChange<'a> {
 }
 
 impl TableChange<'_> {
-    fn plan(&self, plans: &mut Plans, table: &Object) -> Result<(), Obstacle> {
+    fn plan(
+        &self,
+        plans: &mut Plans,
+        table: &Object,
+        reader: &mut Reader,
+    ) -> Result<Result<(), Obstacle>, Failure> {
         let recipe = match (self.is_rekeyed, key_index(&self.new)) {
-            (false, _) => self.recast_table()?,
-            (true, Some(key)) => self.sorted(key, true)?,
-            (true, None) => self.rows()?,
+            (false, _) => self.recast_table(),
+            (true, Some(key)) => self.keyed(key),
+            (true, None) => self.rows(),
         };
-        plans.push(table.clone(), Some(recipe));
+        let recipe = match recipe {
+            Ok(recipe) => recipe,
+            Err(obstacle) => return Ok(Err(obstacle)),
+        };
+        let is_same = matches!(&recipe, Recipe::Sorted { row, .. } if row.is_same);
+        plans.plans.push(Plan {
+            object: table.clone(),
+            recipe: Some(recipe),
+            change: self.compared(table.root, is_same),
+        });
         for index in &self.new.indexes {
             if key_index(&self.new) == Some(index) {
                 continue;
@@ -309,17 +301,48 @@ impl TableChange<'_> {
                 root: 0,
                 sql: made.and_then(|made| made.sql.clone()),
             };
-            let recipe = match self.is_rekeyed {
-                true => self.sorted(index, false),
-                false => self.recast_index(index),
+            let recipe = match (self.is_rekeyed, self.empty(index, reader)?) {
+                (true, Some(empty)) => Ok(Recipe::Copy(empty)),
+                (true, None) => self.joined(index),
+                (false, _) => self.recast_index(index),
             };
             match (recipe, &object.sql) {
                 (Ok(recipe), _) => plans.push(object, Some(recipe)),
                 (Err(_), Some(sql)) => plans.statements_after.push(sql.clone()),
-                (Err(obstacle), None) => return Err(obstacle),
+                (Err(obstacle), None) => return Ok(Err(obstacle)),
             }
         }
-        Ok(())
+        Ok(Ok(()))
+    }
+
+    /// What is needed to compare the table with what it was; nothing where its records are copied.
+    fn compared(&self, root: u32, is_same: bool) -> Option<Change> {
+        let keeps_rowid = !self.is_rekeyed;
+        let is_copied = !self.is_rekeyed && self.conversions.is_empty();
+        (!is_copied).then(|| Change {
+            old: Layout::new(&self.old, root, self.conversions, keeps_rowid, is_same),
+            new: Layout::new(&self.new, 0, &[], keeps_rowid, is_same),
+            indexes: self.new.indexes.clone(),
+        })
+    }
+
+    /// The tree of a partial index that no row of the old table has an entry in: none of the new one has. A condition
+    /// that depends on the rowid or on how an id is stored is refused before.
+    fn empty(&self, index: &Index, reader: &mut Reader) -> Result<Option<Source>, Failure> {
+        let old = self.draft.old.find("index", &index.name);
+        let is_same = old.map(|old| &old.sql)
+            == self
+                .draft
+                .new
+                .find("index", &index.name)
+                .map(|new| &new.sql);
+        match old.filter(|_| index.is_partial && is_same) {
+            Some(old) if reader.is_empty(old.root)? => Ok(Some(Source {
+                root: old.root,
+                is_table: false,
+            })),
+            _ => Ok(None),
+        }
     }
 
     fn form(&self, column: usize) -> Option<IdForm> {
@@ -346,6 +369,8 @@ impl TableChange<'_> {
             parts,
             rowid,
             last_field: self.shape.last_field,
+            not_null: 0,
+            is_same: false,
         }
     }
 
@@ -434,6 +459,8 @@ impl TableChange<'_> {
                     parts,
                     rowid: Rowid::Kept,
                     last_field: None,
+                    not_null: 0,
+                    is_same: false,
                 },
             },
         })
@@ -448,6 +475,130 @@ impl TableChange<'_> {
         Ok(Recipe::Rows {
             from: self.shape.source,
             row: self.row(parts.collect::<Result<_, _>>()?, self.rowid()?),
+        })
+    }
+
+    /// An index of a table whose keys change. What an old index has of it needs no sorting.
+    fn joined(&self, index: &Index) -> Result<Recipe, Obstacle> {
+        let sorted = self.sorted(index, false)?;
+        Ok(match self.join(index, &sorted) {
+            Some(joined) => Recipe::Joined(Box::new(joined)),
+            None => sorted,
+        })
+    }
+
+    fn join(&self, index: &Index, sorted: &Recipe) -> Option<Joined> {
+        let Recipe::Sorted {
+            from,
+            row,
+            order,
+            unique_columns,
+            ..
+        } = sorted
+        else {
+            return None;
+        };
+        let keys = |index: &Index| -> Vec<(i64, bool, String)> {
+            let keys = index.terms.iter().filter(|term| term.is_key);
+            keys.map(like).collect()
+        };
+        let wanted = keys(index);
+        let is_same = |old: &&Index| {
+            let is_named = index.origin != "c" || old.name == index.name;
+            old.origin == index.origin && is_named && !old.is_partial && keys(old) == wanted
+        };
+        let old = self.old.indexes.iter().find(is_same)?;
+        let root = self.draft.old.find("index", &old.name)?.root;
+        if self.has_other_forms(old) || old.terms.len() != wanted.len() + 1 {
+            return None;
+        }
+        let field = |part: &Part| match (*part, row.rowid) {
+            (Part::Field(field), _) | (Part::Rowid, Rowid::Field(field)) => Some(field),
+            _ => None,
+        };
+        let tail = row.parts[wanted.len()..].iter().map(field);
+        Some(Joined {
+            index: Source {
+                root,
+                is_table: false,
+            },
+            terms: wanted.len(),
+            table: *from,
+            keys: tail.collect::<Option<_>>()?,
+            order: order.clone(),
+            unique_columns: *unique_columns,
+            sorted: sorted.clone(),
+        })
+    }
+
+    /// Whether the entries of an old index may have values in another form than the rows, or than the new table.
+    fn has_other_forms(&self, index: &Index) -> bool {
+        // CREATE INDEX keeps whole numbers of such a column as reals, the table as integers.
+        let is_real = |term: &ddl::Term| {
+            let column = usize::try_from(term.column).ok();
+            let column = column.and_then(|column| self.old.columns.get(column));
+            column.is_some_and(|column| {
+                let kind = column.kind.to_ascii_uppercase();
+                let mut names = ["REAL", "FLOA", "DOUB"].iter();
+                names.any(|real| kind.contains(real))
+            })
+        };
+        self.shape.last_field.is_some()
+            || !self.conversions.is_empty()
+            || self.old.is_without_rowid
+            || index.terms.iter().any(is_real)
+    }
+
+    /// A WITHOUT ROWID table. An old index that has all of its columns, in its order, needs no sorting.
+    fn keyed(&self, key: &Index) -> Result<Recipe, Obstacle> {
+        let mut recipe = self.sorted(key, true)?;
+        if let Recipe::Sorted { row, .. } = &mut recipe {
+            let fields = (0..row.parts.len()).map(Part::Field);
+            let stored = self.shape.fields.iter().flatten().count();
+            row.is_same = row.parts.iter().copied().eq(fields) && row.parts.len() == stored;
+        }
+        if let (
+            Some((covering, parts)),
+            Recipe::Sorted {
+                from,
+                row,
+                is_sorted,
+                ..
+            },
+        ) = (self.covering(key), &mut recipe)
+        {
+            (*from, *is_sorted) = (covering, true);
+            (row.parts, row.last_field) = (parts, None);
+            row.is_same = false;
+        }
+        Ok(recipe)
+    }
+
+    /// An old index that begins with the terms of a key and has all of its table's columns, and where they are in its
+    /// entries.
+    fn covering(&self, key: &Index) -> Option<(Source, Vec<Part>)> {
+        let keys = key.terms.iter().filter(|term| term.is_key).count();
+        let has_order = |old: &&Index| {
+            let begins = old.terms.iter().map(like).take(keys);
+            !old.is_partial
+                && !self.has_other_forms(old)
+                && begins.eq(key.terms.iter().map(like).take(keys))
+        };
+        let fields = |old: &Index| -> Option<Vec<Part>> {
+            let place = |column: i64| old.terms.iter().position(|term| term.column == column);
+            let terms = key.terms.iter().map(|term| term.column);
+            terms
+                .map(|column| Some(Part::Field(place(column.max(0)).filter(|_| column >= 0)?)))
+                .collect()
+        };
+        let mut candidates = self.old.indexes.iter().filter(has_order);
+        candidates.find_map(|old| {
+            let root = self.draft.old.find("index", &old.name)?.root;
+            let source = Source {
+                root,
+                is_table: false,
+            };
+            Some((source, fields(old)?))
         })
     }
 
@@ -492,11 +643,16 @@ impl TableChange<'_> {
             Some(_) => Rowid::Kept,
             None => self.rowid()?,
         };
+        let row = Row {
+            not_null: if is_table { keys } else { 0 },
+            ..self.row(parts, rowid)
+        };
         Ok(Recipe::Sorted {
             from: self.shape.source,
-            row: self.row(parts, rowid),
+            row,
             order: KeyOrder::new(order, self.encoding),
             unique_columns: (index.is_unique && !is_table).then_some(keys),
+            is_sorted: false,
         })
     }
 }

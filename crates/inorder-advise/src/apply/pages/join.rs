@@ -1,0 +1,274 @@
+//! The new keys of rows by their rowids, and the entries of an old index that lead to them.
+
+use inorder_btree::record::{self, Fields, Pick};
+use inorder_btree::{KeyColumn, KeyOrder, Reader, Value};
+use inorder_load::order::{SortLimits, Sorter};
+
+use super::Failure;
+use super::recipe::Joined;
+use super::shape::{Source, every};
+
+/// Entries with the same terms that are sorted in a list of their own.
+const TIED_MAX: usize = 1 << 14;
+
+/// The new keys of a table's rows.
+pub(super) struct Keys {
+    table: Source,
+    fields: Vec<usize>,
+    first: i64,
+    /// Where the key of each rowid is, from the first on; 0 where there is none.
+    places: Vec<u32>,
+    /// Records of the fields, each after its length.
+    bytes: Vec<u8>,
+}
+
+impl Keys {
+    /// Whether these are the keys that an index needs.
+    pub(super) fn are_of(&self, joined: &Joined) -> bool {
+        (self.table, &self.fields) == (joined.table, &joined.keys)
+    }
+
+    /// Reads the keys of a table; `None` where they take more memory than this.
+    pub(super) fn read(
+        reader: &mut Reader,
+        joined: &Joined,
+        memory_bytes: usize,
+        mut look: impl FnMut() -> Result<(), Failure>,
+    ) -> Result<Option<Self>, Failure> {
+        let mut keys = Keys {
+            table: joined.table,
+            fields: joined.keys.clone(),
+            first: 0,
+            places: Vec::new(),
+            bytes: vec![0],
+        };
+        let (mut fields, mut key) = (Fields::default(), Vec::new());
+        let read = every(reader, joined.table, |rowid, row| {
+            look()?;
+            fields.read(row);
+            key.clear();
+            let picks = joined.keys.iter().map(|field| Pick::Value(*field));
+            fields.write(row, picks, &mut key);
+            match keys.add(rowid, &key, memory_bytes) {
+                true => Ok(()),
+                false => Err(Failure::Unforeseen(TOO_LARGE)),
+            }
+        });
+        match read {
+            Err(Failure::Unforeseen(TOO_LARGE)) => Ok(None),
+            read => read.map(|()| Some(keys)),
+        }
+    }
+
+    /// Adds the key of a row; false where it is too much.
+    #[inline]
+    fn add(&mut self, rowid: i64, key: &[u8], memory_bytes: usize) -> bool {
+        if self.places.is_empty() {
+            self.first = rowid;
+        }
+        let (Some(at), Ok(place)) = (self.at(rowid), u32::try_from(self.bytes.len())) else {
+            return false;
+        };
+        let places = at.saturating_add(1).saturating_mul(size_of::<u32>());
+        let is_too_much = places.saturating_add(self.bytes.len() + key.len()) > memory_bytes;
+        if is_too_much || at < self.places.len() {
+            return false;
+        }
+        self.places.resize(at, 0);
+        self.places.push(place);
+        record::varint::push(key.len() as u64, &mut self.bytes);
+        self.bytes.extend_from_slice(key);
+        true
+    }
+
+    #[inline]
+    fn at(&self, rowid: i64) -> Option<usize> {
+        usize::try_from(rowid.checked_sub(self.first)?).ok()
+    }
+
+    /// Where the key of a row is; 0 where there is none.
+    #[inline]
+    fn place(&self, rowid: i64) -> usize {
+        let place = self.at(rowid).and_then(|at| self.places.get(at));
+        place.map_or(0, |place| *place as usize)
+    }
+
+    /// The record of the key at a place.
+    #[inline]
+    fn at_place(&self, place: usize) -> Option<&[u8]> {
+        let key = self.bytes.get(place..).filter(|_| place > 0)?;
+        let (bytes, read) = record::varint::read(key)?;
+        key.get(read..)?.get(..bytes as usize)
+    }
+}
+
+const TOO_LARGE: &str = "the keys take too much memory";
+
+/// Gives the entries of an index with the new keys, in the new order.
+pub(super) fn join(
+    reader: &mut Reader,
+    joined: &Joined,
+    keys: &Keys,
+    limits: &SortLimits,
+    mut push: impl FnMut(&[u8]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut batch = Batch {
+        joined,
+        keys,
+        tied: Tied::new(joined, limits),
+        bytes: Vec::new(),
+        ends: Vec::new(),
+        rowids: Vec::new(),
+        made: Vec::new(),
+    };
+    let mut values = Fields::default();
+    reader.index(joined.index.root, |entry| -> Result<(), Failure> {
+        values.read(entry);
+        let Some(Value::Integer(rowid)) = values.value(entry, joined.terms) else {
+            return Err(Failure::Unforeseen(NO_ROW));
+        };
+        batch.bytes.extend_from_slice(entry);
+        batch.ends.push(batch.bytes.len());
+        batch.rowids.push(rowid);
+        match batch.ends.len() {
+            BATCH => batch.give(&mut push),
+            _ => Ok(()),
+        }
+    })?;
+    batch.give(&mut push)?;
+    batch.tied.flush(&mut push)
+}
+
+/// Entries whose keys are looked up together: the memory of all is fetched at once, not one after another.
+const BATCH: usize = 64;
+
+const NO_ROW: &str = "an index has an entry of no row";
+
+struct Batch<'a> {
+    joined: &'a Joined,
+    keys: &'a Keys,
+    tied: Tied<'a>,
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    rowids: Vec<i64>,
+    made: Vec<u8>,
+}
+
+impl Batch<'_> {
+    fn give(&mut self, push: &mut impl FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
+        let mut places = [0; BATCH];
+        for (place, rowid) in places.iter_mut().zip(&self.rowids) {
+            *place = self.keys.place(*rowid);
+        }
+        let lengths = places.map(|place| self.keys.bytes[place]);
+        let last = |(place, length): (usize, u8)| self.keys.bytes.get(place + usize::from(length));
+        let lasts = places.into_iter().zip(lengths).filter_map(last);
+        std::hint::black_box(lasts.fold(0u8, |sum, byte| sum.wrapping_add(*byte)));
+        let mut from = 0;
+        for (end, place) in self.ends.iter().zip(places) {
+            let key = self.keys.at_place(place);
+            let key = key.ok_or(Failure::Unforeseen(NO_ROW))?;
+            self.made.clear();
+            let entry = &self.bytes[from..*end];
+            if !record::join(entry, self.joined.terms, key, &mut self.made) {
+                return Err(Failure::Unforeseen(NO_ROW));
+            }
+            self.tied.add(&self.made, push)?;
+            from = *end;
+        }
+        self.bytes.clear();
+        self.ends.clear();
+        self.rowids.clear();
+        Ok(())
+    }
+}
+
+/// Entries with the same terms: the new keys decide about their order.
+struct Tied<'a> {
+    joined: &'a Joined,
+    limits: &'a SortLimits,
+    /// The order of the new keys.
+    rest: KeyOrder,
+    bytes: Vec<u8>,
+    /// The prefix of each key, and where the entry is.
+    entries: Vec<(u64, (usize, usize))>,
+    /// Has them if they are many.
+    sorter: Option<Sorter>,
+}
+
+impl<'a> Tied<'a> {
+    fn new(joined: &'a Joined, limits: &'a SortLimits) -> Self {
+        let rest: &[KeyColumn] = joined.order.columns().get(joined.terms..).unwrap_or(&[]);
+        Tied {
+            joined,
+            limits,
+            rest: KeyOrder::new(rest.to_vec(), joined.order.encoding()),
+            bytes: Vec::new(),
+            entries: Vec::new(),
+            sorter: None,
+        }
+    }
+
+    /// Adds an entry, and gives those before it unless it has their terms.
+    #[inline]
+    fn add(
+        &mut self,
+        entry: &[u8],
+        push: &mut impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if let Some((_, (from, to))) = self.entries.last() {
+            let (_, equal) = self
+                .joined
+                .order
+                .compare_columns(&self.bytes[*from..*to], entry);
+            if equal < self.joined.terms {
+                self.flush(push)?;
+            }
+        }
+        if self.entries.len() == TIED_MAX {
+            let order = self.joined.order.clone();
+            let new = || Sorter::new(Some(order), self.limits.clone());
+            let sorter = self.sorter.get_or_insert_with(new);
+            for (_, (from, to)) in self.entries.drain(..) {
+                sorter.push(&self.bytes[from..to], 0)?;
+            }
+            self.bytes.clear();
+        }
+        let from = self.bytes.len();
+        self.bytes.extend_from_slice(entry);
+        self.entries.push((0, (from, self.bytes.len())));
+        Ok(())
+    }
+
+    /// Gives the entries.
+    fn flush(
+        &mut self,
+        push: &mut impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let (bytes, rest) = (&self.bytes, &self.rest);
+        if let Some(mut sorter) = self.sorter.take() {
+            for (_, (from, to)) in self.entries.drain(..) {
+                sorter.push(&bytes[from..to], 0)?;
+            }
+            let mut sorted = sorter.finish()?;
+            while let Some((entry, _)) = sorted.next()? {
+                push(entry)?;
+            }
+        }
+        if self.entries.len() > 1 {
+            for (prefix, (from, to)) in &mut self.entries {
+                *prefix = rest.prefix(&bytes[*from..*to]);
+            }
+            record::sort_pairs(&mut self.entries, |equal| {
+                equal.sort_unstable_by(|(_, a), (_, b)| {
+                    rest.compare(&bytes[a.0..a.1], &bytes[b.0..b.1])
+                });
+            });
+        }
+        for (_, (from, to)) in self.entries.drain(..) {
+            push(&bytes[from..to])?;
+        }
+        self.bytes.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,184 @@
+//! Where the values of a table's rows are.
+
+use inorder_btree::record::Fields;
+use inorder_btree::{Reader, Value};
+
+use super::{Failure, digest};
+use crate::IdForm;
+use crate::apply::ids;
+use crate::ddl::{self, Catalog, Index};
+
+/// A tree of the old file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Source {
+    pub(crate) root: u32,
+    /// Whether its rows have rowids.
+    pub(crate) is_table: bool,
+}
+
+/// Gives each record of a tree.
+pub(super) fn every(
+    reader: &mut Reader,
+    from: Source,
+    mut record: impl FnMut(i64, &[u8]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    match from.is_table {
+        true => reader.table(from.root, record),
+        false => reader.index(from.root, |entry| record(0, entry)),
+    }
+}
+
+/// Where a table's columns are in its records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub(super) source: Source,
+    /// The field of each column; none for virtual columns.
+    pub(super) fields: Vec<Option<usize>>,
+    /// The column that is the rowid.
+    pub(super) alias: Option<usize>,
+    /// As in [`Row`].
+    pub(super) last_field: Option<usize>,
+}
+
+impl Shape {
+    pub(super) fn new(catalog: &Catalog, root: u32) -> Self {
+        let mut fields = vec![None; catalog.columns.len()];
+        match key_index(catalog) {
+            Some(key) => {
+                for (field, term) in key.terms.iter().enumerate() {
+                    if let Ok(column) = usize::try_from(term.column) {
+                        fields[column] = Some(field);
+                    }
+                }
+            }
+            None => {
+                let stored = (0..fields.len()).filter(|at| catalog.columns[*at].hidden != 2);
+                for (field, column) in stored.collect::<Vec<_>>().into_iter().enumerate() {
+                    fields[column] = Some(field);
+                }
+            }
+        }
+        let has_default = |column: &ddl::Column| {
+            let default = column.default.as_deref().unwrap_or("NULL");
+            column.hidden == 0 && !default.eq_ignore_ascii_case("NULL")
+        };
+        let alias = catalog.alias().map(|alias| alias.name.clone());
+        Shape {
+            source: Source {
+                root,
+                is_table: !catalog.is_without_rowid,
+            },
+            alias: catalog
+                .columns
+                .iter()
+                .position(|own| Some(&own.name) == alias.as_ref()),
+            last_field: fields
+                .iter()
+                .flatten()
+                .max()
+                .copied()
+                .filter(|_| catalog.columns.iter().any(has_default)),
+            fields,
+        }
+    }
+}
+
+/// The index that is a WITHOUT ROWID table itself.
+pub(super) fn key_index(catalog: &Catalog) -> Option<&Index> {
+    let mut indexes = catalog.indexes.iter();
+    let key = indexes.find(|index| index.origin == "pk");
+    key.filter(|_| catalog.is_without_rowid)
+}
+
+/// How a table's rows are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) shape: Shape,
+    /// The form of the ids that each column is converted from.
+    forms: Vec<Option<IdForm>>,
+    /// Whether the rowid is compared.
+    keeps_rowid: bool,
+    /// Whether the records are compared as they are: the other layout has the same.
+    is_same: bool,
+}
+
+impl Layout {
+    /// The layout of a table at this root. `conversions` are to be made of its ids.
+    pub(super) fn new(
+        catalog: &Catalog,
+        root: u32,
+        conversions: &[(String, IdForm)],
+        keeps_rowid: bool,
+        is_same: bool,
+    ) -> Self {
+        let form = |column: &ddl::Column| {
+            let conversion = conversions.iter().find(|(name, _)| *name == column.name);
+            conversion.map(|(_, form)| *form)
+        };
+        Layout {
+            shape: Shape::new(catalog, root),
+            forms: catalog.columns.iter().map(form).collect(),
+            keeps_rowid,
+            is_same,
+        }
+    }
+
+    /// Whether a row lacks columns that have other values than NULL then.
+    pub(super) fn is_short(&self, fields: &Fields, record: &[u8]) -> bool {
+        let last = self.shape.last_field;
+        last.is_some_and(|last| fields.value(record, last).is_none())
+    }
+
+    /// Whether all terms of an index are in the rows.
+    pub(super) fn has_all(&self, index: &Index) -> bool {
+        index
+            .terms
+            .iter()
+            .all(|term| match usize::try_from(term.column) {
+                Ok(column) => {
+                    self.shape.fields[column].is_some() || self.shape.alias == Some(column)
+                }
+                Err(_) => term.column == -1,
+            })
+    }
+
+    /// The digest of a row's columns in the order of the table's definition.
+    pub(super) fn row(&self, fields: &Fields, rowid: i64, record: &[u8]) -> u64 {
+        if self.is_same {
+            return digest::bytes(0, record);
+        }
+        let mut digest = match self.keeps_rowid {
+            true => digest::value(0, Value::Integer(rowid)),
+            false => 0,
+        };
+        for (column, form) in self.forms.iter().enumerate() {
+            let Some(value) = self.value(column, fields, rowid, record) else {
+                continue;
+            };
+            digest = match (form, value) {
+                (Some(form), Value::Text(text)) => match ids::to_blob(text, *form) {
+                    Some(blob) => digest::value(digest, Value::Blob(&blob)),
+                    None => digest::value(digest, value),
+                },
+                _ => digest::value(digest, value),
+            };
+        }
+        digest
+    }
+
+    /// A column's value; none where it is computed.
+    #[inline]
+    pub(super) fn value<'a>(
+        &self,
+        column: usize,
+        fields: &Fields,
+        rowid: i64,
+        record: &'a [u8],
+    ) -> Option<Value<'a>> {
+        if self.shape.alias == Some(column) {
+            return Some(Value::Integer(rowid));
+        }
+        let field = self.shape.fields[column]?;
+        Some(fields.value(record, field).unwrap_or(Value::Null))
+    }
+}
