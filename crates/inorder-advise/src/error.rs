@@ -94,6 +94,12 @@ pub enum Error {
         /// Bytes that are free.
         free_bytes: u64,
     },
+    /// A server could not be read.
+    #[error(transparent)]
+    Server(#[from] inorder_engine::Error),
+    /// Sizes after a change can't be predicted here.
+    #[error("no sizes are predicted: {0}")]
+    Prediction(String),
     /// Stop was asked for.
     #[error("stopped; nothing was changed")]
     Stopped,
