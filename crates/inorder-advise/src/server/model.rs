@@ -102,6 +102,8 @@ pub struct Table {
     pub parent: Option<String>,
     /// PostgreSQL: what logical replication identifies rows by.
     pub replica_identity: ReplicaIdentity,
+    /// The statement that makes it, where the server prints one (MariaDB's SHOW CREATE TABLE); empty otherwise.
+    pub definition: String,
     /// Whether row-level security, rules, publications or inheritance concern it, in words; empty otherwise.
     pub particulars: Vec<String>,
     /// The rows that were read; `None` if none could be.
@@ -147,6 +149,8 @@ pub struct Column {
     pub is_serial: bool,
     /// The expression of a generated column.
     pub generated: Option<String>,
+    /// Its comment; empty if there is none.
+    pub comment: String,
     /// Mean bytes of a stored value, as statistics have it.
     pub width_bytes: Option<u32>,
     /// Share of NULL by statistics, from 0 to 1.
