@@ -13,6 +13,7 @@
 //! [`model::Prediction`] per change set, in their order. Sizes are scaled from the sample to [`model::Table::rows`].
 
 pub mod ids;
+pub mod migrate;
 pub mod model;
 mod postgres;
 pub mod rules;
