@@ -12,7 +12,9 @@
 //! installed or is another release; the advice then goes without predictions and says so. `predict` returns one
 //! [`model::Prediction`] per change set, in their order. Sizes are scaled from the sample to [`model::Table::rows`].
 
+pub mod advice;
 pub mod ids;
+mod mariadb;
 pub mod migrate;
 pub mod model;
 mod postgres;

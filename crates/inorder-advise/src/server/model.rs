@@ -420,6 +420,18 @@ impl Index {
     }
 }
 
+impl ColumnTo {
+    /// The type in words.
+    pub fn type_name(self) -> &'static str {
+        match self {
+            ColumnTo::Uuid => "uuid",
+            ColumnTo::Binary16 => "16 bytes",
+            ColumnTo::OrderedUuid => "UUIDv7",
+            ColumnTo::Bigint => "bigint",
+        }
+    }
+}
+
 impl Sample {
     /// The place of a column.
     pub fn column(&self, name: &str) -> Option<usize> {

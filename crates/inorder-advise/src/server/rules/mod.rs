@@ -20,6 +20,7 @@ use super::{
 };
 use crate::rules::Class;
 use serde::Serialize;
+use std::fmt;
 
 /// A rule: what it is for and how it finds candidates.
 pub struct Rule {
@@ -243,6 +244,41 @@ impl Candidate {
         self.class = Class::Rejected;
         self.reason = reason.into();
         self
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |columns: &[ColumnName]| {
+            let names = columns
+                .iter()
+                .map(|own| format!("{}.{}", own.table, own.column));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        match self {
+            Action::DropIndex { table, index, .. } => {
+                write!(out, "drop the index {index} of {table}")
+            }
+            Action::DropConstraint {
+                table, constraint, ..
+            } => write!(out, "drop the constraint {constraint} of {table}"),
+            Action::PartialIndex { index, column, .. } => write!(
+                out,
+                "make the index {index} partial: WHERE {column} IS NOT NULL"
+            ),
+            Action::Convert { columns, to } => write!(
+                out,
+                "{} in place of text: {}",
+                to.type_name(),
+                list(columns)
+            ),
+            Action::OrderedUuid { column } => write!(
+                out,
+                "UUIDv7 for new rows: {}.{}",
+                column.table, column.column
+            ),
+            Action::Widen { columns } => write!(out, "bigint: {}", list(columns)),
+        }
     }
 }
 

@@ -28,12 +28,13 @@ pub(super) fn blocker(facts: &Facts<'_>, of: &ColumnName, group: &[ColumnName]) 
     if table.kind != TableKind::Ordinary {
         return Some(format!("{} is partitioned or a view", table.name));
     }
-    if table
-        .particulars
-        .iter()
-        .any(|words| words == "takes part in inheritance")
-    {
-        return Some(format!("{} takes part in inheritance", table.name));
+    let hinders = |words: &&String| {
+        words.starts_with("takes part")
+            || words.ends_with("partitioned")
+            || words.ends_with("versioned")
+    };
+    if let Some(words) = table.particulars.iter().find(hinders) {
+        return Some(format!("{} {words}", table.name));
     }
     if column.generated.is_some() || column.type_name.ends_with(']') {
         return Some(format!("{name} is generated"));
