@@ -18,4 +18,5 @@ mod mariadb;
 pub mod migrate;
 pub mod model;
 mod postgres;
+pub mod report;
 pub mod rules;

@@ -58,12 +58,12 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Connects to a server. The session can only read.
+    /// Connects to the server at a URL. The session can only read.
     ///
     /// # Errors
     /// If no server answers, it refuses, or its product isn't advised on.
-    pub fn open(url: &ServerUrl, options: Options) -> Result<Self, Error> {
-        let remote = Remote::at(url)?;
+    pub fn open(url: &str, options: Options) -> Result<Self, Error> {
+        let remote = Remote::at(&ServerUrl::parse(url)?)?;
         if !PRODUCTS.contains(&remote.dialect.name) {
             return Err(Error::OtherProduct {
                 product: remote.dialect.name,
