@@ -12,4 +12,6 @@
 //! installed or is another release; the advice then goes without predictions and says so. `predict` returns one
 //! [`model::Prediction`] per change set, in their order. Sizes are scaled from the sample to [`model::Table::rows`].
 
+mod ids;
 pub mod model;
+mod postgres;

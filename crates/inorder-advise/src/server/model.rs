@@ -147,6 +147,13 @@ pub struct Column {
     pub character_set: Option<String>,
     /// Whether the server counts it: AUTO_INCREMENT, an identity, or the default of a sequence it owns.
     pub is_serial: bool,
+    /// The value that its counter has reached, where it may be read.
+    pub counted_to: Option<u64>,
+    /// Whether no row has a value, which was checked on all rows.
+    pub is_all_null: bool,
+    /// What depends on it beside indexes, keys and its own default, in the server's words: views, policies, generated
+    /// columns.
+    pub dependents: Vec<String>,
     /// The expression of a generated column.
     pub generated: Option<String>,
     /// Its comment; empty if there is none.

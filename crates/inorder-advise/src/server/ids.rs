@@ -1,0 +1,314 @@
+//! Which kinds of ids the columns of a server hold, by the values of a sample.
+
+use super::model::{Column, Database, Sample, Table};
+use crate::read::{self, Form, Ids, KindShare, TableKind, Values, integer_kind};
+use rusqlite::types::ValueRef;
+use serde::Serialize;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How a column stores its ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Storage {
+    /// As text.
+    Text,
+    /// In the server's type of UUIDs.
+    Uuid,
+    /// As bytes.
+    Bytes,
+    /// As integers.
+    Integer,
+    /// As text of decimal digits.
+    Digits,
+}
+
+/// The ids of a column.
+#[derive(Debug, Clone)]
+pub struct IdColumn {
+    /// The schema.
+    pub schema: String,
+    /// The table.
+    pub table: String,
+    /// The column.
+    pub column: String,
+    /// How they are stored.
+    pub storage: Storage,
+    /// The kinds, the most frequent first. Integers have one without a form of its own.
+    pub kinds: Vec<KindShare>,
+    /// What the integers are; empty for other ids.
+    pub integers: &'static str,
+    /// Values that are neither NULL nor of a kind.
+    pub exceptions: u64,
+    /// Rows of the sample, and those where it is NULL.
+    pub rows: u64,
+    /// NULLs of the sample.
+    pub nulls: u64,
+    /// The rank correlation with the order of insertion, where the table keeps it.
+    pub correlation: Option<f64>,
+    /// The largest integer.
+    pub largest: Option<i64>,
+    values: Values,
+}
+
+impl IdColumn {
+    /// The ids of a column of a sample, if it holds some. Integers are ids where they are a key's.
+    pub fn of(table: &Table, column: &Column, sample: &Sample, is_key: bool) -> Option<Self> {
+        let at = sample.column(&column.name)?;
+        let is_binary = sample.binary.contains(&column.name);
+        let is_native = column.base_type == "uuid";
+        let is_integer = is_integer(column);
+        let is_text = is_text(column);
+        if !(is_binary || is_native || is_integer || is_text) {
+            return None;
+        }
+        let now_ms = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |now| now.as_millis() as u64);
+        let mut values = Values::default();
+        let mut digits = Values::default();
+        let mut all_digits = is_text;
+        for row in &sample.rows {
+            let Some(text) = row.get(at).and_then(Option::as_deref) else {
+                values.add(ValueRef::Null, now_ms);
+                digits.add(ValueRef::Null, now_ms);
+                continue;
+            };
+            if all_digits {
+                match number(text) {
+                    Some(number) => digits.add(ValueRef::Integer(number), now_ms),
+                    None => all_digits = false,
+                }
+            }
+            if is_integer {
+                match text.parse() {
+                    Ok(number) => values.add(ValueRef::Integer(number), now_ms),
+                    Err(_) => values.add(ValueRef::Text(text.as_bytes()), now_ms),
+                }
+            } else if is_binary || is_native {
+                match bytes(text) {
+                    Some(bytes) => values.add(ValueRef::Blob(&bytes), now_ms),
+                    None => values.add(ValueRef::Text(text.as_bytes()), now_ms),
+                }
+            } else {
+                values.add(ValueRef::Text(text.as_bytes()), now_ms);
+            }
+        }
+        if values.present() == 0 {
+            return None;
+        }
+        let order = read::Table {
+            kind: if sample.is_in_storage_order {
+                TableKind::Rowid
+            } else {
+                TableKind::WithoutRowid
+            },
+            ..read::Table::default()
+        };
+        let as_read = |values: Values| read::Column {
+            name: column.name.clone(),
+            values,
+            ..read::Column::default()
+        };
+        let found = IdColumn {
+            schema: table.schema.clone(),
+            table: table.name.clone(),
+            column: column.name.clone(),
+            storage: Storage::Text,
+            kinds: Vec::new(),
+            integers: "",
+            exceptions: 0,
+            rows: values.rows,
+            nulls: values.nulls,
+            correlation: values.correlation().filter(|_| sample.is_in_storage_order),
+            largest: values.integer_range.map(|(_, high)| high),
+            values: values.clone(),
+        };
+        if is_integer || (all_digits && is_key) {
+            let storage = if is_integer {
+                Storage::Integer
+            } else {
+                Storage::Digits
+            };
+            let numbers = as_read(if is_integer { values } else { digits });
+            let integers = integer_kind(&order, &numbers).filter(|_| is_key)?;
+            return Some(IdColumn {
+                storage,
+                integers,
+                ..found
+            });
+        }
+        let ids = Ids::of(&order, &as_read(values))?;
+        Some(IdColumn {
+            storage: match (is_native, is_binary) {
+                (true, _) => Storage::Uuid,
+                (_, true) => Storage::Bytes,
+                _ => Storage::Text,
+            },
+            kinds: ids.kinds,
+            exceptions: ids.exceptions,
+            correlation: ids.correlation,
+            ..found
+        })
+    }
+
+    /// The form of every value, if there is only one.
+    pub fn form(&self) -> Option<Form> {
+        let first = self.kinds.first()?.form;
+        self.kinds
+            .iter()
+            .all(|kind| kind.form == first)
+            .then_some(first)
+    }
+
+    /// Tells whether most values are random UUIDs.
+    pub fn is_random_uuid(&self) -> bool {
+        self.kinds.first().is_some_and(|kind| kind.kind == "UUIDv4")
+    }
+
+    /// Tells whether two columns share ids.
+    pub fn shares_ids_with(&self, other: &IdColumn) -> bool {
+        self.values.shares_ids_with(&other.values)
+    }
+
+    /// `schema.table.column`.
+    pub fn name(&self) -> String {
+        format!("{}.{}.{}", self.schema, self.table, self.column)
+    }
+
+    /// Storage, kinds with their shares, and order.
+    pub fn in_words(&self) -> String {
+        let present = (self.rows - self.nulls).max(1);
+        let mut words = Vec::new();
+        match self.storage {
+            Storage::Integer => words.push(self.integers.to_owned()),
+            Storage::Digits => words.push(format!("text of digits, {}", self.integers)),
+            _ => {
+                let is_one = self.kinds.len() == 1 && self.exceptions == 0;
+                for share in &self.kinds {
+                    let form = match self.storage {
+                        Storage::Uuid => "uuid",
+                        _ => share.form.words(),
+                    };
+                    words.push(match is_one {
+                        true => format!("{form}, {}", share.kind),
+                        false => {
+                            format!("{form}, {} in {}", share.kind, percent(share.rows, present))
+                        }
+                    });
+                }
+            }
+        }
+        if self.exceptions > 0 {
+            words.push(format!(
+                "other values in {} of {present} rows read",
+                self.exceptions
+            ));
+        }
+        if let Some(share) = self.switch() {
+            words.push(format!("the kind switches after {share:.0} % of the rows"));
+        }
+        if let Some(correlation) = self.correlation {
+            words.push(format!("{:.0} % in order", 100.0 * correlation.max(0.0)));
+        }
+        if self.nulls > 0 {
+            words.push(format!("NULL in {}", percent(self.nulls, self.rows)));
+        }
+        words.join("; ")
+    }
+
+    /// The share of rows, in percent, after which another kind is used, where two follow each other.
+    fn switch(&self) -> Option<f64> {
+        let [a, b] = &self.kinds[..] else { return None };
+        self.correlation?;
+        let (early, late) = if a.rows_between.0 <= b.rows_between.0 {
+            (a, b)
+        } else {
+            (b, a)
+        };
+        let follows = early.rows_between.1 < late.rows_between.0;
+        follows.then(|| 100.0 * late.rows_between.0 as f64 / self.rows.max(1) as f64)
+    }
+}
+
+/// Finds the columns of ids of every table with a sample.
+pub fn find(database: &Database) -> Vec<IdColumn> {
+    let mut found = Vec::new();
+    for table in &database.tables {
+        let Some(sample) = &table.sample else {
+            continue;
+        };
+        if table.parent.is_some() {
+            continue;
+        }
+        for column in &table.columns {
+            let is_key = is_key(table, &column.name);
+            found.extend(IdColumn::of(table, column, sample, is_key));
+        }
+    }
+    found
+}
+
+/// Tells whether a column is in a unique key or a foreign key, on either side.
+fn is_key(table: &Table, column: &str) -> bool {
+    let mut unique = table.indexes.iter().filter(|index| index.is_unique);
+    let of_unique = unique.any(|index| {
+        index
+            .terms
+            .iter()
+            .any(|term| term.column.as_deref() == Some(column))
+    });
+    let mut keys = table.foreign_keys.iter();
+    of_unique || keys.any(|key| key.columns.iter().any(|name| name == column))
+}
+
+/// Tells whether a column stores integers.
+pub fn is_integer(column: &Column) -> bool {
+    matches!(
+        column.base_type.as_str(),
+        "int2" | "int4" | "int8" | "tinyint" | "smallint" | "mediumint" | "int" | "bigint"
+    ) || (matches!(column.base_type.as_str(), "numeric" | "decimal")
+        && !column.type_name.contains('.')
+        && has_no_scale(column))
+}
+
+/// Tells whether a column stores text.
+pub fn is_text(column: &Column) -> bool {
+    matches!(
+        column.base_type.as_str(),
+        "text" | "varchar" | "bpchar" | "citext" | "char" | "tinytext" | "mediumtext" | "longtext"
+    )
+}
+
+/// `numeric`, `numeric(20)` and `numeric(20,0)`; the first may hold fractions, which are then no integers.
+fn has_no_scale(column: &Column) -> bool {
+    let scale = column
+        .type_name
+        .split_once(',')
+        .map(|(_, scale)| scale.trim_end_matches(')').trim());
+    scale.is_none_or(|scale| scale == "0")
+}
+
+/// A number of decimal digits as it would be printed.
+fn number(text: &str) -> Option<i64> {
+    let is_printed = !text.starts_with('0') || text == "0";
+    (is_printed && text.bytes().all(|digit| digit.is_ascii_digit()))
+        .then(|| text.parse().ok())
+        .flatten()
+}
+
+/// The bytes of hexadecimal digits, with the hyphens of a UUID or without.
+fn bytes(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text.bytes().filter(|&digit| digit != b'-').collect();
+    if digits.len() % 2 != 0 {
+        return None;
+    }
+    let value = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
+    digits
+        .chunks(2)
+        .map(|pair| Some(value(pair[0])? << 4 | value(pair[1])?))
+        .collect()
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    format!("{:.1} %", 100.0 * part as f64 / whole.max(1) as f64)
+}
