@@ -15,3 +15,4 @@
 mod ids;
 pub mod model;
 mod postgres;
+pub mod predict;

@@ -447,6 +447,8 @@ fn index(row: IndexRow) -> Index {
         deduplicates: row.deduplicates,
         bytes: 0,
         bloat_bytes: None,
+        entries: None,
+        distinct_keys: None,
         scans: row.scans,
         definition: row.definition,
     }

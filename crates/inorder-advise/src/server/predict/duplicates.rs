@@ -64,11 +64,7 @@ pub(super) fn population(seen: &[Seen], entries: f64, distinct: Option<f64>) -> 
     let (rare, frequent): (Vec<Seen>, Vec<Seen>) =
         seen.iter().partition(|some| some.times <= TIMES_MAX);
     let mut all: Vec<Keys> = frequent.iter().map(scaled).collect();
-    let rare_entries = rare
-        .iter()
-        .map(|some| some.times * some.keys)
-        .sum::<u64>() as f64
-        / share;
+    let rare_entries = rare.iter().map(|some| some.times * some.keys).sum::<u64>() as f64 / share;
     if rare.is_empty() {
         return all;
     }
@@ -165,7 +161,8 @@ fn multiplicities(
         is_same
     });
     let found: f64 = all.iter().map(|(times, keys)| times * keys).sum();
-    all.iter_mut().for_each(|(_, keys)| *keys *= entries / found);
+    all.iter_mut()
+        .for_each(|(_, keys)| *keys *= entries / found);
     all
 }
 
@@ -223,7 +220,8 @@ mod tests {
         let mut of = std::collections::HashMap::<u64, u64>::new();
         values.for_each(|value| *of.entry(value).or_default() += 1);
         let mut times = std::collections::BTreeMap::<u64, u64>::new();
-        of.values().for_each(|&count| *times.entry(count).or_default() += 1);
+        of.values()
+            .for_each(|&count| *times.entry(count).or_default() += 1);
         let some = |(times, keys)| Seen {
             bytes: 16,
             times,
@@ -252,7 +250,10 @@ mod tests {
     #[test]
     fn keys_that_never_repeat_are_all_there() {
         let found = population(&seen(0..10_000), 300_000.0, None);
-        assert!((distinct(&found) / 300_000.0 - 1.0).abs() < 0.03, "{found:?}");
+        assert!(
+            (distinct(&found) / 300_000.0 - 1.0).abs() < 0.03,
+            "{found:?}"
+        );
         let whole = population(&seen((0..10_000).map(|at| at / 4)), 10_000.0, None);
         assert_eq!(distinct(&whole), 2_500.0);
     }

@@ -17,7 +17,7 @@
 //! - Mean sizes of entries have the error of the sample: with a relative standard deviation of 1 between rows, 1% from
 //!   10,000 rows. A partial index with 100 sampled entries has an error of 10% in their number.
 //! - How often keys repeat matters where PostgreSQL keeps posting lists. With 2 to 20 rows per key in a table of more than
-//!   fifty times the sample, the size can be off by 10% unless [`model::Index::distinct_keys`] is known.
+//!   fifty times the sample, the size can be off by 10% unless [`super::model::Index::distinct_keys`] is known.
 //! - Rows of the sample must be chosen independently. Rows of whole pages are alike where rows of one time are.
 //! - Time: a few seconds per table and change. Disk: about 300 MB, removed with the server.
 
@@ -26,7 +26,7 @@ mod nbtree;
 mod postgres;
 mod rows;
 
-use super::model::{self, ChangeSet, Database, Prediction, Product, Sample, Table};
+use super::model::{ChangeSet, Database, Prediction, Product, Sample, Table};
 use crate::Error;
 use inorder_engine::{self as engine, Settings, Synchronous};
 use rows::failed;
@@ -59,9 +59,9 @@ impl Predictor {
         };
         let engine = engine::engine(name).ok_or_else(|| failed("there is no such engine"))?;
         let found = engine.found().map_err(|error| match error {
-            engine::Error::NotInstalled { install, .. } => {
-                failed(format!("{product}'s server programs are not installed: {install}"))
-            }
+            engine::Error::NotInstalled { install, .. } => failed(format!(
+                "{product}'s server programs are not installed: {install}"
+            )),
             other => failed(other.to_string()),
         })?;
         let settings = Settings {
@@ -76,9 +76,15 @@ impl Predictor {
             ..Settings::default()
         };
         let server = engine.create(folder, &settings).map_err(refused)?;
-        let version = found.into_iter().next().map_or_else(String::new, |one| one.version);
+        let version = found
+            .into_iter()
+            .next()
+            .map_or_else(String::new, |one| one.version);
         let mut notes = Vec::new();
-        if !database.version.contains(version.split(['-', ' ']).next().unwrap_or_default()) {
+        if !database
+            .version
+            .contains(version.split(['-', ' ']).next().unwrap_or_default())
+        {
             notes.push(format!(
                 "Measured with {product} {version}; the database runs on {}.",
                 database.version
@@ -109,7 +115,10 @@ impl Predictor {
         sets: &[ChangeSet],
     ) -> Result<Vec<Prediction>, Error> {
         if sample.rows.is_empty() {
-            return Err(failed(format!("{} has no rows to predict from", table.name)));
+            return Err(failed(format!(
+                "{} has no rows to predict from",
+                table.name
+            )));
         }
         let rows = rows::Rows::of(table, sample)?;
         let is_in_order = sample.is_in_storage_order;

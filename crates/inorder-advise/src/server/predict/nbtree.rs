@@ -203,6 +203,9 @@ mod tests {
     fn posting_lists_take_six_bytes_per_row() {
         let plain = of(10_000.0, 16, 20.0, false);
         let lists = of(10_000.0, 16, 20.0, true);
-        assert!(lists < plain * 0.38 && lists > plain * 0.3, "{lists} of {plain}");
+        assert!(
+            lists < plain * 0.38 && lists > plain * 0.3,
+            "{lists} of {plain}"
+        );
     }
 }

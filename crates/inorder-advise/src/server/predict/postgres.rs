@@ -29,6 +29,16 @@ const REPEATED: u32 = 4_000;
 const LABELS_MAX: usize = 200;
 const LABEL_BYTES_MAX: usize = 63;
 
+/// Inserts row by row, each in a transaction of its own.
+const INSERTS: &str = "DO $$
+    DECLARE place record;
+    BEGIN
+        FOR place IN SELECT ctid FROM arriving ORDER BY ctid LOOP
+            INSERT INTO stored SELECT * FROM arriving WHERE ctid = place.ctid;
+            COMMIT;
+        END LOOP;
+    END $$";
+
 /// An index as statements name it.
 struct Wanted<'t> {
     index: &'t Index,
@@ -102,15 +112,17 @@ impl Predictor {
         let mut types = Vec::new();
         for (at, column) in rows.columns.iter().enumerate() {
             let column = column.column;
-            let length = column.length.map_or_else(String::new, |length| format!("({length})"));
+            let length = column
+                .length
+                .map_or_else(String::new, |length| format!("({length})"));
             let named = [
                 column.type_name.clone(),
                 format!("{}{length}", column.base_type),
                 column.base_type.clone(),
             ];
-            let known = named.into_iter().find(|name| {
-                !name.is_empty() && self.run(&format!("SELECT NULL::{name}")).is_ok()
-            });
+            let known = named
+                .into_iter()
+                .find(|name| !name.is_empty() && self.run(&format!("SELECT NULL::{name}")).is_ok());
             types.push(match known {
                 Some(name) => name,
                 None => self.stand_in(rows, at, notes)?,
@@ -128,7 +140,9 @@ impl Predictor {
     ) -> Result<String, Error> {
         let column = rows.columns[at].column;
         let values = rows.rows.iter().filter_map(|row| row[at].as_deref());
-        let labels: BTreeSet<&str> = values.take_while(|value| value.len() <= LABEL_BYTES_MAX).collect();
+        let labels: BTreeSet<&str> = values
+            .take_while(|value| value.len() <= LABEL_BYTES_MAX)
+            .collect();
         if labels.len() > LABELS_MAX || column.base_type.is_empty() {
             notes.push(format!(
                 "{}: the private server has no type {}, and stored its values as text.",
@@ -245,7 +259,7 @@ impl Predictor {
         let index = wanted.index;
         let page = f64::from(self.page_bytes);
         let sampled = rows.rows.len() as f64;
-        let built = self.build("sample", wanted, index.deduplicates)? / page;
+        let built = self.build("sample", "trial", wanted, index.deduplicates)? / page;
         if index.method != "btree" {
             notes.push(format!(
                 "{}: a {} index is scaled in proportion to the rows.",
@@ -295,7 +309,13 @@ impl Predictor {
     }
 
     /// Builds an index on a table, and returns its bytes.
-    fn build(&self, table: &str, wanted: &Wanted<'_>, deduplicates: bool) -> Result<f64, Error> {
+    fn build(
+        &self,
+        table: &str,
+        name: &str,
+        wanted: &Wanted<'_>,
+        deduplicates: bool,
+    ) -> Result<f64, Error> {
         let index = wanted.index;
         let include: Vec<String> = index.include.iter().map(|name| quoted(name)).collect();
         let include = match include.is_empty() {
@@ -303,7 +323,11 @@ impl Predictor {
             false => format!(" INCLUDE ({})", include.join(", ")),
         };
         let mut with = Vec::new();
-        with.extend(index.fill_percent.map(|percent| format!("fillfactor = {percent}")));
+        with.extend(
+            index
+                .fill_percent
+                .map(|percent| format!("fillfactor = {percent}")),
+        );
         if index.method == "btree" && !deduplicates {
             with.push("deduplicate_items = off".to_owned());
         }
@@ -315,14 +339,14 @@ impl Predictor {
             true => "UNIQUE ",
             false => "",
         };
-        self.run("DROP INDEX IF EXISTS trial")?;
+        self.run(&format!("DROP INDEX IF EXISTS {name}"))?;
         self.run(&format!(
-            "CREATE {unique}INDEX trial ON {table} USING {} ({}){include}{with} {}",
+            "CREATE {unique}INDEX {name} ON {table} USING {} ({}){include}{with} {}",
             index.method,
             wanted.terms.join(", "),
             wanted.condition
         ))?;
-        self.number("SELECT pg_relation_size('trial')")
+        self.number(&format!("SELECT pg_relation_size('{name}')"))
     }
 
     /// Whether the server keeps the rows of one key in lists, which it does where equal keys have equal bytes.
@@ -333,8 +357,8 @@ impl Predictor {
              (SELECT * FROM sample {} LIMIT 1) AS one",
             wanted.condition
         ))?;
-        let with = self.build("repeated", wanted, true)?;
-        let without = self.build("repeated", wanted, false)?;
+        let with = self.build("repeated", "trial", wanted, true)?;
+        let without = self.build("repeated", "trial", wanted, false)?;
         self.run("DROP TABLE repeated")?;
         Ok(with < without)
     }
@@ -389,16 +413,20 @@ impl Predictor {
         self.fill("stored", rows, &stored)?;
         self.create("arriving", rows, types)?;
         self.fill("arriving", rows, &arriving)?;
-        for index in &job.table.indexes {
+        for (at, index) in job.table.indexes.iter().enumerate() {
             if !set.dropped_indexes.contains(&index.name) {
+                let wanted = wanted(index, rows, set);
                 // One that can't be built has a note already.
-                let _ = self.build("stored", &wanted(index, rows, set), index.deduplicates);
-                let _ = self.run("ALTER INDEX trial RENAME TO kept; ALTER INDEX kept RENAME TO "
-                    .to_owned()
-                    .as_str());
+                let _ = self.build("stored", &format!("kept_{at}"), &wanted, index.deduplicates);
             }
         }
-        Ok(None)
+        const POSITION: &str = "SELECT pg_current_wal_insert_lsn() - '0/0'";
+        let before = self.number(POSITION)?;
+        let inserted = self.run(INSERTS);
+        let after = self.number(POSITION)?;
+        self.run("DROP TABLE stored, arriving")?;
+        inserted?;
+        Ok(Some((after - before) / arriving.len() as f64))
     }
 }
 
@@ -408,7 +436,10 @@ fn wanted<'t>(index: &'t Index, rows: &Rows<'_>, set: &ChangeSet) -> Wanted<'t> 
         (None, expression) => format!("({})", expression.as_deref().unwrap_or_default()),
     };
     let term = |term: &Term| {
-        let is_changed = term.column.as_deref().is_some_and(|name| rows.is_changed(name));
+        let is_changed = term
+            .column
+            .as_deref()
+            .is_some_and(|name| rows.is_changed(name));
         let class = term
             .operator_class
             .as_deref()

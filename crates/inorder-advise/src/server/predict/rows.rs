@@ -153,7 +153,10 @@ impl<'t> Rows<'t> {
             }
             row
         };
-        (stored, arriving.into_iter().enumerate().map(arrive).collect())
+        (
+            stored,
+            arriving.into_iter().enumerate().map(arrive).collect(),
+        )
     }
 
     /// Statements that insert rows into a table.
