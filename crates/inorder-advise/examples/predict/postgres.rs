@@ -2,6 +2,7 @@
 
 use crate::{Fallible, Product, SAMPLE_ROWS, Schema};
 use inorder_advise::server::model::{self, Column, ColumnTo, Database, Index, Sample, Table, Term};
+use inorder_advise::server::predict::rows_per_key;
 use inorder_engine as engine;
 
 pub struct Postgres;
@@ -301,12 +302,13 @@ impl Product for Postgres {
             });
         }
         let fill = server.select("SELECT coalesce(substring(array_to_string(reloptions, ' ') FROM 'fillfactor=([0-9]+)'), '100') FROM pg_class WHERE oid = 't'::regclass")?;
-        let table = Table {
+        let mut table = Table {
             name: "t".to_owned(),
             columns: columns.iter().map(column).collect(),
             indexes: all,
             rows,
             fill_percent: text(&fill[0][0]).parse()?,
+            bytes: text(&server.select("SELECT pg_relation_size('t')")?[0][0]).parse()?,
             ..Table::default()
         };
         let database = Database {
@@ -316,6 +318,13 @@ impl Product for Postgres {
             page_bytes: 8192,
             ..Database::default()
         };
+        for at in 0..table.indexes.len() {
+            if let Some(sql) = rows_per_key(&database, &table, &table.indexes[at]) {
+                let found = server.select(&sql)?;
+                let numbers = found.iter().map(|row| text(&row[0]).parse::<u64>());
+                table.indexes[at].rows_per_key = numbers.collect::<Result<_, _>>()?;
+            }
+        }
         Ok((database, table))
     }
 

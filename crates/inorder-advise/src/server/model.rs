@@ -205,9 +205,10 @@ pub struct Index {
     pub bloat_bytes: Option<u64>,
     /// Entries by statistics, where they may differ from the table's rows: `reltuples` of a partial index.
     pub entries: Option<u64>,
-    /// Distinct values of all its terms together, if statistics or a look at the index tell them better than a sample of
-    /// rows does.
-    pub distinct_keys: Option<f64>,
+    /// For some rows chosen at random, the number of rows with the same key: what
+    /// [`super::predict::rows_per_key`] selects. Empty if that was not read.
+    #[serde(skip)]
+    pub rows_per_key: Vec<u64>,
     /// How often it was scanned since the statistics began.
     pub scans: Option<u64>,
     /// The statement that makes it, if the server prints one.

@@ -448,7 +448,7 @@ fn index(row: IndexRow) -> Index {
         bytes: 0,
         bloat_bytes: None,
         entries: None,
-        distinct_keys: None,
+        rows_per_key: Vec::new(),
         scans: row.scans,
         definition: row.definition,
     }

@@ -8,19 +8,21 @@
 
 use super::{
     DIFFERENCE_MAX, Job, Predictor,
-    duplicates::{Seen, population},
+    duplicates::{LOOKED_UP_MAX, Seen, population},
     failed, nbtree,
     rows::{Row, Rows},
 };
 use crate::{
     Error,
-    server::model::{ChangeSet, Database, Index, Prediction, Product, Term, TreePrediction},
+    server::model::{ChangeSet, Database, Index, Prediction, Product, Table, Term, TreePrediction},
 };
 use std::collections::BTreeSet;
 
 /// Pages that rows are copied to fill, at least, and the rows and bytes of values at most.
 const PAGES_MIN: f64 = 2_000.0;
 const COPIED_BYTES_MAX: f64 = 64e6;
+/// Rows that are looked up.
+const LOOKED_UP: u64 = 500;
 /// A statement takes at most this long.
 const STATEMENT_MS: u32 = 20_000;
 /// Entries of one key that show whether the server keeps posting lists.
@@ -288,7 +290,7 @@ impl Predictor {
             deduplicates,
             pivot_bytes: mean,
         };
-        let own = nbtree::pages(&population(&seen, entries as f64, None), &shape);
+        let own = nbtree::pages(&population(&seen, entries as f64, &[]), &shape);
         let difference = built - own;
         let scale = match difference.abs() > 1.0 + DIFFERENCE_MAX * built {
             true => {
@@ -304,7 +306,7 @@ impl Predictor {
             Some(all) if all > 0 => all as f64,
             _ => entries as f64 / sampled * job.all_rows,
         };
-        let keys = population(&seen, all.max(entries as f64), index.distinct_keys);
+        let keys = population(&seen, all.max(entries as f64), &index.rows_per_key);
         Ok((nbtree::pages(&keys, &shape) * scale).ceil() * page)
     }
 
@@ -369,19 +371,21 @@ impl Predictor {
         let values: Vec<String> = wanted.keys.iter().cloned().chain(include).collect();
         let columns = values.len();
         let all = values.join(", ");
+        let keys = wanted.keys.join(", ");
         // The header of a row value is aligned to 8 bytes, with a bit per column if one is NULL.
         let with_nulls = (23 + columns.div_ceil(8)).next_multiple_of(8);
         let bytes = format!(
             "((CASE WHEN num_nulls({all}) > 0 THEN 16 - {with_nulls} ELSE 8 - 24 END + pg_column_size(ROW({all})) + 7) / 8) * 8"
         );
         let group = match is_grouped {
-            true => format!("GROUP BY {}", wanted.keys.join(", ")),
+            true => format!("GROUP BY {keys}"),
             false => "GROUP BY ctid".to_owned(),
         };
         let rows = self.select(&format!(
-            "SELECT bytes, times, count(*) FROM (
-                 SELECT max({bytes}) AS bytes, count(*) AS times FROM sample {} {group}
-             ) AS keys GROUP BY bytes, times ORDER BY bytes, times",
+            "SELECT bytes, times, has_null::int, count(*) FROM (
+                 SELECT max({bytes}) AS bytes, count(*) AS times, bool_or(num_nulls({keys}) > 0) AS has_null
+                 FROM sample {} {group}
+             ) AS keys GROUP BY bytes, times, has_null ORDER BY bytes, times, has_null",
             wanted.condition
         ))?;
         rows.iter()
@@ -390,7 +394,8 @@ impl Predictor {
                 Some(Seen {
                     bytes: number(0)?.try_into().ok()?,
                     times: number(1)?,
-                    keys: number(2)?,
+                    keys: number(3)?,
+                    has_null: number(2)? > 0,
                 })
             })
             .collect::<Option<Vec<Seen>>>()
@@ -428,6 +433,52 @@ impl Predictor {
         inserted?;
         Ok(Some((after - before) / arriving.len() as f64))
     }
+}
+
+/// Returns the query of [`super::rows_per_key`].
+pub(super) fn rows_per_key(table: &Table, index: &Index, page_bytes: u32) -> Option<String> {
+    if index.method != "btree"
+        || index.is_unique
+        || !index.deduplicates
+        || !index.include.is_empty()
+    {
+        return None;
+    }
+    let key = |term: &Term| match (&term.column, &term.expression) {
+        (Some(column), _) => Some(quoted(column)),
+        (None, expression) => expression.as_ref().map(|text| format!("({text})")),
+    };
+    let keys: Vec<String> = index.terms.iter().map(key).collect::<Option<_>>()?;
+    let named = |(at, key): (usize, &String)| format!("{key} AS key_{at}");
+    let same = |(at, key): (usize, &String)| format!("{key} = one.key_{at}");
+    let listed: Vec<String> = keys.iter().enumerate().map(named).collect();
+    let equal: Vec<String> = keys.iter().enumerate().map(same).collect();
+    let condition = index.predicate.as_ref();
+    let condition = condition.map_or_else(String::new, |text| format!(" AND ({text})"));
+    let from = match table.schema.is_empty() {
+        true => quoted(&table.name),
+        false => format!("{}.{}", quoted(&table.schema), quoted(&table.name)),
+    };
+    let entries = index
+        .entries
+        .unwrap_or(table.rows)
+        .clamp(1, table.rows.max(1));
+    // Half as many again: chance decides.
+    let wanted = LOOKED_UP as f64 * 1.5 * table.rows as f64 / entries as f64;
+    let pages = (table.bytes / u64::from(page_bytes.max(1))).max(1) as f64;
+    let share_of_pages = (wanted / pages).min(1.0);
+    let share_of_rows = (wanted / (table.rows as f64 * share_of_pages)).min(1.0);
+    Some(format!(
+        "SELECT (SELECT count(*) FROM (SELECT FROM ONLY {from} WHERE {}{condition} LIMIT {LOOKED_UP_MAX}) AS same)
+         FROM (SELECT {} FROM ONLY {from} TABLESAMPLE SYSTEM ({:.6}) REPEATABLE (2)
+               WHERE num_nulls({}) = 0{condition} AND (hashtext(ctid::text || 'look') & 1048575) < {:.0}
+               LIMIT {LOOKED_UP}) AS one",
+        equal.join(" AND "),
+        listed.join(", "),
+        share_of_pages * 100.0,
+        keys.join(", "),
+        share_of_rows * 1_048_576.0
+    ))
 }
 
 fn wanted<'t>(index: &'t Index, rows: &Rows<'_>, set: &ChangeSet) -> Wanted<'t> {
