@@ -203,6 +203,12 @@ pub struct Index {
     pub bytes: u64,
     /// Bytes of `bytes` that a rebuild would free, estimated.
     pub bloat_bytes: Option<u64>,
+    /// Entries by statistics, where they may differ from the table's rows: `reltuples` of a partial index.
+    pub entries: Option<u64>,
+    /// For some rows chosen at random, the number of rows with the same key: what
+    /// [`super::predict::rows_per_key`] selects. Empty if that was not read.
+    #[serde(skip)]
+    pub rows_per_key: Vec<u64>,
     /// How often it was scanned since the statistics began.
     pub scans: Option<u64>,
     /// The statement that makes it, if the server prints one.
@@ -373,6 +379,22 @@ pub struct TreePrediction {
 }
 
 impl Database {
+    /// Everything but the tables.
+    pub fn clone_without_tables(&self) -> Self {
+        Database {
+            product: self.product,
+            version: self.version.clone(),
+            release: self.release,
+            name: self.name.clone(),
+            page_bytes: self.page_bytes,
+            bytes: self.bytes,
+            settings: self.settings.clone(),
+            statistics_since: self.statistics_since.clone(),
+            tables: Vec::new(),
+            notes: self.notes.clone(),
+        }
+    }
+
     /// The table of a schema and name.
     pub fn table(&self, schema: &str, name: &str) -> Option<&Table> {
         self.tables

@@ -5,6 +5,7 @@ use crate::{
     rules::Class,
     server::{
         model::{ChangeSet, ColumnChange, ColumnTo, Database, Prediction, Product, Sample, Table},
+        predict::Predictor,
         rules::{Action, Candidate, ColumnName, Group},
     },
 };
@@ -56,12 +57,11 @@ pub trait Sizes {
     ) -> Result<Vec<Prediction>, Error>;
 }
 
-/// Measures a candidate. `None` if there is nothing to measure.
-///
-/// # Errors
-/// Those of a prediction that must end the advice; others become notes.
+/// Measures a candidate. `None` if there is nothing to measure; the second is a note on a prediction that failed. `after` is
+/// the database without its samples and with the safe changes of its indexes.
 pub fn measure(
     database: &Database,
+    after: &Database,
     candidate: &Candidate,
     sizes: &mut Option<Box<dyn Sizes + '_>>,
 ) -> (Option<Measure>, Option<String>) {
@@ -104,10 +104,11 @@ pub fn measure(
             )
         }
         Some(Action::Convert { columns, to }) => {
-            converted(database, candidate, columns, *to, sizes)
+            converted(database, after, candidate, columns, *to, sizes)
         }
         Some(Action::OrderedUuid { column }) => converted(
             database,
+            after,
             candidate,
             std::slice::from_ref(column),
             ColumnTo::OrderedUuid,
@@ -119,6 +120,7 @@ pub fn measure(
 
 fn converted(
     database: &Database,
+    after: &Database,
     candidate: &Candidate,
     columns: &[ColumnName],
     to: ColumnTo,
@@ -126,10 +128,10 @@ fn converted(
 ) -> (Option<Measure>, Option<String>) {
     // A rejected conversion needs no figure, but for the alternative that is named with one.
     if candidate.class == Class::Rejected && candidate.group != Group::Bigint {
-        return (estimate(database, columns, to), None);
+        return (estimate(after, columns, to), None);
     }
     let Some(sizes) = sizes else {
-        return (estimate(database, columns, to), None);
+        return (estimate(after, columns, to), None);
     };
     let mut tables: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for column in columns {
@@ -140,10 +142,11 @@ fn converted(
     }
     let (mut saved, mut log, mut predictions) = (0, None::<(f64, f64)>, Vec::new());
     for ((schema, name), columns) in tables {
-        let Some(table) = database.table(schema, name) else {
+        let (Some(table), Some(whole)) = (after.table(schema, name), database.table(schema, name))
+        else {
             continue;
         };
-        let Some(sample) = table
+        let Some(sample) = whole
             .sample
             .as_ref()
             .filter(|sample| !sample.rows.is_empty())
@@ -166,7 +169,7 @@ fn converted(
             Err(error) => {
                 let note = format!("{}.{}: {error}.", table.schema, table.name);
                 return (
-                    estimate(database, &[ColumnName::of(table, columns[0])], to),
+                    estimate(after, &[ColumnName::of(table, columns[0])], to),
                     Some(note),
                 );
             }
@@ -182,7 +185,7 @@ fn converted(
         predictions.push((ColumnName::of(table, columns[0]), prediction));
     }
     if predictions.is_empty() {
-        return (estimate(database, columns, to), None);
+        return (estimate(after, columns, to), None);
     }
     let measure = Measure {
         saved_bytes: saved,
@@ -228,4 +231,15 @@ fn estimate(database: &Database, columns: &[ColumnName], to: ColumnTo) -> Option
         log_bytes_per_insert: None,
         predictions: Vec::new(),
     })
+}
+
+impl Sizes for Predictor {
+    fn predict(
+        &mut self,
+        table: &Table,
+        sample: &Sample,
+        changes: &[ChangeSet],
+    ) -> Result<Vec<Prediction>, Error> {
+        Predictor::predict(self, table, sample, changes)
+    }
 }

@@ -8,11 +8,13 @@ use super::{
 use crate::{
     Error,
     advice::{IdLine, Observer, Verdict},
+    rules::Class,
     server::{
         ids::{self, IdColumn, Storage},
         mariadb, migrate,
-        model::Database,
-        postgres, rules,
+        model::{Database, Table, TableKind},
+        postgres, predict,
+        rules::{self, Action, Candidate, ColumnName, Group},
     },
 };
 use inorder_engine::remote::{Cancel, ReadLimits, ReadOnly, Remote, ServerUrl};
@@ -107,45 +109,113 @@ impl Reader {
     /// # Errors
     /// If its catalog can't be read, or the connection is lost.
     pub fn advise(mut self, starts: Starts<'_>, observer: &dyn Observer) -> Result<Advice, Error> {
-        let database = self.read(observer)?;
+        let mut database = self.read(observer)?;
         let url = self.remote.url.to_string();
+        let found = find(&database, observer);
+        self.count_keys(&mut database, &found.candidates, observer)?;
         // The snapshot holds back VACUUM: it ends before anything is predicted.
         drop(self);
-        Ok(advise(url, database, starts, observer))
+        Ok(advise(url, database, found, starts, observer))
+    }
+
+    /// Counts the rows of some keys of the tables that are predicted: a sample doesn't tell how often a key repeats.
+    fn count_keys(
+        &mut self,
+        database: &mut Database,
+        candidates: &[Candidate],
+        observer: &dyn Observer,
+    ) -> Result<(), Error> {
+        observer.step("counting rows per key");
+        for at in 0..database.tables.len() {
+            let table = &database.tables[at];
+            if !candidates
+                .iter()
+                .any(|candidate| is_predicted(candidate, table))
+            {
+                continue;
+            }
+            let queries: Vec<Option<String>> = table
+                .indexes
+                .iter()
+                .map(|index| predict::rows_per_key(database, table, index))
+                .collect();
+            for (index, query) in queries.into_iter().enumerate() {
+                let Some(query) = query else { continue };
+                observer.object(&database.tables[at].indexes[index].name);
+                match self.session.rows(&query) {
+                    Ok(rows) => {
+                        let counts = rows
+                            .into_iter()
+                            .filter_map(|row| row.into_iter().next()??.parse().ok());
+                        database.tables[at].indexes[index].rows_per_key = counts.collect();
+                    }
+                    Err(error) if !self.session.is_open() => return Err(error.into()),
+                    // A slow query is stopped by the server: the prediction then goes by the sample alone.
+                    Err(_) => {}
+                }
+            }
+        }
+        Ok(())
     }
 }
 
+/// What was found in a database.
+struct Found {
+    ids: Vec<IdColumn>,
+    candidates: Vec<Candidate>,
+}
+
+fn find(database: &Database, observer: &dyn Observer) -> Found {
+    observer.step("finding kinds of ids");
+    let ids = ids::find(database);
+    let candidates = rules::find(&rules::Facts {
+        database,
+        ids: &ids,
+    });
+    Found { ids, candidates }
+}
+
+/// Tells whether sizes of a table are predicted for a candidate.
+fn is_predicted(candidate: &Candidate, table: &Table) -> bool {
+    let is_of =
+        |column: &ColumnName| (&column.schema, &column.table) == (&table.schema, &table.name);
+    let is_wanted = candidate.class != Class::Rejected || candidate.group == Group::Bigint;
+    is_wanted
+        && candidate.actions.iter().any(|action| match action {
+            Action::Convert { columns, .. } => columns.iter().any(is_of),
+            Action::OrderedUuid { column } => is_of(column),
+            _ => false,
+        })
+}
+
 /// Advises on a database that was read.
-pub fn advise(
+fn advise(
     url: String,
     mut database: Database,
+    found: Found,
     starts: Starts<'_>,
     observer: &dyn Observer,
 ) -> Advice {
-    observer.step("finding kinds of ids");
-    let ids = ids::find(&database);
-    let candidates = rules::find(&rules::Facts {
-        database: &database,
-        ids: &ids,
-    });
-    let is_predicted = candidates.iter().any(|candidate| {
-        matches!(
-            candidate.actions.first(),
-            Some(rules::Action::Convert { .. } | rules::Action::OrderedUuid { .. })
-        )
+    let Found { ids, candidates } = found;
+    let is_any = database.tables.iter().any(|table| {
+        candidates
+            .iter()
+            .any(|candidate| is_predicted(candidate, table))
     });
     let (mut sizes, mut unpredicted) = (None, String::new());
-    if is_predicted {
+    if is_any {
         observer.step("rebuilding samples on a private server");
         match starts(&database) {
             Ok(started) => sizes = Some(started),
             Err(error) => unpredicted = error.to_string(),
         }
     }
+    // Conversions are measured without the indexes that go before them.
+    let after = after(&database, &candidates);
     let (mut parts, mut notes) = (Vec::new(), Vec::new());
     for candidate in candidates {
         observer.object(&candidate.object);
-        let (found, note) = measure(&database, &candidate, &mut sizes);
+        let (found, note) = measure(&database, &after, &candidate, &mut sizes);
         notes.extend(note);
         parts.push(Part {
             candidate,
@@ -155,10 +225,11 @@ pub fn advise(
     drop(sizes);
     database.notes.extend(notes);
     let items = judge(parts, super::base_bytes(&database));
-    let plans = plans(&database, &items);
+    let plans = plans(&database, &after, &items);
     let rows_read = database
         .tables
         .iter()
+        .filter(|table| table.kind != TableKind::Partitioned)
         .filter_map(|table| Some(table.sample.as_ref()?.rows.len() as u64))
         .sum();
     let lines = ids.iter().filter_map(|own| line(&database, own)).collect();
@@ -173,8 +244,55 @@ pub fn advise(
     }
 }
 
+/// The database without its samples, after the safe changes of its indexes.
+fn after(database: &Database, candidates: &[Candidate]) -> Database {
+    let mut after = Database {
+        tables: database
+            .tables
+            .iter()
+            .map(|table| Table {
+                sample: None,
+                ..table.clone()
+            })
+            .collect(),
+        ..database.clone_without_tables()
+    };
+    for action in candidates
+        .iter()
+        .filter(|candidate| candidate.class == Class::Safe)
+        .flat_map(|candidate| &candidate.actions)
+    {
+        let (schema, name) = match action {
+            Action::DropIndex { schema, table, .. }
+            | Action::DropConstraint { schema, table, .. }
+            | Action::PartialIndex { schema, table, .. } => (schema, table),
+            _ => continue,
+        };
+        let Some(table) = after
+            .tables
+            .iter_mut()
+            .find(|table| (&table.schema, &table.name) == (schema, name))
+        else {
+            continue;
+        };
+        match action {
+            Action::DropIndex { index, .. } | Action::DropConstraint { index, .. } => {
+                table.indexes.retain(|own| own.name != *index)
+            }
+            Action::PartialIndex { index, column, .. } => {
+                let own = table.indexes.iter_mut().find(|own| own.name == *index);
+                if let Some(own) = own {
+                    own.predicate = Some(format!("{column} IS NOT NULL"));
+                }
+            }
+            _ => {}
+        }
+    }
+    after
+}
+
 /// The steps of everything that is proposed.
-fn plans(database: &Database, items: &[super::Item]) -> Vec<Plan> {
+fn plans(database: &Database, after: &Database, items: &[super::Item]) -> Vec<Plan> {
     let proposed = items.iter().filter(|item| item.verdict != Verdict::Leave);
     let parts = proposed.flat_map(|item| item.parts.iter().map(move |part| (item, part)));
     parts
@@ -186,7 +304,12 @@ fn plans(database: &Database, items: &[super::Item]) -> Vec<Plan> {
             part.candidate.actions.iter().map(move |action| Plan {
                 title: action.to_string(),
                 needs_application: item.verdict == Verdict::App,
-                steps: migrate::steps(database, action, predictions),
+                steps: match action {
+                    Action::Convert { .. } | Action::Widen { .. } => {
+                        migrate::steps(after, action, predictions)
+                    }
+                    _ => migrate::steps(database, action, predictions),
+                },
             })
         })
         .collect()

@@ -4,11 +4,11 @@ use super::{Arguments, Progress, format_named};
 use crate::terminal;
 use anyhow::{Context as _, Result, bail};
 use inorder_advise::{
-    Error,
     report::Look,
     server::{
         advice::{Advice, Options, Reader, Sizes},
         model::Database,
+        predict::Predictor,
         report::{FORMATS, all_steps},
     },
     snapshot::private_folder,
@@ -58,7 +58,9 @@ pub fn run(arguments: &Arguments, url: &str) -> Result<ExitCode> {
         std::process::exit(130);
     })
     .context("can't watch for Ctrl-C")?;
-    let starts = |database: &Database| predictor(database, folder.path());
+    let starts = |database: &Database| {
+        Predictor::start(database, folder.path()).map(|own| Box::new(own) as Box<dyn Sizes>)
+    };
     let advice = reader.advise(&starts, &progress)?;
     if let Some(target) = &arguments.write {
         write_steps(&advice, target, &progress)?;
@@ -75,13 +77,6 @@ pub fn run(arguments: &Arguments, url: &str) -> Result<ExitCode> {
         None => terminal::print(&text)?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Starts the private server that samples are rebuilt on.
-fn predictor<'a>(_database: &Database, _folder: &Path) -> Result<Box<dyn Sizes + 'a>, Error> {
-    Err(Error::Prediction(
-        "samples are not rebuilt by this version".into(),
-    ))
 }
 
 fn write_steps(advice: &Advice, target: &Path, progress: &Progress) -> Result<()> {
