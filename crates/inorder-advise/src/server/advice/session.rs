@@ -283,6 +283,7 @@ fn after(database: &Database, candidates: &[Candidate]) -> Database {
                 let own = table.indexes.iter_mut().find(|own| own.name == *index);
                 if let Some(own) = own {
                     own.predicate = Some(format!("{column} IS NOT NULL"));
+                    own.entries = Some(0);
                 }
             }
             _ => {}

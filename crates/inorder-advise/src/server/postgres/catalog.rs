@@ -448,7 +448,8 @@ fn index(row: IndexRow) -> Index {
         deduplicates: row.deduplicates,
         bytes: 0,
         bloat_bytes: None,
-        entries: None,
+        // Before the first VACUUM or ANALYZE it is -1.
+        entries: (row.predicate.is_some() && row.rows >= 0.0).then_some(row.rows as u64),
         rows_per_key: Vec::new(),
         scans: row.scans,
         definition: row.definition,

@@ -114,7 +114,11 @@ pub fn predicted(measure: &Measure) -> Vec<String> {
                 ));
             }
         }
-        lines.extend(prediction.notes.iter().cloned());
+        for note in &prediction.notes {
+            if !lines.contains(note) {
+                lines.push(note.clone());
+            }
+        }
     }
     lines
 }
