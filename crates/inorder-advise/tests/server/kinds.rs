@@ -240,13 +240,18 @@ fn check(name: &str) {
         return;
     };
     let is_postgres = name == "postgres";
+    // MariaDB 10.11 takes the versions 1 to 7 into its type.
+    let encoding = |kind: &Kind, at: usize| match kind.answers[at].0 {
+        Native if !is_postgres && ["UUIDv8", "ulid", "token128"].contains(&kind.name) => Bytes,
+        own => own,
+    };
     // A table per kind; integers are ids where a key holds them.
     for kind in KINDS {
         let columns: Vec<String> = (0..4)
             .map(|at| {
                 format!(
                     "c{at} {} UNIQUE",
-                    type_name(kind.answers[at].0, is_postgres)
+                    type_name(encoding(kind, at), is_postgres)
                 )
             })
             .collect();
@@ -264,10 +269,8 @@ fn check(name: &str) {
             let rows: Vec<String> = (from..from + 200)
                 .map(|row| {
                     let value = (kind.value)(row);
-                    let literals = kind
-                        .answers
-                        .iter()
-                        .map(|(encoding, _)| literal(&value, *encoding, is_postgres));
+                    let literals =
+                        (0..4).map(|at| literal(&value, encoding(kind, at), is_postgres));
                     format!("({})", literals.collect::<Vec<_>>().join(", "))
                 })
                 .collect();
@@ -288,11 +291,15 @@ fn check(name: &str) {
                 .iter()
                 .find(|line| line.column.to_lowercase().ends_with(&column));
             let words = found.map_or("nothing", |line| &line.kind);
+            let wanted = match encoding(kind, at) == kind.answers[at].0 {
+                true => wanted,
+                false => kind.answers[3].1,
+            };
             if !words.contains(wanted) {
                 wrong.push(format!("{column}: {words}, not {wanted}"));
             }
             // A native type is not text.
-            let is_native = kind.answers[at].0 == Native;
+            let is_native = encoding(kind, at) == Native;
             if is_native && !words.starts_with("uuid, ") {
                 wrong.push(format!("{column}: {words} isn't native"));
             }

@@ -244,12 +244,12 @@ fn postgres_conversions_that_would_lose_something_are_refused() {
         (
             "checked",
             "CREATE TABLE checked (id text PRIMARY KEY CHECK (length(id) = 36))",
-            "the constraint checked_id_check",
+            "checked_id_check",
         ),
         (
             "viewed",
             "CREATE TABLE viewed (id text PRIMARY KEY); CREATE VIEW of_viewed AS SELECT id FROM viewed",
-            "view of_viewed",
+            "of_viewed",
         ),
         (
             "lowered",

@@ -214,16 +214,23 @@ fn estimate(database: &Database, columns: &[ColumnName], to: ColumnTo) -> Option
         // InnoDB's secondary indexes hold the primary key, and its rows are in the primary key's tree.
         let is_clustered = database.product == Product::Mariadb;
         let in_primary = table.primary().is_some_and(|primary| holds(&primary));
-        let trees = table.indexes.iter().filter(|index| match is_clustered {
+        let is_tree = |index: &&crate::server::model::Index| match is_clustered {
             true => !index.is_primary && (in_primary || holds(index)),
-            false => holds(index),
-        });
+            false => index.method == "btree" && holds(index),
+        };
         let nulls = table
             .column(&name.column)
             .and_then(|column| column.null_share)
             .unwrap_or(0.0);
-        let values = table.rows as f64 * (1.0 - nulls);
-        saved += (values * (TEXT_BYTES - UUID_BYTES) as f64) as i64 * (1 + trees.count() as i64);
+        let rows = table.rows as f64;
+        let entries: f64 = table
+            .indexes
+            .iter()
+            .filter(is_tree)
+            .map(|index| index.entries.map_or(rows, |entries| entries as f64))
+            .sum();
+        let values = (rows + entries) * (1.0 - nulls);
+        saved += (values * (TEXT_BYTES - UUID_BYTES) as f64) as i64;
     }
     Some(Measure {
         saved_bytes: saved,

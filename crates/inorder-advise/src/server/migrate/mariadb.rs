@@ -56,15 +56,18 @@ pub fn convert(database: &Database, columns: &[ColumnName], to: ColumnTo) -> Res
     let tables = by_table(database, columns)?;
     let digits =
         "^[0-9A-Fa-f]{8}-?[0-9A-Fa-f]{4}-?[0-9A-Fa-f]{4}-?[0-9A-Fa-f]{4}-?[0-9A-Fa-f]{12}$";
+    // The type refuses some values of the right form, such as versions that the release doesn't know.
+    let is_wrong = |column: &str| match to {
+        ColumnTo::Binary16 => format!("{column} NOT RLIKE '{digits}'"),
+        _ => format!("{column} IS NOT NULL AND CAST({column} AS UUID) IS NULL"),
+    };
     let counts: Vec<String> = tables
         .iter()
         .flat_map(|(table, columns)| {
-            let from = name(table);
+            let (from, is_wrong) = (name(table), &is_wrong);
             columns.iter().map(move |column| {
-                format!(
-                    "(SELECT count(*) FROM {from} WHERE {} NOT RLIKE '{digits}')",
-                    quote(&column.name)
-                )
+                let wrong = is_wrong(&quote(&column.name));
+                format!("(SELECT count(*) FROM {from} WHERE {wrong})")
             })
         })
         .collect();
