@@ -122,19 +122,19 @@ fn converted(
     database: &Database,
     after: &Database,
     candidate: &Candidate,
-    columns: &[ColumnName],
+    all: &[ColumnName],
     to: ColumnTo,
     sizes: &mut Option<Box<dyn Sizes + '_>>,
 ) -> (Option<Measure>, Option<String>) {
     // A rejected conversion needs no figure, but for the alternative that is named with one.
     if candidate.class == Class::Rejected && candidate.group != Group::Bigint {
-        return (estimate(after, columns, to), None);
+        return (estimate(after, all, to), None);
     }
     let Some(sizes) = sizes else {
-        return (estimate(after, columns, to), None);
+        return (estimate(after, all, to), None);
     };
     let mut tables: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
-    for column in columns {
+    for column in all {
         tables
             .entry((&column.schema, &column.table))
             .or_default()
@@ -142,37 +142,10 @@ fn converted(
     }
     let (mut saved, mut log, mut predictions) = (0, None::<(f64, f64)>, Vec::new());
     for ((schema, name), columns) in tables {
-        let (Some(table), Some(whole)) = (after.table(schema, name), database.table(schema, name))
-        else {
-            continue;
-        };
-        let Some(sample) = whole
-            .sample
-            .as_ref()
-            .filter(|sample| !sample.rows.is_empty())
-        else {
-            continue;
-        };
-        let change = ChangeSet {
-            columns: columns
-                .iter()
-                .map(|column| ColumnChange {
-                    column: (*column).to_owned(),
-                    to,
-                })
-                .collect(),
-            ..ChangeSet::default()
-        };
-        let prediction = match sizes.predict(table, sample, &[change]) {
-            Ok(mut found) if !found.is_empty() => found.swap_remove(0),
-            Ok(_) => continue,
-            Err(error) => {
-                let note = format!("{}.{}: {error}.", table.schema, table.name);
-                return (
-                    estimate(after, &[ColumnName::of(table, columns[0])], to),
-                    Some(note),
-                );
-            }
+        let prediction = match predict(database, after, (schema, name), &columns, to, sizes) {
+            Ok(Some(prediction)) => prediction,
+            Ok(None) => continue,
+            Err(note) => return (estimate(after, all, to), Some(note)),
         };
         for tree in &prediction.trees {
             saved += tree.rebuilt_bytes as i64 - tree.after_bytes as i64;
@@ -182,10 +155,15 @@ fn converted(
             let (own_before, own_after) = log.unwrap_or_default();
             log = Some((own_before + before, own_after + after));
         }
-        predictions.push((ColumnName::of(table, columns[0]), prediction));
+        let first = ColumnName {
+            schema: schema.to_owned(),
+            table: name.to_owned(),
+            column: columns[0].to_owned(),
+        };
+        predictions.push((first, prediction));
     }
     if predictions.is_empty() {
-        return (estimate(after, columns, to), None);
+        return (estimate(after, all, to), None);
     }
     let measure = Measure {
         saved_bytes: saved,
@@ -194,6 +172,35 @@ fn converted(
         predictions,
     };
     (Some(measure), None)
+}
+
+/// The prediction for a table, if it has rows. An error is a note.
+fn predict(
+    database: &Database,
+    after: &Database,
+    (schema, name): (&str, &str),
+    columns: &[&str],
+    to: ColumnTo,
+    sizes: &mut Box<dyn Sizes + '_>,
+) -> Result<Option<Prediction>, String> {
+    let whole = database.table(schema, name);
+    let sample = whole.and_then(|table| table.sample.as_ref());
+    let sample = sample.filter(|sample| !sample.rows.is_empty());
+    let (Some(table), Some(sample)) = (after.table(schema, name), sample) else {
+        return Ok(None);
+    };
+    let columns = columns.iter().map(|column| ColumnChange {
+        column: (*column).to_owned(),
+        to,
+    });
+    let change = ChangeSet {
+        columns: columns.collect(),
+        ..ChangeSet::default()
+    };
+    match sizes.predict(table, sample, &[change]) {
+        Ok(found) => Ok(found.into_iter().next()),
+        Err(error) => Err(format!("{schema}.{name}: {error}.")),
+    }
 }
 
 /// The bytes of shorter values, in the rows and in each index that holds them.

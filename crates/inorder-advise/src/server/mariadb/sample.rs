@@ -16,29 +16,29 @@ const RANGES: u64 = 100;
 /// Characters of a key that tell ranges apart.
 const DIGITS: usize = 6;
 
+fn is_binary(column: &Column) -> bool {
+    let base = column.base_type.as_str();
+    base.ends_with("blob")
+        || base.ends_with("binary")
+        || ["geometry", "point", "linestring", "polygon"].contains(&base)
+}
+
+/// A column as text.
+fn expression(column: &Column) -> String {
+    let name = quote(&column.name);
+    match column.base_type.as_str() {
+        _ if is_binary(column) => format!("LOWER(HEX({name}))"),
+        "bit" => format!("{name} + 0"),
+        _ => name,
+    }
+}
+
 /// Reads a sample: small tables whole, of large ones the first rows of many ranges of the primary key.
 ///
 /// # Errors
 /// If the server refuses or the time limit is exceeded.
 pub fn read(session: &mut ReadOnly, table: &Table) -> Result<Sample, Error> {
-    let is_binary = |column: &Column| {
-        let base = column.base_type.as_str();
-        base.ends_with("blob")
-            || base.ends_with("binary")
-            || ["geometry", "point", "linestring", "polygon"].contains(&base)
-    };
-    let values: Vec<String> = table
-        .columns
-        .iter()
-        .map(|column| {
-            let name = quote(&column.name);
-            match column.base_type.as_str() {
-                _ if is_binary(column) => format!("LOWER(HEX({name}))"),
-                "bit" => format!("{name} + 0"),
-                _ => name,
-            }
-        })
-        .collect();
+    let values: Vec<String> = table.columns.iter().map(expression).collect();
     let mut sample = Sample {
         columns: table
             .columns
@@ -82,22 +82,19 @@ pub fn read(session: &mut ReadOnly, table: &Table) -> Result<Sample, Error> {
             return Ok(sample);
         }
     }
-    let first = key.first().and_then(|name| table.column(name));
-    let bounds = match first {
-        Some(column) => bounds(session, table, column)?,
-        None => Vec::new(),
-    };
     let mut rows = TextRows::new();
-    for at in 0..bounds.len() {
-        let column = quote(key[0]);
-        let end = bounds
-            .get(at + 1)
-            .map_or(String::new(), |end| format!(" AND {column} < {end}"));
-        rows.extend(session.rows(&format!(
-            "{select} WHERE {column} >= {}{end}{order} LIMIT {}",
-            bounds[at],
-            rows_max / bounds.len() as u64
-        ))?);
+    if let Some(first) = key.first().and_then(|name| table.column(name)) {
+        let bounds = bounds(session, table, first)?;
+        let column = quote(&first.name);
+        for (at, low) in bounds.iter().enumerate() {
+            let end = bounds
+                .get(at + 1)
+                .map_or(String::new(), |end| format!(" AND {column} < {end}"));
+            let limit = rows_max / bounds.len() as u64;
+            rows.extend(session.rows(&format!(
+                "{select} WHERE {column} >= {low}{end}{order} LIMIT {limit}"
+            ))?);
+        }
     }
     if rows.is_empty() {
         rows = session.rows(&format!("{select}{order} LIMIT {rows_max}"))?;
