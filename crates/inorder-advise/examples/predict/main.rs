@@ -39,6 +39,19 @@ struct Schema {
     change: &'static str,
 }
 
+/// A schema without anything.
+const NONE: Schema = Schema {
+    name: "",
+    columns: "",
+    options: "",
+    values: "",
+    indexes: &[],
+    columns_to: &[],
+    dropped: &[],
+    partial: &[],
+    change: "",
+};
+
 /// What the server's tables are, and how they are changed.
 trait Product {
     fn engine(&self) -> &'static str;
@@ -118,6 +131,10 @@ fn main() -> Fallible<()> {
         true => Ok(()),
         false => Err("predictions are off".into()),
     }
+}
+
+fn text(value: &Option<String>) -> String {
+    value.clone().unwrap_or_default()
 }
 
 fn change_set(schema: &Schema) -> ChangeSet {

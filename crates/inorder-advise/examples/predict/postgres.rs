@@ -1,25 +1,12 @@
 //! Tables of PostgreSQL.
 
-use crate::{Fallible, Product, SAMPLE_ROWS, Schema};
+use crate::{Fallible, NONE, Product, SAMPLE_ROWS, Schema, text};
 use inorder_advise::server::model::{self, Column, ColumnTo, Database, Index, Sample, Table, Term};
 use inorder_advise::server::predict::rows_per_key;
 use inorder_engine as engine;
 
 pub struct Postgres;
 
-const NONE: Schema = Schema {
-    name: "",
-    columns: "",
-    options: "",
-    values: "",
-    indexes: &[],
-    columns_to: &[],
-    dropped: &[],
-    partial: &[],
-    change: "",
-};
-
-/// A random UUID as text.
 const SCHEMAS: &[Schema] = &[
     Schema {
         name: "uuid text to uuid",
@@ -370,10 +357,6 @@ impl Product for Postgres {
         let one = |row: Vec<Option<String>>| Ok((row[0].clone(), text(&row[1]).parse()?));
         rows.into_iter().map(one).collect()
     }
-}
-
-fn text(value: &Option<String>) -> String {
-    value.clone().unwrap_or_default()
 }
 
 fn of_term(text: &str) -> Term {

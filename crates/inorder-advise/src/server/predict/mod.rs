@@ -23,20 +23,24 @@
 //! - Time: a few seconds per table and change. Disk: about 300 MB, removed with the server.
 
 mod duplicates;
+mod innodb;
+mod mariadb;
 mod nbtree;
 mod postgres;
 mod rows;
 
-use super::model::{self, ChangeSet, Database, Index, Prediction, Product, Sample, Table};
+use super::model::{
+    self, ChangeSet, Database, Index, Prediction, Product, Sample, Table, TreePrediction,
+};
 use crate::Error;
 use inorder_engine::{self as engine, Settings, Synchronous};
-use rows::failed;
-use std::path::Path;
+use rows::{Rows, failed};
+use std::{collections::BTreeSet, path::Path};
 
 /// Relative difference between the layout of the sample and the server's that is put down to rounding.
 const DIFFERENCE_MAX: f64 = 0.015;
 /// Cache of the private server in KiB.
-const CACHE_KIB: u64 = 128 << 10;
+const CACHE_KIB: u64 = 384 << 10;
 
 /// A private server for predictions. Dropping it stops the server and removes its data; so does the end of this process.
 pub struct Predictor {
@@ -100,7 +104,7 @@ impl Predictor {
         };
         match predictor.product {
             Product::Postgres => predictor.prepare_postgres(database)?,
-            Product::Mariadb => return Err(failed("MariaDB is not predicted yet")),
+            Product::Mariadb => predictor.prepare_mariadb(database)?,
         }
         Ok(predictor)
     }
@@ -121,8 +125,9 @@ impl Predictor {
                 table.name
             )));
         }
-        let rows = rows::Rows::of(table, sample)?;
-        let is_in_order = sample.is_in_storage_order;
+        let rows = Rows::of(table, sample)?;
+        let is_in_order = sample.is_in_storage_order
+            && (self.product == Product::Postgres || mariadb::is_in_order_of_arrival(table, &rows));
         let all_rows = match sample.is_whole {
             true => sample.rows.len() as u64,
             false => table.rows.max(sample.rows.len() as u64),
@@ -132,10 +137,60 @@ impl Predictor {
             all_rows: all_rows as f64,
             is_in_order,
         };
-        match self.product {
-            Product::Postgres => self.predict_postgres(&job, &rows, sets),
-            Product::Mariadb => Err(failed("MariaDB is not predicted yet")),
+        let mut notes = self.notes.clone();
+        let as_it_is = ChangeSet::default();
+        let before = self.sizes(&job, &rows, &as_it_is, &mut notes)?;
+        let log_before = self.log(&job, &rows, &as_it_is, &mut notes);
+        let inserted = rows.divided(true).1.len() as u64;
+        let mut all = Vec::new();
+        for set in sets {
+            let mut notes = notes.clone();
+            let changed = rows.changed(set, self.product)?;
+            let after = self.sizes(&job, &changed, set, &mut notes)?;
+            let log_after = self.log(&job, &changed, set, &mut notes);
+            let mut seen = BTreeSet::new();
+            notes.retain(|note| seen.insert(note.clone()));
+            all.push(Prediction {
+                trees: trees(&job, &before, &after),
+                log_bytes_per_insert: log_before.zip(log_after),
+                inserted_rows: inserted,
+                notes,
+            });
         }
+        Ok(all)
+    }
+
+    fn sizes(
+        &self,
+        job: &Job<'_>,
+        rows: &Rows<'_>,
+        set: &ChangeSet,
+        notes: &mut Vec<String>,
+    ) -> Result<Sizes, Error> {
+        match self.product {
+            Product::Postgres => self.sizes_in_postgres(job, rows, set, notes),
+            Product::Mariadb => self.sizes_in_mariadb(job, rows, set, notes),
+        }
+    }
+
+    /// Log bytes per inserted row. What prevents them is a note.
+    fn log(
+        &self,
+        job: &Job<'_>,
+        rows: &Rows<'_>,
+        set: &ChangeSet,
+        notes: &mut Vec<String>,
+    ) -> Option<f64> {
+        let found = match self.product {
+            Product::Postgres => self.log_in_postgres(job, rows, set),
+            Product::Mariadb => self.log_in_mariadb(job, rows, set),
+        };
+        found.unwrap_or_else(|error| {
+            notes.push(format!(
+                "The log bytes per insert are not measured: {error}"
+            ));
+            None
+        })
     }
 
     fn run(&self, sql: &str) -> Result<(), Error> {
@@ -174,6 +229,31 @@ struct Job<'t> {
     all_rows: f64,
     /// Whether the sample is in the order in which rows arrived.
     is_in_order: bool,
+}
+
+/// Sizes of a table, and of its indexes in their order, `None` for one that can't be predicted.
+struct Sizes {
+    table: f64,
+    indexes: Vec<Option<f64>>,
+}
+
+fn trees(job: &Job<'_>, before: &Sizes, after: &Sizes) -> Vec<TreePrediction> {
+    let mut trees = vec![TreePrediction {
+        index: None,
+        rebuilt_bytes: before.table as u64,
+        after_bytes: after.table as u64,
+    }];
+    let sizes = before.indexes.iter().zip(&after.indexes);
+    for (index, (before, after)) in job.table.indexes.iter().zip(sizes) {
+        if let (Some(before), Some(after)) = (before, after) {
+            trees.push(TreePrediction {
+                index: Some(index.name.clone()),
+                rebuilt_bytes: *before as u64,
+                after_bytes: *after as u64,
+            });
+        }
+    }
+    trees
 }
 
 /// Turns an error of the private server into one of the prediction, shortened to its message.
