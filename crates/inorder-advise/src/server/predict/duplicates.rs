@@ -183,7 +183,7 @@ fn multiplicities(counts: &[f64], entries: f64, share: f64) -> Vec<(f64, f64)> {
         while mean < mean_max {
             let thinned = distribution(mean * share, shape, counts.len());
             let keys = entries / mean;
-            let mut fit: f64 = counts
+            let fit: f64 = counts
                 .iter()
                 .zip(&thinned[1..])
                 .map(|(count, of)| {

@@ -70,7 +70,7 @@ impl Predictor {
         let index_bytes = |index: &Index| match set.dropped_indexes.contains(&index.name) {
             true => Some(0.0),
             // The clustered index is the table.
-            false if index.is_primary => Some(0.0),
+            false if index.is_primary => None,
             false => bytes(&index.name, 0.0),
         };
         let sizes = Sizes {

@@ -30,7 +30,7 @@ mod postgres;
 mod rows;
 
 use super::model::{
-    self, ChangeSet, Database, Index, Prediction, Product, Sample, Table, TreePrediction,
+    ChangeSet, Database, Index, Prediction, Product, Sample, Table, TreePrediction,
 };
 use crate::Error;
 use inorder_engine::{self as engine, Settings, Synchronous};
@@ -213,7 +213,7 @@ impl Predictor {
     }
 }
 
-/// Returns a query for the user's server that fills [`model::Index::rows_per_key`]: 500 rows of random pages, each with at
+/// Returns a query for the user's server that fills [`Index::rows_per_key`]: 500 rows of random pages, each with at
 /// most 300 rows of its key, counted by the index. `None` if the prediction does not need it.
 pub fn rows_per_key(database: &Database, table: &Table, index: &Index) -> Option<String> {
     match database.product {

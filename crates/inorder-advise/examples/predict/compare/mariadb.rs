@@ -1,6 +1,6 @@
 //! Tables of MariaDB.
 
-use crate::{Fallible, NONE, Product, SAMPLE_ROWS, Schema, text};
+use super::{Fallible, NONE, Product, SAMPLE_ROWS, Schema, text};
 use inorder_advise::server::model::{self, Column, ColumnTo, Database, Index, Sample, Table, Term};
 use inorder_engine as engine;
 
