@@ -1,6 +1,6 @@
 //! Tables of MariaDB.
 
-use super::{Fallible, NONE, Product, SAMPLE_ROWS, Schema, text};
+use super::{Fallible, INSERTED, NONE, Product, SAMPLE_ROWS, Schema, text};
 use inorder_advise::server::model::{self, Column, ColumnTo, Database, Index, Sample, Table, Term};
 use inorder_engine as engine;
 
@@ -197,6 +197,18 @@ const SCHEMAS: &[Schema] = &[
     },
 ];
 
+/// The statement that inserts the rows of these numbers.
+fn insert(schema: &Schema, rows: u64, from: u64, to: u64) -> String {
+    let values = schema
+        .values
+        .replace("{uuid}", &uuid("concat(i, 'x')"))
+        .replace("{parent}", &uuid("i * 7919 % ({rows} DIV 4)"))
+        .replace("{rows}", &rows.to_string());
+    format!(
+        "INSERT INTO t SELECT {values} FROM (SELECT seq AS i FROM seq_{from}_to_{to}) AS numbers"
+    )
+}
+
 impl Product for MariaDb {
     fn engine(&self) -> &'static str {
         "mariadb"
@@ -207,21 +219,25 @@ impl Product for MariaDb {
     }
 
     fn fill(&self, server: &dyn engine::Database, schema: &Schema, rows: u64) -> Fallible<()> {
-        let values = schema
-            .values
-            .replace("{uuid}", &uuid("concat(i, 'x')"))
-            .replace("{parent}", &uuid("i * 7919 % ({rows} DIV 4)"));
         server.execute("DROP TABLE IF EXISTS t")?;
         server.execute("SET rand_seed1 = 17, rand_seed2 = 4")?;
         server.execute(&format!(
             "CREATE TABLE t ({}) {}",
             schema.columns, schema.options
         ))?;
-        server.execute(&format!(
-            "INSERT INTO t SELECT {} FROM (SELECT seq AS i FROM seq_1_to_{rows}) AS numbers",
-            values.replace("{rows}", &rows.to_string())
-        ))?;
-        Ok(())
+        Ok(server.execute(&insert(schema, rows, 1, rows))?)
+    }
+
+    fn insert(&self, server: &dyn engine::Database, schema: &Schema, rows: u64) -> Fallible<u64> {
+        let dirty = || -> Fallible<u64> {
+            let sql = "SELECT variable_value FROM information_schema.global_status
+                 WHERE variable_name = 'innodb_buffer_pool_pages_dirty'";
+            Ok(text(&server.select(sql)?[0][0]).parse()?)
+        };
+        server.quiesce()?;
+        let before = dirty()?;
+        server.execute(&insert(schema, rows, rows + 1, rows + INSERTED))?;
+        Ok((dirty()? - before) * 16_384)
     }
 
     fn describe(&self, server: &dyn engine::Database, rows: u64) -> Fallible<(Database, Table)> {

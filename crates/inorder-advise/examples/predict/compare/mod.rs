@@ -13,6 +13,8 @@ use std::{error::Error, time::Instant};
 
 /// Rows of a sample.
 const SAMPLE_ROWS: u64 = 10_000;
+/// Rows that are inserted to count pages.
+const INSERTED: u64 = 10_000;
 /// Largest relative error that passes.
 const ERROR_MAX: f64 = 0.05;
 
@@ -54,6 +56,8 @@ trait Product {
     fn fill(&self, server: &dyn engine::Database, schema: &Schema, rows: u64) -> Fallible<()>;
     fn describe(&self, server: &dyn engine::Database, rows: u64) -> Fallible<(Database, Table)>;
     fn sample(&self, server: &dyn engine::Database, table: &Table, rows: u64) -> Fallible<Sample>;
+    /// Inserts so many further rows after a checkpoint, and returns the bytes of pages that this writes.
+    fn insert(&self, server: &dyn engine::Database, schema: &Schema, rows: u64) -> Fallible<u64>;
     /// Rebuilds the table `t`, and returns the bytes of the table (`None`) and of each index.
     fn rebuild(&self, server: &dyn engine::Database) -> Fallible<Vec<(Option<String>, u64)>>;
 }
@@ -96,6 +100,11 @@ pub fn compare(engine: &str, rows: u64, only: &[&str]) -> Fallible<Vec<String>> 
         let took_s = began.elapsed().as_secs_f64();
         drop(predictor);
         let before = product.rebuild(&*server)?;
+        let pages = product.insert(&*server, schema, rows)? as f64 / INSERTED as f64;
+        let page_bytes = found[0]
+            .page_bytes_per_insert
+            .map_or(0.0, |(before, _)| before);
+        product.fill(&*server, schema, rows)?;
         if !schema.change.is_empty() {
             server.execute(schema.change)?;
         }
@@ -105,7 +114,7 @@ pub fn compare(engine: &str, rows: u64, only: &[&str]) -> Fallible<Vec<String>> 
         let is_off = |(_, off): &(String, f64)| off.abs() > ERROR_MAX;
         off.extend(own.into_iter().filter(is_off));
         eprintln!(
-            "{}: {} sampled rows, {started_s:.1} s to start, {took_s:.1} s in all, {:.0?} bytes of log per insert{}",
+            "{}: {} sampled rows, {started_s:.1} s to start, {took_s:.1} s in all, {:.0?} bytes of log per insert, {page_bytes:.0} of pages where it is {pages:.0}{}",
             schema.name,
             sample.rows.len(),
             found[0].log_bytes_per_insert,

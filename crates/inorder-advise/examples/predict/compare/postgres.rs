@@ -1,6 +1,6 @@
 //! Tables of PostgreSQL.
 
-use super::{Fallible, NONE, Product, SAMPLE_ROWS, Schema, text};
+use super::{Fallible, INSERTED, NONE, Product, SAMPLE_ROWS, Schema, text};
 use inorder_advise::server::model::{self, Column, ColumnTo, Database, Index, Sample, Table, Term};
 use inorder_advise::server::predict::rows_per_key;
 use inorder_engine as engine;
@@ -343,6 +343,20 @@ impl Product for Postgres {
             is_whole: false,
             is_in_storage_order: true,
         })
+    }
+
+    fn insert(&self, server: &dyn engine::Database, schema: &Schema, rows: u64) -> Fallible<u64> {
+        let images = || -> Fallible<u64> {
+            server.execute("SELECT pg_stat_force_next_flush()")?;
+            Ok(text(&server.select("SELECT wal_fpi FROM pg_stat_wal")?[0][0]).parse()?)
+        };
+        server.execute("CHECKPOINT")?;
+        let before = images()?;
+        let values = schema.values.replace("{rows}", &rows.to_string());
+        server.execute(&format!(
+            "INSERT INTO t SELECT {values} FROM generate_series({rows} + 1, {rows} + {INSERTED}) AS i"
+        ))?;
+        Ok((images()? - before) * 8192)
     }
 
     fn rebuild(&self, server: &dyn engine::Database) -> Fallible<Vec<(Option<String>, u64)>> {

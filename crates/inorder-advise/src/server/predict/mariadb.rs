@@ -7,13 +7,14 @@
 //! are allocated pages, as the server reports them. The table is the clustered index with the pages of long values.
 //!
 //! The log figure is the difference of `Innodb_lsn_current` over single-row INSERTs, each its own transaction. They follow four
-//! fifths of the sample, which were inserted in the same order with all indexes. Page writes and the doublewrite buffer are
-//! not in it.
+//! fifths of the sample, which were inserted in the same order with all indexes. Page writes are a figure of their own
+//! ([`super::touched`]), without the doublewrite buffer.
 
 use super::{
-    Job, Predictor, Sizes, failed,
+    Inserted, Job, Predictor, Sizes, failed,
     innodb::{Density, Page},
     rows::{Row, Rows},
+    touched::Arrivals,
 };
 use crate::{
     Error,
@@ -207,7 +208,7 @@ impl Predictor {
         job: &Job<'_>,
         rows: &Rows<'_>,
         set: &ChangeSet,
-    ) -> Result<Option<f64>, Error> {
+    ) -> Result<Option<Inserted>, Error> {
         let (stored, arriving) = rows.divided(job.is_in_order);
         if arriving.is_empty() {
             return Ok(None);
@@ -229,6 +230,27 @@ impl Predictor {
             .map(|column| quoted(&column.column.name))
             .collect();
         let names = names.join(", ");
+        let columns = |index: &Index| -> Vec<String> {
+            let columns = index.terms.iter().filter_map(|term| term.column.as_deref());
+            columns.map(quoted).collect()
+        };
+        // An entry of a secondary index ends with the primary key.
+        let primary = job.table.primary().map(columns).unwrap_or_default();
+        let table = match primary.is_empty() {
+            true => Arrivals::at_the_end(),
+            false => self.arrivals(&primary, "true", &names)?,
+        };
+        let mut indexes = Vec::new();
+        for index in &job.table.indexes {
+            let is_ordered = index.method == "btree"
+                && !index.is_primary
+                && !set.dropped_indexes.contains(&index.name);
+            let keys: Vec<String> = columns(index).into_iter().chain(primary.clone()).collect();
+            indexes.push(match is_ordered {
+                true => self.arrivals(&keys, "true", &names).ok(),
+                false => None,
+            });
+        }
         let before = self.position()?;
         let inserted = self.run(&format!(
             "BEGIN NOT ATOMIC
@@ -241,7 +263,11 @@ impl Predictor {
         let after = self.position()?;
         self.run("DROP TABLE stored, arriving")?;
         inserted?;
-        Ok(Some((after - before) / arriving.len() as f64))
+        Ok(Some(Inserted {
+            log_bytes: (after - before) / arriving.len() as f64,
+            table,
+            indexes,
+        }))
     }
 
     /// The position in the redo log.

@@ -28,6 +28,7 @@ mod mariadb;
 mod nbtree;
 mod postgres;
 mod rows;
+mod touched;
 
 use super::model::{
     ChangeSet, Database, Index, Prediction, Product, Sample, Table, TreePrediction,
@@ -36,9 +37,12 @@ use crate::Error;
 use inorder_engine::{self as engine, Settings, Synchronous};
 use rows::{Rows, failed};
 use std::{collections::BTreeSet, path::Path};
+use touched::Arrivals;
 
 /// Relative difference between the layout of the sample and the server's that is put down to rounding.
 const DIFFERENCE_MAX: f64 = 0.015;
+/// Rows that are inserted between two checkpoints, for the bytes of pages.
+const INSERTS_PER_CHECKPOINT: f64 = 10_000.0;
 /// Cache of the private server in KiB.
 const CACHE_KIB: u64 = 384 << 10;
 
@@ -152,7 +156,13 @@ impl Predictor {
             notes.retain(|note| seen.insert(note.clone()));
             all.push(Prediction {
                 trees: trees(&job, &before, &after),
-                log_bytes_per_insert: log_before.zip(log_after),
+                page_bytes_per_insert: self
+                    .page_bytes_per_insert(&job, &before, log_before.as_ref())
+                    .zip(self.page_bytes_per_insert(&job, &after, log_after.as_ref())),
+                log_bytes_per_insert: log_before
+                    .as_ref()
+                    .zip(log_after)
+                    .map(|(before, after)| (before.log_bytes, after.log_bytes)),
                 inserted_rows: inserted,
                 notes,
             });
@@ -180,7 +190,7 @@ impl Predictor {
         rows: &Rows<'_>,
         set: &ChangeSet,
         notes: &mut Vec<String>,
-    ) -> Option<f64> {
+    ) -> Option<Inserted> {
         let found = match self.product {
             Product::Postgres => self.log_in_postgres(job, rows, set),
             Product::Mariadb => self.log_in_mariadb(job, rows, set),
@@ -193,12 +203,62 @@ impl Predictor {
         })
     }
 
+    /// Bytes of pages per insert, over the table and the indexes whose size is predicted.
+    fn page_bytes_per_insert(
+        &self,
+        job: &Job<'_>,
+        sizes: &Sizes,
+        inserted: Option<&Inserted>,
+    ) -> Option<f64> {
+        let inserted = inserted?;
+        let page_bytes = f64::from(self.page_bytes);
+        let of_tree = |bytes: f64, arrivals: &Arrivals| {
+            let old = arrivals.pages(bytes / page_bytes, INSERTS_PER_CHECKPOINT);
+            // New pages are not full-page images, but InnoDB writes them.
+            let new = match self.product {
+                Product::Postgres => 0.0,
+                Product::Mariadb => {
+                    arrivals.appended() * INSERTS_PER_CHECKPOINT * bytes / job.all_rows / page_bytes
+                }
+            };
+            (old + new) * page_bytes / INSERTS_PER_CHECKPOINT
+        };
+        let indexes = sizes.indexes.iter().zip(&inserted.indexes);
+        let indexes: f64 = indexes
+            .filter_map(|(bytes, arrivals)| Some(of_tree((*bytes)?, arrivals.as_ref()?)))
+            .sum();
+        Some(of_tree(sizes.table, &inserted.table) + indexes)
+    }
+
     fn run(&self, sql: &str) -> Result<(), Error> {
         self.server.execute(sql).map_err(refused)
     }
 
     fn select(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
         self.server.select(sql).map_err(refused)
+    }
+
+    /// Where arriving rows go by an order of columns or expressions. `condition` is the index's, or `true`.
+    fn arrivals(&self, keys: &[String], condition: &str, names: &str) -> Result<Arrivals, Error> {
+        let order = keys.join(", ");
+        let rows = self.select(&format!(
+            "SELECT arrives, place, count(*) FROM (
+                 SELECT arrives, sum(1 - arrives) OVER (ORDER BY {order}, arrives) AS place
+                 FROM (SELECT 0 AS arrives, {names} FROM stored WHERE {condition}
+                       UNION ALL SELECT 1, {names} FROM arriving WHERE {condition}) AS rows_of_both
+             ) AS places GROUP BY arrives, place"
+        ))?;
+        let count = |row: &Vec<Option<String>>| row.get(2)?.as_ref()?.parse::<u64>().ok();
+        let is_arriving = |row: &&Vec<Option<String>>| row[0].as_deref() == Some("1");
+        let arriving: Vec<u64> = rows.iter().filter(is_arriving).filter_map(count).collect();
+        let stored: u64 = rows
+            .iter()
+            .filter(|row| !is_arriving(row))
+            .filter_map(count)
+            .sum();
+        let all = self.number("SELECT count(*) FROM arriving")? as u64;
+        let entries = arriving.iter().sum();
+        Ok(Arrivals::of(&arriving, all.saturating_sub(entries), stored))
     }
 
     /// The number in the first row and column; NULL is 0.
@@ -229,6 +289,15 @@ struct Job<'t> {
     all_rows: f64,
     /// Whether the sample is in the order in which rows arrived.
     is_in_order: bool,
+}
+
+/// What inserts cost.
+struct Inserted {
+    log_bytes: f64,
+    /// Where rows go in the table.
+    table: Arrivals,
+    /// Where they go in each index, `None` for one without order, and one that is dropped.
+    indexes: Vec<Option<Arrivals>>,
 }
 
 /// Sizes of a table, and of its indexes in their order, `None` for one that can't be predicted.

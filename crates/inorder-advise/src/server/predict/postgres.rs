@@ -5,13 +5,15 @@
 //!
 //! The log figure is the difference of `pg_current_wal_insert_lsn()` over single-row INSERTs, each its own transaction.
 //! They follow four fifths of the sample, which were inserted in the same order with all indexes. Full-page images are off
-//! in it: `full_page_writes` adds a page at the first change of each page after a checkpoint.
+//! in it: `full_page_writes` adds a page at the first change of each page after a checkpoint, which the figure of pages is about
+//! ([`super::touched`]).
 
 use super::{
-    DIFFERENCE_MAX, Job, Predictor, Sizes,
+    DIFFERENCE_MAX, Inserted, Job, Predictor, Sizes,
     duplicates::{LOOKED_UP_MAX, Seen, population},
     failed, nbtree,
     rows::{Row, Rows},
+    touched::Arrivals,
 };
 use crate::{
     Error,
@@ -373,7 +375,7 @@ impl Predictor {
         job: &Job<'_>,
         rows: &Rows<'_>,
         set: &ChangeSet,
-    ) -> Result<Option<f64>, Error> {
+    ) -> Result<Option<Inserted>, Error> {
         let (stored, arriving) = rows.divided(job.is_in_order);
         if arriving.is_empty() {
             return Ok(None);
@@ -390,13 +392,39 @@ impl Predictor {
         self.fill("stored", rows, &stored)?;
         self.create("arriving", rows, &types)?;
         self.fill("arriving", rows, &arriving)?;
+        let mut indexes = Vec::new();
+        let names: Vec<String> = rows
+            .columns
+            .iter()
+            .map(|own| quoted(&own.column.name))
+            .collect();
+        for index in &job.table.indexes {
+            let wanted = wanted(index, rows, set);
+            let is_ordered = index.method == "btree" && !set.dropped_indexes.contains(&index.name);
+            let condition = wanted.condition.trim_start_matches("WHERE ");
+            let condition = if condition.is_empty() {
+                "true"
+            } else {
+                condition
+            };
+            indexes.push(match is_ordered {
+                true => self
+                    .arrivals(&wanted.keys, condition, &names.join(", "))
+                    .ok(),
+                false => None,
+            });
+        }
         const POSITION: &str = "SELECT pg_current_wal_insert_lsn() - '0/0'";
         let before = self.number(POSITION)?;
         let inserted = self.run(INSERTS);
         let after = self.number(POSITION)?;
         self.run("DROP TABLE stored, arriving")?;
         inserted?;
-        Ok(Some((after - before) / arriving.len() as f64))
+        Ok(Some(Inserted {
+            log_bytes: (after - before) / arriving.len() as f64,
+            table: Arrivals::at_the_end(),
+            indexes,
+        }))
     }
 }
 
