@@ -1,9 +1,10 @@
 //! Which kinds of ids the columns of a server hold, by the values of a sample.
 
-use super::model::{Column, Database, Sample, Table};
+use super::model::{Column, Database, Product, Sample, Table};
 use crate::read::{self, Form, Ids, KindShare, TableKind, Values, integer_kind};
 use rusqlite::types::ValueRef;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How a column stores its ids.
@@ -240,12 +241,49 @@ pub fn find(database: &Database) -> Vec<IdColumn> {
         if table.parent.is_some() {
             continue;
         }
+        let ordered = in_insertion_order(database, table, sample);
         for column in &table.columns {
             let is_key = is_key(table, &column.name);
-            found.extend(IdColumn::of(table, column, sample, is_key));
+            found.extend(IdColumn::of(table, column, &ordered, is_key));
         }
     }
     found
+}
+
+/// A sample in the order in which its rows were inserted, or one that doesn't claim an order. PostgreSQL's tables keep it
+/// by themselves. InnoDB stores rows by primary key: a counted column tells the order, or a time of creation.
+fn in_insertion_order<'s>(
+    database: &Database,
+    table: &Table,
+    sample: &'s Sample,
+) -> Cow<'s, Sample> {
+    if database.product == Product::Postgres {
+        return Cow::Borrowed(sample);
+    }
+    let is_time = |column: &&Column| {
+        let made = |default: &String| default.to_lowercase().starts_with("current_timestamp");
+        matches!(column.base_type.as_str(), "timestamp" | "datetime")
+            && column.is_not_null
+            && column.default.as_ref().is_some_and(made)
+    };
+    let columns = || table.columns.iter();
+    let by = columns()
+        .find(|column| column.is_serial)
+        .or_else(|| columns().find(is_time));
+    let mut sample = sample.clone();
+    sample.is_in_storage_order = false;
+    if let Some((column, at)) = by.and_then(|column| Some((column, sample.column(&column.name)?))) {
+        match column.is_serial {
+            true => sample.rows.sort_by_key(|row| {
+                row[at]
+                    .as_deref()
+                    .and_then(|text| text.parse::<i128>().ok())
+            }),
+            false => sample.rows.sort_by(|one, other| one[at].cmp(&other[at])),
+        }
+        sample.is_in_storage_order = true;
+    }
+    Cow::Owned(sample)
 }
 
 /// Tells whether a column is in a unique key or a foreign key, on either side.

@@ -383,6 +383,22 @@ pub struct TreePrediction {
 }
 
 impl Database {
+    /// Everything but the tables.
+    pub fn clone_without_tables(&self) -> Self {
+        Database {
+            product: self.product,
+            version: self.version.clone(),
+            release: self.release,
+            name: self.name.clone(),
+            page_bytes: self.page_bytes,
+            bytes: self.bytes,
+            settings: self.settings.clone(),
+            statistics_since: self.statistics_since.clone(),
+            tables: Vec::new(),
+            notes: self.notes.clone(),
+        }
+    }
+
     /// The table of a schema and name.
     pub fn table(&self, schema: &str, name: &str) -> Option<&Table> {
         self.tables
@@ -427,6 +443,18 @@ impl Index {
             .iter()
             .map(|term| term.column.as_deref().filter(|_| term.prefix.is_none()))
             .collect()
+    }
+}
+
+impl ColumnTo {
+    /// The type in words.
+    pub fn type_name(self) -> &'static str {
+        match self {
+            ColumnTo::Uuid => "uuid",
+            ColumnTo::Binary16 => "16 bytes",
+            ColumnTo::OrderedUuid => "UUIDv7",
+            ColumnTo::Bigint => "bigint",
+        }
     }
 }
 

@@ -54,10 +54,16 @@ struct Reading {
 impl ReadConnection for Reading {
     /// Values are the bytes that the server sends, as UTF-8: binary columns are asked for by `HEX`.
     fn rows(&mut self, sql: &str) -> Result<TextRows, Error> {
-        let rows: Vec<Row> = self.conn.query(sql).map_err(|error| {
-            self.is_open = matches!(error, mysql::Error::MySqlError(_)) && self.conn.ping().is_ok();
-            Failure::from(error).doing("reading the server")
-        })?;
+        // Going back to it releases the metadata locks on the tables that were read.
+        let answer: Result<Vec<Row>, mysql::Error> = self
+            .conn
+            .query_drop("SAVEPOINT one")
+            .and_then(|()| self.conn.query(sql));
+        let back = self.conn.query_drop("ROLLBACK TO SAVEPOINT one");
+        self.is_open = back.is_ok();
+        let rows = answer
+            .and_then(|rows| back.map(|()| rows))
+            .map_err(|error| Failure::from(error).doing("reading the server"))?;
         let text = |value: Value| match value {
             Value::NULL => None,
             Value::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),

@@ -7,7 +7,7 @@ use crate::{
         Remote,
         read_only::{Cancel, ReadConnection, ReadLimits, TextRows},
     },
-    server::Failure,
+    server::{Failure, session::LOST},
 };
 use postgres::{Client, NoTls, SimpleQueryMessage};
 
@@ -52,6 +52,13 @@ pub fn open(remote: &Remote, limits: ReadLimits) -> Result<Box<dyn ReadConnectio
     Ok(Box::new(Reading { client }))
 }
 
+fn lost() -> Error {
+    Error::Database {
+        doing: "reading the server".to_owned(),
+        message: LOST.to_owned(),
+    }
+}
+
 struct Reading {
     client: Client,
 }
@@ -59,19 +66,15 @@ struct Reading {
 impl ReadConnection for Reading {
     fn rows(&mut self, sql: &str) -> Result<TextRows, Error> {
         let failed = |error: postgres::Error| Failure::from(error).doing("reading the server");
-        // A failure would end the transaction and its snapshot.
+        // Going back to it keeps the transaction after a failure, and releases the locks on the tables that were read.
         self.client.batch_execute("SAVEPOINT one").map_err(failed)?;
-        let messages = match self.client.simple_query(sql) {
-            Ok(messages) => messages,
-            Err(error) => {
-                if !self.client.is_closed() {
-                    let back = self.client.batch_execute("ROLLBACK TO one; RELEASE one");
-                    back.map_err(failed)?;
-                }
-                return Err(failed(error));
-            }
-        };
-        self.client.batch_execute("RELEASE one").map_err(failed)?;
+        let answer = self.client.simple_query(sql);
+        if self.client.is_closed() {
+            return Err(answer.map_or_else(failed, |_| lost()));
+        }
+        let back = self.client.batch_execute("ROLLBACK TO one; RELEASE one");
+        let messages = answer.map_err(failed)?;
+        back.map_err(failed)?;
         let rows = messages.iter().filter_map(|message| match message {
             SimpleQueryMessage::Row(row) => Some(
                 (0..row.len())

@@ -85,7 +85,7 @@ const INDEXES: &str = "SELECT json_build_object('oid', c.oid::bigint, 'index', i
          JOIN pg_namespace pn ON pn.oid = p.relnamespace WHERE h.inhrelid = ic.oid LIMIT 1),
      'fill', (SELECT option_value::int FROM pg_options_to_table(ic.reloptions) WHERE option_name = 'fillfactor'),
      'deduplicates', coalesce((SELECT option_value::bool FROM pg_options_to_table(ic.reloptions) WHERE option_name = 'deduplicate_items'), true),
-     'scans', pg_stat_get_numscans(ic.oid))
+     'rows', ic.reltuples::float8, 'scans', pg_stat_get_numscans(ic.oid))
      FROM pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_am am ON am.oid = ic.relam
      JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
      LEFT JOIN pg_constraint k ON k.conindid = ic.oid AND k.contype IN ('p', 'u', 'x') AND k.conrelid = c.oid
@@ -200,6 +200,7 @@ struct IndexRow {
     parent: Option<String>,
     fill: Option<u32>,
     deduplicates: bool,
+    rows: f64,
     scans: Option<u64>,
 }
 
@@ -430,7 +431,7 @@ fn index(row: IndexRow) -> Index {
         method: row.method,
         terms: terms.into_iter().map(term).collect(),
         include: include.into_iter().filter_map(|term| term.column).collect(),
-        predicate: row.predicate,
+        predicate: row.predicate.clone(),
         is_unique: row.is_unique,
         nulls_are_equal: row.nulls_are_equal,
         is_primary: row.is_primary,
@@ -447,7 +448,8 @@ fn index(row: IndexRow) -> Index {
         deduplicates: row.deduplicates,
         bytes: 0,
         bloat_bytes: None,
-        entries: None,
+        // Before the first VACUUM or ANALYZE it is -1.
+        entries: (row.predicate.is_some() && row.rows >= 0.0).then_some(row.rows as u64),
         rows_per_key: Vec::new(),
         scans: row.scans,
         definition: row.definition,

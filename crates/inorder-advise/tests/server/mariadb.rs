@@ -1,0 +1,1 @@
+//! MariaDB: indexes that may go and indexes that must stay.
