@@ -1,182 +1,24 @@
-//! Compares predicted sizes with real ones, over many schemas: fills a table on a private server, takes a sample, predicts,
-//! applies the change to all rows, and measures.
+//! Compares predicted sizes of tables and indexes with real ones, over many schemas.
 //!
 //! ```text
-//! cargo run -p inorder-advise --example predict -- postgres 300000 [SCHEMA]
+//! cargo run -p inorder-advise --example predict -- postgres 300000
+//! cargo run -p inorder-advise --example predict -- mariadb 300000 "long keys"
 //! ```
 //! Prints a table in Markdown. Fails if a size is more than 5% off.
 
-mod mariadb;
-mod postgres;
+mod compare;
 
-use inorder_advise::server::{
-    model::{ChangeSet, ColumnChange, ColumnTo, Database, Prediction, Sample, Table},
-    predict::Predictor,
-};
-use inorder_engine::{self as engine, Settings, Synchronous};
-use std::{error::Error, time::Instant};
-
-/// Rows of a sample.
-const SAMPLE_ROWS: u64 = 10_000;
-/// Largest relative error that passes.
-const ERROR_MAX: f64 = 0.05;
-
-/// A table to predict.
-struct Schema {
-    name: &'static str,
-    /// Columns, as in CREATE TABLE. `{rows}` is the number of rows.
-    columns: &'static str,
-    /// What stands after the closing parenthesis.
-    options: &'static str,
-    /// An expression per column, over the row's number `i`.
-    values: &'static str,
-    /// Index name, and what stands after the table's name, such as `USING btree (a)`; `UNIQUE` before it.
-    indexes: &'static [(&'static str, &'static str)],
-    /// Columns that change, to what, and the statement that does it.
-    columns_to: &'static [(&'static str, ColumnTo)],
-    dropped: &'static [&'static str],
-    partial: &'static [(&'static str, &'static str)],
-    change: &'static str,
-}
-
-/// What the server's tables are, and how they are changed.
-trait Product {
-    fn engine(&self) -> &'static str;
-    fn schemas(&self) -> &'static [Schema];
-    fn fill(&self, server: &dyn engine::Database, schema: &Schema, rows: u64) -> Fallible<()>;
-    fn describe(&self, server: &dyn engine::Database, rows: u64) -> Fallible<(Database, Table)>;
-    fn sample(&self, server: &dyn engine::Database, table: &Table, rows: u64) -> Fallible<Sample>;
-    /// Rebuilds the table `t`, and returns the bytes of the table (`None`) and of each index.
-    fn rebuild(&self, server: &dyn engine::Database) -> Fallible<Vec<(Option<String>, u64)>>;
-}
-
-type Fallible<T> = Result<T, Box<dyn Error>>;
-
-fn main() -> Fallible<()> {
+fn main() -> compare::Fallible<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let product: &dyn Product = match arguments.first().map(String::as_str) {
-        Some("postgres") => &postgres::Postgres,
-        Some("mariadb") => &mariadb::MariaDb,
+    let (engine, rows, only) = match &arguments[..] {
+        [engine] => (engine, "300000", ""),
+        [engine, rows] => (engine, rows.as_str(), ""),
+        [engine, rows, only] => (engine, rows.as_str(), only.as_str()),
         _ => return Err("usage: predict postgres|mariadb [ROWS] [SCHEMA]".into()),
     };
-    let rows: u64 = arguments.get(1).map_or(Ok(300_000), |rows| rows.parse())?;
-    let only = arguments.get(2).map_or("", String::as_str);
-    let folder = tempfile::tempdir()?;
-    let [user, private] = ["user", "private"].map(|name| folder.path().join(name));
-    std::fs::create_dir(&user)?;
-    let settings = Settings {
-        page_size_bytes: 16_384,
-        cache_kib: 256 << 10,
-        synchronous: Synchronous::Off,
-        checkpoint_pages: 0,
-        ..Settings::default()
-    };
-    let engine = engine::engine(product.engine()).ok_or("no engine")?;
-    let server = engine.create(&user, &settings)?;
-    println!("| schema | object | now, rebuilt | predicted | error | after | predicted | error |");
-    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |");
-    let (mut sizes, mut worst) = (0, Vec::new());
-    for schema in product
-        .schemas()
-        .iter()
-        .filter(|schema| schema.name.contains(only))
-    {
-        product.fill(&*server, schema, rows)?;
-        let (database, table) = product.describe(&*server, rows)?;
-        let sample = product.sample(&*server, &table, rows)?;
-        std::fs::create_dir_all(&private)?;
-        let began = Instant::now();
-        let predictor = Predictor::start(&database, &private)?;
-        let started_s = began.elapsed().as_secs_f64();
-        let found = predictor.predict(&table, &sample, &[change_set(schema)])?;
-        let took_s = began.elapsed().as_secs_f64();
-        drop(predictor);
-        let before = product.rebuild(&*server)?;
-        if !schema.change.is_empty() {
-            server.execute(schema.change)?;
-        }
-        let after = product.rebuild(&*server)?;
-        let own = compared(schema, &found[0], &before, &after);
-        sizes += own.len();
-        worst.extend(own.into_iter().filter(|(_, off)| off.abs() > ERROR_MAX));
-        let log = found[0].log_bytes_per_insert;
-        eprintln!(
-            "{}: {} sampled rows, {started_s:.1} s to start, {took_s:.1} s in all, log {log:.0?}, {:?}",
-            schema.name,
-            sample.rows.len(),
-            found[0].notes
-        );
-    }
-    println!(
-        "\n{sizes} sizes of {rows} rows, {} are more than 5% off",
-        worst.len()
-    );
-    for (what, off) in &worst {
-        println!("- {what}: {:+.1}%", off * 100.0);
-    }
-    match worst.is_empty() {
+    let off = compare::compare(engine, rows.parse()?, &[only])?;
+    match off.is_empty() {
         true => Ok(()),
-        false => Err("predictions are off".into()),
+        false => Err(off.join("\n").into()),
     }
-}
-
-fn change_set(schema: &Schema) -> ChangeSet {
-    let owned = |text: &&str| (*text).to_owned();
-    ChangeSet {
-        columns: schema
-            .columns_to
-            .iter()
-            .map(|(column, to)| ColumnChange {
-                column: (*column).to_owned(),
-                to: *to,
-            })
-            .collect(),
-        dropped_indexes: schema.dropped.iter().map(owned).collect(),
-        partial_indexes: schema
-            .partial
-            .iter()
-            .map(|(index, column)| (owned(index), owned(column)))
-            .collect(),
-    }
-}
-
-/// Prints a line per object, and returns what is off by how much.
-fn compared(
-    schema: &Schema,
-    found: &Prediction,
-    before: &[(Option<String>, u64)],
-    after: &[(Option<String>, u64)],
-) -> Vec<(String, f64)> {
-    let mut all = Vec::new();
-    for (object, before) in before {
-        let of_object = |tree: &&_| {
-            let tree: &inorder_advise::server::model::TreePrediction = tree;
-            tree.index == *object
-        };
-        let name = object.as_deref().unwrap_or("(table)");
-        let Some(tree) = found.trees.iter().find(of_object) else {
-            all.push((format!("{} {name}: no prediction", schema.name), 1.0));
-            continue;
-        };
-        let is_it = |(other, _): &&(Option<String>, u64)| other == object;
-        let after = after.iter().find(is_it).map_or(0, |(_, bytes)| *bytes);
-        let off = |predicted: u64, real: u64| match real {
-            0 => predicted as f64,
-            _ => predicted as f64 / real as f64 - 1.0,
-        };
-        let errors = [
-            off(tree.rebuilt_bytes, *before),
-            off(tree.after_bytes, after),
-        ];
-        println!(
-            "| {} | {name} | {before} | {} | {:+.1}% | {after} | {} | {:+.1}% |",
-            schema.name,
-            tree.rebuilt_bytes,
-            errors[0] * 100.0,
-            tree.after_bytes,
-            errors[1] * 100.0
-        );
-        all.extend(errors.map(|off| (format!("{} {name}", schema.name), off)));
-    }
-    all
 }

@@ -361,6 +361,10 @@ pub struct Prediction {
     pub trees: Vec<TreePrediction>,
     /// Bytes of log per inserted row before and after: WAL, or InnoDB's redo log. `None` if it could not be measured.
     pub log_bytes_per_insert: Option<(f64, f64)>,
+    /// Bytes of pages that are written per inserted row besides, before and after, if 10,000 rows are inserted between two
+    /// checkpoints into the whole table, rebuilt: full-page images in PostgreSQL's WAL, or InnoDB's page writes without the
+    /// doublewrite buffer. Computed.
+    pub page_bytes_per_insert: Option<(f64, f64)>,
     /// Rows that the inserts of the log figure were measured with.
     pub inserted_rows: u64,
     /// What to know of the figures, in sentences.

@@ -18,8 +18,8 @@
 
 /// Rows of one key are looked up to this number. Lists of rows are full before.
 pub(super) const LOOKED_UP_MAX: u64 = 300;
-/// Rows of a key that has at least so many.
-const MANY: f64 = 1e6;
+/// Rows of keys with more, around their middle: lists of one length only would fill pages in one way only.
+const MANY: [f64; 5] = [0.6, 0.8, 1.0, 1.25, 1.7];
 /// Keys seen more often are scaled by the sampled share.
 const TIMES_MAX: u64 = 24;
 /// Shapes of the negative binomial distribution; infinity is Poisson.
@@ -78,33 +78,61 @@ pub(super) fn population(seen: &[Seen], entries: f64, looked_up: &[u64]) -> Vec<
     if share >= 0.999 {
         return seen.iter().map(scaled).collect();
     }
-    let is_scaled = |some: &Seen| match looked_up.is_empty() {
-        true => some.times > TIMES_MAX,
-        false => some.has_null && some.times > TIMES_MAX,
-    };
-    let (frequent, others): (Vec<Seen>, Vec<Seen>) = seen.iter().partition(|some| is_scaled(some));
-    let (estimated, known): (Vec<Seen>, Vec<Seen>) = others
+    let (frequent, rare): (Vec<Seen>, Vec<Seen>) =
+        seen.iter().partition(|some| some.times > TIMES_MAX);
+    let (estimated, known): (Vec<Seen>, Vec<Seen>) = rare
         .iter()
         .partition(|some| looked_up.is_empty() || some.has_null);
     let mut all: Vec<Keys> = frequent.iter().map(scaled).collect();
-    let counts = counts(&estimated);
-    let estimated_entries = entries_of(&estimated) as f64 / share;
     if !estimated.is_empty() {
-        let times = multiplicities(&counts, estimated_entries, share);
+        let entries = entries_of(&estimated) as f64 / share;
+        let times = multiplicities(&counts(&estimated), entries, share);
         spread(&estimated, &times, &mut all);
     }
     if !known.is_empty() {
-        let part = entries_of(&known) as f64 / share / looked_up.len() as f64;
-        let times: Vec<(f64, f64)> = looked_up
-            .iter()
-            .map(|&rows| match rows {
-                LOOKED_UP_MAX.. => (MANY, part / MANY),
-                _ => (rows.max(1) as f64, part / rows.max(1) as f64),
-            })
-            .collect();
-        spread(&known, &times, &mut all);
+        let without_null: Vec<Seen> = seen.iter().filter(|some| !some.has_null).copied().collect();
+        let parts = entries_of(&known) as f64 / entries_of(&without_null) as f64;
+        let entries = entries_of(&known) as f64 / share;
+        spread(
+            &known,
+            &of_looked_up(looked_up, entries, parts, share),
+            &mut all,
+        );
     }
     merged(all)
+}
+
+/// Entries per key and how many keys have so many, for rare keys with `entries` entries. They are `part` of those that
+/// rows were chosen from.
+fn of_looked_up(looked_up: &[u64], entries: f64, part: f64, share: f64) -> Vec<(f64, f64)> {
+    // Keys with more rows were seen often in the sample.
+    let rare_max = TIMES_MAX as f64 / share;
+    let counted: Vec<f64> = looked_up
+        .iter()
+        .filter(|&&rows| rows < LOOKED_UP_MAX && rows as f64 <= rare_max)
+        .map(|&rows| rows.max(1) as f64)
+        .collect();
+    let counted_part = counted.len() as f64 / looked_up.len() as f64;
+    // With more rows than are counted, lists are full and the number matters little.
+    let rest = match rare_max > LOOKED_UP_MAX as f64 {
+        true => (part - counted_part).max(0.0) / part,
+        false => 0.0,
+    };
+    if counted.is_empty() && rest == 0.0 {
+        return vec![(rare_max.max(1.0), entries / rare_max.max(1.0))];
+    }
+    let mut all: Vec<(f64, f64)> = counted
+        .iter()
+        .map(|rows| (*rows, entries * (1.0 - rest) / counted.len() as f64 / rows))
+        .collect();
+    let middle = (LOOKED_UP_MAX as f64 * rare_max).sqrt();
+    for factor in MANY {
+        let rows = (middle * factor).round();
+        if rest > 0.0 {
+            all.push((rows, entries * rest / MANY.len() as f64 / rows));
+        }
+    }
+    all
 }
 
 fn entries_of(seen: &[Seen]) -> u64 {
@@ -155,7 +183,7 @@ fn multiplicities(counts: &[f64], entries: f64, share: f64) -> Vec<(f64, f64)> {
         while mean < mean_max {
             let thinned = distribution(mean * share, shape, counts.len());
             let keys = entries / mean;
-            let mut fit: f64 = counts
+            let fit: f64 = counts
                 .iter()
                 .zip(&thinned[1..])
                 .map(|(count, of)| {

@@ -23,20 +23,28 @@
 //! - Time: a few seconds per table and change. Disk: about 300 MB, removed with the server.
 
 mod duplicates;
+mod innodb;
+mod mariadb;
 mod nbtree;
 mod postgres;
 mod rows;
+mod touched;
 
-use super::model::{self, ChangeSet, Database, Index, Prediction, Product, Sample, Table};
+use super::model::{
+    ChangeSet, Database, Index, Prediction, Product, Sample, Table, TreePrediction,
+};
 use crate::Error;
 use inorder_engine::{self as engine, Settings, Synchronous};
-use rows::failed;
-use std::path::Path;
+use rows::{Rows, failed};
+use std::{collections::BTreeSet, path::Path};
+use touched::Arrivals;
 
 /// Relative difference between the layout of the sample and the server's that is put down to rounding.
 const DIFFERENCE_MAX: f64 = 0.015;
+/// Rows that are inserted between two checkpoints, for the bytes of pages.
+const INSERTS_PER_CHECKPOINT: f64 = 10_000.0;
 /// Cache of the private server in KiB.
-const CACHE_KIB: u64 = 128 << 10;
+const CACHE_KIB: u64 = 384 << 10;
 
 /// A private server for predictions. Dropping it stops the server and removes its data; so does the end of this process.
 pub struct Predictor {
@@ -100,7 +108,7 @@ impl Predictor {
         };
         match predictor.product {
             Product::Postgres => predictor.prepare_postgres(database)?,
-            Product::Mariadb => return Err(failed("MariaDB is not predicted yet")),
+            Product::Mariadb => predictor.prepare_mariadb(database)?,
         }
         Ok(predictor)
     }
@@ -121,8 +129,9 @@ impl Predictor {
                 table.name
             )));
         }
-        let rows = rows::Rows::of(table, sample)?;
-        let is_in_order = sample.is_in_storage_order;
+        let rows = Rows::of(table, sample)?;
+        let is_in_order = sample.is_in_storage_order
+            && (self.product == Product::Postgres || mariadb::is_in_order_of_arrival(table, &rows));
         let all_rows = match sample.is_whole {
             true => sample.rows.len() as u64,
             false => table.rows.max(sample.rows.len() as u64),
@@ -132,10 +141,93 @@ impl Predictor {
             all_rows: all_rows as f64,
             is_in_order,
         };
-        match self.product {
-            Product::Postgres => self.predict_postgres(&job, &rows, sets),
-            Product::Mariadb => Err(failed("MariaDB is not predicted yet")),
+        let mut notes = self.notes.clone();
+        let as_it_is = ChangeSet::default();
+        let before = self.sizes(&job, &rows, &as_it_is, &mut notes)?;
+        let log_before = self.log(&job, &rows, &as_it_is, &mut notes);
+        let inserted = rows.divided(true).1.len() as u64;
+        let mut all = Vec::new();
+        for set in sets {
+            let mut notes = notes.clone();
+            let changed = rows.changed(set, self.product)?;
+            let after = self.sizes(&job, &changed, set, &mut notes)?;
+            let log_after = self.log(&job, &changed, set, &mut notes);
+            let mut seen = BTreeSet::new();
+            notes.retain(|note| seen.insert(note.clone()));
+            all.push(Prediction {
+                trees: trees(&job, &before, &after),
+                page_bytes_per_insert: self
+                    .page_bytes_per_insert(&job, &before, log_before.as_ref())
+                    .zip(self.page_bytes_per_insert(&job, &after, log_after.as_ref())),
+                log_bytes_per_insert: log_before
+                    .as_ref()
+                    .zip(log_after)
+                    .map(|(before, after)| (before.log_bytes, after.log_bytes)),
+                inserted_rows: inserted,
+                notes,
+            });
         }
+        Ok(all)
+    }
+
+    fn sizes(
+        &self,
+        job: &Job<'_>,
+        rows: &Rows<'_>,
+        set: &ChangeSet,
+        notes: &mut Vec<String>,
+    ) -> Result<Sizes, Error> {
+        match self.product {
+            Product::Postgres => self.sizes_in_postgres(job, rows, set, notes),
+            Product::Mariadb => self.sizes_in_mariadb(job, rows, set, notes),
+        }
+    }
+
+    /// Log bytes per inserted row. What prevents them is a note.
+    fn log(
+        &self,
+        job: &Job<'_>,
+        rows: &Rows<'_>,
+        set: &ChangeSet,
+        notes: &mut Vec<String>,
+    ) -> Option<Inserted> {
+        let found = match self.product {
+            Product::Postgres => self.log_in_postgres(job, rows, set),
+            Product::Mariadb => self.log_in_mariadb(job, rows, set),
+        };
+        found.unwrap_or_else(|error| {
+            notes.push(format!(
+                "The log bytes per insert are not measured: {error}"
+            ));
+            None
+        })
+    }
+
+    /// Bytes of pages per insert, over the table and the indexes whose size is predicted.
+    fn page_bytes_per_insert(
+        &self,
+        job: &Job<'_>,
+        sizes: &Sizes,
+        inserted: Option<&Inserted>,
+    ) -> Option<f64> {
+        let inserted = inserted?;
+        let page_bytes = f64::from(self.page_bytes);
+        let of_tree = |bytes: f64, arrivals: &Arrivals| {
+            let old = arrivals.pages(bytes / page_bytes, INSERTS_PER_CHECKPOINT);
+            // New pages are not full-page images, but InnoDB writes them.
+            let new = match self.product {
+                Product::Postgres => 0.0,
+                Product::Mariadb => {
+                    arrivals.appended() * INSERTS_PER_CHECKPOINT * bytes / job.all_rows / page_bytes
+                }
+            };
+            (old + new) * page_bytes / INSERTS_PER_CHECKPOINT
+        };
+        let indexes = sizes.indexes.iter().zip(&inserted.indexes);
+        let indexes: f64 = indexes
+            .filter_map(|(bytes, arrivals)| Some(of_tree((*bytes)?, arrivals.as_ref()?)))
+            .sum();
+        Some(of_tree(sizes.table, &inserted.table) + indexes)
     }
 
     fn run(&self, sql: &str) -> Result<(), Error> {
@@ -144,6 +236,29 @@ impl Predictor {
 
     fn select(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
         self.server.select(sql).map_err(refused)
+    }
+
+    /// Where arriving rows go by an order of columns or expressions. `condition` is the index's, or `true`.
+    fn arrivals(&self, keys: &[String], condition: &str, names: &str) -> Result<Arrivals, Error> {
+        let order = keys.join(", ");
+        let rows = self.select(&format!(
+            "SELECT arrives, place, count(*) FROM (
+                 SELECT arrives, sum(1 - arrives) OVER (ORDER BY {order}, arrives) AS place
+                 FROM (SELECT 0 AS arrives, {names} FROM stored WHERE {condition}
+                       UNION ALL SELECT 1, {names} FROM arriving WHERE {condition}) AS rows_of_both
+             ) AS places GROUP BY arrives, place"
+        ))?;
+        let count = |row: &Vec<Option<String>>| row.get(2)?.as_ref()?.parse::<u64>().ok();
+        let is_arriving = |row: &&Vec<Option<String>>| row[0].as_deref() == Some("1");
+        let arriving: Vec<u64> = rows.iter().filter(is_arriving).filter_map(count).collect();
+        let stored: u64 = rows
+            .iter()
+            .filter(|row| !is_arriving(row))
+            .filter_map(count)
+            .sum();
+        let all = self.number("SELECT count(*) FROM arriving")? as u64;
+        let entries = arriving.iter().sum();
+        Ok(Arrivals::of(&arriving, all.saturating_sub(entries), stored))
     }
 
     /// The number in the first row and column; NULL is 0.
@@ -158,7 +273,7 @@ impl Predictor {
     }
 }
 
-/// Returns a query for the user's server that fills [`model::Index::rows_per_key`]: 500 rows of random pages, each with at
+/// Returns a query for the user's server that fills [`Index::rows_per_key`]: 500 rows of random pages, each with at
 /// most 300 rows of its key, counted by the index. `None` if the prediction does not need it.
 pub fn rows_per_key(database: &Database, table: &Table, index: &Index) -> Option<String> {
     match database.product {
@@ -174,6 +289,40 @@ struct Job<'t> {
     all_rows: f64,
     /// Whether the sample is in the order in which rows arrived.
     is_in_order: bool,
+}
+
+/// What inserts cost.
+struct Inserted {
+    log_bytes: f64,
+    /// Where rows go in the table.
+    table: Arrivals,
+    /// Where they go in each index, `None` for one without order, and one that is dropped.
+    indexes: Vec<Option<Arrivals>>,
+}
+
+/// Sizes of a table, and of its indexes in their order, `None` for one that can't be predicted.
+struct Sizes {
+    table: f64,
+    indexes: Vec<Option<f64>>,
+}
+
+fn trees(job: &Job<'_>, before: &Sizes, after: &Sizes) -> Vec<TreePrediction> {
+    let mut trees = vec![TreePrediction {
+        index: None,
+        rebuilt_bytes: before.table as u64,
+        after_bytes: after.table as u64,
+    }];
+    let sizes = before.indexes.iter().zip(&after.indexes);
+    for (index, (before, after)) in job.table.indexes.iter().zip(sizes) {
+        if let (Some(before), Some(after)) = (before, after) {
+            trees.push(TreePrediction {
+                index: Some(index.name.clone()),
+                rebuilt_bytes: *before as u64,
+                after_bytes: *after as u64,
+            });
+        }
+    }
+    trees
 }
 
 /// Turns an error of the private server into one of the prediction, shortened to its message.

@@ -136,7 +136,7 @@ fn add_key(leaf: &mut Level, keys: &Keys, shape: &Shape) {
 
 /// Yields `part` of the keys in an order that does not depend on their size, the same at each call.
 fn in_any_order(keys: &[Keys], part: f64) -> Vec<Keys> {
-    let mut random = SplitMix64::new(0x696e_6f72_6465_72);
+    let mut random = SplitMix64::new(0);
     let mut all = Vec::new();
     let mut left = 0.0;
     for some in keys {

@@ -3,18 +3,21 @@
 //! Bytes of index entries follow <https://www.postgresql.org/docs/15/storage-page-layout.html>: 8 bytes, or 16 with a
 //! NULL, and the values as a row stores them, aligned to 8 bytes. Sizes of tables include TOAST with its index.
 //!
-//! The log figure is the difference of `pg_current_wal_insert_lsn()` over single-row INSERTs, each its own transaction,
-//! into a table of four fifths of the sample with its indexes. Full-page images are off in it.
+//! The log figure is the difference of `pg_current_wal_insert_lsn()` over single-row INSERTs, each its own transaction.
+//! They follow four fifths of the sample, which were inserted in the same order with all indexes. Full-page images are off
+//! in it: `full_page_writes` adds a page at the first change of each page after a checkpoint, which the figure of pages is about
+//! ([`super::touched`]).
 
 use super::{
-    DIFFERENCE_MAX, Job, Predictor,
+    DIFFERENCE_MAX, Inserted, Job, Predictor, Sizes,
     duplicates::{LOOKED_UP_MAX, Seen, population},
     failed, nbtree,
     rows::{Row, Rows},
+    touched::Arrivals,
 };
 use crate::{
     Error,
-    server::model::{ChangeSet, Database, Index, Prediction, Product, Table, Term, TreePrediction},
+    server::model::{ChangeSet, Database, Index, Product, Table, Term},
 };
 use std::collections::BTreeSet;
 
@@ -49,12 +52,6 @@ struct Wanted<'t> {
     condition: String,
 }
 
-/// Sizes of a table, and of its indexes in their order, `None` for one that can't be predicted.
-struct Sizes {
-    table: f64,
-    indexes: Vec<Option<f64>>,
-}
-
 impl Predictor {
     pub(super) fn prepare_postgres(&self, database: &Database) -> Result<(), Error> {
         let page = self.number("SELECT current_setting('block_size')")?;
@@ -75,44 +72,14 @@ impl Predictor {
         self.run("SELECT pg_reload_conf()")
     }
 
-    pub(super) fn predict_postgres(
-        &self,
-        job: &Job<'_>,
-        rows: &Rows<'_>,
-        sets: &[ChangeSet],
-    ) -> Result<Vec<Prediction>, Error> {
-        let mut notes = self.notes.clone();
-        let as_it_is = ChangeSet::default();
-        let types = self.types(rows, &mut notes)?;
-        let before = self.sizes(job, rows, &types, &as_it_is, &mut notes)?;
-        let log_before = self.log(job, rows, &types, &as_it_is)?;
-        let mut all = Vec::new();
-        for set in sets {
-            let mut notes = notes.clone();
-            let changed = rows.changed(set, Product::Postgres)?;
-            let changed_types: Vec<String> = changed
-                .columns
-                .iter()
-                .zip(&types)
-                .map(|(column, own)| column.changed.map_or_else(|| own.clone(), str::to_owned))
-                .collect();
-            let after = self.sizes(job, &changed, &changed_types, set, &mut notes)?;
-            let log_after = self.log(job, &changed, &changed_types, set)?;
-            let inserted = rows.rows.len() - rows.divided(true).0.len();
-            all.push(Prediction {
-                trees: trees(job, &before, &after),
-                log_bytes_per_insert: log_before.zip(log_after),
-                inserted_rows: inserted as u64,
-                notes,
-            });
-        }
-        Ok(all)
-    }
-
     /// The types of the columns on the private server.
     fn types(&self, rows: &Rows<'_>, notes: &mut Vec<String>) -> Result<Vec<String>, Error> {
         let mut types = Vec::new();
         for (at, column) in rows.columns.iter().enumerate() {
+            if let Some(changed) = column.changed {
+                types.push(changed.to_owned());
+                continue;
+            }
             let column = column.column;
             let length = column
                 .length
@@ -189,15 +156,15 @@ impl Predictor {
         self.run("COMMIT")
     }
 
-    fn sizes(
+    pub(super) fn sizes_in_postgres(
         &self,
         job: &Job<'_>,
         rows: &Rows<'_>,
-        types: &[String],
         set: &ChangeSet,
         notes: &mut Vec<String>,
     ) -> Result<Sizes, Error> {
-        self.create("sample", rows, types)?;
+        let types = self.types(rows, notes)?;
+        self.create("sample", rows, &types)?;
         self.fill("sample", rows, &rows.rows)?;
         let table = self.table_bytes(job, rows.rows.len() as f64)?;
         let mut indexes = Vec::new();
@@ -403,21 +370,18 @@ impl Predictor {
     }
 
     /// Log bytes per inserted row.
-    fn log(
+    pub(super) fn log_in_postgres(
         &self,
         job: &Job<'_>,
         rows: &Rows<'_>,
-        types: &[String],
         set: &ChangeSet,
-    ) -> Result<Option<f64>, Error> {
+    ) -> Result<Option<Inserted>, Error> {
         let (stored, arriving) = rows.divided(job.is_in_order);
         if arriving.is_empty() {
             return Ok(None);
         }
-        self.create("stored", rows, types)?;
-        self.fill("stored", rows, &stored)?;
-        self.create("arriving", rows, types)?;
-        self.fill("arriving", rows, &arriving)?;
+        let types = self.types(rows, &mut Vec::new())?;
+        self.create("stored", rows, &types)?;
         for (at, index) in job.table.indexes.iter().enumerate() {
             if !set.dropped_indexes.contains(&index.name) {
                 let wanted = wanted(index, rows, set);
@@ -425,13 +389,42 @@ impl Predictor {
                 let _ = self.build("stored", &format!("kept_{at}"), &wanted, index.deduplicates);
             }
         }
+        self.fill("stored", rows, &stored)?;
+        self.create("arriving", rows, &types)?;
+        self.fill("arriving", rows, &arriving)?;
+        let mut indexes = Vec::new();
+        let names: Vec<String> = rows
+            .columns
+            .iter()
+            .map(|own| quoted(&own.column.name))
+            .collect();
+        for index in &job.table.indexes {
+            let wanted = wanted(index, rows, set);
+            let is_ordered = index.method == "btree" && !set.dropped_indexes.contains(&index.name);
+            let condition = wanted.condition.trim_start_matches("WHERE ");
+            let condition = if condition.is_empty() {
+                "true"
+            } else {
+                condition
+            };
+            indexes.push(match is_ordered {
+                true => self
+                    .arrivals(&wanted.keys, condition, &names.join(", "))
+                    .ok(),
+                false => None,
+            });
+        }
         const POSITION: &str = "SELECT pg_current_wal_insert_lsn() - '0/0'";
         let before = self.number(POSITION)?;
         let inserted = self.run(INSERTS);
         let after = self.number(POSITION)?;
         self.run("DROP TABLE stored, arriving")?;
         inserted?;
-        Ok(Some((after - before) / arriving.len() as f64))
+        Ok(Some(Inserted {
+            log_bytes: (after - before) / arriving.len() as f64,
+            table: Arrivals::at_the_end(),
+            indexes,
+        }))
     }
 }
 
@@ -513,25 +506,6 @@ fn wanted<'t>(index: &'t Index, rows: &Rows<'_>, set: &ChangeSet) -> Wanted<'t> 
             false => format!("WHERE {}", conditions.join(" AND ")),
         },
     }
-}
-
-fn trees(job: &Job<'_>, before: &Sizes, after: &Sizes) -> Vec<TreePrediction> {
-    let mut trees = vec![TreePrediction {
-        index: None,
-        rebuilt_bytes: before.table as u64,
-        after_bytes: after.table as u64,
-    }];
-    let sizes = before.indexes.iter().zip(&after.indexes);
-    for (index, (before, after)) in job.table.indexes.iter().zip(sizes) {
-        if let (Some(before), Some(after)) = (before, after) {
-            trees.push(TreePrediction {
-                index: Some(index.name.clone()),
-                rebuilt_bytes: *before as u64,
-                after_bytes: *after as u64,
-            });
-        }
-    }
-    trees
 }
 
 fn quoted(name: &str) -> String {

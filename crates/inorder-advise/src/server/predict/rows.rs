@@ -177,7 +177,13 @@ impl<'t> Rows<'t> {
                 if at > 0 {
                     statement.push(',');
                 }
-                write_literal(&mut statement, value.as_deref(), column.is_binary, product);
+                // A bit field's value is a number, and in quotes it would be bytes.
+                match (column.column.base_type.as_str(), value) {
+                    ("bit", Some(value)) if product == Product::Mariadb => {
+                        statement.push_str(value)
+                    }
+                    _ => write_literal(&mut statement, value.as_deref(), column.is_binary, product),
+                }
             }
             statement.push(')');
             in_it += 1;

@@ -1,25 +1,12 @@
 //! Tables of PostgreSQL.
 
-use crate::{Fallible, Product, SAMPLE_ROWS, Schema};
+use super::{Fallible, INSERTED, NONE, Product, SAMPLE_ROWS, Schema, text};
 use inorder_advise::server::model::{self, Column, ColumnTo, Database, Index, Sample, Table, Term};
 use inorder_advise::server::predict::rows_per_key;
 use inorder_engine as engine;
 
 pub struct Postgres;
 
-const NONE: Schema = Schema {
-    name: "",
-    columns: "",
-    options: "",
-    values: "",
-    indexes: &[],
-    columns_to: &[],
-    dropped: &[],
-    partial: &[],
-    change: "",
-};
-
-/// A random UUID as text.
 const SCHEMAS: &[Schema] = &[
     Schema {
         name: "uuid text to uuid",
@@ -358,6 +345,20 @@ impl Product for Postgres {
         })
     }
 
+    fn insert(&self, server: &dyn engine::Database, schema: &Schema, rows: u64) -> Fallible<u64> {
+        let images = || -> Fallible<u64> {
+            server.execute("SELECT pg_stat_force_next_flush()")?;
+            Ok(text(&server.select("SELECT wal_fpi FROM pg_stat_wal")?[0][0]).parse()?)
+        };
+        server.execute("CHECKPOINT")?;
+        let before = images()?;
+        let values = schema.values.replace("{rows}", &rows.to_string());
+        server.execute(&format!(
+            "INSERT INTO t SELECT {values} FROM generate_series({rows} + 1, {rows} + {INSERTED}) AS i"
+        ))?;
+        Ok((images()? - before) * 8192)
+    }
+
     fn rebuild(&self, server: &dyn engine::Database) -> Fallible<Vec<(Option<String>, u64)>> {
         server.execute("VACUUM FULL t")?;
         let rows = server.select(
@@ -370,10 +371,6 @@ impl Product for Postgres {
         let one = |row: Vec<Option<String>>| Ok((row[0].clone(), text(&row[1]).parse()?));
         rows.into_iter().map(one).collect()
     }
-}
-
-fn text(value: &Option<String>) -> String {
-    value.clone().unwrap_or_default()
 }
 
 fn of_term(text: &str) -> Term {
