@@ -94,6 +94,36 @@ pub enum Error {
         /// Bytes that are free.
         free_bytes: u64,
     },
+    /// A server could not be read.
+    #[error(transparent)]
+    Server(#[from] inorder_engine::Error),
+    /// A server is older than the oldest one whose catalog is known.
+    #[error("the server is {version}, and {oldest} is the oldest that can be read")]
+    OldServer {
+        /// Product and version.
+        version: String,
+        /// The oldest one.
+        oldest: String,
+    },
+    /// A product that speaks a known protocol and has another catalog.
+    #[error("{product} isn't advised on: its storage and catalog are not those of {of}")]
+    OtherProduct {
+        /// The product.
+        product: &'static str,
+        /// The product whose protocol it speaks.
+        of: &'static str,
+    },
+    /// A server's catalog has an unexpected form.
+    #[error("the server's catalog has an unexpected form: {why}: {found}")]
+    Catalog {
+        /// The beginning of what was read.
+        found: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Sizes after a change can't be predicted here.
+    #[error("no sizes are predicted: {0}")]
+    Prediction(String),
     /// Stop was asked for.
     #[error("stopped; nothing was changed")]
     Stopped,

@@ -13,6 +13,7 @@ pub mod read;
 mod rekey;
 pub mod report;
 pub mod rules;
+pub mod server;
 pub mod snapshot;
 mod sql;
 pub mod trial;

@@ -29,6 +29,18 @@ pub trait Database: Send + Sync {
     /// The engine's message with the statement.
     fn execute(&self, sql: &str) -> Result<(), Error>;
 
+    /// Runs one query on the control connection and returns its rows. Each value is its text, `None` is NULL. Bytes of
+    /// a value that are not UTF-8 are replaced. Do not use it for rows in bulk.
+    ///
+    /// # Errors
+    /// The engine's message with the query, or that the engine has no such function.
+    fn select(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
+        Err(Error::Database {
+            doing: sql.to_owned(),
+            message: "this engine does not return the rows of a query".to_owned(),
+        })
+    }
+
     /// Returns the columns of a table in order, or none if the table is missing.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// An action, or a group of one kind, is worth making from this share of the vacuumed file.
 pub const ALONE_MIN_PERCENT: f64 = 3.0;
 /// Safe changes that save less than this are left.
-const MINOR_MIN_PERCENT: f64 = 0.1;
+pub(crate) const MINOR_MIN_PERCENT: f64 = 0.1;
 
 /// What to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

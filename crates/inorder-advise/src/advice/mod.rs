@@ -3,6 +3,7 @@
 mod judge;
 mod session;
 
+pub(crate) use judge::MINOR_MIN_PERCENT;
 pub use judge::{ALONE_MIN_PERCENT, Item, Part, Verdict};
 pub use session::{Observer, Options, advise};
 

@@ -111,7 +111,7 @@ impl Default for Sample {
 
 impl Values {
     /// Counts of a column before its first row. Hexadecimal digits are told where they could become numbers.
-    pub(super) fn of_column(is_numeric: bool) -> Self {
+    pub(crate) fn of_column(is_numeric: bool) -> Self {
         Values {
             hex: is_numeric.then(Hex::default),
             ..Values::default()
@@ -120,7 +120,7 @@ impl Values {
 
     /// Counts the value of the next row. `now_ms` is the time now.
     #[inline]
-    pub(super) fn add(&mut self, value: ValueRef<'_>, now_ms: u64) {
+    pub(crate) fn add(&mut self, value: ValueRef<'_>, now_ms: u64) {
         let row = self.rows;
         self.rows += 1;
         match value {

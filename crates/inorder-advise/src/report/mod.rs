@@ -2,9 +2,16 @@
 
 mod html;
 mod json;
+mod lines;
 mod markdown;
 mod terminal;
 mod words;
+
+pub(crate) use html::STYLE;
+pub(crate) use lines::Lines;
+pub(crate) use words::{
+    bytes, change_of_bytes, change_of_percent, escaped_html, escaped_markdown, plural, verdict,
+};
 
 use crate::advice::Advice;
 

@@ -1,21 +1,16 @@
 //! Advice for a terminal.
 
-use super::{Look, words};
+use super::{Look, lines::Lines, words};
 use crate::advice::{Advice, Item, Part, Verdict};
 use std::fmt::Write as _;
 
-/// Columns of the verdict's word.
-const MARGIN: usize = 8;
 /// Lines of one kind that are shown.
 const PARTS_MAX: usize = 12;
 /// Lines of what is left that are shown, the largest.
 const LEFT_MAX: usize = 24;
 
 pub(super) fn write(advice: &Advice, look: Look) -> String {
-    let mut out = Lines {
-        text: String::new(),
-        look,
-    };
+    let mut out = Lines::new(look);
     for lost in &advice.lost {
         out.entry("LOST", "31", &format!("{}: {}", lost.object, lost.reason));
         for note in &lost.notes {
@@ -46,7 +41,7 @@ pub(super) fn write(advice: &Advice, look: Look) -> String {
     for line in words::summary(advice) {
         out.wrapped(0, &line);
     }
-    out.text
+    out.text()
 }
 
 fn ids(advice: &Advice, out: &mut Lines) {
@@ -145,78 +140,5 @@ fn leave(parts: &[&Part], advice: &Advice, out: &mut Lines) {
     }
     if !parts.is_empty() {
         out.blank();
-    }
-}
-
-/// Text that is wrapped at the width of the terminal.
-struct Lines {
-    text: String,
-    look: Look,
-}
-
-impl Lines {
-    fn blank(&mut self) {
-        self.text.push('\n');
-    }
-
-    /// A line behind a word in the margin.
-    fn entry(&mut self, word: &str, color: &str, line: &str) {
-        let gap = " ".repeat(MARGIN.saturating_sub(word.chars().count()));
-        let lines = wrap(line, self.look.width.saturating_sub(MARGIN));
-        for (at, line) in lines.iter().enumerate() {
-            match at {
-                0 if self.look.color && !word.is_empty() => {
-                    _ = writeln!(self.text, "\u{1b}[{color}m{word}\u{1b}[0m{gap}{line}");
-                }
-                0 => _ = writeln!(self.text, "{}", format!("{word}{gap}{line}").trim_end()),
-                _ => _ = writeln!(self.text, "{:MARGIN$}  {line}", ""),
-            }
-        }
-    }
-
-    fn indented(&mut self, line: &str) {
-        self.wrapped(MARGIN, line);
-    }
-
-    fn wrapped(&mut self, indent: usize, line: &str) {
-        for (at, part) in wrap(line, self.look.width.saturating_sub(indent))
-            .iter()
-            .enumerate()
-        {
-            let more = if at == 0 { 0 } else { 2 };
-            _ = writeln!(self.text, "{:indent$}{:more$}{part}", "", "");
-        }
-    }
-}
-
-/// Breaks a line at blanks. Blanks within a line stay as they are.
-fn wrap(line: &str, width: usize) -> Vec<String> {
-    let width = width.max(40);
-    let mut lines = Vec::new();
-    let mut rest = line;
-    while rest.chars().count() > width {
-        let end = rest
-            .char_indices()
-            .nth(width)
-            .map_or(rest.len(), |(at, _)| at);
-        let cut = rest[..end].rfind(' ').filter(|&at| at > 0).unwrap_or(end);
-        lines.push(rest[..cut].trim_end().to_owned());
-        rest = rest[cut..].trim_start();
-    }
-    lines.push(rest.to_owned());
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::wrap;
-
-    #[test]
-    fn lines_break_at_blanks() {
-        let line = "a ".repeat(60);
-        let lines = wrap(line.trim_end(), 50);
-        assert!(lines.iter().all(|line| line.chars().count() <= 50));
-        assert_eq!(lines.join(" ").replace("  ", " "), line.trim_end());
-        assert_eq!(wrap(&"−".repeat(90), 50).len(), 2);
     }
 }

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Bytes in MB (10^6) or kB.
-pub(super) fn bytes(bytes: u64) -> String {
+pub(crate) fn bytes(bytes: u64) -> String {
     let value = bytes as f64;
     match bytes {
         0 => "0".into(),
@@ -21,12 +21,12 @@ pub(super) fn bytes(bytes: u64) -> String {
 }
 
 /// Bytes saved, with the sign of the change: less is negative.
-pub(super) fn change_of_bytes(saved: i64) -> String {
+pub(crate) fn change_of_bytes(saved: i64) -> String {
     signed(-saved, &bytes(saved.unsigned_abs()))
 }
 
 /// A share of the file, with the sign of the change.
-pub(super) fn change_of_percent(saved_percent: f64) -> String {
+pub(crate) fn change_of_percent(saved_percent: f64) -> String {
     let rounded = format!("{:.1} %", saved_percent.abs());
     signed(if saved_percent > 0.0 { -1 } else { 1 }, &rounded)
 }
@@ -40,7 +40,7 @@ fn signed(value: i64, text: &str) -> String {
 }
 
 /// The word of a verdict.
-pub(super) fn verdict(verdict: Verdict) -> &'static str {
+pub(crate) fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Change => "CHANGE",
         Verdict::Minor => "MINOR",
@@ -85,7 +85,8 @@ pub(super) fn title(item: &Item) -> String {
     }
 }
 
-fn plural(count: usize, one: &str, many: &str) -> String {
+/// A count in words; `{}` is the number.
+pub(crate) fn plural(count: usize, one: &str, many: &str) -> String {
     match count {
         1 => one.into(),
         _ => many.replace("{}", &count.to_string()),
@@ -319,7 +320,7 @@ pub(super) fn change(change: &Change) -> String {
 }
 
 /// Text within Markdown.
-pub(super) fn escaped_markdown(text: &str) -> String {
+pub(crate) fn escaped_markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -334,7 +335,7 @@ pub(super) fn escaped_markdown(text: &str) -> String {
 }
 
 /// Text within HTML, also within an attribute.
-pub(super) fn escaped_html(text: &str) -> String {
+pub(crate) fn escaped_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

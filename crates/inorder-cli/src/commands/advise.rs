@@ -1,5 +1,7 @@
 //! `inorder advise`: what a database's keys, layouts and indexes cost, and what to change.
 
+mod server;
+
 use crate::terminal;
 use anyhow::{Context as _, Result, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -26,14 +28,19 @@ const DAMAGED: u8 = 4;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The SQLite database; it is only read
-    file: PathBuf,
+    file: Option<PathBuf>,
+    /// In place of a file, a database of a running server, postgres://… or mysql://…, which is only
+    /// read; INORDER_URL keeps the password out of the process list
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
     /// How the advice is written: text, json, md or html
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     format: String,
     /// Writes the advice to a file
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Writes the migration, its undo and the plan into a folder, proven on a second copy
+    /// Writes the migration, its undo and the plan into a folder, proven on a second copy; of a
+    /// server the steps, which are not run
     #[arg(long, value_name = "FOLDER")]
     write: Option<PathBuf>,
     /// Takes minor changes into the plan too
@@ -48,17 +55,12 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let format = FORMATS
-        .iter()
-        .find(|format| format.name == arguments.format);
-    let Some(format) = format else {
-        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-        bail!(
-            "there is no format `{}`: take one of {}",
-            arguments.format,
-            names.join(", ")
-        );
-    };
+    if let Some(url) = server::url(&arguments)? {
+        return server::run(&arguments, &url);
+    }
+    let file = arguments.file.as_deref().unwrap_or(Path::new(""));
+    let names = FORMATS.iter().map(|format| format.name);
+    let format = &FORMATS[format_named(names, &arguments.format)?];
     let folder = private_folder()?;
     let path = folder.path().to_owned();
     ctrlc::set_handler(move || {
@@ -81,7 +83,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         ..Options::default()
     };
     let progress = Progress::new(arguments.quiet);
-    let advice = advise(&arguments.file, folder.path(), &options, &progress)?;
+    let advice = advise(file, folder.path(), &options, &progress)?;
     if let Some(target) = &arguments.write {
         write_migration(&advice, folder.path(), target, &options.queries, &progress)?;
     }
@@ -98,6 +100,18 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         None => terminal::print(&text)?,
     }
     Ok(exit_code(&advice))
+}
+
+/// The place of a format in a list of names.
+fn format_named(names: impl Iterator<Item = &'static str>, wanted: &str) -> Result<usize> {
+    let names: Vec<&str> = names.collect();
+    match names.iter().position(|name| *name == wanted) {
+        Some(place) => Ok(place),
+        None => bail!(
+            "there is no format `{wanted}`: take one of {}",
+            names.join(", ")
+        ),
+    }
 }
 
 /// Writes what carries out the plan, if it can be proven.

@@ -92,6 +92,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "trial",
             "advice",
             "report",
+            "server",
         ],
     ),
     (

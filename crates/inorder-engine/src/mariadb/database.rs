@@ -159,6 +159,18 @@ impl Database for MariaDatabase {
         ran.map_err(|error| Failure::from(error).doing(sql))
     }
 
+    fn select(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
+        let value = |value: mysql::Value| match value {
+            mysql::Value::NULL => None,
+            mysql::Value::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+            other => Some(other.as_sql(true).trim_matches('\'').to_owned()),
+        };
+        let rows: Vec<mysql::Row> =
+            self.on_tables(sql, |conn| mysql::prelude::Queryable::query(conn, sql))?;
+        let values = |row: mysql::Row| row.unwrap().into_iter().map(value).collect();
+        Ok(rows.into_iter().map(values).collect())
+    }
+
     fn columns(&self, table: &str) -> Result<Vec<ColumnInfo>, Error> {
         let doing = format!("listing the columns of {table}");
         let found = self.on_tables(&doing, |conn| columns(conn, table))?;

@@ -7,9 +7,11 @@
 
 mod bulk_load;
 mod confine;
+mod connect;
 pub(crate) mod counters;
 pub(crate) mod database;
 mod ddl;
+mod read_only;
 mod remote;
 mod rows;
 mod running;

@@ -12,7 +12,7 @@ use crate::{
     remote::{Remote, dialect::Feature, host::Host},
     server::{Connection, Failure, Server, Sessions, session::Keeper, sql},
 };
-use postgres::{Client, Config, NoTls, types::ToSql};
+use postgres::{Client, Config, NoTls, SimpleQueryMessage, types::ToSql};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An open database.
@@ -160,6 +160,18 @@ impl Database for PostgresDatabase {
                     .to_owned(),
             }),
         }
+    }
+
+    fn select(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
+        let messages = self.on_tables(sql, |client| client.simple_query(sql))?;
+        let row = |message: SimpleQueryMessage| match message {
+            SimpleQueryMessage::Row(row) => {
+                let value = |at| row.get(at).map(str::to_owned);
+                Some((0..row.len()).map(value).collect())
+            }
+            _ => None,
+        };
+        Ok(messages.into_iter().filter_map(row).collect())
     }
 
     fn columns(&self, table: &str) -> Result<Vec<ColumnInfo>, Error> {

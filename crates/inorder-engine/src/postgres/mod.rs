@@ -7,11 +7,13 @@
 mod bind;
 mod bulk_load;
 pub(crate) mod confine;
+mod connect;
 mod copy;
 mod counters;
 pub(crate) mod database;
 mod ddl;
 mod intake;
+mod read_only;
 pub(crate) mod remote;
 mod running;
 mod session;

@@ -1,6 +1,12 @@
 //! A running server that speaks the protocol of PostgreSQL.
 
-use super::{Postgres, confine, database::PostgresDatabase, ddl, session::Address};
+use super::{
+    Postgres, confine,
+    connect::{config, connect},
+    database::PostgresDatabase,
+    ddl, read_only,
+    session::Address,
+};
 use crate::{
     Database, DatabaseTable, Error, LoadTable, Settings,
     remote::{
@@ -10,11 +16,8 @@ use crate::{
     },
     server::Failure,
 };
-use postgres::{Client, Config, NoTls, config::SslMode};
-use std::{str::FromStr as _, sync::Arc, time::Duration};
-
-/// Maximum time to connect.
-const CONNECT_MAX: Duration = Duration::from_secs(10);
+use postgres::Client;
+use std::sync::Arc;
 
 /// The protocol for connections by URL.
 pub const PROTOCOL: Protocol = Protocol {
@@ -22,45 +25,10 @@ pub const PROTOCOL: Protocol = Protocol {
     facts,
     open,
     table,
+    read: read_only::open,
     clean_up,
     key_made: ddl::key_made,
 };
-
-fn config(url: &ServerUrl) -> Result<Config, Error> {
-    let mut config = Config::from_str(url.reveal())
-        // The parser's message may repeat a part of the URL.
-        .map_err(|_| url.error("this is not a PostgreSQL URL: postgres://user:password@host:port/database?connect_timeout=10"))?;
-    if matches!(config.get_ssl_mode(), SslMode::Require) {
-        return Err(url.error(NO_TLS));
-    }
-    if config.get_connect_timeout().is_none() {
-        config.connect_timeout(CONNECT_MAX);
-    }
-    config.application_name("inorder");
-    Ok(config)
-}
-
-const NO_TLS: &str = "connections have no TLS: omit sslmode, and use a tunnel \
-     (ssh -L 5432:localhost:5432 HOST) where the network isn't trusted";
-
-fn connect(url: &ServerUrl) -> Result<Client, Error> {
-    config(url)?.connect(NoTls).map_err(|error| {
-        let is_refused = error
-            .as_db_error()
-            .is_some_and(|told| told.code().code().starts_with("28"));
-        let is_no_database = error
-            .as_db_error()
-            .is_some_and(|told| told.code().code() == "3D000");
-        let Failure { message, .. } = error.into();
-        let advice = match (is_refused, is_no_database) {
-            (true, _) if message.contains("no encryption") => NO_TLS,
-            (true, _) => "check the user and the password of the URL",
-            (_, true) => "name an existing database: the trial creates a schema in it",
-            _ => "check the host and the port of the URL, and that the server runs",
-        };
-        url.error(format!("connecting: {message}; {advice}"))
-    })
-}
 
 fn facts(url: &ServerUrl) -> Result<Facts, Error> {
     let mut client = connect(url)?;

@@ -6,8 +6,10 @@
 pub mod dialect;
 pub(crate) mod guest;
 pub(crate) mod host;
+pub(crate) mod read_only;
 pub(crate) mod url;
 
+pub use read_only::{Cancel, ReadLimits, ReadOnly, TextRows};
 pub use url::ServerUrl;
 
 use crate::{
@@ -15,6 +17,7 @@ use crate::{
 };
 use dialect::{Dialect, Facts, Feature};
 use inorder_key::{Encoding, KeyKind};
+use read_only::ReadConnection;
 use std::path::Path;
 
 /// A protocol of servers: functions that connect and open a database.
@@ -27,6 +30,8 @@ pub(crate) struct Protocol {
     pub open: Open,
     /// Opens a table of the database of the URL as it is.
     pub table: OpenTable,
+    /// Opens a session that only reads.
+    pub read: Read,
     /// Removes the schemas of processes that have ended. Returns the names of those that are in use or whose process
     /// cannot be checked.
     pub clean_up: fn(&ServerUrl) -> Result<Vec<String>, Error>,
@@ -35,6 +40,7 @@ pub(crate) struct Protocol {
 }
 
 type Open = fn(&Remote, &Settings) -> Result<Box<dyn Database>, Error>;
+type Read = fn(&Remote, ReadLimits) -> Result<Box<dyn ReadConnection>, Error>;
 type OpenTable = fn(&Remote, &Settings, &str) -> Result<Box<dyn LoadTable>, Error>;
 
 /// The parts of [`Settings`] that concern a connection, or how rows are sent. The running server determines all
@@ -92,9 +98,28 @@ impl Remote {
         (self.protocol.table)(self, settings, name)
     }
 
+    /// Opens a session that only reads the database of the URL.
+    ///
+    /// # Errors
+    /// If no server answers, or it refuses.
+    pub fn read_only(&self, limits: ReadLimits) -> Result<ReadOnly, Error> {
+        let connection = (self.protocol.read)(self, limits)?;
+        Ok(ReadOnly::new(&self.url, connection))
+    }
+
     /// Returns whether the server lacks a feature.
     pub fn lacks(&self, feature: Feature) -> bool {
         self.dialect.lacks.contains(&feature)
+    }
+
+    /// Returns the text with which the server names its version.
+    pub fn version_text(&self) -> &str {
+        &self.facts.version
+    }
+
+    /// Returns whether it is MySQL or a product that derives from it.
+    pub(crate) fn is_mysql(&self) -> bool {
+        self.protocol.engine.name() == "mariadb" && !self.facts.version.contains("MariaDB")
     }
 
     /// Returns product and version.

@@ -7,7 +7,7 @@ use crate::advice::{Advice, Item, Part, Verdict};
 use std::fmt::Write as _;
 use words::escaped_html as escaped;
 
-const STYLE: &str = include_str!("page.css");
+pub(crate) const STYLE: &str = include_str!("page.css");
 
 pub(super) fn write(advice: &Advice, _look: Look) -> String {
     let name = escaped(&advice.file.name);

@@ -1,0 +1,189 @@
+//! From measures to verdicts.
+
+use super::measure::{Measure, Method};
+use crate::{
+    advice::{ALONE_MIN_PERCENT, MINOR_MIN_PERCENT, Verdict},
+    rules::Class,
+    server::rules::{Candidate, Group},
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// One action, or the actions of one kind.
+#[derive(Debug, Clone, Serialize)]
+pub struct Item {
+    /// What to do.
+    pub verdict: Verdict,
+    /// The kind of action.
+    pub group: Group,
+    /// Bytes less, if that is known.
+    pub saved_bytes: Option<i64>,
+    /// The same as a share of the tables and indexes that were read.
+    pub percent: Option<f64>,
+    /// What it consists of.
+    pub parts: Vec<Part>,
+}
+
+/// A candidate and what it gives.
+#[derive(Debug, Clone, Serialize)]
+pub struct Part {
+    /// What was proposed or rejected.
+    #[serde(flatten)]
+    pub candidate: Candidate,
+    /// What it gives.
+    pub measure: Option<Measure>,
+}
+
+impl Part {
+    fn saved(&self) -> i64 {
+        self.measure
+            .as_ref()
+            .map_or(0, |measure| measure.saved_bytes)
+    }
+
+    /// The share of the log that an insert saves, in percent.
+    pub fn log_percent(&self) -> Option<f64> {
+        let (before, after) = self.measure.as_ref()?.log_bytes_per_insert?;
+        (before > 0.0).then(|| 100.0 * (before - after) / before)
+    }
+}
+
+/// Judges all candidates against `bytes` of tables and indexes, in the order in which a report shows them.
+pub fn judge(parts: Vec<Part>, bytes: u64) -> Vec<Item> {
+    let percent = |saved: i64| 100.0 * saved as f64 / bytes.max(1) as f64;
+    let item = |verdict, parts: Vec<Part>| {
+        let is_known = parts.iter().any(|part| part.measure.is_some());
+        let saved: i64 = parts.iter().map(Part::saved).sum();
+        Item {
+            verdict,
+            group: parts[0].candidate.group,
+            saved_bytes: is_known.then_some(saved),
+            percent: is_known.then(|| percent(saved)),
+            parts,
+        }
+    };
+    let (mut safe, mut items) = (BTreeMap::<Group, Vec<Part>>::new(), Vec::new());
+    for mut part in parts {
+        let share = percent(part.saved());
+        let by_log = part.log_percent().unwrap_or(0.0);
+        match (part.candidate.class, part.candidate.group) {
+            (Class::Safe, group) if share >= MINOR_MIN_PERCENT => {
+                safe.entry(group).or_default().push(part)
+            }
+            // Nothing is saved in what is there: the log of inserts, or the end of the type, is the reason.
+            (Class::App, Group::IntegerRange) => items.push(item(Verdict::App, vec![part])),
+            (Class::App, Group::OrderedUuid) if by_log >= ALONE_MIN_PERCENT => {
+                items.push(item(Verdict::App, vec![part]))
+            }
+            (Class::App, Group::OrderedUuid) => {
+                part.candidate.reason = match (part.log_percent(), &part.measure) {
+                    (Some(_), _) => format!("inserts would log {:.1} % less", by_log.max(0.0)),
+                    _ => "random; what order would save was not measured".into(),
+                };
+                items.push(item(Verdict::Leave, vec![part]));
+            }
+            (Class::App, _) if share >= ALONE_MIN_PERCENT => {
+                items.push(item(Verdict::App, vec![part]))
+            }
+            _ => items.push(item(Verdict::Leave, vec![left(part, share)])),
+        }
+    }
+    for (_, mut parts) in safe {
+        parts.sort_by_key(|part| std::cmp::Reverse(part.saved()));
+        let is_enough = percent(parts.iter().map(Part::saved).sum()) >= ALONE_MIN_PERCENT;
+        items.push(item(
+            if is_enough {
+                Verdict::Change
+            } else {
+                Verdict::Minor
+            },
+            parts,
+        ));
+    }
+    items.sort_by_key(|item| {
+        let about = item
+            .parts
+            .iter()
+            .filter_map(|part| part.candidate.bytes)
+            .sum::<u64>();
+        (
+            item.verdict,
+            std::cmp::Reverse(item.saved_bytes.unwrap_or(0).max(about as i64)),
+        )
+    });
+    items
+}
+
+/// Says why a part is left that could be made.
+fn left(mut part: Part, percent: f64) -> Part {
+    let is_known = part
+        .measure
+        .as_ref()
+        .is_some_and(|measure| measure.method != Method::Estimated || percent < ALONE_MIN_PERCENT);
+    if part.candidate.class != Class::Rejected && is_known {
+        part.candidate.reason = match (part.candidate.class, percent) {
+            (_, ..0.0) => "it would grow".into(),
+            (Class::App, MINOR_MIN_PERCENT..) => {
+                "saves too little for a change of the application".into()
+            }
+            _ => "saves nothing".into(),
+        };
+    }
+    part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(group: Group, class: Class, saved_bytes: i64, log: Option<(f64, f64)>) -> Part {
+        Part {
+            candidate: Candidate {
+                rule: "",
+                group,
+                class,
+                table: "public.t".into(),
+                object: "t".into(),
+                actions: Vec::new(),
+                bytes: None,
+                reason: String::new(),
+                notes: Vec::new(),
+            },
+            measure: Some(Measure {
+                saved_bytes,
+                method: Method::Server,
+                log_bytes_per_insert: log,
+                predictions: Vec::new(),
+            }),
+        }
+    }
+
+    fn verdicts(parts: Vec<Part>) -> Vec<(Verdict, usize)> {
+        let items = judge(parts, 1000);
+        items
+            .iter()
+            .map(|item| (item.verdict, item.parts.len()))
+            .collect()
+    }
+
+    #[test]
+    fn the_threshold_holds_for_an_action_or_for_its_kind() {
+        let index = |saved| part(Group::RedundantIndex, Class::Safe, saved, None);
+        assert_eq!(verdicts(vec![index(29)]), [(Verdict::Minor, 1)]);
+        assert_eq!(verdicts(vec![index(30)]), [(Verdict::Change, 1)]);
+        assert_eq!(verdicts(vec![index(20), index(10)]), [(Verdict::Change, 2)]);
+        assert_eq!(verdicts(vec![index(0)]), [(Verdict::Leave, 1)]);
+        let rejected = part(Group::RedundantIndex, Class::Rejected, 500, None);
+        assert_eq!(verdicts(vec![rejected]), [(Verdict::Leave, 1)]);
+    }
+
+    #[test]
+    fn the_application_changes_for_the_threshold_alone() {
+        let ids = |saved| part(Group::NativeUuid, Class::App, saved, None);
+        assert_eq!(verdicts(vec![ids(30)]), [(Verdict::App, 1)]);
+        assert_eq!(verdicts(vec![ids(29)]), [(Verdict::Leave, 1)]);
+        let ordered = |after| part(Group::OrderedUuid, Class::App, 0, Some((100.0, after)));
+        assert_eq!(verdicts(vec![ordered(90.0)]), [(Verdict::App, 1)]);
+        assert_eq!(verdicts(vec![ordered(98.0)]), [(Verdict::Leave, 1)]);
+    }
+}

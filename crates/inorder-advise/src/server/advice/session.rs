@@ -1,0 +1,338 @@
+//! From a URL to the advice: read, find, predict, judge, and write the steps.
+
+use super::{
+    Advice, Plan,
+    judge::{Part, judge},
+    measure::{Sizes, measure},
+};
+use crate::{
+    Error,
+    advice::{IdLine, Observer, Verdict},
+    rules::Class,
+    server::{
+        ids::{self, IdColumn, Storage},
+        mariadb, migrate,
+        model::{Database, Table, TableKind},
+        postgres, predict,
+        rules::{self, Action, Candidate, ColumnName, Group},
+    },
+};
+use inorder_engine::remote::{Cancel, ReadLimits, ReadOnly, Remote, ServerUrl};
+use std::time::Duration;
+
+/// Products whose catalog and storage are those of PostgreSQL, and of MariaDB.
+const PRODUCTS: &[&str] = &[
+    "PostgreSQL",
+    "Aurora PostgreSQL",
+    "MariaDB",
+    "Galera",
+    "MySQL",
+    "Aurora MySQL",
+];
+/// Products by what they derive from.
+const POSTGRES: &str = "postgres";
+
+/// Starts predictions for a database that was read. An error is the reason why there are none.
+pub type Starts<'a> = &'a dyn Fn(&Database) -> Result<Box<dyn Sizes + 'a>, Error>;
+
+/// How to advise.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Maximum time of one statement on the server.
+    pub statement_max: Duration,
+    /// Maximum time to wait for a lock.
+    pub lock_max: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            statement_max: Duration::from_secs(60),
+            lock_max: Duration::from_secs(2),
+        }
+    }
+}
+
+/// A session that reads a server's database.
+pub struct Reader {
+    remote: Remote,
+    session: ReadOnly,
+}
+
+impl Reader {
+    /// Connects to the server at a URL. The session can only read.
+    ///
+    /// # Errors
+    /// If no server answers, it refuses, or its product isn't advised on.
+    pub fn open(url: &str, options: Options) -> Result<Self, Error> {
+        let remote = Remote::at(&ServerUrl::parse(url)?)?;
+        if !PRODUCTS.contains(&remote.dialect.name) {
+            return Err(Error::OtherProduct {
+                product: remote.dialect.name,
+                of: if remote.dialect.engine == POSTGRES {
+                    "PostgreSQL"
+                } else {
+                    "MariaDB"
+                },
+            });
+        }
+        let session = remote.read_only(ReadLimits {
+            statement_max: options.statement_max,
+            lock_max: options.lock_max,
+        })?;
+        Ok(Reader { remote, session })
+    }
+
+    /// Returns a function that stops the running statement, from any thread.
+    pub fn cancel(&self) -> Cancel {
+        self.session.cancel()
+    }
+
+    /// Reads the database.
+    ///
+    /// # Errors
+    /// If its catalog can't be read, or the connection is lost.
+    pub fn read(&mut self, observer: &dyn Observer) -> Result<Database, Error> {
+        let version = self.remote.version();
+        let step = |name: &str, object: &str| {
+            observer.step(name);
+            observer.object(object);
+        };
+        match self.remote.dialect.engine {
+            POSTGRES => postgres::read(&mut self.session, &version, &step),
+            _ => mariadb::read(&mut self.session, &version, &step),
+        }
+    }
+
+    /// Reads the database and advises on it. `starts` starts the server of predictions.
+    ///
+    /// # Errors
+    /// If its catalog can't be read, or the connection is lost.
+    pub fn advise(mut self, starts: Starts<'_>, observer: &dyn Observer) -> Result<Advice, Error> {
+        let mut database = self.read(observer)?;
+        let url = self.remote.url.to_string();
+        let found = find(&database, observer);
+        self.count_keys(&mut database, &found.candidates, observer)?;
+        // The snapshot holds back VACUUM: it ends before anything is predicted.
+        drop(self);
+        Ok(advise(url, database, found, starts, observer))
+    }
+
+    /// Counts the rows of some keys of the tables that are predicted: a sample doesn't tell how often a key repeats.
+    fn count_keys(
+        &mut self,
+        database: &mut Database,
+        candidates: &[Candidate],
+        observer: &dyn Observer,
+    ) -> Result<(), Error> {
+        observer.step("counting rows per key");
+        for at in 0..database.tables.len() {
+            let table = &database.tables[at];
+            if !candidates
+                .iter()
+                .any(|candidate| is_predicted(candidate, table))
+            {
+                continue;
+            }
+            let queries: Vec<Option<String>> = table
+                .indexes
+                .iter()
+                .map(|index| predict::rows_per_key(database, table, index))
+                .collect();
+            for (index, query) in queries.into_iter().enumerate() {
+                let Some(query) = query else { continue };
+                observer.object(&database.tables[at].indexes[index].name);
+                match self.session.rows(&query) {
+                    Ok(rows) => {
+                        let counts = rows
+                            .into_iter()
+                            .filter_map(|row| row.into_iter().next()??.parse().ok());
+                        database.tables[at].indexes[index].rows_per_key = counts.collect();
+                    }
+                    Err(error) if !self.session.is_open() => return Err(error.into()),
+                    // A slow query is stopped by the server: the prediction then goes by the sample alone.
+                    Err(_) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What was found in a database.
+struct Found {
+    ids: Vec<IdColumn>,
+    candidates: Vec<Candidate>,
+}
+
+fn find(database: &Database, observer: &dyn Observer) -> Found {
+    observer.step("finding kinds of ids");
+    let ids = ids::find(database);
+    let candidates = rules::find(&rules::Facts {
+        database,
+        ids: &ids,
+    });
+    Found { ids, candidates }
+}
+
+/// Tells whether sizes of a table are predicted for a candidate.
+fn is_predicted(candidate: &Candidate, table: &Table) -> bool {
+    let is_of =
+        |column: &ColumnName| (&column.schema, &column.table) == (&table.schema, &table.name);
+    let is_wanted = candidate.class != Class::Rejected || candidate.group == Group::Bigint;
+    is_wanted
+        && candidate.actions.iter().any(|action| match action {
+            Action::Convert { columns, .. } => columns.iter().any(is_of),
+            Action::OrderedUuid { column } => is_of(column),
+            _ => false,
+        })
+}
+
+/// Advises on a database that was read.
+fn advise(
+    url: String,
+    mut database: Database,
+    found: Found,
+    starts: Starts<'_>,
+    observer: &dyn Observer,
+) -> Advice {
+    let Found { ids, candidates } = found;
+    let is_any = database.tables.iter().any(|table| {
+        candidates
+            .iter()
+            .any(|candidate| is_predicted(candidate, table))
+    });
+    let (mut sizes, mut unpredicted) = (None, String::new());
+    if is_any {
+        observer.step("rebuilding samples on a private server");
+        match starts(&database) {
+            Ok(started) => sizes = Some(started),
+            Err(error) => unpredicted = error.to_string(),
+        }
+    }
+    // Conversions are measured without the indexes that go before them.
+    let after = after(&database, &candidates);
+    let (mut parts, mut notes) = (Vec::new(), Vec::new());
+    for candidate in candidates {
+        observer.object(&candidate.object);
+        let (found, note) = measure(&database, &after, &candidate, &mut sizes);
+        notes.extend(note);
+        parts.push(Part {
+            candidate,
+            measure: found,
+        });
+    }
+    drop(sizes);
+    database.notes.extend(notes);
+    let items = judge(parts, super::base_bytes(&database));
+    let plans = plans(&database, &after, &items);
+    let rows_read = database
+        .tables
+        .iter()
+        .filter(|table| table.kind != TableKind::Partitioned)
+        .filter_map(|table| Some(table.sample.as_ref()?.rows.len() as u64))
+        .sum();
+    let lines = ids.iter().filter_map(|own| line(&database, own)).collect();
+    Advice {
+        url,
+        ids: lines,
+        items,
+        plans,
+        unpredicted,
+        rows_read,
+        database,
+    }
+}
+
+/// The database without its samples, after the safe changes of its indexes.
+fn after(database: &Database, candidates: &[Candidate]) -> Database {
+    let mut after = Database {
+        tables: database
+            .tables
+            .iter()
+            .map(|table| Table {
+                sample: None,
+                ..table.clone()
+            })
+            .collect(),
+        ..database.clone_without_tables()
+    };
+    for action in candidates
+        .iter()
+        .filter(|candidate| candidate.class == Class::Safe)
+        .flat_map(|candidate| &candidate.actions)
+    {
+        let (schema, name) = match action {
+            Action::DropIndex { schema, table, .. }
+            | Action::DropConstraint { schema, table, .. }
+            | Action::PartialIndex { schema, table, .. } => (schema, table),
+            _ => continue,
+        };
+        let Some(table) = after
+            .tables
+            .iter_mut()
+            .find(|table| (&table.schema, &table.name) == (schema, name))
+        else {
+            continue;
+        };
+        match action {
+            Action::DropIndex { index, .. } | Action::DropConstraint { index, .. } => {
+                table.indexes.retain(|own| own.name != *index)
+            }
+            Action::PartialIndex { index, column, .. } => {
+                let own = table.indexes.iter_mut().find(|own| own.name == *index);
+                if let Some(own) = own {
+                    own.predicate = Some(format!("{column} IS NOT NULL"));
+                    own.entries = Some(0);
+                }
+            }
+            _ => {}
+        }
+    }
+    after
+}
+
+/// The steps of everything that is proposed.
+fn plans(database: &Database, after: &Database, items: &[super::Item]) -> Vec<Plan> {
+    let proposed = items.iter().filter(|item| item.verdict != Verdict::Leave);
+    let parts = proposed.flat_map(|item| item.parts.iter().map(move |part| (item, part)));
+    parts
+        .flat_map(|(item, part)| {
+            let predictions = part
+                .measure
+                .as_ref()
+                .map_or(&[][..], |measure| &measure.predictions[..]);
+            part.candidate.actions.iter().map(move |action| Plan {
+                title: action.to_string(),
+                needs_application: item.verdict == Verdict::App,
+                steps: match action {
+                    Action::Convert { .. } | Action::Widen { .. } => {
+                        migrate::steps(after, action, predictions)
+                    }
+                    _ => migrate::steps(database, action, predictions),
+                },
+            })
+        })
+        .collect()
+}
+
+/// A column of ids in words. Good ids and other ones are told apart for keys only.
+fn line(database: &Database, ids: &IdColumn) -> Option<IdLine> {
+    let table = database.table(&ids.schema, &ids.table)?;
+    let is_indexed = table.indexes.iter().any(|index| {
+        index.terms.first().and_then(|term| term.column.as_ref()) == Some(&ids.column)
+    });
+    let note = match ids.storage {
+        _ if !is_indexed => "not indexed",
+        Storage::Text if ids.is_random_uuid() => "text, random",
+        Storage::Text => "text",
+        Storage::Digits => "numbers as text",
+        _ if ids.is_random_uuid() => "random",
+        _ => "good",
+    };
+    Some(IdLine {
+        column: format!("{}.{}", rules::shown(table), ids.column),
+        kind: ids.in_words(),
+        note: note.into(),
+    })
+}

@@ -1,0 +1,263 @@
+//! Changes of MariaDB and MySQL.
+
+use super::{INDEX_BYTES_PER_S, ROWS_BYTES_PER_S, Step, Steps, find};
+use crate::server::{
+    model::{Column, ColumnTo, Database, ForeignKey, Table},
+    rules::ColumnName,
+};
+use std::collections::BTreeMap;
+
+/// Seconds that a statement waits for a lock before it gives up.
+const LOCK_WAIT: &str = "SET SESSION lock_wait_timeout = 5";
+
+/// Quotes a name.
+pub fn quote(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// The qualified name of a table.
+pub fn name(table: &Table) -> String {
+    format!("{}.{}", quote(&table.schema), quote(&table.name))
+}
+
+fn text(value: &str) -> String {
+    format!("'{}'", value.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+/// Drops a secondary index.
+pub fn drop_index(table: &Table, index: &str) -> Result<Steps, String> {
+    let own = table
+        .index(index)
+        .ok_or_else(|| format!("the index {index} was not read"))?;
+    Ok(Steps {
+        steps: vec![Step::new(
+            "Drops the index. Reads and writes go on; locks the table for the change of its definition only.",
+            vec![
+                LOCK_WAIT.into(),
+                format!(
+                    "ALTER TABLE {} DROP INDEX {}, ALGORITHM=INPLACE, LOCK=NONE",
+                    name(table),
+                    quote(index)
+                ),
+            ],
+        )],
+        is_online: true,
+        undo: vec![format!(
+            "ALTER TABLE {} ADD {}, ALGORITHM=INPLACE, LOCK=NONE",
+            name(table),
+            own.definition
+        )],
+        ..Steps::default()
+    })
+}
+
+/// Another type for columns that hold the same ids. The server copies each table and blocks its writes.
+pub fn convert(database: &Database, columns: &[ColumnName], to: ColumnTo) -> Result<Steps, String> {
+    let tables = by_table(database, columns)?;
+    let digits =
+        "^[0-9A-Fa-f]{8}-?[0-9A-Fa-f]{4}-?[0-9A-Fa-f]{4}-?[0-9A-Fa-f]{4}-?[0-9A-Fa-f]{12}$";
+    // The type refuses some values of the right form, such as versions that the release doesn't know.
+    let is_wrong = |column: &str| match to {
+        ColumnTo::Binary16 => format!("{column} NOT RLIKE '{digits}'"),
+        _ => format!("{column} IS NOT NULL AND CAST({column} AS UUID) IS NULL"),
+    };
+    let counts: Vec<String> = tables
+        .iter()
+        .flat_map(|(table, columns)| {
+            let (from, is_wrong) = (name(table), &is_wrong);
+            columns.iter().map(move |column| {
+                let wrong = is_wrong(&quote(&column.name));
+                format!("(SELECT count(*) FROM {from} WHERE {wrong})")
+            })
+        })
+        .collect();
+    let check = Step {
+        what: "Counts values that are no UUIDs. Reads all rows.".into(),
+        statements: vec![format!("SELECT {}", counts.join(" + "))],
+        expected: Some("0".into()),
+    };
+    let mut alter = Vec::new();
+    for (table, columns) in &tables {
+        if let Some(column) = columns
+            .iter()
+            .find(|column| to == ColumnTo::Binary16 && column.default.is_some())
+        {
+            return Err(format!("{}.{} has a default", table.name, column.name));
+        }
+        match to {
+            ColumnTo::Binary16 => {
+                let set: Vec<String> = columns
+                    .iter()
+                    .map(|column| {
+                        format!("{0} = UNHEX(REPLACE({0}, '-', ''))", quote(&column.name))
+                    })
+                    .collect();
+                alter.push(modify(table, columns, "varbinary(36)"));
+                alter.push(format!("UPDATE {} SET {}", name(table), set.join(", ")));
+                alter.push(modify(table, columns, "binary(16)"));
+            }
+            _ => alter.push(modify(table, columns, "uuid")),
+        }
+    }
+    Ok(copied(&tables, vec![check], alter))
+}
+
+/// The type bigint for integer columns that hold the same ids.
+pub fn widen(database: &Database, columns: &[ColumnName]) -> Result<Steps, String> {
+    let tables = by_table(database, columns)?;
+    let alter = tables
+        .iter()
+        .map(|(table, columns)| {
+            let is_unsigned = columns
+                .iter()
+                .any(|column| column.type_name.contains("unsigned"));
+            modify(
+                table,
+                columns,
+                if is_unsigned {
+                    "bigint unsigned"
+                } else {
+                    "bigint"
+                },
+            )
+        })
+        .collect();
+    Ok(copied(&tables, Vec::new(), alter))
+}
+
+type Tables<'d> = Vec<(&'d Table, Vec<&'d Column>)>;
+
+fn by_table<'d>(database: &'d Database, columns: &[ColumnName]) -> Result<Tables<'d>, String> {
+    let mut names: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    for column in columns {
+        names
+            .entry((&column.schema, &column.table))
+            .or_default()
+            .push(&column.column);
+    }
+    names
+        .into_iter()
+        .map(|((schema, table), names)| {
+            let table = find(database, schema, table)?;
+            Ok((
+                table,
+                names.iter().filter_map(|name| table.column(name)).collect(),
+            ))
+        })
+        .collect()
+}
+
+/// Foreign keys go before the tables are copied and come back behind it, which checks all rows.
+fn copied(tables: &Tables<'_>, before: Vec<Step>, alter: Vec<String>) -> Steps {
+    let keys = keys(tables);
+    let of_child = |key: &ForeignKey| format!("{}.{}", quote(&key.child_schema), quote(&key.child));
+    let drop = keys.iter().map(|key| {
+        format!(
+            "ALTER TABLE {} DROP FOREIGN KEY {}",
+            of_child(key),
+            quote(&key.name)
+        )
+    });
+    let list = |names: &[String]| {
+        names
+            .iter()
+            .map(|name| quote(name))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let add = keys.iter().map(|key| {
+        format!(
+            "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {}.{} ({}) ON DELETE {} ON UPDATE {}",
+            of_child(key),
+            quote(&key.name),
+            list(&key.columns),
+            quote(&key.parent_schema),
+            quote(&key.parent),
+            list(&key.parent_columns),
+            key.on_delete,
+            key.on_update
+        )
+    });
+    let mode = [
+        "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO'".to_owned(),
+        LOCK_WAIT.to_owned(),
+    ];
+    let mut steps = before;
+    if !keys.is_empty() {
+        steps.push(Step::new(
+            "Drops the foreign keys. Nobody may write from here to the last step.",
+            std::iter::once(LOCK_WAIT.to_owned()).chain(drop).collect(),
+        ));
+    }
+    steps.push(Step::new(
+        "Copies each table with the new type. Reads go on, writes wait. gh-ost and pt-online-schema-change copy without that where no foreign keys are.",
+        mode.into_iter().chain(alter).collect(),
+    ));
+    if !keys.is_empty() {
+        steps.push(Step::new(
+            "Adds the foreign keys again and checks all rows. Writes wait.",
+            add.collect(),
+        ));
+    }
+    let rows: u64 = tables.iter().map(|(table, _)| table.bytes).sum();
+    let indexes: u64 = tables
+        .iter()
+        .flat_map(|(table, _)| &table.indexes)
+        .map(|index| index.bytes)
+        .sum();
+    Steps {
+        steps,
+        is_online: false,
+        extra_bytes: rows + indexes,
+        seconds: rows as f64 / ROWS_BYTES_PER_S + indexes as f64 / INDEX_BYTES_PER_S,
+        undo: Vec::new(),
+    }
+}
+
+/// The foreign keys over columns that change, each once.
+fn keys<'d>(tables: &Tables<'d>) -> Vec<&'d ForeignKey> {
+    let mut keys: Vec<&ForeignKey> = Vec::new();
+    for (table, columns) in tables {
+        let has = |names: &[String]| columns.iter().any(|column| names.contains(&column.name));
+        keys.extend(table.foreign_keys.iter().filter(|key| has(&key.columns)));
+        keys.extend(
+            table
+                .referenced_by
+                .iter()
+                .filter(|key| has(&key.parent_columns)),
+        );
+    }
+    keys.sort_by_key(|key| (&key.child_schema, &key.child, &key.name));
+    keys.dedup();
+    keys
+}
+
+/// The statement that gives columns another type and keeps what else is declared.
+fn modify(table: &Table, columns: &[&Column], to: &str) -> String {
+    let parts: Vec<String> = columns
+        .iter()
+        .map(|column| {
+            let mut out = format!("MODIFY COLUMN {} {to}", quote(&column.name));
+            out += if column.is_not_null {
+                " NOT NULL"
+            } else {
+                " NULL"
+            };
+            if column.is_serial {
+                out += " AUTO_INCREMENT";
+            }
+            if let Some(default) = &column.default {
+                out += &format!(" DEFAULT {default}");
+            }
+            if !column.comment.is_empty() {
+                out += &format!(" COMMENT {}", text(&column.comment));
+            }
+            out
+        })
+        .collect();
+    format!(
+        "ALTER TABLE {} {}, ALGORITHM=COPY, LOCK=SHARED",
+        name(table),
+        parts.join(", ")
+    )
+}

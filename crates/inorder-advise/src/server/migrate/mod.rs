@@ -1,0 +1,208 @@
+//! The steps of a change as statements that are printed and never run.
+
+mod convert;
+mod mariadb;
+mod postgres;
+
+use super::{
+    model::{Database, Prediction, Product, Table},
+    rules::{Action, ColumnName},
+};
+use serde::Serialize;
+
+/// Rates that durations are estimated with: bytes per second of rows that are written again, and of indexes built.
+/// Both are those of one ordinary SSD under other load; a report states them.
+pub const ROWS_BYTES_PER_S: f64 = 20e6;
+/// See [`ROWS_BYTES_PER_S`].
+pub const INDEX_BYTES_PER_S: f64 = 50e6;
+
+/// One step: statements that belong together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// What it does, and what it locks.
+    pub what: String,
+    /// The statements, each sent alone.
+    pub statements: Vec<String>,
+    /// What the first column of the last statement's only row must be; a query that checks.
+    pub expected: Option<String>,
+}
+
+/// How a change is made, what it takes and how it is undone.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Steps {
+    /// The steps in their order.
+    pub steps: Vec<Step>,
+    /// Whether reads and writes go on but for short locks.
+    pub is_online: bool,
+    /// Bytes that it takes beside the table until it is done.
+    pub extra_bytes: u64,
+    /// Seconds, estimated from bytes and the stated rates.
+    pub seconds: f64,
+    /// Statements that take it back.
+    pub undo: Vec<String>,
+}
+
+impl Step {
+    fn new(what: impl Into<String>, statements: Vec<String>) -> Self {
+        Step {
+            what: what.into(),
+            statements,
+            expected: None,
+        }
+    }
+}
+
+/// The steps of an action.
+///
+/// # Errors
+/// Why there are none, in a sentence.
+pub fn steps(
+    database: &Database,
+    action: &Action,
+    predictions: &[(ColumnName, Prediction)],
+) -> Result<Steps, String> {
+    let steps = match (database.product, action) {
+        (
+            Product::Postgres,
+            Action::DropIndex {
+                schema,
+                table,
+                index,
+            },
+        ) => postgres::drop_index(find(database, schema, table)?, index)?,
+        (
+            Product::Postgres,
+            Action::DropConstraint {
+                schema,
+                table,
+                index,
+                ..
+            },
+        ) => postgres::drop_constraint(find(database, schema, table)?, index)?,
+        (
+            Product::Postgres,
+            Action::PartialIndex {
+                schema,
+                table,
+                index,
+                column,
+            },
+        ) => postgres::partial_index(find(database, schema, table)?, index, column)?,
+        (Product::Postgres, Action::Convert { columns, to }) => {
+            convert::steps(database, columns, *to, predictions)?
+        }
+        (Product::Postgres, Action::Widen { columns }) => convert::steps(
+            database,
+            columns,
+            super::model::ColumnTo::Bigint,
+            predictions,
+        )?,
+        (
+            Product::Mariadb,
+            Action::DropIndex {
+                schema,
+                table,
+                index,
+            },
+        ) => mariadb::drop_index(find(database, schema, table)?, index)?,
+        (Product::Mariadb, Action::Convert { columns, to }) => {
+            mariadb::convert(database, columns, *to)?
+        }
+        (Product::Mariadb, Action::Widen { columns }) => mariadb::widen(database, columns)?,
+        (Product::Mariadb, Action::DropConstraint { .. } | Action::PartialIndex { .. }) => {
+            return Err("the engine has no such change".into());
+        }
+        (_, Action::OrderedUuid { column }) => ordered(database, column)?,
+    };
+    Ok(steps)
+}
+
+fn find<'d>(database: &'d Database, schema: &str, table: &str) -> Result<&'d Table, String> {
+    database
+        .table(schema, table)
+        .ok_or_else(|| format!("{schema}.{table} was not read"))
+}
+
+/// The default of a column whose ids the server makes. Where the application makes them there is no statement.
+fn ordered(database: &Database, name: &ColumnName) -> Result<Steps, String> {
+    let table = find(database, &name.schema, &name.table)?;
+    let column = table
+        .column(&name.column)
+        .ok_or("the column was not read")?;
+    let default = column
+        .default
+        .as_deref()
+        .ok_or("the application makes the ids: it takes UUIDv7 from its library")?;
+    let (makes, of_table, set) = match database.product {
+        Product::Postgres if database.release >= (18, 0) => (
+            "uuidv7()",
+            postgres::name(table),
+            postgres::quote(&name.column),
+        ),
+        Product::Mariadb if database.release >= (11, 7) && database.version.contains("MariaDB") => {
+            (
+                "uuid_v7()",
+                mariadb::name(table),
+                mariadb::quote(&name.column),
+            )
+        }
+        _ => {
+            return Err(
+                "this release makes no UUIDv7: the function set for it is in bindings/sql".into(),
+            );
+        }
+    };
+    let cast = if column.base_type == "uuid" || database.product == Product::Mariadb {
+        ""
+    } else {
+        "::text"
+    };
+    let alter = |expression: &str| {
+        format!("ALTER TABLE {of_table} ALTER COLUMN {set} SET DEFAULT ({expression})")
+    };
+    Ok(Steps {
+        steps: vec![Step::new(
+            "New rows get UUIDv7. Locks the table for the change of its definition only.",
+            vec![alter(&format!("{makes}{cast}"))],
+        )],
+        is_online: true,
+        undo: vec![alter(default)],
+        ..Steps::default()
+    })
+}
+
+/// A script of steps, with the statements that take them back as comments.
+pub fn script(title: &str, steps: &Steps) -> String {
+    let mut out = format!("-- {title}\n");
+    let online = if steps.is_online {
+        "online but for short locks"
+    } else {
+        "blocks writes"
+    };
+    out += &format!(
+        "-- {online}; about {:.0} s at {:.0} MB/s of rows and {:.0} MB/s of indexes; {:.1} MB beside the table\n",
+        steps.seconds.ceil(),
+        ROWS_BYTES_PER_S / 1e6,
+        INDEX_BYTES_PER_S / 1e6,
+        steps.extra_bytes as f64 / 1e6
+    );
+    for (at, step) in steps.steps.iter().enumerate() {
+        out += &format!("\n-- {}. {}\n", at + 1, step.what);
+        for statement in &step.statements {
+            out += &format!("{};\n", statement.trim_end_matches(';'));
+        }
+        if let Some(expected) = &step.expected {
+            out += &format!("-- must be {expected}\n");
+        }
+    }
+    if !steps.undo.is_empty() {
+        out += "\n-- to take it back:\n";
+        for statement in &steps.undo {
+            out += &format!(
+                "-- {};\n",
+                statement.trim_end_matches(';').replace('\n', "\n-- ")
+            );
+        }
+    }
+    out
+}

@@ -1,0 +1,17 @@
+//! Advice on a database of a running server, which is only read.
+//!
+//! - `postgres`, `mariadb` read the catalog and samples of rows into `model`, over one read-only session;
+//! - `ids` finds the kinds of ids of the samples;
+//! - `rules` propose changes and name the rejected ones; a rule never measures;
+//! - `predict` rebuilds samples on a private server, with and without a change;
+//! - `advice` judges, `migrate` writes the steps, which are printed and never run, and `report` writes everything down.
+
+pub mod advice;
+pub mod ids;
+mod mariadb;
+pub mod migrate;
+pub mod model;
+mod postgres;
+pub mod predict;
+pub mod report;
+pub mod rules;

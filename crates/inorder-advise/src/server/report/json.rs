@@ -1,0 +1,19 @@
+//! Advice as JSON: every figure, and the steps.
+
+use crate::{report::Look, server::advice::Advice};
+use serde_json::json;
+
+pub(super) fn write(advice: &Advice, _look: Look) -> String {
+    let value = json!({
+        "url": advice.url,
+        "bytes": advice.base_bytes(),
+        "saved_bytes": advice.saved_bytes(),
+        "rows_read": advice.rows_read,
+        "unpredicted": advice.unpredicted,
+        "ids": advice.ids,
+        "advice": advice.items,
+        "plans": advice.plans,
+        "database": advice.database,
+    });
+    format!("{value:#}\n")
+}

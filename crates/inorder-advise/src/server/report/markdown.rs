@@ -1,0 +1,66 @@
+//! Advice as Markdown, for an issue or a pull request.
+
+use super::{all_steps, words};
+use crate::{
+    advice::Verdict,
+    report::{Look, escaped_markdown as escaped, verdict},
+    server::advice::Advice,
+};
+use std::fmt::Write as _;
+
+pub(super) fn write(advice: &Advice, _look: Look) -> String {
+    let mut out = format!("# {}\n\n", escaped(&advice.database.name));
+    for line in words::heading(advice) {
+        _ = writeln!(out, "{}\n", escaped(&line));
+    }
+    for line in words::summary(advice) {
+        _ = writeln!(out, "- {}", escaped(&line));
+    }
+    let table = |out: &mut String, heads: [&str; 4]| {
+        _ = writeln!(
+            out,
+            "\n| {} |\n| --- | --- | ---: | --- |",
+            heads.join(" | ")
+        );
+    };
+    table(&mut out, ["verdict", "what", "size", "why"]);
+    for item in &advice.items {
+        for part in &item.parts {
+            let figure = match item.verdict {
+                Verdict::Leave => words::tried(part, advice.base_bytes()),
+                _ => words::figure(part),
+            };
+            row(
+                &mut out,
+                [
+                    verdict(item.verdict),
+                    &words::action(part),
+                    &figure,
+                    &part.candidate.reason,
+                ],
+            );
+        }
+    }
+    if !advice.ids.is_empty() {
+        table(&mut out, ["column", "ids", "", "note"]);
+        for line in &advice.ids {
+            row(&mut out, [&line.column, &line.kind, "", &line.note]);
+        }
+    }
+    if let Some(steps) = all_steps(advice) {
+        // A fence that is longer than any in the text.
+        let fence = "`".repeat(longest_run(&steps).max(2) + 1);
+        _ = writeln!(out, "\n{fence}sql\n{steps}{fence}");
+    }
+    out
+}
+
+fn longest_run(text: &str) -> usize {
+    let runs = text.split(|letter| letter != '`').map(str::len);
+    runs.max().unwrap_or(0)
+}
+
+fn row(out: &mut String, cells: [&str; 4]) {
+    let cells = cells.map(escaped);
+    _ = writeln!(out, "| {} |", cells.join(" | "));
+}

@@ -1,0 +1,246 @@
+//! Words and figures that every format shares.
+
+use crate::{
+    advice::{ALONE_MIN_PERCENT, Verdict},
+    report::{bytes, change_of_bytes, change_of_percent, plural},
+    rules::Class,
+    server::{
+        advice::{Advice, Item, Measure, Method, Part},
+        model::{Database, TableKind},
+        rules::Group,
+    },
+};
+
+/// What an item is about, in one line.
+pub fn title(item: &Item) -> String {
+    let count = item.parts.len();
+    let first = &item.parts[0].candidate;
+    match item.group {
+        Group::RedundantIndex => plural(
+            count,
+            "drop 1 index that another one replaces",
+            "drop {} indexes that others replace",
+        ),
+        Group::UniqueTwice => plural(
+            count,
+            "drop 1 UNIQUE constraint that repeats a key",
+            "drop {} UNIQUE constraints that repeat keys",
+        ),
+        Group::NullIndex => plural(count, "make 1 index partial", "make {} indexes partial"),
+        Group::NativeUuid => format!("UUIDs in 16 bytes: {}", first.object),
+        Group::OrderedUuid => format!("UUIDv7 for new rows: {}", first.object),
+        Group::Bigint => format!("bigint: {}", first.object),
+        Group::IntegerRange => format!("a wider type: {}", first.object),
+        Group::Bloat | Group::UnusedIndex => first.object.clone(),
+    }
+}
+
+/// What a candidate that is left would have been.
+pub fn action(part: &Part) -> String {
+    let candidate = &part.candidate;
+    match candidate.group {
+        Group::NativeUuid => format!("{} in 16 bytes", candidate.object),
+        Group::OrderedUuid => format!("{} as UUIDv7", candidate.object),
+        Group::Bigint => format!("{} as bigint", candidate.object),
+        _ => candidate.object.clone(),
+    }
+}
+
+/// The figure of a part that is left.
+pub fn tried(part: &Part, base_bytes: u64) -> String {
+    let about = || part.candidate.bytes.map(bytes).unwrap_or_default();
+    let Some(measure) = &part.measure else {
+        return about();
+    };
+    let percent = 100.0 * measure.saved_bytes as f64 / base_bytes.max(1) as f64;
+    match (measure.method, part.candidate.class, part.log_percent()) {
+        (Method::Server, Class::Rejected, _) => about(),
+        (Method::Server, ..) => change_of_percent(percent),
+        (Method::Predicted, _, Some(log)) if part.candidate.group == Group::OrderedUuid => {
+            format!("log {}", change_of_percent(log))
+        }
+        (Method::Predicted, ..) => format!("predicted: {}", change_of_percent(percent)),
+        (Method::Estimated, ..) => format!("about {}", change_of_percent(percent)),
+    }
+}
+
+/// The figures of an item, with how they were found.
+pub fn figures(item: &Item) -> String {
+    let safety = match item.verdict {
+        Verdict::Change | Verdict::Minor => "safe",
+        Verdict::App => "needs a change of the application",
+        _ => "",
+    };
+    let method = item
+        .parts
+        .iter()
+        .find_map(|part| part.measure.as_ref())
+        .map(|measure| measure.method);
+    let how = match method {
+        Some(Method::Predicted) => "predicted, ",
+        Some(Method::Estimated) => "estimated from widths, ",
+        _ => "",
+    };
+    match (item.saved_bytes, item.percent) {
+        (Some(saved), Some(percent)) if item.group != Group::OrderedUuid => {
+            format!(
+                "{}   {}   {how}{safety}",
+                change_of_bytes(saved),
+                change_of_percent(percent)
+            )
+        }
+        _ => format!("{how}{safety}"),
+    }
+}
+
+/// What a prediction says of the log, and of each tree.
+pub fn predicted(measure: &Measure) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some((before, after)) = measure.log_bytes_per_insert {
+        let percent = 100.0 * (before - after) / before.max(1.0);
+        lines.push(format!(
+            "log per inserted row: {before:.0} → {after:.0} bytes  {}",
+            change_of_percent(percent)
+        ));
+    }
+    for (column, prediction) in &measure.predictions {
+        for tree in &prediction.trees {
+            if tree.rebuilt_bytes != tree.after_bytes {
+                let name = tree.index.as_ref().unwrap_or(&column.table);
+                lines.push(format!(
+                    "{name}: {} → {} rebuilt",
+                    bytes(tree.rebuilt_bytes),
+                    bytes(tree.after_bytes)
+                ));
+            }
+        }
+        for note in &prediction.notes {
+            if !lines.contains(note) {
+                lines.push(note.clone());
+            }
+        }
+    }
+    lines
+}
+
+/// The first lines: the server, what was read, and what could not be.
+pub fn heading(advice: &Advice) -> Vec<String> {
+    let database = &advice.database;
+    let tables = || {
+        database
+            .tables
+            .iter()
+            .filter(|table| !matches!(table.kind, TableKind::Foreign | TableKind::Partitioned))
+    };
+    let indexes = tables().map(|table| table.indexes.len()).sum();
+    let mut lines = vec![
+        format!(
+            "{} · {} · {} · {}, {}",
+            database.name,
+            database.version,
+            bytes(advice.base_bytes()),
+            plural(tables().count(), "1 table", "{} tables"),
+            plural(indexes, "1 index", "{} indexes"),
+        ),
+        format!(
+            "{}: only read, in a read-only transaction; {} rows as samples, at most 10,000 per table.",
+            advice.url, advice.rows_read
+        ),
+    ];
+    if let Some(line) = bloat(database, advice.base_bytes()) {
+        lines.push(line);
+    }
+    if !advice.unpredicted.is_empty() {
+        let why = advice
+            .unpredicted
+            .trim_start_matches("no sizes are predicted: ");
+        lines.push(format!(
+            "Sizes after a change are estimated from widths, not predicted: {why}."
+        ));
+    }
+    lines.extend(database.notes.iter().cloned());
+    lines
+}
+
+/// What a rebuild without changes would return.
+fn bloat(database: &Database, base: u64) -> Option<String> {
+    let free: u64 = database
+        .tables
+        .iter()
+        .map(|table| {
+            let indexes: u64 = table
+                .indexes
+                .iter()
+                .filter_map(|index| index.bloat_bytes)
+                .sum();
+            table.bloat_bytes.unwrap_or(0) + indexes
+        })
+        .sum();
+    let percent = 100.0 * free as f64 / base.max(1) as f64;
+    (percent >= ALONE_MIN_PERCENT).then(|| {
+        format!(
+            "A rebuild without changes would return about {} ({percent:.0} %, estimated).",
+            bytes(free)
+        )
+    })
+}
+
+/// The last lines: everything that is safe together, and what was compared where nothing is to be done.
+pub fn summary(advice: &Advice) -> Vec<String> {
+    let base = advice.base_bytes();
+    let saved = advice.saved_bytes();
+    let mut lines = Vec::new();
+    if saved > 0 {
+        let after = base.saturating_sub(saved as u64);
+        let percent = 100.0 * saved as f64 / base.max(1) as f64;
+        lines.push(format!(
+            "safe changes together  {} → {}  {}",
+            bytes(base),
+            bytes(after),
+            change_of_percent(percent)
+        ));
+    }
+    let is_nothing = advice
+        .items
+        .iter()
+        .all(|item| item.verdict == Verdict::Leave);
+    if is_nothing {
+        let indexes: usize = advice
+            .database
+            .tables
+            .iter()
+            .map(|table| table.indexes.len())
+            .sum();
+        lines.push(match advice.database.tables.is_empty() {
+            true => "The database has no tables that the user of the URL may see.".into(),
+            false => format!(
+                "Leave it: {} compared, {} of ids looked at, and no change saves {ALONE_MIN_PERCENT} %.",
+                plural(indexes, "1 index", "{} indexes"),
+                plural(advice.ids.len(), "1 column", "{} columns"),
+            ),
+        });
+    }
+    lines
+}
+
+/// Notes of an item, each once.
+pub fn notes(item: &Item) -> Vec<&str> {
+    let mut notes: Vec<&str> = Vec::new();
+    for note in item.parts.iter().flat_map(|part| &part.candidate.notes) {
+        if !notes.contains(&note.as_str()) {
+            notes.push(note);
+        }
+    }
+    notes
+}
+
+/// The figure of a part of an item.
+pub fn figure(part: &Part) -> String {
+    let measure = part
+        .measure
+        .as_ref()
+        .filter(|_| part.candidate.group != Group::OrderedUuid);
+    measure.map_or(String::new(), |measure| {
+        change_of_bytes(measure.saved_bytes)
+    })
+}

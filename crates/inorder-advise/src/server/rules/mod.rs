@@ -1,0 +1,302 @@
+//! What could be changed in a server's database: one rule per file, one line per rule in [`RULES`].
+//!
+//! A rule sees what was read and measures nothing. It proposes changes, and names those that it rejects with the
+//! reason.
+
+mod bigint;
+mod bloat;
+mod integer_range;
+mod native_uuid;
+mod null_index;
+mod ordered_uuid;
+mod redundant_index;
+mod shared;
+mod unique_twice;
+mod unused_index;
+
+use super::{
+    ids::IdColumn,
+    model::{ColumnTo, Database, Table},
+};
+use crate::rules::Class;
+use serde::Serialize;
+use std::fmt;
+
+/// A rule: what it is for and how it finds candidates.
+pub struct Rule {
+    /// Its name.
+    pub name: &'static str,
+    /// Finds candidates in what was read.
+    pub find: fn(&Facts<'_>) -> Vec<Candidate>,
+}
+
+/// Every rule. Where two want the same object, the earlier has it.
+pub const RULES: &[Rule] = &[
+    Rule {
+        name: "redundant-index",
+        find: redundant_index::find,
+    },
+    Rule {
+        name: "unique-twice",
+        find: unique_twice::find,
+    },
+    Rule {
+        name: "null-index",
+        find: null_index::find,
+    },
+    Rule {
+        name: "native-uuid",
+        find: native_uuid::find,
+    },
+    Rule {
+        name: "ordered-uuid",
+        find: ordered_uuid::find,
+    },
+    Rule {
+        name: "bigint",
+        find: bigint::find,
+    },
+    Rule {
+        name: "integer-range",
+        find: integer_range::find,
+    },
+    Rule {
+        name: "bloat",
+        find: bloat::find,
+    },
+    Rule {
+        name: "unused-index",
+        find: unused_index::find,
+    },
+];
+
+/// What the rules see.
+pub struct Facts<'a> {
+    /// What was read.
+    pub database: &'a Database,
+    /// The columns of ids.
+    pub ids: &'a [IdColumn],
+}
+
+/// Candidates of one group are one kind of action: the threshold applies to each, or to all of them together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Group {
+    /// Indexes that another index replaces.
+    RedundantIndex,
+    /// UNIQUE constraints on the columns of another key.
+    UniqueTwice,
+    /// Indexes over a column that is always NULL.
+    NullIndex,
+    /// UUIDs that are stored as text.
+    NativeUuid,
+    /// Random ids for new rows.
+    OrderedUuid,
+    /// Keys that could be counted numbers.
+    Bigint,
+    /// Integer keys that come to their type's end.
+    IntegerRange,
+    /// Space that holds no rows.
+    Bloat,
+    /// Indexes without a scan.
+    UnusedIndex,
+}
+
+/// A column by name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct ColumnName {
+    /// The schema.
+    pub schema: String,
+    /// The table.
+    pub table: String,
+    /// The column.
+    pub column: String,
+}
+
+/// One change of a server's schema.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "change", rename_all = "kebab-case")]
+pub enum Action {
+    /// Drops an index that no constraint needs.
+    DropIndex {
+        /// The schema.
+        schema: String,
+        /// The table.
+        table: String,
+        /// The index.
+        index: String,
+    },
+    /// Drops a UNIQUE constraint with its index.
+    DropConstraint {
+        /// The schema.
+        schema: String,
+        /// The table.
+        table: String,
+        /// The constraint.
+        constraint: String,
+        /// Its index.
+        index: String,
+    },
+    /// Gives an index the condition `column IS NOT NULL`.
+    PartialIndex {
+        /// The schema.
+        schema: String,
+        /// The table.
+        table: String,
+        /// The index.
+        index: String,
+        /// The column.
+        column: String,
+    },
+    /// Gives columns that hold the same ids another type, together.
+    Convert {
+        /// The columns.
+        columns: Vec<ColumnName>,
+        /// Their new type.
+        to: ColumnTo,
+    },
+    /// New rows get UUIDv7. Nothing that is there changes.
+    OrderedUuid {
+        /// The column.
+        column: ColumnName,
+    },
+    /// Gives integer columns that hold the same ids the type bigint.
+    Widen {
+        /// The columns.
+        columns: Vec<ColumnName>,
+    },
+}
+
+/// A change that a rule proposes or rejects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Candidate {
+    /// The rule.
+    pub rule: &'static str,
+    /// Its kind of action.
+    pub group: Group,
+    /// Whether it can be made.
+    pub class: Class,
+    /// Schema and table, such as `public.orders`.
+    pub table: String,
+    /// What it is about: an index or a column, with its table.
+    pub object: String,
+    /// The changes, none where nothing is to be done.
+    pub actions: Vec<Action>,
+    /// Bytes that it is about as the server gives them, such as those of a rejected index.
+    pub bytes: Option<u64>,
+    /// Why it is proposed or rejected.
+    pub reason: String,
+    /// What else to know: what breaks, what is kept.
+    pub notes: Vec<String>,
+}
+
+/// Runs every rule. Of two candidates for one index, the first stays.
+pub fn find(facts: &Facts<'_>) -> Vec<Candidate> {
+    let mut found: Vec<Candidate> = Vec::new();
+    for rule in RULES {
+        for candidate in (rule.find)(facts) {
+            let is_taken = found.iter().any(|earlier| earlier.takes(&candidate));
+            if !is_taken {
+                found.push(Candidate {
+                    rule: rule.name,
+                    ..candidate
+                });
+            }
+        }
+    }
+    found
+}
+
+impl Candidate {
+    /// A candidate about an object of a table.
+    fn about(table: &Table, object: &str, group: Group, class: Class) -> Self {
+        Candidate {
+            rule: "",
+            group,
+            class,
+            table: format!("{}.{}", table.schema, table.name),
+            object: object.to_owned(),
+            actions: Vec::new(),
+            bytes: None,
+            reason: String::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Tells whether this candidate settles what the other one is about: an index is changed once.
+    fn takes(&self, other: &Candidate) -> bool {
+        let about_indexes = [
+            Group::RedundantIndex,
+            Group::UniqueTwice,
+            Group::NullIndex,
+            Group::Bloat,
+            Group::UnusedIndex,
+        ];
+        about_indexes.contains(&self.group)
+            && about_indexes.contains(&other.group)
+            && self.table == other.table
+            && self.object == other.object
+            && (self.class != Class::Rejected || other.class == Class::Rejected)
+    }
+
+    /// Rejects a proposal for a reason.
+    fn rejected(mut self, reason: impl Into<String>) -> Self {
+        self.class = Class::Rejected;
+        self.reason = reason.into();
+        self
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |columns: &[ColumnName]| {
+            let names = columns
+                .iter()
+                .map(|own| format!("{}.{}", own.table, own.column));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        match self {
+            Action::DropIndex { table, index, .. } => {
+                write!(out, "drop the index {index} of {table}")
+            }
+            Action::DropConstraint {
+                table, constraint, ..
+            } => write!(out, "drop the constraint {constraint} of {table}"),
+            Action::PartialIndex { index, column, .. } => write!(
+                out,
+                "make the index {index} partial: WHERE {column} IS NOT NULL"
+            ),
+            Action::Convert { columns, to } => write!(
+                out,
+                "{} in place of text: {}",
+                to.type_name(),
+                list(columns)
+            ),
+            Action::OrderedUuid { column } => write!(
+                out,
+                "UUIDv7 for new rows: {}.{}",
+                column.table, column.column
+            ),
+            Action::Widen { columns } => write!(out, "bigint: {}", list(columns)),
+        }
+    }
+}
+
+impl ColumnName {
+    /// The name of a column of a table.
+    pub fn of(table: &Table, column: &str) -> Self {
+        ColumnName {
+            schema: table.schema.clone(),
+            table: table.name.clone(),
+            column: column.to_owned(),
+        }
+    }
+}
+
+/// The table's name as reports show it: without the schema that most tables are in.
+pub fn shown(table: &Table) -> String {
+    match table.schema.as_str() {
+        "public" => table.name.clone(),
+        schema => format!("{schema}.{}", table.name),
+    }
+}

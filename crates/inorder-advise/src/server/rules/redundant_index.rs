@@ -1,0 +1,276 @@
+//! An index that another one replaces: same condition, and its terms are the first terms of the other.
+
+use super::{Action, Candidate, Facts, Group};
+use crate::{
+    rules::Class,
+    server::model::{Index, Product, ReplicaIdentity, Table, TableKind, Term},
+};
+
+/// A wider index that is this many times larger is worth a note.
+const MUCH_LARGER: f64 = 2.0;
+/// Methods of PostgreSQL of which equal indexes are told by their terms. BRIN has parameters that decide what it finds.
+const COMPARED: &[&str] = &["btree", "hash", "gin", "gist"];
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Candidate> {
+    let product = facts.database.product;
+    let tables = facts.database.tables.iter();
+    tables
+        .filter(|table| table.kind != TableKind::Foreign)
+        .flat_map(|table| of_table(product, table))
+        .collect()
+}
+
+fn of_table(product: Product, table: &Table) -> Vec<Candidate> {
+    let mut dropped: Vec<&str> = Vec::new();
+    let mut found = Vec::new();
+    // The last made goes first: of two equal ones the older stays.
+    for index in table.indexes.iter().rev() {
+        // Constraints keep their index, and a part of a partitioned index goes with the whole one.
+        if index.is_primary || index.constraint.is_some() || index.parent.is_some() {
+            continue;
+        }
+        let mut candidate =
+            Candidate::about(table, &index.name, Group::RedundantIndex, Class::Safe);
+        candidate.bytes = Some(index.bytes);
+        candidate.actions = vec![Action::DropIndex {
+            schema: table.schema.clone(),
+            table: table.name.clone(),
+            index: index.name.clone(),
+        }];
+        if !index.is_valid {
+            found.push(candidate.rejected(match product {
+                Product::Postgres => "invalid: CREATE INDEX CONCURRENTLY failed or still runs; queries don't use it, writes pay for it",
+                Product::Mariadb => "queries ignore it (IGNORED): somebody tries what its removal does",
+            }));
+            continue;
+        }
+        let (mut cover, mut rejection) = (None::<&Index>, None);
+        for other in &table.indexes {
+            if other.name == index.name || dropped.contains(&other.name.as_str()) {
+                continue;
+            }
+            match replaces(product, table, index, other) {
+                Ok(()) if cover.is_none_or(|cover| is_better(other, cover)) => cover = Some(other),
+                Ok(()) | Err(None) => {}
+                Err(Some(reason)) => rejection = rejection.or(Some(reason)),
+            }
+        }
+        match (cover, rejection) {
+            (Some(other), _) => match needed(table, index) {
+                Some(reason) => found.push(candidate.rejected(reason)),
+                None => {
+                    dropped.push(&index.name);
+                    candidate.reason = reason(index, other);
+                    candidate.notes = notes(product, table, index, other);
+                    found.push(candidate);
+                }
+            },
+            (None, Some(reason)) => found.push(candidate.rejected(reason)),
+            (None, None) => {}
+        }
+    }
+    found
+}
+
+/// Of two that replace an index, one that stays in any case is named, or the smaller one.
+fn is_better(one: &Index, other: &Index) -> bool {
+    let stays = |index: &Index| index.is_unique || index.constraint.is_some();
+    (!stays(one), one.bytes) < (!stays(other), other.bytes)
+}
+
+/// Why an index is needed though another one serves the same queries.
+fn needed(table: &Table, index: &Index) -> Option<String> {
+    if index.is_replica_identity
+        || (index.is_primary && table.replica_identity == ReplicaIdentity::Default)
+    {
+        return Some("the replica identity: logical replication identifies rows by it".into());
+    }
+    if index.is_cluster_order {
+        return Some("CLUSTER orders the table by it".into());
+    }
+    let mut references = table.referenced_by.iter();
+    let key = references.find(|key| key.parent_index.as_ref() == Some(&index.name))?;
+    Some(format!(
+        "the foreign key {} of {} depends on it",
+        key.name, key.child
+    ))
+}
+
+fn reason(index: &Index, other: &Index) -> String {
+    let is_same = index.terms.len() == other.terms.len();
+    match (is_same, other.is_primary, other.is_unique) {
+        (true, true, _) => "same as the primary key".into(),
+        (true, ..) => format!("same as {}", other.name),
+        (_, true, _) => "begins the primary key".into(),
+        (.., true) => format!("begins {} (unique; stays)", other.name),
+        _ => format!("begins {}", other.name),
+    }
+}
+
+fn notes(product: Product, table: &Table, index: &Index, other: &Index) -> Vec<String> {
+    let mut notes = Vec::new();
+    let ratio = other.bytes as f64 / index.bytes.max(1) as f64;
+    let is_clustered = product == Product::Mariadb && other.is_primary;
+    if ratio > MUCH_LARGER && !is_clustered {
+        notes.push(format!(
+            "{} is {ratio:.1} times as large as {}: range scans read more pages.",
+            other.name, index.name
+        ));
+    }
+    if is_clustered {
+        notes.push(format!(
+            "COUNT(*) and scans of keys alone read {} now; without it they read the rows.",
+            index.name
+        ));
+    } else if product == Product::Mariadb && index.terms.len() < other.terms.len() {
+        let key = table
+            .primary()
+            .map_or(String::new(), |primary| names(&primary.terms));
+        notes.push(format!(
+            "InnoDB ends {} with the primary key ({key}): queries that find rows by it and order them by ({key}) will sort.",
+            index.name
+        ));
+    }
+    let keys = table.foreign_keys.iter().filter(|key| {
+        let columns = index.columns().unwrap_or_default();
+        columns.first().copied() == key.columns.first().map(String::as_str)
+    });
+    for key in keys {
+        notes.push(format!(
+            "The foreign key {} keeps an index: {}.",
+            key.name, other.name
+        ));
+    }
+    notes
+}
+
+/// Tells whether an index replaces another. An error has the reason if it looks as if it did.
+fn replaces(
+    product: Product,
+    table: &Table,
+    index: &Index,
+    other: &Index,
+) -> Result<(), Option<String>> {
+    let name = &other.name;
+    if !other.is_valid || index.method != other.method {
+        return Err(None);
+    }
+    let compared = match product {
+        Product::Postgres => COMPARED.contains(&index.method.as_str()),
+        Product::Mariadb => index.method == "btree",
+    };
+    if !compared {
+        return Err(None);
+    }
+    let wide = effective(product, table, other);
+    let is_prefix = index.terms.len() <= wide.len() && index.terms[..] == wide[..index.terms.len()];
+    let is_reversed = index.method == "btree"
+        && index.terms.len() <= wide.len()
+        && index
+            .terms
+            .iter()
+            .zip(&wide)
+            .all(|(own, other)| *own == reversed(other));
+    if !(is_prefix || is_reversed) {
+        return Err(looks_like(index, &wide, other));
+    }
+    let is_whole = index.terms.len() == wide.len();
+    if index.method != "btree" && (!is_whole || index.include != other.include) {
+        return Err(None);
+    }
+    match (&index.predicate, &other.predicate) {
+        (own, others) if own == others => {}
+        (Some(_), None) => return Err(Some(format!("partial: holds fewer rows than {name}"))),
+        (None, Some(_)) => return Err(None),
+        _ => return Err(Some(format!("another condition than {name}"))),
+    }
+    let has = |column: &String| {
+        let mut terms = other.terms.iter();
+        other.include.contains(column)
+            || terms.any(|term| term.column.as_ref() == Some(column) && term.prefix.is_none())
+    };
+    if let Some(missing) = index.include.iter().find(|column| !has(column)) {
+        return Err(Some(format!("includes {missing}, which {name} doesn't")));
+    }
+    if index.is_unique {
+        if !other.is_unique || index.terms.len() != other.terms.len() {
+            return Err(Some(format!(
+                "unique, which {name} isn't on the same columns"
+            )));
+        }
+        if index.nulls_are_equal != other.nulls_are_equal {
+            return Err(Some(format!("treats NULLs otherwise than {name}")));
+        }
+        if other
+            .constraint
+            .as_ref()
+            .is_some_and(|constraint| constraint.is_deferrable)
+        {
+            return Err(Some(format!(
+                "checked at once, {name} at the end of the transaction"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What an index is ordered by. InnoDB appends the primary key to each secondary index.
+fn effective(product: Product, table: &Table, index: &Index) -> Vec<Term> {
+    let mut terms = index.terms.clone();
+    if product == Product::Mariadb && !index.is_primary {
+        for term in table.primary().map_or(&[][..], |primary| &primary.terms) {
+            if !terms
+                .iter()
+                .any(|own| own.column == term.column && own.prefix.is_none())
+            {
+                terms.push(term.clone());
+            }
+        }
+    }
+    terms
+}
+
+fn reversed(term: &Term) -> Term {
+    Term {
+        is_descending: !term.is_descending,
+        nulls_first: !term.nulls_first,
+        ..term.clone()
+    }
+}
+
+/// Why an index isn't replaced by one with the same columns.
+fn looks_like(index: &Index, wide: &[Term], other: &Index) -> Option<String> {
+    let name = &other.name;
+    let same =
+        |own: &Term, other: &Term| own.column == other.column && own.expression == other.expression;
+    let zip = || index.terms.iter().zip(wide);
+    let is_alike = index.terms.len() <= wide.len() && zip().all(|(own, other)| same(own, other));
+    if is_alike {
+        let what = zip().find_map(|(own, other)| {
+            Some(if own.prefix != other.prefix {
+                "holds another length of the column than"
+            } else if own.collation != other.collation {
+                "has another collation than"
+            } else if own.operator_class != other.operator_class {
+                "has another operator class than"
+            } else if own != other {
+                "has another direction than"
+            } else {
+                return None;
+            })
+        })?;
+        return Some(format!("{what} {name}"));
+    }
+    let is_permuted = index.terms.len() > 1
+        && index.terms.len() == other.terms.len()
+        && index
+            .terms
+            .iter()
+            .all(|own| other.terms.iter().any(|other| same(own, other)));
+    is_permuted.then(|| format!("the columns of {name} in another order"))
+}
+
+fn names(terms: &[Term]) -> String {
+    let names = terms.iter().filter_map(|term| term.column.as_deref());
+    names.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,8 @@
+//! Advice on running servers, each a private server of the test in the role of one that runs already.
+
+mod counters;
+mod kinds;
+mod mariadb;
+mod postgres;
+mod server;
+mod steps;

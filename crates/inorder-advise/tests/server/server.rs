@@ -1,0 +1,173 @@
+//! What the tests share: a server, its URL, and advice without predictions.
+
+use inorder_advise::{
+    Error,
+    advice::{Observer, Verdict},
+    rules::Class,
+    server::{
+        advice::{Advice, Options, Part, Reader, Sizes},
+        migrate::Steps,
+        model::Database as Model,
+        rules::Group,
+    },
+};
+use inorder_engine::{Database, Settings, TEMPLATES, engine};
+use std::{collections::BTreeSet, fs, path::Path};
+use tempfile::TempDir;
+
+pub struct Server {
+    pub database: Box<dyn Database>,
+    /// Its URL for a user, without a database.
+    path: String,
+    is_postgres: bool,
+    _folder: TempDir,
+}
+
+/// Reports nothing.
+pub struct Quiet;
+
+impl Observer for Quiet {
+    fn step(&self, _: &str) {}
+    fn object(&self, _: &str) {}
+}
+
+impl Server {
+    /// Starts one, if it is installed.
+    pub fn start(name: &str) -> Option<Self> {
+        let engine = engine(name).unwrap();
+        if !inorder_testing::is_installed(engine) {
+            return None;
+        }
+        let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        fs::create_dir_all(base.join(TEMPLATES)).unwrap();
+        let folder = tempfile::tempdir_in(base).unwrap();
+        let database = engine.create(folder.path(), &Settings::default()).unwrap();
+        let line = fs::read(format!("/proc/{}/cmdline", database.processes()[0])).unwrap();
+        let line = String::from_utf8(line).unwrap();
+        let mut arguments = line.split('\0');
+        let argument = arguments
+            .find(|argument| argument.contains("inorder-server-"))
+            .unwrap();
+        let path = argument.trim_start_matches("--socket=").replace('/', "%2F");
+        Some(Server {
+            database,
+            path,
+            is_postgres: name == "postgres",
+            _folder: folder,
+        })
+    }
+
+    /// The URL of a database for a user.
+    pub fn url_of(&self, user: &str, database: &str) -> String {
+        match self.is_postgres {
+            true => format!("postgres://{user}:pw@{}/{database}", self.path),
+            false => format!(
+                "mysql://{user}:pw@localhost/{database}?socket={}",
+                self.path
+            ),
+        }
+    }
+
+    /// The URL of the database that [`Server::run`] writes.
+    pub fn url(&self) -> String {
+        match self.is_postgres {
+            true => self.url_of("inorder", "postgres"),
+            false => {
+                let schema = self.one("SELECT database()");
+                self.url_of("root", &schema)
+            }
+        }
+    }
+
+    /// Runs statements, each by itself.
+    pub fn run(&self, statements: &[&str]) {
+        for statement in statements {
+            self.database
+                .execute(statement)
+                .unwrap_or_else(|error| panic!("{statement:.300}: {error}"));
+        }
+    }
+
+    /// The first columns of a query's rows, in one line each.
+    pub fn rows(&self, sql: &str) -> Vec<String> {
+        let rows = self
+            .database
+            .select(sql)
+            .unwrap_or_else(|error| panic!("{sql}: {error}"));
+        let text = |value: Option<String>| value.unwrap_or_else(|| "NULL".into());
+        rows.into_iter()
+            .map(|row| row.into_iter().map(text).collect::<Vec<_>>().join(" | "))
+            .collect()
+    }
+
+    pub fn one(&self, sql: &str) -> String {
+        self.rows(sql).swap_remove(0)
+    }
+
+    /// The advice, without predictions.
+    pub fn advice(&self) -> Advice {
+        advice(&self.url())
+    }
+
+    /// Runs printed steps. `between` runs after each of them but the last two, which swap and analyze.
+    pub fn carry_out(&self, steps: &Steps, between: &mut dyn FnMut(usize)) {
+        for (at, step) in steps.steps.iter().enumerate() {
+            for statement in &step.statements {
+                match &step.expected {
+                    Some(expected) => assert_eq!(self.one(statement), *expected, "{statement}"),
+                    None => self
+                        .database
+                        .execute(statement)
+                        .unwrap_or_else(|error| panic!("{statement}: {error}")),
+                }
+            }
+            if at + 2 < steps.steps.len() {
+                between(at);
+            }
+        }
+    }
+}
+
+/// The advice on the database of a URL, without predictions.
+pub fn advice(url: &str) -> Advice {
+    let starts = |_: &Model| -> Result<Box<dyn Sizes>, Error> {
+        Err(Error::Prediction("the test has none".into()))
+    };
+    let reader = Reader::open(url, Options::default()).unwrap();
+    reader.advise(&starts, &Quiet).unwrap()
+}
+
+/// Every candidate.
+pub fn parts(advice: &Advice) -> impl Iterator<Item = (&Part, Verdict)> {
+    advice
+        .items
+        .iter()
+        .flat_map(|item| item.parts.iter().map(move |part| (part, item.verdict)))
+}
+
+/// The objects of a group that may be changed.
+pub fn changed(advice: &Advice, group: Group) -> BTreeSet<String> {
+    parts(advice)
+        .filter(|(part, verdict)| {
+            let is_safe = part.candidate.class == Class::Safe;
+            assert_eq!(
+                is_safe,
+                matches!(verdict, Verdict::Change | Verdict::Minor),
+                "{part:?}"
+            );
+            is_safe && part.candidate.group == group
+        })
+        .map(|(part, _)| part.candidate.object.clone())
+        .collect()
+}
+
+/// The reason why an object is left.
+pub fn reason(advice: &Advice, object: &str) -> String {
+    let mut left = parts(advice).filter(|(part, _)| part.candidate.object == object);
+    left.next()
+        .map_or(String::new(), |(part, _)| part.candidate.reason.clone())
+}
+
+pub fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}

@@ -1,0 +1,334 @@
+//! The printed steps, run on a private server with rows, with writes between them.
+
+use crate::server::{Server, parts};
+use inorder_advise::{
+    advice::Verdict,
+    server::rules::{Action, Group},
+};
+
+/// Everything about the schema that must be the same afterwards, but for the order of columns.
+const OBJECTS: &str = "SELECT x FROM (
+     SELECT 'index ' || tablename || ' ' || indexdef AS x FROM pg_indexes WHERE schemaname = 'shop'
+     UNION ALL SELECT 'constraint ' || conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
+         WHERE connamespace = 'shop'::regnamespace
+     UNION ALL SELECT 'column ' || attrelid::regclass || ' ' || attname || ' ' || attnotnull || ' ' || coalesce(col_description(attrelid, attnum), '')
+         FROM pg_attribute JOIN pg_class c ON c.oid = attrelid WHERE c.relnamespace = 'shop'::regnamespace AND c.relkind = 'r'
+         AND attnum > 0 AND NOT attisdropped
+     UNION ALL SELECT 'function ' || proname FROM pg_proc WHERE pronamespace = 'shop'::regnamespace
+     UNION ALL SELECT 'trigger ' || tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+         WHERE c.relnamespace = 'shop'::regnamespace AND NOT tgisinternal) x ORDER BY 1";
+
+/// Texts of the ids, whatever their type.
+const ROWS: &[&str] = &[
+    "SELECT md5(string_agg(id::text || coalesce(name, '') || coalesce(boss::text, '-'), ',' ORDER BY id::text)) FROM shop.customer",
+    "SELECT md5(string_agg(number || coalesce(customer::text, '-') || coalesce(seller::text, '-') || note, ',' ORDER BY number)) FROM shop.orders",
+    "SELECT md5(string_agg(customer::text || tag, ',' ORDER BY customer::text, tag)) FROM shop.tags",
+];
+
+#[test]
+fn postgres_text_ids_become_uuids_online() {
+    let Some(server) = Server::start("postgres") else {
+        return;
+    };
+    server.run(&[
+        "CREATE SCHEMA shop",
+        "CREATE TABLE shop.customer (id char(36) PRIMARY KEY DEFAULT gen_random_uuid()::text, name text, boss varchar(40) REFERENCES shop.customer,
+             UNIQUE (name, id))",
+        "COMMENT ON COLUMN shop.customer.id IS 'it''s the id'",
+        "CREATE TABLE shop.orders (number serial PRIMARY KEY, customer text NOT NULL REFERENCES shop.customer ON DELETE CASCADE,
+             seller text REFERENCES shop.customer (id) ON DELETE SET NULL ON UPDATE CASCADE, note text DEFAULT 'none')",
+        "CREATE INDEX ON shop.orders (customer, number DESC) WITH (fillfactor = 80)",
+        "CREATE INDEX ON shop.orders (seller) INCLUDE (customer) WHERE note <> 'none'",
+        "CREATE INDEX ON shop.orders USING hash (seller)",
+        "CREATE TABLE shop.tags (customer text REFERENCES shop.customer DEFERRABLE INITIALLY DEFERRED, tag text, PRIMARY KEY (customer, tag))",
+        "INSERT INTO shop.customer (name) SELECT 'name ' || g FROM generate_series(1, 3000) g",
+        "UPDATE shop.customer SET boss = (SELECT min(id) FROM shop.customer) WHERE name LIKE '%7'",
+        "INSERT INTO shop.orders (customer, seller) SELECT id, (SELECT max(id) FROM shop.customer) FROM shop.customer, generate_series(1, 3)",
+        "UPDATE shop.orders SET seller = customer WHERE number % 2 = 0",
+        "INSERT INTO shop.tags SELECT id, 'tag' FROM shop.customer",
+        "ANALYZE",
+    ]);
+    let objects = server.rows(OBJECTS);
+    let advice = server.advice();
+    let (part, verdict) = parts(&advice)
+        .find(|(part, _)| part.candidate.group == Group::NativeUuid)
+        .unwrap();
+    assert_eq!(verdict, Verdict::App, "{part:?}");
+    let [Action::Convert { columns, .. }] = &part.candidate.actions[..] else {
+        panic!("{part:?}")
+    };
+    assert_eq!(columns.len(), 5, "{columns:?}");
+    let plan = advice
+        .plans
+        .iter()
+        .find(|plan| plan.needs_application)
+        .unwrap();
+    let steps = plan.steps.as_ref().unwrap();
+    assert!(steps.is_online);
+
+    let bytes = |server: &Server| -> i64 {
+        server.one("SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'shop'::regnamespace").parse().unwrap()
+    };
+    server.run(&["VACUUM FULL"]);
+    let before = bytes(&server);
+    // The application writes between the steps, also what cascades.
+    server.carry_out(steps, &mut |at| {
+        let name = format!("late {at}");
+        server.run(&[
+            &format!("INSERT INTO shop.customer (name) VALUES ('{name}'), ('{name} too')"),
+            &format!("INSERT INTO shop.orders (customer, seller) SELECT id, id FROM shop.customer WHERE name LIKE '{name}%'"),
+            &format!("INSERT INTO shop.orders (customer, seller) SELECT min(id), max(id) FROM shop.customer WHERE name LIKE '{name}%'"),
+            &format!("DELETE FROM shop.customer WHERE name = '{name} too'"),
+            "UPDATE shop.orders SET seller = (SELECT min(id) FROM shop.customer) WHERE number = 5",
+        ]);
+    });
+    let types = server.rows("SELECT DISTINCT data_type FROM information_schema.columns WHERE table_schema = 'shop' AND column_name IN ('id', 'boss', 'customer', 'seller')
+         AND NOT (table_name = 'customer' AND column_name = 'customer')");
+    assert_eq!(types, ["uuid"]);
+    assert_eq!(server.rows(OBJECTS), objects);
+    assert_eq!(
+        server.one("SELECT count(*) FROM pg_constraint WHERE NOT convalidated"),
+        "0"
+    );
+    assert_eq!(server.one("SELECT count(*) FROM shop.orders o WHERE NOT EXISTS (SELECT FROM shop.customer c WHERE c.id = o.customer)"), "0");
+    server.run(&["VACUUM FULL"]);
+    let saved = 100 * (before - bytes(&server)) / before;
+    let told = part.measure.as_ref().unwrap().saved_bytes * 100 / before;
+    assert!(
+        saved >= 3 && (saved - told).abs() <= 10,
+        "{saved} % saved, {told} % told"
+    );
+
+    // Defaults, cascades and keys act as before.
+    server.run(&["INSERT INTO shop.customer (name) VALUES ('new')", "INSERT INTO shop.orders (customer, seller) SELECT id, id FROM shop.customer WHERE name = 'new'"]);
+    assert!(
+        server
+            .database
+            .execute("INSERT INTO shop.orders (customer) VALUES (gen_random_uuid())")
+            .is_err()
+    );
+    server.run(&["DELETE FROM shop.customer WHERE name = 'new'"]);
+    assert_eq!(
+        server.one(
+            "SELECT count(*) FROM shop.orders WHERE customer NOT IN (SELECT id FROM shop.customer)"
+        ),
+        "0"
+    );
+}
+
+/// Without writes between the steps, every row is the same text as before.
+#[test]
+fn postgres_rows_are_the_same_after_the_swap() {
+    let Some(server) = Server::start("postgres") else {
+        return;
+    };
+    server.run(&[
+        "CREATE SCHEMA shop",
+        "CREATE TABLE shop.customer (id text PRIMARY KEY, name text, boss text REFERENCES shop.customer)",
+        "CREATE TABLE shop.orders (number int PRIMARY KEY, customer text REFERENCES shop.customer, seller text, note text)",
+        "CREATE TABLE shop.tags (customer text NOT NULL, tag text)",
+        "INSERT INTO shop.customer SELECT gen_random_uuid()::text, 'name ' || g FROM generate_series(1, 12000) g",
+        "UPDATE shop.customer SET boss = id WHERE name LIKE '%7'",
+        "INSERT INTO shop.orders SELECT row_number() OVER (), id, CASE WHEN name LIKE '%3' THEN id END, 'note' FROM shop.customer",
+        "INSERT INTO shop.tags SELECT id, 'tag' FROM shop.customer",
+        "ANALYZE",
+    ]);
+    let before: Vec<String> = ROWS.iter().map(|sql| server.one(sql)).collect();
+    let advice = server.advice();
+    let plan = advice
+        .plans
+        .iter()
+        .find(|plan| plan.needs_application)
+        .unwrap();
+    // Columns without a declared key are found by their values.
+    assert!(
+        plan.title.contains("tags.customer") && plan.title.contains("orders.seller"),
+        "{}",
+        plan.title
+    );
+    server.carry_out(plan.steps.as_ref().unwrap(), &mut |_| {});
+    let after: Vec<String> = ROWS.iter().map(|sql| server.one(sql)).collect();
+    assert_eq!(before, after);
+    let columns = "SELECT count(*) FROM information_schema.columns WHERE table_schema = 'shop' AND data_type = 'uuid'";
+    assert_eq!(server.one(columns), "5");
+}
+
+/// What was begun is taken back before the swap.
+#[test]
+fn postgres_steps_are_taken_back() {
+    let Some(server) = Server::start("postgres") else {
+        return;
+    };
+    server.run(&[
+        "CREATE SCHEMA shop",
+        "CREATE TABLE shop.customer (id text PRIMARY KEY, name text)",
+        "CREATE TABLE shop.orders (number int PRIMARY KEY, customer text NOT NULL REFERENCES shop.customer)",
+        "INSERT INTO shop.customer SELECT gen_random_uuid()::text, 'name ' || g FROM generate_series(1, 2000) g",
+        "INSERT INTO shop.orders SELECT row_number() OVER (), id FROM shop.customer",
+        "ANALYZE",
+    ]);
+    let objects = server.rows(OBJECTS);
+    let advice = server.advice();
+    let steps = advice
+        .plans
+        .iter()
+        .find_map(|plan| plan.steps.as_ref().ok().filter(|_| plan.needs_application))
+        .unwrap();
+    for step in &steps.steps[1..steps.steps.len() - 2] {
+        for statement in &step.statements {
+            server.run(&[statement]);
+        }
+    }
+    assert_ne!(server.rows(OBJECTS), objects);
+    let undo: Vec<&str> = steps.undo.iter().map(String::as_str).collect();
+    server.run(&undo);
+    assert_eq!(server.rows(OBJECTS), objects);
+}
+
+#[test]
+fn postgres_keys_get_a_wider_type() {
+    let Some(server) = Server::start("postgres") else {
+        return;
+    };
+    server.run(&[
+        "CREATE SCHEMA shop",
+        "CREATE TABLE shop.events (id serial PRIMARY KEY, at timestamptz DEFAULT now())",
+        "CREATE TABLE shop.marks (event int NOT NULL REFERENCES shop.events, mark text)",
+        "CREATE INDEX ON shop.marks (event)",
+        "SELECT setval('shop.events_id_seq', 1900000000)",
+        "INSERT INTO shop.events SELECT FROM generate_series(1, 3000)",
+        "INSERT INTO shop.marks SELECT id, 'mark' FROM shop.events",
+        "ANALYZE",
+    ]);
+    let objects = server.rows(OBJECTS);
+    let advice = server.advice();
+    let (part, verdict) = parts(&advice)
+        .find(|(part, _)| part.candidate.group == Group::IntegerRange)
+        .unwrap();
+    assert_eq!(verdict, Verdict::App);
+    assert!(
+        part.candidate
+            .reason
+            .contains("has reached 1900003000, 88 % of what integer holds"),
+        "{}",
+        part.candidate.reason
+    );
+    let plan = advice
+        .plans
+        .iter()
+        .find(|plan| plan.title.starts_with("bigint"))
+        .unwrap();
+    server.carry_out(plan.steps.as_ref().unwrap(), &mut |_| {
+        server.run(&[
+            "INSERT INTO shop.events DEFAULT VALUES",
+            "INSERT INTO shop.marks SELECT max(id), 'late' FROM shop.events",
+        ]);
+    });
+    assert_eq!(server.rows(OBJECTS), objects);
+    let types = "SELECT DISTINCT data_type FROM information_schema.columns WHERE table_schema = 'shop' AND column_name IN ('id', 'event')";
+    assert_eq!(server.rows(types), ["bigint"]);
+    server.run(&[
+        "SELECT setval('shop.events_id_seq', 2147483647)",
+        "INSERT INTO shop.events DEFAULT VALUES",
+    ]);
+    assert_eq!(server.one("SELECT max(id) FROM shop.events"), "2147483648");
+}
+
+/// What stands in the way of a conversion is named, and no steps are printed.
+#[test]
+fn postgres_conversions_that_would_lose_something_are_refused() {
+    let Some(server) = Server::start("postgres") else {
+        return;
+    };
+    let blocked = [
+        (
+            "checked",
+            "CREATE TABLE checked (id text PRIMARY KEY CHECK (length(id) = 36))",
+            "checked_id_check",
+        ),
+        (
+            "viewed",
+            "CREATE TABLE viewed (id text PRIMARY KEY); CREATE VIEW of_viewed AS SELECT id FROM viewed",
+            "of_viewed",
+        ),
+        (
+            "lowered",
+            "CREATE TABLE lowered (id text PRIMARY KEY); CREATE INDEX ON lowered (lower(id))",
+            "an expression of lowered_lower_idx",
+        ),
+        (
+            "patterned",
+            "CREATE TABLE patterned (id text); CREATE INDEX patterned_of ON patterned (id text_pattern_ops)",
+            "an operator class of texts",
+        ),
+        (
+            "generated",
+            "CREATE TABLE generated (id text PRIMARY KEY, up text GENERATED ALWAYS AS (upper(id)) STORED)",
+            "generated",
+        ),
+        (
+            "policed",
+            "CREATE TABLE policed (id text PRIMARY KEY); CREATE POLICY p ON policed USING (id <> '')",
+            "policy p",
+        ),
+        (
+            "triggered",
+            "CREATE TABLE triggered (id text PRIMARY KEY); CREATE TRIGGER t BEFORE UPDATE ON triggered FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+            "the trigger t",
+        ),
+        (
+            "elder",
+            "CREATE TABLE elder (id text PRIMARY KEY); CREATE TABLE younger () INHERITS (elder)",
+            "takes part in inheritance",
+        ),
+        (
+            "later",
+            "CREATE TABLE later (id text PRIMARY KEY DEFERRABLE)",
+            "is deferrable",
+        ),
+        (
+            "counted",
+            "CREATE TABLE counted (id text PRIMARY KEY, b int); CREATE STATISTICS s ON id, b FROM counted",
+            "statistics object",
+        ),
+        (
+            "identified",
+            "CREATE TABLE identified (id text PRIMARY KEY); ALTER TABLE identified REPLICA IDENTITY USING INDEX identified_pkey",
+            "is the replica identity",
+        ),
+        (
+            "other",
+            "CREATE TABLE other (id text PRIMARY KEY); INSERT INTO other SELECT 'x' || g FROM generate_series(1, 20) g",
+            "holds other values too",
+        ),
+    ];
+    for (table, make, _) in blocked {
+        server.run(&[make, &format!("INSERT INTO {table} (id) SELECT gen_random_uuid()::text FROM generate_series(1, 600)")]);
+    }
+    server.run(&["ANALYZE"]);
+    let advice = server.advice();
+    for (table, _, words) in blocked {
+        let object = format!("{table}.id");
+        let found: Vec<_> = parts(&advice)
+            .filter(|(part, _)| {
+                part.candidate.group == Group::NativeUuid && part.candidate.object == object
+            })
+            .collect();
+        let [(part, Verdict::Leave)] = found[..] else {
+            panic!("{table}: {found:?}")
+        };
+        assert!(
+            part.candidate.reason.contains(words),
+            "{table}: {}",
+            part.candidate.reason
+        );
+    }
+    assert!(
+        advice
+            .plans
+            .iter()
+            .all(|plan| !plan.title.starts_with("uuid")),
+        "{:?}",
+        advice.plans
+    );
+}

@@ -1,0 +1,99 @@
+//! `inorder advise --url`: advice on a database of a running server.
+
+use super::{Arguments, Progress, format_named};
+use crate::terminal;
+use anyhow::{Context as _, Result, bail};
+use inorder_advise::{
+    report::Look,
+    server::{
+        advice::{Advice, Options, Reader, Sizes},
+        model::Database,
+        predict::Predictor,
+        report::{FORMATS, all_steps},
+    },
+    snapshot::private_folder,
+};
+use std::{env, fs, path::Path, process::ExitCode};
+
+/// The variable with the URL of a server.
+const VARIABLE: &str = "INORDER_URL";
+
+/// The URL to advise on: that of the option, or of the variable where no file is named.
+pub fn url(arguments: &Arguments) -> Result<Option<String>> {
+    match (&arguments.url, &arguments.file) {
+        (Some(_), Some(file)) => bail!(
+            "both --url and the file {} are given: advise on one of them",
+            file.display()
+        ),
+        (Some(url), None) => Ok(Some(url.clone())),
+        (None, Some(_)) => Ok(None),
+        (None, None) => {
+            let text = env::var(VARIABLE).unwrap_or_default();
+            let mut urls = text.split_whitespace();
+            match (urls.next(), urls.next()) {
+                (Some(url), None) => Ok(Some(url.to_owned())),
+                (Some(_), Some(_)) => {
+                    bail!("{VARIABLE} has several URLs: name one by --url")
+                }
+                _ => bail!(
+                    "name a database: the file of an SQLite database, or --url postgres://… or mysql://…"
+                ),
+            }
+        }
+    }
+}
+
+pub fn run(arguments: &Arguments, url: &str) -> Result<ExitCode> {
+    let format = format_named(FORMATS.iter().map(|format| format.name), &arguments.format)?;
+    if arguments.queries.is_some() || arguments.minor {
+        bail!("--queries and --minor are for files: nothing is tried on a server");
+    }
+    let progress = Progress::new(arguments.quiet);
+    let folder = private_folder()?;
+    let reader = Reader::open(url, Options::default())?;
+    let (path, cancel) = (folder.path().to_owned(), reader.cancel());
+    ctrlc::set_handler(move || {
+        cancel();
+        _ = fs::remove_dir_all(&path);
+        std::process::exit(130);
+    })
+    .context("can't watch for Ctrl-C")?;
+    let starts = |database: &Database| {
+        Predictor::start(database, folder.path()).map(|own| Box::new(own) as Box<dyn Sizes>)
+    };
+    let advice = reader.advise(&starts, &progress)?;
+    if let Some(target) = &arguments.write {
+        write_steps(&advice, target, &progress)?;
+    }
+    progress.bar.finish_and_clear();
+    let terminal = terminal::options();
+    let look = Look {
+        color: terminal.color && arguments.output.is_none(),
+        width: terminal.width,
+    };
+    let text = (FORMATS[format].write)(&advice, look);
+    match &arguments.output {
+        Some(path) => terminal::write_file(path, &text)?,
+        None => terminal::print(&text)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_steps(advice: &Advice, target: &Path, progress: &Progress) -> Result<()> {
+    let Some(steps) = all_steps(advice) else {
+        progress.say("nothing is written: there are no steps");
+        return Ok(());
+    };
+    let plain = |letter: char| {
+        if letter.is_alphanumeric() || "-_.".contains(letter) {
+            letter
+        } else {
+            '_'
+        }
+    };
+    let stem: String = advice.database.name.chars().map(plain).collect();
+    let path = target.join(format!("{stem}.advise.sql"));
+    terminal::write_file(&path, &steps)?;
+    progress.say(&format!("written, not run: {}", path.display()));
+    Ok(())
+}

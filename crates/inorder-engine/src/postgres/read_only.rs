@@ -1,0 +1,97 @@
+//! A session that only reads a running server.
+
+use super::connect::{config, connect_with};
+use crate::{
+    Error,
+    remote::{
+        Remote,
+        read_only::{Cancel, ReadConnection, ReadLimits, TextRows},
+    },
+    server::{Failure, session::LOST},
+};
+use postgres::{Client, NoTls, SimpleQueryMessage};
+
+/// Settings of the session. Names in answers are qualified, because the search path is empty; no parallel workers are
+/// taken from the server's other users. Times are in milliseconds.
+const SETTINGS: &[(&str, &str)] = &[
+    ("default_transaction_read_only", "on"),
+    ("search_path", ""),
+    ("client_min_messages", "error"),
+    ("max_parallel_workers_per_gather", "0"),
+    ("jit", "off"),
+    // Rows of a whole table in the order of its pages.
+    ("synchronize_seqscans", "off"),
+    ("bytea_output", "hex"),
+    ("datestyle", "ISO, MDY"),
+    ("intervalstyle", "postgres"),
+    ("extra_float_digits", "1"),
+    ("standard_conforming_strings", "on"),
+    // A policy that hides rows is an error, not a smaller sample.
+    ("row_security", "off"),
+];
+
+/// Opens a session with a snapshot.
+pub fn open(remote: &Remote, limits: ReadLimits) -> Result<Box<dyn ReadConnection>, Error> {
+    let url = &remote.url;
+    let mut config = config(url)?;
+    config.application_name("inorder advise");
+    let mut client = connect_with(&config, url)?;
+    let mut begin: String = SETTINGS
+        .iter()
+        .map(|(name, value)| format!("SET {name} = '{value}';"))
+        .collect();
+    begin += &format!(
+        "SET statement_timeout = {}; SET lock_timeout = {};
+         BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1",
+        limits.statement_max.as_millis(),
+        limits.lock_max.as_millis()
+    );
+    client
+        .batch_execute(&begin)
+        .map_err(|error| url.error(Failure::from(error).message))?;
+    Ok(Box::new(Reading { client }))
+}
+
+fn lost() -> Error {
+    Error::Database {
+        doing: "reading the server".to_owned(),
+        message: LOST.to_owned(),
+    }
+}
+
+struct Reading {
+    client: Client,
+}
+
+impl ReadConnection for Reading {
+    fn rows(&mut self, sql: &str) -> Result<TextRows, Error> {
+        let failed = |error: postgres::Error| Failure::from(error).doing("reading the server");
+        // Going back to it keeps the transaction after a failure, and releases the locks on the tables that were read.
+        self.client.batch_execute("SAVEPOINT one").map_err(failed)?;
+        let answer = self.client.simple_query(sql);
+        if self.client.is_closed() {
+            return Err(answer.map_or_else(failed, |_| lost()));
+        }
+        let back = self.client.batch_execute("ROLLBACK TO one; RELEASE one");
+        let messages = answer.map_err(failed)?;
+        back.map_err(failed)?;
+        let rows = messages.iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(
+                (0..row.len())
+                    .map(|at| row.get(at).map(str::to_owned))
+                    .collect(),
+            ),
+            _ => None,
+        });
+        Ok(rows.collect())
+    }
+
+    fn is_open(&self) -> bool {
+        !self.client.is_closed()
+    }
+
+    fn cancel(&self) -> Cancel {
+        let token = self.client.cancel_token();
+        Box::new(move || _ = token.cancel_query(NoTls))
+    }
+}
