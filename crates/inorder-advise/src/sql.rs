@@ -10,7 +10,7 @@ pub(crate) fn quoted_list<'n>(names: impl IntoIterator<Item = &'n str>) -> Strin
 
 /// Tokens in one spelling: two expressions are the same if their spellings are.
 ///
-/// Names lose their quotes and case; parentheses around the whole go.
+/// Names lose their quotes, and their case unless they are in double quotes; parentheses around the whole go.
 pub(crate) fn normalized(tokens: &[Token<'_>]) -> String {
     let mut inner = tokens;
     while let [first, between @ .., last] = inner
@@ -22,6 +22,8 @@ pub(crate) fn normalized(tokens: &[Token<'_>]) -> String {
     }
     let word = |token: &Token<'_>| match token.kind {
         Kind::Text | Kind::Literal => token.text.to_owned(),
+        // SQLite takes it for text where there is no such column, and text has its case.
+        Kind::Quoted if token.text.starts_with('"') => token.name().unwrap_or_default(),
         _ => token
             .name()
             .unwrap_or_else(|| token.text.to_owned())
@@ -54,6 +56,8 @@ mod tests {
         let of = |sql| normalized(&tokens(sql));
         assert_eq!(of("(State = 'open')"), of("\"state\"  = 'open' -- now"));
         assert_ne!(of("state = 'open'"), of("state = 'OPEN'"));
+        assert_ne!(of("state = \"open\""), of("state = \"Open\""));
+        assert_eq!(of("[State] = `B`"), of("state = b"));
         assert_eq!(of("(a) + (b)"), "( a ) + ( b )");
     }
 

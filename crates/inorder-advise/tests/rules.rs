@@ -744,3 +744,17 @@ fn an_index_of_one_value_is_named_and_stays() {
         ("i", Class::Rejected)
     );
 }
+
+#[test]
+fn new_ids_in_order_are_proposed_for_keys_that_grant_no_access() {
+    let of_column = |name: &str| {
+        let sql = format!(
+            "CREATE TABLE t({name} TEXT PRIMARY KEY, a); {} INSERT INTO t SELECT {}, i FROM n",
+            numbers(10_000),
+            uuid(4)
+        );
+        of(&sql, Group::RandomIds).len()
+    };
+    assert_eq!(of_column("id"), 1);
+    assert_eq!(of_column("access_Token"), 0);
+}

@@ -155,7 +155,8 @@ impl Schema {
             let Some(sql) = object.sql.as_deref().filter(|_| !is_made) else {
                 continue;
             };
-            let error = memory.execute_batch(sql).err();
+            // One statement: SQLite reads no further in a schema, and nothing else of a file may run.
+            let error = memory.execute(sql, ()).err();
             found.insert(
                 format!("{} {}", object.kind, object.name),
                 error.map(|error| error.to_string()),

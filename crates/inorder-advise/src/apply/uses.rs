@@ -129,6 +129,18 @@ mod tests {
         Schema::read(&connection).unwrap()
     }
 
+    /// SQLite reads the first statement of an object's text; a file that was tampered with may have more.
+    #[test]
+    fn nothing_but_the_object_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let other = folder.path().join("other.db");
+        let mut schema = schema("CREATE TABLE t(k)");
+        let sql = schema.objects[0].sql.as_mut().unwrap();
+        *sql += &format!("; ATTACH '{}' AS o; CREATE TABLE o.x(y)", other.display());
+        Uses::of(&schema).unwrap();
+        assert!(!other.exists());
+    }
+
     #[test]
     fn names_are_resolved_as_sqlite_does() {
         let schema = schema(

@@ -20,9 +20,9 @@ impl Statements {
     pub(crate) fn catalog(&self) -> rusqlite::Result<Catalog> {
         let memory = Connection::open_in_memory()?;
         memory.execute_batch("PRAGMA foreign_keys = OFF")?;
-        memory.execute_batch(&self.table)?;
+        memory.execute(&self.table, ())?;
         for index in &self.indexes {
-            memory.execute_batch(index)?;
+            memory.execute(index, ())?;
         }
         Catalog::read(&memory, &self.name)
     }

@@ -3,6 +3,8 @@
 use super::{Candidate, Class, Group, shared::title};
 use crate::read::{Column, Database, Ids, Table};
 
+/// A column with one of these in its name grants access, and has to be hard to guess.
+const SECRETS: [&str; 4] = ["token", "secret", "nonce", "password"];
 /// Smaller tables are in the cache whole.
 const ROWS_MIN: u64 = 10_000;
 
@@ -34,7 +36,9 @@ fn of_column(table: &Table, at: usize, column: &Column) -> Option<Candidate> {
             .iter()
             .any(|name| name.eq_ignore_ascii_case(&column.name))
     });
-    if !ids.is_random() || begins.is_empty() || is_foreign {
+    let name = column.name.to_ascii_lowercase();
+    let is_secret = SECRETS.iter().any(|secret| name.contains(secret));
+    if !ids.is_random() || begins.is_empty() || is_foreign || is_secret {
         return None;
     }
     Some(Candidate {
