@@ -5,7 +5,8 @@ use std::path::Path;
 
 use inorder_btree::record::{Fields, Pick};
 use inorder_btree::{
-    Builder, IndexBuilder, KeyOrder, Options, Reader, SchemaEntry, TableBuilder, Value, record,
+    Builder, IndexBuilder, KeyOrder, LeafPage, Options, Reader, SchemaEntry, TableBuilder, Value,
+    Visitor, record,
 };
 use inorder_load::order::{SortLimits, Sorter};
 
@@ -222,12 +223,8 @@ fn tree(
         looks,
     };
     let (builder, mut tree) = match recipe {
-        Recipe::Copy(from) => copy(reader, builder, *from, &mut rows, |_| true)?,
-        Recipe::NotNull(from) => copy(reader, builder, *from, &mut rows, |entry| {
-            let entry = record::Record::parse(entry).ok();
-            let first = entry.and_then(|entry| entry.value(0));
-            !matches!(first, Some(Value::Null) | None)
-        })?,
+        Recipe::Copy(from) => copy(reader, builder, *from, &mut rows, None)?,
+        Recipe::NotNull(from) => copy(reader, builder, *from, &mut rows, Some(is_not_null))?,
         Recipe::Recast { from, row } => {
             let mut tree = Growing::like(from, builder, work)?;
             rows.each(reader, *from, row, |rowid, row| tree.push(rowid, row))?;
@@ -289,17 +286,58 @@ fn copy(
     builder: Builder,
     from: Source,
     rows: &mut Rows<'_>,
-    is_taken: impl Fn(&[u8]) -> bool,
+    is_taken: Option<fn(&[u8]) -> bool>,
 ) -> Result<(Builder, Tree), Failure> {
-    let mut tree = Growing::like(&from, builder, rows.looks.work)?;
-    every(reader, from, |rowid, record| {
-        rows.looks.look()?;
-        match is_taken(record) {
-            true => tree.push(rowid, record),
-            false => Ok(()),
+    let mut copy = Copy {
+        tree: Growing::like(&from, builder, rows.looks.work)?,
+        looks: &mut rows.looks,
+        is_taken,
+    };
+    reader.visit(from.root, from.is_table, &mut copy)?;
+    copy.tree.finish()
+}
+
+/// Whether the first value of an entry isn't NULL.
+fn is_not_null(entry: &[u8]) -> bool {
+    let entry = record::Record::parse(entry).ok();
+    let first = entry.and_then(|entry| entry.value(0));
+    !matches!(first, Some(Value::Null) | None)
+}
+
+/// A tree that is copied, by pages where they are full.
+struct Copy<'a, 'w> {
+    tree: Growing,
+    looks: &'a mut Looks<'w>,
+    is_taken: Option<fn(&[u8]) -> bool>,
+}
+
+impl Visitor for Copy<'_, '_> {
+    type Error = Failure;
+
+    fn page(&mut self, page: &LeafPage<'_>) -> Result<bool, Failure> {
+        self.looks.look()?;
+        if self.is_taken.is_some() {
+            return Ok(false);
         }
-    })?;
-    tree.finish()
+        let mut written = self.tree.written;
+        let is_copied = match &mut self.tree.target {
+            Target::Table(tree) => tree.push_page(page, |rowid, row| written.add(rowid, row))?,
+            Target::Index(tree) => tree.push_page(page, |entry| written.add(0, entry))?,
+        };
+        if is_copied {
+            self.tree.written = written;
+        }
+        Ok(is_copied)
+    }
+
+    #[inline]
+    fn row(&mut self, rowid: i64, record: &[u8]) -> Result<(), Failure> {
+        self.looks.look()?;
+        match self.is_taken {
+            Some(is_taken) if !is_taken(record) => Ok(()),
+            _ => self.tree.push(rowid, record),
+        }
+    }
 }
 
 /// Builds a rowid table whose rowids are counted, or are the values of a column.
