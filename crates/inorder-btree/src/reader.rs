@@ -202,22 +202,11 @@ impl Reader {
             cells,
             geometry: self.geometry,
         };
-        if number > 1 && !leaf.cells.kind.is_interior() && visitor.page(&leaf)? {
-            return Ok(());
-        }
-        let cells = leaf.cells;
-        // A leaf page is read where it is, up to a payload that goes on in another page.
-        let mut first = 0;
-        while first < cells.count && !cells.kind.is_interior() {
-            let cell = cells.cell(first);
-            let payload = cell.and_then(|cell| self.geometry.payload(cells.kind, cell));
-            match payload.ok_or(Error::Malformed { page: number })? {
-                (rowid, Payload::Whole(payload)) => visitor.row(rowid, payload)?,
-                (_, Payload::Split { .. }) => break,
-            }
-            first += 1;
-        }
-        if first == cells.count && !cells.kind.is_interior() {
+        let first = match leaf.cells.kind.is_interior() {
+            true => 0,
+            false => in_place(&leaf, number, visitor)?,
+        };
+        if first == leaf.cells.count && !leaf.cells.kind.is_interior() {
             return Ok(());
         }
         if self.levels.len() <= depth {
@@ -287,6 +276,27 @@ impl Reader {
         self.left -= 1;
         self.windows.find(number).map_err(Error::Read)
     }
+}
+
+/// Gives a leaf page where it is, or its rows up to one that goes on in another page. Returns how many cells were given.
+fn in_place<V: Visitor>(
+    leaf: &LeafPage<'_>,
+    number: u32,
+    visitor: &mut V,
+) -> std::result::Result<usize, V::Error> {
+    let cells = &leaf.cells;
+    if number > 1 && visitor.page(leaf)? {
+        return Ok(cells.count);
+    }
+    for at in 0..cells.count {
+        let cell = cells.cell(at);
+        let payload = cell.and_then(|cell| leaf.geometry.payload(cells.kind, cell));
+        match payload.ok_or(Error::Malformed { page: number })? {
+            (rowid, Payload::Whole(payload)) => visitor.row(rowid, payload)?,
+            (_, Payload::Split { .. }) => return Ok(at),
+        }
+    }
+    Ok(cells.count)
 }
 
 /// What becomes of the pages and rows of a tree.

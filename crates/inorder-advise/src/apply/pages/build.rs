@@ -13,7 +13,7 @@ use inorder_load::order::{SortLimits, Sorter};
 use super::Failure;
 use super::digest::{InOrder, Sum};
 use super::join::{Keys, join};
-use super::recipe::{Part, Plan, Plans, Recipe, Row, Rowid};
+use super::recipe::{Joined, Part, Plan, Plans, Recipe, Row, Rowid};
 use super::shape::{Layout, Source, every};
 use crate::apply::Settings;
 use crate::apply::ids;
@@ -61,6 +61,18 @@ pub(super) struct Before {
 }
 
 impl Before {
+    /// Reads the rows of a table.
+    fn read(reader: &mut Reader, layout: &Layout, looks: &mut Looks<'_>) -> Result<Self, Failure> {
+        let (mut before, mut fields) = (Before::default(), Fields::default());
+        every(reader, layout.shape.source, |rowid, record| {
+            looks.look()?;
+            fields.read(record);
+            before.add(layout, &fields, rowid, record);
+            Ok(())
+        })?;
+        Ok(before)
+    }
+
     #[inline]
     fn add(&mut self, layout: &Layout, fields: &Fields, rowid: i64, record: &[u8]) {
         self.is_short |= layout.is_short(fields, record);
@@ -208,13 +220,7 @@ fn tree(
         && *from != old.shape.source
     {
         // The index that the new table is made of need not have what the old table has.
-        let mut fields = Fields::default();
-        every(reader, old.shape.source, |rowid, record| {
-            looks.look()?;
-            fields.read(record);
-            before.add(old, &fields, rowid, record);
-            Ok(())
-        })?;
+        before = Before::read(reader, old, &mut looks)?;
         layout = None;
     }
     let mut rows = Rows {
@@ -230,21 +236,16 @@ fn tree(
             rows.each(reader, *from, row, |rowid, row| tree.push(rowid, row))?;
             tree.finish()?
         }
-        Recipe::Joined(joined) => {
-            if !keys.as_ref().is_some_and(|keys| keys.are_of(joined)) {
+        Recipe::Joined(own) => {
+            if !keys.as_ref().is_some_and(|keys| keys.are_of(own)) {
                 // Not both at once.
                 *keys = None;
-                *keys = Keys::read(reader, joined, work.memory_bytes, || rows.looks.look())?;
+                *keys = Keys::read(reader, own, work.memory_bytes, || rows.looks.look())?;
             }
-            let Some(keys) = keys else {
-                return tree(reader, builder, &joined.sorted, plan, keys, work);
-            };
-            let mut tree = Growing::index(builder, joined.order.clone(), joined.unique_columns)?;
-            join(reader, joined, keys, &work.limits(), |entry| {
-                rows.looks.look()?;
-                tree.push(0, entry)
-            })?;
-            tree.finish()?
+            match keys {
+                Some(keys) => joined(reader, builder, own, keys, &mut rows)?,
+                None => return tree(reader, builder, &own.sorted, plan, keys, work),
+            }
         }
         Recipe::Rows { from, row } => self::rows(reader, builder, *from, row, &mut rows)?,
         Recipe::Sorted {
@@ -267,17 +268,43 @@ fn tree(
         } => {
             let mut sorter = Sorter::new(Some(order.clone()), work.limits());
             rows.each(reader, *from, row, |_, row| Ok(sorter.push(row, 0)?))?;
-            let mut sorted = sorter.finish()?;
-            let mut tree = Growing::index(builder, order.clone(), *unique_columns)?;
-            while let Some((record, _)) = sorted.next()? {
-                rows.looks.look()?;
-                tree.push(0, record)?;
-            }
-            tree.finish()?
+            let tree = Growing::index(builder, order.clone(), *unique_columns)?;
+            sorted(sorter, tree, &mut rows)?
         }
     };
     tree.before = rows.before;
     Ok((builder, tree))
+}
+
+/// Builds an index of an old one and the new keys.
+fn joined(
+    reader: &mut Reader,
+    builder: Builder,
+    own: &Joined,
+    keys: &Keys,
+    rows: &mut Rows<'_>,
+) -> Result<(Builder, Tree), Failure> {
+    let mut tree = Growing::index(builder, own.order.clone(), own.unique_columns)?;
+    let limits = rows.looks.work.limits();
+    join(reader, own, keys, &limits, |entry| {
+        rows.looks.look()?;
+        tree.push(0, entry)
+    })?;
+    tree.finish()
+}
+
+/// Builds a tree of records that are sorted.
+fn sorted(
+    sorter: Sorter,
+    mut tree: Growing,
+    rows: &mut Rows<'_>,
+) -> Result<(Builder, Tree), Failure> {
+    let mut sorted = sorter.finish()?;
+    while let Some((record, _)) = sorted.next()? {
+        rows.looks.look()?;
+        tree.push(0, record)?;
+    }
+    tree.finish()
 }
 
 /// Copies the records of a tree, or some of them.
