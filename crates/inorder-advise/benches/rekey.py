@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compares `inorder rekey` with the migration script and VACUUM in the `sqlite3` shell.
 
-Usage: rekey.py INORDER MIGRATION [MB] [FOLDER]
+Usage: rekey.py INORDER MIGRATION [MB] [FOLDER] [PLAN...]
 
 INORDER is the command, MIGRATION the example `migration` of inorder-advise; MB is the size of the database (1000).
-Both change a copy of the same database by the same plan. CPU time, bytes that the kernel counts as written to the
-disk, and wall time are those of the child process. The content of both results is compared in the end.
+PLAN names plans below; without one, `all` is taken. Both change a copy of the same database by the same plan. CPU time,
+bytes that the kernel counts as written to the disk, and wall time are those of the child process. The content of both
+results is compared in the end.
 """
 import json, os, resource, shutil, sqlite3, subprocess, sys, tempfile, time
 
@@ -20,13 +21,21 @@ CREATE TABLE tag(item INTEGER NOT NULL, tag TEXT NOT NULL, PRIMARY KEY(tag, item
 CREATE TABLE log(id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, line TEXT, UNIQUE(id, at));
 CREATE INDEX log_at ON log(at);
 """
-PLAN = [
-    {"change": "drop-index", "index": "event_user"},
-    {"change": "drop-unique", "table": "log", "columns": ["id", "at"]},
-    {"change": "without-rowid", "table": "event"},
-    {"change": "without-rowid", "table": "tag"},
-    {"change": "integer-primary-key", "table": "item", "column": "id"},
-]
+PLANS = {
+    "all": [
+        {"change": "drop-index", "index": "event_user"},
+        {"change": "drop-unique", "table": "log", "columns": ["id", "at"]},
+        {"change": "without-rowid", "table": "event"},
+        {"change": "without-rowid", "table": "tag"},
+        {"change": "integer-primary-key", "table": "item", "column": "id"},
+    ],
+    "index": [{"change": "drop-index", "index": "event_user"}],
+    "without-rowid": [{"change": "without-rowid", "table": "event"}],
+    "integer-key": [{"change": "integer-primary-key", "table": "item", "column": "id"}],
+    # The script needs SQLite 3.41 for this one.
+    "blobs": [{"change": "ids-to-blobs", "columns": [{"table": "event", "column": "id", "form": "hex"}]}],
+    "page-size": [{"change": "page-size", "bytes": 8192}],
+}
 # Rows of each table per MB of the file, as INSERT ... SELECT of a number n.
 ROWS = {
     "event": (1450, "lower(hex(randomblob(16))), n * 7919 % 10007, 1700000000 + n, 'kind ' || n % 20, hex(randomblob(30))"),
@@ -68,31 +77,38 @@ def content(path):
     return sums, schema, os.path.getsize(path)
 
 
+def compare(path, inorder, migration, plan):
+    """Makes the changes of a plan in both ways and prints what they took."""
+    with open(path("plan.json"), "w") as file:
+        json.dump({"changes": PLANS[plan]}, file)
+    with open(path("script.sql"), "w") as script:
+        subprocess.run([migration, path("small.db"), path("plan.json")], stdout=script, check=True)
+    for name in ("shell.db", "rekey.db"):
+        shutil.copy(path("app.db"), path(name))
+    shell = measured(["sqlite3", path("shell.db")], path("script.sql"))
+    rekey = measured([inorder, "rekey", path("rekey.db"), "--plan", path("plan.json"), "--quiet"])
+    before = os.path.getsize(path("app.db")) / 1e6
+    shell_content, shell_schema, shell_size = content(path("shell.db"))
+    rekey_content, rekey_schema, rekey_size = content(path("rekey.db"))
+    assert shell_content == rekey_content, f"the contents differ: {shell_content} {rekey_content}"
+    assert shell_schema == rekey_schema, f"the schemas differ: {shell_schema} {rekey_schema}"
+    print(f"{plan}: {before:.0f} MB before; {shell_size / 1e6:.1f} MB by the script, {rekey_size / 1e6:.1f} MB by rekey; same content")
+    print("| | script and VACUUM | rekey | ratio |\n| --- | --- | --- | --- |")
+    for what in shell:
+        ratio = shell[what] / rekey[what] if rekey[what] else float("inf")
+        print(f"| {what} | {shell[what]:.1f} | {rekey[what]:.1f} | {ratio:.1f} |", flush=True)
+
+
 def main():
     inorder, migration = sys.argv[1:3]
     mb = int(sys.argv[3]) if len(sys.argv) > 3 else 1000
     with tempfile.TemporaryDirectory(dir=sys.argv[4] if len(sys.argv) > 4 else None) as folder:
         path = lambda name: os.path.join(folder, name)
         make(path("app.db"), mb)
-        with open(path("plan.json"), "w") as plan:
-            json.dump({"changes": PLAN}, plan)
         # The script is the same for any number of rows.
         make(path("small.db"), 1)
-        with open(path("script.sql"), "w") as script:
-            subprocess.run([migration, path("small.db"), path("plan.json")], stdout=script, check=True)
-        for name in ("shell.db", "rekey.db"):
-            shutil.copy(path("app.db"), path(name))
-        shell = measured(["sqlite3", path("shell.db")], path("script.sql"))
-        rekey = measured([inorder, "rekey", path("rekey.db"), "--plan", path("plan.json"), "--quiet"])
-        before = os.path.getsize(path("app.db")) / 1e6
-        (shell_content, shell_schema, shell_size), (rekey_content, rekey_schema, rekey_size) = content(path("shell.db")), content(path("rekey.db"))
-        assert shell_content == rekey_content, f"the contents differ: {shell_content} {rekey_content}"
-        assert shell_schema == rekey_schema, f"the schemas differ: {shell_schema} {rekey_schema}"
-        print(f"{before:.0f} MB before; {shell_size / 1e6:.1f} MB by the script, {rekey_size / 1e6:.1f} MB by rekey; same content")
-        print("| | script and VACUUM | rekey | ratio |\n| --- | --- | --- | --- |")
-        for what in shell:
-            ratio = shell[what] / rekey[what] if rekey[what] else float("inf")
-            print(f"| {what} | {shell[what]:.1f} | {rekey[what]:.1f} | {ratio:.1f} |")
+        for plan in sys.argv[5:] or ["all"]:
+            compare(path, inorder, migration, plan)
 
 
 if __name__ == "__main__":

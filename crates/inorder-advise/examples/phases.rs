@@ -1,4 +1,4 @@
-//! Makes the changes of a plan in a database and prints the CPU seconds of each phase: `phases DATABASE PLAN [MEMORY_MB]`.
+//! Makes the changes of a plan in a database and prints the CPU seconds of each phase: `phases DATABASE PLAN [MB]`.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, channel};

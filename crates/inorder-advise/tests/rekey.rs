@@ -360,6 +360,72 @@ fn a_page_size_is_not_set_in_wal_mode() {
     assert_eq!(size, 8192);
 }
 
+/// Indexes that many rows have the same terms in, and a key that an index covers.
+#[test]
+fn indexes_get_the_new_keys_in_any_memory() {
+    const SQL: &str = "CREATE TABLE doc(n, slug TEXT PRIMARY KEY, few, real REAL, UNIQUE(n, slug));
+        CREATE INDEX few ON doc(few); CREATE INDEX mixed ON doc(few DESC, n, slug COLLATE NOCASE); CREATE INDEX real ON doc(real);
+        CREATE INDEX some ON doc(n) WHERE few > 5; CREATE INDEX more ON doc(n) WHERE few = 1;
+        CREATE TABLE tag(item, tag, PRIMARY KEY(tag, item)); CREATE TABLE item(id INT PRIMARY KEY, few); CREATE INDEX item_few ON item(few);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
+          INSERT INTO doc SELECT i, hex(randomblob(9)), i % 2, i / 2 FROM n;
+        INSERT INTO tag SELECT n % 7, slug FROM doc; INSERT INTO item SELECT n * 7919 % 100003, few FROM doc;
+        UPDATE doc SET few = NULL WHERE n % 3 = 0; DELETE FROM doc WHERE n % 5 = 0;";
+    const CONTENT: &str = "SELECT (SELECT group_concat(n || slug || coalesce(few, '') || real) FROM (SELECT * FROM doc ORDER BY slug)) ||
+        (SELECT group_concat(item || tag) FROM (SELECT * FROM tag ORDER BY tag, item)) ||
+        (SELECT group_concat(id || few) FROM (SELECT * FROM item ORDER BY id))";
+    for memory_bytes in [1 << 16, 64 << 20] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("app.db");
+        open(&path).execute_batch(SQL).expect("made");
+        let content = text(&open(&path), CONTENT);
+        let table = |table: &str| Change::WithoutRowid {
+            table: table.into(),
+        };
+        let integer_key = Change::IntegerPrimaryKey {
+            table: "item".into(),
+            column: "id".into(),
+        };
+        let rekey = Rekey {
+            path: path.clone(),
+            changes: vec![table("doc"), table("tag"), integer_key],
+            memory_bytes,
+            wait: Duration::ZERO,
+        };
+        rekey.run(&Progress::default()).expect("rekeyed");
+        let database = open(&path);
+        assert_eq!(text(&database, "PRAGMA integrity_check"), "ok");
+        assert!(text(&database, CONTENT) == content, "{memory_bytes}");
+    }
+}
+
+#[test]
+fn a_row_that_a_change_does_not_allow_is_told() {
+    for (sql, change, why) in [
+        (
+            "CREATE TABLE t(a TEXT PRIMARY KEY); INSERT INTO t VALUES ('x'), (NULL), (NULL)",
+            Change::WithoutRowid { table: "t".into() },
+            "2 rows have NULL in a",
+        ),
+        (
+            "CREATE TABLE t(a INT PRIMARY KEY); INSERT INTO t VALUES (1), ('x')",
+            Change::IntegerPrimaryKey {
+                table: "t".into(),
+                column: "a".into(),
+            },
+            "1 rows have something else than an integer in a",
+        ),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("app.db");
+        open(&path).execute_batch(sql).expect("made");
+        let before = std::fs::read(&path).expect("read");
+        let refused = rekey(&path, vec![change]).expect_err("refused");
+        assert!(refused.to_string().contains(why), "{refused}");
+        assert!(std::fs::read(&path).expect("read") == before);
+    }
+}
+
 #[test]
 fn a_stopped_rekey_changes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");

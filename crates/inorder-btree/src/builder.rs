@@ -2,6 +2,7 @@
 
 use std::fs::File;
 
+use crate::cells::LeafPage;
 use crate::error::{Error, Result};
 use crate::index::IndexTree;
 use crate::options::Options;
@@ -161,6 +162,17 @@ impl TableBuilder {
         self.tree.push(rowid, record, &mut self.builder.output)
     }
 
+    /// Appends all rows of a leaf page of another file, if it can be copied whole: it is as full as it would be here, its
+    /// rows are in order, and nothing was appended that isn't a whole page. Returns whether it was. `row` is given its
+    /// rows, also where it wasn't.
+    ///
+    /// # Errors
+    ///
+    /// As [`push`](Self::push).
+    pub fn push_page(&mut self, page: &LeafPage<'_>, row: impl FnMut(i64, &[u8])) -> Result<bool> {
+        self.tree.push_page(page, row, &mut self.builder.output)
+    }
+
     /// Ends the tree. Returns the file's builder and the number of the tree's root page.
     ///
     /// # Errors
@@ -191,6 +203,17 @@ impl IndexBuilder {
     #[inline]
     pub fn push(&mut self, record: &[u8]) -> Result<()> {
         self.tree.push(record, &mut self.builder.output)
+    }
+
+    /// Appends all entries of a leaf page of another file, if it can be copied whole: it is as full as it would be here,
+    /// the tree takes entries as they come, and nothing was appended but whole pages and the entries between them.
+    /// Returns whether it was. `entry` is given its entries, also where it wasn't.
+    ///
+    /// # Errors
+    ///
+    /// As [`push`](Self::push).
+    pub fn push_page(&mut self, page: &LeafPage<'_>, entry: impl FnMut(&[u8])) -> Result<bool> {
+        self.tree.push_page(page, entry, &mut self.builder.output)
     }
 
     /// Ends the tree. Returns the file's builder and the number of the tree's root page.

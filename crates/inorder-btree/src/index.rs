@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use crate::cells::LeafPage;
 use crate::error::{Error, Result, check_record};
 use crate::geometry::{Geometry, PageKind};
 use crate::output::Output;
@@ -32,6 +33,8 @@ pub(crate) struct IndexTree {
     /// The last record, if it has overflow.
     last_apart: Vec<u8>,
     last_prefix: u64,
+    /// A whole page that comes before the separator, or what is added next.
+    held: Vec<u8>,
 }
 
 impl IndexTree {
@@ -53,6 +56,7 @@ impl IndexTree {
             last_in_cell: 0..0,
             last_apart: Vec::new(),
             last_prefix: 0,
+            held: Vec::new(),
         }
     }
 
@@ -66,7 +70,7 @@ impl IndexTree {
         }
         let geometry = output.geometry();
         let shape = Shape::new(PageKind::IndexLeaf, &geometry, None, record.len());
-        if self.leaf.takes(shape.cell_bytes(), CELLS_MIN) {
+        if self.held.is_empty() && self.leaf.takes(shape.cell_bytes(), CELLS_MIN) {
             payload::add(&mut self.leaf, &shape, record, output)?;
         } else {
             self.separator.resize(shape.cell_bytes(), 0);
@@ -80,6 +84,31 @@ impl IndexTree {
         }
         self.entries += 1;
         Ok(())
+    }
+
+    /// As `IndexBuilder::push_page`.
+    pub(crate) fn push_page(
+        &mut self,
+        page: &LeafPage<'_>,
+        mut entry: impl FnMut(&[u8]),
+        output: &mut Output,
+    ) -> Result<bool> {
+        let is_begun = self.leaf.used() > PageKind::IndexLeaf.header_bytes();
+        // Between two pages there is a separator.
+        let is_next = self.is_waiting || (!is_begun && self.held.is_empty());
+        let is_checked = !self.order.columns().is_empty();
+        if page.cells.kind != PageKind::IndexLeaf || !is_next || is_checked || !output.takes(page) {
+            return Ok(false);
+        }
+        let Some(whole) = page.whole(|_, record| entry(record)) else {
+            return Ok(false);
+        };
+        if self.is_waiting {
+            self.end_leaf(output)?;
+        }
+        self.held.extend_from_slice(page.bytes);
+        self.entries += whole.entries;
+        Ok(true)
     }
 
     /// Returns the last record.
@@ -123,7 +152,11 @@ impl IndexTree {
     }
 
     fn end_leaf(&mut self, output: &mut Output) -> Result<()> {
-        let number = output.append(&mut self.leaf, 0)?;
+        let number = match self.held.is_empty() {
+            true => output.append(&mut self.leaf, 0)?,
+            false => output.append_whole(&self.held)?,
+        };
+        self.held.clear();
         self.leaf.clear();
         self.is_waiting = false;
         self.spine.push(number, &self.separator, output)
@@ -131,6 +164,16 @@ impl IndexTree {
 
     /// Ends the tree and returns the number of its root page.
     pub(crate) fn finish(mut self, output: &mut Output) -> Result<u32> {
+        if !self.held.is_empty() {
+            // The last leaf page may be the root, and may have to give a record away.
+            let held = std::mem::take(&mut self.held);
+            let separator = std::mem::take(&mut self.separator);
+            let is_waiting = std::mem::take(&mut self.is_waiting);
+            output
+                .geometry()
+                .each(&held, |_, record| self.push(record, output))?;
+            (self.separator, self.is_waiting) = (separator, is_waiting);
+        }
         if self.is_waiting {
             // The separator has no record to its right: it becomes one, and the leaf's last takes its part.
             let after = std::mem::take(&mut self.separator);

@@ -49,6 +49,7 @@
 
 mod builder;
 mod cell;
+mod cells;
 mod error;
 mod geometry;
 mod header;
@@ -70,8 +71,9 @@ mod table;
 mod windows;
 
 pub use builder::{Builder, IndexBuilder, PairBuilder, TableBuilder};
+pub use cells::LeafPage;
 pub use error::Error;
 pub use options::{AutoVacuum, Options};
-pub use reader::Reader;
+pub use reader::{Reader, Visitor};
 pub use record::{Collation, KeyColumn, KeyOrder, Record, TextEncoding, Value};
 pub use schema::SchemaEntry;

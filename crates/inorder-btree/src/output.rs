@@ -3,6 +3,7 @@
 use std::fs::File;
 
 use crate::cell::Cell;
+use crate::cells::LeafPage;
 use crate::error::Result;
 use crate::geometry::{Geometry, PageKind};
 use crate::header::{HEADER_BYTES, header};
@@ -71,6 +72,20 @@ impl Output {
         let number = self.next_page()?;
         self.file.page().copy_from_slice(page.seal(right_child));
         self.note_children(page, right_child, number);
+        Ok(number)
+    }
+
+    /// Whether a page of another file can be a page of this one: it has the same geometry, and no other fill factor is
+    /// asked for.
+    pub(crate) fn takes(&self, page: &LeafPage<'_>) -> bool {
+        let (own, other) = (self.geometry, page.geometry);
+        own.page == other.page && [own.filled, other.usable] == [own.page; 2]
+    }
+
+    /// Writes a leaf page that no overflow page belongs to. Returns its number.
+    pub(crate) fn append_whole(&mut self, page: &[u8]) -> Result<u32> {
+        let number = self.next_page()?;
+        self.file.page().copy_from_slice(page);
         Ok(number)
     }
 

@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
+use crate::cells::{Cells, LeafPage, Payload};
 use crate::error::{Error, Result};
 use crate::geometry::{Geometry, PageKind};
 use crate::header::HEADER_BYTES;
 use crate::options::Options;
-use crate::record::varint;
 use crate::windows::{Place, Windows};
 
 /// SQLite's own limit of how deep a tree is (`BTCURSOR_MAX_DEPTH`).
@@ -144,8 +144,7 @@ impl Reader {
         E: From<Error>,
         F: FnMut(i64, &[u8]) -> std::result::Result<(), E>,
     {
-        self.left = self.pages;
-        self.walk(root, 0, true, &mut row)
+        self.visit(root, true, &mut Rows(&mut row))
     }
 
     /// Calls `entry` for each entry of the index, or row of the WITHOUT ROWID table, at this root page, in key order.
@@ -158,21 +157,32 @@ impl Reader {
         E: From<Error>,
         F: FnMut(&[u8]) -> std::result::Result<(), E>,
     {
-        self.left = self.pages;
-        self.walk(root, 0, false, &mut |_, record: &[u8]| entry(record))
+        let mut row = |_, record: &[u8]| entry(record);
+        self.visit(root, false, &mut Rows(&mut row))
     }
 
-    fn walk<E, F>(
+    /// Gives the pages and rows of the table, or of the index, at this root page to a visitor, in their order.
+    ///
+    /// # Errors
+    ///
+    /// As [`table`](Self::table).
+    pub fn visit<V: Visitor>(
+        &mut self,
+        root: u32,
+        is_table: bool,
+        visitor: &mut V,
+    ) -> std::result::Result<(), V::Error> {
+        self.left = self.pages;
+        self.walk(root, 0, is_table, visitor)
+    }
+
+    fn walk<V: Visitor>(
         &mut self,
         number: u32,
         depth: usize,
         is_table: bool,
-        row: &mut F,
-    ) -> std::result::Result<(), E>
-    where
-        E: From<Error>,
-        F: FnMut(i64, &[u8]) -> std::result::Result<(), E>,
-    {
+        visitor: &mut V,
+    ) -> std::result::Result<(), V::Error> {
         let malformed = Error::Malformed { page: number };
         if depth >= DEPTH_MAX {
             return Err(malformed.into());
@@ -187,18 +197,16 @@ impl Reader {
         if !is_right_kind {
             return Err(Error::Malformed { page: number }.into());
         }
-        // A leaf page is read where it is, up to a payload that goes on in another page.
-        let mut first = 0;
-        while first < cells.count && !cells.kind.is_interior() {
-            let cell = cells.cell(first);
-            let payload = cell.and_then(|cell| self.geometry.payload(cells.kind, cell));
-            match payload.ok_or(Error::Malformed { page: number })? {
-                (rowid, Payload::Whole(payload)) => row(rowid, payload)?,
-                (_, Payload::Split { .. }) => break,
-            }
-            first += 1;
-        }
-        if first == cells.count && !cells.kind.is_interior() {
+        let leaf = LeafPage {
+            bytes: page,
+            cells,
+            geometry: self.geometry,
+        };
+        let first = match leaf.cells.kind.is_interior() {
+            true => 0,
+            false => in_place(&leaf, number, visitor)?,
+        };
+        if first == leaf.cells.count && !leaf.cells.kind.is_interior() {
             return Ok(());
         }
         if self.levels.len() <= depth {
@@ -214,18 +222,18 @@ impl Reader {
             let mut cell = cells.cell(at).ok_or_else(malformed)?;
             if cells.kind.is_interior() {
                 let (child, rest) = cell.split_first_chunk().ok_or_else(malformed)?;
-                self.walk(u32::from_be_bytes(*child), depth + 1, is_table, row)?;
+                self.walk(u32::from_be_bytes(*child), depth + 1, is_table, visitor)?;
                 cell = rest;
             }
             if cells.kind != PageKind::TableInterior {
                 let payload = self.geometry.payload(cells.kind, cell);
                 let (rowid, payload) = payload.ok_or_else(malformed)?;
                 match payload {
-                    Payload::Whole(payload) => row(rowid, payload)?,
+                    Payload::Whole(payload) => visitor.row(rowid, payload)?,
                     Payload::Split { local, bytes, next } => {
                         let mut whole = std::mem::take(&mut self.payload);
                         self.gather(local, bytes, next, &mut whole)?;
-                        let result = row(rowid, &whole);
+                        let result = visitor.row(rowid, &whole);
                         self.payload = whole;
                         result?;
                     }
@@ -233,7 +241,7 @@ impl Reader {
             }
         }
         if let Some(child) = cells.right_child {
-            self.walk(child, depth + 1, is_table, row)?;
+            self.walk(child, depth + 1, is_table, visitor)?;
         }
         self.levels[depth] = copy;
         Ok(())
@@ -270,75 +278,58 @@ impl Reader {
     }
 }
 
-impl Geometry {
-    /// The rowid of a cell, or 0, and its payload.
-    #[inline]
-    fn payload<'a>(&self, kind: PageKind, cell: &'a [u8]) -> Option<(i64, Payload<'a>)> {
-        let (bytes, mut at) = varint::read(cell)?;
-        let bytes = usize::try_from(bytes).ok()?;
-        let mut rowid = 0;
-        if kind == PageKind::TableLeaf {
-            let (number, read) = varint::read(&cell[at..])?;
-            rowid = number as i64;
-            at += read;
-        }
-        let local_bytes = self.local_bytes(kind, bytes);
-        let (local, rest) = cell.get(at..)?.split_at_checked(local_bytes)?;
-        if local_bytes == bytes {
-            return Some((rowid, Payload::Whole(local)));
-        }
-        let next = u32::from_be_bytes(*rest.first_chunk()?);
-        Some((rowid, Payload::Split { local, bytes, next }))
+/// Passes a leaf page to the visitor, or its rows up to the first one that continues in an overflow page. Returns how many cells were given.
+fn in_place<V: Visitor>(
+    leaf: &LeafPage<'_>,
+    number: u32,
+    visitor: &mut V,
+) -> std::result::Result<usize, V::Error> {
+    let cells = &leaf.cells;
+    if number > 1 && visitor.page(leaf)? {
+        return Ok(cells.count);
     }
+    for at in 0..cells.count {
+        let cell = cells.cell(at);
+        let payload = cell.and_then(|cell| leaf.geometry.payload(cells.kind, cell));
+        match payload.ok_or(Error::Malformed { page: number })? {
+            (rowid, Payload::Whole(payload)) => visitor.row(rowid, payload)?,
+            (_, Payload::Split { .. }) => return Ok(at),
+        }
+    }
+    Ok(cells.count)
 }
 
-enum Payload<'a> {
-    Whole(&'a [u8]),
-    Split {
-        local: &'a [u8],
-        bytes: usize,
-        next: u32,
-    },
+/// What becomes of the pages and rows of a tree.
+pub trait Visitor {
+    /// What ends the visit.
+    type Error: From<Error>;
+
+    /// Takes a leaf page, or returns false to get its rows.
+    ///
+    /// # Errors
+    /// What ends the visit.
+    fn page(&mut self, page: &LeafPage<'_>) -> std::result::Result<bool, Self::Error>;
+
+    /// Takes a row with its rowid, or the entry of an index with 0.
+    ///
+    /// # Errors
+    /// What ends the visit.
+    fn row(&mut self, rowid: i64, record: &[u8]) -> std::result::Result<(), Self::Error>;
 }
 
-/// The cells of a page.
-struct Cells<'a> {
-    kind: PageKind,
-    count: usize,
-    offsets: &'a [u8],
-    /// The used bytes of the page.
-    page: &'a [u8],
-    right_child: Option<u32>,
-}
+/// Takes rows only.
+struct Rows<'a, F>(&'a mut F);
 
-impl<'a> Cells<'a> {
-    fn new(page: &'a [u8], number: u32, usable: usize) -> Option<Self> {
-        let start = if number == 1 { HEADER_BYTES } else { 0 };
-        let header = page.get(start..)?;
-        let kind = match header.first()? {
-            2 => PageKind::IndexInterior,
-            5 => PageKind::TableInterior,
-            10 => PageKind::IndexLeaf,
-            13 => PageKind::TableLeaf,
-            _ => return None,
-        };
-        let count = usize::from(u16::from_be_bytes([header[3], header[4]]));
-        let right_child = match kind.is_interior() {
-            true => Some(u32::from_be_bytes(*header.get(8..)?.first_chunk()?)),
-            false => None,
-        };
-        Some(Cells {
-            kind,
-            count,
-            offsets: header.get(kind.header_bytes()..)?.get(..2 * count)?,
-            page: page.get(..usable)?,
-            right_child,
-        })
+impl<E: From<Error>, F: FnMut(i64, &[u8]) -> std::result::Result<(), E>> Visitor for Rows<'_, F> {
+    type Error = E;
+
+    #[inline]
+    fn page(&mut self, _page: &LeafPage<'_>) -> std::result::Result<bool, E> {
+        Ok(false)
     }
 
     #[inline]
-    fn cell(&self, at: usize) -> Option<&'a [u8]> {
-        let offset = self.offsets.get(2 * at..)?.first_chunk()?;
-        self.page.get(usize::from(u16::from_be_bytes(*offset))..)
+    fn row(&mut self, rowid: i64, record: &[u8]) -> std::result::Result<(), E> {
+        self.0(rowid, record)
     }
 }

@@ -1,5 +1,6 @@
 //! Builds trees of rows by rowid.
 
+use crate::cells::LeafPage;
 use crate::error::{Error, Result, check_record};
 use crate::geometry::{Geometry, PageKind};
 use crate::output::Output;
@@ -16,6 +17,8 @@ pub(crate) struct TableTree {
     spine: Spine,
     rows: u64,
     last: i64,
+    /// A whole page that comes before what is added next.
+    held: Vec<u8>,
 }
 
 impl TableTree {
@@ -26,6 +29,7 @@ impl TableTree {
             spine: Spine::new(PageKind::TableInterior, geometry),
             rows: 0,
             last: 0,
+            held: Vec::new(),
         }
     }
 
@@ -42,6 +46,9 @@ impl TableTree {
         check_record(entry, record)?;
         let geometry = output.geometry();
         let shape = Shape::new(PageKind::TableLeaf, &geometry, Some(rowid), record.len());
+        if !self.held.is_empty() {
+            self.end_held(output)?;
+        }
         if !self.leaf.takes(shape.cell_bytes(), 1) {
             self.end_leaf(output)?;
         }
@@ -51,9 +58,46 @@ impl TableTree {
         Ok(())
     }
 
+    /// As `TableBuilder::push_page`.
+    pub(crate) fn push_page(
+        &mut self,
+        page: &LeafPage<'_>,
+        row: impl FnMut(i64, &[u8]),
+        output: &mut Output,
+    ) -> Result<bool> {
+        let is_begun = self.leaf.used() > PageKind::TableLeaf.header_bytes();
+        if page.cells.kind != PageKind::TableLeaf || is_begun || !output.takes(page) {
+            return Ok(false);
+        }
+        let Some(whole) = page.whole(row) else {
+            return Ok(false);
+        };
+        if self.rows > 0 && whole.first <= self.last {
+            return Ok(false);
+        }
+        self.end_held(output)?;
+        self.held.extend_from_slice(page.bytes);
+        self.rows += whole.entries;
+        self.last = whole.last;
+        Ok(true)
+    }
+
+    fn end_held(&mut self, output: &mut Output) -> Result<()> {
+        if self.held.is_empty() {
+            return Ok(());
+        }
+        let number = output.append_whole(&self.held)?;
+        self.held.clear();
+        self.push_child(number, output)
+    }
+
     fn end_leaf(&mut self, output: &mut Output) -> Result<()> {
         let number = output.append(&mut self.leaf, 0)?;
         self.leaf.clear();
+        self.push_child(number, output)
+    }
+
+    fn push_child(&mut self, number: u32, output: &mut Output) -> Result<()> {
         let mut separator = [0; varint::BYTES_MAX];
         let bytes = varint::write(self.last as u64, &mut separator);
         self.spine.push(number, &separator[..bytes], output)
@@ -61,6 +105,12 @@ impl TableTree {
 
     /// Ends the tree and returns the number of its root page.
     pub(crate) fn finish(mut self, output: &mut Output) -> Result<u32> {
+        // The last leaf page may be the root.
+        let held = std::mem::take(&mut self.held);
+        self.rows = if held.is_empty() { self.rows } else { 0 };
+        output
+            .geometry()
+            .each(&held, |rowid, record| self.push(rowid, record, output))?;
         self.spine.finish(self.root, &mut self.leaf, output)?;
         Ok(self.root)
     }

@@ -35,7 +35,10 @@ fn open(path: &Path) -> File {
 #[test]
 fn a_journal_restores_every_page_of_a_file_that_was_overwritten_in_part_or_whole() {
     for (page_bytes, new_page_bytes) in [(512, 512), (1024, 4096), (4096, 4096), (65536, 512)] {
-        for (rows, new_rows) in [(3000, 100), (100, 3000), (60_000, 50_000)] {
+        for (rows, new_rows) in [(2000, 100), (100, 2000), (20_000, 15_000)] {
+            if rows > 2000 && page_bytes != 4096 {
+                continue;
+            }
             let folder = tempfile::tempdir().expect("a folder");
             let (path, new) = (folder.path().join("app.db"), folder.path().join("new.db"));
             let (prepared, journal) = (

@@ -1,8 +1,9 @@
 //! Changes made to a database that is in use.
 //!
-//! The new content is built in a file beside the database, from a read transaction, and checked. Then SQLite's backup
-//! writes its pages into the database in one transaction, as the last step of `VACUUM` does: a kill leaves the old
-//! content or the new, and other connections see the change as they see any other. A rename would be cheaper, but
+//! The new content is built in a file beside the database, from a read transaction, and checked. Then its pages are
+//! written into the database in one transaction, as the last step of `VACUUM` does: a kill leaves the old content or
+//! the new, and other connections see the change as they see any other. Without a WAL, the journal is written here, in
+//! SQLite's format and in large blocks; with one, SQLite's backup writes the pages. A rename would be cheaper, but
 //! processes that have the database open would go on with the old file.
 
 mod aside;
@@ -121,7 +122,7 @@ impl Rekey {
             });
         }
         let mut snapshot = Snapshot::begin(&path, self.wait)?;
-        check_space(&path, bytes_before)?;
+        check_space(&path, bytes_before, COPIES)?;
         let draft = Draft::without_rows(&snapshot.connection, &self.changes)?;
         let settings = Settings::read(&snapshot.connection)?.changed(&draft);
         if draft.page_bytes.is_some() && settings.is_wal {
@@ -170,6 +171,8 @@ impl Rekey {
             Ok(Ok(())) => Ok(true),
             Ok(Err(_)) => {
                 draft.check_rows(connection)?;
+                let bytes = path.metadata().map_or(0, |metadata| metadata.len());
+                check_space(path, bytes, COPIES_BY_STATEMENTS)?;
                 apply::copy_by_statements(path, aside.path(), settings, draft).map(|()| false)
             }
             Err(error) => {
@@ -209,11 +212,17 @@ fn compare(
     }
 }
 
-/// Checks that the disk has room for the new file, and for the journal or WAL of the swap.
-fn check_space(path: &Path, bytes: u64) -> Result<(), Error> {
+/// Copies of the database that its folder needs room for: the new file, and the journal of the old pages or the WAL.
+/// Sorted runs are gone before those are written, and take less.
+const COPIES: u64 = 2;
+
+/// As many where statements make the new file: a file with pages that are half empty comes before it.
+const COPIES_BY_STATEMENTS: u64 = 3;
+
+/// Checks that the disk has room for so many copies of a database. Page numbers and checksums take a little more.
+fn check_space(path: &Path, bytes: u64, copies: u64) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    // New file, journal, and sorted runs that are spilled.
-    let needed_bytes = bytes.saturating_mul(3);
+    let needed_bytes = bytes.saturating_mul(copies).saturating_add(bytes / 16);
     match free_bytes(folder) {
         Some(free_bytes) if free_bytes < needed_bytes => Err(Error::DiskFull {
             path: folder.to_owned(),

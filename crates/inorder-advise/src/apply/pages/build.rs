@@ -5,14 +5,15 @@ use std::path::Path;
 
 use inorder_btree::record::{Fields, Pick};
 use inorder_btree::{
-    Builder, IndexBuilder, KeyOrder, Options, Reader, SchemaEntry, TableBuilder, Value, record,
+    Builder, IndexBuilder, KeyOrder, LeafPage, Options, Reader, SchemaEntry, TableBuilder, Value,
+    Visitor, record,
 };
 use inorder_load::order::{SortLimits, Sorter};
 
 use super::Failure;
 use super::digest::{InOrder, Sum};
 use super::join::{Keys, join};
-use super::recipe::{Part, Plan, Plans, Recipe, Row, Rowid};
+use super::recipe::{Joined, Part, Plan, Plans, Recipe, Row, Rowid};
 use super::shape::{Layout, Source, every};
 use crate::apply::Settings;
 use crate::apply::ids;
@@ -60,6 +61,18 @@ pub(super) struct Before {
 }
 
 impl Before {
+    /// Reads the rows of a table.
+    fn read(reader: &mut Reader, layout: &Layout, looks: &mut Looks<'_>) -> Result<Self, Failure> {
+        let (mut before, mut fields) = (Before::default(), Fields::default());
+        every(reader, layout.shape.source, |rowid, record| {
+            looks.look()?;
+            fields.read(record);
+            before.add(layout, &fields, rowid, record);
+            Ok(())
+        })?;
+        Ok(before)
+    }
+
     #[inline]
     fn add(&mut self, layout: &Layout, fields: &Fields, rowid: i64, record: &[u8]) {
         self.is_short |= layout.is_short(fields, record);
@@ -207,13 +220,7 @@ fn tree(
         && *from != old.shape.source
     {
         // The index that the new table is made of need not have what the old table has.
-        let mut fields = Fields::default();
-        every(reader, old.shape.source, |rowid, record| {
-            looks.look()?;
-            fields.read(record);
-            before.add(old, &fields, rowid, record);
-            Ok(())
-        })?;
+        before = Before::read(reader, old, &mut looks)?;
         layout = None;
     }
     let mut rows = Rows {
@@ -222,32 +229,23 @@ fn tree(
         looks,
     };
     let (builder, mut tree) = match recipe {
-        Recipe::Copy(from) => copy(reader, builder, *from, &mut rows, |_| true)?,
-        Recipe::NotNull(from) => copy(reader, builder, *from, &mut rows, |entry| {
-            let entry = record::Record::parse(entry).ok();
-            let first = entry.and_then(|entry| entry.value(0));
-            !matches!(first, Some(Value::Null) | None)
-        })?,
+        Recipe::Copy(from) => copy(reader, builder, *from, &mut rows, None)?,
+        Recipe::NotNull(from) => copy(reader, builder, *from, &mut rows, Some(is_not_null))?,
         Recipe::Recast { from, row } => {
             let mut tree = Growing::like(from, builder, work)?;
             rows.each(reader, *from, row, |rowid, row| tree.push(rowid, row))?;
             tree.finish()?
         }
-        Recipe::Joined(joined) => {
-            if !keys.as_ref().is_some_and(|keys| keys.are_of(joined)) {
+        Recipe::Joined(own) => {
+            if !keys.as_ref().is_some_and(|keys| keys.are_of(own)) {
                 // Not both at once.
                 *keys = None;
-                *keys = Keys::read(reader, joined, work.memory_bytes, || rows.looks.look())?;
+                *keys = Keys::read(reader, own, work.memory_bytes, || rows.looks.look())?;
             }
-            let Some(keys) = keys else {
-                return tree(reader, builder, &joined.sorted, plan, keys, work);
-            };
-            let mut tree = Growing::index(builder, joined.order.clone(), joined.unique_columns)?;
-            join(reader, joined, keys, &work.limits(), |entry| {
-                rows.looks.look()?;
-                tree.push(0, entry)
-            })?;
-            tree.finish()?
+            match keys {
+                Some(keys) => joined(reader, builder, own, keys, &mut rows)?,
+                None => return tree(reader, builder, &own.sorted, plan, keys, work),
+            }
         }
         Recipe::Rows { from, row } => self::rows(reader, builder, *from, row, &mut rows)?,
         Recipe::Sorted {
@@ -270,17 +268,43 @@ fn tree(
         } => {
             let mut sorter = Sorter::new(Some(order.clone()), work.limits());
             rows.each(reader, *from, row, |_, row| Ok(sorter.push(row, 0)?))?;
-            let mut sorted = sorter.finish()?;
-            let mut tree = Growing::index(builder, order.clone(), *unique_columns)?;
-            while let Some((record, _)) = sorted.next()? {
-                rows.looks.look()?;
-                tree.push(0, record)?;
-            }
-            tree.finish()?
+            let tree = Growing::index(builder, order.clone(), *unique_columns)?;
+            sorted(sorter, tree, &mut rows)?
         }
     };
     tree.before = rows.before;
     Ok((builder, tree))
+}
+
+/// Builds an index of an old one and the new keys.
+fn joined(
+    reader: &mut Reader,
+    builder: Builder,
+    own: &Joined,
+    keys: &Keys,
+    rows: &mut Rows<'_>,
+) -> Result<(Builder, Tree), Failure> {
+    let mut tree = Growing::index(builder, own.order.clone(), own.unique_columns)?;
+    let limits = rows.looks.work.limits();
+    join(reader, own, keys, &limits, |entry| {
+        rows.looks.look()?;
+        tree.push(0, entry)
+    })?;
+    tree.finish()
+}
+
+/// Builds a tree of records that are sorted.
+fn sorted(
+    sorter: Sorter,
+    mut tree: Growing,
+    rows: &mut Rows<'_>,
+) -> Result<(Builder, Tree), Failure> {
+    let mut sorted = sorter.finish()?;
+    while let Some((record, _)) = sorted.next()? {
+        rows.looks.look()?;
+        tree.push(0, record)?;
+    }
+    tree.finish()
 }
 
 /// Copies the records of a tree, or some of them.
@@ -289,17 +313,58 @@ fn copy(
     builder: Builder,
     from: Source,
     rows: &mut Rows<'_>,
-    is_taken: impl Fn(&[u8]) -> bool,
+    is_taken: Option<fn(&[u8]) -> bool>,
 ) -> Result<(Builder, Tree), Failure> {
-    let mut tree = Growing::like(&from, builder, rows.looks.work)?;
-    every(reader, from, |rowid, record| {
-        rows.looks.look()?;
-        match is_taken(record) {
-            true => tree.push(rowid, record),
-            false => Ok(()),
+    let mut copy = Copy {
+        tree: Growing::like(&from, builder, rows.looks.work)?,
+        looks: &mut rows.looks,
+        is_taken,
+    };
+    reader.visit(from.root, from.is_table, &mut copy)?;
+    copy.tree.finish()
+}
+
+/// Whether the first value of an entry isn't NULL.
+fn is_not_null(entry: &[u8]) -> bool {
+    let entry = record::Record::parse(entry).ok();
+    let first = entry.and_then(|entry| entry.value(0));
+    !matches!(first, Some(Value::Null) | None)
+}
+
+/// A tree that is copied, by pages where they are full.
+struct Copy<'a, 'w> {
+    tree: Growing,
+    looks: &'a mut Looks<'w>,
+    is_taken: Option<fn(&[u8]) -> bool>,
+}
+
+impl Visitor for Copy<'_, '_> {
+    type Error = Failure;
+
+    fn page(&mut self, page: &LeafPage<'_>) -> Result<bool, Failure> {
+        self.looks.look()?;
+        if self.is_taken.is_some() {
+            return Ok(false);
         }
-    })?;
-    tree.finish()
+        let mut written = self.tree.written;
+        let is_copied = match &mut self.tree.target {
+            Target::Table(tree) => tree.push_page(page, |rowid, row| written.add(rowid, row))?,
+            Target::Index(tree) => tree.push_page(page, |entry| written.add(0, entry))?,
+        };
+        if is_copied {
+            self.tree.written = written;
+        }
+        Ok(is_copied)
+    }
+
+    #[inline]
+    fn row(&mut self, rowid: i64, record: &[u8]) -> Result<(), Failure> {
+        self.looks.look()?;
+        match self.is_taken {
+            Some(is_taken) if !is_taken(record) => Ok(()),
+            _ => self.tree.push(rowid, record),
+        }
+    }
 }
 
 /// Builds a rowid table whose rowids are counted, or are the values of a column.

@@ -364,6 +364,13 @@ impl TableChange<'_> {
         })
     }
 
+    /// Whether a row's record stays as it is.
+    fn is_same(&self, row: &Row) -> bool {
+        let fields = (0..row.parts.len()).map(Part::Field);
+        let stored = self.shape.fields.iter().flatten().count();
+        row.parts.iter().copied().eq(fields) && row.parts.len() == stored
+    }
+
     fn row(&self, parts: Vec<Part>, rowid: Rowid) -> Row {
         Row {
             parts,
@@ -472,9 +479,11 @@ impl TableChange<'_> {
             .stored(&self.new)
             .into_iter()
             .map(|column| self.part(column));
+        let mut row = self.row(parts.collect::<Result<_, _>>()?, self.rowid()?);
+        row.is_same = self.is_same(&row) && matches!(row.rowid, Rowid::Field(_));
         Ok(Recipe::Rows {
             from: self.shape.source,
-            row: self.row(parts.collect::<Result<_, _>>()?, self.rowid()?),
+            row,
         })
     }
 
@@ -553,9 +562,7 @@ impl TableChange<'_> {
     fn keyed(&self, key: &Index) -> Result<Recipe, Obstacle> {
         let mut recipe = self.sorted(key, true)?;
         if let Recipe::Sorted { row, .. } = &mut recipe {
-            let fields = (0..row.parts.len()).map(Part::Field);
-            let stored = self.shape.fields.iter().flatten().count();
-            row.is_same = row.parts.iter().copied().eq(fields) && row.parts.len() == stored;
+            row.is_same = self.is_same(row);
         }
         if let (
             Some((covering, parts)),

@@ -1,11 +1,13 @@
-//! Proof that a file that was built has the rows it should, in time linear in its size.
+//! Proof that a file that was built has the rows it should, by reading each of its trees once.
 //!
-//! - Each tree is read back and has the records that were written, in their order.
-//! - A table that changed has the same rows as before: value by value, each layout read as SQLite reports it.
+//! - A tree that was copied is read back and has the records that were written, in their order.
+//! - A table that changed has the same rows as before: value by value, each layout read as SQLite reports it. The old rows
+//!   are added up while the file is built, always from the old table, also where its rows come from an index.
 //! - Each index of such a table has exactly the entries that its rows have.
 //!
-//! The order of an index's entries was checked when they were written. With the schema, this also proves that the same
-//! rows violate foreign keys, and that an FTS index points at the same rows.
+//! Rows are compared by 64-bit digests: a lost, doubled or changed row stays unseen by one accident in 2^64. The order of
+//! an index's entries was checked when they were written. With the schema, this also proves that the same rows violate
+//! foreign keys, and that an FTS index points at the same rows.
 
 use inorder_btree::record::{Fields, Record};
 use inorder_btree::{Reader, Value};
