@@ -3,7 +3,7 @@
 use super::{
     Advice, Plan,
     judge::{Part, judge},
-    measure::{Sizes, measure},
+    measure::{SHARE_MIN, Sizes, measure},
 };
 use crate::{
     Error,
@@ -126,12 +126,12 @@ impl Reader {
         observer: &dyn Observer,
     ) -> Result<(), Error> {
         observer.step("counting rows per key");
+        let base = super::base_bytes(database);
         for at in 0..database.tables.len() {
             let table = &database.tables[at];
-            if !candidates
-                .iter()
-                .any(|candidate| is_predicted(candidate, table))
-            {
+            let mut candidates = candidates.iter();
+            let is_large = table.total_bytes() as f64 >= SHARE_MIN * base as f64;
+            if !is_large || !candidates.any(|candidate| is_predicted(candidate, table)) {
                 continue;
             }
             let queries: Vec<Option<String>> = table
