@@ -127,6 +127,7 @@ impl Reader {
     ) -> Result<(), Error> {
         observer.step("counting rows per key");
         let base = super::base_bytes(database);
+        let mut scanned = Vec::new();
         for at in 0..database.tables.len() {
             let table = &database.tables[at];
             let mut candidates = candidates.iter();
@@ -144,6 +145,7 @@ impl Reader {
                 observer.object(&database.tables[at].indexes[index].name);
                 match self.session.rows(&query) {
                     Ok(rows) => {
+                        scanned.push(database.tables[at].indexes[index].name.clone());
                         let counts = rows
                             .into_iter()
                             .filter_map(|row| row.into_iter().next()??.parse().ok());
@@ -154,6 +156,12 @@ impl Reader {
                     Err(_) => {}
                 }
             }
+        }
+        if !scanned.is_empty() {
+            database.notes.push(format!(
+                "Rows per key were counted by these indexes, which the server's statistics of their use contain: {}.",
+                scanned.join(", ")
+            ));
         }
         Ok(())
     }
