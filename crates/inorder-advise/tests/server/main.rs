@@ -3,6 +3,7 @@
 mod counters;
 mod kinds;
 mod mariadb;
+mod planner;
 mod postgres;
 mod server;
 mod steps;
