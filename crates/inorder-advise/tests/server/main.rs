@@ -7,3 +7,4 @@ mod planner;
 mod postgres;
 mod server;
 mod steps;
+mod whole;

@@ -79,6 +79,10 @@ fn needs_sort(server: &Server, table: &str, case: &Case) -> bool {
     plan.iter().any(|line| line.contains("Sort"))
 }
 
+/// What is UNIQUE: table, columns in any order, condition.
+const UNIQUE: &str = "SELECT DISTINCT indrelid::regclass || ' ' || (SELECT string_agg(pg_get_indexdef(indexrelid, k, true), ',' ORDER BY pg_get_indexdef(indexrelid, k, true))
+     FROM generate_series(1, indnkeyatts) k) || coalesce(pg_get_expr(indpred, indrelid), '') FROM pg_index WHERE indisunique AND indrelid::regclass::text LIKE 't%' ORDER BY 1";
+
 #[test]
 fn dropped_indexes_bring_no_sort_and_the_others_do() {
     let Some(server) = Server::start("postgres") else {
@@ -106,13 +110,7 @@ fn dropped_indexes_bring_no_sort_and_the_others_do() {
         "SET enable_incremental_sort = off",
         "SET enable_bitmapscan = off",
     ]);
-    let unique = |server: &Server| {
-        server.rows(
-            "SELECT DISTINCT indrelid::regclass || ' ' || (SELECT string_agg(pg_get_indexdef(indexrelid, k, true), ',' ORDER BY pg_get_indexdef(indexrelid, k, true))
-             FROM generate_series(1, indnkeyatts) k) || coalesce(pg_get_expr(indpred, indrelid), '') FROM pg_index WHERE indisunique AND indrelid::regclass::text LIKE 't%' ORDER BY 1",
-        )
-    };
-    let unique_before = unique(&server);
+    let unique_before = server.rows(UNIQUE);
     for (name, (table, case)) in &cases {
         assert!(
             !needs_sort(&server, table, case),
@@ -125,7 +123,7 @@ fn dropped_indexes_bring_no_sort_and_the_others_do() {
     for name in &dropped {
         server.run(&[&format!("DROP INDEX {name}")]);
     }
-    assert_eq!(unique(&server), unique_before);
+    assert_eq!(server.rows(UNIQUE), unique_before);
     let mut wrong = Vec::new();
     for (name, (table, case)) in &cases {
         if dropped.contains(name) {
