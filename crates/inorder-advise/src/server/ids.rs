@@ -337,7 +337,7 @@ fn number(text: &str) -> Option<i64> {
 /// The bytes of hexadecimal digits, with the hyphens of a UUID or without.
 fn bytes(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = text.bytes().filter(|&digit| digit != b'-').collect();
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return None;
     }
     let value = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);

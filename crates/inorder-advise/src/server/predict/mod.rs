@@ -129,9 +129,11 @@ impl Predictor {
                 table.name
             )));
         }
-        let rows = Rows::of(table, sample)?;
-        let is_in_order = sample.is_in_storage_order
-            && (self.product == Product::Postgres || mariadb::is_in_order_of_arrival(table, &rows));
+        let mut rows = Rows::of(table, sample)?;
+        let is_in_order = match self.product {
+            Product::Postgres => sample.is_in_storage_order,
+            Product::Mariadb => mariadb::put_in_order_of_arrival(table, &mut rows),
+        };
         let all_rows = match sample.is_whole {
             true => sample.rows.len() as u64,
             false => table.rows.max(sample.rows.len() as u64),

@@ -126,7 +126,7 @@ impl<'t> Rows<'t> {
                 column.changed = Some("bigint");
             }
             ColumnTo::OrderedUuid => {
-                let written = |row: &Row| row[at].as_deref().map(|value| ordered_like(value));
+                let written = |row: &Row| row[at].as_deref().map(ordered_like);
                 let mut ids: Vec<Option<String>> = self.rows.iter().map(written).collect();
                 // Made in the order of the rows, so they sort like them.
                 ids.sort_by_key(|id| id.is_none());
