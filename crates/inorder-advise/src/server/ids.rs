@@ -62,38 +62,12 @@ impl IdColumn {
         if !(is_binary || is_native || is_integer || is_text) {
             return None;
         }
-        let now_ms = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |now| now.as_millis() as u64);
-        let mut values = Values::default();
-        let mut digits = Values::default();
-        let mut all_digits = is_text;
-        for row in &sample.rows {
-            let Some(text) = row.get(at).and_then(Option::as_deref) else {
-                values.add(ValueRef::Null, now_ms);
-                digits.add(ValueRef::Null, now_ms);
-                continue;
-            };
-            if all_digits {
-                match number(text) {
-                    Some(number) => digits.add(ValueRef::Integer(number), now_ms),
-                    None => all_digits = false,
-                }
-            }
-            if is_integer {
-                match text.parse() {
-                    Ok(number) => values.add(ValueRef::Integer(number), now_ms),
-                    Err(_) => values.add(ValueRef::Text(text.as_bytes()), now_ms),
-                }
-            } else if is_binary || is_native {
-                match bytes(text) {
-                    Some(bytes) => values.add(ValueRef::Blob(&bytes), now_ms),
-                    None => values.add(ValueRef::Text(text.as_bytes()), now_ms),
-                }
-            } else {
-                values.add(ValueRef::Text(text.as_bytes()), now_ms);
-            }
-        }
+        let texts = sample
+            .rows
+            .iter()
+            .map(|row| row.get(at).and_then(Option::as_deref));
+        let values = values(texts.clone(), is_integer, is_binary || is_native);
+        let digits = (is_text && is_key).then(|| of_digits(texts)).flatten();
         if values.present() == 0 {
             return None;
         }
@@ -124,14 +98,12 @@ impl IdColumn {
             largest: values.integer_range.map(|(_, high)| high),
             values: values.clone(),
         };
-        if is_integer || (all_digits && is_key) {
-            let storage = if is_integer {
-                Storage::Integer
-            } else {
-                Storage::Digits
+        if is_integer || digits.is_some() {
+            let (storage, numbers) = match digits {
+                Some(digits) => (Storage::Digits, digits),
+                None => (Storage::Integer, values),
             };
-            let numbers = as_read(if is_integer { values } else { digits });
-            let integers = integer_kind(&order, &numbers).filter(|_| is_key)?;
+            let integers = integer_kind(&order, &as_read(numbers)).filter(|_| is_key)?;
             return Some(IdColumn {
                 storage,
                 integers,
@@ -229,6 +201,50 @@ impl IdColumn {
         let follows = early.rows_between.1 < late.rows_between.0;
         follows.then(|| 100.0 * late.rows_between.0 as f64 / self.rows.max(1) as f64)
     }
+}
+
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| now.as_millis() as u64)
+}
+
+/// Counts texts as what the column stores.
+fn values<'a>(
+    texts: impl Iterator<Item = Option<&'a str>>,
+    is_integer: bool,
+    is_bytes: bool,
+) -> Values {
+    let now_ms = now_ms();
+    let mut values = Values::default();
+    for text in texts {
+        let Some(text) = text else {
+            values.add(ValueRef::Null, now_ms);
+            continue;
+        };
+        let integer = is_integer.then(|| text.parse().ok()).flatten();
+        let bytes = is_bytes.then(|| bytes(text)).flatten();
+        let value = match (integer, &bytes) {
+            (Some(integer), _) => ValueRef::Integer(integer),
+            (_, Some(bytes)) => ValueRef::Blob(bytes),
+            _ => ValueRef::Text(text.as_bytes()),
+        };
+        values.add(value, now_ms);
+    }
+    values
+}
+
+/// The numbers of a column of texts, if each is one.
+fn of_digits<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Option<Values> {
+    let now_ms = now_ms();
+    let mut digits = Values::default();
+    for text in texts {
+        let value = match text {
+            Some(text) => ValueRef::Integer(number(text)?),
+            None => ValueRef::Null,
+        };
+        digits.add(value, now_ms);
+    }
+    Some(digits)
 }
 
 /// Finds the columns of ids of every table with a sample.

@@ -14,7 +14,7 @@ fn check(server: &Server, counters: &dyn Fn() -> Vec<String>) {
         sleep(Duration::from_millis(1500));
         let before = counters();
         let found = advice(&server.url());
-        assert!(found.rows_read >= 20_000 && !found.items.is_empty());
+        assert!(found.rows_read >= 15_000 && !found.items.is_empty());
         sleep(Duration::from_millis(1500));
         let after = counters();
         if before == after {
@@ -120,7 +120,7 @@ fn a_session_refuses_to_write() {
         let slow = if name == "postgres" {
             "SELECT pg_sleep(20)"
         } else {
-            "SELECT count(*) FROM seq_1_to_900000000"
+            "SELECT count(*) FROM seq_1_to_100000 a, seq_1_to_100000 b WHERE a.seq * b.seq % 7 = 3"
         };
         let began = std::time::Instant::now();
         assert!(session.rows(slow).is_err(), "{name}");

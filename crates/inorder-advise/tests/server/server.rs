@@ -84,7 +84,7 @@ impl Server {
         for statement in statements {
             self.database
                 .execute(statement)
-                .unwrap_or_else(|error| panic!("{statement}: {error}"));
+                .unwrap_or_else(|error| panic!("{statement:.300}: {error}"));
         }
     }
 

@@ -18,6 +18,11 @@ const SETTINGS: &[&str] = &[
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
 ];
 
+/// Begins the transaction with its snapshot.
+const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
+/// Error code of a savepoint that is not there, ER_SP_DOES_NOT_EXIST.
+const NO_SAVEPOINT: u16 = 1305;
+
 /// Opens a session with a snapshot. The database of the URL is the current one.
 pub fn open(remote: &Remote, limits: ReadLimits) -> Result<Box<dyn ReadConnection>, Error> {
     let url = &remote.url;
@@ -32,8 +37,7 @@ pub fn open(remote: &Remote, limits: ReadLimits) -> Result<Box<dyn ReadConnectio
         false => format!("SET SESSION max_statement_time = {}", statement.as_secs()),
     };
     let lock = format!("SET SESSION lock_wait_timeout = {}", lock.as_secs().max(1));
-    let begin = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
-    let texts = SETTINGS.iter().copied().chain([&*limit, &*lock, begin]);
+    let texts = SETTINGS.iter().copied().chain([&*limit, &*lock, BEGIN]);
     for text in texts {
         conn.query_drop(text)
             .map_err(|error| url.error(format!("{text}: {}", Failure::from(error).message)))?;
@@ -59,7 +63,11 @@ impl ReadConnection for Reading {
             .conn
             .query_drop("SAVEPOINT one")
             .and_then(|()| self.conn.query(sql));
-        let back = self.conn.query_drop("ROLLBACK TO SAVEPOINT one");
+        let mut back = self.conn.query_drop("ROLLBACK TO SAVEPOINT one");
+        if matches!(&back, Err(mysql::Error::MySqlError(error)) if error.code == NO_SAVEPOINT) {
+            // A statement that commits by itself ended the transaction before it was refused.
+            back = self.conn.query_drop(BEGIN);
+        }
         self.is_open = back.is_ok();
         let rows = answer
             .and_then(|rows| back.map(|()| rows))

@@ -98,6 +98,15 @@ impl Remote {
         (self.protocol.table)(self, settings, name)
     }
 
+    /// Opens a session that only reads the database of the URL.
+    ///
+    /// # Errors
+    /// If no server answers, or it refuses.
+    pub fn read_only(&self, limits: ReadLimits) -> Result<ReadOnly, Error> {
+        let connection = (self.protocol.read)(self, limits)?;
+        Ok(ReadOnly::new(&self.url, connection))
+    }
+
     /// Returns whether the server lacks a feature.
     pub fn lacks(&self, feature: Feature) -> bool {
         self.dialect.lacks.contains(&feature)

@@ -1,6 +1,6 @@
 //! A session that only reads a running server.
 
-use super::{Remote, ServerUrl};
+use super::ServerUrl;
 use crate::Error;
 use std::time::Duration;
 
@@ -39,6 +39,14 @@ pub struct ReadOnly {
 }
 
 impl ReadOnly {
+    /// Returns the session of a connection.
+    pub(crate) fn new(url: &ServerUrl, connection: Box<dyn ReadConnection>) -> Self {
+        ReadOnly {
+            url: url.clone(),
+            connection,
+        }
+    }
+
     /// Runs a query and returns its rows as text. A query that fails leaves the session and its snapshot usable.
     ///
     /// # Errors
@@ -61,18 +69,5 @@ impl ReadOnly {
     /// Returns a function that stops the running statement over another connection.
     pub fn cancel(&self) -> Cancel {
         self.connection.cancel()
-    }
-}
-
-impl Remote {
-    /// Opens a session that only reads the database of the URL.
-    ///
-    /// # Errors
-    /// If no server answers, or it refuses.
-    pub fn read_only(&self, limits: ReadLimits) -> Result<ReadOnly, Error> {
-        Ok(ReadOnly {
-            url: self.url.clone(),
-            connection: (self.protocol.read)(self, limits)?,
-        })
     }
 }

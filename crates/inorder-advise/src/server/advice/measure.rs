@@ -12,6 +12,8 @@ use crate::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// Smaller tables are estimated: a rebuilt sample takes seconds.
+pub(super) const SHARE_MIN: f64 = 0.01;
 /// Bytes of a B-tree without entries, in pages of PostgreSQL.
 const EMPTY_INDEX_PAGES: u64 = 1;
 /// Bytes of a UUID as text with the length before it, and of the native type.
@@ -37,8 +39,10 @@ pub struct Measure {
     pub saved_bytes: i64,
     /// How that was found.
     pub method: Method,
-    /// Bytes of log per inserted row, before and after.
+    /// Bytes of log per row inserted into each table, before and after.
     pub log_bytes_per_insert: Option<(f64, f64)>,
+    /// Bytes of pages that are written besides, as [`Prediction::page_bytes_per_insert`] has it.
+    pub page_bytes_per_insert: Option<(f64, f64)>,
     /// The predictions, by table.
     pub predictions: Vec<(ColumnName, Prediction)>,
 }
@@ -69,6 +73,7 @@ pub fn measure(
         saved_bytes: saved as i64,
         method: Method::Server,
         log_bytes_per_insert: None,
+        page_bytes_per_insert: None,
         predictions: Vec::new(),
     };
     let index = |schema: &str, table: &str, index: &str| {
@@ -122,78 +127,106 @@ fn converted(
     database: &Database,
     after: &Database,
     candidate: &Candidate,
-    columns: &[ColumnName],
+    all: &[ColumnName],
     to: ColumnTo,
     sizes: &mut Option<Box<dyn Sizes + '_>>,
 ) -> (Option<Measure>, Option<String>) {
     // A rejected conversion needs no figure, but for the alternative that is named with one.
     if candidate.class == Class::Rejected && candidate.group != Group::Bigint {
-        return (estimate(after, columns, to), None);
+        return (estimate(after, all, to), None);
     }
     let Some(sizes) = sizes else {
-        return (estimate(after, columns, to), None);
+        return (estimate(after, all, to), None);
     };
     let mut tables: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
-    for column in columns {
+    for column in all {
         tables
             .entry((&column.schema, &column.table))
             .or_default()
             .push(&column.column);
     }
-    let (mut saved, mut log, mut predictions) = (0, None::<(f64, f64)>, Vec::new());
+    let (mut saved, mut log, mut pages, mut predictions) = (0, None, None, Vec::new());
+    let least = (SHARE_MIN * super::base_bytes(database) as f64) as u64;
     for ((schema, name), columns) in tables {
-        let (Some(table), Some(whole)) = (after.table(schema, name), database.table(schema, name))
-        else {
-            continue;
-        };
-        let Some(sample) = whole
-            .sample
-            .as_ref()
-            .filter(|sample| !sample.rows.is_empty())
-        else {
-            continue;
-        };
-        let change = ChangeSet {
-            columns: columns
+        if !is_large(database, schema, name, least) {
+            let own = all
                 .iter()
-                .map(|column| ColumnChange {
-                    column: (*column).to_owned(),
-                    to,
-                })
-                .collect(),
-            ..ChangeSet::default()
-        };
-        let prediction = match sizes.predict(table, sample, &[change]) {
-            Ok(mut found) if !found.is_empty() => found.swap_remove(0),
-            Ok(_) => continue,
-            Err(error) => {
-                let note = format!("{}.{}: {error}.", table.schema, table.name);
-                return (
-                    estimate(after, &[ColumnName::of(table, columns[0])], to),
-                    Some(note),
-                );
-            }
+                .filter(|own| own.schema == schema && own.table == name);
+            let own: Vec<ColumnName> = own.cloned().collect();
+            saved += estimate(after, &own, to).map_or(0, |measure| measure.saved_bytes);
+            continue;
+        }
+        let prediction = match predict(database, after, (schema, name), &columns, to, sizes) {
+            Ok(Some(prediction)) => prediction,
+            Ok(None) => continue,
+            Err(note) => return (estimate(after, all, to), Some(note)),
         };
         for tree in &prediction.trees {
             saved += tree.rebuilt_bytes as i64 - tree.after_bytes as i64;
         }
         // Rows are inserted into each table; their shares are not known, so the figures are of one row each.
-        if let Some((before, after)) = prediction.log_bytes_per_insert {
-            let (own_before, own_after) = log.unwrap_or_default();
-            log = Some((own_before + before, own_after + after));
-        }
-        predictions.push((ColumnName::of(table, columns[0]), prediction));
+        log = sum(log, prediction.log_bytes_per_insert);
+        pages = sum(pages, prediction.page_bytes_per_insert);
+        let first = ColumnName {
+            schema: schema.to_owned(),
+            table: name.to_owned(),
+            column: columns[0].to_owned(),
+        };
+        predictions.push((first, prediction));
     }
     if predictions.is_empty() {
-        return (estimate(after, columns, to), None);
+        return (estimate(after, all, to), None);
     }
     let measure = Measure {
         saved_bytes: saved,
         method: Method::Predicted,
         log_bytes_per_insert: log,
+        page_bytes_per_insert: pages,
         predictions,
     };
     (Some(measure), None)
+}
+
+/// Tells whether a table has a share of the database that is worth a prediction.
+fn is_large(database: &Database, schema: &str, name: &str, least: u64) -> bool {
+    let table = database.table(schema, name);
+    table.is_some_and(|table| table.total_bytes() >= least)
+}
+
+fn sum(all: Option<(f64, f64)>, own: Option<(f64, f64)>) -> Option<(f64, f64)> {
+    match (all, own) {
+        (Some(all), Some(own)) => Some((all.0 + own.0, all.1 + own.1)),
+        (all, own) => all.or(own),
+    }
+}
+
+/// The prediction for a table, if it has rows. An error is a note.
+fn predict(
+    database: &Database,
+    after: &Database,
+    (schema, name): (&str, &str),
+    columns: &[&str],
+    to: ColumnTo,
+    sizes: &mut Box<dyn Sizes + '_>,
+) -> Result<Option<Prediction>, String> {
+    let whole = database.table(schema, name);
+    let sample = whole.and_then(|table| table.sample.as_ref());
+    let sample = sample.filter(|sample| !sample.rows.is_empty());
+    let (Some(table), Some(sample)) = (after.table(schema, name), sample) else {
+        return Ok(None);
+    };
+    let columns = columns.iter().map(|column| ColumnChange {
+        column: (*column).to_owned(),
+        to,
+    });
+    let change = ChangeSet {
+        columns: columns.collect(),
+        ..ChangeSet::default()
+    };
+    match sizes.predict(table, sample, &[change]) {
+        Ok(found) => Ok(found.into_iter().next()),
+        Err(error) => Err(format!("{schema}.{name}: {error}.")),
+    }
 }
 
 /// The bytes of shorter values, in the rows and in each index that holds them.
@@ -214,21 +247,29 @@ fn estimate(database: &Database, columns: &[ColumnName], to: ColumnTo) -> Option
         // InnoDB's secondary indexes hold the primary key, and its rows are in the primary key's tree.
         let is_clustered = database.product == Product::Mariadb;
         let in_primary = table.primary().is_some_and(|primary| holds(&primary));
-        let trees = table.indexes.iter().filter(|index| match is_clustered {
+        let is_tree = |index: &&crate::server::model::Index| match is_clustered {
             true => !index.is_primary && (in_primary || holds(index)),
-            false => holds(index),
-        });
+            false => index.method == "btree" && holds(index),
+        };
         let nulls = table
             .column(&name.column)
             .and_then(|column| column.null_share)
             .unwrap_or(0.0);
-        let values = table.rows as f64 * (1.0 - nulls);
-        saved += (values * (TEXT_BYTES - UUID_BYTES) as f64) as i64 * (1 + trees.count() as i64);
+        let rows = table.rows as f64;
+        let entries: f64 = table
+            .indexes
+            .iter()
+            .filter(is_tree)
+            .map(|index| index.entries.map_or(rows, |entries| entries as f64))
+            .sum();
+        let values = (rows + entries) * (1.0 - nulls);
+        saved += (values * (TEXT_BYTES - UUID_BYTES) as f64) as i64;
     }
     Some(Measure {
         saved_bytes: saved,
         method: Method::Estimated,
         log_bytes_per_insert: None,
+        page_bytes_per_insert: None,
         predictions: Vec::new(),
     })
 }

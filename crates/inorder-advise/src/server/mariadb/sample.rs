@@ -16,29 +16,29 @@ const RANGES: u64 = 100;
 /// Characters of a key that tell ranges apart.
 const DIGITS: usize = 6;
 
+fn is_binary(column: &Column) -> bool {
+    let base = column.base_type.as_str();
+    base.ends_with("blob")
+        || base.ends_with("binary")
+        || ["geometry", "point", "linestring", "polygon"].contains(&base)
+}
+
+/// A column as text.
+fn expression(column: &Column) -> String {
+    let name = quote(&column.name);
+    match column.base_type.as_str() {
+        _ if is_binary(column) => format!("LOWER(HEX({name}))"),
+        "bit" => format!("{name} + 0"),
+        _ => name,
+    }
+}
+
 /// Reads a sample: small tables whole, of large ones the first rows of many ranges of the primary key.
 ///
 /// # Errors
 /// If the server refuses or the time limit is exceeded.
 pub fn read(session: &mut ReadOnly, table: &Table) -> Result<Sample, Error> {
-    let is_binary = |column: &Column| {
-        let base = column.base_type.as_str();
-        base.ends_with("blob")
-            || base.ends_with("binary")
-            || ["geometry", "point", "linestring", "polygon"].contains(&base)
-    };
-    let values: Vec<String> = table
-        .columns
-        .iter()
-        .map(|column| {
-            let name = quote(&column.name);
-            match column.base_type.as_str() {
-                _ if is_binary(column) => format!("LOWER(HEX({name}))"),
-                "bit" => format!("{name} + 0"),
-                _ => name,
-            }
-        })
-        .collect();
+    let values: Vec<String> = table.columns.iter().map(expression).collect();
     let mut sample = Sample {
         columns: table
             .columns
@@ -82,22 +82,19 @@ pub fn read(session: &mut ReadOnly, table: &Table) -> Result<Sample, Error> {
             return Ok(sample);
         }
     }
-    let first = key.first().and_then(|name| table.column(name));
-    let bounds = match first {
-        Some(column) => bounds(session, table, column)?,
-        None => Vec::new(),
-    };
     let mut rows = TextRows::new();
-    for at in 0..bounds.len() {
-        let column = quote(key[0]);
-        let end = bounds
-            .get(at + 1)
-            .map_or(String::new(), |end| format!(" AND {column} < {end}"));
-        rows.extend(session.rows(&format!(
-            "{select} WHERE {column} >= {}{end}{order} LIMIT {}",
-            bounds[at],
-            rows_max / RANGES
-        ))?);
+    if let Some(first) = key.first().and_then(|name| table.column(name)) {
+        let bounds = bounds(session, table, first)?;
+        let column = quote(&first.name);
+        for (at, low) in bounds.iter().enumerate() {
+            let end = bounds
+                .get(at + 1)
+                .map_or(String::new(), |end| format!(" AND {column} < {end}"));
+            let limit = rows_max / bounds.len() as u64;
+            rows.extend(session.rows(&format!(
+                "{select} WHERE {column} >= {low}{end}{order} LIMIT {limit}"
+            ))?);
+        }
     }
     if rows.is_empty() {
         rows = session.rows(&format!("{select}{order} LIMIT {rows_max}"))?;
@@ -133,6 +130,9 @@ fn bounds(session: &mut ReadOnly, table: &Table, column: &Column) -> Result<Vec<
             .map(|at| (low + at * step).to_string())
             .collect());
     }
+    if column.base_type == "uuid" {
+        return uuid_bounds(session, low, high);
+    }
     let texts = between(low, high);
     Ok(texts
         .into_iter()
@@ -142,6 +142,44 @@ fn bounds(session: &mut ReadOnly, table: &Table, column: &Column) -> Result<Vec<
         })
         .collect())
 }
+
+/// Bounds of a column of UUIDs in the server's order. It stores those of the versions 1 to 5 with the last parts first, so
+/// that values between the ends are found in both orders.
+fn uuid_bounds(session: &mut ReadOnly, low: &str, high: &str) -> Result<Vec<String>, Error> {
+    let turned = |text: &str| text.rsplit('-').collect::<Vec<_>>().join("-");
+    let of_order = between(low, high);
+    let of_turned = between(&turned(low), &turned(high));
+    let mut texts: Vec<String> = of_order
+        .into_iter()
+        .chain(of_turned.iter().map(|text| turned(text)))
+        .collect();
+    for text in &mut texts {
+        // Version and variant stay: others are no UUIDs to the server.
+        for at in [VERSION_AT, VARIANT_AT] {
+            if let Some(digit) = low.get(at..=at).filter(|_| text.len() == low.len()) {
+                text.replace_range(at..=at, digit);
+            }
+        }
+    }
+    let casts: Vec<String> = texts
+        .iter()
+        .map(|text| format!("SELECT CAST('{text}' AS UUID) AS id"))
+        .collect();
+    let rows = session.rows(&format!(
+        "SELECT id FROM ({}) ids WHERE id IS NOT NULL ORDER BY id",
+        casts.join(" UNION ")
+    ))?;
+    let found = rows
+        .into_iter()
+        .filter_map(|row| row.into_iter().next().flatten());
+    let mut found: Vec<String> = std::iter::once(low.to_owned()).chain(found).collect();
+    found.dedup();
+    Ok(found.into_iter().map(|text| format!("'{text}'")).collect())
+}
+
+/// Places of the digits of version and variant in a UUID's text.
+const VERSION_AT: usize = 14;
+const VARIANT_AT: usize = 19;
 
 /// Texts of hexadecimal digits, or of letters and digits, at equal distances between two.
 fn between(low: &str, high: &str) -> Vec<String> {
@@ -203,8 +241,8 @@ fn between(low: &str, high: &str) -> Vec<String> {
         }
         // Values of a fixed form, such as UUIDs, keep their length.
         if base == HEX && low.len() == high.len() {
-            let rest = low.bytes().skip(text.len());
-            text.extend(rest.map(|letter| if letter == b'-' { '-' } else { '0' }));
+            let rest = low.get(text.len()..).unwrap_or_default();
+            text += rest;
         }
         found.push(text);
     }

@@ -171,6 +171,70 @@ impl Change<'_> {
         }
     }
 
+    /// Puts the new column in the place of the old one.
+    fn swap_column(&self, column: &Column) -> String {
+        let (table, mut sql) = (name(self.table), String::new());
+        let (old, new) = (quote(&column.name), quote(&fresh(&column.name)));
+        if column.is_not_null {
+            sql += &format!(
+                "ALTER TABLE {table} ALTER COLUMN {new} SET NOT NULL, DROP CONSTRAINT {};\n",
+                quote(&proof(column))
+            );
+        }
+        match (&column.default, sequence(column)) {
+            (_, Some(sequence)) => {
+                sql += &format!(
+                    "ALTER SEQUENCE {sequence} AS bigint OWNED BY {table}.{new};\nALTER TABLE {table} ALTER COLUMN {new} SET DEFAULT {};\n",
+                    column.default.as_deref().unwrap_or_default()
+                );
+            }
+            (Some(default), None) => {
+                sql += &format!(
+                    "ALTER TABLE {table} ALTER COLUMN {new} SET DEFAULT ({default})::{};\n",
+                    self.type_name()
+                );
+            }
+            _ => {}
+        }
+        if !column.comment.is_empty() {
+            sql += &format!(
+                "COMMENT ON COLUMN {table}.{new} IS {};\n",
+                text(&column.comment)
+            );
+        }
+        sql += &format!(
+            "ALTER TABLE {table} DROP COLUMN {old};\nALTER TABLE {table} RENAME COLUMN {new} TO {old};\n"
+        );
+        sql
+    }
+
+    /// Gives the new indexes the names and constraints of the old ones, which went with their columns.
+    fn swap_indexes(&self) -> String {
+        let (table, mut sql) = (name(self.table), String::new());
+        for (at, index) in self.indexes().enumerate() {
+            let (schema, new) = (
+                quote(&self.table.schema),
+                quote(&temporary(&index.name, at)),
+            );
+            sql += &match &index.constraint {
+                Some(constraint) => format!(
+                    "ALTER TABLE {table} ADD CONSTRAINT {} {} USING INDEX {new};\n",
+                    quote(&constraint.name),
+                    if index.is_primary {
+                        "PRIMARY KEY"
+                    } else {
+                        "UNIQUE"
+                    },
+                ),
+                None => format!(
+                    "ALTER INDEX {schema}.{new} RENAME TO {};\n",
+                    quote(&index.name)
+                ),
+            };
+        }
+        sql
+    }
+
     fn function(&self) -> String {
         let own = temporary(&format!("{}_convert", self.table.name), 0);
         format!("{}.{}()", quote(&self.table.schema), quote(&own))
@@ -453,61 +517,10 @@ fn swap(changes: &[Change<'_>], links: &[Link<'_>]) -> Step {
         );
     }
     for change in changes {
-        let table = name(change.table);
         for column in &change.columns {
-            let (old, new) = (quote(&column.name), quote(&fresh(&column.name)));
-            if column.is_not_null {
-                sql += &format!(
-                    "ALTER TABLE {table} ALTER COLUMN {new} SET NOT NULL, DROP CONSTRAINT {};\n",
-                    quote(&proof(column))
-                );
-            }
-            match (&column.default, sequence(column)) {
-                (_, Some(sequence)) => {
-                    sql += &format!(
-                        "ALTER SEQUENCE {sequence} AS bigint OWNED BY {table}.{new};\nALTER TABLE {table} ALTER COLUMN {new} SET DEFAULT {};\n",
-                        column.default.as_deref().unwrap_or_default()
-                    );
-                }
-                (Some(default), None) => {
-                    sql += &format!(
-                        "ALTER TABLE {table} ALTER COLUMN {new} SET DEFAULT ({default})::{};\n",
-                        change.type_name()
-                    );
-                }
-                _ => {}
-            }
-            if !column.comment.is_empty() {
-                sql += &format!(
-                    "COMMENT ON COLUMN {table}.{new} IS {};\n",
-                    text(&column.comment)
-                );
-            }
-            sql += &format!(
-                "ALTER TABLE {table} DROP COLUMN {old};\nALTER TABLE {table} RENAME COLUMN {new} TO {old};\n"
-            );
+            sql += &change.swap_column(column);
         }
-        for (at, index) in change.indexes().enumerate() {
-            let (schema, new) = (
-                quote(&change.table.schema),
-                quote(&temporary(&index.name, at)),
-            );
-            sql += &match &index.constraint {
-                Some(constraint) => format!(
-                    "ALTER TABLE {table} ADD CONSTRAINT {} {} USING INDEX {new};\n",
-                    quote(&constraint.name),
-                    if index.is_primary {
-                        "PRIMARY KEY"
-                    } else {
-                        "UNIQUE"
-                    },
-                ),
-                None => format!(
-                    "ALTER INDEX {schema}.{new} RENAME TO {};\n",
-                    quote(&index.name)
-                ),
-            };
-        }
+        sql += &change.swap_indexes();
     }
     for link in links {
         sql += &format!(

@@ -56,15 +56,18 @@ pub fn convert(database: &Database, columns: &[ColumnName], to: ColumnTo) -> Res
     let tables = by_table(database, columns)?;
     let digits =
         "^[0-9A-Fa-f]{8}-?[0-9A-Fa-f]{4}-?[0-9A-Fa-f]{4}-?[0-9A-Fa-f]{4}-?[0-9A-Fa-f]{12}$";
+    // The type refuses some values of the right form, such as versions that the release doesn't know.
+    let is_wrong = |column: &str| match to {
+        ColumnTo::Binary16 => format!("{column} NOT RLIKE '{digits}'"),
+        _ => format!("{column} IS NOT NULL AND CAST({column} AS UUID) IS NULL"),
+    };
     let counts: Vec<String> = tables
         .iter()
         .flat_map(|(table, columns)| {
-            let from = name(table);
+            let (from, is_wrong) = (name(table), &is_wrong);
             columns.iter().map(move |column| {
-                format!(
-                    "(SELECT count(*) FROM {from} WHERE {} NOT RLIKE '{digits}')",
-                    quote(&column.name)
-                )
+                let wrong = is_wrong(&quote(&column.name));
+                format!("(SELECT count(*) FROM {from} WHERE {wrong})")
             })
         })
         .collect();
@@ -146,19 +149,7 @@ fn by_table<'d>(database: &'d Database, columns: &[ColumnName]) -> Result<Tables
 
 /// Foreign keys go before the tables are copied and come back behind it, which checks all rows.
 fn copied(tables: &Tables<'_>, before: Vec<Step>, alter: Vec<String>) -> Steps {
-    let mut keys: Vec<&ForeignKey> = Vec::new();
-    for (table, columns) in tables {
-        let has = |names: &[String]| columns.iter().any(|column| names.contains(&column.name));
-        keys.extend(table.foreign_keys.iter().filter(|key| has(&key.columns)));
-        keys.extend(
-            table
-                .referenced_by
-                .iter()
-                .filter(|key| has(&key.parent_columns)),
-        );
-    }
-    keys.sort_by_key(|key| (&key.child_schema, &key.child, &key.name));
-    keys.dedup();
+    let keys = keys(tables);
     let of_child = |key: &ForeignKey| format!("{}.{}", quote(&key.child_schema), quote(&key.child));
     let drop = keys.iter().map(|key| {
         format!(
@@ -221,6 +212,24 @@ fn copied(tables: &Tables<'_>, before: Vec<Step>, alter: Vec<String>) -> Steps {
         seconds: rows as f64 / ROWS_BYTES_PER_S + indexes as f64 / INDEX_BYTES_PER_S,
         undo: Vec::new(),
     }
+}
+
+/// The foreign keys over columns that change, each once.
+fn keys<'d>(tables: &Tables<'d>) -> Vec<&'d ForeignKey> {
+    let mut keys: Vec<&ForeignKey> = Vec::new();
+    for (table, columns) in tables {
+        let has = |names: &[String]| columns.iter().any(|column| names.contains(&column.name));
+        keys.extend(table.foreign_keys.iter().filter(|key| has(&key.columns)));
+        keys.extend(
+            table
+                .referenced_by
+                .iter()
+                .filter(|key| has(&key.parent_columns)),
+        );
+    }
+    keys.sort_by_key(|key| (&key.child_schema, &key.child, &key.name));
+    keys.dedup();
+    keys
 }
 
 /// The statement that gives columns another type and keeps what else is declared.

@@ -139,7 +139,7 @@ struct TableRow {
     method: Option<String>,
     fill: Option<u32>,
     rows: f64,
-    pages: u64,
+    pages: i64,
     replica: char,
     has_policies: bool,
     has_rules: bool,
@@ -368,7 +368,7 @@ fn relation(row: TableRow) -> Relation {
     ];
     Relation {
         oid: row.oid,
-        counted: (row.rows, row.pages),
+        counted: (row.rows, row.pages.try_into().unwrap_or(0)),
         may_read: row.may_read,
         index_oids: Vec::new(),
         distinct: Vec::new(),

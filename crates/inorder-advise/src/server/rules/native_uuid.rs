@@ -141,7 +141,14 @@ fn candidate(facts: &Facts<'_>, group: &[&IdColumn]) -> Option<Candidate> {
     {
         return Some(candidate.rejected(blocker));
     }
-    candidate.notes.push(match to {
+    candidate.notes = notes(database, group, to);
+    Some(candidate)
+}
+
+/// What the application notices, and what a sample doesn't tell.
+fn notes(database: &Database, group: &[&IdColumn], to: ColumnTo) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.push(match to {
         ColumnTo::Uuid => {
             "Drivers then send and return UUIDs, not texts; comparisons with text need a cast."
                 .into()
@@ -149,17 +156,15 @@ fn candidate(facts: &Facts<'_>, group: &[&IdColumn]) -> Option<Candidate> {
         _ => "Programs then read 16 bytes and convert them.".into(),
     });
     if group.iter().any(|ids| ids.form() != Some(Form::Uuid)) {
-        candidate.notes.push(
+        notes.push(
             "The server prints them in lower case with hyphens, whatever they were written like."
                 .into(),
         );
     }
     if group.iter().any(|ids| !is_whole(database, ids)) {
-        candidate
-            .notes
-            .push("A sample was read: the first step of the migration checks all rows.".into());
+        notes.push("A sample was read: the first step of the migration checks all rows.".into());
     }
-    Some(candidate)
+    notes
 }
 
 fn is_whole(database: &Database, ids: &IdColumn) -> bool {

@@ -172,7 +172,7 @@ fn replaces(
             .zip(&wide)
             .all(|(own, other)| *own == reversed(other));
     if !(is_prefix || is_reversed) {
-        return Err(looks_like(index, &wide, name));
+        return Err(looks_like(index, &wide, other));
     }
     let is_whole = index.terms.len() == wide.len();
     if index.method != "btree" && (!is_whole || index.include != other.include) {
@@ -239,7 +239,8 @@ fn reversed(term: &Term) -> Term {
 }
 
 /// Why an index isn't replaced by one with the same columns.
-fn looks_like(index: &Index, wide: &[Term], name: &str) -> Option<String> {
+fn looks_like(index: &Index, wide: &[Term], other: &Index) -> Option<String> {
+    let name = &other.name;
     let same =
         |own: &Term, other: &Term| own.column == other.column && own.expression == other.expression;
     let zip = || index.terms.iter().zip(wide);
@@ -261,11 +262,11 @@ fn looks_like(index: &Index, wide: &[Term], name: &str) -> Option<String> {
         return Some(format!("{what} {name}"));
     }
     let is_permuted = index.terms.len() > 1
-        && index.terms.len() == wide.len()
+        && index.terms.len() == other.terms.len()
         && index
             .terms
             .iter()
-            .all(|own| wide.iter().any(|other| same(own, other)));
+            .all(|own| other.terms.iter().any(|other| same(own, other)));
     is_permuted.then(|| format!("the columns of {name} in another order"))
 }
 
