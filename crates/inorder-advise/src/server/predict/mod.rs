@@ -36,7 +36,11 @@ use super::model::{
 use crate::Error;
 use inorder_engine::{self as engine, Settings, Synchronous};
 use rows::{Rows, failed};
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
 use touched::Arrivals;
 
 /// Relative difference between the layout of the sample and the server's that is put down to rounding.
@@ -54,7 +58,11 @@ pub struct Predictor {
     release: (u32, u32),
     /// What to know of every figure.
     notes: Vec<String>,
+    /// The last table as it is: its description, what was measured, and notes.
+    last: Mutex<Option<Last>>,
 }
+
+type Last = (String, Arc<(Sizes, Option<Inserted>)>, Vec<String>);
 
 impl Predictor {
     /// Starts a private server of the database's kind in an existing folder.
@@ -105,6 +113,7 @@ impl Predictor {
             product: database.product,
             release: database.release,
             notes,
+            last: Mutex::new(None),
         };
         match predictor.product {
             Product::Postgres => predictor.prepare_postgres(database)?,
@@ -144,9 +153,8 @@ impl Predictor {
             is_in_order,
         };
         let mut notes = self.notes.clone();
-        let as_it_is = ChangeSet::default();
-        let before = self.sizes(&job, &rows, &as_it_is, &mut notes)?;
-        let log_before = self.log(&job, &rows, &as_it_is, &mut notes);
+        let before = self.as_it_is(&job, &rows, &mut notes)?;
+        let (before, log_before) = (&before.0, before.1.as_ref());
         let inserted = rows.divided(true).1.len() as u64;
         let mut all = Vec::new();
         for set in sets {
@@ -157,12 +165,11 @@ impl Predictor {
             let mut seen = BTreeSet::new();
             notes.retain(|note| seen.insert(note.clone()));
             all.push(Prediction {
-                trees: trees(&job, &before, &after),
+                trees: trees(&job, before, &after),
                 page_bytes_per_insert: self
-                    .page_bytes_per_insert(&job, &before, log_before.as_ref())
+                    .page_bytes_per_insert(&job, before, log_before)
                     .zip(self.page_bytes_per_insert(&job, &after, log_after.as_ref())),
                 log_bytes_per_insert: log_before
-                    .as_ref()
                     .zip(log_after)
                     .map(|(before, after)| (before.log_bytes, after.log_bytes)),
                 inserted_rows: inserted,
@@ -170,6 +177,34 @@ impl Predictor {
             });
         }
         Ok(all)
+    }
+
+    /// Measures the table without a change, or returns what was measured for the last prediction if that was of the same
+    /// table.
+    fn as_it_is(
+        &self,
+        job: &Job<'_>,
+        rows: &Rows<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<Arc<(Sizes, Option<Inserted>)>, Error> {
+        let table = job.table;
+        let key = format!(
+            "{} {} {} {:?} {:?}",
+            table.schema, table.name, job.all_rows, table.columns, table.indexes
+        );
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found, own_notes)) = last.as_ref().filter(|(of, ..)| *of == key) {
+            notes.extend(own_notes.iter().cloned());
+            return Ok(Arc::clone(found));
+        }
+        let mut own_notes = Vec::new();
+        let nothing = ChangeSet::default();
+        let sizes = self.sizes(job, rows, &nothing, &mut own_notes)?;
+        let log = self.log(job, rows, &nothing, &mut own_notes);
+        let found = Arc::new((sizes, log));
+        notes.extend(own_notes.iter().cloned());
+        *last = Some((key, Arc::clone(&found), own_notes));
+        Ok(found)
     }
 
     fn sizes(
