@@ -208,6 +208,10 @@ impl Product for Postgres {
         "postgres"
     }
 
+    fn unit_bytes(&self) -> u64 {
+        8192
+    }
+
     fn schemas(&self) -> &'static [Schema] {
         SCHEMAS
     }
