@@ -9,7 +9,7 @@ use inorder_advise::server::{
     predict::Predictor,
 };
 use inorder_engine::{self as engine, Settings, Synchronous};
-use std::{error::Error, time::Instant};
+use std::{error::Error, path::Path, time::Instant};
 
 /// Rows of a sample.
 const SAMPLE_ROWS: u64 = 10_000;
@@ -92,26 +92,7 @@ pub fn compare(engine: &str, rows: u64, only: &[&str]) -> Fallible<Vec<String>> 
     let (mut sizes, mut units_off, mut off) = (0, 0, Vec::new());
     let is_wanted = |schema: &&Schema| only.iter().any(|part| schema.name.contains(part));
     for schema in product.schemas().iter().filter(is_wanted) {
-        product.fill(&*server, schema, rows)?;
-        let (database, table) = product.describe(&*server, rows)?;
-        let sample = product.sample(&*server, &table, rows)?;
-        let began = Instant::now();
-        let predictor = Predictor::start(&database, &private)?;
-        let started_s = began.elapsed().as_secs_f64();
-        let found = predictor.predict(&table, &sample, &[change_set(schema)])?;
-        let took_s = began.elapsed().as_secs_f64();
-        drop(predictor);
-        let before = product.rebuild(&*server)?;
-        let pages = product.insert(&*server, schema, rows)? as f64 / INSERTED as f64;
-        let page_bytes = found[0]
-            .page_bytes_per_insert
-            .map_or(0.0, |(before, _)| before);
-        product.fill(&*server, schema, rows)?;
-        if !schema.change.is_empty() {
-            server.execute(schema.change)?;
-        }
-        let after = product.rebuild(&*server)?;
-        let own = compared(schema, &found[0], &before, &after);
+        let own = on_schema(product, &*server, schema, rows, &private)?;
         sizes += own.len();
         let is_off = |one: &Difference| one.relative.abs() > ERROR_MAX;
         let (far, near): (Vec<_>, Vec<_>) = own
@@ -120,17 +101,6 @@ pub fn compare(engine: &str, rows: u64, only: &[&str]) -> Fallible<Vec<String>> 
             .partition(|one| one.bytes > product.unit_bytes());
         units_off += near.len();
         off.extend(far);
-        eprintln!(
-            "{}: {} sampled rows, {started_s:.1} s to start, {took_s:.1} s in all, {:.0?} bytes of log per insert, {page_bytes:.0} of pages where it is {pages:.0}{}",
-            schema.name,
-            sample.rows.len(),
-            found[0].log_bytes_per_insert,
-            found[0]
-                .notes
-                .iter()
-                .map(|note| format!("\n  {note}"))
-                .collect::<String>()
-        );
     }
     println!(
         "\n{sizes} sizes, {} of them more than 5% off, and {units_off} more than 5% by one unit of {} bytes",
@@ -139,6 +109,44 @@ pub fn compare(engine: &str, rows: u64, only: &[&str]) -> Fallible<Vec<String>> 
     );
     let line = |one: Difference| format!("{}: {:+.1}%", one.what, one.relative * 100.0);
     Ok(off.into_iter().map(line).collect())
+}
+
+/// Predicts and measures one schema.
+fn on_schema(
+    product: &dyn Product,
+    server: &dyn engine::Database,
+    schema: &Schema,
+    rows: u64,
+    private: &Path,
+) -> Fallible<Vec<Difference>> {
+    product.fill(server, schema, rows)?;
+    let (database, table) = product.describe(server, rows)?;
+    let sample = product.sample(server, &table, rows)?;
+    let began = Instant::now();
+    let predictor = Predictor::start(&database, private)?;
+    let started_s = began.elapsed().as_secs_f64();
+    let found = predictor.predict(&table, &sample, &[change_set(schema)])?;
+    let took_s = began.elapsed().as_secs_f64();
+    drop(predictor);
+    let before = product.rebuild(server)?;
+    let pages = product.insert(server, schema, rows)? as f64 / INSERTED as f64;
+    let page_bytes = found[0]
+        .page_bytes_per_insert
+        .map_or(0.0, |(before, _)| before);
+    product.fill(server, schema, rows)?;
+    if !schema.change.is_empty() {
+        server.execute(schema.change)?;
+    }
+    let after = product.rebuild(server)?;
+    let notes = found[0].notes.iter().map(|note| format!("\n  {note}"));
+    eprintln!(
+        "{}: {} sampled rows, {started_s:.1} s to start, {took_s:.1} s in all, {:.0?} bytes of log per insert, {page_bytes:.0} of pages where it is {pages:.0}{}",
+        schema.name,
+        sample.rows.len(),
+        found[0].log_bytes_per_insert,
+        notes.collect::<String>()
+    );
+    Ok(compared(schema, &found[0], &before, &after))
 }
 
 fn text(value: &Option<String>) -> String {
