@@ -4,7 +4,12 @@
 #[path = "../examples/predict/compare/mod.rs"]
 mod compare;
 
+use inorder_advise::server::{
+    model::{Database, Product},
+    predict::Predictor,
+};
 use inorder_testing::is_installed;
+use std::{env, process::Command};
 
 /// Rows of a table here, and in the long tests.
 const ROWS: u64 = 40_000;
@@ -43,4 +48,44 @@ fn sizes_of_every_schema_on_postgresql_are_predicted() {
 #[ignore = "takes minutes: all schemas with 300,000 rows"]
 fn sizes_of_every_schema_on_mariadb_are_predicted() {
     check("mariadb", ROWS_LONG, &[""]);
+}
+
+/// Set in the process of the test that runs without servers.
+const WITHOUT: &str = "INORDER_TEST_WITHOUT_SERVERS";
+
+#[test]
+fn without_server_programs_the_error_says_so() {
+    if env::var_os(WITHOUT).is_some() {
+        let folder = tempfile::tempdir().unwrap();
+        for (product, name) in [
+            (Product::Postgres, "PostgreSQL"),
+            (Product::Mariadb, "MariaDB"),
+        ] {
+            let database = Database {
+                product,
+                ..Database::default()
+            };
+            let Err(error) = Predictor::start(&database, folder.path()) else {
+                panic!("{name} started without its programs");
+            };
+            let error = error.to_string();
+            let told = format!("{name}'s server programs are not installed");
+            assert!(error.contains(&told), "{error}");
+        }
+        return;
+    }
+    // Programs are searched once per process.
+    let nothing = tempfile::tempdir().unwrap();
+    let child = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "without_server_programs_the_error_says_so"])
+        .env(WITHOUT, "1")
+        .env("INORDER_POSTGRES", nothing.path())
+        .env("INORDER_MARIADB", nothing.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&child.stdout);
+    assert!(
+        child.status.success() && told.contains("1 passed"),
+        "{told}"
+    );
 }

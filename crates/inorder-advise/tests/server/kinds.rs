@@ -235,86 +235,83 @@ fn type_name(encoding: Encoding, is_postgres: bool) -> &'static str {
     }
 }
 
+/// The encoding of a column. MariaDB 10.11 takes the versions 1 to 7 into its type.
+fn encoding(kind: &Kind, at: usize, is_postgres: bool) -> Encoding {
+    match kind.answers[at].0 {
+        Native if !is_postgres && ["UUIDv8", "ulid", "token128"].contains(&kind.name) => Bytes,
+        own => own,
+    }
+}
+
+/// Makes a table of a kind; integers are ids where a key holds them.
+fn make(server: &Server, kind: &Kind, is_postgres: bool) {
+    let encodings: Vec<Encoding> = (0..4).map(|at| encoding(kind, at, is_postgres)).collect();
+    let columns = encodings.iter().enumerate();
+    let columns: Vec<String> = columns
+        .map(|(at, own)| format!("c{at} {} UNIQUE", type_name(*own, is_postgres)))
+        .collect();
+    let count = if is_postgres {
+        "bigserial"
+    } else {
+        "bigint AUTO_INCREMENT"
+    };
+    server.run(&[&format!(
+        "CREATE TABLE {}_t (seq {count} PRIMARY KEY, {})",
+        kind.name,
+        columns.join(", ")
+    )]);
+    for from in (0..ROWS).step_by(200) {
+        let row = |row| {
+            let value = (kind.value)(row);
+            let literals: Vec<String> = encodings
+                .iter()
+                .map(|own| literal(&value, *own, is_postgres))
+                .collect();
+            format!("({})", literals.join(", "))
+        };
+        let rows: Vec<String> = (from..from + 200).map(row).collect();
+        server.run(&[&format!(
+            "INSERT INTO {}_t (c0, c1, c2, c3) VALUES {}",
+            kind.name,
+            rows.join(", ")
+        )]);
+    }
+}
+
 fn check(name: &str) {
     let Some(server) = Server::start(name) else {
         return;
     };
     let is_postgres = name == "postgres";
-    // MariaDB 10.11 takes the versions 1 to 7 into its type.
-    let encoding = |kind: &Kind, at: usize| match kind.answers[at].0 {
-        Native if !is_postgres && ["UUIDv8", "ulid", "token128"].contains(&kind.name) => Bytes,
-        own => own,
-    };
-    // A table per kind; integers are ids where a key holds them.
     for kind in KINDS {
-        let columns: Vec<String> = (0..4)
-            .map(|at| {
-                format!(
-                    "c{at} {} UNIQUE",
-                    type_name(encoding(kind, at), is_postgres)
-                )
-            })
-            .collect();
-        let count = if is_postgres {
-            "seq bigserial PRIMARY KEY"
-        } else {
-            "seq bigint AUTO_INCREMENT PRIMARY KEY"
-        };
-        server.run(&[&format!(
-            "CREATE TABLE {}_t ({count}, {})",
-            kind.name,
-            columns.join(", ")
-        )]);
-        for from in (0..ROWS).step_by(200) {
-            let rows: Vec<String> = (from..from + 200)
-                .map(|row| {
-                    let value = (kind.value)(row);
-                    let literals =
-                        (0..4).map(|at| literal(&value, encoding(kind, at), is_postgres));
-                    format!("({})", literals.collect::<Vec<_>>().join(", "))
-                })
-                .collect();
-            server.run(&[&format!(
-                "INSERT INTO {}_t (c0, c1, c2, c3) VALUES {}",
-                kind.name,
-                rows.join(", ")
-            )]);
-        }
+        make(&server, kind, is_postgres);
     }
     let advice = server.advice();
+    let words = |kind: &Kind, at: usize| {
+        let column = format!("{}_t.c{at}", kind.name).to_lowercase();
+        let mut lines = advice.ids.iter();
+        let line = lines.find(|line| line.column.to_lowercase().ends_with(&column));
+        line.map_or("nothing".to_owned(), |line| line.kind.clone())
+    };
     let mut wrong = Vec::new();
     for kind in KINDS {
-        for (at, (_, wanted)) in kind.answers.iter().enumerate() {
-            let column = format!("{}_t.c{at}", kind.name).to_lowercase();
-            let found = advice
-                .ids
-                .iter()
-                .find(|line| line.column.to_lowercase().ends_with(&column));
-            let words = found.map_or("nothing", |line| &line.kind);
-            let wanted = match encoding(kind, at) == kind.answers[at].0 {
-                true => wanted,
+        for at in 0..4 {
+            let own = encoding(kind, at, is_postgres);
+            let wanted = match own == kind.answers[at].0 {
+                true => kind.answers[at].1,
                 false => kind.answers[3].1,
             };
-            if !words.contains(wanted) {
-                wrong.push(format!("{column}: {words}, not {wanted}"));
-            }
+            let words = words(kind, at);
             // A native type is not text.
-            let is_native = encoding(kind, at) == Native;
-            if is_native && !words.starts_with("uuid, ") {
-                wrong.push(format!("{column}: {words} isn't native"));
+            let is_native = own == Native;
+            if !words.contains(wanted) || (is_native && !words.starts_with("uuid, ")) {
+                wrong.push(format!("{} {at}: {words}, not {wanted}", kind.name));
             }
         }
         let in_time = ["UUIDv6", "UUIDv7", "ulid", "snowflake", "serial"].contains(&kind.name);
-        let column = format!("{}_t.c1", kind.name).to_lowercase();
-        let line = advice
-            .ids
-            .iter()
-            .find(|line| line.column.to_lowercase().ends_with(&column))
-            .unwrap();
-        let is_ordered = line.kind.contains("100 % in order");
-        let is_loose = kind.name == "UUIDv1";
-        if is_ordered != in_time && !is_loose {
-            wrong.push(format!("{column}: order of {}", line.kind));
+        let is_ordered = words(kind, 1).contains("100 % in order");
+        if is_ordered != in_time && kind.name != "UUIDv1" {
+            wrong.push(format!("{}: order of {}", kind.name, words(kind, 1)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

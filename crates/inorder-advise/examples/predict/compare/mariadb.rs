@@ -214,6 +214,10 @@ impl Product for MariaDb {
         "mariadb"
     }
 
+    fn unit_bytes(&self) -> u64 {
+        1 << 20
+    }
+
     fn schemas(&self) -> &'static [Schema] {
         SCHEMAS
     }

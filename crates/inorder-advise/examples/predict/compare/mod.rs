@@ -9,7 +9,7 @@ use inorder_advise::server::{
     predict::Predictor,
 };
 use inorder_engine::{self as engine, Settings, Synchronous};
-use std::{error::Error, time::Instant};
+use std::{error::Error, path::Path, time::Instant};
 
 /// Rows of a sample.
 const SAMPLE_ROWS: u64 = 10_000;
@@ -52,6 +52,8 @@ const NONE: Schema = Schema {
 /// What the server's tables are, and how they are changed.
 trait Product {
     fn engine(&self) -> &'static str;
+    /// What tables and indexes grow by.
+    fn unit_bytes(&self) -> u64;
     fn schemas(&self) -> &'static [Schema];
     fn fill(&self, server: &dyn engine::Database, schema: &Schema, rows: u64) -> Fallible<()>;
     fn describe(&self, server: &dyn engine::Database, rows: u64) -> Fallible<(Database, Table)>;
@@ -87,47 +89,64 @@ pub fn compare(engine: &str, rows: u64, only: &[&str]) -> Fallible<Vec<String>> 
     let server = engine.create(&user, &settings)?;
     println!("| schema | object | rebuilt | predicted | error | after | predicted | error |");
     println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |");
-    let (mut sizes, mut off) = (0, Vec::new());
+    let (mut sizes, mut units_off, mut off) = (0, 0, Vec::new());
     let is_wanted = |schema: &&Schema| only.iter().any(|part| schema.name.contains(part));
     for schema in product.schemas().iter().filter(is_wanted) {
-        product.fill(&*server, schema, rows)?;
-        let (database, table) = product.describe(&*server, rows)?;
-        let sample = product.sample(&*server, &table, rows)?;
-        let began = Instant::now();
-        let predictor = Predictor::start(&database, &private)?;
-        let started_s = began.elapsed().as_secs_f64();
-        let found = predictor.predict(&table, &sample, &[change_set(schema)])?;
-        let took_s = began.elapsed().as_secs_f64();
-        drop(predictor);
-        let before = product.rebuild(&*server)?;
-        let pages = product.insert(&*server, schema, rows)? as f64 / INSERTED as f64;
-        let page_bytes = found[0]
-            .page_bytes_per_insert
-            .map_or(0.0, |(before, _)| before);
-        product.fill(&*server, schema, rows)?;
-        if !schema.change.is_empty() {
-            server.execute(schema.change)?;
-        }
-        let after = product.rebuild(&*server)?;
-        let own = compared(schema, &found[0], &before, &after);
+        let own = on_schema(product, &*server, schema, rows, &private)?;
         sizes += own.len();
-        let is_off = |(_, off): &(String, f64)| off.abs() > ERROR_MAX;
-        off.extend(own.into_iter().filter(is_off));
-        eprintln!(
-            "{}: {} sampled rows, {started_s:.1} s to start, {took_s:.1} s in all, {:.0?} bytes of log per insert, {page_bytes:.0} of pages where it is {pages:.0}{}",
-            schema.name,
-            sample.rows.len(),
-            found[0].log_bytes_per_insert,
-            found[0]
-                .notes
-                .iter()
-                .map(|note| format!("\n  {note}"))
-                .collect::<String>()
-        );
+        let is_off = |one: &Difference| one.relative.abs() > ERROR_MAX;
+        let (far, near): (Vec<_>, Vec<_>) = own
+            .into_iter()
+            .filter(is_off)
+            .partition(|one| one.bytes > product.unit_bytes());
+        units_off += near.len();
+        off.extend(far);
     }
-    println!("\n{sizes} sizes, {} of them more than 5% off", off.len());
-    let line = |(what, off): (String, f64)| format!("{what}: {:+.1}%", off * 100.0);
+    println!(
+        "\n{sizes} sizes, {} of them more than 5% off, and {units_off} more than 5% by one unit of {} bytes",
+        off.len(),
+        product.unit_bytes()
+    );
+    let line = |one: Difference| format!("{}: {:+.1}%", one.what, one.relative * 100.0);
     Ok(off.into_iter().map(line).collect())
+}
+
+/// Predicts and measures one schema.
+fn on_schema(
+    product: &dyn Product,
+    server: &dyn engine::Database,
+    schema: &Schema,
+    rows: u64,
+    private: &Path,
+) -> Fallible<Vec<Difference>> {
+    product.fill(server, schema, rows)?;
+    let (database, table) = product.describe(server, rows)?;
+    let sample = product.sample(server, &table, rows)?;
+    let began = Instant::now();
+    let predictor = Predictor::start(&database, private)?;
+    let started_s = began.elapsed().as_secs_f64();
+    let found = predictor.predict(&table, &sample, &[change_set(schema)])?;
+    let took_s = began.elapsed().as_secs_f64();
+    drop(predictor);
+    let before = product.rebuild(server)?;
+    let pages = product.insert(server, schema, rows)? as f64 / INSERTED as f64;
+    let page_bytes = found[0]
+        .page_bytes_per_insert
+        .map_or(0.0, |(before, _)| before);
+    product.fill(server, schema, rows)?;
+    if !schema.change.is_empty() {
+        server.execute(schema.change)?;
+    }
+    let after = product.rebuild(server)?;
+    let notes = found[0].notes.iter().map(|note| format!("\n  {note}"));
+    eprintln!(
+        "{}: {} sampled rows, {started_s:.1} s to start, {took_s:.1} s in all, {:.0?} bytes of log per insert, {page_bytes:.0} of pages where it is {pages:.0}{}",
+        schema.name,
+        sample.rows.len(),
+        found[0].log_bytes_per_insert,
+        notes.collect::<String>()
+    );
+    Ok(compared(schema, &found[0], &before, &after))
 }
 
 fn text(value: &Option<String>) -> String {
@@ -154,43 +173,59 @@ fn change_set(schema: &Schema) -> ChangeSet {
     }
 }
 
-/// Prints a line per object, and returns what is off by how much.
+/// A prediction and what it should have been.
+struct Difference {
+    what: String,
+    relative: f64,
+    bytes: u64,
+}
+
+impl Difference {
+    fn of(what: String, predicted: u64, real: u64) -> Self {
+        Difference {
+            what,
+            relative: match real {
+                0 => predicted as f64,
+                _ => predicted as f64 / real as f64 - 1.0,
+            },
+            bytes: predicted.abs_diff(real),
+        }
+    }
+}
+
+/// Prints a line per object, and returns all differences.
 fn compared(
     schema: &Schema,
     found: &Prediction,
     before: &[(Option<String>, u64)],
     after: &[(Option<String>, u64)],
-) -> Vec<(String, f64)> {
+) -> Vec<Difference> {
     let mut all = Vec::new();
     for (object, before) in before {
-        let of_object = |tree: &&_| {
-            let tree: &inorder_advise::server::model::TreePrediction = tree;
-            tree.index == *object
-        };
         let name = object.as_deref().unwrap_or("(table)");
-        let Some(tree) = found.trees.iter().find(of_object) else {
-            all.push((format!("{} {name}: no prediction", schema.name), 1.0));
+        let what = format!("{} {name}", schema.name);
+        let tree = found.trees.iter().find(|tree| tree.index == *object);
+        let Some(tree) = tree else {
+            all.push(Difference::of(
+                format!("{what}: no prediction"),
+                u64::MAX,
+                0,
+            ));
             continue;
         };
         let is_it = |(other, _): &&(Option<String>, u64)| other == object;
         let after = after.iter().find(is_it).map_or(0, |(_, bytes)| *bytes);
-        let off = |predicted: u64, real: u64| match real {
-            0 => predicted as f64,
-            _ => predicted as f64 / real as f64 - 1.0,
-        };
-        let errors = [
-            off(tree.rebuilt_bytes, *before),
-            off(tree.after_bytes, after),
-        ];
+        let now = Difference::of(what.clone(), tree.rebuilt_bytes, *before);
+        let then = Difference::of(what, tree.after_bytes, after);
         println!(
             "| {} | {name} | {before} | {} | {:+.1}% | {after} | {} | {:+.1}% |",
             schema.name,
             tree.rebuilt_bytes,
-            errors[0] * 100.0,
+            now.relative * 100.0,
             tree.after_bytes,
-            errors[1] * 100.0
+            then.relative * 100.0
         );
-        all.extend(errors.map(|off| (format!("{} {name}", schema.name), off)));
+        all.extend([now, then]);
     }
     all
 }

@@ -208,6 +208,10 @@ impl Product for Postgres {
         "postgres"
     }
 
+    fn unit_bytes(&self) -> u64 {
+        8192
+    }
+
     fn schemas(&self) -> &'static [Schema] {
         SCHEMAS
     }
@@ -238,60 +242,11 @@ impl Product for Postgres {
 
     fn describe(&self, server: &dyn engine::Database, rows: u64) -> Fallible<(Database, Table)> {
         let version = text(&server.select("SHOW server_version")?[0][0]);
-        let columns = server.select(
-            "SELECT attname, format_type(atttypid, atttypmod), typname, attnotnull FROM pg_attribute
-             JOIN pg_type ON pg_type.oid = atttypid
-             WHERE attrelid = 't'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
-        )?;
-        let column = |row: &Vec<Option<String>>| Column {
-            name: text(&row[0]),
-            type_name: text(&row[1]),
-            base_type: text(&row[2]),
-            is_not_null: text(&row[3]) == "t",
-            ..Column::default()
-        };
-        let indexes = server.select(
-            "SELECT relname, indisunique, indisprimary, pg_get_expr(indpred, indrelid),
-                 indnkeyatts, indnatts, coalesce(array_to_string(reloptions, ' '), ''), reltuples::bigint, index.indexrelid
-             FROM pg_index AS index JOIN pg_class ON oid = indexrelid
-             WHERE indrelid = 't'::regclass ORDER BY NOT indisprimary, relname",
-        )?;
-        let mut all = Vec::new();
-        for row in &indexes {
-            let number = |at: usize| text(&row[at]).parse::<u64>();
-            let mut term = |at: u64| -> Fallible<String> {
-                let sql = format!("SELECT pg_get_indexdef({}, {at}, true)", text(&row[8]));
-                Ok(text(&server.select(&sql)?[0][0]))
-            };
-            let (keys, columns) = (number(4)?, number(5)?);
-            let terms: Vec<String> = (1..=keys).map(&mut term).collect::<Fallible<_>>()?;
-            let option = |name: &str| {
-                let options = text(&row[6]);
-                let value = options
-                    .split(' ')
-                    .find_map(|one| one.strip_prefix(name).map(str::to_owned));
-                value.map(|value| value.trim_start_matches('=').to_owned())
-            };
-            all.push(Index {
-                name: text(&row[0]),
-                method: "btree".to_owned(),
-                terms: terms.iter().map(|text| of_term(text)).collect(),
-                include: (keys + 1..=columns)
-                    .map(&mut term)
-                    .collect::<Fallible<_>>()?,
-                predicate: row[3].clone(),
-                is_unique: text(&row[1]) == "t",
-                is_primary: text(&row[2]) == "t",
-                fill_percent: option("fillfactor").and_then(|value| value.parse().ok()),
-                deduplicates: option("deduplicate_items").as_deref() != Some("off"),
-                entries: row[3].is_some().then_some(number(7)?),
-                ..Index::default()
-            });
-        }
+        let (columns, all) = (columns(server)?, indexes(server)?);
         let fill = server.select("SELECT coalesce(substring(array_to_string(reloptions, ' ') FROM 'fillfactor=([0-9]+)'), '100') FROM pg_class WHERE oid = 't'::regclass")?;
         let mut table = Table {
             name: "t".to_owned(),
-            columns: columns.iter().map(column).collect(),
+            columns,
             indexes: all,
             rows,
             fill_percent: text(&fill[0][0]).parse()?,
@@ -371,6 +326,64 @@ impl Product for Postgres {
         let one = |row: Vec<Option<String>>| Ok((row[0].clone(), text(&row[1]).parse()?));
         rows.into_iter().map(one).collect()
     }
+}
+
+fn columns(server: &dyn engine::Database) -> Fallible<Vec<Column>> {
+    let columns = server.select(
+        "SELECT attname, format_type(atttypid, atttypmod), typname, attnotnull FROM pg_attribute
+             JOIN pg_type ON pg_type.oid = atttypid
+             WHERE attrelid = 't'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
+    )?;
+    let column = |row: &Vec<Option<String>>| Column {
+        name: text(&row[0]),
+        type_name: text(&row[1]),
+        base_type: text(&row[2]),
+        is_not_null: text(&row[3]) == "t",
+        ..Column::default()
+    };
+    Ok(columns.iter().map(column).collect())
+}
+
+fn indexes(server: &dyn engine::Database) -> Fallible<Vec<Index>> {
+    let indexes = server.select(
+            "SELECT relname, indisunique, indisprimary, pg_get_expr(indpred, indrelid),
+                 indnkeyatts, indnatts, coalesce(array_to_string(reloptions, ' '), ''), reltuples::bigint, index.indexrelid
+             FROM pg_index AS index JOIN pg_class ON oid = indexrelid
+             WHERE indrelid = 't'::regclass ORDER BY NOT indisprimary, relname",
+        )?;
+    let mut all = Vec::new();
+    for row in &indexes {
+        let number = |at: usize| text(&row[at]).parse::<u64>();
+        let mut term = |at: u64| -> Fallible<String> {
+            let sql = format!("SELECT pg_get_indexdef({}, {at}, true)", text(&row[8]));
+            Ok(text(&server.select(&sql)?[0][0]))
+        };
+        let (keys, columns) = (number(4)?, number(5)?);
+        let terms: Vec<String> = (1..=keys).map(&mut term).collect::<Fallible<_>>()?;
+        let option = |name: &str| {
+            let options = text(&row[6]);
+            let value = options
+                .split(' ')
+                .find_map(|one| one.strip_prefix(name).map(str::to_owned));
+            value.map(|value| value.trim_start_matches('=').to_owned())
+        };
+        all.push(Index {
+            name: text(&row[0]),
+            method: "btree".to_owned(),
+            terms: terms.iter().map(|text| of_term(text)).collect(),
+            include: (keys + 1..=columns)
+                .map(&mut term)
+                .collect::<Fallible<_>>()?,
+            predicate: row[3].clone(),
+            is_unique: text(&row[1]) == "t",
+            is_primary: text(&row[2]) == "t",
+            fill_percent: option("fillfactor").and_then(|value| value.parse().ok()),
+            deduplicates: option("deduplicate_items").as_deref() != Some("off"),
+            entries: row[3].is_some().then_some(number(7)?),
+            ..Index::default()
+        });
+    }
+    Ok(all)
 }
 
 fn of_term(text: &str) -> Term {

@@ -41,9 +41,11 @@ impl Part {
             .map_or(0, |measure| measure.saved_bytes)
     }
 
-    /// The share of the log that an insert saves, in percent.
-    pub fn log_percent(&self) -> Option<f64> {
-        let (before, after) = self.measure.as_ref()?.log_bytes_per_insert?;
+    /// The share that an insert writes less into the log and the pages, in percent.
+    pub fn written_percent(&self) -> Option<f64> {
+        let measure = self.measure.as_ref()?;
+        let (log, pages) = (measure.log_bytes_per_insert?, measure.page_bytes_per_insert);
+        let (before, after) = pages.map_or(log, |pages| (log.0 + pages.0, log.1 + pages.1));
         (before > 0.0).then(|| 100.0 * (before - after) / before)
     }
 }
@@ -65,19 +67,19 @@ pub fn judge(parts: Vec<Part>, bytes: u64) -> Vec<Item> {
     let (mut safe, mut items) = (BTreeMap::<Group, Vec<Part>>::new(), Vec::new());
     for mut part in parts {
         let share = percent(part.saved());
-        let by_log = part.log_percent().unwrap_or(0.0);
+        let written = part.written_percent().unwrap_or(0.0);
         match (part.candidate.class, part.candidate.group) {
             (Class::Safe, group) if share >= MINOR_MIN_PERCENT => {
                 safe.entry(group).or_default().push(part)
             }
             // Nothing is saved in what is there: the log of inserts, or the end of the type, is the reason.
             (Class::App, Group::IntegerRange) => items.push(item(Verdict::App, vec![part])),
-            (Class::App, Group::OrderedUuid) if by_log >= ALONE_MIN_PERCENT => {
+            (Class::App, Group::OrderedUuid) if written >= ALONE_MIN_PERCENT => {
                 items.push(item(Verdict::App, vec![part]))
             }
             (Class::App, Group::OrderedUuid) => {
-                part.candidate.reason = match (part.log_percent(), &part.measure) {
-                    (Some(_), _) => format!("inserts would log {:.1} % less", by_log.max(0.0)),
+                part.candidate.reason = match (part.written_percent(), &part.measure) {
+                    (Some(_), _) => format!("inserts would write {:.1} % less", written.max(0.0)),
                     _ => "random; what order would save was not measured".into(),
                 };
                 items.push(item(Verdict::Leave, vec![part]));
@@ -153,6 +155,7 @@ mod tests {
                 saved_bytes,
                 method: Method::Server,
                 log_bytes_per_insert: log,
+                page_bytes_per_insert: None,
                 predictions: Vec::new(),
             }),
         }

@@ -12,6 +12,8 @@ use crate::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// Smaller tables are estimated: a rebuilt sample takes seconds.
+pub(super) const SHARE_MIN: f64 = 0.01;
 /// Bytes of a B-tree without entries, in pages of PostgreSQL.
 const EMPTY_INDEX_PAGES: u64 = 1;
 /// Bytes of a UUID as text with the length before it, and of the native type.
@@ -37,8 +39,10 @@ pub struct Measure {
     pub saved_bytes: i64,
     /// How that was found.
     pub method: Method,
-    /// Bytes of log per inserted row, before and after.
+    /// Bytes of log per row inserted into each table, before and after.
     pub log_bytes_per_insert: Option<(f64, f64)>,
+    /// Bytes of pages that are written besides, as [`Prediction::page_bytes_per_insert`] has it.
+    pub page_bytes_per_insert: Option<(f64, f64)>,
     /// The predictions, by table.
     pub predictions: Vec<(ColumnName, Prediction)>,
 }
@@ -69,6 +73,7 @@ pub fn measure(
         saved_bytes: saved as i64,
         method: Method::Server,
         log_bytes_per_insert: None,
+        page_bytes_per_insert: None,
         predictions: Vec::new(),
     };
     let index = |schema: &str, table: &str, index: &str| {
@@ -140,8 +145,17 @@ fn converted(
             .or_default()
             .push(&column.column);
     }
-    let (mut saved, mut log, mut predictions) = (0, None::<(f64, f64)>, Vec::new());
+    let (mut saved, mut log, mut pages, mut predictions) = (0, None, None, Vec::new());
+    let least = (SHARE_MIN * super::base_bytes(database) as f64) as u64;
     for ((schema, name), columns) in tables {
+        if !is_large(database, schema, name, least) {
+            let own = all
+                .iter()
+                .filter(|own| own.schema == schema && own.table == name);
+            let own: Vec<ColumnName> = own.cloned().collect();
+            saved += estimate(after, &own, to).map_or(0, |measure| measure.saved_bytes);
+            continue;
+        }
         let prediction = match predict(database, after, (schema, name), &columns, to, sizes) {
             Ok(Some(prediction)) => prediction,
             Ok(None) => continue,
@@ -151,10 +165,8 @@ fn converted(
             saved += tree.rebuilt_bytes as i64 - tree.after_bytes as i64;
         }
         // Rows are inserted into each table; their shares are not known, so the figures are of one row each.
-        if let Some((before, after)) = prediction.log_bytes_per_insert {
-            let (own_before, own_after) = log.unwrap_or_default();
-            log = Some((own_before + before, own_after + after));
-        }
+        log = sum(log, prediction.log_bytes_per_insert);
+        pages = sum(pages, prediction.page_bytes_per_insert);
         let first = ColumnName {
             schema: schema.to_owned(),
             table: name.to_owned(),
@@ -169,9 +181,23 @@ fn converted(
         saved_bytes: saved,
         method: Method::Predicted,
         log_bytes_per_insert: log,
+        page_bytes_per_insert: pages,
         predictions,
     };
     (Some(measure), None)
+}
+
+/// Tells whether a table has a share of the database that is worth a prediction.
+fn is_large(database: &Database, schema: &str, name: &str, least: u64) -> bool {
+    let table = database.table(schema, name);
+    table.is_some_and(|table| table.total_bytes() >= least)
+}
+
+fn sum(all: Option<(f64, f64)>, own: Option<(f64, f64)>) -> Option<(f64, f64)> {
+    match (all, own) {
+        (Some(all), Some(own)) => Some((all.0 + own.0, all.1 + own.1)),
+        (all, own) => all.or(own),
+    }
 }
 
 /// The prediction for a table, if it has rows. An error is a note.
@@ -243,6 +269,7 @@ fn estimate(database: &Database, columns: &[ColumnName], to: ColumnTo) -> Option
         saved_bytes: saved,
         method: Method::Estimated,
         log_bytes_per_insert: None,
+        page_bytes_per_insert: None,
         predictions: Vec::new(),
     })
 }

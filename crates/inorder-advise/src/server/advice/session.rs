@@ -3,7 +3,7 @@
 use super::{
     Advice, Plan,
     judge::{Part, judge},
-    measure::{Sizes, measure},
+    measure::{SHARE_MIN, Sizes, measure},
 };
 use crate::{
     Error,
@@ -126,12 +126,13 @@ impl Reader {
         observer: &dyn Observer,
     ) -> Result<(), Error> {
         observer.step("counting rows per key");
+        let base = super::base_bytes(database);
+        let mut scanned = Vec::new();
         for at in 0..database.tables.len() {
             let table = &database.tables[at];
-            if !candidates
-                .iter()
-                .any(|candidate| is_predicted(candidate, table))
-            {
+            let mut candidates = candidates.iter();
+            let is_large = table.total_bytes() as f64 >= SHARE_MIN * base as f64;
+            if !is_large || !candidates.any(|candidate| is_predicted(candidate, table)) {
                 continue;
             }
             let queries: Vec<Option<String>> = table
@@ -144,6 +145,7 @@ impl Reader {
                 observer.object(&database.tables[at].indexes[index].name);
                 match self.session.rows(&query) {
                     Ok(rows) => {
+                        scanned.push(database.tables[at].indexes[index].name.clone());
                         let counts = rows
                             .into_iter()
                             .filter_map(|row| row.into_iter().next()??.parse().ok());
@@ -154,6 +156,12 @@ impl Reader {
                     Err(_) => {}
                 }
             }
+        }
+        if !scanned.is_empty() {
+            database.notes.push(format!(
+                "Rows per key were counted by these indexes, which the server's statistics of their use contain: {}.",
+                scanned.join(", ")
+            ));
         }
         Ok(())
     }

@@ -4,7 +4,10 @@ mod bloat;
 mod catalog;
 mod sample;
 
-use super::model::{Database, Product, Sample, Table, TableKind};
+use super::{
+    model::{Database, Product, Sample, Table, TableKind},
+    predict::rows_per_key,
+};
 use crate::Error;
 use catalog::Relation;
 use inorder_engine::remote::ReadOnly;
@@ -232,7 +235,29 @@ fn values(
         table.rows_are_exact = true;
     }
     check_nulls(session, table, &sample)?;
+    if !sample.is_whole {
+        look_up(session, table, database)?;
+    }
     table.sample = Some(sample);
+    Ok(())
+}
+
+/// Looks up how many rows have the key of some rows, which a prediction needs. Where the server refuses, it goes without.
+fn look_up(session: &mut ReadOnly, table: &mut Table, database: &Database) -> Result<(), Error> {
+    for at in 0..table.indexes.len() {
+        let index = &table.indexes[at];
+        let Some(sql) = rows_per_key(database, table, index).filter(|_| index.is_valid) else {
+            continue;
+        };
+        match session.rows(&sql) {
+            Ok(rows) => {
+                let number = |row: &Vec<Option<String>>| row.first()?.as_ref()?.parse().ok();
+                table.indexes[at].rows_per_key = rows.iter().filter_map(number).collect();
+            }
+            Err(error) if !session.is_open() => return Err(error.into()),
+            Err(_) => {}
+        }
+    }
     Ok(())
 }
 

@@ -20,7 +20,7 @@ use crate::{
     Error,
     server::model::{ChangeSet, Database, Index, Product, Table, Term},
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A statement takes at most this long.
 const STATEMENT_S: u32 = 30;
@@ -279,21 +279,40 @@ impl Predictor {
     }
 }
 
-/// Whether the order of the primary key is that in which rows arrived: counted, times, or UUIDs of version 7.
-pub(super) fn is_in_order_of_arrival(table: &Table, rows: &Rows<'_>) -> bool {
+/// Puts rows in the order in which they arrived, as far as it can be told, and returns whether it can: the order of the
+/// primary key if that is counted, a time, or a UUID of version 7, otherwise that of a column of times.
+pub(super) fn put_in_order_of_arrival(table: &Table, rows: &mut Rows<'_>) -> bool {
     let first = table.primary().and_then(|primary| primary.terms.first());
-    let Some(name) = first.and_then(|term| term.column.as_ref()) else {
+    let named = |name: &String| rows.columns.iter().position(|own| own.column.name == *name);
+    if first
+        .and_then(|term| named(term.column.as_ref()?))
+        .is_none_or(|at| is_in_order(rows, at))
+    {
         return true;
+    }
+    let is_of_times = |at: &usize| {
+        let values: BTreeSet<&str> = rows
+            .rows
+            .iter()
+            .filter_map(|row| row[*at].as_deref())
+            .collect();
+        ["datetime", "timestamp"].contains(&rows.columns[*at].column.base_type.as_str())
+            && values.len() * 2 > rows.rows.len()
     };
-    let Some(at) = rows.columns.iter().position(|own| own.column.name == *name) else {
-        return true;
-    };
+    let times = (0..rows.columns.len()).find(is_of_times);
+    if let Some(at) = times {
+        rows.rows.sort_by(|a, b| a[at].cmp(&b[at]));
+    }
+    times.is_some()
+}
+
+/// Whether the values of a column are in the order in which they were made.
+fn is_in_order(rows: &Rows<'_>, at: usize) -> bool {
     let base = rows.columns[at].column.base_type.as_str();
     if base.ends_with("int") || ["date", "datetime", "timestamp"].contains(&base) {
         return true;
     }
-    let values = rows.rows.iter().filter_map(|row| row[at].as_deref());
-    let is_ordered = |value: &str| {
+    let is_ordered = |value: &&str| {
         let digits: Vec<char> = value.chars().filter(|char| *char != '-').collect();
         match digits.len() {
             32 => digits[12] == '7',
@@ -301,12 +320,8 @@ pub(super) fn is_in_order_of_arrival(table: &Table, rows: &Rows<'_>) -> bool {
             _ => false,
         }
     };
-    let (mut ordered, mut all) = (0, 0);
-    for value in values {
-        all += 1;
-        ordered += usize::from(is_ordered(value));
-    }
-    ordered * 2 > all
+    let values = || rows.rows.iter().filter_map(|row| row[at].as_deref());
+    values().filter(is_ordered).count() * 2 > values().count()
 }
 
 fn terms(index: &Index, rows: &Rows<'_>) -> String {

@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 const PAGES_MIN: f64 = 2_000.0;
 const COPIED_BYTES_MAX: f64 = 64e6;
 /// Rows that are looked up.
-const LOOKED_UP: u64 = 500;
+const LOOKED_UP: u64 = 1500;
 /// A statement takes at most this long.
 const STATEMENT_MS: u32 = 20_000;
 /// Entries of one key that show whether the server keeps posting lists.

@@ -53,11 +53,11 @@ pub fn tried(part: &Part, base_bytes: u64) -> String {
         return about();
     };
     let percent = 100.0 * measure.saved_bytes as f64 / base_bytes.max(1) as f64;
-    match (measure.method, part.candidate.class, part.log_percent()) {
+    match (measure.method, part.candidate.class, part.written_percent()) {
         (Method::Server, Class::Rejected, _) => about(),
         (Method::Server, ..) => change_of_percent(percent),
         (Method::Predicted, _, Some(log)) if part.candidate.group == Group::OrderedUuid => {
-            format!("log {}", change_of_percent(log))
+            format!("writes {}", change_of_percent(log))
         }
         (Method::Predicted, ..) => format!("predicted: {}", change_of_percent(percent)),
         (Method::Estimated, ..) => format!("about {}", change_of_percent(percent)),
@@ -96,12 +96,21 @@ pub fn figures(item: &Item) -> String {
 /// What a prediction says of the log, and of each tree.
 pub fn predicted(measure: &Measure) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some((before, after)) = measure.log_bytes_per_insert {
-        let percent = 100.0 * (before - after) / before.max(1.0);
-        lines.push(format!(
-            "log per inserted row: {before:.0} → {after:.0} bytes  {}",
-            change_of_percent(percent)
-        ));
+    let figures = [
+        ("log per inserted row", measure.log_bytes_per_insert),
+        (
+            "pages per inserted row, 10,000 rows between checkpoints",
+            measure.page_bytes_per_insert,
+        ),
+    ];
+    for (name, figure) in figures {
+        if let Some((before, after)) = figure {
+            let percent = 100.0 * (before - after) / before.max(1.0);
+            lines.push(format!(
+                "{name}: {before:.0} → {after:.0} bytes  {}",
+                change_of_percent(percent)
+            ));
+        }
     }
     for (column, prediction) in &measure.predictions {
         for tree in &prediction.trees {
