@@ -69,7 +69,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     (
         "inorder-load",
         &[
-            "error order sql",
+            "error files order sql",
             "database disk_space source",
             "encode",
             "destination",
