@@ -17,7 +17,7 @@ use rusqlite::backup::{Backup, StepResult};
 
 use crate::apply::{self, Draft, Failure, Settings, Work};
 use crate::check::{self, State};
-use crate::snapshot::free_bytes;
+use crate::snapshot::check_space;
 use crate::{Change, Error};
 use aside::Aside;
 use snapshot::Snapshot;
@@ -91,6 +91,8 @@ pub struct Rekeyed {
     pub bytes_after: u64,
 }
 
+/// The new file, the journal or WAL of the swap, and sorted runs that are spilled.
+const SIZES: u64 = 3;
 /// Pages written between two looks at whether to stop.
 const PAGES: i32 = 4096;
 
@@ -99,7 +101,7 @@ impl Rekey {
     ///
     /// # Errors
     /// [`Error::Refused`] where a change can't be made, or the new file isn't what it should be; [`Error::Busy`] where
-    /// another process writes, or reads during the swap; [`Error::DiskFull`]; [`Error::Stopped`].
+    /// another process writes, or reads during the swap; [`Error::NoSpace`]; [`Error::Stopped`].
     pub fn run(&self, progress: &Progress) -> Result<Rekeyed, Error> {
         progress.enter(Phase::Check)?;
         let failed = |source| Error::File {
@@ -116,7 +118,12 @@ impl Rekey {
             });
         }
         let mut snapshot = Snapshot::begin(&path, self.wait)?;
-        check_space(&path, bytes_before)?;
+        check_space(
+            path.parent().unwrap_or(Path::new(".")),
+            bytes_before.saturating_mul(SIZES),
+            "the new file and its journal",
+            "make room and run it again; nothing was changed",
+        )?;
         let draft = Draft::new(&snapshot.connection, &self.changes)?;
         let settings = Settings::read(&snapshot.connection)?.changed(&draft);
         if draft.page_bytes.is_some() && settings.is_wal {
@@ -239,20 +246,5 @@ fn compare(
             change: format!("the new content of {}", path.display()),
             why,
         }),
-    }
-}
-
-/// Checks that the disk has room for the new file, and for the journal or WAL of the swap.
-fn check_space(path: &Path, bytes: u64) -> Result<(), Error> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    // New file, journal, and sorted runs that are spilled.
-    let needed_bytes = bytes.saturating_mul(3);
-    match free_bytes(folder) {
-        Some(free_bytes) if free_bytes < needed_bytes => Err(Error::DiskFull {
-            path: folder.to_owned(),
-            needed_bytes,
-            free_bytes,
-        }),
-        _ => Ok(()),
     }
 }

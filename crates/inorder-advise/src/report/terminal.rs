@@ -4,10 +4,14 @@ use super::{Look, words};
 use crate::advice::{Advice, Item, Part, Verdict};
 use std::fmt::Write as _;
 
+/// A narrower column of text is no column.
+const COLUMN_MIN: usize = 28;
 /// Columns of the verdict's word.
 const MARGIN: usize = 8;
 /// Lines of one kind that are shown.
 const PARTS_MAX: usize = 12;
+/// Lines of look-ups of one item; JSON has all.
+const LOOK_UPS_MAX: usize = 6;
 /// Lines of what is left that are shown, the largest.
 const LEFT_MAX: usize = 24;
 
@@ -33,7 +37,7 @@ pub(super) fn write(advice: &Advice, look: Look) -> String {
         .iter()
         .filter(|item| item.verdict != Verdict::Leave)
     {
-        action(item, &mut out);
+        action(item, advice, &mut out);
         out.blank();
     }
     let left: Vec<&Part> = advice
@@ -44,6 +48,11 @@ pub(super) fn write(advice: &Advice, look: Look) -> String {
         .collect();
     leave(&left, advice, &mut out);
     for line in words::summary(advice) {
+        out.wrapped(0, &line);
+    }
+    let inserts = words::all_inserts(advice).map(|own| words::insert_cells(advice, own));
+    out.table(0, &words::inserts_head(), &inserts.collect::<Vec<_>>());
+    for line in words::queries(advice) {
         out.wrapped(0, &line);
     }
     out.text
@@ -59,21 +68,22 @@ fn ids(advice: &Advice, out: &mut Lines) {
         .min(40);
     for (at, line) in advice.ids.iter().enumerate() {
         let begin = if at == 0 { "ids" } else { "" };
-        let text = format!("{:<width$}  {}  {}", line.column, line.kind, line.note);
-        out.entry(begin, "1", text.trim_end());
+        let text = format!("{}  {}", line.kind, line.note);
+        let column = format!("{:<width$}  ", line.column);
+        out.row(begin, "1", &column, text.trim_end());
     }
     if !advice.ids.is_empty() {
         out.blank();
     }
 }
 
-fn action(item: &Item, out: &mut Lines) {
+fn action(item: &Item, advice: &Advice, out: &mut Lines) {
     let mut line = words::title(item);
     if let (Some(saved), Some(percent)) = (item.saved_bytes, item.percent) {
         _ = write!(
             line,
             "   {}   {}   {}",
-            words::change_of_bytes(saved),
+            words::figure(advice, words::change_of_bytes(saved)),
             words::change_of_percent(percent),
             words::safety(item)
         );
@@ -93,17 +103,17 @@ fn action(item: &Item, out: &mut Lines) {
         .min(40);
     for part in item.parts.iter().take(PARTS_MAX) {
         let figure = part.measure.map_or(String::new(), |measure| {
-            words::change_of_bytes(measure.saved_bytes)
+            words::figure(advice, words::change_of_bytes(measure.saved_bytes))
         });
         let reason = &part.candidate.reason;
         match item.parts.len() {
             1 if words::title(item).contains(&part.candidate.object) => {
                 out.indented(&format!("{reason}."))
             }
-            _ => out.indented(&format!(
-                "{:<width$}  {figure:>9}  {reason}",
-                part.candidate.object
-            )),
+            _ => {
+                let begin = format!("{:<width$}  {figure:>9}  ", part.candidate.object);
+                out.row("", "", &begin, reason);
+            }
         }
     }
     if item.parts.len() > PARTS_MAX {
@@ -113,8 +123,11 @@ fn action(item: &Item, out: &mut Lines) {
         ));
     }
     for inserts in item.parts.iter().filter_map(|part| part.inserts.as_ref()) {
-        out.indented(&words::inserts(inserts));
+        out.indented(&words::figure(advice, words::inserts(inserts)));
     }
+    let look_ups = item.parts.iter().flat_map(|part| &part.look_ups);
+    let look_ups = look_ups.take(LOOK_UPS_MAX).map(words::look_up_cells);
+    out.table(MARGIN, words::LOOK_UPS, &look_ups.collect::<Vec<_>>());
     for note in words::notes(item) {
         out.indented(note);
     }
@@ -129,13 +142,9 @@ fn leave(parts: &[&Part], advice: &Advice, out: &mut Lines) {
         .min(36);
     for (at, part) in parts.iter().take(LEFT_MAX).enumerate() {
         let begin = if at == 0 { "LEAVE" } else { "" };
-        let tried = words::tried(part, advice.base_bytes()).unwrap_or_default();
-        let text = format!(
-            "{:<width$}  {tried:>14}  {}",
-            words::action(part),
-            part.candidate.reason
-        );
-        out.entry(begin, "2", &text);
+        let tried = words::tried(part, advice).unwrap_or_default();
+        let what = format!("{:<width$}  {tried:>14}  ", words::action(part));
+        out.row(begin, "2", &what, &part.candidate.reason);
     }
     if parts.len() > LEFT_MAX {
         out.indented(&format!(
@@ -174,6 +183,45 @@ impl Lines {
         }
     }
 
+    /// A line whose text has a column of its own, or lines of its own where that would be narrow.
+    fn row(&mut self, word: &str, color: &str, begin: &str, text: &str) {
+        let indent = begin.chars().count();
+        let width = self.look.width.saturating_sub(MARGIN + indent);
+        if width < COLUMN_MIN {
+            self.entry(word, color, begin.trim_end());
+            self.wrapped(MARGIN + 2, text);
+            return;
+        }
+        for (at, line) in wrap(text, width).iter().enumerate() {
+            match at {
+                0 => self.entry(word, color, &format!("{begin}{line}")),
+                _ => _ = writeln!(self.text, "{:MARGIN$}{:indent$}{line}", "", ""),
+            }
+        }
+    }
+
+    /// Rows of cells under a line, the first cell to the left and the others to the right.
+    fn table<const N: usize>(&mut self, indent: usize, head: &str, rows: &[[String; N]]) {
+        if rows.is_empty() {
+            return;
+        }
+        self.wrapped(indent, head);
+        let widest = |at: usize| rows.iter().map(move |row| row[at].chars().count()).max();
+        let widths: Vec<usize> = (0..N).map(|at| widest(at).unwrap_or(0)).collect();
+        let is_wide = indent + widths.iter().sum::<usize>() + 2 * N <= self.look.width;
+        for row in rows {
+            let mut line = format!("{:<1$}", row[0], widths[0]);
+            if !is_wide {
+                self.wrapped(indent + 2, row[0].as_str());
+                line.clear();
+            }
+            for (cell, width) in row.iter().zip(&widths).skip(1) {
+                _ = write!(line, "  {cell:>width$}");
+            }
+            _ = writeln!(self.text, "{:1$}{line}", "", indent + 2);
+        }
+    }
+
     fn indented(&mut self, line: &str) {
         self.wrapped(MARGIN, line);
     }
@@ -191,7 +239,7 @@ impl Lines {
 
 /// Breaks a line at blanks. Blanks within a line stay as they are.
 fn wrap(line: &str, width: usize) -> Vec<String> {
-    let width = width.max(40);
+    let width = width.max(COLUMN_MIN);
     let mut lines = Vec::new();
     let mut rest = line;
     while rest.chars().count() > width {
@@ -209,7 +257,7 @@ fn wrap(line: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::wrap;
+    use super::*;
 
     #[test]
     fn lines_break_at_blanks() {
@@ -218,5 +266,38 @@ mod tests {
         assert!(lines.iter().all(|line| line.chars().count() <= 50));
         assert_eq!(lines.join(" ").replace("  ", " "), line.trim_end());
         assert_eq!(wrap(&"−".repeat(90), 50).len(), 2);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let cells = || {
+            [
+                "a_table by a_column".to_owned(),
+                "4.1 µs → 3.9 µs".into(),
+                "−4.9 %".into(),
+            ]
+        };
+        for width in [60, 80, 120] {
+            let look = Look {
+                color: false,
+                width,
+            };
+            let mut out = Lines {
+                text: String::new(),
+                look,
+            };
+            out.row(
+                "LEAVE",
+                "2",
+                &format!("{:<36}  {:>14}  ", "an_index", "8.81 MB"),
+                &"why ".repeat(30),
+            );
+            out.row("ids", "1", "t.id  ", &"kind of an id ".repeat(9));
+            out.table(MARGIN, "look-ups", &[cells(), cells()]);
+            let widest = out.text.lines().map(|line| line.chars().count()).max();
+            assert!(widest.unwrap() <= width, "{}", out.text);
+            assert_eq!(out.text.matches("why").count(), 30);
+            assert_eq!(out.text.matches("µs →").count(), 2);
+        }
     }
 }

@@ -88,7 +88,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "change ddl error",
             "apply snapshot sql",
             "check read",
-            "migrate rekey rules",
+            "migrate rekey rules sample",
             "trial",
             "advice",
             "report",
