@@ -90,7 +90,7 @@ fn estimates_are_near_to_what_is_measured_on_all_rows() {
         let Some((_, own, is_of_sample)) = found else {
             panic!("{name} is not in {estimated:?}");
         };
-        near(name, *own as f64, *saved as f64, 0.15);
+        near(name, *own as f64, *saved as f64, 0.1);
         assert_eq!(
             *is_of_sample,
             !name.starts_with("redundant-index"),

@@ -39,12 +39,20 @@ impl Scale {
         if times <= 1.0 {
             return tree.pages;
         }
-        let pages = match tree.pages {
-            0 => return 0,
-            1 => tree.fill.unwrap_or(1.0),
-            pages => pages as f64,
+        if tree.pages == 0 {
+            return 0;
+        }
+        let overflow = tree.overflow_pages.unwrap_or(0) as f64 * times;
+        let leaves = match tree.leaf_pages {
+            Some(0 | 1) | None => tree.fill.unwrap_or(1.0),
+            // The last leaf is half full, on average.
+            Some(leaves) => leaves as f64 - 0.5,
+        } * times;
+        let interiors = match leaves > 1.0 {
+            true => leaves / fanout(tree),
+            false => 0.0,
         };
-        ((pages * times).round() as u64).max(1)
+        ((leaves + interiors + overflow).round() as u64).max(1)
     }
 
     /// Pages of an index in the original.
@@ -80,3 +88,21 @@ impl Scale {
         !self.by_table.is_empty()
     }
 }
+
+/// Children of an interior page: those that the sample has, or as many as entries of the mean size allow.
+fn fanout(tree: &Tree) -> f64 {
+    if let Some(fanout) = tree.fanout.filter(|_| tree.interior_pages >= Some(2)) {
+        return fanout;
+    }
+    let page_bytes = tree.size_bytes as f64 / tree.pages.max(1) as f64;
+    let entry_bytes = match (tree.is_index, tree.payload_bytes, tree.entries) {
+        (true, Some(payload), Some(entries)) if entries > 0 => payload as f64 / entries as f64,
+        _ => ROWID_BYTES,
+    };
+    (page_bytes / (entry_bytes + CELL_BYTES)).max(2.0)
+}
+
+/// A rowid in an interior page.
+const ROWID_BYTES: f64 = 3.0;
+/// A child's number, the length of a record and the pointer to the cell.
+const CELL_BYTES: f64 = 7.0;
