@@ -20,7 +20,7 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
         _ = writeln!(out, "{}\n", words::escaped_markdown(&line));
     }
     let inserts = words::all_inserts(advice);
-    let inserts = inserts.map(|own| words::figure(advice, words::inserts(own)));
+    let inserts = inserts.map(|own| words::inserts(advice, own));
     let lines = words::summary(advice).into_iter().chain(inserts);
     for line in lines.chain(words::queries(advice)) {
         _ = writeln!(out, "- {}", words::escaped_markdown(&line));

@@ -123,7 +123,7 @@ fn action(item: &Item, advice: &Advice, out: &mut Lines) {
         ));
     }
     for inserts in item.parts.iter().filter_map(|part| part.inserts.as_ref()) {
-        out.indented(&words::figure(advice, words::inserts(inserts)));
+        out.indented(&words::inserts(advice, inserts));
     }
     let look_ups = item.parts.iter().flat_map(|part| &part.look_ups);
     let look_ups = look_ups.take(LOOK_UPS_MAX).map(words::look_up_cells);

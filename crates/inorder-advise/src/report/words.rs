@@ -286,14 +286,11 @@ pub(super) fn insert_cells(advice: &Advice, inserts: &Inserts) -> [String; 3] {
 }
 
 /// What inserting costs before and after.
-pub(super) fn inserts(inserts: &Inserts) -> String {
+pub(super) fn inserts(advice: &Advice, inserts: &Inserts) -> String {
+    let [_, span, change] = insert_cells(advice, inserts);
     format!(
-        "writes of {} inserts into {}, {ROWS_PER_TRANSACTION} per transaction: {} → {}  {}",
-        inserts.rows,
-        inserts.table,
-        bytes(inserts.before.written_bytes),
-        bytes(inserts.after.written_bytes),
-        change_of_percent(inserts.saved_percent())
+        "writes of {} inserts into {}, {ROWS_PER_TRANSACTION} per transaction: {span}  {change}",
+        inserts.rows, inserts.table
     )
 }
 

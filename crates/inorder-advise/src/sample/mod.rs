@@ -205,9 +205,10 @@ fn shares<'d>(
             .collect::<rusqlite::Result<_>>()?;
         let (mut own, mut all) = (None, 0);
         for (name, root) in trees {
-            let shape = pages.and_then(|pages| pages.shape(root));
+            let is_table = name == table.name;
+            let shape = pages.and_then(|pages| pages.shape(root, is_table));
             all += shape.as_ref().map_or(0, |shape| shape.pages);
-            if name == table.name {
+            if is_table {
                 own = shape;
             }
         }

@@ -10,7 +10,7 @@ use std::{fs::File, os::unix::fs::FileExt as _, path::Path};
 /// SQLite's own limit of how deep a tree is (`BTCURSOR_MAX_DEPTH`).
 const DEPTH_MAX: usize = 20;
 /// Bounds of leaves that are kept, at equal distances.
-const BOUNDS_MAX: usize = 1 << 16;
+const BOUNDS_MAX: usize = 1 << 14;
 /// Bytes of a bound; a longer key is no bound.
 const BOUND_BYTES_MAX: usize = 4096;
 
@@ -40,6 +40,7 @@ pub(super) struct Shape {
     /// Every n-th leaf.
     pub(super) kept: Vec<Leaf>,
     stride: u64,
+    keeps_bounds: bool,
     last: Option<Bound>,
 }
 
@@ -74,10 +75,11 @@ impl Pages {
         })
     }
 
-    /// Walks the tree at a root page. `None` where its pages make no sense.
-    pub(super) fn shape(&self, root: u32) -> Option<Shape> {
+    /// Walks the tree at a root page; where leaves begin is kept if asked for. `None` where its pages make no sense.
+    pub(super) fn shape(&self, root: u32, keeps_bounds: bool) -> Option<Shape> {
         let mut shape = Shape {
             stride: 1,
+            keeps_bounds,
             ..Shape::default()
         };
         let mut depth = 0;
@@ -87,7 +89,7 @@ impl Pages {
             let Some(interior) = Interior::new(&page, number) else {
                 break;
             };
-            number = interior.children(self).next()?.0;
+            number = interior.children(self, false).next()?.0;
             depth += 1;
             if depth > DEPTH_MAX {
                 return None;
@@ -114,7 +116,7 @@ impl Pages {
         let interior = Interior::new(&page, number)?;
         shape.pages += 1;
         let mut seen = 0;
-        for (child, bound) in interior.children(self) {
+        for (child, bound) in interior.children(self, shape.keeps_bounds) {
             seen += 1;
             if depth > 1 {
                 self.walk(child, depth - 1, left, shape)?;
@@ -172,7 +174,7 @@ impl Shape {
     /// Adds the leaf that ends at `until`.
     fn leaf(&mut self, until: Option<Bound>) {
         let after = std::mem::replace(&mut self.last, until.clone());
-        if self.leaves.is_multiple_of(self.stride) {
+        if self.keeps_bounds && self.leaves.is_multiple_of(self.stride) {
             self.kept.push(Leaf { after, until });
             if self.kept.len() > BOUNDS_MAX {
                 self.stride *= 2;
@@ -210,8 +212,12 @@ impl<'p> Interior<'p> {
     }
 
     /// The children, each with where it ends; the last one has no end of its own. What makes no sense ends the list.
-    fn children<'a>(&'a self, pages: &'a Pages) -> impl Iterator<Item = (u32, Option<Bound>)> + 'a {
-        let child = |at: usize| -> Option<(u32, Option<Bound>)> {
+    fn children<'a>(
+        &'a self,
+        pages: &'a Pages,
+        keeps_bounds: bool,
+    ) -> impl Iterator<Item = (u32, Option<Bound>)> + 'a {
+        let child = move |at: usize| -> Option<(u32, Option<Bound>)> {
             let number = |at: usize| self.page.get(at..)?.first_chunk().copied();
             if at == self.count {
                 return Some((u32::from_be_bytes(number(self.start + 8)?), None));
@@ -220,6 +226,7 @@ impl<'p> Interior<'p> {
             let cell = usize::from(u16::from_be_bytes(*pointer));
             let rest = self.page.get(cell + 4..)?;
             let bound = match self.is_table {
+                _ if !keeps_bounds => Bound::Record(Vec::new()),
                 true => Bound::Rowid(varint::read(rest)?.0 as i64),
                 false => pages
                     .record(rest)
@@ -263,7 +270,7 @@ mod tests {
                         |row| row.get(0),
                     )
                     .unwrap();
-                let shape = pages.shape(root).unwrap();
+                let shape = pages.shape(root, tree.name == "t").unwrap();
                 let wanted = (tree.leaf_pages, tree.interior_pages);
                 let interior = shape.pages - shape.leaves;
                 assert_eq!(
@@ -305,7 +312,7 @@ mod tests {
         bytes[4096] = 5;
         bytes[4096 + 8..4096 + 12].copy_from_slice(&2u32.to_be_bytes());
         std::fs::write(&path, bytes).unwrap();
-        assert!(Pages::open(&path).unwrap().shape(2).is_none());
-        assert!(Pages::open(&path).unwrap().shape(99).is_none());
+        assert!(Pages::open(&path).unwrap().shape(2, true).is_none());
+        assert!(Pages::open(&path).unwrap().shape(99, true).is_none());
     }
 }

@@ -80,7 +80,7 @@ fn items(advice: &Advice, out: &mut String) {
         }
         parts(advice, item, out);
         for inserts in item.parts.iter().filter_map(|part| part.inserts.as_ref()) {
-            let inserts = words::figure(advice, words::inserts(inserts));
+            let inserts = words::inserts(advice, inserts);
             _ = writeln!(out, "<p>{}</p>", escaped(&inserts));
         }
         let look_ups = item.parts.iter().flat_map(|part| &part.look_ups);
