@@ -30,27 +30,23 @@ pub enum Error {
         /// The newest format that is known.
         known: u32,
     },
-    /// Another process holds a lock.
+    /// What is to be written doesn't fit on the disk.
     #[error(
-        "{path} is locked by another process: try again when its transaction has ended, or advise on a copy"
-    )]
-    Locked {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The copies don't fit on the disk.
-    #[error(
-        "the copies need {needed_mb} MB in {folder} and {free_mb} MB are free: set TMPDIR to a folder on a larger file system",
+        "{what} need {needed_mb} MB in {folder} and {free_mb} MB are free: {remedy}",
         needed_mb = needed_bytes.div_ceil(1_000_000),
         free_mb = free_bytes / 1_000_000
     )]
     NoSpace {
-        /// Bytes that the copies may take together.
+        /// What is to be written, in the plural.
+        what: &'static str,
+        /// Bytes that it may take.
         needed_bytes: u64,
         /// Bytes that are free.
         free_bytes: u64,
-        /// Where they would be.
+        /// Where it would be.
         folder: PathBuf,
+        /// What to do.
+        remedy: &'static str,
     },
     /// A change can't be made, or its safety can't be proven.
     #[error("{change}: {why}")]
@@ -83,16 +79,6 @@ pub enum Error {
         path: PathBuf,
         /// The reason.
         why: String,
-    },
-    /// The disk has too little room.
-    #[error("{path}: {needed_bytes} bytes are needed, {free_bytes} are free; nothing was changed")]
-    DiskFull {
-        /// The folder.
-        path: PathBuf,
-        /// Bytes that may be needed.
-        needed_bytes: u64,
-        /// Bytes that are free.
-        free_bytes: u64,
     },
     /// A server could not be read.
     #[error(transparent)]

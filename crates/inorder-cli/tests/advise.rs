@@ -107,3 +107,260 @@ fn a_damaged_file_has_an_exit_code() {
     assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("integrity_check"));
 }
+
+/// What the command says of a file: its exit code, stdout and stderr.
+fn said(file: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = advise(file, arguments);
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+#[test]
+fn what_is_no_database_is_named_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.db");
+    let random: Vec<u8> = (0..8192u64)
+        .map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8)
+        .collect();
+    let whole = fs::read(redundant(folder.path())).unwrap();
+    let newer = |at: usize, value: u8| {
+        let mut bytes = whole.clone();
+        bytes[at] = value;
+        bytes
+    };
+    for (bytes, words) in [
+        (b"hello".to_vec(), "begins with other bytes"),
+        (random, "decrypt it"),
+        (whole[..60].to_vec(), "ends within its header"),
+        (b"PK and so on".to_vec(), "Unpack it first"),
+        (newer(47, 5), "schema format 5; SQLite"),
+        (newer(19, 3), "file format 3; SQLite"),
+    ] {
+        fs::write(&path, bytes).unwrap();
+        for more in [&[][..], &["--sample"]] {
+            let (code, out, error) = said(&path, more);
+            assert_eq!((code, out.as_str()), (Some(1), ""), "{words}");
+            assert!(error.contains(words) && error.contains("app.db"), "{error}");
+        }
+    }
+    let (code, _, error) = said(folder.path(), &[]);
+    assert_eq!(code, Some(1));
+    assert!(error.contains("is a folder"), "{error}");
+}
+
+#[test]
+fn what_can_be_read_of_a_damaged_file_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = redundant(folder.path());
+    Connection::open(&path)
+        .unwrap()
+        .execute_batch(&format!(
+            "CREATE TABLE sound(id TEXT PRIMARY KEY, x);
+             {ROWS} INSERT INTO sound SELECT lower(hex(randomblob(16))), i FROM n;"
+        ))
+        .unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    // A page of t, whose pages are the first ones.
+    bytes[5 * 4096..6 * 4096].fill(0xff);
+    fs::write(&path, bytes).unwrap();
+    let (code, out, error) = said(&path, &["--format", "json"]);
+    assert_eq!(code, Some(4), "{error}");
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let notes = json["notes"].to_string();
+    assert!(notes.contains("integrity_check"), "{notes}");
+    assert!(notes.contains("t: reading ended after"), "{notes}");
+    assert!(
+        json["ids"].to_string().contains("sound.id"),
+        "{}",
+        json["ids"]
+    );
+    assert_eq!(json["tables"][1]["rows"], 3000);
+    assert!(json["plan"].is_null());
+}
+
+#[test]
+fn a_lock_is_waited_for_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = redundant(folder.path());
+    let writer = Connection::open(&path).unwrap();
+    writer.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let (code, _, error) = said(&path, &[]);
+    assert_eq!(code, Some(1));
+    assert!(error.contains("another process holds a lock"), "{error}");
+    assert!(error.contains("Run it again"), "{error}");
+}
+
+#[test]
+fn a_database_in_wal_mode_needs_no_log_and_gets_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = redundant(folder.path());
+    let writer = Connection::open(&path).unwrap();
+    writer.pragma_update(None, "journal_mode", "wal").unwrap();
+    drop(writer);
+    for more in [&[][..], &["--sample"]] {
+        let (code, out, error) = said(&path, more);
+        assert_eq!(code, Some(0), "{error}");
+        assert!(out.contains("WAL mode"), "{out}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn a_file_larger_than_the_disk_can_be_sampled() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = redundant(folder.path());
+    // A hole behind the pages that the header counts.
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    if file.set_len(1 << 43).is_err() {
+        inorder_testing::skip("the file system has no files of 8 TB");
+        return;
+    }
+    let (code, _, error) = said(&path, &[]);
+    assert_eq!(code, Some(1));
+    assert!(
+        error.contains("26388280 MB") && error.contains("--sample"),
+        "{error}"
+    );
+    let (code, out, error) = said(&path, &["--sample"]);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(
+        out.contains("ESTIMATE") && out.contains("begins tab"),
+        "{out}"
+    );
+    let folder = folder.path().to_string_lossy().into_owned();
+    let (code, _, error) = said(&path, &["--sample", "--write", &folder]);
+    assert_eq!(code, Some(2));
+    assert!(error.contains("cannot be used with"), "{error}");
+}
+
+#[test]
+fn virtual_and_shadow_tables_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = redundant(folder.path());
+    Connection::open(&path)
+        .unwrap()
+        .execute_batch(
+            "CREATE VIRTUAL TABLE words USING fts5(a, content='t', content_rowid='id');
+             INSERT INTO words(words) VALUES ('rebuild');
+             CREATE VIRTUAL TABLE own USING fts5(x); INSERT INTO own SELECT a FROM t;",
+        )
+        .unwrap();
+    let target = tempfile::tempdir().unwrap();
+    let write = target.path().to_string_lossy().into_owned();
+    let (code, out, error) = said(&path, &["--write", &write]);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(out.contains("2 virtual tables"), "{out}");
+    let script = fs::read_to_string(target.path().join("app.advise.sql")).unwrap();
+    let database = Connection::open(&path).unwrap();
+    database
+        .execute_batch(&script.replacen("\n.bail on\n", "\n", 1))
+        .unwrap();
+    let found: u32 = database
+        .query_row(
+            "SELECT count(*) FROM words WHERE words MATCH '0'",
+            (),
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert_eq!(found, 3000);
+    let (code, out, error) = said(&path, &["--sample"]);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(out.contains("2 virtual tables"), "{out}");
+}
+
+#[test]
+fn what_is_missing_here_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.db");
+    let connection = Connection::open(&path).unwrap();
+    connection
+        .create_collation("unicase", |a: &str, b: &str| {
+            a.to_lowercase().cmp(&b.to_lowercase())
+        })
+        .unwrap();
+    connection
+        .execute_batch(&format!(
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT COLLATE unicase, b); CREATE INDEX ta ON t(a);
+             {ROWS} INSERT INTO t SELECT i, 'Name ' || i, i FROM n;"
+        ))
+        .unwrap();
+    drop(connection);
+    for more in [&[][..], &["--sample"]] {
+        let (code, out, error) = said(&path, more);
+        assert_eq!(code, Some(0), "{error}");
+        assert!(out.contains("Missing here: unicase"), "{out}");
+        assert!(out.contains("No plan"), "{out}");
+    }
+}
+
+#[test]
+fn a_query_that_breaks_has_an_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(
+        folder.path(),
+        &format!(
+            "CREATE TABLE k(id INT PRIMARY KEY, name TEXT);
+             {ROWS} INSERT INTO k SELECT i * 3, 'name ' || i FROM n;"
+        ),
+    );
+    let queries = folder.path().join("app.sql");
+    fs::write(&queries, "SELECT rowid FROM k WHERE name = ?").unwrap();
+    let queries = queries.to_string_lossy().into_owned();
+    let (code, out, error) = said(&path, &["--queries", &queries]);
+    assert_eq!(code, Some(5), "{error}");
+    assert!(
+        out.contains("returns other rows") && out.contains("No plan"),
+        "{out}"
+    );
+}
+
+#[test]
+fn an_interrupt_leaves_no_copy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = redundant(folder.path());
+    let rows = ROWS.replace("3000", "300000");
+    Connection::open(&path)
+        .unwrap()
+        .execute_batch(&format!(
+            "PRAGMA synchronous = OFF; {rows} INSERT INTO t SELECT i + 9000, hex(randomblob(9)), i FROM n"
+        ))
+        .unwrap();
+    // In different steps: while it copies, vacuums, reads and tries.
+    for wanted in ["copy.db", "base.db", "trial-", "together.db"] {
+        let temporary = tempfile::tempdir().unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
+            .args(["advise", "--quiet"])
+            .arg(&path)
+            .env("TMPDIR", temporary.path())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let is_there = || {
+            let folders = fs::read_dir(temporary.path()).unwrap().flatten();
+            let mut files =
+                folders.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten());
+            files.any(|file| {
+                file.unwrap()
+                    .file_name()
+                    .to_string_lossy()
+                    .starts_with(wanted)
+            })
+        };
+        while child.try_wait().unwrap().is_none() && !is_there() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let id = child.id().to_string();
+        _ = Command::new("kill").args(["-INT", &id]).status().unwrap();
+        let status = child.wait().unwrap();
+        // It may have ended just before.
+        assert!(status.code() == Some(130) || status.success(), "{status}");
+        assert_eq!(
+            fs::read_dir(temporary.path()).unwrap().count(),
+            0,
+            "{wanted}"
+        );
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::Error;
+use crate::{Error, files::free_bytes};
 
 /// The most overhead of a tree in bytes per row: lengths, offsets, page headers.
 const ROW_BYTES: u64 = 24;
@@ -29,17 +29,13 @@ pub(crate) fn check_spill(folder: &Path, needed_bytes: u64) -> Result<(), Error>
 }
 
 fn check_for(folder: &Path, needed_bytes: u64, is_spilled: bool) -> Result<(), Error> {
-    let Ok(system) = rustix::fs::statvfs(folder) else {
-        return Ok(());
-    };
-    let free_bytes = system.f_bavail.saturating_mul(system.f_frsize);
-    if needed_bytes <= free_bytes {
-        return Ok(());
+    match free_bytes(folder) {
+        Some(free_bytes) if free_bytes < needed_bytes => Err(Error::DiskFull {
+            path: folder.to_owned(),
+            needed_bytes,
+            free_bytes,
+            is_spilled,
+        }),
+        _ => Ok(()),
     }
-    Err(Error::DiskFull {
-        path: folder.to_owned(),
-        needed_bytes,
-        free_bytes,
-        is_spilled,
-    })
 }

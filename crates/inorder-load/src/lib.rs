@@ -40,6 +40,7 @@ mod destination;
 mod disk_space;
 mod encode;
 mod error;
+pub mod files;
 pub mod group;
 mod job;
 pub mod order;

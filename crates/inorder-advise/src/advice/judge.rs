@@ -4,7 +4,7 @@ use crate::{
     Change,
     read::{Program, Reliance},
     rules::{Candidate, Class, Group},
-    trial::{Inserts, Measure, Method},
+    trial::{Inserts, LookUps, Measure, Method},
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -55,6 +55,11 @@ pub struct Part {
     pub measure: Option<Measure>,
     /// What inserting cost before and after.
     pub inserts: Option<Inserts>,
+    /// Look-ups by the keys and indexes that it is about, before and after.
+    pub look_ups: Vec<LookUps>,
+    /// Whether only the rows of a sample speak for it. What the catalog says holds for all rows.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_sample: bool,
 }
 
 impl Part {
@@ -316,6 +321,8 @@ mod tests {
                 method: Method::Rebuilt,
             }),
             inserts: None,
+            look_ups: Vec::new(),
+            is_of_sample: false,
         }
     }
 

@@ -1,17 +1,22 @@
 //! What to do: CHANGE, APP or LEAVE, from what the rules found and the trial measured.
 
+mod base;
+mod changes;
+mod id_lines;
 mod judge;
+mod options;
 mod session;
 
 pub(crate) use judge::MINOR_MIN_PERCENT;
 pub use judge::{ALONE_MIN_PERCENT, Item, Part, Verdict};
-pub use session::{Observer, Options, advise};
+pub use options::{Observer, Options};
+pub use session::advise;
 
 use crate::{
     Plan,
     read::{Database, Program},
     rules::{self, Candidate},
-    snapshot::Snapshot,
+    sample::SampledTable,
     trial::{Inserts, Queries},
 };
 use serde::Serialize;
@@ -22,6 +27,8 @@ use std::path::PathBuf;
 pub struct Advice {
     /// The file as it was copied.
     pub file: FileFacts,
+    /// The sample, if every figure is an estimate from one.
+    pub estimate: Option<Estimate>,
     /// What was read, of the vacuumed copy where there is one.
     pub database: Database,
     /// Bytes after VACUUM; `None` if the file can't be rebuilt.
@@ -59,6 +66,15 @@ pub struct FileFacts {
     pub is_wal: bool,
     /// Seconds for which a lock for reading was held.
     pub locked_s: f64,
+}
+
+/// What an estimate was made from.
+#[derive(Debug, Clone, Serialize)]
+pub struct Estimate {
+    /// Bytes of the sample.
+    pub sample_bytes: u64,
+    /// The tables that have rows.
+    pub tables: Vec<SampledTable>,
 }
 
 /// A column of ids, in words.
@@ -132,17 +148,5 @@ impl Advice {
     /// Bytes that percentages refer to.
     pub fn base_bytes(&self) -> u64 {
         self.vacuumed_bytes.unwrap_or(self.file.bytes)
-    }
-}
-
-impl FileFacts {
-    fn new(name: String, snapshot: &Snapshot) -> Self {
-        FileFacts {
-            name,
-            bytes: snapshot.file_bytes,
-            wal_bytes: snapshot.wal_bytes,
-            is_wal: snapshot.is_wal,
-            locked_s: snapshot.locked_s,
-        }
     }
 }

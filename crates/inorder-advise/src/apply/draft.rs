@@ -117,6 +117,14 @@ impl Draft {
         });
     }
 
+    /// Leaves nothing in the new schema but these tables and their indexes.
+    pub(super) fn keep_tables(&mut self, tables: &[&str]) {
+        self.new.objects.retain(|object| {
+            matches!(&*object.kind, "table" | "index")
+                && tables.iter().any(|table| object.is_on(table))
+        });
+    }
+
     fn make(&mut self, source: &Connection, change: &Change) -> Refusal {
         match change {
             Change::DropIndex { index } => self.drop_index(index),

@@ -37,16 +37,42 @@ const MEMORY_BYTES: usize = 256 << 20;
 /// # Errors
 /// [`Error::Refused`] where a change can't be made or its safety can't be proven, and SQLite's errors.
 pub fn apply(source: &Path, target: &Path, changes: &[Change]) -> Result<(), Error> {
+    make(source, target, changes, None, MEMORY_BYTES)
+}
+
+/// Fills `target` as [`apply`] does, with nothing but these tables and their indexes. Two may run side by side.
+///
+/// # Errors
+/// As [`apply`].
+pub(crate) fn apply_to_tables(
+    source: &Path,
+    target: &Path,
+    changes: &[Change],
+    tables: &[&str],
+) -> Result<(), Error> {
+    make(source, target, changes, Some(tables), MEMORY_BYTES / 2)
+}
+
+fn make(
+    source: &Path,
+    target: &Path,
+    changes: &[Change],
+    tables: Option<&[&str]>,
+    memory_bytes: usize,
+) -> Result<(), Error> {
     // Closed last: closing a file gives up the locks that connections have on it.
     let file = File::open(source).map_err(|error| failed(source, error))?;
     let mut reader = None;
     let connection = Connection::open_with_flags(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.execute_batch("BEGIN")?;
-    let draft = Draft::new(&connection, changes)?;
+    let mut draft = Draft::new(&connection, changes)?;
+    if let Some(tables) = tables {
+        draft.keep_tables(tables);
+    }
     let settings = Settings::read(&connection)?.changed(&draft);
     let work = Work {
         settings: &settings,
-        memory_bytes: MEMORY_BYTES,
+        memory_bytes,
         folder: target.parent().unwrap_or(Path::new(".")),
         is_verified: false,
         look: &|| Ok(()),

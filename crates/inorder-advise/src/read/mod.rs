@@ -418,6 +418,22 @@ fn rowid_users(connection: &Connection, schema: &Schema, uses: &Uses) -> BTreeMa
     found
 }
 
+/// The names of collations and functions that a schema has and this SQLite doesn't.
+///
+/// # Errors
+/// Those of SQLite.
+pub(crate) fn missing(connection: &Connection) -> Result<Vec<String>, Error> {
+    Ok(stand_ins::missing(connection)?)
+}
+
+/// Registers functions of these names that return NULL.
+///
+/// # Errors
+/// Those of SQLite.
+pub(crate) fn stand_in(connection: &Connection, names: &[String]) -> Result<(), Error> {
+    Ok(stand_ins::for_functions(connection, names)?)
+}
+
 /// Opens a copy for reading, with stand-ins for what the schema lacks.
 ///
 /// # Errors

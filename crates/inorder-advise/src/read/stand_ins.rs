@@ -23,11 +23,19 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     connection.collation_needed(|connection, name| {
         connection.create_collation(name, |a: &str, b: &str| a.cmp(b))
     })?;
+    for_functions(connection, missing_functions(connection)?)
+}
+
+/// Registers functions that return NULL.
+pub(super) fn for_functions(
+    connection: &Connection,
+    names: impl IntoIterator<Item = impl AsRef<str>>,
+) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
         | FunctionFlags::SQLITE_INNOCUOUS;
-    for name in missing_functions(connection)? {
-        connection.create_scalar_function(name.as_str(), -1, flags, |_| Ok(Null))?;
+    for name in names {
+        connection.create_scalar_function(name.as_ref(), -1, flags, |_| Ok(Null))?;
     }
     Ok(())
 }

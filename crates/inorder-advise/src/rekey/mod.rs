@@ -18,7 +18,7 @@ use rusqlite::Connection;
 
 use crate::apply::{self, Draft, Failure, Settings, Work};
 use crate::check::{self, State};
-use crate::snapshot::free_bytes;
+use crate::snapshot::check_space;
 use crate::{Change, Error};
 use aside::Aside;
 use snapshot::Snapshot;
@@ -105,7 +105,7 @@ impl Rekey {
     ///
     /// # Errors
     /// [`Error::Refused`] where a change can't be made, or the new file isn't what it should be; [`Error::Busy`] where
-    /// another process writes, or reads during the swap; [`Error::DiskFull`]; [`Error::Stopped`].
+    /// another process writes, or reads during the swap; [`Error::NoSpace`]; [`Error::Stopped`].
     pub fn run(&self, progress: &Progress) -> Result<Rekeyed, Error> {
         progress.enter(Phase::Check)?;
         let failed = |source| Error::File {
@@ -122,7 +122,7 @@ impl Rekey {
             });
         }
         let mut snapshot = Snapshot::begin(&path, self.wait)?;
-        check_space(&path, bytes_before, COPIES)?;
+        check_room(&path, bytes_before, COPIES)?;
         let draft = Draft::without_rows(&snapshot.connection, &self.changes)?;
         let settings = Settings::read(&snapshot.connection)?.changed(&draft);
         if draft.page_bytes.is_some() && settings.is_wal {
@@ -172,7 +172,7 @@ impl Rekey {
             Ok(Err(_)) => {
                 draft.check_rows(connection)?;
                 let bytes = path.metadata().map_or(0, |metadata| metadata.len());
-                check_space(path, bytes, COPIES_BY_STATEMENTS)?;
+                check_room(path, bytes, COPIES_BY_STATEMENTS)?;
                 apply::copy_by_statements(path, aside.path(), settings, draft).map(|()| false)
             }
             Err(error) => {
@@ -220,15 +220,11 @@ const COPIES: u64 = 2;
 const COPIES_BY_STATEMENTS: u64 = 3;
 
 /// Checks that the disk has room for so many copies of a database. Page numbers and checksums take a little more.
-fn check_space(path: &Path, bytes: u64, copies: u64) -> Result<(), Error> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let needed_bytes = bytes.saturating_mul(copies).saturating_add(bytes / 16);
-    match free_bytes(folder) {
-        Some(free_bytes) if free_bytes < needed_bytes => Err(Error::DiskFull {
-            path: folder.to_owned(),
-            needed_bytes,
-            free_bytes,
-        }),
-        _ => Ok(()),
-    }
+fn check_room(path: &Path, bytes: u64, copies: u64) -> Result<(), Error> {
+    check_space(
+        path.parent().unwrap_or(Path::new(".")),
+        bytes.saturating_mul(copies).saturating_add(bytes / 16),
+        "the new file and its journal",
+        "make room and run it again; nothing was changed",
+    )
 }

@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 
 pub(super) fn write(advice: &Advice, _look: Look) -> String {
     let database = &advice.database;
-    let value = json!({
+    let mut value = json!({
         "file": advice.file,
+        "estimate": advice.estimate,
         "sqlite_version": rusqlite::version(),
         "page_bytes": database.page_bytes,
         "vacuumed_bytes": advice.vacuumed_bytes,
@@ -28,7 +29,39 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
         "queries": advice.queries,
         "tables": database.tables.iter().map(table).collect::<Vec<_>>(),
     });
+    if let (Some(_), Value::Object(members)) = (&advice.estimate, &mut value) {
+        members.insert("is_estimate".into(), true.into());
+        for name in OF_FIGURES {
+            members.get_mut(name).into_iter().for_each(mark);
+        }
+    }
     format!("{value:#}\n")
+}
+
+/// What has figures that are estimates, if the advice is one.
+const OF_FIGURES: [&str; 4] = ["advice", "together", "with_minor", "tables"];
+/// Names of figures.
+const FIGURES: [&str; 6] = [
+    "bytes",
+    "saved_bytes",
+    "percent",
+    "written_bytes",
+    "pages",
+    "rows",
+];
+
+/// Marks each object with a figure as an estimate.
+fn mark(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(mark),
+        Value::Object(members) => {
+            members.values_mut().for_each(mark);
+            if FIGURES.iter().any(|name| members.contains_key(*name)) {
+                members.insert("is_estimate".into(), true.into());
+            }
+        }
+        _ => {}
+    }
 }
 
 fn figures(together: &Together) -> Value {

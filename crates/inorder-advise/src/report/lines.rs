@@ -3,8 +3,10 @@
 use super::Look;
 use std::fmt::Write as _;
 
+/// A narrower column of text is no column.
+const COLUMN_MIN: usize = 28;
 /// Columns of the verdict's word.
-const MARGIN: usize = 8;
+pub(crate) const MARGIN: usize = 8;
 
 /// Text that is wrapped at the width of the terminal.
 pub(crate) struct Lines {
@@ -52,6 +54,50 @@ impl Lines {
         }
     }
 
+    /// A line whose text has a column of its own, or lines of its own where that would be narrow.
+    pub(crate) fn row(&mut self, word: &str, color: &str, begin: &str, text: &str) {
+        let indent = begin.chars().count();
+        let width = self.look.width.saturating_sub(MARGIN + indent);
+        if width < COLUMN_MIN {
+            self.entry(word, color, begin.trim_end());
+            self.wrapped(MARGIN + 2, text);
+            return;
+        }
+        for (at, line) in wrap(text, width).iter().enumerate() {
+            match at {
+                0 => self.entry(word, color, &format!("{begin}{line}")),
+                _ => _ = writeln!(self.text, "{:MARGIN$}{:indent$}{line}", "", ""),
+            }
+        }
+    }
+
+    /// Rows of cells under a line, the first cell to the left and the others to the right.
+    pub(crate) fn table<const N: usize>(
+        &mut self,
+        indent: usize,
+        head: &str,
+        rows: &[[String; N]],
+    ) {
+        if rows.is_empty() {
+            return;
+        }
+        self.wrapped(indent, head);
+        let widest = |at: usize| rows.iter().map(move |row| row[at].chars().count()).max();
+        let widths: Vec<usize> = (0..N).map(|at| widest(at).unwrap_or(0)).collect();
+        let is_wide = indent + widths.iter().sum::<usize>() + 2 * N <= self.look.width;
+        for row in rows {
+            let mut line = format!("{:<1$}", row[0], widths[0]);
+            if !is_wide {
+                self.wrapped(indent + 2, row[0].as_str());
+                line.clear();
+            }
+            for (cell, width) in row.iter().zip(&widths).skip(1) {
+                _ = write!(line, "  {cell:>width$}");
+            }
+            _ = writeln!(self.text, "{:1$}{line}", "", indent + 2);
+        }
+    }
+
     /// A line under an entry.
     pub(crate) fn indented(&mut self, line: &str) {
         self.wrapped(MARGIN, line);
@@ -71,7 +117,7 @@ impl Lines {
 
 /// Breaks a line at blanks. Blanks within a line stay as they are.
 fn wrap(line: &str, width: usize) -> Vec<String> {
-    let width = width.max(40);
+    let width = width.max(COLUMN_MIN);
     let mut lines = Vec::new();
     let mut rest = line;
     while rest.chars().count() > width {
@@ -89,7 +135,7 @@ fn wrap(line: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::wrap;
+    use super::*;
 
     #[test]
     fn lines_break_at_blanks() {
@@ -98,5 +144,34 @@ mod tests {
         assert!(lines.iter().all(|line| line.chars().count() <= 50));
         assert_eq!(lines.join(" ").replace("  ", " "), line.trim_end());
         assert_eq!(wrap(&"−".repeat(90), 50).len(), 2);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let cells = || {
+            [
+                "a_table by a_column".to_owned(),
+                "4.1 µs → 3.9 µs".into(),
+                "−4.9 %".into(),
+            ]
+        };
+        for width in [60, 80, 120] {
+            let mut out = Lines::new(Look {
+                color: false,
+                width,
+            });
+            out.row(
+                "LEAVE",
+                "2",
+                &format!("{:<36}  {:>14}  ", "an_index", "8.81 MB"),
+                &"why ".repeat(30),
+            );
+            out.row("ids", "1", "t.id  ", &"kind of an id ".repeat(9));
+            out.table(MARGIN, "look-ups", &[cells(), cells()]);
+            let widest = out.text.lines().map(|line| line.chars().count()).max();
+            assert!(widest.unwrap() <= width, "{}", out.text);
+            assert_eq!(out.text.matches("why").count(), 30);
+            assert_eq!(out.text.matches("µs →").count(), 2);
+        }
     }
 }

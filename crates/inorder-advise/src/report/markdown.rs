@@ -19,7 +19,10 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
     for line in words::heading(advice) {
         _ = writeln!(out, "{}\n", words::escaped_markdown(&line));
     }
-    for line in words::summary(advice) {
+    let inserts = words::all_inserts(advice);
+    let inserts = inserts.map(|own| words::inserts(advice, own));
+    let lines = words::summary(advice).into_iter().chain(inserts);
+    for line in lines.chain(words::queries(advice)) {
         _ = writeln!(out, "- {}", words::escaped_markdown(&line));
     }
     let table = |out: &mut String, heads: [&str; 4]| {
@@ -44,6 +47,15 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
             );
         }
     }
+    let parts = advice.items.iter().flat_map(|item| &item.parts);
+    let look_ups: Vec<_> = parts.flat_map(|part| &part.look_ups).collect();
+    if !look_ups.is_empty() {
+        table(&mut out, [words::LOOK_UPS, "time", "change", "interval"]);
+    }
+    for own in look_ups {
+        let cells = words::look_up_cells(own);
+        row(&mut out, [&cells[0], &cells[1], &cells[2], &cells[3]]);
+    }
     if !advice.ids.is_empty() {
         table(&mut out, ["column", "ids", "", "note"]);
         for line in &advice.ids {
@@ -65,8 +77,8 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
 
 fn figure(part: &Part, verdict: Verdict, advice: &Advice) -> String {
     match (verdict, part.measure) {
-        (Verdict::Leave, _) => words::tried(part, advice.base_bytes()).unwrap_or_default(),
-        (_, Some(measure)) => words::change_of_bytes(measure.saved_bytes),
+        (Verdict::Leave, _) => words::tried(part, advice).unwrap_or_default(),
+        (_, Some(measure)) => words::figure(advice, words::change_of_bytes(measure.saved_bytes)),
         _ => String::new(),
     }
 }

@@ -1,11 +1,17 @@
 //! Advice for a terminal.
 
-use super::{Look, lines::Lines, words};
+use super::{
+    Look,
+    lines::{Lines, MARGIN},
+    words,
+};
 use crate::advice::{Advice, Item, Part, Verdict};
 use std::fmt::Write as _;
 
 /// Lines of one kind that are shown.
 const PARTS_MAX: usize = 12;
+/// Lines of look-ups of one item; JSON has all.
+const LOOK_UPS_MAX: usize = 6;
 /// Lines of what is left that are shown, the largest.
 const LEFT_MAX: usize = 24;
 
@@ -28,7 +34,7 @@ pub(super) fn write(advice: &Advice, look: Look) -> String {
         .iter()
         .filter(|item| item.verdict != Verdict::Leave)
     {
-        action(item, &mut out);
+        action(item, advice, &mut out);
         out.blank();
     }
     let left: Vec<&Part> = advice
@@ -39,6 +45,11 @@ pub(super) fn write(advice: &Advice, look: Look) -> String {
         .collect();
     leave(&left, advice, &mut out);
     for line in words::summary(advice) {
+        out.wrapped(0, &line);
+    }
+    let inserts = words::all_inserts(advice).map(|own| words::insert_cells(advice, own));
+    out.table(0, &words::inserts_head(), &inserts.collect::<Vec<_>>());
+    for line in words::queries(advice) {
         out.wrapped(0, &line);
     }
     out.text()
@@ -54,21 +65,22 @@ fn ids(advice: &Advice, out: &mut Lines) {
         .min(40);
     for (at, line) in advice.ids.iter().enumerate() {
         let begin = if at == 0 { "ids" } else { "" };
-        let text = format!("{:<width$}  {}  {}", line.column, line.kind, line.note);
-        out.entry(begin, "1", text.trim_end());
+        let text = format!("{}  {}", line.kind, line.note);
+        let column = format!("{:<width$}  ", line.column);
+        out.row(begin, "1", &column, text.trim_end());
     }
     if !advice.ids.is_empty() {
         out.blank();
     }
 }
 
-fn action(item: &Item, out: &mut Lines) {
+fn action(item: &Item, advice: &Advice, out: &mut Lines) {
     let mut line = words::title(item);
     if let (Some(saved), Some(percent)) = (item.saved_bytes, item.percent) {
         _ = write!(
             line,
             "   {}   {}   {}",
-            words::change_of_bytes(saved),
+            words::figure(advice, words::change_of_bytes(saved)),
             words::change_of_percent(percent),
             words::safety(item)
         );
@@ -88,17 +100,17 @@ fn action(item: &Item, out: &mut Lines) {
         .min(40);
     for part in item.parts.iter().take(PARTS_MAX) {
         let figure = part.measure.map_or(String::new(), |measure| {
-            words::change_of_bytes(measure.saved_bytes)
+            words::figure(advice, words::change_of_bytes(measure.saved_bytes))
         });
         let reason = &part.candidate.reason;
         match item.parts.len() {
             1 if words::title(item).contains(&part.candidate.object) => {
                 out.indented(&format!("{reason}."))
             }
-            _ => out.indented(&format!(
-                "{:<width$}  {figure:>9}  {reason}",
-                part.candidate.object
-            )),
+            _ => {
+                let begin = format!("{:<width$}  {figure:>9}  ", part.candidate.object);
+                out.row("", "", &begin, reason);
+            }
         }
     }
     if item.parts.len() > PARTS_MAX {
@@ -108,8 +120,11 @@ fn action(item: &Item, out: &mut Lines) {
         ));
     }
     for inserts in item.parts.iter().filter_map(|part| part.inserts.as_ref()) {
-        out.indented(&words::inserts(inserts));
+        out.indented(&words::inserts(advice, inserts));
     }
+    let look_ups = item.parts.iter().flat_map(|part| &part.look_ups);
+    let look_ups = look_ups.take(LOOK_UPS_MAX).map(words::look_up_cells);
+    out.table(MARGIN, words::LOOK_UPS, &look_ups.collect::<Vec<_>>());
     for note in words::notes(item) {
         out.indented(note);
     }
@@ -124,13 +139,9 @@ fn leave(parts: &[&Part], advice: &Advice, out: &mut Lines) {
         .min(36);
     for (at, part) in parts.iter().take(LEFT_MAX).enumerate() {
         let begin = if at == 0 { "LEAVE" } else { "" };
-        let tried = words::tried(part, advice.base_bytes()).unwrap_or_default();
-        let text = format!(
-            "{:<width$}  {tried:>14}  {}",
-            words::action(part),
-            part.candidate.reason
-        );
-        out.entry(begin, "2", &text);
+        let tried = words::tried(part, advice).unwrap_or_default();
+        let what = format!("{:<width$}  {tried:>14}  ", words::action(part));
+        out.row(begin, "2", &what, &part.candidate.reason);
     }
     if parts.len() > LEFT_MAX {
         out.indented(&format!(

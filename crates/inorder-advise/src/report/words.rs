@@ -2,10 +2,10 @@
 
 use crate::{
     Change,
-    advice::{ALONE_MIN_PERCENT, Advice, Item, Part, Verdict},
+    advice::{ALONE_MIN_PERCENT, Advice, Estimate, Item, Part, Verdict},
     read::{Reliance, TableKind},
     rules::{Class, Group},
-    trial::{Inserts, Method, ROWS_PER_TRANSACTION},
+    trial::{Inserts, LookUps, Method, Pairs, Queries, Query, ROWS_PER_TRANSACTION},
 };
 
 /// Bytes in MB (10^6) or kB.
@@ -37,6 +37,54 @@ fn signed(value: i64, text: &str) -> String {
         1.. => format!("+{text}"),
         _ => format!("−{text}"),
     }
+}
+
+/// A figure of this advice: an estimate is called one.
+pub(super) fn figure(advice: &Advice, figure: String) -> String {
+    match advice.estimate.is_some() && !figure.is_empty() {
+        true => format!("about {figure}"),
+        false => figure,
+    }
+}
+
+/// A time in ns, µs or ms.
+fn time(ns: f64) -> String {
+    match ns {
+        ..1e3 => format!("{ns:.0} ns"),
+        ..1e6 => format!("{:.1} µs", ns / 1e3),
+        _ => format!("{:.2} ms", ns / 1e6),
+    }
+}
+
+/// Times before and after, and the ratio with its interval.
+pub(super) fn times(times: &Pairs) -> String {
+    let change = |ratio: f64| change_of_percent(100.0 * (1.0 - ratio));
+    let [low, high] = times.ratio_interval;
+    format!(
+        "{} → {}  {} (95 % interval {} to {})",
+        time(times.before_ns),
+        time(times.after_ns),
+        change(times.ratio),
+        change(low),
+        change(high)
+    )
+}
+
+/// Over look-ups.
+pub(super) const LOOK_UPS: &str = "look-ups with a warm cache, and the 95 % interval of the change";
+
+/// What is looked up by which columns, the times, their change and its interval.
+pub(super) fn look_up_cells(look_ups: &LookUps) -> [String; 4] {
+    let what = format!("{} by {}", look_ups.table, look_ups.columns.join(", "));
+    let times = &look_ups.times;
+    let change = |ratio: f64| change_of_percent(100.0 * (1.0 - ratio));
+    let [low, high] = times.ratio_interval.map(change);
+    [
+        what,
+        format!("{} → {}", time(times.before_ns), time(times.after_ns)),
+        change(times.ratio),
+        format!("{low} to {high}"),
+    ]
 }
 
 /// The word of a verdict.
@@ -94,13 +142,15 @@ pub(crate) fn plural(count: usize, one: &str, many: &str) -> String {
 }
 
 /// What was measured of a part that is left, such as `WITHOUT ROWID: tried, +1.2 %`.
-pub(super) fn tried(part: &Part, base_bytes: u64) -> Option<String> {
+pub(super) fn tried(part: &Part, advice: &Advice) -> Option<String> {
     let measure = part.measure?;
-    let percent = 100.0 * measure.saved_bytes as f64 / base_bytes.max(1) as f64;
-    let figure = change_of_percent(percent);
+    let percent = 100.0 * measure.saved_bytes as f64 / advice.base_bytes().max(1) as f64;
+    let figure = figure(advice, change_of_percent(percent));
     Some(match (measure.method, part.candidate.class) {
         (Method::Bound, _) => format!("at most {figure}"),
-        (Method::Pages, Class::Rejected) => bytes(measure.saved_bytes.unsigned_abs()),
+        (Method::Pages, Class::Rejected) => {
+            self::figure(advice, bytes(measure.saved_bytes.unsigned_abs()))
+        }
         _ => format!("tried: {figure}"),
     })
 }
@@ -151,9 +201,16 @@ pub(super) fn heading(advice: &Advice) -> Vec<String> {
             plural(others, "1 virtual table", "{} virtual tables")
         );
     }
-    first += &format!(" · copy measured with SQLite {}", rusqlite::version());
+    let what = if advice.estimate.is_some() {
+        "sample"
+    } else {
+        "copy"
+    };
+    first += &format!(" · {what} measured with SQLite {}", rusqlite::version());
     let mut lines = vec![first];
-    if let Some(vacuumed) = advice.vacuumed_bytes {
+    if let Some(estimate) = &advice.estimate {
+        lines.extend(of_sample(advice, estimate));
+    } else if let Some(vacuumed) = advice.vacuumed_bytes {
         lines.push(format!(
             "A VACUUM alone brings it to {}; every figure below starts from there. Your file was only read.",
             bytes(vacuumed)
@@ -181,15 +238,60 @@ pub(super) fn heading(advice: &Advice) -> Vec<String> {
     lines
 }
 
+/// What a report from a sample knows and doesn't know.
+fn of_sample(advice: &Advice, estimate: &Estimate) -> Vec<String> {
+    let partly = estimate.tables.iter().filter(|table| !table.is_complete);
+    let (mut count, mut sampled, mut rows) = (0, 0, 0);
+    for table in partly {
+        count += 1;
+        sampled += table.sampled_rows;
+        rows += table.rows;
+    }
+    let mut lines = vec![format!(
+        "ESTIMATE from a sample of {}. A VACUUM alone brings the file to about {}; every figure starts from there. Your file was only read.",
+        bytes(estimate.sample_bytes),
+        bytes(advice.base_bytes())
+    )];
+    if count > 0 {
+        lines.push(format!(
+            "{} sampled: {sampled} of about {rows} rows, of leaf pages at equal distances. Row numbers and shares of ids are those of the sample.",
+            plural(count, "1 table was", "{} tables were")
+        ));
+        lines.push(
+            "What holds for all rows is not known: that all ids have one form, that a key is always an integer, that a column is always NULL, that columns share ids. Redundant indexes are known from the catalog. No migration is written from a sample."
+                .into(),
+        );
+    }
+    lines
+}
+
+/// Over the costs of inserts.
+pub(super) fn inserts_head() -> String {
+    format!("bytes written by inserts, {ROWS_PER_TRANSACTION} rows per transaction")
+}
+
+/// What is inserted, what it writes before and after, and the change.
+pub(super) fn insert_cells(advice: &Advice, inserts: &Inserts) -> [String; 3] {
+    [
+        format!("{} rows into {}", inserts.rows, inserts.table),
+        figure(
+            advice,
+            format!(
+                "{} → {}",
+                bytes(inserts.before.written_bytes),
+                bytes(inserts.after.written_bytes)
+            ),
+        ),
+        change_of_percent(inserts.saved_percent()),
+    ]
+}
+
 /// What inserting costs before and after.
-pub(super) fn inserts(inserts: &Inserts) -> String {
+pub(super) fn inserts(advice: &Advice, inserts: &Inserts) -> String {
+    let [_, span, change] = insert_cells(advice, inserts);
     format!(
-        "writes of {} inserts into {}, {ROWS_PER_TRANSACTION} per transaction: {} → {}  {}",
-        inserts.rows,
-        inserts.table,
-        bytes(inserts.before.written_bytes),
-        bytes(inserts.after.written_bytes),
-        change_of_percent(inserts.saved_percent())
+        "writes of {} inserts into {}, {ROWS_PER_TRANSACTION} per transaction: {span}  {change}",
+        inserts.rows, inserts.table
     )
 }
 
@@ -199,30 +301,17 @@ pub(super) fn queries(advice: &Advice) -> Vec<String> {
         return Vec::new();
     };
     let count = found.queries.len();
-    let same = found
-        .queries
-        .iter()
-        .filter(|query| query.plan_before == query.plan_after)
-        .count();
+    let has = |test: fn(&Query) -> bool| found.queries.iter().filter(|query| test(query)).count();
     let mut lines = vec![format!(
-        "queries: {same} of {count} have the same plan after the changes."
+        "queries: {} of {count} have the same plan after the changes; {} returned the same rows, {} were timed.",
+        has(|query| query.error.is_none() && query.plan_before == query.plan_after),
+        has(|query| query.is_compared && query.broken.is_none()),
+        has(|query| query.ms_before.is_some()),
     )];
     for query in &found.queries {
-        let sql: String = query.sql.split_whitespace().collect::<Vec<_>>().join(" ");
-        let short: String = sql.chars().take(QUERY_CHARACTERS).collect();
-        if let Some(error) = &query.error {
-            lines.push(format!("{short}: {error}"));
-        } else if query.plan_before != query.plan_after {
-            lines.push(format!(
-                "{short}: {} → {}",
-                query.plan_before.join("; "),
-                query.plan_after.join("; ")
-            ));
-        }
-        if let (Some(before), Some(after)) = (query.ms_before, query.ms_after)
-            && (after > SLOWER * before || before > SLOWER * after)
-        {
-            lines.push(format!("{short}: {before:.2} ms → {after:.2} ms"));
+        let said = query_in_words(query);
+        if !said.is_empty() {
+            lines.push(format!("{}: {}", short(query), said.join("; ")));
         }
     }
     if !found.unused_indexes.is_empty() {
@@ -234,9 +323,62 @@ pub(super) fn queries(advice: &Advice) -> Vec<String> {
     lines
 }
 
+/// The beginning of a query, in one line.
+pub(super) fn short(query: &Query) -> String {
+    let sql: String = query.sql.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut letters = sql.chars();
+    let short: String = letters.by_ref().take(QUERY_CHARACTERS).collect();
+    match letters.next() {
+        Some(_) => short + "…",
+        None => short,
+    }
+}
+
+/// What is to say of a query; nothing if it stays as it is.
+pub(super) fn query_in_words(query: &Query) -> Vec<String> {
+    let mut said = Vec::new();
+    said.extend(query.error.clone());
+    said.extend(query.broken.clone());
+    if query.broken.is_none() && query.plan_before != query.plan_after {
+        said.push(format!(
+            "{} → {}",
+            query.plan_before.join(", "),
+            query.plan_after.join(", ")
+        ));
+    }
+    if !query.unknown_parameters.is_empty() {
+        said.push(format!(
+            "not timed: no column tells a value for {}",
+            query.unknown_parameters.join(", ")
+        ));
+    }
+    match &query.times {
+        Some(times) if differs(times) => said.push(self::times(times)),
+        None => {
+            if let (Some(before), Some(after)) = (query.ms_before, query.ms_after)
+                && (after > SLOWER * before || before > SLOWER * after)
+            {
+                said.push(format!(
+                    "{before:.2} ms → {after:.2} ms, too few runs for an interval"
+                ));
+            }
+        }
+        Some(_) => {}
+    }
+    said
+}
+
+/// Whether times differ by more than chance, and by more than anybody notices.
+pub(super) fn differs(times: &Pairs) -> bool {
+    let [low, high] = times.ratio_interval;
+    (low > 1.0 || high < 1.0) && (times.ratio - 1.0).abs() >= NOTICED
+}
+
+/// Times that differ by less than this share are the same.
+const NOTICED: f64 = 0.05;
 /// Characters of a query that a report shows.
 const QUERY_CHARACTERS: usize = 60;
-/// Times that differ by less than this factor are the same.
+/// Times of single runs that differ by less than this factor are the same.
 const SLOWER: f64 = 1.3;
 
 /// The line over the plan.
@@ -246,7 +388,7 @@ pub(super) fn summary(advice: &Advice) -> Vec<String> {
         let percent = 100.0 * (base as f64 - after as f64) / base.max(1) as f64;
         format!(
             "{name}  {} → {}  {}",
-            bytes(base),
+            figure(advice, bytes(base)),
             bytes(after),
             change_of_percent(percent)
         )
@@ -263,14 +405,6 @@ pub(super) fn summary(advice: &Advice) -> Vec<String> {
         };
         lines.push(line(name, together.bytes));
     }
-    lines.extend(
-        advice
-            .together
-            .iter()
-            .flat_map(|together| &together.inserts)
-            .map(inserts),
-    );
-    lines.extend(queries(advice));
     let refused = [&advice.together, &advice.with_minor]
         .into_iter()
         .flatten()
@@ -280,6 +414,9 @@ pub(super) fn summary(advice: &Advice) -> Vec<String> {
         lines.push(match advice.program() {
             Some(program) if program.reliance == Reliance::Format => {
                 format!("No plan: the format belongs to {}.", program.name)
+            }
+            _ if advice.queries.as_ref().is_some_and(Queries::is_broken) => {
+                "No plan: with the changes, queries return other rows or do not compile.".into()
             }
             _ if advice
                 .items
@@ -294,6 +431,16 @@ pub(super) fn summary(advice: &Advice) -> Vec<String> {
     lines
 }
 
+/// What inserts into the changed tables cost.
+pub(super) fn all_inserts(advice: &Advice) -> impl Iterator<Item = &Inserts> {
+    let together = advice.together.iter();
+    together.flat_map(|together| &together.inserts)
+}
+
+/// What is said of a part that only a sample speaks for.
+const OF_SAMPLE: &str =
+    "Only the sample says so: whether it holds for all rows, advice without --sample tells.";
+
 /// Notes of an item, each once.
 pub(super) fn notes(item: &Item) -> Vec<&str> {
     let mut notes: Vec<&str> = Vec::new();
@@ -301,6 +448,9 @@ pub(super) fn notes(item: &Item) -> Vec<&str> {
         if !notes.contains(&note.as_str()) {
             notes.push(note);
         }
+    }
+    if item.parts.iter().any(|part| part.is_of_sample) {
+        notes.push(OF_SAMPLE);
     }
     notes
 }

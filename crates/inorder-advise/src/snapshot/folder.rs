@@ -49,22 +49,3 @@ fn remove_left(parent: &Path) {
         }
     }
 }
-
-/// The bytes that are free where `folder` is. `None` where the system does not tell; writing will.
-pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
-    let system = rustix::fs::statvfs(folder).ok()?;
-    Some(system.f_bavail.saturating_mul(system.f_frsize))
-}
-
-/// Fails if fewer than `needed_bytes` are free where `folder` is.
-pub(super) fn check_space(folder: &Path, needed_bytes: u64) -> Result<(), Error> {
-    let Some(free_bytes) = free_bytes(folder).filter(|free_bytes| *free_bytes < needed_bytes)
-    else {
-        return Ok(());
-    };
-    Err(Error::NoSpace {
-        needed_bytes,
-        free_bytes,
-        folder: folder.into(),
-    })
-}

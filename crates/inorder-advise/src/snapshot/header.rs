@@ -11,6 +11,8 @@ const JOURNAL_MAGIC: &[u8] = &[0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 /// The newest schema format and the newest file format.
 const SCHEMA_FORMAT_MAX: u32 = 4;
 const FILE_FORMAT_MAX: u32 = 2;
+/// The text encodings by their numbers from 1.
+const ENCODINGS: [&str; 3] = ["UTF-8", "UTF-16le", "UTF-16be"];
 /// Bytes that tell what a file is.
 const PROBED_BYTES: u64 = 4096;
 /// So many different bytes within [`PROBED_BYTES`] are those of random or compressed data.
@@ -21,16 +23,33 @@ const RANDOM_BYTES_MIN: usize = 240;
 pub(super) struct Header {
     /// Whether the file is in WAL mode.
     pub is_wal: bool,
+    /// Bytes per page.
+    pub page_bytes: u32,
+    /// The text encoding, as PRAGMA encoding has it.
+    pub encoding: &'static str,
+    /// `PRAGMA application_id`.
+    pub application_id: i32,
 }
 
 /// Reads the header of a file and refuses what SQLite couldn't read.
 pub(super) fn read(path: &Path) -> Result<Header, Error> {
     let mut bytes = Vec::new();
+    if path.is_dir() {
+        return Err(Error::NotADatabase {
+            path: path.into(),
+            found: "it is a folder. Name the file".into(),
+        });
+    }
     File::open(path)
         .and_then(|file| file.take(PROBED_BYTES).read_to_end(&mut bytes))
         .map_err(Error::io(path))?;
     if bytes.is_empty() {
-        return Ok(Header { is_wal: false });
+        return Ok(Header {
+            is_wal: false,
+            page_bytes: 4096,
+            encoding: ENCODINGS[0],
+            application_id: 0,
+        });
     }
     if !bytes.starts_with(MAGIC) || bytes.len() < 100 {
         return Err(Error::NotADatabase {
@@ -47,7 +66,12 @@ pub(super) fn read(path: &Path) -> Result<Header, Error> {
     if file_format > FILE_FORMAT_MAX {
         return Err(newer(format!("file format {file_format}"), FILE_FORMAT_MAX));
     }
-    let schema_format = u32::from_be_bytes([bytes[44], bytes[45], bytes[46], bytes[47]]);
+    let number = |at: usize| {
+        bytes[at..at + 4]
+            .iter()
+            .fold(0, |all, &byte| all << 8 | u32::from(byte))
+    };
+    let schema_format = number(44);
     if schema_format > SCHEMA_FORMAT_MAX {
         return Err(newer(
             format!("schema format {schema_format}"),
@@ -56,6 +80,12 @@ pub(super) fn read(path: &Path) -> Result<Header, Error> {
     }
     Ok(Header {
         is_wal: file_format == 2,
+        page_bytes: match number(16) >> 16 {
+            1 => 65536,
+            bytes => bytes,
+        },
+        encoding: ENCODINGS[(number(56).clamp(1, 3) - 1) as usize],
+        application_id: number(68) as i32,
     })
 }
 

@@ -6,12 +6,15 @@
 
 mod folder;
 mod header;
+mod source;
 
-pub(crate) use folder::free_bytes;
 pub use folder::private_folder;
+pub(crate) use inorder_load::files::beside;
+pub(crate) use source::Source;
 
 use crate::Error;
 use header::Header;
+use inorder_load::files::free_bytes;
 use rusqlite::{
     Connection, ErrorCode, OpenFlags,
     backup::{Backup, StepResult},
@@ -28,8 +31,6 @@ use std::{
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 /// How often files are copied again that changed meanwhile.
 const COPIES_MAX: usize = 3;
-/// The copy, the vacuumed copy and one rebuilt copy exist at a time.
-const COPIES_AT_A_TIME: u64 = 3;
 
 /// A copy of a database, page by page.
 #[derive(Debug)]
@@ -49,16 +50,21 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Copies the database `path` into `folder`.
+    /// Copies the database `path` into `folder`, which must have room for `sizes` times its size.
     ///
     /// # Errors
-    /// [`Error::NotADatabase`], [`Error::NewerFormat`], [`Error::Locked`], [`Error::NoSpace`], and those of reading.
-    pub fn take(path: &Path, folder: &Path) -> Result<Self, Error> {
+    /// [`Error::NotADatabase`], [`Error::NewerFormat`], [`Error::Busy`], [`Error::NoSpace`], and those of reading.
+    pub fn take(path: &Path, folder: &Path, sizes: u64) -> Result<Self, Error> {
         let header = header::read(path)?;
         let wal = beside(path, "-wal");
         let file_bytes = length(path);
         let wal_bytes = length(&wal);
-        folder::check_space(folder, COPIES_AT_A_TIME * (file_bytes + wal_bytes))?;
+        check_space(
+            folder,
+            sizes * (file_bytes + wal_bytes),
+            "the copies",
+            "set TMPDIR to a folder on a larger file system, or take --sample for an estimate",
+        )?;
         let mut snapshot = Snapshot {
             path: folder.join("copy.db"),
             file_bytes,
@@ -116,11 +122,24 @@ fn backup(path: &Path, copy: &Path) -> rusqlite::Result<()> {
 
 /// Opens a database so that neither it nor its WAL's index is written.
 fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
+    open_uri(&read_only_uri(path, false))
+}
+
+/// The URI by which a database is only read; without locks if nobody has it open.
+fn read_only_uri(path: &Path, is_closed: bool) -> String {
+    let path = path.canonicalize().unwrap_or_else(|_| path.into());
+    let end = if is_closed {
+        "immutable=1"
+    } else {
+        "readonly_shm=1"
+    };
+    format!("file://{}?mode=ro&{end}", in_uri(&path))
+}
+
+fn open_uri(uri: &str) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let path = path.canonicalize().unwrap_or_else(|_| path.into());
-    let uri = format!("file://{}?mode=ro&readonly_shm=1", in_uri(&path));
     let source = Connection::open_with_flags(uri, flags)?;
     source.busy_timeout(LOCK_WAIT)?;
     source.pragma_update(None, "query_only", true)?;
@@ -131,10 +150,9 @@ fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
         .map(|_| source)
         .or_else(|error| match error.sqlite_error_code() {
             // A schema that can't be parsed, or a page that is wrong: the pages can still be copied.
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => Connection::open_with_flags(
-                format!("file://{}?mode=ro&readonly_shm=1", in_uri(&path)),
-                flags,
-            ),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => {
+                Connection::open_with_flags(uri, flags)
+            }
             _ => Err(error),
         })
 }
@@ -190,7 +208,7 @@ fn copy_files(path: &Path, copy: &Path, header: Header) -> Result<String, Error>
             .into());
         }
     }
-    Err(Error::Locked { path: path.into() })
+    Err(locked(path))
 }
 
 /// Length and time of a file, which change with its content.
@@ -199,22 +217,45 @@ fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
     Some((metadata.len(), metadata.modified().ok()?))
 }
 
-/// The path of a file beside a database, such as its journal.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
 fn length(path: &Path) -> u64 {
     path.metadata().map_or(0, |metadata| metadata.len())
+}
+
+fn locked(path: &Path) -> Error {
+    Error::Busy {
+        path: path.into(),
+        why: "another process holds a lock on it".into(),
+    }
+}
+
+/// Fails if fewer than `needed_bytes` are free in a folder.
+///
+/// # Errors
+/// [`Error::NoSpace`].
+pub(crate) fn check_space(
+    folder: &Path,
+    needed_bytes: u64,
+    what: &'static str,
+    remedy: &'static str,
+) -> Result<(), Error> {
+    match free_bytes(folder) {
+        Some(free_bytes) if free_bytes < needed_bytes => Err(Error::NoSpace {
+            what,
+            needed_bytes,
+            free_bytes,
+            folder: folder.into(),
+            remedy,
+        }),
+        // Where the system does not tell, writing will.
+        _ => Ok(()),
+    }
 }
 
 /// The error of a connection, in this crate's words.
 fn named(error: rusqlite::Error, path: &Path) -> Error {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            Error::Locked { path: path.into() }
+            locked(path)
         }
         Some(ErrorCode::NotADatabase) => Error::NotADatabase {
             path: path.into(),

@@ -1,26 +1,46 @@
-//! The application's queries: plans and times before and after.
+//! The application's queries: plans, results and times before and after.
 
+use super::{
+    pairs::{self, Pairs},
+    parameters,
+};
 use crate::{
     Error,
-    ddl::tokens,
+    ddl::{mentions, tokens},
     read::{self, Database, Origin},
 };
-use rusqlite::Connection;
+use inorder_key::SplitMix64;
+use rusqlite::{
+    Connection, Statement, params_from_iter,
+    types::{Value, ValueRef},
+};
 use serde::Serialize;
 use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
     path::Path,
     time::{Duration, Instant},
 };
 
 /// A query that takes longer is stopped.
 const TIME_MAX: Duration = Duration::from_secs(2);
-/// Each query runs so often; its shortest time counts.
-const RUNS: usize = 3;
+/// How long a query is measured. Three runs of each side are made in any case, if the first takes less than a second.
+const TIME: Duration = Duration::from_millis(400);
 /// Instructions of SQLite's machine between two looks at the clock.
 const INSTRUCTIONS: i32 = 10_000;
+/// Digits of a floating-point result that don't depend on the order of its terms.
+const DIGITS: usize = 9;
+/// Functions whose results depend on the order of the rows, which SQLite leaves open.
+const OF_ORDER: [&str; 6] = [
+    "group_concat",
+    "string_agg",
+    "json_group_array",
+    "json_group_object",
+    "jsonb_group_array",
+    "jsonb_group_object",
+];
 
 /// A query before and after the changes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Query {
     /// Its text.
     pub sql: String,
@@ -28,13 +48,23 @@ pub struct Query {
     pub plan_before: Vec<String>,
     /// Its plan with the changes.
     pub plan_after: Vec<String>,
-    /// The shortest of three times, in milliseconds. `None` for one with parameters, one that writes, and one that was
-    /// stopped.
+    /// The median time in milliseconds. `None` for a query that writes, one that was stopped, and one with parameters
+    /// whose column can't be told.
     pub ms_before: Option<f64>,
     /// The same with the changes.
     pub ms_after: Option<f64>,
+    /// The ratio of the times with its 95% interval, where there was time for enough runs.
+    pub times: Option<Pairs>,
+    /// What parameters were bound to: `?1 = film.year` is the value of random rows.
+    pub parameters: Vec<String>,
+    /// Parameters whose column can't be told: the query has plans and no times.
+    pub unknown_parameters: Vec<String>,
+    /// Whether results before and after were compared.
+    pub is_compared: bool,
     /// Why it doesn't compile.
     pub error: Option<String>,
+    /// How the changes break it: other rows, or it doesn't compile any more.
+    pub broken: Option<String>,
 }
 
 /// The queries of a file, and the indexes that none of them uses.
@@ -44,6 +74,13 @@ pub struct Queries {
     pub queries: Vec<Query>,
     /// Indexes that CREATE INDEX made and no plan of these queries names.
     pub unused_indexes: Vec<String>,
+}
+
+impl Queries {
+    /// Whether the changes break one of them.
+    pub fn is_broken(&self) -> bool {
+        self.queries.iter().any(|query| query.broken.is_some())
+    }
 }
 
 /// The statements of a text.
@@ -64,12 +101,13 @@ pub fn statements(text: &str) -> Vec<String> {
     found
 }
 
-/// Runs queries on a database and, if there are changes, on one with them.
+/// Explains queries and, if times are taken, runs them: on a database and, if there are changes, on one with them.
 pub(super) fn compare(
     database: &Database,
     before: &Path,
     after: Option<&Path>,
     queries: &[String],
+    takes_times: bool,
 ) -> Result<Queries, Error> {
     let open = |path: &Path| -> Result<Connection, Error> {
         let connection = read::open(path)?;
@@ -80,7 +118,7 @@ pub(super) fn compare(
     let after = after.map(open).transpose()?;
     let queries: Vec<Query> = queries
         .iter()
-        .map(|sql| query(&before, after.as_ref(), sql))
+        .map(|sql| query(database, &before, after.as_ref(), sql, takes_times))
         .collect();
     let created = database
         .tables
@@ -100,22 +138,157 @@ pub(super) fn compare(
     })
 }
 
-fn query(before: &Connection, after: Option<&Connection>, sql: &str) -> Query {
-    let plans = |connection: &Connection| plan(connection, sql);
-    let (plan_before, error) = match plans(before) {
-        Ok(lines) => (lines, None),
-        Err(error) => (Vec::new(), Some(error.to_string())),
-    };
-    Query {
+fn query(
+    database: &Database,
+    before: &Connection,
+    after: Option<&Connection>,
+    sql: &str,
+    takes_times: bool,
+) -> Query {
+    let mut query = Query {
         sql: sql.into(),
-        plan_after: after
-            .and_then(|after| plans(after).ok())
-            .unwrap_or_else(|| plan_before.clone()),
-        plan_before,
-        ms_before: shortest(before, sql),
-        ms_after: after.and_then(|after| shortest(after, sql)),
-        error,
+        ..Query::default()
+    };
+    match plan(before, sql) {
+        Ok(lines) => query.plan_before = lines,
+        Err(error) => {
+            query.error = Some(error.to_string());
+            return query;
+        }
     }
+    match after.map(|after| plan(after, sql)) {
+        None => query.plan_after.clone_from(&query.plan_before),
+        Some(Ok(lines)) => query.plan_after = lines,
+        Some(Err(error)) => {
+            query.broken = Some(format!("it does not compile with the changes: {error}"));
+            return query;
+        }
+    }
+    if takes_times && let Err(error) = run(database, before, after, &mut query) {
+        query.error = Some(error.to_string());
+    }
+    query
+}
+
+/// Runs a query that only reads: compares its results and takes its times.
+fn run(
+    database: &Database,
+    before: &Connection,
+    after: Option<&Connection>,
+    query: &mut Query,
+) -> rusqlite::Result<()> {
+    let mut first = before.prepare(&query.sql)?;
+    if !first.readonly() {
+        return Ok(());
+    }
+    let names: Vec<Option<String>> = (1..=first.parameter_count())
+        .map(|at| first.parameter_name(at).map(str::to_owned))
+        .collect();
+    let sets = match names.is_empty() {
+        true => vec![Vec::new()],
+        false => {
+            let values = parameters::values(before, database, &query.sql, &names);
+            (query.parameters, query.unknown_parameters) = (values.words, values.unknown);
+            values.sets
+        }
+    };
+    if sets.is_empty() {
+        return Ok(());
+    }
+    // The first run caches pages.
+    let Some(results) = results(before, &mut first, &sets) else {
+        return Ok(());
+    };
+    let again = Instant::now();
+    let is_same_again = self::results(before, &mut first, &sets) == Some(results);
+    let ms = |time: Duration| time.as_secs_f64() * 1000.0 / sets.len() as f64;
+    query.ms_before = Some(ms(again.elapsed()));
+    let Some(after) = after else { return Ok(()) };
+    let mut second = after.prepare(&query.sql)?;
+    let Some(other) = self::results(after, &mut second, &sets) else {
+        return Ok(());
+    };
+    // Which rows LIMIT takes of equal ones is open.
+    let has = |word: &str| mentions(&query.sql, word);
+    let is_count = has("limit") || OF_ORDER.into_iter().any(has);
+    query.is_compared = is_same_again;
+    let is_same = match is_count {
+        true => results.rows == other.rows,
+        false => results == other,
+    };
+    if is_same_again && !is_same {
+        query.broken = Some(format!(
+            "it returns other rows with the changes: {} rows before, {} after",
+            results.rows, other.rows
+        ));
+    }
+    let mut statements = [(before, first), (after, second)];
+    query.times = pairs::measure(TIME, |side, block| {
+        let (connection, statement) = &mut statements[side];
+        let set = &sets[block % sets.len()];
+        self::results(connection, statement, std::slice::from_ref(set)).map(|_| 1)
+    });
+    match query.times {
+        Some(times) => {
+            (query.ms_before, query.ms_after) =
+                (Some(times.before_ns / 1e6), Some(times.after_ns / 1e6));
+        }
+        None => {
+            let again = Instant::now();
+            self::results(after, &mut statements[1].1, &sets);
+            query.ms_after = Some(ms(again.elapsed()));
+        }
+    }
+    Ok(())
+}
+
+/// Rows of a query, in any order: how many, and the sum of their hashes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Results {
+    rows: u64,
+    sum: u64,
+}
+
+/// Runs a statement with each set of values. `None` where it fails or takes too long.
+fn results(
+    connection: &Connection,
+    statement: &mut Statement<'_>,
+    sets: &[Vec<Value>],
+) -> Option<Results> {
+    let began = Instant::now();
+    connection
+        .progress_handler(INSTRUCTIONS, Some(move || began.elapsed() > TIME_MAX))
+        .ok()?;
+    let mut found = Results::default();
+    let run = (|| {
+        for set in sets {
+            let columns = statement.column_count();
+            let mut rows = statement.query(params_from_iter(set))?;
+            while let Some(row) = rows.next()? {
+                let mut hash = 0;
+                for at in 0..columns {
+                    hash = SplitMix64::mix(hash ^ value_hash(row.get_ref(at)?));
+                }
+                found.rows += 1;
+                found.sum = found.sum.wrapping_add(hash);
+            }
+        }
+        Ok::<(), rusqlite::Error>(())
+    })();
+    connection.progress_handler(0, None::<fn() -> bool>).ok()?;
+    run.ok().map(|()| found)
+}
+
+fn value_hash(value: ValueRef<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    match value {
+        ValueRef::Null => 0u8.hash(&mut hasher),
+        ValueRef::Integer(integer) => (1u8, integer).hash(&mut hasher),
+        ValueRef::Real(real) => (2u8, format!("{real:.DIGITS$e}")).hash(&mut hasher),
+        ValueRef::Text(text) => (3u8, text).hash(&mut hasher),
+        ValueRef::Blob(blob) => (4u8, blob).hash(&mut hasher),
+    }
+    hasher.finish()
 }
 
 fn plan(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
@@ -127,30 +300,6 @@ fn plan(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
         lines.push(row.get(3)?);
     }
     Ok(lines)
-}
-
-/// The shortest time of a query that reads and has no parameters.
-fn shortest(connection: &Connection, sql: &str) -> Option<f64> {
-    let mut statement = connection.prepare(sql).ok()?;
-    if !statement.readonly() || statement.parameter_count() > 0 {
-        return None;
-    }
-    let mut times = Vec::new();
-    for _ in 0..RUNS {
-        let began = Instant::now();
-        connection
-            .progress_handler(INSTRUCTIONS, Some(move || began.elapsed() > TIME_MAX))
-            .ok()?;
-        let run = (|| {
-            let mut rows = statement.query(())?;
-            while rows.next()?.is_some() {}
-            Ok::<(), rusqlite::Error>(())
-        })();
-        connection.progress_handler(0, None::<fn() -> bool>).ok()?;
-        run.ok()?;
-        times.push(began.elapsed().as_secs_f64() * 1000.0);
-    }
-    times.into_iter().reduce(f64::min)
 }
 
 #[cfg(test)]

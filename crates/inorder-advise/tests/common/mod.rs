@@ -63,6 +63,28 @@ pub fn advice(path: &Path) -> Result<Advice, inorder_advise::Error> {
     advise(path, folder.path(), &Options::default(), &Silent)
 }
 
+/// The estimate from a sample of a file.
+pub fn sampled(path: &Path, sample_bytes: u64) -> Result<Advice, inorder_advise::Error> {
+    let folder = inorder_advise::snapshot::private_folder()?;
+    let options = Options {
+        sample_bytes: Some(sample_bytes),
+        ..Options::default()
+    };
+    let found = advise(path, folder.path(), &options, &Silent);
+    if let Ok(found) = &found {
+        let left = std::fs::read_dir(folder.path()).unwrap();
+        let bytes: u64 = left
+            .map(|file| file.unwrap().metadata().unwrap().len())
+            .sum();
+        let file = &found.file;
+        assert!(
+            bytes <= 2 * sample_bytes + 100_000,
+            "{bytes} bytes are left of {file:?}"
+        );
+    }
+    found
+}
+
 /// Rows of a table with columns of different contents.
 pub fn numbers(rows: u32) -> String {
     format!("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})")

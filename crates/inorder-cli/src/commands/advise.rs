@@ -11,7 +11,7 @@ use inorder_advise::{
     migrate,
     report::{FORMATS, Look},
     snapshot::private_folder,
-    trial::statements,
+    trial::{Queries, statements},
 };
 use std::{
     fs,
@@ -24,6 +24,11 @@ use std::{
 const LOST: u8 = 3;
 /// The file is damaged.
 const DAMAGED: u8 = 4;
+/// A query returns other rows with the changes, or doesn't compile.
+const BROKEN: u8 = 5;
+
+/// How often the folder of the copies is removed at an interrupt.
+const REMOVALS_MAX: usize = 100;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -46,7 +51,18 @@ pub struct Arguments {
     /// Takes minor changes into the plan too
     #[arg(long)]
     minor: bool,
-    /// Statements of the application: compares their plans and times before and after
+    /// Takes a sample of so many MB (64) instead of a copy: every figure is an estimate
+    #[arg(
+        long,
+        value_name = "MB",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "64",
+        value_parser = clap::value_parser!(u64).range(1..1_000_000),
+        conflicts_with = "write"
+    )]
+    sample: Option<u64>,
+    /// Statements of the application: compares their plans, results and times before and after
     #[arg(long, value_name = "FILE")]
     queries: Option<PathBuf>,
     /// Shows no progress
@@ -64,7 +80,13 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let folder = private_folder()?;
     let path = folder.path().to_owned();
     ctrlc::set_handler(move || {
-        _ = fs::remove_dir_all(&path);
+        // Other threads go on and may make a file while the folder is emptied.
+        for _ in 0..REMOVALS_MAX {
+            _ = fs::remove_dir_all(&path);
+            if !path.exists() {
+                break;
+            }
+        }
         std::process::exit(130);
     })
     .context("can't watch for Ctrl-C")?;
@@ -80,6 +102,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         queries,
         takes_minor: arguments.minor,
         keeps_copy: arguments.write.is_some(),
+        sample_bytes: arguments.sample.map(|mb| mb * 1_000_000),
         ..Options::default()
     };
     let progress = Progress::new(arguments.quiet);
@@ -157,9 +180,11 @@ fn write_migration(
 }
 
 fn exit_code(advice: &Advice) -> ExitCode {
+    let is_broken = advice.queries.as_ref().is_some_and(Queries::is_broken);
     match (advice.lost.is_empty(), advice.is_damaged) {
         (false, _) => ExitCode::from(LOST),
         (_, true) => ExitCode::from(DAMAGED),
+        _ if is_broken => ExitCode::from(BROKEN),
         _ => ExitCode::SUCCESS,
     }
 }

@@ -70,7 +70,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     (
         "inorder-load",
         &[
-            "error order sql",
+            "error files order sql",
             "database disk_space source",
             "encode",
             "destination",
@@ -89,7 +89,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "change ddl error",
             "apply snapshot sql",
             "check read",
-            "migrate rekey rules",
+            "migrate rekey rules sample",
             "trial",
             "advice",
             "report",

@@ -1,6 +1,5 @@
 //! The temporary file beside a database in which the pages are built.
 
-use std::ffi::OsString;
 use std::fs::{File, Metadata, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -9,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
 
 use crate::Error;
+use crate::files::beside;
 
 /// A temporary file beside a database, locked by one process at a time. It is removed when this is dropped; the next load
 /// removes what a killed process left.
@@ -29,7 +29,7 @@ impl Aside {
     /// # Errors
     /// If another process has it, or it can't be created.
     pub(super) fn create(database: &Path) -> Result<Self, Error> {
-        let path = with_suffix(database, ".inorder-load");
+        let path = beside(database, ".inorder-load");
         let failed = |source| Error::Work {
             path: path.clone(),
             source,
@@ -111,7 +111,7 @@ impl Aside {
 
     fn remove_companions(&self) {
         for suffix in COMPANIONS {
-            _ = std::fs::remove_file(with_suffix(&self.path, suffix));
+            _ = std::fs::remove_file(beside(&self.path, suffix));
         }
     }
 }
@@ -130,7 +130,7 @@ impl Drop for Aside {
 /// # Errors
 /// [`Error::Refused`] if there is such a file.
 pub(super) fn refuse_stale(database: &Path) -> Result<(), Error> {
-    let found = COMPANIONS.map(|suffix| with_suffix(database, suffix));
+    let found = COMPANIONS.map(|suffix| beside(database, suffix));
     match found.into_iter().find(|path| path.exists()) {
         None => Ok(()),
         Some(path) => Err(Error::Refused {
@@ -233,12 +233,6 @@ fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
 pub(super) fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
@@ -284,7 +278,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let database = folder.path().join("a.db");
         for suffix in ["", "-journal", "-wal"] {
-            let left = with_suffix(&database, &format!(".inorder-load{suffix}"));
+            let left = beside(&database, &format!(".inorder-load{suffix}"));
             std::fs::write(left, b"half").expect("written");
         }
         let aside = Aside::create(&database).expect("aside");
@@ -296,7 +290,7 @@ mod tests {
     fn what_its_name_is_linked_to_is_left_alone() {
         let folder = tempfile::tempdir().expect("folder");
         let (database, other) = (folder.path().join("a.db"), folder.path().join("other"));
-        let name = with_suffix(&database, ".inorder-load");
+        let name = beside(&database, ".inorder-load");
         std::fs::write(&other, b"kept").expect("written");
         std::fs::hard_link(&other, &name).expect("linked");
         drop(Aside::create(&database).expect("aside"));
@@ -322,7 +316,7 @@ mod tests {
             connection
                 .execute_batch("BEGIN; INSERT INTO t VALUES (1)")
                 .expect("begun");
-            let journal = with_suffix(&database, "-journal").metadata();
+            let journal = beside(&database, "-journal").metadata();
             let journal = journal.expect("a journal");
             let aside = Aside::create(&database).expect("aside");
             let own = aside.path().metadata().expect("metadata");
@@ -350,7 +344,7 @@ mod tests {
         let database = folder.path().join("a.db");
         refuse_stale(&database).expect("nothing there");
         for suffix in COMPANIONS {
-            let stale = with_suffix(&database, suffix);
+            let stale = beside(&database, suffix);
             std::fs::write(&stale, b"x").expect("written");
             let refused = refuse_stale(&database).expect_err("stale");
             assert!(refused.to_string().contains(suffix), "{refused}");

@@ -27,7 +27,12 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
         );
     }
     for line in words::heading(advice) {
-        _ = writeln!(out, "<p class=\"about\">{}</p>", escaped(&line));
+        let class = if line.starts_with("ESTIMATE") {
+            "estimate"
+        } else {
+            "about"
+        };
+        _ = writeln!(out, "<p class=\"{class}\">{}</p>", escaped(&line));
     }
     out += "<ul class=\"summary\">\n";
     for line in words::summary(advice) {
@@ -36,7 +41,9 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
     out += "</ul>\n";
     picture::strips(advice, &mut out);
     items(advice, &mut out);
+    inserts(advice, &mut out);
     leave(advice, &mut out);
+    queries(advice, &mut out);
     picture::lines(advice, &mut out);
     ids(advice, &mut out);
     plan(advice, &mut out);
@@ -66,29 +73,78 @@ fn items(advice: &Advice, out: &mut String) {
             _ = writeln!(
                 out,
                 "<p class=\"figure\">{} · {} · {}</p>",
-                words::change_of_bytes(saved),
+                words::figure(advice, words::change_of_bytes(saved)),
                 words::change_of_percent(percent),
                 words::safety(item)
             );
         }
-        *out += "<div class=\"scroll\"><table>\n";
-        for part in &item.parts {
-            let figure = part.measure.map_or(String::new(), |measure| {
-                words::change_of_bytes(measure.saved_bytes)
-            });
-            row(
-                out,
-                &[&part.candidate.object, &figure, &part.candidate.reason],
-            );
-        }
-        *out += "</table></div>\n";
+        parts(advice, item, out);
         for inserts in item.parts.iter().filter_map(|part| part.inserts.as_ref()) {
-            _ = writeln!(out, "<p>{}</p>", escaped(&words::inserts(inserts)));
+            let inserts = words::inserts(advice, inserts);
+            _ = writeln!(out, "<p>{}</p>", escaped(&inserts));
         }
+        let look_ups = item.parts.iter().flat_map(|part| &part.look_ups);
+        let look_ups: Vec<_> = look_ups.map(words::look_up_cells).collect();
+        figures(words::LOOK_UPS, &look_ups, out);
         for note in words::notes(item) {
             _ = writeln!(out, "<p class=\"note\">{}</p>", escaped(note));
         }
         *out += "</section>\n";
+    }
+}
+
+/// What an item consists of. Where the title says it, the reason is left.
+fn parts(advice: &Advice, item: &Item, out: &mut String) {
+    if let [part] = &item.parts[..]
+        && words::title(item).contains(&part.candidate.object)
+    {
+        _ = writeln!(out, "<p>{}.</p>", escaped(&part.candidate.reason));
+        return;
+    }
+    *out += "<table class=\"parts\">\n";
+    for part in &item.parts {
+        let figure = part.measure.map_or(String::new(), |measure| {
+            words::figure(advice, words::change_of_bytes(measure.saved_bytes))
+        });
+        row(
+            out,
+            &[&part.candidate.object, &figure, &part.candidate.reason],
+        );
+    }
+    *out += "</table>\n";
+}
+
+/// A small table of figures: what, and cells to the right.
+fn figures<const N: usize>(head: &str, rows: &[[String; N]], out: &mut String) {
+    if rows.is_empty() {
+        return;
+    }
+    _ = writeln!(
+        out,
+        "<table class=\"figures\">\n<caption>{}</caption>",
+        escaped(head)
+    );
+    for row in rows {
+        for (at, cell) in row.iter().enumerate() {
+            let begin = if at == 0 {
+                "<tr><td>"
+            } else {
+                "<td class=\"number\">"
+            };
+            _ = write!(out, "{begin}{}</td>", escaped(cell));
+        }
+        *out += "</tr>\n";
+    }
+    *out += "</table>\n";
+}
+
+fn inserts(advice: &Advice, out: &mut String) {
+    let rows: Vec<_> = words::all_inserts(advice)
+        .map(|own| words::insert_cells(advice, own))
+        .collect();
+    if !rows.is_empty() {
+        *out += "<h2>What inserting costs</h2>\n";
+        figures(&words::inserts_head(), &rows, out);
     }
 }
 
@@ -101,23 +157,54 @@ fn leave(advice: &Advice, out: &mut String) {
     if parts.is_empty() {
         return;
     }
-    *out += "<h2>What to leave</h2>\n<div class=\"scroll\"><table>\n<tr><th>what</th><th>size</th><th>why</th></tr>\n";
+    *out += "<h2>What to leave</h2>\n<table class=\"parts\">\n<tr><th>what</th><th>size</th><th>why</th></tr>\n";
     for part in parts {
-        let tried = words::tried(part, advice.base_bytes()).unwrap_or_default();
+        let tried = words::tried(part, advice).unwrap_or_default();
         row(out, &[&words::action(part), &tried, &part.candidate.reason]);
     }
-    *out += "</table></div>\n";
+    *out += "</table>\n";
 }
 
 fn ids(advice: &Advice, out: &mut String) {
     if advice.ids.is_empty() {
         return;
     }
-    *out += "<h2>Ids</h2>\n<div class=\"scroll\"><table>\n<tr><th>column</th><th>note</th><th>ids</th></tr>\n";
+    *out += "<h2>Ids</h2>\n<table class=\"parts\">\n<tr><th>column</th><th>note</th><th>ids</th></tr>\n";
     for line in &advice.ids {
         row(out, &[&line.column, &line.note, &line.kind]);
     }
-    *out += "</table></div>\n";
+    *out += "</table>\n";
+}
+
+fn queries(advice: &Advice, out: &mut String) {
+    let Some(found) = &advice.queries else {
+        return;
+    };
+    let lines = words::queries(advice);
+    let about = lines.first().map_or("", String::as_str);
+    _ = writeln!(
+        out,
+        "<h2>Queries</h2>\n<p class=\"about\">{}</p>\n<table class=\"parts\">\n\
+         <tr><th>query</th><th>before → after</th><th>what differs</th></tr>",
+        escaped(about)
+    );
+    for query in &found.queries {
+        let ms = |ms: Option<f64>| ms.map_or("–".into(), |ms| format!("{ms:.3} ms"));
+        let times = match (query.ms_before, query.ms_after) {
+            (None, None) => String::new(),
+            (before, after) => format!("{} → {}", ms(before), ms(after)),
+        };
+        let said = words::query_in_words(query).join("; ");
+        row(out, &[&words::short(query), &times, &said]);
+    }
+    *out += "</table>\n";
+    if !found.unused_indexes.is_empty() {
+        _ = writeln!(
+            out,
+            "<p>Indexes that none of these queries uses: {}.</p>",
+            escaped(&found.unused_indexes.join(", "))
+        );
+    }
 }
 
 fn plan(advice: &Advice, out: &mut String) {

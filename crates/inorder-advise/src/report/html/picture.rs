@@ -31,9 +31,14 @@ pub(super) fn strips(advice: &Advice, out: &mut String) {
         .map(|together| together.trees.as_slice());
     let colours = colours(&before);
     *out += "<div class=\"strips\">\n";
-    strip("before", &before, total, &colours, out);
+    let about = if advice.estimate.is_some() {
+        ", about"
+    } else {
+        ""
+    };
+    strip(&format!("before{about}"), &before, total, &colours, out);
     if let Some(after) = after {
-        strip("after", after, total, &colours, out);
+        strip(&format!("after{about}"), after, total, &colours, out);
     }
     *out += "</div>\n";
 }
@@ -124,7 +129,7 @@ pub(super) fn lines(advice: &Advice, out: &mut String) {
             bar(line.before, "before"),
             line.after
                 .map_or(String::new(), |after| bar(after, "after")),
-            line.figure(),
+            words::figure(advice, line.figure()),
         );
     }
     if lines.len() > LINES_MAX {
