@@ -758,3 +758,19 @@ fn new_ids_in_order_are_proposed_for_keys_that_grant_no_access() {
     assert_eq!(of_column("id"), 1);
     assert_eq!(of_column("access_Token"), 0);
 }
+
+#[test]
+fn a_wider_index_is_said_to_sort() {
+    let notes = |wide: &str, key: &str| {
+        let sql = format!(
+            "CREATE TABLE t({key}, chat, state); CREATE INDEX own ON t(chat); CREATE INDEX wide ON t({wide})"
+        );
+        let found = of(&sql, Group::RedundantIndex);
+        let own = found.iter().find(|candidate| candidate.object == "own");
+        own.unwrap().notes.clone()
+    };
+    let note = "A query by such an index with ORDER BY id would sort its rows.";
+    assert_eq!(notes("chat, state", "id INTEGER PRIMARY KEY"), [note]);
+    assert_eq!(notes("chat, id", "id INTEGER PRIMARY KEY"), [""; 0]);
+    assert_eq!(notes("chat, state", "id TEXT PRIMARY KEY"), [""; 0]);
+}
