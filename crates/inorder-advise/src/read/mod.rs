@@ -418,6 +418,11 @@ fn rowid_users(connection: &Connection, schema: &Schema, uses: &Uses) -> BTreeMa
     found
 }
 
+/// Whether a schema names a collation or function that this SQLite doesn't have.
+pub(crate) fn lacks_code(path: &Path) -> Result<bool, Error> {
+    Ok(!stand_ins::missing(&Connection::open(path)?)?.is_empty())
+}
+
 /// Opens a copy for reading, with stand-ins for what the schema lacks.
 ///
 /// # Errors
