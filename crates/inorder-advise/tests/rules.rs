@@ -362,6 +362,10 @@ fn foreign_keys_keep_their_indexes() {
         .map(|candidate| &*candidate.object)
         .collect();
     assert_eq!(gone, ["pia", "pab"]);
+    // A partial index with the same rows finds the children, too.
+    let some = "CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p_id REFERENCES p, x);
+                CREATE INDEX cp ON c(p_id) WHERE p_id IS NOT NULL; CREATE INDEX cpx ON c(p_id, x) WHERE p_id IS NOT NULL;";
+    assert_eq!(safe(some, Group::RedundantIndex), ["cp"]);
     // A child's index may go if another one begins with its columns.
     let child = "CREATE TABLE c(id INTEGER PRIMARY KEY, a TEXT NOT NULL UNIQUE, b TEXT, FOREIGN KEY(a, b) REFERENCES p(a, b));
                  CREATE INDEX cab ON c(a, b);";
@@ -757,4 +761,20 @@ fn new_ids_in_order_are_proposed_for_keys_that_grant_no_access() {
     };
     assert_eq!(of_column("id"), 1);
     assert_eq!(of_column("access_Token"), 0);
+}
+
+#[test]
+fn a_wider_index_is_said_to_sort() {
+    let notes = |wide: &str, key: &str| {
+        let sql = format!(
+            "CREATE TABLE t({key}, chat, state); CREATE INDEX own ON t(chat); CREATE INDEX wide ON t({wide})"
+        );
+        let found = of(&sql, Group::RedundantIndex);
+        let own = found.iter().find(|candidate| candidate.object == "own");
+        own.unwrap().notes.clone()
+    };
+    let note = "A query by such an index with ORDER BY id would sort its rows.";
+    assert_eq!(notes("chat, state", "id INTEGER PRIMARY KEY"), [note]);
+    assert_eq!(notes("chat, id", "id INTEGER PRIMARY KEY"), [""; 0]);
+    assert_eq!(notes("chat, state", "id TEXT PRIMARY KEY"), [""; 0]);
 }

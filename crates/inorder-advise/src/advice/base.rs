@@ -5,7 +5,7 @@ use super::{
     options::{Observer, Options},
 };
 use crate::{
-    Error, read,
+    Error, apply, read,
     sample::Sample,
     snapshot::Snapshot,
     trial::{Scale, vacuum_into},
@@ -127,6 +127,13 @@ fn vacuumed(
     notes: &mut Vec<String>,
 ) -> (PathBuf, bool) {
     let base = folder.join("base.db");
+    if packed(copy, &base).unwrap_or(false) {
+        if !keeps_copy {
+            _ = fs::remove_file(copy);
+        }
+        return (base, false);
+    }
+    _ = fs::remove_file(&base);
     let made = read::open(copy).and_then(|connection| {
         vacuum_into(&connection, &base)?;
         Ok(connection)
@@ -148,6 +155,27 @@ fn vacuumed(
             (copy.into(), true)
         }
     }
+}
+
+/// Packs a copy by pages where SQLite lacks a collation or function. VACUUM would put the entries of an index where a
+/// stand-in sorts them, each into the middle of others. Returns whether that was necessary and possible.
+fn packed(copy: &Path, base: &Path) -> Result<bool, Error> {
+    if read::missing(&Connection::open(copy)?)?.is_empty() {
+        return Ok(false);
+    }
+    let source = base.with_extension("source");
+    fs::copy(copy, &source).map_err(Error::io(&source))?;
+    // Pages are copied of files that are not in WAL mode.
+    let connection = Connection::open(&source)?;
+    let made = connection
+        .pragma_update(None, "journal_mode", "DELETE")
+        .map_err(Error::from)
+        .and_then(|()| {
+            drop(connection);
+            apply(&source, base, &[])
+        });
+    _ = fs::remove_file(&source);
+    made.map(|()| true)
 }
 
 /// What SQLite's own check says, as far as it comes.

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Change,
     ddl::mentions,
-    read::{Database, Index, Origin, Table, TableKind, Term},
+    read::{Database, Index, Origin, Table, Term},
 };
 
 /// A wider index has entries this many times larger: worth a note.
@@ -102,13 +102,15 @@ fn proposal(
         (false, true) => format!("begins {} (unique; stays)", path.name),
         (false, false) => format!("begins {}", path.name),
     };
+    // The entries of the narrower one are in the order of the rowids.
     let next = path.terms.get(index.terms.len());
-    if table.kind == TableKind::Rowid
-        && path.index.is_some()
-        && next.is_some_and(|term| term.column.is_none() || term.column != table.rowid_alias)
+    if let (Some(alias), Some(_), Some(next)) = (table.rowid_alias, path.index, next)
+        && next.column != Some(alias)
     {
-        let note = "A query that finds rows by such an index and wants them in the order of their rowids would sort them.";
-        candidate.notes.push(note.into());
+        candidate.notes.push(format!(
+            "A query by such an index with ORDER BY {} would sort its rows.",
+            table.columns[alias].name
+        ));
     }
     if let (Some(own), Some(wide)) = (entry_bytes(index), path.index.and_then(entry_bytes))
         && wide > MUCH_WIDER * own

@@ -153,9 +153,9 @@ pub(super) fn needed_by_child_key(table: &Table, index: &Index, gone: &[&str]) -
     let key = table.foreign_keys.iter().find(|key| {
         begins(&index.terms, key)
             && !paths(table).iter().any(|path| {
-                path.condition.is_none()
-                    && path.stays_without(index, gone)
-                    && begins(&path.terms, key)
+                let has_its_rows =
+                    path.condition.is_none() || path.condition == index.condition.as_deref();
+                has_its_rows && path.stays_without(index, gone) && begins(&path.terms, key)
             })
     })?;
     Some(format!(
