@@ -5,7 +5,7 @@ use crate::{
     Change, Error, Plan,
     read::{self, Database, Ids, Table},
     rules::{self, Candidate, Class, Group},
-    snapshot::Snapshot,
+    snapshot::{Snapshot, check_space},
     trial::{Inserts, Queries, Trial, vacuum_into},
 };
 use rusqlite::Connection;
@@ -39,6 +39,10 @@ pub struct Options {
 /// Tables are read and rebuilt by so many threads at most: each has its own cache.
 const THREADS_MAX: usize = 2;
 
+/// What [`crate::migrate`] needs beside the copy: the one that the script is run on, in which old and new tables are there
+/// at the same time, its journal, and the temporary file of `VACUUM`. Without rebuilt tables it is one less.
+const COPIES_TO_MIGRATE: u64 = 4;
+
 /// Copies a database into `folder`, reads the copy, tries what the rules find, and judges.
 ///
 /// # Errors
@@ -51,6 +55,10 @@ pub fn advise(
 ) -> Result<Advice, Error> {
     observer.step("copying");
     let snapshot = Snapshot::take(path, folder)?;
+    if options.keeps_copy {
+        let bytes = snapshot.file_bytes + snapshot.wal_bytes;
+        check_space(folder, COPIES_TO_MIGRATE * bytes)?;
+    }
     let name = path
         .file_name()
         .unwrap_or_default()
@@ -102,6 +110,10 @@ pub fn advise(
     (advice.lost, advice.items) = (found.lost, found.items);
     (advice.together, advice.with_minor, advice.queries) =
         (found.together, found.with_minor, found.queries);
+    // The copy itself, if it is damaged.
+    if base != advice.copy {
+        _ = fs::remove_file(&base);
+    }
     Ok(advice)
 }
 

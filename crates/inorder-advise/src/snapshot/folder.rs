@@ -57,7 +57,7 @@ pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
 }
 
 /// Fails if fewer than `needed_bytes` are free where `folder` is.
-pub(super) fn check_space(folder: &Path, needed_bytes: u64) -> Result<(), Error> {
+pub(crate) fn check_space(folder: &Path, needed_bytes: u64) -> Result<(), Error> {
     let Some(free_bytes) = free_bytes(folder).filter(|free_bytes| *free_bytes < needed_bytes)
     else {
         return Ok(());

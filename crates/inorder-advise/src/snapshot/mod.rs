@@ -7,8 +7,8 @@
 mod folder;
 mod header;
 
-pub(crate) use folder::free_bytes;
 pub use folder::private_folder;
+pub(crate) use folder::{check_space, free_bytes};
 
 use crate::Error;
 use header::Header;
@@ -58,7 +58,7 @@ impl Snapshot {
         let wal = beside(path, "-wal");
         let file_bytes = length(path);
         let wal_bytes = length(&wal);
-        folder::check_space(folder, COPIES_AT_A_TIME * (file_bytes + wal_bytes))?;
+        check_space(folder, COPIES_AT_A_TIME * (file_bytes + wal_bytes))?;
         let mut snapshot = Snapshot {
             path: folder.join("copy.db"),
             file_bytes,
