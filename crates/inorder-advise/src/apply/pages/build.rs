@@ -213,13 +213,13 @@ fn tree(
     work: &Work<'_>,
 ) -> Result<(Builder, Tree), Failure> {
     let mut looks = Looks::new(work);
-    let change = plan.change.as_ref().filter(|_| work.is_verified);
-    let mut layout = change.map(|change| &change.old);
+    let change = plan.change.as_ref().map(|change| &change.old);
+    let mut layout = change.filter(|_| work.is_verified);
     let mut before = Before::default();
+    // The index that a new table is made of need not have what the old table has.
     if let (Recipe::Sorted { from, .. }, Some(old)) = (recipe, layout)
         && *from != old.shape.source
     {
-        // The index that the new table is made of need not have what the old table has.
         before = Before::read(reader, old, &mut looks)?;
         layout = None;
     }
@@ -232,9 +232,8 @@ fn tree(
         Recipe::Copy(from) => copy(reader, builder, *from, &mut rows, None)?,
         Recipe::NotNull(from) => copy(reader, builder, *from, &mut rows, Some(is_not_null))?,
         Recipe::Recast { from, row } => {
-            let mut tree = Growing::like(from, builder, work)?;
-            rows.each(reader, *from, row, |rowid, row| tree.push(rowid, row))?;
-            tree.finish()?
+            let tree = Growing::like(from, builder, work)?;
+            rows.recast(reader, *from, row, tree)?
         }
         Recipe::Joined(own) => {
             if !keys.as_ref().is_some_and(|keys| keys.are_of(own)) {
@@ -255,9 +254,8 @@ fn tree(
             unique_columns,
             is_sorted: true,
         } => {
-            let mut tree = Growing::index(builder, order.clone(), *unique_columns)?;
-            rows.each(reader, *from, row, |_, row| tree.push(0, row))?;
-            tree.finish()?
+            let tree = Growing::index(builder, order.clone(), *unique_columns)?;
+            rows.recast(reader, *from, row, tree)?
         }
         Recipe::Sorted {
             from,
@@ -420,6 +418,18 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
+    /// Builds a tree of the rows of another in the order that they have there.
+    fn recast(
+        &mut self,
+        reader: &mut Reader,
+        from: Source,
+        row: &Row,
+        mut tree: Growing,
+    ) -> Result<(Builder, Tree), Failure> {
+        self.each(reader, from, row, |rowid, row| tree.push(rowid, row))?;
+        tree.finish()
+    }
+
     /// Gives each row of a tree as it becomes, in the old order.
     fn each(
         &mut self,
