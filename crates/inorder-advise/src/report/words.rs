@@ -48,7 +48,7 @@ pub(super) fn figure(advice: &Advice, figure: String) -> String {
 }
 
 /// A time in ns, µs or ms.
-fn time(ns: f64) -> String {
+pub(super) fn time(ns: f64) -> String {
     match ns {
         ..1e3 => format!("{ns:.0} ns"),
         ..1e6 => format!("{:.1} µs", ns / 1e3),

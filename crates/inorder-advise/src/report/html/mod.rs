@@ -189,7 +189,7 @@ fn queries(advice: &Advice, out: &mut String) {
         escaped(about)
     );
     for query in &found.queries {
-        let ms = |ms: Option<f64>| ms.map_or("–".into(), |ms| format!("{ms:.3} ms"));
+        let ms = |ms: Option<f64>| ms.map_or("–".into(), |ms| words::time(ms * 1e6));
         let times = match (query.ms_before, query.ms_after) {
             (None, None) => String::new(),
             (before, after) => format!("{} → {}", ms(before), ms(after)),

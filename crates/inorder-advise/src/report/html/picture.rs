@@ -118,6 +118,9 @@ pub(super) fn lines(advice: &Advice, out: &mut String) {
     for line in lines.iter().take(LINES_MAX) {
         let colour = colours.get(line.size.table.as_str()).copied().unwrap_or(0);
         let bar = |bytes: u64, name: &str| {
+            if bytes == 0 {
+                return "<i></i>".to_owned();
+            }
             let width = 100.0 * bytes as f64 / largest as f64;
             format!("<i class=\"c{colour} {name}\" style=\"width:{width:.2}%\"></i>")
         };
