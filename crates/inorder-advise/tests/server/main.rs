@@ -3,6 +3,8 @@
 mod counters;
 mod kinds;
 mod mariadb;
+mod planner;
 mod postgres;
 mod server;
 mod steps;
+mod whole;

@@ -40,8 +40,8 @@ impl ServerUrl {
         match SCHEMES.iter().find(|(scheme, _)| *scheme == url.scheme()) {
             Some((_, engine)) if !url.cannot_be_a_base() => Ok(ServerUrl { url, engine }),
             _ => {
-                let known = SCHEMES.iter().map(|(scheme, _)| *scheme);
-                let known = known.collect::<Vec<_>>().join("://, ");
+                let known = SCHEMES.iter().map(|(scheme, _)| format!("{scheme}://"));
+                let known = known.collect::<Vec<_>>().join(", ");
                 Err(wrong(&format!("it doesn't begin with one of {known}")))
             }
         }

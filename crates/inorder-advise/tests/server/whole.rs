@@ -1,0 +1,138 @@
+//! The whole way: read, predict, judge, report, and the steps carried out, whose result is compared with the prediction.
+
+use crate::server::{Quiet, Server, parts};
+use inorder_advise::{
+    advice::Verdict,
+    report::Look,
+    server::{
+        advice::{Advice, Method, Options, Reader, Sizes},
+        model::Database,
+        predict::Predictor,
+        report::{FORMATS, all_steps},
+        rules::Group,
+    },
+    snapshot::private_folder,
+};
+
+const POSTGRES: &[&str] = &[
+    "CREATE TABLE customer (id text PRIMARY KEY, name text)",
+    "CREATE TABLE orders (number int PRIMARY KEY, customer text NOT NULL REFERENCES customer, at timestamptz NOT NULL)",
+    "CREATE INDEX orders_customer ON orders (customer, at)",
+    "INSERT INTO customer SELECT gen_random_uuid()::text, 'name ' || g FROM generate_series(1, 20000) g",
+    "INSERT INTO orders SELECT row_number() OVER (), id, now() - random() * interval '90 days' FROM customer, generate_series(1, 2)",
+    "VACUUM ANALYZE",
+];
+
+const MARIADB: &[&str] = &[
+    "CREATE TABLE customer (id char(36) CHARACTER SET ascii PRIMARY KEY, name varchar(50))",
+    "CREATE TABLE orders (number int PRIMARY KEY, customer char(36) CHARACTER SET ascii NOT NULL, at datetime NOT NULL,
+         KEY orders_customer (customer, at), FOREIGN KEY (customer) REFERENCES customer (id))",
+    // Random ids of version 4.
+    "INSERT INTO customer SELECT concat_ws('-', left(h, 8), mid(h, 9, 4), concat('4', mid(h, 14, 3)), concat('a', mid(h, 18, 3)), right(h, 12)), concat('name ', seq)
+         FROM (SELECT seq, md5(seq) h FROM seq_1_to_20000) x",
+    "INSERT INTO orders SELECT row_number() OVER (), id, now() - INTERVAL crc32(id) % 8000000 SECOND FROM customer, seq_1_to_2",
+    "ANALYZE TABLE customer, orders",
+];
+
+fn advice(server: &Server) -> Advice {
+    let folder = private_folder().unwrap();
+    let starts = |database: &Database| {
+        Predictor::start(database, folder.path()).map(|own| Box::new(own) as Box<dyn Sizes>)
+    };
+    Reader::open(&server.url(), Options::default())
+        .unwrap()
+        .advise(&starts, &Quiet)
+        .unwrap()
+}
+
+fn check(name: &str, make: &[&str], bytes: &dyn Fn(&Server) -> f64) {
+    let Some(server) = Server::start(name) else {
+        return;
+    };
+    server.run(make);
+    let found = advice(&server);
+    assert_eq!(found.unpredicted, "");
+    let (part, verdict) = parts(&found)
+        .find(|(part, _)| part.candidate.group == Group::NativeUuid)
+        .unwrap();
+    assert_eq!(verdict, Verdict::App);
+    let measure = part.measure.as_ref().unwrap();
+    assert_eq!(measure.method, Method::Predicted);
+    let (log_before, log_after) = measure.log_bytes_per_insert.unwrap();
+    assert!(log_after < log_before, "{log_before} {log_after}");
+    let (part, verdict) = parts(&found)
+        .find(|(part, _)| part.candidate.group == Group::OrderedUuid)
+        .unwrap();
+    assert_eq!(verdict, Verdict::App, "{part:?}");
+
+    let trees = measure
+        .predictions
+        .iter()
+        .flat_map(|(_, prediction)| &prediction.trees);
+    let after: f64 = trees
+        .filter(|tree| tree.index.as_deref() == Some("orders_customer"))
+        .map(|tree| tree.after_bytes as f64)
+        .sum();
+    let plan = found
+        .plans
+        .iter()
+        .find(|plan| plan.title.starts_with("uuid"))
+        .unwrap();
+    server.carry_out(plan.steps.as_ref().unwrap(), &mut |_| {});
+    let real = bytes(&server);
+    for table in &found.database.tables { eprintln!("{} rows {} sample {} bytes {}", table.name, table.rows, table.sample.as_ref().unwrap().rows.len(), table.bytes); }
+    for (_, p) in &measure.predictions { eprintln!("{p:#?}"); }
+    assert!(
+        (after / real - 1.0).abs() < 0.05,
+        "{name}: {after} predicted, {real} real"
+    );
+    reports(&found);
+}
+
+/// Every format has the verdicts, the figures and the steps, and no password.
+fn reports(found: &Advice) {
+    let look = Look {
+        color: false,
+        width: 100,
+    };
+    assert!(all_steps(found).unwrap().contains("not run by inorder"));
+    for format in FORMATS {
+        let text = (format.write)(found, look);
+        for words in ["customer.id", "UUIDv4", "ALTER TABLE"] {
+            assert!(
+                text.contains(words) || text.contains(&words.replace('.', "\\.")),
+                "{}: {words}",
+                format.name
+            );
+        }
+        assert!(!text.contains(":pw@"), "{}", format.name);
+        if format.name == "json" {
+            let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert!(
+                value["advice"]
+                    .as_array()
+                    .is_some_and(|items| !items.is_empty())
+            );
+        }
+    }
+}
+
+#[test]
+fn postgres_is_advised_on_as_a_whole() {
+    check("postgres", POSTGRES, &|server| {
+        server
+            .one("SELECT pg_relation_size('orders_customer')")
+            .parse()
+            .unwrap()
+    });
+}
+
+#[test]
+fn mariadb_is_advised_on_as_a_whole() {
+    check("mariadb", MARIADB, &|server| {
+        server.run(&["ALTER TABLE orders FORCE", "ANALYZE TABLE orders"]);
+        let pages = "SELECT stat_value * @@innodb_page_size FROM mysql.innodb_index_stats
+             WHERE database_name = database() AND table_name = 'orders' AND index_name = 'orders_customer' AND stat_name = 'size'";
+        server.one(pages).parse().unwrap()
+    });
+}
