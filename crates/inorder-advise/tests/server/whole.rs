@@ -80,18 +80,6 @@ fn check(name: &str, make: &[&str], bytes: &dyn Fn(&Server) -> f64) {
         .unwrap();
     server.carry_out(plan.steps.as_ref().unwrap(), &mut |_| {});
     let real = bytes(&server);
-    for table in &found.database.tables {
-        eprintln!(
-            "{} rows {} sample {} bytes {}",
-            table.name,
-            table.rows,
-            table.sample.as_ref().unwrap().rows.len(),
-            table.bytes
-        );
-    }
-    for (_, p) in &measure.predictions {
-        eprintln!("{p:#?}");
-    }
     assert!(
         (after / real - 1.0).abs() < 0.05,
         "{name}: {after} predicted, {real} real"

@@ -1,14 +1,13 @@
 //! Pages of an index that InnoDB builds from sorted entries, and what its segments allocate for them.
 //!
-//! An index has a segment for its leaf pages and one for its interior pages. A segment's first 32 pages are single ones.
+//! An index has a segment for its leaf pages and one for its interior pages. A segment's first pages are single ones, half
+//! an extent of them (`FSEG_FRAG_ARR_N_SLOTS`).
 //! Then it gets extents of 1 MiB (64 pages of 16 KiB), and the next one as soon as less than an eighth of its pages or less
 //! than four extents are free. So up to 12% of an index of some MiB are allocated and unused. Pages of long values get an
 //! extent only when none is free. `innodb_index_stats.size`, `DATA_LENGTH` and `INDEX_LENGTH` count
 //! allocated pages (<https://mariadb.com/kb/en/innodb-tablespaces/>, functions `fseg_alloc_free_page_low` and
 //! `fseg_n_reserved_pages` of InnoDB's `fsp0fsp.cc`).
 
-/// Single pages of a segment.
-const SINGLE: u64 = 32;
 /// Bytes of an extent, and its pages at least.
 const EXTENT_BYTES: u64 = 1 << 20;
 const EXTENT_PAGES_MIN: u64 = 64;
@@ -100,7 +99,7 @@ fn reserved(pages: u64, others: u64, extent: u64) -> u64 {
                 false => (reserved / FREE_PART).min(FREE_EXTENTS * extent),
             };
             reserved += match used {
-                ..SINGLE => 1,
+                _ if used < extent / 2 => 1,
                 _ if reserved - used < free_min => extent,
                 _ => 0,
             };
@@ -130,6 +129,8 @@ mod tests {
         for (leaves, interior, size) in indexes {
             assert_eq!(reserved(leaves, 0, 64) + reserved(interior, 0, 64), size);
         }
+        // The same with pages of 4 KiB: extents of 256 pages, so that the first 128 are single ones.
+        assert_eq!(reserved(310, 0, 256) + reserved(4, 0, 256), 388);
         // 5,000 values of two pages each beside 15 leaf pages.
         assert_eq!(reserved(15, 10_000, 64) + 1, 10_017);
     }
