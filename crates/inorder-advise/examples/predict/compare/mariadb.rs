@@ -316,9 +316,14 @@ impl Product for MariaDb {
             _ => column.name.clone(),
         };
         let values: Vec<String> = table.columns.iter().map(value).collect();
+        // In the order of the clustered index.
+        let order = match table.primary() {
+            Some(_) => " FORCE INDEX (PRIMARY)",
+            None => "",
+        };
         let share = SAMPLE_ROWS as f64 / rows as f64;
         let sql = format!(
-            "SELECT {} FROM t WHERE rand(5) < {share} LIMIT {SAMPLE_ROWS}",
+            "SELECT {} FROM t{order} WHERE rand(5) < {share} LIMIT {SAMPLE_ROWS}",
             values.join(", ")
         );
         let names = |columns: &mut dyn Iterator<Item = &Column>| {

@@ -281,12 +281,17 @@ impl Predictor {
 
 /// Puts rows in the order in which they arrived, as far as it can be told, and returns whether it can: the order of the
 /// primary key if that is counted, a time, or a UUID of version 7, otherwise that of a column of times.
-pub(super) fn put_in_order_of_arrival(table: &Table, rows: &mut Rows<'_>) -> bool {
+pub(super) fn put_in_order_of_arrival(
+    table: &Table,
+    rows: &mut Rows<'_>,
+    is_in_storage_order: bool,
+) -> bool {
     let first = table.primary().and_then(|primary| primary.terms.first());
     let named = |name: &String| rows.columns.iter().position(|own| own.column.name == *name);
     if first
         .and_then(|term| named(term.column.as_ref()?))
         .is_none_or(|at| is_in_order(rows, at))
+        && is_in_storage_order
     {
         return true;
     }

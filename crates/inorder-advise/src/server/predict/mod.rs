@@ -149,7 +149,9 @@ impl Predictor {
         let mut rows = Rows::of(table, sample)?;
         let is_in_order = match self.product {
             Product::Postgres => sample.is_in_storage_order,
-            Product::Mariadb => mariadb::put_in_order_of_arrival(table, &mut rows),
+            Product::Mariadb => {
+                mariadb::put_in_order_of_arrival(table, &mut rows, sample.is_in_storage_order)
+            }
         };
         let all_rows = match sample.is_whole {
             true => sample.rows.len() as u64,

@@ -261,3 +261,101 @@ fn ordered_like(value: &str) -> String {
         false => text,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::model::ColumnChange;
+
+    const ID: &str = "919108f7-52d1-4320-9bac-f847db4148a8";
+
+    fn table() -> Table {
+        let column = |name: &str| Column {
+            name: name.to_owned(),
+            ..Column::default()
+        };
+        Table {
+            columns: vec![column("id"), column("note")],
+            ..Table::default()
+        }
+    }
+
+    fn sample(ids: &[Option<&str>]) -> Sample {
+        let row = |id: &Option<&str>| vec![Some("it's".to_owned()), id.map(str::to_owned)];
+        Sample {
+            // The order of the sample is its own.
+            columns: vec!["note".to_owned(), "id".to_owned()],
+            rows: ids.iter().map(row).collect(),
+            ..Sample::default()
+        }
+    }
+
+    fn changed(ids: &[Option<&str>], to: ColumnTo, product: Product) -> Result<Vec<String>, Error> {
+        let (table, sample) = (table(), sample(ids));
+        let set = ChangeSet {
+            columns: vec![ColumnChange {
+                column: "id".to_owned(),
+                to,
+            }],
+            ..ChangeSet::default()
+        };
+        let rows = Rows::of(&table, &sample)?.changed(&set, product)?;
+        Ok(rows.inserts("t", &rows.rows, product))
+    }
+
+    #[test]
+    fn ids_of_every_form_become_sixteen_bytes() {
+        let digits = ID.replace('-', "");
+        let forms = [Some(ID), Some(&digits), None];
+        let to_uuid = changed(&forms, ColumnTo::Uuid, Product::Postgres).unwrap();
+        let values = format!("('{ID}','it''s'),('{ID}','it''s'),(NULL,'it''s')");
+        assert_eq!(to_uuid, [format!("INSERT INTO t VALUES {values}")]);
+        let ulid = Ulid::parse("01ARZ3NDEKTSV4RRFFQ69G5FAV").unwrap();
+        let of_ulid = Uuid::from_bytes(ulid.to_bytes());
+        let text = ulid.to_string();
+        for (product, open) in [(Product::Postgres, "'\\x"), (Product::Mariadb, "x'")] {
+            let found = changed(&[Some(&text)], ColumnTo::Binary16, product).unwrap();
+            let value = format!("({open}{}','it''s')", hex(of_ulid));
+            assert!(found[0].ends_with(&value), "{found:?}");
+        }
+        let error = changed(&[Some("no id")], ColumnTo::Uuid, Product::Postgres).unwrap_err();
+        assert!(
+            error.to_string().contains("no id is not an id of 16 bytes"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn equal_ids_become_equal_numbers() {
+        let found = changed(
+            &[Some("b"), None, Some("a"), Some("b")],
+            ColumnTo::Bigint,
+            Product::Mariadb,
+        );
+        let values = "('1','it''s'),(NULL,'it''s'),('2','it''s'),('1','it''s')";
+        assert_eq!(found.unwrap(), [format!("INSERT INTO t VALUES {values}")]);
+    }
+
+    #[test]
+    fn rows_that_arrive_have_ordered_ids_in_the_form_of_the_others() {
+        let (table, upper) = (table(), ID.to_uppercase());
+        let sample = sample(&[Some(upper.as_str()); 50]);
+        let mut rows = Rows::of(&table, &sample).unwrap();
+        rows.change(0, ColumnTo::OrderedUuid, Product::Postgres)
+            .unwrap();
+        let (stored, arriving) = rows.divided(true);
+        assert_eq!((stored.len(), arriving.len()), (40, 10));
+        assert!(stored.iter().all(|row| row[0].as_deref() == Some(&upper)));
+        let ids: Vec<&str> = arriving
+            .iter()
+            .filter_map(|row| row[0].as_deref())
+            .collect();
+        assert!(
+            ids.is_sorted()
+                && ids
+                    .iter()
+                    .all(|id| id.len() == 36 && id.as_bytes()[14] == b'7')
+        );
+        assert!(ids.iter().all(|id| **id == id.to_uppercase()), "{ids:?}");
+    }
+}
