@@ -13,10 +13,6 @@ use std::{fs, path::Path, thread};
 /// Tables are read and rebuilt by so many threads at most: each has its own cache.
 const THREADS_MAX: usize = 2;
 
-/// What [`crate::migrate`] needs beside the copy: the one that the script is run on, in which old and new tables are there
-/// at the same time, its journal, and the temporary file of `VACUUM`. Without rebuilt tables it is one less.
-const COPIES_TO_MIGRATE: u64 = 4;
-
 /// Copies a database into `folder`, reads the copy, tries what the rules find, and judges.
 ///
 /// # Errors
