@@ -292,7 +292,7 @@ fn what_is_missing_here_is_named() {
         let (code, out, error) = said(&path, more);
         assert_eq!(code, Some(0), "{error}");
         assert!(out.contains("Missing here: unicase"), "{out}");
-        assert!(out.contains("No plan"), "{out}");
+        assert!(out.contains("stay as they are: t."), "{out}");
     }
 }
 
