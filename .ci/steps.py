@@ -95,7 +95,6 @@ def jobs_of(step):
             title = f"{step.name}: {folder.name}/{pathlib.Path(target['src_path']).relative_to(folder)}"
             own = dict(environment, CARGO_MANIFEST_DIR=str(folder))
             jobs.append(Job(step, title, [path, *shlex.split(step.arguments)], folder, own))
-    assert jobs, f"the step {step.name} names no test binary that Cargo built"
     return jobs
 
 
@@ -140,7 +139,10 @@ class Run:
                 if job is None or self.stopped:
                     self.change.notify_all()
                     return
-            status, output, seconds = self.execute(job)
+            try:
+                status, output, seconds = self.execute(job)
+            except OSError as error:
+                status, output, seconds = "none", f"it could not be started: {error}", 0
             with self.change:
                 self.end_job(job, status, output, seconds)
                 self.change.notify_all()
@@ -164,6 +166,11 @@ class Run:
 
     def start_step(self, step):
         jobs = sorted(jobs_of(step), key=lambda job: -self.last.get(job.title, JOB_SECONDS_MAX))
+        if not jobs:
+            say(f"-- {step.name}: FAILED, it names no test binary that Cargo built")
+            self.ended.add(step.name)
+            self.failed.append(step.name)
+            return
         self.left[step.name] = len(jobs)
         self.began[step.name] = time.monotonic()
         # A step that compiles is the longest chain: it goes before the jobs that fill the gaps.
@@ -173,6 +180,8 @@ class Run:
         """Runs a job. Returns its exit status, its output and its seconds."""
         say(f".. {job.title}")
         began = time.monotonic()
+        if job.step.output:
+            job.step.output.parent.mkdir(exist_ok=True)
         with tempfile.TemporaryFile() as output, open(job.step.output or os.devnull, "wb") as to_file:
             process = subprocess.Popen(job.command, cwd=job.folder, env=job.environment, stdin=subprocess.DEVNULL,
                                        stdout=to_file if job.step.output else output, stderr=output, start_new_session=True)
