@@ -2,7 +2,7 @@
 
 One thread per slot takes the next job that may start. Steps with `compiles` share Cargo's lock on the target folder, so
 one of them runs at a time, in the order of the list. The other steps mostly wait for servers and fill the processors.
-The step `tests` is one job per test binary, the slowest of last time first.
+The step `tests` is one job per test binary, the slowest of last time first. Steps that are `alone` come last, one at a time.
 """
 
 import dataclasses
@@ -37,6 +37,8 @@ class Step:
     # Names of test binaries to run instead of a command; `*` is all of them.
     binaries: tuple[str, ...] = ()
     arguments: str = ""
+    # Whether it runs last and by itself, because it measures how long others wait.
+    alone: bool = False
     output: pathlib.Path | None = None
 
     def shown(self):
@@ -62,6 +64,7 @@ STEPS = [
     Step("parquet", f"cargo test {WORKSPACE} --features inorder-load/parquet --test parquet", after=("build",), compiles=True),
     Step("doc-examples", f"cargo test {WORKSPACE} --no-fail-fast --doc", compiles=True),
     Step("doc", "cargo doc --locked --workspace --no-deps", compiles=True),
+    Step("wedge", after=("build",), binaries=("wedge",), alone=True),
 ]
 
 
@@ -90,8 +93,10 @@ def jobs_of(step):
     if step.command:
         return [Job(step, step.name, shlex.split(step.command), ROOT, environment)]
     jobs = []
+    elsewhere = {name for other in STEPS if other.alone for name in other.binaries}
     for target, folder, path in test_binaries():
-        if "*" in step.binaries or target["name"] in step.binaries and target["kind"] == ["test"]:
+        is_named = target["name"] in step.binaries and target["kind"] == ["test"]
+        if is_named or "*" in step.binaries and target["name"] not in elsewhere:
             title = f"{step.name}: {folder.name}/{pathlib.Path(target['src_path']).relative_to(folder)}"
             own = dict(environment, CARGO_MANIFEST_DIR=str(folder))
             jobs.append(Job(step, title, [path, *shlex.split(step.arguments)], folder, own))
@@ -158,6 +163,8 @@ class Run:
                 self.ended.add(step.name)
                 self.failed.append(step.name)
                 say(f"-- {step.name}: not run, because another step failed that it needs")
+            elif step.alone and (self.left or self.jobs or any(not other.alone for other in self.waiting)):
+                continue
             elif all(need in self.ended for need in needs) and not (step.compiles and self.compiling):
                 self.waiting.remove(step)
                 self.compiling |= step.compiles

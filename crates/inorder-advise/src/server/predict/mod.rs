@@ -11,7 +11,7 @@
 //!    whole index are estimated (`duplicates`), and laid out in pages as the server's bulk build does (`nbtree`,
 //!    `innodb`).
 //! 4. The layout of the sample itself is compared with the index that the server built from it. Where they differ by more
-//!    than a page and [`DIFFERENCE_MAX`], the result is scaled by the difference and a note says so.
+//!    than a page and `DIFFERENCE_MAX`, the result is scaled by the difference and a note says so.
 //!
 //! # Bounds
 //! - Mean sizes of entries have the error of the sample: with a relative standard deviation of 1 between rows, 1% from
