@@ -179,7 +179,6 @@ class Run:
             self.failed.append(step.name)
             return
         self.left[step.name] = len(jobs)
-        self.began[step.name] = time.monotonic()
         # A step that compiles is the longest chain: it goes before the jobs that fill the gaps.
         self.jobs = jobs + self.jobs if step.compiles else self.jobs + jobs
 
@@ -187,6 +186,7 @@ class Run:
         """Runs a job. Returns its exit status, its output and its seconds."""
         say(f".. {job.title}")
         began = time.monotonic()
+        self.began.setdefault(job.step.name, began)
         if job.step.output:
             job.step.output.parent.mkdir(exist_ok=True)
         with tempfile.TemporaryFile() as output, open(job.step.output or os.devnull, "wb") as to_file:
