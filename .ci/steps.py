@@ -305,6 +305,7 @@ def main(names):
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--list"]:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         list_steps()
     else:
         sys.exit(main(sys.argv[1:]))
