@@ -24,16 +24,16 @@ pub struct Look {
     pub width: usize,
 }
 
-/// A format of reports.
-pub struct Format {
+/// A format of reports on advice of the type `A`.
+pub struct Format<A> {
     /// Its name on the command line.
     pub name: &'static str,
     /// Writes a report.
-    pub write: fn(&Advice, Look) -> String,
+    pub write: fn(&A, Look) -> String,
 }
 
 /// Every format.
-pub const FORMATS: &[Format] = &[
+pub const FORMATS: &[Format<Advice>] = &[
     Format {
         name: "text",
         write: terminal::write,

@@ -78,9 +78,9 @@ pub fn judge(parts: Vec<Part>, bytes: u64) -> Vec<Item> {
                 items.push(item(Verdict::App, vec![part]))
             }
             (Class::App, Group::OrderedUuid) => {
-                part.candidate.reason = match (part.written_percent(), &part.measure) {
-                    (Some(_), _) => format!("inserts would write {:.1} % less", written.max(0.0)),
-                    _ => "random; what order would save was not measured".into(),
+                part.candidate.reason = match part.written_percent() {
+                    Some(written) => format!("inserts would write {:.1} % less", written.max(0.0)),
+                    None => "random; what order would save was not measured".into(),
                 };
                 items.push(item(Verdict::Leave, vec![part]));
             }

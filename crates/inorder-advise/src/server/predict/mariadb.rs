@@ -187,20 +187,13 @@ impl Predictor {
         let is_changed = rows.columns.iter().any(|column| column.changed.is_some());
         let strict = if is_changed { ",STRICT_ALL_TABLES" } else { "" };
         self.run(&format!("SET SESSION sql_mode = '{MODE}{strict}'"))?;
-        self.run("BEGIN")?;
         let names: Vec<String> = rows
             .columns
             .iter()
             .map(|column| quoted(&column.column.name))
             .collect();
         let into = format!("{name} ({})", names.join(", "));
-        for statement in rows.inserts(&into, values, Product::Mariadb) {
-            if let Err(error) = self.run(&statement) {
-                let _ = self.run("ROLLBACK");
-                return Err(error);
-            }
-        }
-        self.run("COMMIT")
+        self.run_all(rows.inserts(&into, values, Product::Mariadb))
     }
 
     pub(super) fn log_in_mariadb(

@@ -281,6 +281,18 @@ impl Predictor {
         self.server.execute(sql).map_err(refused)
     }
 
+    /// Runs statements in one transaction, which is rolled back if one of them fails.
+    fn run_all(&self, statements: impl IntoIterator<Item = String>) -> Result<(), Error> {
+        self.run("BEGIN")?;
+        for statement in statements {
+            if let Err(error) = self.run(&statement) {
+                let _ = self.run("ROLLBACK");
+                return Err(error);
+            }
+        }
+        self.run("COMMIT")
+    }
+
     fn select(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
         self.server.select(sql).map_err(refused)
     }

@@ -146,14 +146,7 @@ impl Predictor {
     }
 
     fn fill(&self, name: &str, rows: &Rows<'_>, values: &[Row]) -> Result<(), Error> {
-        self.run("BEGIN")?;
-        for statement in rows.inserts(name, values, Product::Postgres) {
-            if let Err(error) = self.run(&statement) {
-                let _ = self.run("ROLLBACK");
-                return Err(error);
-            }
-        }
-        self.run("COMMIT")
+        self.run_all(rows.inserts(name, values, Product::Postgres))
     }
 
     pub(super) fn sizes_in_postgres(

@@ -10,18 +10,10 @@ use super::{
     advice::{Advice, Plan},
     migrate::script,
 };
-use crate::report::Look;
-
-/// A format of reports.
-pub struct Format {
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// Writes a report.
-    pub write: fn(&Advice, Look) -> String,
-}
+use crate::report::Format;
 
 /// Every format; the names are those of reports on files.
-pub const FORMATS: &[Format] = &[
+pub const FORMATS: &[Format<Advice>] = &[
     Format {
         name: "text",
         write: terminal::write,
