@@ -4,6 +4,7 @@ use super::functions::Validations;
 use super::metrics::Metrics;
 use super::updates::DatabaseUpdates;
 use crate::auth::Auth;
+use crate::config::Config;
 use crate::replicate::Replicator;
 use crate::script::{ScriptSettings, Scripts};
 use crate::store::Databases;
@@ -19,6 +20,8 @@ pub const PERMIT_BYTES: usize = 4096;
 /// The settings of a server.
 #[derive(Debug, Clone)]
 pub struct ServerSettings {
+    /// The settings that may change while the server runs.
+    pub config: Arc<Config>,
     /// The listening address, as shown to clients.
     pub listen: String,
     /// The server's id, 32 hexadecimal digits, the same after every start.
@@ -40,6 +43,7 @@ pub struct ServerSettings {
 impl Default for ServerSettings {
     fn default() -> Self {
         ServerSettings {
+            config: Arc::default(),
             listen: "127.0.0.1:5984".to_owned(),
             uuid: crate::auth::hex(&crate::auth::random::<16>()),
             body_bytes_max: 64 << 20,
@@ -59,7 +63,9 @@ pub struct Server {
     pub databases: Databases,
     /// Authenticates requests.
     pub auth: Auth,
-    /// The settings.
+    /// The settings that may change while the server runs.
+    pub config: Arc<Config>,
+    /// The settings that do not.
     pub settings: ServerSettings,
     /// Tasks under way, for `_active_tasks`.
     pub tasks: Arc<Tasks>,
@@ -90,6 +96,7 @@ impl Server {
                 settings.bodies_bytes_max.div_ceil(PERMIT_BYTES),
             )),
             started: Instant::now(),
+            config: Arc::clone(&settings.config),
             databases,
             auth,
             settings,

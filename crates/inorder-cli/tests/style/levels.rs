@@ -115,7 +115,8 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     (
         "inorder-couch",
         &[
-            "auth json script status_page tasks",
+            "config json script status_page tasks",
+            "auth",
             "multipart replicate revision",
             "mango",
             "store",
