@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The name of this node. CouchDB names the nodes of a cluster so.
-pub const NODE: &str = "inorder-couch@127.0.0.1";
+pub const NODE: &str = "nonode@nohost";
 
 /// The tasks, by number.
 #[derive(Debug, Default)]

@@ -1,9 +1,11 @@
 //! Authentication: the admin by name and password or by a session cookie. Without an admin account, every client.
 
+mod admins;
 mod bytes;
 pub mod password;
 pub mod session;
 
+pub use admins::{ADMINS, hash_admins, hashed};
 pub use bytes::{hex, random};
 
 use axum::http::{HeaderMap, header};

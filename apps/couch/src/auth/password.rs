@@ -97,7 +97,7 @@ const PREFIX: &str = "-pbkdf2:sha256-";
 
 /// Whether a password is given hashed.
 pub fn is_hash(text: &str) -> bool {
-    text.starts_with("-pbkdf2")
+    text.starts_with("-pbkdf2") || text.starts_with("-hashed-")
 }
 
 /// Text that begins like a hash, and is none.

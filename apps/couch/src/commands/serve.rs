@@ -1,33 +1,33 @@
 //! `serve`.
 
 use super::usage::UsageError;
-use super::{identity::Identity, location::Dir, password};
+use super::{identity, location::Dir, password};
 use anyhow::Context;
 use clap::Args;
-use inorder_couch::auth::{Admin, Auth};
+use inorder_couch::auth::password::PasswordHash;
+use inorder_couch::auth::{ADMINS, Admin, Auth};
+use inorder_couch::config::{Config, Lifetime, keys};
 use inorder_couch::http::{Server, ServerSettings, serve};
 use inorder_couch::store::{self, Databases, Synchronous};
 use std::io::Write;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
+use std::sync::Arc;
 use tokio::net::TcpListener;
 
 /// Serves a folder of databases until SIGTERM or SIGINT.
 ///
 /// Without an admin account, only loopback clients have access, and they have full access. The account is stored in the
-/// folder: later starts need neither --admin nor the password.
+/// folder: later starts need neither --admin nor the password. The configuration is the file `local.ini` in the folder; an
+/// option goes before it.
 #[derive(Debug, Args)]
 pub struct Serve {
     #[command(flatten)]
     dir: Dir,
-    /// The address to listen at. Port 0 selects a free port.
-    #[arg(
-        long,
-        value_name = "ADDRESS:PORT",
-        default_value = "127.0.0.1:5984",
-        env = "INORDER_COUCH_LISTEN"
-    )]
-    listen: String,
+    /// The address to listen at. Port 0 selects a free port. Without it, the address is `[chttpd] bind_address` and `port` of
+    /// the configuration, by default 127.0.0.1:5984.
+    #[arg(long, value_name = "ADDRESS:PORT", env = "INORDER_COUCH_LISTEN")]
+    listen: Option<String>,
     /// Sets the admin account. The password is read from --password-file, from the variable INORDER_COUCH_PASSWORD, or
     /// from the terminal. It may be a hash from `inorder-couch hash-password`.
     #[arg(long, value_name = "NAME", env = "INORDER_COUCH_ADMIN")]
@@ -70,7 +70,6 @@ impl Serve {
     pub fn run(self) -> anyhow::Result<()> {
         inorder_serve::start_log(&self.log)
             .map_err(|error| UsageError(format!("--log {}: {error}", self.log)))?;
-        let address = self.address()?;
         let settings = store::Settings {
             synchronous: if self.relaxed {
                 Synchronous::Relaxed
@@ -80,8 +79,9 @@ impl Serve {
             ..store::Settings::default()
         };
         let databases = Databases::open(&self.dir.dir, settings)?;
-        let mut identity = Identity::open(&self.dir.dir)?;
-        let admin = self.admin(&mut identity)?;
+        let config = Arc::new(identity::open(&self.dir.dir)?);
+        let address = self.address(&config)?;
+        let admin = self.admin(&config)?;
         if admin.is_none() && !address.ip().is_loopback() {
             let problem = format!(
                 "{address} can be reached from other machines, and there is no admin account: every client would have full access. Set one with --admin NAME, or listen at 127.0.0.1."
@@ -91,16 +91,14 @@ impl Serve {
         if admin.is_none() {
             self.refuse_any_origin()?;
         }
+        self.fix(&config);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .thread_name("inorder-couch")
             .build()?;
-        let served = runtime.block_on(self.serve(
-            databases,
-            Auth::new(admin, identity.secret.as_bytes()),
-            identity.uuid,
-            address,
-        ));
+        let secret = config.values().read(&keys::SECRET);
+        let auth = Auth::new(admin, secret.as_bytes());
+        let served = runtime.block_on(self.serve(databases, auth, config, address));
         // Unfinished requests were not acknowledged.
         runtime.shutdown_background();
         served
@@ -110,13 +108,23 @@ impl Serve {
         &self,
         databases: Databases,
         auth: Auth,
-        uuid: String,
+        config: Arc<Config>,
         address: SocketAddr,
     ) -> anyhow::Result<()> {
         let stop = inorder_serve::stop_at_signal()?;
         let listener = TcpListener::bind(address).await;
         let listener = listener.with_context(|| format!("cannot listen at {address}"))?;
         let address = listener.local_addr()?;
+        config.fix(
+            keys::BIND_ADDRESS.section,
+            keys::BIND_ADDRESS.name,
+            &address.ip().to_string(),
+        );
+        config.fix(
+            keys::PORT.section,
+            keys::PORT.name,
+            &address.port().to_string(),
+        );
         if !auth.has_admin() {
             say(
                 "no admin account: every client on this machine has full access (set one with --admin NAME)",
@@ -127,10 +135,10 @@ impl Serve {
         ));
         let settings = ServerSettings {
             listen: address.to_string(),
-            uuid,
+            uuid: config.values().read(&keys::UUID),
+            config,
             body_bytes_max: self.body_bytes_max,
             bodies_bytes_max: self.body_bytes_max.saturating_mul(4),
-            cors_origins: self.cors_origins.clone(),
             connections_max: self.connections_max,
             connections_per_client_max: self
                 .connections_per_client_max
@@ -155,17 +163,62 @@ impl Serve {
         Err(UsageError(problem))
     }
 
-    fn address(&self) -> anyhow::Result<SocketAddr> {
-        let problem = || UsageError(format!("--listen {}: this is no ADDRESS:PORT", self.listen));
-        let mut addresses = self.listen.to_socket_addrs().map_err(|_| problem())?;
-        Ok(addresses.next().ok_or_else(problem)?)
+    /// The address of --listen, or of the configuration.
+    fn address(&self, config: &Config) -> anyhow::Result<SocketAddr> {
+        let values = config.values();
+        if let Some(listen) = &self.listen {
+            let problem = || UsageError(format!("--listen {listen}: this is no ADDRESS:PORT"));
+            let mut addresses = listen.to_socket_addrs().map_err(|_| problem())?;
+            return Ok(addresses.next().ok_or_else(problem)?);
+        }
+        let address = match values.read(&keys::BIND_ADDRESS).as_str() {
+            "any" => Ok(Ipv4Addr::UNSPECIFIED.into()),
+            address => address.parse::<IpAddr>(),
+        };
+        let port = u16::try_from(values.read(&keys::PORT));
+        match (address, port) {
+            (Ok(address), Ok(port)) => Ok((address, port).into()),
+            _ => Err(UsageError(format!(
+                "{}: [chttpd] bind_address and port are no address and port",
+                self.dir.dir.join(identity::FILE).display()
+            ))
+            .into()),
+        }
     }
 
-    /// Returns the admin account, and stores a new one.
-    fn admin(&self, identity: &mut Identity) -> anyhow::Result<Option<Admin>> {
-        let known = identity.admin()?;
+    /// Puts the options into the configuration, for this run.
+    fn fix(&self, config: &Config) {
+        let folder = std::path::absolute(&self.dir.dir).unwrap_or_else(|_| self.dir.dir.clone());
+        config.fix("couchdb", "database_dir", &folder.display().to_string());
+        if !self.cors_origins.is_empty() {
+            for (section, key, value) in [
+                (keys::ENABLE_CORS.section, keys::ENABLE_CORS.name, "true"),
+                (
+                    keys::CORS_CREDENTIALS.section,
+                    keys::CORS_CREDENTIALS.name,
+                    "true",
+                ),
+                (
+                    keys::CORS_ORIGINS.section,
+                    keys::CORS_ORIGINS.name,
+                    &self.cors_origins.join(","),
+                ),
+            ] {
+                config.fix(section, key, value);
+            }
+        }
+    }
+
+    /// Returns the admin account of --admin, which is stored, or one of the configuration.
+    fn admin(&self, config: &Config) -> anyhow::Result<Option<Admin>> {
+        let values = config.values();
+        let known = |name: &str, hash: &str| -> anyhow::Result<Admin> {
+            let (name, password) = (name.to_owned(), hash.parse::<PasswordHash>()?);
+            Ok(Admin { name, password })
+        };
         let Some(name) = &self.admin else {
-            return Ok(known);
+            let first = values.section(ADMINS).next();
+            return first.map(|(name, hash)| known(name, hash)).transpose();
         };
         if name.is_empty() || name.contains(':') || name.chars().any(char::is_control) {
             return Err(UsageError(
@@ -173,28 +226,30 @@ impl Serve {
             )
             .into());
         }
-        let question = format!("Password of {name}: ");
+        let known = values
+            .get(ADMINS, name)
+            .map(|hash| known(name, hash))
+            .transpose()?;
         let given = match &self.password_file {
             Some(file) => password::from_file(file)?,
-            None => match (password::from_environment(), known) {
+            None => match (password::from_environment(), &known) {
                 (Some(given), _) => given,
                 // The stored account, named without a password.
-                (None, Some(known)) if known.name == *name => return Ok(Some(known)),
-                (None, _) => password::ask(&question)?,
+                (None, Some(known)) => return Ok(Some(known.clone())),
+                (None, None) => password::ask(&format!("Password of {name}: "))?,
             },
         };
-        let known = identity.admin()?;
-        if let Some(known) = known.filter(|known| known.name == *name)
+        if let Some(known) = known
             && password::is_same(&given, &known.password)
         {
             return Ok(Some(known));
         }
-        let admin = Admin {
+        let password = password::hashed(&given)?;
+        config.set(ADMINS, name, &password.to_string(), Lifetime::Kept)?;
+        Ok(Some(Admin {
             name: name.clone(),
-            password: password::hashed(&given)?,
-        };
-        identity.set_admin(&self.dir.dir, &admin)?;
-        Ok(Some(admin))
+            password,
+        }))
     }
 }
 

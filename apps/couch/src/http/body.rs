@@ -1,6 +1,7 @@
 //! Reading what a request brings, with an end to its size, its time and the memory of all together.
 
 use super::blocking::blocking;
+use super::headers::BodyTime;
 use super::shared::PERMIT_BYTES;
 use super::{HttpError, HttpResult, Server};
 use axum::body::{Body, Bytes};
@@ -169,7 +170,11 @@ impl Received {
         if length.is_some_and(|length| length > bytes_max as u64) {
             return Err(HttpError::BodyTooLarge);
         }
+        let begin = Instant::now();
         let received = collect(body, bytes_max, &server.body_memory).await?;
+        if let Some(time) = head.extensions.get::<BodyTime>() {
+            time.set(begin.elapsed());
+        }
         match head.headers.get(header::CONTENT_ENCODING) {
             None => Ok(received),
             Some(coding) if coding == "identity" => Ok(received),

@@ -1,4 +1,4 @@
-//! The gate of every request: authentication, authorisation, common headers and counters.
+//! The gate of every request: authentication, authorisation and counters.
 
 use super::{HttpError, HttpResult, Server};
 use crate::auth::{Method as AuthMethod, User, session::RENEW_SECONDS};
@@ -9,13 +9,10 @@ use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-const SERVER: HeaderValue =
-    HeaderValue::from_static(concat!("inorder-couch/", env!("CARGO_PKG_VERSION")));
-
 /// Paths without authentication: the welcome message, the session, and the status page, which has its own login form.
 const PUBLIC: &[&str] = &["/", "/_up", "/_session", "/_utils", "/favicon.ico"];
 
-/// Admits or refuses a request, and adds the common headers to its answer.
+/// Admits or refuses a request.
 pub async fn gate(State(server): State<Arc<Server>>, mut request: Request, next: Next) -> Response {
     let method = request.method().clone();
     let admitted = admit(&server, &mut request).await;
@@ -34,7 +31,6 @@ pub async fn gate(State(server): State<Arc<Server>>, mut request: Request, next:
     if response.status() == StatusCode::METHOD_NOT_ALLOWED {
         response = method_not_allowed(&response);
     }
-    response.headers_mut().insert(header::SERVER, SERVER);
     server.metrics.count(&method, response.status());
     response
 }

@@ -5,13 +5,16 @@
 mod blocking;
 mod body;
 mod caller;
+mod common;
 mod convert;
+mod cors;
 mod database;
 mod document;
 mod error;
 mod feed;
 mod functions;
 mod gate;
+mod headers;
 mod info;
 mod later;
 mod listen;

@@ -1,36 +1,32 @@
 //! The routes of the server, one per line.
 
 use super::body::Question;
-use super::{HttpError, Server, database as db, document as doc, gate, later, server as srv};
+use super::{
+    HttpError, Server, common, database as db, document as doc, gate, later, server as srv,
+};
 use crate::auth::User;
 use crate::status_page;
 use axum::extract::State;
-use axum::http::Method;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, delete, get, post, put};
 use axum::{Extension, Router, middleware};
 use std::any::Any;
 use std::sync::Arc;
-use std::time::Duration;
 use tower_http::catch_panic::CatchPanicLayer;
-use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
 
 /// The server as a service.
 pub fn router(server: Arc<Server>) -> Router {
     let routes = all().merge(status_page::routes());
     let routes = routes.with_state(Arc::clone(&server));
     // Around the routes as a whole: only there an answer says which methods a path has.
-    let app = Router::new()
+    Router::new()
         .fallback_service(routes)
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn_with_state(
             Arc::clone(&server),
             gate::gate,
-        ));
-    match cors(&server.settings.cors_origins) {
-        Some(layer) => app.layer(layer),
-        None => app,
-    }
+        ))
+        .layer(middleware::from_fn_with_state(server, common::common))
 }
 
 /// A mistake of this program ends the request it is in, and no other.
@@ -86,11 +82,15 @@ fn of_server() -> Routes {
         .route("/_node/{node}/_config/{section}", get(srv::config_section))
         .route(
             "/_node/{node}/_config/{section}/{key}",
-            get(srv::config_value),
+            get(srv::config_value)
+                .put(srv::set_config_value)
+                .delete(srv::delete_config_value),
         )
+        .route("/_node/{node}/_config/_reload", post(srv::reload_config))
         .route("/_node/{node}/_stats", get(srv::stats))
         .route("/_node/{node}/_system", get(srv::system))
         .route("/_node/{node}/_prometheus", get(srv::prometheus))
+        .route("/_node/{node}/{*rest}", any(nothing))
         .route("/_reshard", any(later::cluster))
         .route("/_reshard/{*rest}", any(later::cluster))
         .route("/_cluster_setup", any(later::cluster))
@@ -195,40 +195,4 @@ fn attachment() -> axum::routing::MethodRouter<Arc<Server>> {
     get(doc::get_attachment)
         .merge(put(doc::put_attachment))
         .delete(doc::delete_attachment)
-}
-
-/// The CORS rules for web pages of other origins; `None` if no origin is allowed.
-fn cors(origins: &[String]) -> Option<CorsLayer> {
-    if origins.is_empty() {
-        return None;
-    }
-    let origin = if origins.iter().any(|origin| origin == "*") {
-        // Not the asterisk itself: browsers refuse it in answers to requests with credentials.
-        AllowOrigin::mirror_request()
-    } else {
-        AllowOrigin::list(origins.iter().filter_map(|origin| origin.parse().ok()))
-    };
-    let methods = ["GET", "HEAD", "PUT", "POST", "DELETE", "COPY"];
-    let methods = methods
-        .iter()
-        .filter_map(|name| Method::from_bytes(name.as_bytes()).ok());
-    let exposed = [
-        "content-type",
-        "cache-control",
-        "accept-ranges",
-        "etag",
-        "server",
-        "content-md5",
-        "location",
-    ];
-    let exposed = exposed.iter().filter_map(|name| name.parse().ok());
-    Some(
-        CorsLayer::new()
-            .allow_origin(origin)
-            .allow_credentials(true)
-            .allow_methods(AllowMethods::list(methods))
-            .allow_headers(AllowHeaders::mirror_request())
-            .expose_headers(ExposeHeaders::list(exposed))
-            .max_age(Duration::from_secs(600)),
-    )
 }

@@ -1,6 +1,8 @@
 //! The state shared by the request handlers.
 
+use super::cors;
 use super::functions::Validations;
+use super::headers::{ServerHeader, server_header};
 use super::metrics::Metrics;
 use super::updates::DatabaseUpdates;
 use crate::auth::Auth;
@@ -30,8 +32,6 @@ pub struct ServerSettings {
     pub body_bytes_max: usize,
     /// Bytes of all such bodies together.
     pub bodies_bytes_max: usize,
-    /// Web pages of these origins may use the server; `*` is any.
-    pub cors_origins: Vec<String>,
     /// Open connections. Further ones wait to be accepted.
     pub connections_max: usize,
     /// Open connections of one client address. Further ones are closed.
@@ -48,7 +48,6 @@ impl Default for ServerSettings {
             uuid: crate::auth::hex(&crate::auth::random::<16>()),
             body_bytes_max: 64 << 20,
             bodies_bytes_max: 256 << 20,
-            cors_origins: Vec::new(),
             connections_max: 10_000,
             connections_per_client_max: 10_000,
             scripts: ScriptSettings::default(),
@@ -73,6 +72,8 @@ pub struct Server {
     pub replicator: Replicator,
     /// Cancelled at the stop: feeds and replications end.
     pub stop: CancellationToken,
+    pub(super) cors: cors::Rules,
+    pub(super) server_header: ServerHeader,
     pub(super) scripts: Scripts,
     pub(super) validations: Validations,
     pub(super) metrics: Metrics,
@@ -89,6 +90,8 @@ impl Server {
         Arc::new(Server {
             replicator: Replicator::new(Arc::clone(&tasks), stop.clone()),
             updates: DatabaseUpdates::new(&databases),
+            cors: cors::Rules::new(cors::read),
+            server_header: ServerHeader::new(server_header),
             scripts: Scripts::new(settings.scripts.clone()),
             validations: Validations::default(),
             metrics: Metrics::default(),

@@ -13,10 +13,12 @@ async fn with_admin(origins: &[&str]) -> Running {
         name: "anna".into(),
         password: PasswordHash::new("secret", 10),
     };
-    let settings = ServerSettings {
-        cors_origins: origins.iter().map(|origin| (*origin).to_owned()).collect(),
-        ..ServerSettings::default()
-    };
+    let settings = ServerSettings::default();
+    let config = &settings.config;
+    config.fix("admins", "anna", &admin.password.to_string());
+    config.fix("chttpd", "enable_cors", "true");
+    config.fix("cors", "credentials", "true");
+    config.fix("cors", "origins", &origins.join(","));
     Running::start_with(Auth::new(Some(admin), b"secret"), settings).await
 }
 

@@ -1,5 +1,6 @@
 //! Requests to the server as a whole.
 
+mod config;
 mod databases;
 mod node;
 mod replicate;
@@ -7,10 +8,11 @@ mod session;
 mod updates;
 mod welcome;
 
-pub use databases::{all_dbs, dbs_info, dbs_info_of};
-pub use node::{
-    active_tasks, config, config_section, config_value, membership, node, prometheus, stats, system,
+pub use config::{
+    config, config_section, config_value, delete_config_value, reload_config, set_config_value,
 };
+pub use databases::{all_dbs, dbs_info, dbs_info_of};
+pub use node::{active_tasks, membership, node, prometheus, stats, system};
 pub use replicate::{replicate, scheduler_docs, scheduler_jobs};
 pub use session::{login, logout, session};
 pub use updates::db_updates;

@@ -6,11 +6,15 @@ use crate::tasks::NODE;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use std::fmt::Write;
 use std::sync::Arc;
 
-fn require_this_node(node: &str) -> HttpResult<()> {
+/// Refuses the names of other nodes.
+///
+/// # Errors
+/// If it is one.
+pub fn require_this_node(node: &str) -> HttpResult<()> {
     if node == "_local" || node == NODE {
         Ok(())
     } else {
@@ -33,66 +37,6 @@ pub async fn active_tasks(State(server): State<Arc<Server>>) -> HttpResult {
 pub async fn node(Path(node): Path<String>) -> HttpResult {
     require_this_node(&node)?;
     reply::json(StatusCode::OK, &json!({ "name": NODE }))
-}
-
-/// The settings, as far as CouchDB has names for them; set on the command line, not here.
-fn settings(server: &Server) -> Value {
-    let limits = crate::store::Limits::default();
-    let (address, port) = server.settings.listen.rsplit_once(':').unwrap_or_default();
-    let origins = &server.settings.cors_origins;
-    json!({
-        "chttpd": {
-            "bind_address": address,
-            "port": port,
-            "enable_cors": (!origins.is_empty()).to_string(),
-            "max_http_request_size": server.settings.body_bytes_max.to_string(),
-            "require_valid_user": server.auth.has_admin().to_string(),
-        },
-        "cors": {
-            "credentials": "true",
-            "origins": origins.join(","),
-            "methods": "GET, HEAD, PUT, POST, DELETE, COPY",
-        },
-        "couchdb": {
-            "uuid": server.settings.uuid,
-            "max_document_size": limits.document_bytes_max.to_string(),
-            "max_attachment_size": limits.attachment_bytes_max.to_string(),
-        },
-        "couch_httpd_auth": {
-            "timeout": crate::auth::session::SESSION_SECONDS.to_string(),
-        },
-        "uuids": { "algorithm": "uuid_v7" },
-        "vendor": { "name": "inorder-couch", "version": env!("CARGO_PKG_VERSION") },
-    })
-}
-
-/// `GET /_node/_local/_config`.
-pub async fn config(State(server): State<Arc<Server>>, Path(node): Path<String>) -> HttpResult {
-    require_this_node(&node)?;
-    reply::json(StatusCode::OK, &settings(&server))
-}
-
-/// `GET /_node/_local/_config/SECTION`.
-pub async fn config_section(
-    State(server): State<Arc<Server>>,
-    Path((node, section)): Path<(String, String)>,
-) -> HttpResult {
-    require_this_node(&node)?;
-    let settings = settings(&server);
-    let section = settings.get(section).cloned();
-    reply::json(StatusCode::OK, &section.unwrap_or_else(|| json!({})))
-}
-
-/// `GET /_node/_local/_config/SECTION/KEY`.
-pub async fn config_value(
-    State(server): State<Arc<Server>>,
-    Path((node, section, key)): Path<(String, String, String)>,
-) -> HttpResult {
-    require_this_node(&node)?;
-    let settings = settings(&server);
-    let value = settings.get(section).and_then(|section| section.get(key));
-    let missing = || HttpError::NotFound("unknown_config_value".to_owned());
-    reply::json(StatusCode::OK, value.ok_or_else(missing)?)
 }
 
 /// `GET /_node/_local/_stats`: the counters as CouchDB nests them.

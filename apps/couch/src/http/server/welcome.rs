@@ -1,5 +1,6 @@
 //! `/`, `/_up` and `/_uuids`.
 
+use crate::http::headers::COUCHDB_VERSION;
 use crate::http::params::Params;
 use crate::http::{HttpError, HttpResult, Server, reply};
 use axum::extract::State;
@@ -10,13 +11,12 @@ use std::sync::Arc;
 
 /// `GET /`: what this is.
 pub async fn welcome(State(server): State<Arc<Server>>) -> HttpResult {
-    let version = env!("CARGO_PKG_VERSION");
     let welcome = json!({
         "couchdb": "Welcome",
-        "version": version,
+        "version": COUCHDB_VERSION,
         "uuid": server.settings.uuid,
         "features": ["access-ready", "pluggable-storage-engines", "scheduler"],
-        "vendor": { "name": "inorder-couch", "version": version },
+        "vendor": { "name": "inorder-couch", "version": env!("CARGO_PKG_VERSION") },
     });
     reply::json(StatusCode::OK, &welcome)
 }
