@@ -39,10 +39,7 @@ keys! {
     MAX_ATTACHMENT_SIZE: Limit = "couchdb", "max_attachment_size", Some(1 << 30);
     DEFAULT_SECURITY: Text = "couchdb", "default_security", "admin_only";
     MAINTENANCE_MODE: Text = "couchdb", "maintenance_mode", "false";
-    SINGLE_NODE: Flag = "couchdb", "single_node", false;
     USERS_DB_SECURITY_EDITABLE: Flag = "couchdb", "users_db_security_editable", false;
-
-    CLUSTER_N: Number = "cluster", "n", 3;
 
     BIND_ADDRESS: Text = "chttpd", "bind_address", "127.0.0.1";
     PORT: Number = "chttpd", "port", 5984;

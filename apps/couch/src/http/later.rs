@@ -47,7 +47,7 @@ pub async fn partition() -> HttpError {
     not_here("Partitioned databases")
 }
 
-/// `_reshard`, `_cluster_setup`.
+/// `_reshard`.
 pub async fn cluster() -> HttpError {
     not_here("A cluster (this is one node; it replicates into a cluster)")
 }

@@ -93,7 +93,10 @@ fn of_server() -> Routes {
         .route("/_node/{node}/{*rest}", any(nothing))
         .route("/_reshard", any(later::cluster))
         .route("/_reshard/{*rest}", any(later::cluster))
-        .route("/_cluster_setup", any(later::cluster))
+        .route(
+            "/_cluster_setup",
+            get(srv::cluster_state).post(srv::set_up_cluster),
+        )
 }
 
 fn of_databases() -> Routes {

@@ -4,6 +4,7 @@ mod access;
 mod bad_input;
 mod changes;
 mod client;
+mod cluster_setup;
 mod config;
 mod documents;
 mod early_errors;

@@ -1,5 +1,6 @@
 //! Requests to the server as a whole.
 
+mod cluster_setup;
 mod config;
 mod databases;
 mod node;
@@ -8,6 +9,7 @@ mod session;
 mod updates;
 mod welcome;
 
+pub use cluster_setup::{cluster_state, set_up_cluster};
 pub use config::{
     config, config_section, config_value, delete_config_value, reload_config, set_config_value,
 };
