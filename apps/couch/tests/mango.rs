@@ -72,7 +72,10 @@ fn without_an_index_all_documents_are_looked_at() {
         Some("No matching index found, create an index to optimize query time.")
     );
     let stats = page.execution_stats.clone().unwrap();
-    assert_eq!(stats["total_docs_examined"], 6, "design documents are none");
+    assert_eq!(
+        stats["total_docs_examined"], 7,
+        "a design document is read, and left out"
+    );
     let answer: Value = serde_json::from_str(&page.to_json()).unwrap();
     assert_eq!(answer["docs"].as_array().unwrap().len(), 2);
     assert_eq!(
@@ -87,7 +90,7 @@ fn without_an_index_all_documents_are_looked_at() {
     assert_eq!(
         ids(
             &store.db,
-            json!({"selector": {}, "sort": [{"_id": "desc"}], "limit": 2})
+            json!({"selector": {"_id": {"$gt": null}}, "sort": [{"_id": "desc"}], "limit": 2})
         ),
         "note eraserhead"
     );
@@ -166,7 +169,7 @@ fn the_index_is_chosen_as_couchdb_does() {
             db,
             json!({"selector": {"year": 1985, "title": {"$gt": "A"}}})
         ),
-        "title"
+        "title-year"
     );
     assert_eq!(
         chosen(db, json!({"selector": {"year": {"$exists": true}}})),
@@ -231,7 +234,7 @@ fn an_index_is_used_when_it_is_named_and_serves() {
     let mut strict = wrong;
     strict["allow_fallback"] = json!(false);
     let refused = db.find(&query(&strict));
-    assert!(matches!(refused, Err(Error::Mango(error)) if error.name == "no_usable_index"));
+    assert!(matches!(refused, Err(Error::Mango(error)) if error.name == "invalid_index"));
     let unsorted = db.find(&query(
         &json!({"selector": {"year": 1}, "sort": ["genres"]}),
     ));
@@ -269,6 +272,7 @@ fn pages_follow_each_other_by_their_bookmarks() {
         assert_eq!(all, expected, "{body}");
     }
     let other = find(&store.db, json!({"selector": {"n": 1}, "limit": 1})).bookmark;
+    let other = other.unwrap();
     for bad in ["x", other.as_str()] {
         let body = json!({"selector": {"group": 1}, "bookmark": bad});
         let refused = store.db.find(&query(&body));
@@ -315,7 +319,7 @@ fn indexes_are_listed_and_live_in_design_documents() {
             .collect::<Vec<_>>()
     };
     let expected = [
-        json!({"ddoc": null, "name": "_all_docs", "type": "special", "partitioned": false, "def": {"fields": [{"_id": "asc"}]}}),
+        json!({"ddoc": null, "name": "_all_docs", "type": "special", "def": {"fields": [{"_id": "asc"}]}}),
         json!({"ddoc": "_design/d", "name": "n", "type": "json", "partitioned": false, "def": {"fields": [{"year": "desc"}, {"title": "desc"}]}}),
     ];
     assert_eq!(listed(db), expected);
@@ -360,7 +364,7 @@ fn indexes_are_listed_and_live_in_design_documents() {
     let wrong =
         IndexDefinition::from_json(&json!({"index": {"fields": ["a"]}, "ddoc": "other"})).unwrap();
     let refused = db.create_index(wrong).wait();
-    assert!(matches!(refused, Err(Error::Mango(error)) if error.name == "invalid_index"));
+    assert!(matches!(refused, Err(Error::Mango(error)) if error.name == "invalid_ddoc_lang"));
 }
 
 #[test]
@@ -387,15 +391,16 @@ fn an_explanation_has_couchdbs_shape() {
             "skip": 1,
             "fields": ["_id"],
             "index_candidates": [{
-                "index": {"ddoc": null, "name": "_all_docs", "type": "special", "partitioned": false, "def": {"fields": [{"_id": "asc"}]}},
-                "analysis": {"usable": true, "reasons": [{"name": "unfavored_type"}], "covering": false},
+                "index": {"ddoc": null, "name": "_all_docs", "type": "special", "def": {"fields": [{"_id": "asc"}]}},
+                "analysis": {"usable": true, "reasons": [{"name": "unfavored_type"}], "ranking": 1, "covering": null},
             }],
+            "selector_hints": [{"type": "json", "indexable_fields": ["year"], "unindexable_fields": []}],
             "mrargs": {
-                "include_docs": true, "view_type": "map", "reduce": false, "partition": null,
+                "include_docs": false, "view_type": "map", "reduce": false, "partition": null,
                 "start_key": [1980], "end_key": ["<MAX>"], "direction": "fwd",
-                "stable": false, "update": true, "conflicts": false,
+                "stable": false, "update": true, "conflicts": "undefined",
             },
-            "covering": false,
+            "covering": true,
         })
     );
 }
@@ -427,14 +432,23 @@ fn what_is_no_query_or_index_is_refused_by_its_name() {
     assert_eq!(name(json!({})), "missing_required_key");
     assert_eq!(name(with("limit", json!(-1))), "invalid_non_neg_integer");
     assert_eq!(name(with("sort", json!("a"))), "invalid_sort_json");
-    assert_eq!(name(with("sort", json!([{"a": "up"}]))), "invalid_sort_dir");
+    assert_eq!(
+        name(with("sort", json!([{"a": "up"}]))),
+        "invalid_sort_field"
+    );
     assert_eq!(
         name(with("sort", json!([{"a": "asc"}, {"b": "desc"}]))),
         "unsupported_mixed_sort"
     );
-    assert_eq!(name(with("fields", json!([1]))), "invalid_fields");
+    assert_eq!(name(with("fields", json!([1]))), "invalid_field");
     assert_eq!(name(with("use_index", json!([1]))), "invalid_index_name");
     assert_eq!(name(with("bookmark", json!(1))), "invalid_bookmark");
+    assert_eq!(name(with("r", json!(0))), "invalid_pos_integer");
+    assert_eq!(
+        name(with("use_index", json!("a/b/c"))),
+        "invalid_index_name"
+    );
+    assert_eq!(name(with("partition", json!("_a"))), "illegal_partition");
     assert_eq!(name(with("conflicts", json!("yes"))), "invalid_boolean");
     assert_eq!(name(with("nonsense", json!(1))), "invalid_key");
     let name = |body: Value| IndexDefinition::from_json(&body).unwrap_err().name;
@@ -447,7 +461,7 @@ fn what_is_no_query_or_index_is_refused_by_its_name() {
     );
     assert_eq!(
         name(json!({"index": {"fields": ["a"]}, "type": "text"})),
-        "invalid_index"
+        "required index service unavailable"
     );
     assert_eq!(
         name(json!({"index": {"fields": ["a"]}, "name": 1})),
@@ -463,4 +477,141 @@ fn what_is_no_query_or_index_is_refused_by_its_name() {
     );
     let long = "a".repeat(20_000);
     assert_eq!(name(json!({"index": {"fields": [long]}})), "invalid_index");
+}
+
+#[test]
+fn an_index_on_conflicts_finds_documents_with_conflicts() {
+    let store = store();
+    let first = r#"{"_id":"a","_rev":"1-a","x":1}"#;
+    let second = r#"{"_id":"a","_rev":"1-b","x":2}"#;
+    index(&store.db, json!({"index": {"fields": ["_conflicts"]}}));
+    put(&store.db, r#"{"_id":"b","x":3}"#);
+    replicate(&store.db, &[first]);
+    let body = json!({"selector": {"_conflicts": {"$exists": true}}, "conflicts": true});
+    assert_eq!(ids(&store.db, body.clone()), "");
+    replicate(&store.db, &[second]);
+    assert_eq!(ids(&store.db, body.clone()), "a");
+    let found: Value = serde_json::from_str(&find(&store.db, body).docs[0]).unwrap();
+    assert_eq!(found["_conflicts"], json!(["1-a"]));
+}
+
+#[test]
+fn an_escaped_dollar_sign_begins_a_field_name() {
+    let store = store();
+    put(&store.db, r#"{"_id":"a","$foobar":1}"#);
+    put(&store.db, r#"{"_id":"b","foobar":1}"#);
+    assert_eq!(ids(&store.db, json!({"selector": {"\\$foobar": 1}})), "a");
+}
+
+#[test]
+fn an_empty_list_alone_finds_nothing() {
+    let store = films();
+    for operator in ["$or", "$and", "$nor"] {
+        let page = find(&store.db, json!({"selector": {operator: []}}));
+        assert_eq!((page.docs.len(), page.bookmark), (0, None), "{operator}");
+    }
+    let combined = json!({"selector": {"year": 1979, "$or": []}});
+    assert_eq!(ids(&store.db, combined), "alien");
+}
+
+#[test]
+fn ids_are_greater_than_all_other_values() {
+    let store = films();
+    for value in [json!({}), json!([]), json!(1)] {
+        let between = json!({"selector": {"_id": {"$lt": value, "$gte": "a"}}});
+        assert_eq!(ids(&store.db, between), "", "{value}");
+        let above = json!({"selector": {"_id": {"$gt": value}}, "limit": 1});
+        assert_eq!(ids(&store.db, above), "alien", "{value}");
+    }
+}
+
+#[test]
+fn without_fallback_only_the_index_asked_for_is_used() {
+    let store = films();
+    let name = |body: Value| match store.db.find(&query(&body)) {
+        Err(Error::Mango(error)) => error.message,
+        other => panic!("{other:?}"),
+    };
+    let unnamed = json!({"selector": {"year": 1}, "allow_fallback": false});
+    assert!(name(unnamed).contains("must specify an index"));
+    let missing = json!({"selector": {"year": 1}, "use_index": "d/n", "allow_fallback": false});
+    assert!(name(missing).starts_with("_design/d, n specified by `use_index`"));
+}
+
+#[test]
+fn a_partial_index_keeps_its_selector_and_an_old_one_too() {
+    let store = films();
+    let body = json!({
+        "_id": "_design/old", "language": "query",
+        "views": {"sf": {
+            "map": {"fields": {"year": "asc"}, "selector": {"genres": {"$all": ["sf"]}}},
+            "reduce": "_count",
+            "options": {"def": {"fields": ["year"]}},
+        }},
+    });
+    put(&store.db, &body.to_string());
+    let named = json!({"selector": {"year": {"$gt": 1980}}, "use_index": "old"});
+    assert_eq!(chosen(&store.db, named.clone()), "sf");
+    assert_eq!(ids(&store.db, named), "dune brazil");
+    let unnamed = json!({"selector": {"year": {"$gt": 1980}}});
+    assert_eq!(chosen(&store.db, unnamed), "_all_docs");
+}
+
+#[test]
+fn two_indexes_of_one_design_document_are_told_apart_by_name() {
+    let store = films();
+    for name in ["year", "title"] {
+        index(
+            &store.db,
+            json!({"index": {"fields": [name]}, "name": name, "ddoc": "films"}),
+        );
+    }
+    let body =
+        |named: Value| json!({"selector": {"year": 1985, "title": "Clue"}, "use_index": named});
+    assert_eq!(chosen(&store.db, body(json!(["films", "year"]))), "year");
+    assert_eq!(
+        chosen(&store.db, body(json!("_design/films/title"))),
+        "title"
+    );
+    store.db.delete_index("films", "year").wait().unwrap();
+    assert_eq!(chosen(&store.db, body(json!("films"))), "title");
+}
+
+#[test]
+fn partitions_have_their_own_indexes() {
+    let store = store();
+    let db = store.databases.create_partitioned("parts").unwrap();
+    let docs = (0..20).map(|n| edit(&format!(r#"{{"_id":"p{}:{n:02}","n":{}}}"#, n % 2, n % 5)));
+    db.bulk(docs.collect()).wait().unwrap();
+    assert!(matches!(
+        refused(&db, r#"{"_id":"a"}"#),
+        inorder_couch::store::Refusal::IllegalId(_)
+    ));
+    let body = |partition: &str| json!({"selector": {"n": 3}, "partition": partition});
+    assert_eq!(chosen(&db, body("p1")), "_all_docs");
+    assert_eq!(ids(&db, body("p1")), "p1:03 p1:13");
+    index(
+        &db,
+        json!({"index": {"fields": ["n"]}, "name": "n", "ddoc": "n"}),
+    );
+    index(
+        &db,
+        json!({"index": {"fields": ["n"]}, "name": "g", "ddoc": "g", "partitioned": false}),
+    );
+    assert_eq!(chosen(&db, body("p1")), "n");
+    assert_eq!(ids(&db, body("p1")), "p1:03 p1:13");
+    assert_eq!(ids(&db, body("p")), "");
+    let whole = json!({"selector": {"n": 3}});
+    assert_eq!(chosen(&db, whole.clone()), "g");
+    assert_eq!(ids(&db, whole), "p0:08 p0:18 p1:03 p1:13");
+    let mut page = json!({"selector": {"n": {"$gt": 0}}, "partition": "p0", "limit": 3});
+    let mut all = Vec::new();
+    for _ in 0..4 {
+        let found = find(&db, page.clone());
+        all.extend(found.docs);
+        page["bookmark"] = json!(found.bookmark);
+    }
+    assert_eq!(all.len(), 8);
+    let info = db.partition_info("p1").unwrap();
+    assert_eq!((info.doc_count, info.deleted_count), (10, 0));
 }

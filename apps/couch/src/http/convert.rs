@@ -23,13 +23,19 @@ impl From<Error> for HttpError {
             Error::TooLarge(_) => HttpError::DocumentTooLarge(text),
             Error::Conflict => HttpError::Conflict,
             Error::MissingStub { .. } => HttpError::PreconditionFailed(text),
-            Error::Mango(error) => HttpError::Mango(error.name, error.message),
+            Error::Mango(error) => HttpError::Mango(error),
             Error::Full => HttpError::StorageFull(text),
             Error::Busy => HttpError::Busy,
             // Deleted between the moment it was looked up and now.
             Error::Closed => HttpError::DatabaseMissing,
             _ => HttpError::Internal(text),
         }
+    }
+}
+
+impl From<crate::mango::Error> for HttpError {
+    fn from(error: crate::mango::Error) -> Self {
+        HttpError::Mango(error)
     }
 }
 

@@ -19,6 +19,8 @@ pub enum HttpError {
     #[error("Invalid value for {0}: {1}")]
     BadParameter(&'static str, String),
     #[error("{0}")]
+    BadParameters(String),
+    #[error("{0}")]
     BadDocumentId(String),
     #[error("{0}")]
     BadDocument(String),
@@ -26,8 +28,8 @@ pub enum HttpError {
         "Name: '{0}'. Only lowercase characters (a-z), digits (0-9), and any of the characters _, $, (, ), +, -, and / are allowed. Must begin with a letter."
     )]
     BadDatabaseName(String),
-    #[error("{1}")]
-    Mango(&'static str, String),
+    #[error("{0}")]
+    Mango(crate::mango::Error),
     #[error("Invalid rev format or database name in the Destination header.")]
     BadDestination,
     #[error("{0}")]
@@ -96,11 +98,14 @@ impl HttpError {
         match self {
             E::BadRequest(_) | E::BadJson(_) => (S::BAD_REQUEST, "bad_request"),
             E::BadDestination => (S::BAD_REQUEST, "bad_request"),
-            E::BadParameter(..) => (S::BAD_REQUEST, "query_parse_error"),
+            E::BadParameter(..) | E::BadParameters(_) => (S::BAD_REQUEST, "query_parse_error"),
             E::BadDocumentId(_) => (S::BAD_REQUEST, "illegal_docid"),
             E::BadDocument(_) => (S::BAD_REQUEST, "doc_validation"),
             E::BadDatabaseName(_) => (S::BAD_REQUEST, "illegal_database_name"),
-            E::Mango(name, _) => (S::BAD_REQUEST, name),
+            E::Mango(error) => (
+                S::from_u16(error.status()).unwrap_or(S::BAD_REQUEST),
+                error.name,
+            ),
             E::Unauthorized(_) => (S::UNAUTHORIZED, "unauthorized"),
             E::Forbidden(_) => (S::FORBIDDEN, "forbidden"),
             E::DocumentMissing | E::DocumentDeleted => (S::NOT_FOUND, "not_found"),

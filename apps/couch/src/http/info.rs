@@ -13,6 +13,10 @@ const SECURITY_DEFAULT: &str = r#"{"members":{"roles":["_admin"]},"admins":{"rol
 /// A database's numbers as CouchDB shows them.
 pub fn info_json(info: &Info) -> Value {
     let seq = SeqFormat::of_info(info);
+    let props = match info.is_partitioned {
+        true => json!({ "partitioned": true }),
+        false => json!({}),
+    };
     json!({
         "instance_start_time": (info.created_microseconds / 1_000_000).to_string(),
         "db_name": info.name,
@@ -23,7 +27,7 @@ pub fn info_json(info: &Info) -> Value {
             "external": info.external_bytes,
             "active": info.active_bytes,
         },
-        "props": {},
+        "props": props,
         "doc_del_count": info.deleted_count,
         "doc_count": info.doc_count,
         "disk_format_version": 8,

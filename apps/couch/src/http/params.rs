@@ -12,13 +12,13 @@ use std::convert::Infallible;
 pub struct Params(Vec<(String, String)>);
 
 impl Params {
-    /// Reads `a=b&c=d`; what is no UTF-8 is replaced.
+    /// Reads `a=b&c=d`, also with `;` for `&`; what is no UTF-8 is replaced.
     pub fn parse(query: &str) -> Self {
         let decode = |text: &str| {
             let text = text.replace('+', " ");
             percent_decode_str(&text).decode_utf8_lossy().into_owned()
         };
-        let pairs = query.split('&').filter(|pair| !pair.is_empty());
+        let pairs = query.split(['&', ';']).filter(|pair| !pair.is_empty());
         let pair = |pair: &str| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             (decode(name), decode(value))

@@ -8,7 +8,7 @@ use crate::auth::User;
 use crate::status_page;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, delete, get, post, put};
+use axum::routing::{any, get, post, put};
 use axum::{Extension, Router, middleware};
 use std::any::Any;
 use std::sync::Arc;
@@ -124,14 +124,7 @@ fn of_databases() -> Routes {
         .route("/{db}/_explain", post(db::explain))
         .route("/{db}/_index", get(db::indexes).post(db::create_index))
         .route("/{db}/_index/_bulk_delete", post(db::delete_indexes))
-        .route(
-            "/{db}/_index/_design/{design}/json/{name}",
-            delete(db::delete_index),
-        )
-        .route(
-            "/{db}/_index/{design}/json/{name}",
-            delete(db::delete_index),
-        )
+        .route("/{db}/_index/{*rest}", any(db::named_index))
         .route("/{db}/_security", get(db::security).put(db::set_security))
         .route(
             "/{db}/_revs_limit",

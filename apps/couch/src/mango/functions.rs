@@ -13,7 +13,10 @@ use serde_json::Value;
 /// the document. The definition is the text of its JSON.
 pub const KEY: &str = "mango_key";
 
-/// Adds the functions to a connection.
+/// `mango_document(id, gen, hash, tree, atts, body)`: the document with its conflicts and attachments, for indexes on these.
+pub const DOCUMENT: &str = "mango_document";
+
+/// Adds [`KEY`] to a connection.
 pub fn register(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
@@ -23,16 +26,20 @@ pub fn register(connection: &Connection) -> Result<()> {
 
 /// The key of an index as an expression on the columns of a document.
 pub fn key_expression(definition: &Definition) -> String {
-    let definition = definition.to_json().to_string().replace('\'', "''");
-    format!("{KEY}('{definition}', id, gen, hash, body)")
+    let body = match definition.is_on_special_fields() {
+        true => format!("{DOCUMENT}(id, gen, hash, tree, atts, body)"),
+        false => "body".to_owned(),
+    };
+    let definition = definition.to_text().replace('\'', "''");
+    format!("{KEY}('{definition}', id, gen, hash, {body})")
 }
 
 fn key(context: &Context<'_>) -> Result<Option<Vec<u8>>> {
     let wrong =
         |error: Box<dyn std::error::Error + Send + Sync>| rusqlite::Error::UserFunctionError(error);
     let definition = context.get_or_create_aux(0, |definition: ValueRef<'_>| {
-        let definition: Value = serde_json::from_str(definition.as_str()?)?;
-        Definition::from_json(&definition).map_err(Box::<dyn std::error::Error + Send + Sync>::from)
+        Definition::from_text(definition.as_str()?)
+            .map_err(Box::<dyn std::error::Error + Send + Sync>::from)
     })?;
     let text = |index: usize| context.get_raw(index).as_str();
     let (id, body) = (
@@ -60,11 +67,14 @@ fn key_of(
     }
     if let Some(partial) = &definition.partial {
         let special = || Some((id, revision()?));
-        if !matches(partial, body, special)? {
+        if !matches(&partial.selector, body, special)? {
             return None;
         }
     }
     let mut key = Vec::new();
+    if definition.is_partitioned {
+        key = partition_key(id.split_once(':')?.0);
+    }
     for field in &definition.fields.fields {
         let value = match field.as_str() {
             "_id" => Value::from(id),
@@ -74,6 +84,12 @@ fn key_of(
         collate::write_key(&mut key, &value);
     }
     Some(key)
+}
+
+/// The first bytes of the keys of a partition.
+pub fn partition_key(partition: &str) -> Vec<u8> {
+    let length = u32::try_from(partition.len()).unwrap_or(u32::MAX);
+    [&length.to_be_bytes(), partition.as_bytes()].concat()
 }
 
 fn field_value(field: &Path, body: &str) -> Option<Value> {

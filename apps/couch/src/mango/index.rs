@@ -1,7 +1,8 @@
 //! Indexes: what they are on, and how design documents hold them.
 
-use super::error::shown;
+use super::error::{SERVICE_UNAVAILABLE, shown};
 use super::path::Path;
+use super::query::positive;
 use super::sort::Sort;
 use super::{Error, Selector};
 use serde_json::{Map, Value, json};
@@ -18,38 +19,67 @@ const DEFINITION_BYTES_MAX: usize = 16 << 10;
 pub struct Definition {
     pub fields: Sort,
     /// The selector of the indexed documents; `None` for all.
-    pub partial: Option<Selector>,
+    pub partial: Option<Partial>,
+    /// Whether its keys begin with the partition of the document.
+    pub is_partitioned: bool,
 }
+
+/// The selector of a partial index.
+#[derive(Clone, Debug)]
+pub struct Partial {
+    pub selector: Selector,
+    /// The member that holds it: old indexes have it in `selector`.
+    member: &'static str,
+}
+
+const PARTIAL: &str = "partial_filter_selector";
+const OLD_PARTIAL: &str = "selector";
+const PARTITIONED: &str = "partitioned";
 
 impl Definition {
     /// Reads `{"fields": [...], "partial_filter_selector": {...}}`.
     pub fn from_json(value: &Value) -> Result<Self, Error> {
-        let invalid = |what: String| Error::new("invalid_index", what);
         let Value::Object(members) = value else {
             let what = format!("JSON indexes must be an object, not: {}", shown(value));
-            return Err(invalid(what));
+            return Err(Error::new("invalid_index", what));
         };
-        for name in members.keys() {
-            if name != "fields" && name != "partial_filter_selector" {
-                let message = format!("Invalid key {name} for this request.");
-                return Err(Error::new("invalid_key", message));
-            }
+        let definition = Definition::from_members(members)?;
+        let is_known = |name: &&String| name.as_str() != "fields" && name.as_str() != PARTIAL;
+        match members.keys().find(is_known) {
+            Some(name) => Err(Error::invalid_key(name)),
+            None => Ok(definition),
         }
+    }
+
+    /// Reads the text that [`Definition::to_text`] wrote.
+    pub fn from_text(text: &str) -> Result<Self, Error> {
+        let value: Value = serde_json::from_str(text).unwrap_or_default();
+        let Value::Object(members) = &value else {
+            return Definition::from_json(&value);
+        };
+        let is_partitioned = members.contains_key(PARTITIONED);
+        Ok(Definition {
+            is_partitioned,
+            ..Definition::from_members(members)?
+        })
+    }
+
+    fn from_members(members: &Map<String, Value>) -> Result<Self, Error> {
+        let invalid = |what: String| Error::new("invalid_index", what);
         let fields = members
             .get("fields")
-            .ok_or_else(|| Error::new("missing_required_key", "Missing required key: fields"))?;
+            .ok_or_else(|| Error::missing_key("fields"))?;
         let fields = Sort::from_json(fields)?;
         if fields.fields.is_empty() || fields.fields.len() > FIELDS_MAX {
             let what = format!("An index has between 1 and {FIELDS_MAX} fields.");
             return Err(invalid(what));
         }
-        let partial = match members.get("partial_filter_selector") {
-            None => None,
-            Some(Value::Object(selector)) if selector.is_empty() => None,
-            Some(selector) => Some(Selector::from_json(selector)?),
+        let definition = Definition {
+            fields,
+            partial: partial(members)?,
+            is_partitioned: false,
         };
-        let definition = Definition { fields, partial };
-        match definition.to_json().to_string().len() > DEFINITION_BYTES_MAX {
+        match definition.to_text().len() > DEFINITION_BYTES_MAX {
             true => Err(invalid("The index's definition is too long.".to_owned())),
             false => Ok(definition),
         }
@@ -60,14 +90,32 @@ impl Definition {
         let mut members = Map::new();
         members.insert("fields".to_owned(), self.fields.to_json().into());
         if let Some(partial) = &self.partial {
-            members.insert("partial_filter_selector".to_owned(), partial.to_json());
+            members.insert(partial.member.to_owned(), partial.selector.to_json());
         }
         Value::Object(members)
     }
 
+    /// All of it, for SQL.
+    pub fn to_text(&self) -> String {
+        let mut all = self.to_json();
+        if self.is_partitioned {
+            all[PARTITIONED] = true.into();
+        }
+        all.to_string()
+    }
+
+    /// Whether the keys are made of more than a document's body, id and revision.
+    pub fn is_on_special_fields(&self) -> bool {
+        let is_special =
+            |field: &Path| field.is_special() && !["_id", "_rev"].contains(&field.as_str());
+        let partial = self.partial.as_ref();
+        self.fields.fields.iter().any(is_special)
+            || partial.is_some_and(|partial| partial.selector.is_on_special_fields())
+    }
+
     /// 40 hexadecimal digits that no other definition has.
     pub fn digest(&self) -> String {
-        let digest = Sha256::digest(self.to_json().to_string());
+        let digest = Sha256::digest(self.to_text());
         digest[..20]
             .iter()
             .map(|byte| format!("{byte:02x}"))
@@ -78,6 +126,20 @@ impl Definition {
     pub fn sqlite_name(&self) -> String {
         format!("mango_{}", self.digest())
     }
+}
+
+fn partial(members: &Map<String, Value>) -> Result<Option<Partial>, Error> {
+    for member in [PARTIAL, OLD_PARTIAL] {
+        match members.get(member) {
+            None => {}
+            Some(Value::Object(selector)) if selector.is_empty() => {}
+            Some(selector) => {
+                let selector = Selector::from_json(selector)?;
+                return Ok(Some(Partial { selector, member }));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// An index of a database.
@@ -100,32 +162,51 @@ impl Index {
                     descending: false,
                 },
                 partial: None,
+                is_partitioned: false,
             },
         }
     }
 
     /// The index as `GET _index` shows it.
     pub fn to_json(&self) -> Value {
-        let (design, name, kind) = match &self.place {
-            None => (None, "_all_docs", "special"),
-            Some((design, name)) => (Some(design), name.as_str(), "json"),
+        let definition = self.definition.to_json();
+        let Some((design, name)) = &self.place else {
+            return json!({ "ddoc": null, "name": "_all_docs", "type": "special", "def": definition });
         };
         json!({
             "ddoc": design,
             "name": name,
-            "type": kind,
-            "partitioned": false,
-            "def": self.definition.to_json(),
+            "type": "json",
+            "partitioned": self.definition.is_partitioned,
+            "def": definition,
         })
     }
 
-    /// Whether `use_index` means it; the design document without `_design/`.
-    pub(crate) fn is_meant(&self, design: &str, name: Option<&str>) -> bool {
+    /// Whether `use_index` means it: a design document with or without `_design/`, and perhaps a name.
+    pub(crate) fn is_meant(&self, named: &[String]) -> bool {
         let Some((own_design, own_name)) = &self.place else {
-            return design == "_all_docs" && name.is_none();
+            return false;
         };
-        own_design.strip_prefix("_design/") == Some(design)
-            && name.is_none_or(|name| name == own_name)
+        let without_prefix = |design: &str| design.strip_prefix("_design/").map(str::to_owned);
+        let own_design = without_prefix(own_design).unwrap_or_default();
+        match named {
+            [design] => without_prefix(design).as_ref().unwrap_or(design) == &own_design,
+            [design, name] => {
+                without_prefix(design).as_ref().unwrap_or(design) == &own_design && name == own_name
+            }
+            _ => false,
+        }
+    }
+
+    /// The names of its columns.
+    pub(crate) fn columns(&self) -> Vec<&str> {
+        self.definition.fields.names()
+    }
+
+    /// Whether it has all of these fields, so that no document has to be read.
+    pub(crate) fn covers<'a>(&self, mut fields: impl Iterator<Item = &'a str>) -> bool {
+        let columns = self.columns();
+        self.place.is_some() && fields.all(|field| field == "_id" || columns.contains(&field))
     }
 }
 
@@ -133,9 +214,13 @@ impl Index {
 #[derive(Clone, Debug)]
 pub struct IndexDefinition {
     pub(crate) definition: Definition,
+    /// The definition as it was given.
+    pub(crate) given: Value,
     /// The design document, with `_design/`.
     pub(crate) design: String,
     pub(crate) name: String,
+    /// Whether it is an index of partitions; `None` for what the database is.
+    pub(crate) partitioned: Option<bool>,
 }
 
 impl IndexDefinition {
@@ -145,34 +230,43 @@ impl IndexDefinition {
     /// If a part of the definition is invalid, or the type is not `json`.
     pub fn from_json(body: &Value) -> Result<IndexDefinition, Error> {
         let Value::Object(members) = body else {
-            let message = format!("The index must be a JSON object, not: {}", shown(body));
+            let message = format!("{} is not a JSON object", shown(body));
             return Err(Error::new("invalid_object", message));
         };
-        let mut texts = [("type", None), ("name", None), ("ddoc", None)];
-        for (name, value) in members {
-            if let Some((_, text)) = texts.iter_mut().find(|(known, _)| known == name) {
-                let given = value.as_str().filter(|given| !given.is_empty());
-                *text = Some(given.ok_or_else(|| {
-                    let message = format!("Invalid string: {}", shown(value));
-                    Error::new("invalid_string", message)
-                })?);
-            } else if name == "partitioned" && value.as_bool() == Some(true) {
-                let message = "This server has no partitioned databases.";
-                return Err(Error::new("invalid_partitioned_option", message));
-            } else if !["index", "w", "partitioned"].contains(&name.as_str()) {
-                let message = format!("Invalid key {name} for this request.");
-                return Err(Error::new("invalid_key", message));
+        let given = members
+            .get("index")
+            .ok_or_else(|| Error::missing_key("index"))?;
+        let kind = match members.get("type") {
+            None => "json",
+            Some(Value::String(kind)) => kind.as_str(),
+            Some(other) => return Err(Error::invalid_string(other)),
+        };
+        let name = filled(members.get("name"))?;
+        let design = filled(members.get("ddoc"))?;
+        if let Some(copies) = members.get("w") {
+            positive(copies)?;
+        }
+        let partitioned = match members.get(PARTITIONED) {
+            None => None,
+            Some(Value::Bool(partitioned)) => Some(*partitioned),
+            Some(other) => {
+                let message = format!("Invalid value for partitioned: {}", shown(other));
+                return Err(Error::new("invalid_partitioned_value", message));
+            }
+        };
+        let known = ["index", "type", "name", "ddoc", "w", PARTITIONED];
+        if let Some(name) = members.keys().find(|name| !known.contains(&name.as_str())) {
+            return Err(Error::invalid_key(name));
+        }
+        match kind {
+            "json" => {}
+            "text" | "nouveau" => return Err(Error::new(SERVICE_UNAVAILABLE, kind)),
+            _ => {
+                let message = format!("Invalid type for index: {kind}");
+                return Err(Error::new("invalid_index", message));
             }
         }
-        let [(_, kind), (_, name), (_, design)] = texts;
-        if let Some(kind) = kind.filter(|kind| *kind != "json") {
-            let message = format!("Invalid type for index: {kind}");
-            return Err(Error::new("invalid_index", message));
-        }
-        let definition = members
-            .get("index")
-            .ok_or_else(|| Error::new("missing_required_key", "Missing required key: index"))?;
-        let definition = Definition::from_json(definition)?;
+        let definition = Definition::from_json(given)?;
         let digest = definition.digest();
         let design = design.unwrap_or(&digest);
         let design = match design.starts_with("_design/") {
@@ -183,7 +277,21 @@ impl IndexDefinition {
             design,
             name: name.unwrap_or(&digest).to_owned(),
             definition,
+            given: given.clone(),
+            partitioned,
         })
+    }
+}
+
+fn filled(text: Option<&Value>) -> Result<Option<&str>, Error> {
+    match text {
+        None => Ok(None),
+        Some(Value::String(text)) if text.is_empty() => Err(Error::new(
+            "invalid_empty_string",
+            "Index name or ddoc cannot be empty string",
+        )),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(Error::invalid_string(other)),
     }
 }
 
@@ -199,13 +307,19 @@ pub struct IndexWritten {
 }
 
 /// The indexes in the body of a design document; none if its language is not `query`. A view that is none is passed over.
-pub fn of_design(id: &str, body: &Value) -> Vec<Index> {
+/// Those of a partitioned database are of its partitions, if the design document does not say otherwise.
+pub fn of_design(id: &str, body: &Value, is_partitioned: bool) -> Vec<Index> {
     if body.get("language") != Some(&json!("query")) {
         return Vec::new();
     }
+    let options = body
+        .get("options")
+        .and_then(|options| options.get(PARTITIONED));
+    let is_partitioned = options.and_then(Value::as_bool).unwrap_or(is_partitioned);
     let views = body.get("views").and_then(Value::as_object);
     let index = |(name, view): (&String, &Value)| {
         let map = view.get("map")?.as_object()?;
+        view.get("options")?.as_object()?;
         let mut definition = map.clone();
         // In a view the fields are an object, in the order of the index.
         let fields = map.get("fields")?.as_object()?.iter();
@@ -213,14 +327,18 @@ pub fn of_design(id: &str, body: &Value) -> Vec<Index> {
         definition.insert("fields".to_owned(), fields.collect());
         Some(Index {
             place: Some((id.to_owned(), name.clone())),
-            definition: Definition::from_json(&Value::Object(definition)).ok()?,
+            definition: Definition {
+                is_partitioned,
+                ..Definition::from_members(&definition).ok()?
+            },
         })
     };
     views.into_iter().flatten().filter_map(index).collect()
 }
 
 /// The view that holds an index, as CouchDB writes it.
-pub fn to_view(definition: &Definition) -> Value {
+pub fn to_view(new: &IndexDefinition) -> Value {
+    let definition = &new.definition;
     let fields: Map<String, Value> = definition
         .fields
         .to_json()
@@ -228,14 +346,11 @@ pub fn to_view(definition: &Definition) -> Value {
         .filter_map(|field| field.as_object().cloned())
         .flatten()
         .collect();
-    let partial = definition
-        .partial
-        .as_ref()
-        .map_or(json!({}), Selector::to_json);
-    let given = definition.to_json();
+    let partial = definition.partial.as_ref();
+    let partial = partial.map_or(json!({}), |partial| partial.selector.to_json());
     json!({
-        "map": { "fields": fields, "partial_filter_selector": partial },
+        "map": { "fields": fields, PARTIAL: partial },
         "reduce": "_count",
-        "options": { "def": given },
+        "options": { "def": new.given },
     })
 }

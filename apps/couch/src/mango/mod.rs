@@ -6,11 +6,12 @@
 //! SQLite indexes follow it in the same transaction, however it was written.
 //!
 //! Where this differs from CouchDB: `$regex` is that of the `regex` crate, which has no look-around and no back references
-//! and takes time in proportion to the text; text indexes and partitions are refused; indexes are built when they are
-//! created, not when they are first asked.
+//! and takes time in proportion to the text; text indexes are refused; indexes are built when they are created, not when they
+//! are first asked.
 
 pub mod collate;
 mod error;
+mod explain;
 mod functions;
 mod index;
 mod path;
@@ -21,10 +22,12 @@ mod sort;
 
 pub use error::Error;
 pub use index::{Index, IndexDefinition, IndexWritten};
-pub use query::FindQuery;
+pub use query::{FindQuery, check_partition};
 pub use selector::Selector;
 
-pub(crate) use functions::{key_expression, register};
+pub(crate) use error::INVALID_LIST;
+pub(crate) use explain::{candidates, hints};
+pub(crate) use functions::{DOCUMENT, key_expression, register};
 pub(crate) use index::{Definition, of_design, to_view};
-pub(crate) use plan::{Plan, Range, why_not};
+pub(crate) use plan::{Chosen, Plan, warnings};
 pub(crate) use query::{NO_BOOKMARK, invalid_bookmark};

@@ -4,7 +4,7 @@ use super::Error;
 use crate::json::{self, Reader, Token};
 use serde_json::Value;
 
-/// The names on the way to a field. In texts a dot stands between them, `\.` for a dot in a name.
+/// The names on the way to a field. In texts a dot stands between them, `\.` for a dot in a name, `\$` for a dollar sign at its start.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Path {
     text: String,
@@ -22,19 +22,17 @@ pub enum Found<'a> {
 }
 
 impl Path {
-    /// Reads a path.
+    /// Reads a path. Backslashes are in no name: they keep the dots after them from parting names.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut names = vec![String::new()];
-        let mut characters = text.chars().peekable();
-        while let Some(character) = characters.next() {
-            match (character, characters.peek()) {
-                ('\\', Some('.')) => {
-                    characters.next();
-                    push(&mut names, '.');
-                }
-                ('.', _) => names.push(String::new()),
-                (other, _) => push(&mut names, other),
+        let mut is_escaped = false;
+        for character in text.chars() {
+            match character {
+                '.' if !is_escaped => names.push(String::new()),
+                '\\' => {}
+                other => push(&mut names, other),
             }
+            is_escaped = character == '\\';
         }
         if names.iter().any(String::is_empty) {
             let message = format!("Invalid field name: {text}");
@@ -159,7 +157,8 @@ mod tests {
     fn dots_part_names_unless_escaped() {
         assert_eq!(path("a.b").names, ["a", "b"]);
         assert_eq!(path(r"a\.b.c").names, ["a.b", "c"]);
-        assert_eq!(path(r"a\b").names, [r"a\b"]);
+        assert_eq!(path(r"a\b").names, ["ab"]);
+        assert_eq!(path(r"\$foobar").names, ["$foobar"]);
         for bad in ["", ".", "a.", ".a", "a..b"] {
             assert!(Path::parse(bad).is_err(), "{bad}");
         }

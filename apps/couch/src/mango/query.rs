@@ -16,101 +16,133 @@ pub const NO_BOOKMARK: &str = "nil";
 #[derive(Clone, Debug)]
 pub struct FindQuery {
     pub(crate) selector: Selector,
+    /// The design document and perhaps the index in it that are to be used; empty for any.
+    pub(crate) use_index: Vec<String>,
+    pub(crate) bookmark: Option<String>,
     pub(crate) limit: u64,
     pub(crate) skip: u64,
     pub(crate) sort: Sort,
     /// Only these; none for the whole document.
     pub(crate) fields: Vec<Path>,
-    /// The design document, without `_design/`, and the index in it, that are to be used.
-    pub(crate) use_index: Option<(String, Option<String>)>,
-    pub(crate) bookmark: Option<String>,
+    pub(crate) partition: Option<String>,
+    /// Copies of a document to read. There is one.
+    pub(crate) copies: u64,
     pub(crate) conflicts: bool,
+    pub(crate) is_stale_ok: bool,
+    pub(crate) update: bool,
+    pub(crate) stable: bool,
     pub(crate) execution_stats: bool,
     /// Whether another index may be used where the one demanded does not serve.
     pub(crate) allow_fallback: bool,
 }
 
+/// The members of a query, in the order in which they are checked.
+const MEMBERS: &[&str] = &[
+    "selector",
+    "use_index",
+    "bookmark",
+    "limit",
+    "skip",
+    "sort",
+    "fields",
+    "partition",
+    "r",
+    "conflicts",
+    "stale",
+    "update",
+    "stable",
+    "execution_stats",
+    "allow_fallback",
+];
+
 impl FindQuery {
-    /// Reads the body of `_find` or `_explain`. What only a cluster needs (`r`, `stable`, `update`, `stale`) is accepted and
-    /// means nothing.
+    /// Reads the body of `_find` or `_explain`. What only a cluster needs (`r`, `stable`, `update`, `stale`) is checked and
+    /// shown by `_explain`: an index is never behind its documents here.
     ///
     /// # Errors
     /// If a part of the query is invalid.
     pub fn from_json(body: &Value) -> Result<FindQuery, Error> {
         let Value::Object(members) = body else {
-            let message = format!("The query must be a JSON object, not: {}", shown(body));
+            let message = format!("{} is not a JSON object", shown(body));
             return Err(Error::new("invalid_object", message));
         };
         let selector = members
             .get("selector")
-            .ok_or_else(|| Error::new("missing_required_key", "Missing required key: selector"))?;
+            .ok_or_else(|| Error::missing_key("selector"))?;
         let mut query = FindQuery {
             selector: Selector::from_json(selector)?,
+            use_index: Vec::new(),
+            bookmark: None,
             limit: LIMIT,
             skip: 0,
             sort: Sort::default(),
             fields: Vec::new(),
-            use_index: None,
-            bookmark: None,
+            partition: None,
+            copies: 1,
             conflicts: false,
+            is_stale_ok: false,
+            update: true,
+            stable: false,
             execution_stats: false,
             allow_fallback: true,
         };
-        for (name, value) in members {
-            query.take(name, value)?;
+        for name in MEMBERS {
+            if let Some(value) = members.get(*name) {
+                query.take(name, value)?;
+            }
         }
-        Ok(query)
+        let is_unknown = |name: &&String| !MEMBERS.contains(&name.as_str());
+        match members.keys().find(is_unknown) {
+            Some(name) => Err(Error::invalid_key(name)),
+            None => Ok(query),
+        }
     }
 
     fn take(&mut self, name: &str, value: &Value) -> Result<(), Error> {
         match name {
+            "use_index" => self.use_index = use_index(value)?,
+            "bookmark" => self.bookmark = bookmark(value)?,
             "limit" => self.limit = count(value)?,
             "skip" => self.skip = count(value)?,
             "sort" => self.sort = Sort::from_json(value)?,
             "fields" => self.fields = fields(value)?,
-            "use_index" => self.use_index = use_index(value)?,
-            "bookmark" => self.bookmark = bookmark(value)?,
+            "partition" => self.partition = partition(value)?,
+            "r" => self.copies = positive(value)?,
             "conflicts" => self.conflicts = boolean(value)?,
+            "stale" => self.is_stale_ok = stale(value)?,
+            "update" => self.update = boolean(value)?,
+            "stable" => self.stable = boolean(value)?,
             "execution_stats" => self.execution_stats = boolean(value)?,
             "allow_fallback" => self.allow_fallback = boolean(value)?,
-            "update" | "stable" => drop(boolean(value)?),
-            "selector" | "r" | "stale" => {}
-            "partition" if *value == json!("") => {}
-            _ => {
-                let message = format!("Invalid key {name} for this request.");
-                return Err(Error::new("invalid_key", message));
-            }
+            _ => {}
         }
         Ok(())
     }
 
     /// The options beside the selector, in the format of `_explain`.
     pub(crate) fn options_to_json(&self) -> Value {
-        let use_index = match &self.use_index {
-            None => json!([]),
-            Some((design, None)) => json!([design]),
-            Some((design, Some(name))) => json!([design, name]),
-        };
         let direction = if self.sort.descending { "desc" } else { "asc" };
-        let sort: Map<String, Value> = self
-            .sort
-            .names()
-            .into_iter()
+        let names = self.sort.names().into_iter();
+        let sort: Map<String, Value> = names
             .map(|name| (name.to_owned(), json!(direction)))
             .collect();
+        let stale = match self.is_stale_ok {
+            true => json!("ok"),
+            false => json!(false),
+        };
         json!({
-            "use_index": use_index,
+            "use_index": self.use_index,
             "bookmark": self.bookmark.as_deref().unwrap_or(NO_BOOKMARK),
             "limit": self.limit,
             "skip": self.skip,
             "sort": sort,
             "fields": self.fields_to_json(),
-            "partition": "",
-            "r": 1,
+            "partition": self.partition.as_deref().unwrap_or_default(),
+            "r": self.copies,
             "conflicts": self.conflicts,
-            "stale": false,
-            "update": true,
-            "stable": false,
+            "stale": stale,
+            "update": self.update,
+            "stable": self.stable,
             "execution_stats": self.execution_stats,
             "allow_fallback": self.allow_fallback,
         })
@@ -118,8 +150,12 @@ impl FindQuery {
 
     /// The fields that are given; empty for all.
     pub(crate) fn fields_to_json(&self) -> Value {
-        let fields = self.fields.iter().map(Path::as_str);
-        Value::Array(fields.map(Value::from).collect())
+        self.field_names().map(Value::from).collect()
+    }
+
+    /// The names of the fields that are given.
+    pub(crate) fn field_names(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(Path::as_str)
     }
 }
 
@@ -131,6 +167,14 @@ fn count(value: &Value) -> Result<u64, Error> {
     })
 }
 
+/// An integer greater than zero.
+pub fn positive(value: &Value) -> Result<u64, Error> {
+    value.as_u64().filter(|value| *value > 0).ok_or_else(|| {
+        let message = format!("{} is not an integer greater than zero", shown(value));
+        Error::new("invalid_pos_integer", message)
+    })
+}
+
 fn boolean(value: &Value) -> Result<bool, Error> {
     value.as_bool().ok_or_else(|| {
         let message = format!("Invalid boolean value: {}", shown(value));
@@ -138,45 +182,82 @@ fn boolean(value: &Value) -> Result<bool, Error> {
     })
 }
 
-fn fields(value: &Value) -> Result<Vec<Path>, Error> {
-    let invalid = || {
-        let message = format!("Fields must be an array of strings, not: {}", shown(value));
-        Error::new("invalid_fields", message)
-    };
+fn stale(value: &Value) -> Result<bool, Error> {
     match value {
-        Value::String(all) if all == "all_fields" => Ok(Vec::new()),
-        Value::Array(items) => items
-            .iter()
-            .map(|item| Path::parse(item.as_str().ok_or_else(invalid)?))
-            .collect(),
-        _ => Err(invalid()),
+        Value::String(text) if text == "ok" => Ok(true),
+        Value::String(text) if text == "false" => Ok(false),
+        Value::Bool(false) => Ok(false),
+        _ => {
+            let message = format!("stale must be \"ok\" or false, not: {}", shown(value));
+            Err(Error::new("invalid_ok_or_false_value", message))
+        }
     }
 }
 
+fn partition(value: &Value) -> Result<Option<String>, Error> {
+    match value {
+        Value::String(text) if text.is_empty() => Ok(None),
+        Value::String(text) => check_partition(text).map(|()| Some(text.clone())),
+        _ => Err(illegal_partition("Partition must be a string")),
+    }
+}
+
+/// Checks the name of a partition.
+///
+/// # Errors
+/// If it is empty, begins with an underscore or contains a colon.
+pub fn check_partition(partition: &str) -> Result<(), Error> {
+    let wrong = match partition {
+        "" => "Partition must not be empty",
+        text if text.starts_with('_') => "Partition must not start with an underscore",
+        text if text.contains(':') => "Partition must not contain a colon",
+        _ => return Ok(()),
+    };
+    Err(illegal_partition(wrong))
+}
+
+fn illegal_partition(what: &str) -> Error {
+    Error::new("illegal_partition", what)
+}
+
+fn fields(value: &Value) -> Result<Vec<Path>, Error> {
+    let Value::Array(items) = value else {
+        let message = format!("Fields must be an array of strings, not: {}", shown(value));
+        return Err(Error::new("invalid_fields", message));
+    };
+    let field = |item: &Value| match item {
+        Value::String(name) => Path::parse(name),
+        other => {
+            let message = format!("Invalid JSON for field spec: {}", shown(other));
+            Err(Error::new("invalid_field", message))
+        }
+    };
+    items.iter().map(field).collect()
+}
+
 /// `"design"`, `"design/name"`, `["design"]` or `["design", "name"]`, the design document with or without `_design/`.
-fn use_index(value: &Value) -> Result<Option<(String, Option<String>)>, Error> {
+fn use_index(value: &Value) -> Result<Vec<String>, Error> {
     let invalid = || {
         let message = format!("Invalid index name: {}", shown(value));
         Error::new("invalid_index_name", message)
     };
-    let without_prefix = |name: &str| name.strip_prefix("_design/").unwrap_or(name).to_owned();
-    match value {
-        Value::Null => Ok(None),
+    let parts: Vec<&str> = match value {
+        Value::Null => Vec::new(),
         Value::String(text) => {
-            let text = without_prefix(text);
-            Ok(Some(match text.split_once('/') {
-                Some((design, name)) => (design.to_owned(), Some(name.to_owned())),
-                None => (text, None),
-            }))
-        }
-        Value::Array(items) => match items.as_slice() {
-            [] => Ok(None),
-            [Value::String(design)] => Ok(Some((without_prefix(design), None))),
-            [Value::String(design), Value::String(name)] => {
-                Ok(Some((without_prefix(design), Some(name.clone()))))
+            let parts: Vec<&str> = text.split('/').collect();
+            match parts.as_slice() {
+                ["_design", rest @ ..] if !rest.is_empty() => rest.to_vec(),
+                _ => parts,
             }
-            _ => Err(invalid()),
-        },
+        }
+        Value::Array(items) => {
+            let parts = items.iter().map(|item| item.as_str().ok_or_else(invalid));
+            parts.collect::<Result<_, _>>()?
+        }
+        _ => return Err(invalid()),
+    };
+    match parts.len() {
+        0..=2 => Ok(parts.into_iter().map(str::to_owned).collect()),
         _ => Err(invalid()),
     }
 }
@@ -191,6 +272,6 @@ fn bookmark(value: &Value) -> Result<Option<String>, Error> {
 }
 
 pub(crate) fn invalid_bookmark(bookmark: &str) -> Error {
-    let message = format!("Invalid bookmark value: {bookmark}");
+    let message = format!("Invalid bookmark value: {}", Value::from(bookmark));
     Error::new("invalid_bookmark", message)
 }

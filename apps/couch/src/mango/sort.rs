@@ -35,9 +35,12 @@ impl Sort {
                 _ => return invalid("invalid_sort_field", "Invalid sort field", item),
             };
             let descending = match direction {
+                _ if name.is_empty() => {
+                    return invalid("invalid_sort_field", "Invalid sort field", item);
+                }
                 "asc" => false,
                 "desc" => true,
-                _ => return invalid("invalid_sort_dir", "Invalid sort direction", item),
+                _ => return invalid("invalid_sort_field", "Invalid sort field", item),
             };
             if index > 0 && descending != sort.descending {
                 return Err(Error::new(

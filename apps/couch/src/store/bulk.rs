@@ -13,12 +13,26 @@ use rusqlite::Connection;
 use std::collections::HashSet;
 
 impl Shared {
+    /// Checks an edit and compresses its attachments, on the caller's thread and not on the writing thread.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn draft(&self, edit: Edit) -> Result<Draft, Refusal> {
+        if let Some(id) = &edit.id {
+            let checked = id::check(id, &self.settings.limits, self.is_partitioned);
+            checked.map_err(Refusal::IllegalId)?;
+        } else if self.is_partitioned {
+            return Err(Refusal::IllegalId("Doc id must be of form partition:id"));
+        }
+        draft(edit, &self.settings.limits)
+    }
+
     /// Writes edits; what became of them is in the order they were given.
     pub fn write_edits(&self, edits: Vec<Edit>, mode: Mode) -> Pending<Vec<Outcome>> {
         let mut outcomes: Vec<Option<Outcome>> = Vec::with_capacity(edits.len());
         let mut accepted = Vec::with_capacity(edits.len());
         for (index, edit) in edits.into_iter().enumerate() {
-            match draft(edit, &self.settings.limits) {
+            match self.draft(edit) {
                 Ok(draft) => {
                     accepted.push((index, draft));
                     outcomes.push(None);
@@ -71,7 +85,7 @@ impl Shared {
 
     /// Writes one edit.
     pub fn write_edit(&self, edit: Edit) -> Pending<Outcome> {
-        let draft = match draft(edit, &self.settings.limits) {
+        let draft = match self.draft(edit) {
             Ok(draft) => draft,
             Err(refusal) => return Pending::known(Ok(Err(refusal))),
         };
@@ -109,11 +123,7 @@ fn outcome(progress: Progress) -> Outcome {
     }
 }
 
-/// Checks an edit and compresses its attachments, on the caller's thread and not on the writing thread.
-///
-/// # Errors
-/// Why it is none.
-pub fn draft(edit: Edit, limits: &Limits) -> Result<Draft, Refusal> {
+fn draft(edit: Edit, limits: &Limits) -> Result<Draft, Refusal> {
     Ok(Draft {
         ready: ready(edit, limits)?,
         consent: Consent::NotNeeded,
@@ -122,7 +132,7 @@ pub fn draft(edit: Edit, limits: &Limits) -> Result<Draft, Refusal> {
 
 fn ready(edit: Edit, limits: &Limits) -> Result<Ready, Refusal> {
     let id = edit.id.unwrap_or_else(id::make);
-    id::check(&id, limits).map_err(Refusal::IllegalId)?;
+    id::check(&id, limits, false).map_err(Refusal::IllegalId)?;
     let mut names = HashSet::new();
     let mut attachments = Vec::with_capacity(edit.attachments.len());
     for attachment in edit.attachments {

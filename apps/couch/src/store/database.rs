@@ -1,13 +1,13 @@
 //! One database.
 
-use super::bulk;
 use super::shared::Shared;
 use super::state::State;
 use super::{
     AllDocs, AllDocsPage, Attachment, AttachmentOption, AttachmentReader, Changes, ChangesPage,
     Document, Draft, Edit, Encoding, Error, Explanation, Filter, FindPage, Found, GetOptions, Info,
-    Limits, LocalDocument, Missing, Mode, Outcome, Pending, Progress, Proposal, Purged, Refusal,
-    Result, Upload, all_docs, blobs, changes, design, explain, find, get, id, indexes, local, row,
+    Limits, LocalDocument, Missing, Mode, Outcome, PartitionInfo, Pending, Progress, Proposal,
+    Purged, Refusal, Result, Upload, all_docs, blobs, changes, design, explain, find, get, id,
+    indexes, local, partition, row,
 };
 use crate::mango::{FindQuery, Index, IndexDefinition, IndexWritten};
 use crate::revision::Revision;
@@ -64,6 +64,27 @@ impl Database {
     /// The size limits.
     pub fn limits(&self) -> Limits {
         self.0.settings.limits
+    }
+
+    /// Whether each id names a partition.
+    pub fn is_partitioned(&self) -> bool {
+        self.0.is_partitioned
+    }
+
+    /// Checks whether a document may have this id.
+    ///
+    /// # Errors
+    /// [`Error::IllegalId`].
+    pub fn check_id(&self, id: &str) -> Result<()> {
+        id::check(id, &self.limits(), self.is_partitioned()).map_err(Error::IllegalId)
+    }
+
+    /// The numbers of a partition.
+    ///
+    /// # Errors
+    /// If SQLite refuses.
+    pub fn partition_info(&self, partition: &str) -> Result<PartitionInfo> {
+        self.read(|connection| partition::info(connection, partition))
     }
 
     /// Its numbers.
@@ -150,7 +171,7 @@ impl Database {
     /// # Errors
     /// Why it is no edit.
     pub fn draft(&self, edit: Edit) -> std::result::Result<Draft, Refusal> {
-        bulk::draft(edit, &self.0.settings.limits)
+        self.0.draft(edit)
     }
 
     /// What drafts would make of their documents as these are now: of as many as have so many bytes together, and of at least
@@ -343,7 +364,7 @@ impl Database {
     pub fn find(&self, query: &FindQuery) -> Result<FindPage> {
         self.0
             .readers
-            .read_snapshot(|connection| find::find(connection, query))
+            .read_snapshot(|connection| find::find(connection, self.is_partitioned(), query))
     }
 
     /// Returns the plan of a query.
@@ -351,9 +372,9 @@ impl Database {
     /// # Errors
     /// Those of [`Database::find`].
     pub fn explain(&self, query: &FindQuery) -> Result<Explanation> {
-        self.0
-            .readers
-            .read_snapshot(|connection| explain::explain(connection, self.name(), query))
+        self.0.readers.read_snapshot(|connection| {
+            explain::explain(connection, self.name(), self.is_partitioned(), query)
+        })
     }
 
     /// The indexes, `_all_docs` first.
@@ -361,12 +382,13 @@ impl Database {
     /// # Errors
     /// If SQLite refuses.
     pub fn indexes(&self) -> Result<Vec<Index>> {
-        self.read(indexes::indexes)
+        self.read(|connection| indexes::indexes(connection, self.is_partitioned()))
     }
 
     /// Writes an index into its design document, and builds it.
     pub fn create_index(&self, definition: IndexDefinition) -> Pending<IndexWritten> {
-        self.write(move |connection| design::create_index(connection, &definition))
+        let is_partitioned = self.is_partitioned();
+        self.write(move |connection| design::create_index(connection, is_partitioned, &definition))
     }
 
     /// Takes an index out of its design document. [`Error::NotFound`] when there is none.

@@ -131,6 +131,22 @@ impl Databases {
     /// # Errors
     /// If the name is none, or taken.
     pub fn create(&self, name: &str) -> Result<Database> {
+        self.create_as(name, false)
+    }
+
+    /// Creates a database whose ids name partitions: `partition:id`.
+    ///
+    /// # Errors
+    /// Those of [`Databases::create`].
+    pub fn create_partitioned(&self, name: &str) -> Result<Database> {
+        if SYSTEM.contains(&name) {
+            let reason = "Cannot partition a system database";
+            return Err(Error::BadRequest(reason.to_owned()));
+        }
+        self.create_as(name, true)
+    }
+
+    fn create_as(&self, name: &str, is_partitioned: bool) -> Result<Database> {
         if !is_database_name(name) {
             return Err(Error::IllegalDatabaseName(name.to_owned()));
         }
@@ -144,7 +160,7 @@ impl Databases {
         self.0.remove_files(&part)?;
         // A log that a deletion left when the power went would be taken for the new one's.
         self.0.remove_files(&path)?;
-        schema::create(&part)?;
+        schema::create(&part, is_partitioned)?;
         fs::rename(&part, &path).map_err(|error| Error::io(&path, error))?;
         let _ = fs::remove_file(self.0.tombstone(name));
         self.0.sync()?;

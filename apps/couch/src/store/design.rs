@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 /// Writes an index into its design document; the sequence of the change if there was one.
 pub fn create_index(
     connection: &Connection,
+    is_partitioned: bool,
     new: &IndexDefinition,
 ) -> Result<(IndexWritten, Option<u64>)> {
     let mut written = IndexWritten {
@@ -18,28 +19,35 @@ pub fn create_index(
     };
     let (mut body, revision) = match document(connection, &new.design)? {
         Some((body, revision)) => (body, Some(revision)),
-        None => (json!({ "language": "query", "views": {} }), None),
+        None => (json!({ "language": "query" }), None),
     };
-    if body.get("language") != Some(&json!("query")) {
-        let message = "Invalid design document query language.";
-        return Err(MangoError::new("invalid_index", message).into());
+    set_partitioned(&mut body, new, revision.is_none(), is_partitioned)?;
+    let language = body.get("language");
+    if language != Some(&json!("query")) {
+        let message = format!(
+            "Existing design doc has an invalid language: {}",
+            language.unwrap_or(&Value::Null)
+        );
+        return Err(MangoError::new("invalid_ddoc_lang", message).into());
     }
-    let view = to_view(&new.definition);
+    let view = to_view(new);
     let views = body.as_object_mut().map(|body| {
         let views = body.entry("views").or_insert_with(|| json!({}));
-        views.as_object_mut()
+        if !views.is_object() {
+            *views = json!({});
+        }
+        views
     });
-    let Some(Some(views)) = views else {
-        let message = "Invalid design document: its views are no object.";
-        return Err(MangoError::new("invalid_index", message).into());
-    };
-    let known = of_design(&new.design, &json!({ "language": "query", "views": views }));
+    let views = views.and_then(Value::as_object_mut);
+    let views = views.ok_or_else(|| Error::Failed("a document is no object".to_owned()))?;
+    let known = of_design(
+        &new.design,
+        &json!({ "language": "query", "views": views }),
+        false,
+    );
     let is_same = |index: &Index| {
-        index
-            .place
-            .as_ref()
-            .is_some_and(|(_, name)| *name == new.name)
-            && index.definition.digest() == new.definition.digest()
+        let name = index.place.as_ref().map(|(_, name)| name);
+        name == Some(&new.name) && index.definition.digest() == new.definition.digest()
     };
     if known.iter().any(is_same) {
         written.created = false;
@@ -50,7 +58,37 @@ pub fn create_index(
     Ok((written, Some(seq)))
 }
 
-/// Takes an index out of its design document, which goes with its last one.
+/// Notes whether the indexes of a design document are of partitions. It is the same for all of them.
+fn set_partitioned(
+    body: &mut Value,
+    new: &IndexDefinition,
+    is_new: bool,
+    is_partitioned_database: bool,
+) -> Result<()> {
+    let invalid = |message: String| MangoError::new("invalid_partitioned_option", message);
+    let known = body["options"]["partitioned"].as_bool();
+    if new.partitioned == known {
+        return Ok(());
+    }
+    match new.partitioned {
+        Some(wanted) if is_new => {
+            if wanted && !is_partitioned_database {
+                let message = "partitioned option cannot be true in a non-partitioned database.";
+                return Err(Error::BadRequest(message.to_owned()));
+            }
+            body["options"] = json!({ "partitioned": wanted });
+            Ok(())
+        }
+        None if is_new => Ok(()),
+        _ => Err(invalid(format!(
+            "Requested partitioned option does not match existing value on design document {}",
+            new.design
+        ))
+        .into()),
+    }
+}
+
+/// Takes an index out of its design document, which goes with its last one if it has nothing else.
 pub fn delete_index(
     connection: &Connection,
     design: &str,
@@ -62,11 +100,23 @@ pub fn delete_index(
         false => format!("_design/{design}"),
     };
     let (mut body, revision) = document(connection, &design)?.ok_or(MISSING)?;
-    let views = body.get_mut("views").and_then(Value::as_object_mut);
+    let known = of_design(&design, &body, false);
+    let is_meant = |index: &Index| index.place.as_ref().is_some_and(|(_, known)| known == name);
+    if !known.iter().any(is_meant) {
+        return Err(MISSING);
+    }
+    let members = body.as_object_mut().ok_or(MISSING)?;
+    let views = members.get_mut("views").and_then(Value::as_object_mut);
     let views = views.ok_or(MISSING)?;
-    views.shift_remove(name).ok_or(MISSING)?;
-    let is_last = views.is_empty();
-    let seq = save(connection, &design, Some(revision), &body, is_last)?;
+    views.shift_remove(name);
+    if views.is_empty() {
+        members.shift_remove("views");
+    }
+    let is_rest = body == json!({ "language": "query" });
+    if is_rest {
+        body = json!({});
+    }
+    let seq = save(connection, &design, Some(revision), &body, is_rest)?;
     Ok(((), Some(seq)))
 }
 

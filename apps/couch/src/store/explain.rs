@@ -1,7 +1,7 @@
 //! Explains how a Mango query would be answered.
 
 use super::{Result, indexes};
-use crate::mango::{FindQuery, Index, Plan, why_not};
+use crate::mango::{Chosen, FindQuery, Plan, candidates, hints};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -9,49 +9,52 @@ use serde_json::{Value, json};
 pub type Explanation = Value;
 
 /// Explains a query.
-pub fn explain(connection: &Connection, database: &str, query: &FindQuery) -> Result<Explanation> {
-    let indexes = indexes::indexes(connection)?;
-    let plan = Plan::new(query, indexes.clone())?;
-    let (start, end) = plan.range.to_json();
-    let direction = if query.sort.descending { "rev" } else { "fwd" };
-    let is_chosen = |index: &Index| index.place == plan.index.place;
-    let others = indexes.iter().filter(|index| !is_chosen(index));
-    let candidates: Vec<Value> = others.map(|index| candidate(index, &plan, query)).collect();
-    Ok(json!({
+pub fn explain(
+    connection: &Connection,
+    database: &str,
+    is_partitioned: bool,
+    query: &FindQuery,
+) -> Result<Explanation> {
+    let plan = Plan::new(query, indexes::indexes(connection, is_partitioned)?)?;
+    let index = plan.chosen.as_ref().map(|chosen| chosen.index.to_json());
+    let mut explanation = json!({
         "dbname": database,
-        "index": plan.index.to_json(),
-        "partitioned": false,
+        "index": index,
+        "partitioned": is_partitioned,
         "selector": query.selector.to_json(),
         "opts": query.options_to_json(),
         "limit": query.limit,
         "skip": query.skip,
         "fields": query.fields_to_json(),
-        "index_candidates": candidates,
-        "mrargs": {
-            "include_docs": true,
-            "view_type": "map",
-            "reduce": false,
-            "partition": null,
-            "start_key": start,
-            "end_key": end,
-            "direction": direction,
-            "stable": false,
-            "update": true,
-            "conflicts": query.conflicts,
-        },
-        "covering": false,
-    }))
+        "index_candidates": candidates(&plan, query),
+        "selector_hints": hints(&query.selector),
+    });
+    if let Some(chosen) = &plan.chosen {
+        explanation["mrargs"] = view_arguments(chosen, query);
+        explanation["covering"] = chosen.is_covering.into();
+    }
+    Ok(explanation)
 }
 
-/// An index that was not chosen, and why.
-fn candidate(index: &Index, plan: &Plan, query: &FindQuery) -> Value {
-    let (is_usable, reason) = why_not(index, &plan.index, query);
+/// The arguments with which CouchDB would read a view.
+fn view_arguments(chosen: &Chosen, query: &FindQuery) -> Value {
+    let (mut start, mut end) = chosen.keys_to_json();
+    if query.sort.descending {
+        std::mem::swap(&mut start, &mut end);
+    }
     json!({
-        "index": index.to_json(),
-        "analysis": {
-            "usable": is_usable,
-            "reasons": [{ "name": reason }],
-            "covering": false,
+        "include_docs": query.copies == 1 && !chosen.is_covering,
+        "view_type": "map",
+        "reduce": false,
+        "partition": query.partition,
+        "start_key": start,
+        "end_key": end,
+        "direction": if query.sort.descending { "rev" } else { "fwd" },
+        "stable": query.stable || query.is_stale_ok,
+        "update": query.update && !query.is_stale_ok,
+        "conflicts": match query.conflicts {
+            true => json!(true),
+            false => json!("undefined"),
         },
     })
 }

@@ -1,8 +1,10 @@
 //! Answers Mango queries.
 
-use super::{Document, GetOptions, Result, indexes, row};
+use super::{Document, GetOptions, Result, id, indexes, partition, row};
 use crate::json;
-use crate::mango::{FindQuery, Index, NO_BOOKMARK, Plan, Range, invalid_bookmark, key_expression};
+use crate::mango::{
+    Chosen, FindQuery, Index, NO_BOOKMARK, Plan, invalid_bookmark, key_expression, warnings,
+};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rusqlite::types::Value as SqlValue;
@@ -19,8 +21,8 @@ const SCAN_WARNING_RATIO: u64 = 10;
 pub struct FindPage {
     /// The documents, each as a JSON object with the requested fields.
     pub docs: Vec<String>,
-    /// The start of the next page.
-    pub bookmark: String,
+    /// The start of the next page; none, as with CouchDB, if the selector contradicts itself.
+    pub bookmark: Option<String>,
     /// A warning for the client, such as that no index was usable.
     pub warning: Option<String>,
     /// The execution statistics, if requested.
@@ -37,8 +39,11 @@ impl FindPage {
             }
             out.extend_from_slice(document.as_bytes());
         }
-        out.extend_from_slice(b"],\"bookmark\":");
-        json::write_string(&mut out, &self.bookmark);
+        out.push(b']');
+        if let Some(bookmark) = &self.bookmark {
+            out.extend_from_slice(b",\"bookmark\":");
+            json::write_string(&mut out, bookmark);
+        }
         if let Some(stats) = &self.execution_stats {
             out.extend_from_slice(format!(",\"execution_stats\":{stats}").as_bytes());
         }
@@ -93,38 +98,51 @@ impl Bookmark {
 }
 
 /// Answers a query. It looks at as many documents as the index gives until the limit is reached: with no index, at all.
-pub fn find(connection: &Connection, query: &FindQuery) -> Result<FindPage> {
+pub fn find(connection: &Connection, is_partitioned: bool, query: &FindQuery) -> Result<FindPage> {
     let started = Instant::now();
-    let plan = Plan::new(query, indexes::indexes(connection)?)?;
+    let plan = Plan::new(query, indexes::indexes(connection, is_partitioned)?)?;
+    let chosen = plan.into_chosen(query, is_partitioned)?;
+    if chosen.ranges.is_none() {
+        return Ok(FindPage {
+            docs: Vec::new(),
+            bookmark: None,
+            warning: None,
+            execution_stats: None,
+        });
+    }
     let mut search = Search {
         query,
         left_out: 0,
         keys_examined: 0,
-        docs_examined: 0,
         docs: Vec::new(),
         last: None,
     };
-    if !plan.range.is_empty && query.limit > 0 {
-        search.run(connection, &plan)?;
+    if query.limit > 0 {
+        search.run(connection, &chosen)?;
     }
     let bookmark = match (&search.last, &query.bookmark) {
-        (Some((key, id)), _) => Bookmark::write(&plan.index, key.as_deref(), id),
+        (Some((key, id)), _) => Bookmark::write(&chosen.index, key.as_deref(), id),
         (None, Some(bookmark)) => bookmark.clone(),
         (None, None) => NO_BOOKMARK.to_owned(),
     };
     let milliseconds = started.elapsed().as_micros() as f64 / 1000.0;
+    // Documents are read as often as keys. With more copies than one, CouchDB counts them apart.
+    let (alone, quorum) = match query.copies {
+        1 => (search.keys_examined, 0),
+        _ => (0, search.keys_examined),
+    };
     let stats = query.execution_stats.then(|| {
         json!({
             "total_keys_examined": search.keys_examined,
-            "total_docs_examined": search.docs_examined,
-            "total_quorum_docs_examined": 0,
+            "total_docs_examined": alone,
+            "total_quorum_docs_examined": quorum,
             "results_returned": search.docs.len(),
             "execution_time_ms": milliseconds,
         })
     });
     Ok(FindPage {
-        warning: search.warning(plan.warning),
-        bookmark,
+        warning: search.warning(warnings(&chosen.index, query)),
+        bookmark: Some(bookmark),
         docs: search.docs,
         execution_stats: stats,
     })
@@ -135,21 +153,20 @@ struct Search<'a> {
     /// Matches that were skipped.
     left_out: u64,
     keys_examined: u64,
-    docs_examined: u64,
     docs: Vec<String>,
     /// The key and the id of the last document given.
     last: Option<(Option<Vec<u8>>, String)>,
 }
 
 impl Search<'_> {
-    fn run(&mut self, connection: &Connection, plan: &Plan) -> Result<()> {
+    fn run(&mut self, connection: &Connection, chosen: &Chosen) -> Result<()> {
         let after = match &self.query.bookmark {
-            Some(bookmark) => Some(Bookmark::read(bookmark, &plan.index)?),
+            Some(bookmark) => Some(Bookmark::read(bookmark, &chosen.index)?),
             None => None,
         };
-        let (sql, parameters) = match plan.index.place {
-            Some(_) => by_index(plan, after, self.query.sort.descending),
-            None => by_id(&plan.range, after, self.query.sort.descending),
+        let (sql, parameters) = match chosen.index.place {
+            Some(_) => by_index(chosen, after, self.query),
+            None => by_id(chosen, after, self.query),
         };
         let options = GetOptions {
             conflicts: self.query.conflicts,
@@ -159,9 +176,8 @@ impl Search<'_> {
         let mut found = statement.query(params_from_iter(parameters))?;
         while let Some(row) = found.next()? {
             self.keys_examined += 1;
-            self.docs_examined += 1;
             let document = row::winner_from_row(connection, row, &options)?;
-            if !document.matches(&self.query.selector) {
+            if id::is_design(&document.id) || !document.matches(&self.query.selector) {
                 continue;
             }
             if self.left_out < self.query.skip {
@@ -197,14 +213,13 @@ impl Search<'_> {
         Ok(String::from_utf8(out).unwrap_or_default())
     }
 
-    fn warning(&self, planned: Option<String>) -> Option<String> {
-        let is_wasteful = self.docs_examined > SCAN_WARNING_RATIO * (self.docs.len() as u64).max(1);
-        let wasteful = is_wasteful.then(|| {
-            "The number of documents examined is high in proportion to the number of results returned. \
-             Consider adding a more specific index to improve this."
-                .to_owned()
-        });
-        let warnings: Vec<String> = planned.into_iter().chain(wasteful).collect();
+    fn warning(&self, mut warnings: Vec<String>) -> Option<String> {
+        let results = (self.docs.len() as u64).max(1);
+        if self.keys_examined > SCAN_WARNING_RATIO * results {
+            let advice = "The number of documents examined is high in proportion to the number of results returned. \
+                          Consider adding a more specific index to improve this.";
+            warnings.push(advice.to_owned());
+        }
         (!warnings.is_empty()).then(|| warnings.join("\n"))
     }
 }
@@ -252,29 +267,25 @@ impl<'a> Shown<'a> {
 
 /// Reads an index over fields: its key is selected, too.
 fn by_index(
-    plan: &Plan,
+    chosen: &Chosen,
     after: Option<(Option<Vec<u8>>, String)>,
-    descending: bool,
+    query: &FindQuery,
 ) -> (String, Vec<SqlValue>) {
-    let name = plan.index.definition.sqlite_name();
-    let key = key_expression(&plan.index.definition);
-    let (order, beyond) = if descending {
-        ("DESC", "<")
-    } else {
-        ("ASC", ">")
-    };
+    let name = chosen.index.definition.sqlite_name();
+    let key = key_expression(&chosen.index.definition);
+    let (order, beyond) = order(query);
     let mut sql = format!(
         "SELECT {columns}, {key} FROM docs INDEXED BY \"{name}\"
          WHERE deleted = 0 AND {key} IS NOT NULL AND {key} >= ?1 AND {key} < ?2",
         columns = row::WHOLE
     );
-    let mut parameters: Vec<SqlValue> =
-        vec![plan.range.start_key().into(), plan.range.end_key().into()];
+    let (start, end) = chosen.key_bytes(query.partition.as_deref());
+    let mut parameters: Vec<SqlValue> = vec![start.into(), end.into()];
     if let Some((Some(last), id)) = after {
         sql.push_str(&format!(" AND ({key}, id) {beyond} (?3, ?4)"));
         // Narrower than the range, so that what was given is not read again.
-        let bound = if descending { 1 } else { 0 };
-        parameters[bound] = match descending {
+        let bound = if query.sort.descending { 1 } else { 0 };
+        parameters[bound] = match query.sort.descending {
             true => beyond_key(&last).into(),
             false => last.clone().into(),
         };
@@ -284,6 +295,14 @@ fn by_index(
     (sql, parameters)
 }
 
+/// SQL's words for the direction of a query, and for what comes later in it.
+fn order(query: &FindQuery) -> (&'static str, &'static str) {
+    match query.sort.descending {
+        true => ("DESC", "<"),
+        false => ("ASC", ">"),
+    }
+}
+
 /// Returns the smallest key after a key.
 fn beyond_key(key: &[u8]) -> Vec<u8> {
     let mut beyond = key.to_vec();
@@ -291,19 +310,15 @@ fn beyond_key(key: &[u8]) -> Vec<u8> {
     beyond
 }
 
-/// Reads all documents by id, but for design documents.
+/// Reads all documents by id.
 fn by_id(
-    range: &Range,
+    chosen: &Chosen,
     after: Option<(Option<Vec<u8>>, String)>,
-    descending: bool,
+    query: &FindQuery,
 ) -> (String, Vec<SqlValue>) {
-    let (order, beyond) = if descending {
-        ("DESC", "<")
-    } else {
-        ("ASC", ">")
-    };
+    let (order, beyond) = order(query);
     let mut sql = format!(
-        "SELECT {columns}, NULL FROM docs WHERE deleted = 0 AND (id < '_design/' OR id >= '_design0')",
+        "SELECT {columns}, NULL FROM docs WHERE deleted = 0",
         columns = row::WHOLE
     );
     let mut parameters: Vec<SqlValue> = Vec::new();
@@ -311,12 +326,20 @@ fn by_id(
         sql.push_str(&format!(" AND id {comparison} ?"));
         parameters.push(id.to_owned().into());
     };
-    // Ids are texts: another value bounds nothing, and the selector decides.
-    if let Some(Value::String(id)) = range.start.first() {
-        bound(if range.start_is_open { ">" } else { ">=" }, id);
+    let range = chosen.ranges.iter().flatten().next();
+    // Ids come after all values that are no strings.
+    if let Some((Value::String(id), is_open)) = range.and_then(|range| range.low.as_ref()) {
+        bound(if *is_open { ">" } else { ">=" }, id);
     }
-    if let Some(Value::String(id)) = range.end.first() {
-        bound(if range.end_is_open { "<" } else { "<=" }, id);
+    match range.and_then(|range| range.high.as_ref()) {
+        Some((Value::String(id), is_open)) => bound(if *is_open { "<" } else { "<=" }, id),
+        Some(_) => bound("<", ""),
+        None => {}
+    }
+    if let Some(partition) = &query.partition {
+        let (from, to) = partition::bounds(partition);
+        bound(">=", &from);
+        bound("<", &to);
     }
     if let Some((_, id)) = &after {
         bound(beyond, id);

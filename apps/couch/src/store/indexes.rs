@@ -1,12 +1,16 @@
 //! The Mango indexes of a database: listed in its design documents, built in SQLite.
 
-use super::Result;
-use crate::mango::{Definition, Index, key_expression, of_design};
+use super::partition::partitioned;
+use super::row::{Body, Head, Stored};
+use super::{Error, Result};
+use crate::mango::{DOCUMENT, Definition, Index, key_expression, of_design};
+use crate::revision::{Revision, RevisionHash, Tree};
 use rusqlite::Connection;
+use rusqlite::functions::{Context, FunctionFlags};
 use std::collections::BTreeMap;
 
 /// The indexes, that of all documents first, then in the order of their design documents and names.
-pub fn indexes(connection: &Connection) -> Result<Vec<Index>> {
+pub fn indexes(connection: &Connection, is_partitioned: bool) -> Result<Vec<Index>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, body FROM docs WHERE id >= '_design/' AND id < '_design0' AND deleted = 0 ORDER BY id",
     )?;
@@ -18,7 +22,7 @@ pub fn indexes(connection: &Connection) -> Result<Vec<Index>> {
         if body.contains("\"query\"")
             && let Ok(body) = serde_json::from_str(&body)
         {
-            indexes.extend(of_design(&id, &body));
+            indexes.extend(of_design(&id, &body, is_partitioned));
         }
     }
     let place = |index: &Index| index.place.clone();
@@ -28,7 +32,7 @@ pub fn indexes(connection: &Connection) -> Result<Vec<Index>> {
 
 /// Makes SQLite's indexes follow the design documents, of which one has changed.
 pub fn follow_designs(connection: &Connection) -> Result<()> {
-    let wanted: BTreeMap<String, Definition> = indexes(connection)?
+    let wanted: BTreeMap<String, Definition> = indexes(connection, partitioned(connection)?)?
         .into_iter()
         .filter(|index| index.place.is_some())
         .map(|index| (index.definition.sqlite_name(), index.definition))
@@ -51,4 +55,41 @@ pub fn follow_designs(connection: &Connection) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Adds the function that gives an index the whole document, with its conflicts and attachments.
+pub fn register(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_INNOCUOUS;
+    connection.create_scalar_function(DOCUMENT, 6, flags, |context| {
+        document(context).map_err(|error| rusqlite::Error::UserFunctionError(Box::new(error)))
+    })
+}
+
+fn document(context: &Context<'_>) -> Result<String> {
+    let hash: Vec<u8> = context.get(2)?;
+    let unnamed = || Error::Failed("a revision has no name".to_owned());
+    let tree = context
+        .get_raw(3)
+        .as_blob()
+        .map_err(rusqlite::Error::from)?;
+    let stored = Stored {
+        head: Head {
+            seq: 0,
+            id: context.get(0)?,
+            deleted: false,
+            revision: Revision {
+                generation: context.get::<i64>(1)? as u64,
+                hash: RevisionHash::from_bytes(&hash).ok_or_else(unnamed)?,
+            },
+        },
+        tree: Tree::decode(tree)?,
+        external_bytes: 0,
+    };
+    let body = Body {
+        atts: context.get(4)?,
+        text: context.get(5)?,
+    };
+    Ok(stored.as_indexed(body)?.to_json())
 }

@@ -29,6 +29,8 @@ pub struct Info {
     pub active_bytes: u64,
     /// Bytes of all winning bodies and their attachments, decoded.
     pub external_bytes: u64,
+    /// Whether each id names a partition.
+    pub is_partitioned: bool,
     /// Whether it is being compacted.
     pub compact_running: bool,
 }
@@ -60,6 +62,7 @@ impl Shared {
             file_bytes: bytes(&self.path) + bytes(&log),
             active_bytes,
             external_bytes: state.external_bytes,
+            is_partitioned: self.is_partitioned,
             compact_running: self.is_compacting.load(Ordering::Relaxed),
         })
     }

@@ -261,6 +261,23 @@ impl Stored {
         conflicts
     }
 
+    /// The winner as an index sees it: with conflicts, and with attachments as stubs.
+    pub fn as_indexed(&self, body: Body) -> Result<Document> {
+        let options = GetOptions {
+            conflicts: true,
+            deleted_conflicts: true,
+            ..GetOptions::default()
+        };
+        let records = body.records()?.into_iter();
+        Ok(Document {
+            attachments: records
+                .map(|record| record.into_attachment(false))
+                .collect(),
+            conflicts: self.conflicts(&self.head.revision, &options),
+            ..Document::of(self.head.clone(), body.text)
+        })
+    }
+
     fn info(&self, revision: Revision) -> RevisionInfo {
         let status = match self.tree.get(&revision) {
             Some(node) if !self.has_body(node) => RevisionStatus::Missing,
@@ -300,16 +317,26 @@ pub fn document(
         attachments.push(attachment);
     }
     Ok(Document {
-        id: head.id,
-        revision: head.revision,
-        deleted: head.deleted,
-        body: body.text,
         attachments,
-        history: None,
-        revisions_info: Vec::new(),
-        conflicts: Conflicts::default(),
         local_seq: options.local_seq.then_some(head.seq),
+        ..Document::of(head, body.text)
     })
+}
+
+impl Document {
+    fn of(head: Head, body: String) -> Document {
+        Document {
+            id: head.id,
+            revision: head.revision,
+            deleted: head.deleted,
+            body,
+            attachments: Vec::new(),
+            history: None,
+            revisions_info: Vec::new(),
+            conflicts: Conflicts::default(),
+            local_seq: None,
+        }
+    }
 }
 
 fn inline(connection: &Connection, attachment: &Attachment) -> Result<Content> {

@@ -1,6 +1,7 @@
 //! The tables of a database, and how a connection to it is set up.
 
-use super::{Error, Result, Settings, Synchronous};
+use super::partition::PARTITIONED;
+use super::{Error, Result, Settings, Synchronous, indexes};
 use inorder_serve::private;
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
@@ -79,7 +80,7 @@ const LOG_BYTES_KEPT: u32 = 16 << 20;
 const STATEMENTS_MAX: usize = 64;
 
 /// Makes the file of a new database; none may be there.
-pub fn create(path: &Path) -> Result<()> {
+pub fn create(path: &Path, is_partitioned: bool) -> Result<()> {
     // SQLite gives the files beside it the same mode.
     private::create_new(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => Error::DatabaseExists,
@@ -99,6 +100,10 @@ pub fn create(path: &Path) -> Result<()> {
             "INSERT INTO state(one, created_microseconds, uuid) VALUES (1, ?1, ?2)",
             (microseconds, uuid),
         )?;
+        if is_partitioned {
+            let sql = "INSERT INTO properties(name, value) VALUES (?1, 'true')";
+            connection.execute(sql, [PARTITIONED])?;
+        }
         connection.execute_batch("COMMIT")
     };
     Ok(fill()?)
@@ -156,5 +161,6 @@ fn set_up(connection: &Connection) -> Result<()> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     connection.busy_timeout(std::time::Duration::from_secs(10))?;
     crate::mango::register(connection)?;
+    indexes::register(connection)?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::blobs::{self, Pins};
 use super::state::State;
-use super::{DatabaseEvent, Error, Event, Pending, Result, Settings, schema};
+use super::{DatabaseEvent, Error, Event, Pending, Result, Settings, indexes, partition, schema};
 use inorder_serve::{QueueLimits, ReaderPool, WriteQueue};
 use rusqlite::Connection;
 use std::fmt;
@@ -17,6 +17,7 @@ pub struct Shared {
     pub uuid: String,
     pub path: PathBuf,
     pub settings: Settings,
+    pub is_partitioned: bool,
     pub readers: ReaderPool<Error>,
     pub pins: Pins,
     pub is_compacting: AtomicBool,
@@ -44,6 +45,9 @@ impl Shared {
         // Remove unused uploads of an earlier process.
         while blobs::remove_unused(&connection, &pins)? {}
         let seq = State::read(&connection)?.update_seq;
+        // An earlier version may have read the design documents otherwise.
+        indexes::follow_designs(&connection)?;
+        let is_partitioned = partition::partitioned(&connection)?;
         let uuid = connection.query_row("SELECT uuid FROM state", [], |row| row.get(0))?;
         let queue = WriteQueue::start(connection, QueueLimits::default())
             .map_err(|error| Error::io(path, error))?;
@@ -56,6 +60,7 @@ impl Shared {
             uuid,
             path: path.to_owned(),
             settings,
+            is_partitioned,
             readers,
             pins,
             is_compacting: AtomicBool::new(false),

@@ -2,64 +2,98 @@
 
 use crate::http::blocking::blocking;
 use crate::http::body::Question;
+use crate::http::params::Params;
 use crate::http::target::Db;
 use crate::http::{HttpError, HttpResult, reply};
-use crate::mango::{FindQuery, IndexDefinition};
-use crate::store::{Error, Missing};
-use axum::extract::Path;
-use axum::http::StatusCode;
+use crate::mango::{Error as MangoError, FindQuery, INVALID_LIST, IndexDefinition};
+use crate::store::{Database, Error, Missing};
+use axum::http::{Method, StatusCode, Uri};
+use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-fn query(body: &Question) -> HttpResult<FindQuery> {
-    FindQuery::from_json(&body.0.json()?).map_err(|error| Error::from(error).into())
+/// Reads a query; a partition may be named by the URL.
+fn query(db: &Database, params: &Params, body: &Question) -> HttpResult<FindQuery> {
+    let mut body: Value = body.0.json()?;
+    if let (Some(partition), Value::Object(members)) = (params.get("partition"), &mut body) {
+        let known = members
+            .entry("partition")
+            .or_insert_with(|| partition.into());
+        if known.as_str() != Some(partition) {
+            let message = format!("The partition of the body is not that of the URL: {known}");
+            return Err(MangoError::new("bad_partition", message).into());
+        }
+    }
+    let query = FindQuery::from_json(&body)?;
+    if query.partition.is_some() && !db.is_partitioned() {
+        let reason = "`partition` parameter is not supported on this db";
+        return Err(HttpError::BadParameters(reason.to_owned()));
+    }
+    Ok(query)
 }
 
 /// `POST /db/_find`: a page of the documents that a selector means.
-pub async fn find(Db(db): Db, body: Question) -> HttpResult {
-    let query = query(&body)?;
+pub async fn find(Db(db): Db, params: Params, body: Question) -> HttpResult {
+    let query = query(&db, &params, &body)?;
     // A selector that no index serves looks at many documents.
     let page = blocking(move || db.find(&query)).await??;
     Ok(reply::text(StatusCode::OK, page.to_json() + "\n"))
 }
 
 /// `POST /db/_explain`: how it would be found.
-pub async fn explain(Db(db): Db, body: Question) -> HttpResult {
-    reply::json(StatusCode::OK, &db.explain(&query(&body)?)?)
+pub async fn explain(Db(db): Db, params: Params, body: Question) -> HttpResult {
+    let query = query(&db, &params, &body)?;
+    reply::json(StatusCode::OK, &db.explain(&query)?)
 }
 
 /// `GET /db/_index`: the indexes.
-pub async fn indexes(Db(db): Db) -> HttpResult {
+pub async fn indexes(Db(db): Db, params: Params) -> HttpResult {
+    let wrong = || MangoError::new(INVALID_LIST, "Index parameter ranges: limit > 1, skip > 0");
+    let number = |name: &str| match params.get(name) {
+        None => Ok(None),
+        Some(text) => text.parse::<i64>().map(Some).map_err(|_| wrong()),
+    };
     let indexes = db.indexes()?;
-    let list: Vec<Value> = indexes.iter().map(|index| index.to_json()).collect();
-    let body = json!({ "total_rows": list.len(), "indexes": list });
+    let limit = number("limit")?.unwrap_or(indexes.len() as i64);
+    let skip = number("skip")?.unwrap_or(0);
+    if limit < 1 || skip < 0 {
+        return Err(wrong().into());
+    }
+    let some = indexes.iter().skip(skip as usize).take(limit as usize);
+    let list: Vec<Value> = some.map(|index| index.to_json()).collect();
+    let body = json!({ "total_rows": indexes.len(), "indexes": list });
     reply::json(StatusCode::OK, &body)
 }
 
 /// `POST /db/_index`: makes one.
 pub async fn create_index(Db(db): Db, body: Question) -> HttpResult {
-    let definition = IndexDefinition::from_json(&body.0.json()?).map_err(Error::from)?;
+    let definition = IndexDefinition::from_json(&body.0.json()?)?;
     let written = db.create_index(definition).await?;
     let result = if written.created { "created" } else { "exists" };
     let body = json!({ "result": result, "id": written.id, "name": written.name });
     reply::json(StatusCode::OK, &body)
 }
 
-/// `DELETE /db/_index/design/json/name`.
-pub async fn delete_index(
-    Db(db): Db,
-    Path(path): Path<std::collections::HashMap<String, String>>,
-) -> HttpResult {
-    let part = |name: &str| path.get(name).map(String::as_str).unwrap_or_default();
-    let deleted = db.delete_index(part("design"), part("name")).await;
-    match deleted {
-        Err(Error::NotFound(Missing::Missing | Missing::Deleted)) => {
-            Err(HttpError::NotFound("index not found".to_owned()))
+/// `DELETE /db/_index/design/json/name`, the design document with or without `_design/`.
+pub async fn named_index(Db(db): Db, method: Method, uri: Uri) -> HttpResult {
+    let decode = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
+    // The parts after the database and `_index`.
+    let parts: Vec<String> = uri.path().split('/').skip(3).map(decode).collect();
+    let (design, kind, name) = match parts.as_slice() {
+        [design, kind, name] => (design.clone(), kind, name),
+        [prefix, design, kind, name] if prefix == "_design" => {
+            (format!("_design/{design}"), kind, name)
         }
-        other => other
-            .map(|()| reply::ok(StatusCode::OK))
-            .map_err(Into::into),
+        _ => return Err(HttpError::DocumentMissing),
+    };
+    if method != Method::DELETE {
+        return Err(HttpError::MethodNotAllowed("DELETE".to_owned()));
     }
+    if kind != "json" {
+        return Err(HttpError::DocumentMissing);
+    }
+    db.delete_index(&design, name).await?;
+    Ok(reply::ok(StatusCode::OK))
 }
 
 #[derive(Deserialize)]
@@ -72,20 +106,20 @@ pub async fn delete_indexes(Db(db): Db, body: Question) -> HttpResult {
     let DesignDocuments { docids } = body.0.json()?;
     let (mut success, mut fail) = (Vec::new(), Vec::new());
     for id in docids {
+        let id = match id.starts_with("_design/") {
+            true => id,
+            false => format!("_design/{id}"),
+        };
         match delete_all(&db, &id).await {
-            Ok(()) => success.push(json!({ "id": id, "ok": true })),
-            Err(error) => fail.push(json!({ "id": id, "error": error.to_string() })),
+            Ok(()) => success.insert(0, json!({ "id": id, "ok": true })),
+            Err(Error::NotFound(_)) => fail.insert(0, json!({ "id": id, "error": "not_found" })),
+            Err(error) => fail.insert(0, json!({ "id": id, "error": error.to_string() })),
         }
     }
     reply::json(StatusCode::OK, &json!({ "success": success, "fail": fail }))
 }
 
-async fn delete_all(db: &crate::store::Database, id: &str) -> Result<(), Error> {
-    let id = if id.starts_with("_design/") {
-        id.to_owned()
-    } else {
-        format!("_design/{id}")
-    };
+async fn delete_all(db: &Database, id: &str) -> Result<(), Error> {
     let listed = db.indexes()?;
     let listed = listed.iter().map(|index| index.to_json());
     let names: Vec<String> = listed
@@ -96,7 +130,7 @@ async fn delete_all(db: &crate::store::Database, id: &str) -> Result<(), Error> 
         return Err(Error::NotFound(Missing::Missing));
     }
     for name in names {
-        db.delete_index(&id, &name).await?;
+        db.delete_index(id, &name).await?;
     }
     Ok(())
 }

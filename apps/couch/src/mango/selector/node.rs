@@ -6,12 +6,14 @@ use regex::Regex;
 use serde_json::Value;
 use std::cmp::Ordering;
 
-/// A part of a selector. In normal form, a field's condition says what to do without the field: nothing matches, but for
-/// `$exists: false`; and a negation stands only where a condition has no opposite of its own.
+/// A part of a selector in normal form. A field's condition says what to do without the field: nothing matches, but for
+/// `$exists: false`.
 #[derive(Clone, Debug)]
 pub enum Node {
     /// All documents.
     Any,
+    /// `$text`: all documents, because a text index would have chosen them.
+    Text,
     And(Vec<Node>),
     Or(Vec<Node>),
     Not(Box<Node>),
@@ -21,7 +23,7 @@ pub enum Node {
 impl Node {
     pub fn matches(&self, value: &Value) -> bool {
         match self {
-            Node::Any => true,
+            Node::Any | Node::Text => true,
             // An empty list is no condition, with both.
             Node::And(parts) => parts.iter().all(|part| part.matches(value)),
             Node::Or(parts) => parts.is_empty() || parts.iter().any(|part| part.matches(value)),
@@ -36,26 +38,11 @@ impl Node {
 
     pub fn is_on_special_fields(&self) -> bool {
         match self {
-            Node::Any => false,
+            Node::Any | Node::Text => false,
             Node::And(parts) | Node::Or(parts) => parts.iter().any(Node::is_on_special_fields),
             Node::Not(part) => part.is_on_special_fields(),
-            Node::Field(path, _) => path.is_special(),
-        }
-    }
-
-    pub fn add_comparisons<'a>(&'a self, field: &str, found: &mut Vec<(Comparison, &'a Value)>) {
-        match self {
-            Node::And(parts) => {
-                for part in parts {
-                    part.add_comparisons(field, found);
-                }
-            }
-            Node::Field(path, Condition::Compare(comparison, argument))
-                if path.as_str() == field && *comparison != Comparison::Ne =>
-            {
-                found.push((*comparison, argument));
-            }
-            _ => {}
+            // The empty path is the document itself.
+            Node::Field(path, _) => path.is_special() || path.names().is_empty(),
         }
     }
 }
@@ -93,18 +80,6 @@ impl Comparison {
         }
     }
 
-    /// Returns the complement.
-    pub fn opposite(self) -> Self {
-        match self {
-            Comparison::Lt => Comparison::Gte,
-            Comparison::Lte => Comparison::Gt,
-            Comparison::Eq => Comparison::Ne,
-            Comparison::Ne => Comparison::Eq,
-            Comparison::Gte => Comparison::Lt,
-            Comparison::Gt => Comparison::Lte,
-        }
-    }
-
     /// Whether values in this order pass.
     pub fn holds(self, order: Ordering) -> bool {
         match self {
@@ -138,10 +113,21 @@ pub enum Condition {
 }
 
 impl Condition {
+    /// Whether an index over the field can narrow what is looked at, or covers the condition.
+    pub fn is_indexable(&self) -> bool {
+        match self {
+            Condition::Compare(comparison, _) => *comparison != Comparison::Ne,
+            Condition::BeginsWith(_) | Condition::Exists(_) => true,
+            _ => false,
+        }
+    }
+
     /// Whether a value passes.
     pub fn matches(&self, value: &Value, is_id: bool) -> bool {
         let compare = |one: &Value, other: &Value| match (is_id, one, other) {
             (true, Value::String(one), Value::String(other)) => one.cmp(other),
+            // Ids are compared as Erlang's terms, of which strings come last.
+            (true, Value::String(_), _) => Ordering::Greater,
             _ => collate::compare(one, other),
         };
         let is_among = |items: &[Value]| {
