@@ -129,8 +129,9 @@ fn filter(considered: &mut [Considered], query: &FindQuery) -> Result<(), Error>
     let usable = considered.iter().filter(|it| it.is_usable());
     let usable_count = usable.clone().count();
     let is_named = usable.clone().any(|it| it.index.is_meant(&query.use_index));
-    let is_any = query.use_index.is_empty();
-    if !is_named && !query.allow_fallback && usable_count > 0 && !(is_any && usable_count > 1) {
+    let has_alternatives = query.use_index.is_empty() && usable_count > 1;
+    let may_fall_back = query.allow_fallback || has_alternatives || usable_count == 0;
+    if !is_named && !may_fall_back {
         return Err(refused(query));
     }
     for one in considered {
