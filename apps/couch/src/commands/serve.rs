@@ -47,9 +47,10 @@ pub struct Serve {
     /// Acknowledges writes before they are on the disk. A power failure may lose the last ones.
     #[arg(long, env = "INORDER_COUCH_RELAXED")]
     relaxed: bool,
-    /// The largest request body, in bytes. Attachments sent by themselves have a limit of their own.
-    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20)]
-    body_bytes_max: usize,
+    /// The memory for request bodies that are read as a whole, of all requests together, in bytes. One body may have half of
+    /// it. Attachments sent by themselves do not count.
+    #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
+    bodies_bytes_max: usize,
     /// The most open connections; further ones wait.
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     connections_max: usize,
@@ -137,8 +138,8 @@ impl Serve {
             listen: address.to_string(),
             uuid: config.values().read(&keys::UUID),
             config,
-            body_bytes_max: self.body_bytes_max,
-            bodies_bytes_max: self.body_bytes_max.saturating_mul(4),
+            body_bytes_max: self.bodies_bytes_max / 2,
+            bodies_bytes_max: self.bodies_bytes_max,
             connections_max: self.connections_max,
             connections_per_client_max: self
                 .connections_per_client_max

@@ -5,7 +5,6 @@ use super::{ConfigError, ini, keys};
 use inorder_serve::private;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use tokio::sync::watch;
 
 /// How long a change lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +20,16 @@ pub enum Lifetime {
 pub struct Config {
     current: RwLock<Arc<Values>>,
     layers: Mutex<Layers>,
-    changes: watch::Sender<()>,
+    listeners: Mutex<Vec<Listener>>,
+}
+
+/// Called after each change.
+struct Listener(Box<dyn Fn(&Values) + Send + Sync>);
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listener")
+    }
 }
 
 /// What the current values come from.
@@ -81,7 +89,7 @@ impl Config {
         Config {
             current: RwLock::new(Arc::new(layers.values())),
             layers: Mutex::new(layers),
-            changes: watch::Sender::new(()),
+            listeners: Mutex::default(),
         }
     }
 
@@ -183,7 +191,8 @@ impl Config {
 
     /// Sets a value for this run of the server, over the file: an option of the command line.
     pub fn fix(&self, section: &str, key: &str, value: &str) {
-        self.lock().fixed.set(section, key, value);
+        let mut layers = self.lock();
+        layers.fixed.set(section, key, value);
         self.change(|values| values.set(section, key, value));
     }
 
@@ -199,16 +208,27 @@ impl Config {
         Ok(())
     }
 
-    /// Returns a receiver that is told of every change.
-    pub fn changes(&self) -> watch::Receiver<()> {
-        self.changes.subscribe()
+    /// Calls a function with the values as they are now, and after each change. A change waits for it.
+    pub fn listen(&self, listener: impl Fn(&Values) + Send + Sync + 'static) {
+        let _no_change = self.lock();
+        listener(&self.values());
+        self.listeners().push(Listener(Box::new(listener)));
+    }
+
+    fn listeners(&self) -> MutexGuard<'_, Vec<Listener>> {
+        self.listeners
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Values) -> T) -> T {
         let mut values = (*self.values()).clone();
         let result = change(&mut values);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(values);
-        self.changes.send_replace(());
+        let values = Arc::new(values);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&values);
+        for listener in self.listeners().iter() {
+            (listener.0)(&values);
+        }
         result
     }
 
@@ -252,7 +272,12 @@ mod tests {
     fn a_change_is_effective_at_once_and_after_a_restart() {
         let (_folder, file) = in_folder();
         let config = Config::open(&file).unwrap();
-        let changes = config.changes();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&seen);
+        config.listen(move |values| {
+            let value = values.get("s", "k").map(str::to_owned);
+            told.lock().unwrap().push(value);
+        });
         assert_eq!(config.set("s", "k", "1", Lifetime::Kept).unwrap(), None);
         assert_eq!(
             config
@@ -263,7 +288,9 @@ mod tests {
         );
         assert_eq!(config.set("s", "run", "3", Lifetime::Run).unwrap(), None);
         assert_eq!(config.get("s", "k").as_deref(), Some("2"));
-        assert!(changes.has_changed().unwrap());
+        let seen = seen.lock().unwrap().clone();
+        let expected = [None, Some("1"), Some("2"), Some("2")];
+        assert_eq!(seen, expected.map(|value| value.map(str::to_owned)));
         assert_eq!(
             std::fs::metadata(&file).unwrap().permissions().mode() & 0o777,
             0o600

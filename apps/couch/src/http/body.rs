@@ -100,7 +100,9 @@ pub async fn collect(
     Ok(gathered.finish())
 }
 
-struct Gathered<'a> {
+/// A body as far as it was received, counted among the memory that bodies may take.
+#[derive(Debug)]
+pub struct Gathered<'a> {
     memory: &'a Arc<Semaphore>,
     bytes: Vec<u8>,
     /// The first piece, which mostly is the only one and needs no copy.
@@ -110,7 +112,8 @@ struct Gathered<'a> {
 }
 
 impl<'a> Gathered<'a> {
-    fn new(memory: &'a Arc<Semaphore>) -> Self {
+    /// Begins with nothing.
+    pub fn new(memory: &'a Arc<Semaphore>) -> Self {
         Gathered {
             memory,
             bytes: Vec::new(),
@@ -120,7 +123,11 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    fn add(&mut self, piece: Bytes, bytes_max: usize) -> HttpResult<()> {
+    /// Appends a piece.
+    ///
+    /// # Errors
+    /// If the body is too large, or all bodies together are.
+    pub fn add(&mut self, piece: Bytes, bytes_max: usize) -> HttpResult<()> {
         let first_bytes = self.first.as_ref().map_or(0, Bytes::len);
         let total = first_bytes + self.bytes.len() + piece.len();
         if total > bytes_max {
@@ -147,7 +154,8 @@ impl<'a> Gathered<'a> {
         Ok(())
     }
 
-    fn finish(self) -> Received {
+    /// Returns the whole body.
+    pub fn finish(self) -> Received {
         Received {
             bytes: self.first.unwrap_or_else(|| self.bytes.into()),
             _permits: self.permits,
@@ -159,7 +167,7 @@ impl FromRequest<Arc<Server>> for Received {
     type Rejection = HttpError;
 
     async fn from_request(request: Request, server: &Arc<Server>) -> HttpResult<Self> {
-        Received::of(request, server, server.settings.body_bytes_max).await
+        Received::of(request, server, server.body_bytes_max()).await
     }
 }
 
@@ -245,7 +253,7 @@ impl FromRequest<Arc<Server>> for Question {
 
     async fn from_request(request: Request, server: &Arc<Server>) -> HttpResult<Self> {
         require_json(request.headers())?;
-        let bytes_max = server.settings.body_bytes_max.min(QUESTION_BYTES_MAX);
+        let bytes_max = server.body_bytes_max().min(QUESTION_BYTES_MAX);
         Received::of(request, server, bytes_max).await.map(Question)
     }
 }

@@ -1,11 +1,12 @@
 //! What all requests and answers have in common, authenticated or not: the method's override, cross-origin rules, headers.
 
+use super::body::content_length;
 use super::headers::{BODY_TIME, BodyTime, REQUEST_ID, request_id};
-use super::{Server, cors};
+use super::{HttpError, Server, cors};
 use axum::extract::{Request, State};
 use axum::http::{Method, header};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
 /// Answers preflight requests, overrides the method, and adds the headers of every answer.
@@ -23,10 +24,14 @@ pub async fn common(
     let mut response = if let Some(response) = preflight {
         response
     } else {
+        let too_large = content_length(asked).filter(|bytes| *bytes > server.request_bytes_max());
         override_method(&mut request);
         let body_time = BodyTime::default();
         request.extensions_mut().insert(body_time.clone());
-        let mut response = next.run(request).await;
+        let mut response = match too_large {
+            Some(_) => HttpError::BodyTooLarge.into_response(),
+            None => next.run(request).await,
+        };
         let headers = response.headers_mut();
         headers.insert(BODY_TIME, body_time.header());
         if let (Some(rule), Some(origin)) = (rule, origin) {

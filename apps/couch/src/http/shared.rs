@@ -6,10 +6,10 @@ use super::headers::{ServerHeader, server_header};
 use super::metrics::Metrics;
 use super::updates::DatabaseUpdates;
 use crate::auth::Auth;
-use crate::config::Config;
+use crate::config::{Config, Values, keys};
 use crate::replicate::Replicator;
 use crate::script::{ScriptSettings, Scripts};
-use crate::store::Databases;
+use crate::store::{Databases, Limits};
 use crate::tasks::Tasks;
 use std::sync::Arc;
 use std::time::Instant;
@@ -28,7 +28,7 @@ pub struct ServerSettings {
     pub listen: String,
     /// The server's id, 32 hexadecimal digits, the same after every start.
     pub uuid: String,
-    /// Bytes of a request's body that is read as a whole.
+    /// Bytes of a request's body that is read as a whole, if the configuration does not say less.
     pub body_bytes_max: usize,
     /// Bytes of all such bodies together.
     pub bodies_bytes_max: usize,
@@ -46,7 +46,7 @@ impl Default for ServerSettings {
             config: Arc::default(),
             listen: "127.0.0.1:5984".to_owned(),
             uuid: crate::auth::hex(&crate::auth::random::<16>()),
-            body_bytes_max: 64 << 20,
+            body_bytes_max: 128 << 20,
             bodies_bytes_max: 256 << 20,
             connections_max: 10_000,
             connections_per_client_max: 10_000,
@@ -87,6 +87,10 @@ impl Server {
     pub fn new(databases: Databases, auth: Auth, settings: ServerSettings) -> Arc<Self> {
         let stop = CancellationToken::new();
         let tasks = Arc::new(Tasks::default());
+        let limited = databases.clone();
+        settings
+            .config
+            .listen(move |values| limited.set_limits(limits(values, limited.limits())));
         Arc::new(Server {
             replicator: Replicator::new(Arc::clone(&tasks), stop.clone()),
             updates: DatabaseUpdates::new(&databases),
@@ -106,5 +110,25 @@ impl Server {
             tasks,
             stop,
         })
+    }
+    /// The largest body of a request that is read as a whole, in bytes.
+    pub fn body_bytes_max(&self) -> usize {
+        let bytes = usize::try_from(self.request_bytes_max()).unwrap_or(usize::MAX);
+        bytes.min(self.settings.body_bytes_max)
+    }
+
+    /// The largest body of any request, in bytes.
+    pub fn request_bytes_max(&self) -> u64 {
+        self.config.values().read(&keys::MAX_HTTP_REQUEST_SIZE)
+    }
+}
+
+/// The size limits of databases, as configured.
+fn limits(values: &Values, others: Limits) -> Limits {
+    let document_bytes_max = values.read(&keys::MAX_DOCUMENT_SIZE);
+    Limits {
+        document_bytes_max: usize::try_from(document_bytes_max).unwrap_or(usize::MAX),
+        attachment_bytes_max: values.read(&keys::MAX_ATTACHMENT_SIZE).unwrap_or(u64::MAX),
+        ..others
     }
 }

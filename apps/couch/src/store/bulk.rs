@@ -19,12 +19,12 @@ impl Shared {
     /// Why it is none.
     pub fn draft(&self, edit: Edit) -> Result<Draft, Refusal> {
         if let Some(id) = &edit.id {
-            let checked = id::check(id, &self.settings.limits, self.is_partitioned);
+            let checked = id::check(id, &self.limits.get(), self.is_partitioned);
             checked.map_err(Refusal::IllegalId)?;
         } else if self.is_partitioned {
             return Err(Refusal::IllegalId("Doc id must be of form partition:id"));
         }
-        draft(edit, &self.settings.limits)
+        draft(edit, &self.limits.get())
     }
 
     /// Writes edits; what became of them is in the order they were given.

@@ -63,7 +63,7 @@ impl Database {
 
     /// The size limits.
     pub fn limits(&self) -> Limits {
-        self.0.settings.limits
+        self.0.limits.get()
     }
 
     /// Whether each id names a partition.

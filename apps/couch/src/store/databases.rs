@@ -1,5 +1,6 @@
 //! A folder of databases.
 
+use super::settings::{Limits, LiveLimits};
 use super::shared::Shared;
 use super::{Database, DatabaseEvent, Error, Event, Result, Settings, schema};
 use inorder_serve::private;
@@ -38,6 +39,7 @@ pub struct Databases(Arc<Folder>);
 struct Folder {
     path: PathBuf,
     settings: Settings,
+    limits: Arc<LiveLimits>,
     open: Mutex<Open>,
     events: broadcast::Sender<DatabaseEvent>,
     /// Held as long as the folder is used.
@@ -114,6 +116,7 @@ impl Databases {
         }
         Ok(Databases(Arc::new(Folder {
             path,
+            limits: Arc::new(LiveLimits::new(settings.limits)),
             settings,
             open: Mutex::default(),
             events: broadcast::Sender::new(EVENTS_MAX),
@@ -168,6 +171,16 @@ impl Databases {
         drop(open);
         self.0.tell(name, Event::Created);
         Ok(database)
+    }
+
+    /// Returns the size limits as they are now.
+    pub fn limits(&self) -> Limits {
+        self.0.limits.get()
+    }
+
+    /// Changes the size limits of all databases, for what is written from now on.
+    pub fn set_limits(&self, limits: Limits) {
+        self.0.limits.set(limits);
     }
 
     /// The database of that name.
@@ -262,7 +275,13 @@ impl Folder {
 
     fn open(&self, open: &mut Open, name: &str) -> Result<Database> {
         let path = self.file(name);
-        let shared = Shared::open(name, &path, self.settings, self.events.clone())?;
+        let shared = Shared::open(
+            name,
+            &path,
+            self.settings,
+            Arc::clone(&self.limits),
+            self.events.clone(),
+        )?;
         let database = Database::new(shared);
         let entry = Entry {
             database: database.clone(),

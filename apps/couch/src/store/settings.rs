@@ -1,5 +1,7 @@
 //! The settings of a store.
 
+use std::sync::{PoisonError, RwLock};
+
 /// When a write counts as done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Synchronous {
@@ -39,12 +41,33 @@ impl Default for Limits {
     }
 }
 
+/// The limits of the databases of a folder. They may change while databases are open.
+#[derive(Debug)]
+pub struct LiveLimits(RwLock<Limits>);
+
+impl LiveLimits {
+    /// Starts with these limits.
+    pub fn new(limits: Limits) -> Self {
+        LiveLimits(RwLock::new(limits))
+    }
+
+    /// Returns the limits as they are now.
+    pub fn get(&self) -> Limits {
+        *self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the limits, for what is written from now on.
+    pub fn set(&self, limits: Limits) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = limits;
+    }
+}
+
 /// Settings for opening databases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// When a write counts as done.
     pub synchronous: Synchronous,
-    /// The size limits.
+    /// The size limits at first.
     pub limits: Limits,
     /// Connections a database reads through at the same time; further readers wait for one.
     pub readers_max: usize,

@@ -1,6 +1,7 @@
 //! The file of a database.
 
 use super::blobs::{self, Pins};
+use super::settings::LiveLimits;
 use super::state::State;
 use super::{DatabaseEvent, Error, Event, Pending, Result, Settings, indexes, partition, schema};
 use inorder_serve::{QueueLimits, ReaderPool, WriteQueue};
@@ -8,7 +9,7 @@ use rusqlite::Connection;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::{broadcast, oneshot, watch};
 
 /// The file of a database: its readers and its writing thread. All handles of a database share one.
@@ -16,8 +17,8 @@ pub struct Shared {
     pub name: String,
     pub uuid: String,
     pub path: PathBuf,
-    pub settings: Settings,
     pub is_partitioned: bool,
+    pub limits: Arc<LiveLimits>,
     pub readers: ReaderPool<Error>,
     pub pins: Pins,
     pub is_compacting: AtomicBool,
@@ -38,6 +39,7 @@ impl Shared {
         name: &str,
         path: &Path,
         settings: Settings,
+        limits: Arc<LiveLimits>,
         events: broadcast::Sender<DatabaseEvent>,
     ) -> Result<Self> {
         let connection = schema::open_writer(path, &settings)?;
@@ -59,8 +61,8 @@ impl Shared {
             name: name.to_owned(),
             uuid,
             path: path.to_owned(),
-            settings,
             is_partitioned,
+            limits,
             readers,
             pins,
             is_compacting: AtomicBool::new(false),

@@ -70,7 +70,7 @@ impl Upload {
     /// If it gets larger than the limit, the disk is full, or bytes that were said to be compressed are not.
     pub async fn write(&mut self, piece: Bytes) -> Result<()> {
         self.encoder.write(&piece)?;
-        let max = self.shared.settings.limits.attachment_bytes_max;
+        let max = self.shared.limits.get().attachment_bytes_max;
         if self.encoder.length() > max {
             return Err(Error::TooLarge(format!(
                 "the attachment is larger than {max} bytes"

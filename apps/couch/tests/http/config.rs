@@ -347,3 +347,46 @@ async fn a_post_may_be_another_method() {
     assert_eq!(with("POST", "/db", "DELETE").await.status, 200);
     assert_eq!(server.get("/db").await.status, 404);
 }
+
+#[tokio::test]
+async fn limits_take_effect_without_a_restart() {
+    let (server, _folder) = with_file().await;
+    server.database("db", &json!([])).await;
+    let put = async |id: &str, bytes: usize| {
+        let text = "x".repeat(bytes);
+        server
+            .put(&format!("/db/{id}"), &json!({ "text": text }))
+            .await
+    };
+    let attach = async |id: &str, bytes: usize| {
+        let path = format!("/db/{id}/file");
+        server
+            .ask("PUT", &path)
+            .body("text/plain", "x".repeat(bytes))
+            .send()
+            .await
+    };
+    let set =
+        async |key: &str, value: &str| server.put(&format!("{CONFIG}/{key}"), &json!(value)).await;
+    assert_eq!(
+        put("large", 9_000_000).await.status,
+        201,
+        "CouchDB's default is 8,000,000"
+    );
+    set("couchdb/max_document_size", "100").await;
+    assert_eq!(
+        put("a", 200).await.error(),
+        (413, "document_too_large".into())
+    );
+    assert_eq!(put("a", 50).await.status, 201);
+    assert_eq!(attach("b", 2000).await.status, 201);
+    set("couchdb/max_attachment_size", "1000").await;
+    assert_eq!(attach("c", 2000).await.error().0, 413);
+    set("chttpd/max_http_request_size", "500").await;
+    assert_eq!(attach("c", 900).await.error(), (413, "too_large".into()));
+    assert_eq!(attach("c", 400).await.status, 201);
+    server
+        .delete(&format!("{CONFIG}/couchdb/max_document_size"))
+        .await;
+    assert_eq!(put("d", 450).await.status, 201, "the default again");
+}

@@ -234,7 +234,6 @@ async fn what_a_node_says_of_itself_is_there() {
         "/_replicator/x",
         "/db/_design/x/_view/y",
         "/db/_design/x/_info",
-        "/_cluster_setup",
         "/db/_partition/x",
     ] {
         let later = server.get(path).await;

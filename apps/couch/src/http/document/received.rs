@@ -1,6 +1,6 @@
 //! A document as a client sends it: JSON, or a multipart body with its attachments.
 
-use crate::http::body::{self, Received, content_length, in_its_place};
+use crate::http::body::{self, Gathered, Received, content_length, in_its_place};
 use crate::http::{HttpError, HttpResult, Server};
 use crate::multipart::{Reader, boundary, media_type, parameter};
 use crate::store::{Database, Edit, NewAttachment, NewContent};
@@ -45,11 +45,7 @@ async fn related(
     let json = first_part(&mut reader, server).await?;
     let json_bytes = json.len();
     let limits = db.limits();
-    let parse = move || {
-        let text = std::str::from_utf8(&json);
-        let text = text.map_err(|error| HttpError::BadJson(error.to_string()))?;
-        Ok(Edit::from_json(text, &limits)?)
-    };
+    let parse = move || Ok(Edit::from_json(json.text()?, &limits)?);
     let mut edit = in_its_place(json_bytes, parse).await?;
     while let Some(headers) = reader.next_part().await? {
         let name = headers.get("Content-Disposition");
@@ -61,18 +57,15 @@ async fn related(
 }
 
 /// The document itself; as large as a body may be.
-async fn first_part<S>(reader: &mut Reader<S>, server: &Server) -> HttpResult<Vec<u8>>
+async fn first_part<S>(reader: &mut Reader<S>, server: &Server) -> HttpResult<Received>
 where
     S: Stream<Item = HttpResult<Bytes>> + Unpin,
 {
-    let mut json = Vec::new();
+    let mut json = Gathered::new(&server.body_memory);
     while let Some(bytes) = reader.chunk().await? {
-        if json.len() + bytes.len() > server.settings.body_bytes_max {
-            return Err(HttpError::BodyTooLarge);
-        }
-        json.extend_from_slice(&bytes);
+        json.add(bytes, server.body_bytes_max())?;
     }
-    Ok(json)
+    Ok(json.finish())
 }
 
 /// The attachment that a part brings: the one of its name, or, without a name, the next in the document's order.
