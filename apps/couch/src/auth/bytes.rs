@@ -1,4 +1,7 @@
-//! Random bytes, and bytes as hexadecimal digits.
+//! Random bytes, bytes as hexadecimal digits, and comparisons in constant time.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
 
 /// Lower-case hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
@@ -24,6 +27,16 @@ pub fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the system has a random source");
     bytes
+}
+
+/// Compares in a time that tells nothing about where they differ.
+pub fn same(a: &[u8], b: &[u8]) -> bool {
+    let mac = |data: &[u8]| {
+        let mut mac = Hmac::<Sha256>::new_from_slice(b"compare").expect("any length");
+        mac.update(data);
+        mac
+    };
+    mac(a).verify_slice(&mac(b).finalize().into_bytes()).is_ok()
 }
 
 #[cfg(test)]

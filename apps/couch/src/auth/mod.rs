@@ -1,21 +1,36 @@
-//! Authentication: the admin by name and password or by a session cookie. Without an admin account, every client.
+//! Authentication: users by name and password, by a session cookie, by a token or by a proxy. Without an admin account, every
+//! client has full access.
 
+mod account;
 mod admins;
+mod basic;
 mod bytes;
+mod hash_function;
+mod lockout;
 pub mod password;
+mod policy;
+mod proxy;
+mod security;
 pub mod session;
+mod user;
+mod verified;
 
-pub use admins::{ADMINS, hash_admins, hashed};
+pub use account::{Account, Directory, ID_PREFIX};
+pub use admins::{hash_admins, hashed};
 pub use bytes::{hex, random};
+pub use hash_function::HashFunction;
+pub use policy::{ADMINS, Policy};
+pub use security::{Security, SecurityError};
+pub use user::{ADMIN_ROLE, Handler, METRICS_ROLE, User};
 
+use crate::config::{Config, Derived, keys};
 use axum::http::{HeaderMap, header};
-use base64::{Engine, engine::general_purpose::STANDARD};
-use hmac::{Hmac, KeyInit, Mac};
-use password::PasswordHash;
-use sha2::Sha256;
-use std::sync::Mutex;
+use password::{BadHash, PasswordHash, Scheme};
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::Semaphore;
+use verified::Verified;
 
 /// The administrator's name and password.
 #[derive(Debug, Clone)]
@@ -26,185 +41,408 @@ pub struct Admin {
     pub password: PasswordHash,
 }
 
-/// The authentication method of a client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// A session's cookie, made so many seconds ago.
-    Cookie {
-        /// Seconds since it was made.
-        age_seconds: u64,
-    },
-    /// A name and a password with the request.
-    Default,
-}
-
-/// The user of a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum User {
-    /// The server has no admin account, so every client has full access.
-    Anybody,
-    /// A client that did not authenticate as the admin.
-    Nobody,
-    /// The admin.
-    Admin {
-        /// The name.
-        name: String,
-        /// The authentication method.
-        method: Method,
-    },
-}
-
-impl User {
-    /// The name, where there is one.
-    pub fn name(&self) -> Option<&str> {
-        match self {
-            User::Admin { name, .. } => Some(name),
-            User::Anybody | User::Nobody => None,
-        }
-    }
-
-    /// The roles, as CouchDB names them.
-    pub fn roles(&self) -> &'static [&'static str] {
-        if self.is_admin() { &["_admin"] } else { &[] }
-    }
-
-    /// Returns whether the user has full access.
-    pub fn is_admin(&self) -> bool {
-        !matches!(self, User::Nobody)
-    }
-}
-
 /// Why authentication failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthError {
-    /// There is a name and a password, and they are not the admin's.
+    /// There is a name and a password, and they are nobody's.
     #[error("Name or password is incorrect.")]
     WrongPassword,
-    /// The `Authorization` header can't be read, or is of another kind than `Basic`.
-    #[error("The Authorization header must be `Basic` with name:password in base64.")]
-    BadHeader,
+    /// The user document has conflicts.
+    #[error(
+        "User document conflicts must be resolved before the document is used for authentication purposes."
+    )]
+    Conflicts,
+    /// The client guessed too often.
+    #[error("Account is temporarily locked due to multiple authentication failures")]
+    Locked,
+    /// The stored hash is one that is not computed.
+    #[error("{0}")]
+    BadHash(BadHash),
+    /// The `Authorization` header can't be read.
+    #[error(transparent)]
+    BadHeader(#[from] basic::NoBase64),
+    /// The cookie can't be read.
+    #[error(transparent)]
+    BadCookie(#[from] session::Malformed),
+    /// The user document can't be read.
+    #[error("{0}")]
+    Directory(String),
+}
+
+/// An authenticated request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Authenticated {
+    /// The user.
+    pub user: User,
+    /// The cookie that renews the session.
+    pub cookie: Option<String>,
+    /// The password, if its stored hash is of another scheme than the settings say, and shall be replaced.
+    pub outdated: Option<String>,
+}
+
+impl From<User> for Authenticated {
+    fn from(user: User) -> Self {
+        Authenticated {
+            user,
+            cookie: None,
+            outdated: None,
+        }
+    }
+}
+
+/// A successful login.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Login {
+    /// The user.
+    pub user: User,
+    /// The cookie that begins the session.
+    pub cookie: String,
+    /// Whether the stored hash is of another scheme than the settings say, and shall be replaced.
+    pub is_outdated: bool,
 }
 
 /// Authenticates requests.
 #[derive(Debug)]
 pub struct Auth {
-    admin: Option<Admin>,
-    session_key: Vec<u8>,
-    /// The key of a MAC over the password that verified last. The next request with it needs no PBKDF2.
-    cache_key: [u8; 32],
-    verified: Mutex<Option<[u8; 32]>>,
-    /// One hash at a time, so that guessing does not occupy all cores.
+    config: Arc<Config>,
+    policy: Derived<Policy>,
+    /// Signs sessions where no secret is set.
+    own_secret: [u8; 32],
+    verified: Verified,
+    lockouts: lockout::Lockouts,
+    /// Few hashes at a time, so that guessing does not occupy all cores.
     hashing: Semaphore,
 }
 
 impl Auth {
     /// Creates the authentication with or without an admin; `secret` signs sessions.
     pub fn new(admin: Option<Admin>, secret: &[u8]) -> Self {
-        let mut session_key = secret.to_vec();
-        if let Some(admin) = &admin {
-            session_key.extend_from_slice(admin.password.salt().as_bytes());
+        let config = Config::default();
+        let (section, key) = (keys::SECRET.section, keys::SECRET.name);
+        config.fix(section, key, &String::from_utf8_lossy(secret));
+        if let Some(Admin { name, password }) = admin {
+            config.fix(ADMINS, &name, &password.to_string());
         }
+        Auth::of(Arc::new(config))
+    }
+
+    /// Creates the authentication with a configuration, which includes the admins.
+    pub fn of(config: Arc<Config>) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Auth {
-            admin,
-            session_key,
-            cache_key: random(),
-            verified: Mutex::new(None),
-            hashing: Semaphore::new(1),
+            config,
+            policy: Derived::new(Policy::read),
+            own_secret: random(),
+            verified: Verified::default(),
+            lockouts: lockout::Lockouts::default(),
+            hashing: Semaphore::new((cores / 2).max(1)),
         }
+    }
+
+    /// The same with the configuration of a server, which takes over admins and secret.
+    pub fn with_config(self, config: &Arc<Config>) -> Self {
+        if Arc::ptr_eq(&self.config, config) {
+            return self;
+        }
+        let own = self.config.values();
+        for (name, hash) in own.section(ADMINS) {
+            config.fix(ADMINS, name, hash);
+        }
+        let (section, key) = (keys::SECRET.section, keys::SECRET.name);
+        if let Some(secret) = own.get(section, key) {
+            config.fix(section, key, secret);
+        }
+        Auth::of(Arc::clone(config))
+    }
+
+    /// The present policy.
+    pub fn policy(&self) -> Arc<Policy> {
+        self.policy.get(&self.config)
     }
 
     /// Whether there is an admin.
     pub fn has_admin(&self) -> bool {
-        self.admin.is_some()
+        !self.policy().admins.is_empty()
     }
 
-    /// Returns the user of a request.
+    /// Returns the user of a request from a client.
+    ///
+    /// Without an admin account, a client whose credentials are nobody's has full access as others have.
     ///
     /// # Errors
-    /// If it brings a name and a password and they are wrong, or an `Authorization` header that can't be read.
-    pub async fn user(&self, headers: &HeaderMap) -> Result<User, AuthError> {
-        let Some(admin) = &self.admin else {
-            return Ok(User::Anybody);
-        };
-        if let Some(header) = headers.get(header::AUTHORIZATION) {
-            let (name, password) = basic(header.as_bytes()).ok_or(AuthError::BadHeader)?;
-            return self.login(&name, &password).await;
+    /// If the request has credentials that are nobody's, or can't be read.
+    pub async fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        client: IpAddr,
+        directory: &dyn Directory,
+    ) -> Result<Authenticated, AuthError> {
+        let policy = self.policy();
+        for handler in &policy.handlers {
+            let found = match handler {
+                Handler::Cookie => self.by_cookie(&policy, headers, directory),
+                Handler::Default => self.by_password(&policy, headers, client, directory).await,
+                Handler::Proxy => {
+                    let user = proxy::proxy(&policy, self.secret(&policy), headers);
+                    Ok(user.map(Authenticated::from))
+                }
+                Handler::Jwt => Ok(None),
+            };
+            match found {
+                Ok(None) => {}
+                Ok(Some(found)) => return Ok(found),
+                Err(_) if policy.admins.is_empty() => break,
+                Err(error) => return Err(error),
+            }
         }
+        Ok(self.nobody(&policy).into())
+    }
+
+    fn nobody(&self, policy: &Policy) -> User {
+        if policy.admins.is_empty() {
+            User::nameless_admin()
+        } else {
+            User::anonymous()
+        }
+    }
+
+    /// The user as the account is now: without an account, nobody. Rights that were withdrawn are gone.
+    ///
+    /// # Errors
+    /// If the account can't be read.
+    pub fn refreshed(&self, user: &User, directory: &dyn Directory) -> Result<User, AuthError> {
+        let (Some(name), Some(handler)) = (user.local_name(), user.handler()) else {
+            return Ok(user.clone());
+        };
+        let policy = self.policy();
+        let account = account(&policy, name, directory)?;
+        Ok(match account {
+            Some(account) => User::new(name, Arc::clone(&account.roles), handler),
+            None => self.nobody(&policy),
+        })
+    }
+
+    fn by_cookie(
+        &self,
+        policy: &Policy,
+        headers: &HeaderMap,
+        directory: &dyn Directory,
+    ) -> Result<Option<Authenticated>, AuthError> {
         let cookies = headers.get_all(header::COOKIE).iter();
         let token = cookies
             .filter_map(|value| session::from_cookies(value.to_str().ok()?))
             .next();
-        let session = token.and_then(|token| session::verify(token, now(), &self.session_key));
-        Ok(match session {
-            Some((name, age_seconds)) if name == admin.name => User::Admin {
-                name,
-                method: Method::Cookie { age_seconds },
-            },
-            _ => User::Nobody,
-        })
+        let Some(token) = token else {
+            return Ok(None);
+        };
+        let token = session::Token::read(token)?;
+        let Some(account) = account(policy, token.name(), directory)? else {
+            return Ok(None);
+        };
+        let key = self.session_key(policy, &account);
+        let (now, functions) = (now(), &policy.session_hashes);
+        let Some(age) = token.verified_age(now, policy.session_seconds, &key, functions) else {
+            return Ok(None);
+        };
+        let cookie = policy
+            .is_renewed(age)
+            .then(|| self.cookie(policy, token.name(), &account));
+        Ok(Some(Authenticated {
+            user: User::new(token.name(), Arc::clone(&account.roles), Handler::Cookie),
+            cookie,
+            outdated: None,
+        }))
     }
 
-    /// Returns the admin, by name and password.
+    async fn by_password(
+        &self,
+        policy: &Policy,
+        headers: &HeaderMap,
+        client: IpAddr,
+        directory: &dyn Directory,
+    ) -> Result<Option<Authenticated>, AuthError> {
+        let Some(header) = headers.get(header::AUTHORIZATION) else {
+            return Ok(None);
+        };
+        let Some((name, password)) = basic::basic(header.as_bytes())? else {
+            return Ok(None);
+        };
+        let account = self
+            .verify(policy, &name, &password, client, directory)
+            .await?;
+        if account.totp.is_some() {
+            // A one-time password can't be sent along.
+            return Err(AuthError::WrongPassword);
+        }
+        Ok(Some(Authenticated {
+            user: User::new(&name, Arc::clone(&account.roles), Handler::Default),
+            cookie: None,
+            outdated: is_outdated(policy, &account).then_some(password),
+        }))
+    }
+
+    /// Begins a session.
     ///
     /// # Errors
-    /// If they are not the admin's.
-    pub async fn login(&self, name: &str, password: &str) -> Result<User, AuthError> {
-        let admin = self.admin.as_ref().ok_or(AuthError::WrongPassword)?;
-        let mac = self.fingerprint(name, password);
-        if !self.is_known(mac.clone()) {
-            self.verify(admin, name, password).await?;
-            *self.verified.lock().expect("no panic while held") =
-                Some(mac.finalize().into_bytes().into());
+    /// If name and password are nobody's.
+    pub async fn login(
+        &self,
+        name: &str,
+        password: &str,
+        client: IpAddr,
+        directory: &dyn Directory,
+    ) -> Result<Login, AuthError> {
+        let policy = self.policy();
+        let account = self
+            .verify(&policy, name, password, client, directory)
+            .await?;
+        if account.totp.is_some() {
+            return Err(AuthError::WrongPassword);
         }
-        Ok(User::Admin {
-            name: admin.name.clone(),
-            method: Method::Default,
+        Ok(Login {
+            user: User::new(name, Arc::clone(&account.roles), Handler::Cookie),
+            cookie: self.cookie(&policy, name, &account),
+            is_outdated: is_outdated(&policy, &account),
         })
     }
 
-    async fn verify(&self, admin: &Admin, name: &str, password: &str) -> Result<(), AuthError> {
-        let _one = self.hashing.acquire().await.expect("never closed");
-        let (hash, given) = (admin.password.clone(), password.to_owned());
-        let fits = tokio::task::spawn_blocking(move || hash.verify(&given)).await;
-        // Another name is refused as late as a wrong password.
-        if fits.unwrap_or(false) && name == admin.name {
-            Ok(())
-        } else {
-            Err(AuthError::WrongPassword)
+    /// The cookie that ends a session.
+    pub fn logout_cookie(&self) -> String {
+        self.policy().cookie.set_cookie("", now(), false)
+    }
+
+    fn cookie(&self, policy: &Policy, name: &str, account: &Account) -> String {
+        let key = self.session_key(policy, account);
+        let function = policy.session_hashes.first().copied();
+        let function = function.unwrap_or(HashFunction::Sha256);
+        let token = session::token(name, now(), &key, function);
+        policy.cookie.set_cookie(&token, now(), false)
+    }
+
+    fn session_key(&self, policy: &Policy, account: &Account) -> Vec<u8> {
+        let mut key = self.secret(policy).to_vec();
+        key.extend_from_slice(account.salt().as_bytes());
+        key
+    }
+
+    fn secret<'a>(&'a self, policy: &'a Policy) -> &'a [u8] {
+        let secret = policy.secret.as_ref().map(|secret| secret.as_bytes());
+        secret.unwrap_or(&self.own_secret)
+    }
+
+    /// The account of a name and a password.
+    async fn verify(
+        &self,
+        policy: &Policy,
+        name: &str,
+        password: &str,
+        client: IpAddr,
+        directory: &dyn Directory,
+    ) -> Result<Arc<Account>, AuthError> {
+        let account = account(policy, name, directory)?;
+        let salt = account.as_deref().map_or("", Account::salt);
+        if self.lockouts.is_locked(&policy.lockout, client, name, salt) {
+            return Err(AuthError::Locked);
         }
+        let hash = match account.as_deref().map(|account| account.password.as_ref()) {
+            Some(Err(error)) => return Err(AuthError::BadHash(*error)),
+            Some(Ok(hash)) => hash.as_ref(),
+            None => None,
+        };
+        if let Some(rounds) = hash.and_then(|hash| hash.scheme().iterations()) {
+            if rounds < policy.iterations_min {
+                return Err(AuthError::BadHash(BadHash::TooFew));
+            }
+            if rounds > policy.iterations_max {
+                return Err(AuthError::BadHash(BadHash::TooMany));
+            }
+        }
+        if let (Some(account), Some(hash)) = (&account, hash)
+            && self.is_password(name, password, hash).await
+        {
+            return Ok(Arc::clone(account));
+        }
+        if hash.is_none() {
+            // A name without an account is refused as late as a wrong password.
+            let scheme = policy.scheme.clone().unwrap_or(Scheme::DEFAULT);
+            self.hash(
+                move |password| {
+                    PasswordHash::salted(password, scheme, String::new());
+                    false
+                },
+                password,
+            )
+            .await;
+        }
+        self.lockouts.count(&policy.lockout, client, name, salt);
+        tracing::warn!(user = name, %client, "wrong name or password");
+        Err(AuthError::WrongPassword)
     }
 
-    fn fingerprint(&self, name: &str, password: &str) -> Hmac<Sha256> {
-        let mut mac = Hmac::new_from_slice(&self.cache_key).expect("any length");
-        mac.update(name.as_bytes());
-        mac.update(b":");
-        mac.update(password.as_bytes());
-        mac
+    async fn is_password(&self, name: &str, password: &str, hash: &PasswordHash) -> bool {
+        let print = self.verified.print(name, password, hash);
+        if self.verified.has(&print) {
+            return true;
+        }
+        let known = hash.clone();
+        let fits = self
+            .hash(move |password| known.verify(password), password)
+            .await;
+        if fits {
+            self.verified.add(print);
+        }
+        fits
     }
 
-    fn is_known(&self, mac: Hmac<Sha256>) -> bool {
-        let verified = *self.verified.lock().expect("no panic while held");
-        verified.is_some_and(|known| mac.verify_slice(&known).is_ok())
+    /// Runs what takes a tenth of a second on a thread of its own.
+    async fn hash(&self, work: impl FnOnce(&str) -> bool + Send + 'static, password: &str) -> bool {
+        let _one = self.hashing.acquire().await.expect("never closed");
+        let password = password.to_owned();
+        let done = tokio::task::spawn_blocking(move || work(&password)).await;
+        done.unwrap_or(false)
     }
 
-    /// The header that begins or renews a user's session; none for who has none.
-    pub fn session_cookie(&self, user: &User) -> Option<String> {
-        let token = session::token(user.name()?, now(), &self.session_key);
-        Some(session::set_cookie(&token))
+    /// Hashes a password by the settings; `None` if these have an unknown scheme.
+    pub async fn new_hash(&self, password: &str, salt: String) -> Option<PasswordHash> {
+        let scheme = self.policy().scheme.clone()?;
+        let _one = self.hashing.acquire().await.expect("never closed");
+        let password = password.to_owned();
+        let hash = move || PasswordHash::salted(&password, scheme, salt);
+        tokio::task::spawn_blocking(hash).await.ok()
     }
 }
 
-/// Name and password of a basic `Authorization` header.
-fn basic(header: &[u8]) -> Option<(String, String)> {
-    let text = std::str::from_utf8(header).ok()?;
-    let (scheme, credentials) = text.split_once(' ')?;
-    if !scheme.eq_ignore_ascii_case("basic") {
-        return None;
+/// The account of a name: a server admin, or a user document.
+fn account(
+    policy: &Policy,
+    name: &str,
+    directory: &dyn Directory,
+) -> Result<Option<Arc<Account>>, AuthError> {
+    let document = directory
+        .account(&policy.users_database, name)
+        .map_err(AuthError::Directory)?;
+    let is_in_conflict =
+        |account: &Account| account.has_conflicts && !policy.allow_conflicted_user_docs;
+    if document.as_deref().is_some_and(is_in_conflict) {
+        return Err(AuthError::Conflicts);
     }
-    let decoded = String::from_utf8(STANDARD.decode(credentials.trim()).ok()?).ok()?;
-    let (name, password) = decoded.split_once(':')?;
-    Some((name.to_owned(), password.to_owned()))
+    Ok(match (policy.admins.get(name), document) {
+        (Some(admin), Some(document)) => Some(Arc::new(admin.with_roles(&document.roles))),
+        (Some(admin), None) => Some(Arc::clone(admin)),
+        (None, document) => document,
+    })
+}
+
+fn is_outdated(policy: &Policy, account: &Account) -> bool {
+    let scheme = match &account.password {
+        Ok(Some(password)) => Some(password.scheme()),
+        _ => None,
+    };
+    policy.upgrade_hash_on_auth
+        && account.is_document
+        && policy.scheme.is_some()
+        && scheme != policy.scheme.as_ref()
 }
 
 /// Seconds since 1970.
@@ -214,71 +452,4 @@ fn now() -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use axum::http::HeaderValue;
-
-    fn auth() -> Auth {
-        let admin = Admin {
-            name: "anna".into(),
-            password: PasswordHash::new("s:cret", 1),
-        };
-        Auth::new(Some(admin), b"secret")
-    }
-
-    fn header(name: header::HeaderName, value: &str) -> HeaderMap {
-        HeaderMap::from_iter([(name, HeaderValue::from_str(value).unwrap())])
-    }
-
-    fn authorization(credentials: &str) -> HeaderMap {
-        let value = format!("basic {}", STANDARD.encode(credentials));
-        header(header::AUTHORIZATION, &value)
-    }
-
-    #[tokio::test]
-    async fn a_password_is_asked_for_each_time() {
-        let auth = auth();
-        for _ in 0..2 {
-            let user = auth.user(&authorization("anna:s:cret")).await.unwrap();
-            assert_eq!(user.name(), Some("anna"));
-            for wrong in ["anna:secret", "anna:", "bert:s:cret", "ann:as:cret"] {
-                let user = auth.user(&authorization(wrong)).await;
-                assert_eq!(user, Err(AuthError::WrongPassword), "{wrong}");
-            }
-        }
-        for unreadable in ["Bearer abc", "Basic", "Basic ???", "Basic YQ=="] {
-            let user = auth.user(&header(header::AUTHORIZATION, unreadable)).await;
-            assert_eq!(user, Err(AuthError::BadHeader), "{unreadable}");
-        }
-    }
-
-    #[tokio::test]
-    async fn a_session_is_the_admins_until_the_password_changes() {
-        let auth = auth();
-        let user = auth.login("anna", "s:cret").await.unwrap();
-        let cookie = auth.session_cookie(&user).unwrap();
-        let headers = header(header::COOKIE, cookie.split(';').next().unwrap());
-        let again = auth.user(&headers).await.unwrap();
-        assert_eq!(again.name(), Some("anna"));
-        assert!(matches!(
-            again,
-            User::Admin {
-                method: Method::Cookie { .. },
-                ..
-            }
-        ));
-        let changed = self::auth();
-        assert_eq!(changed.user(&headers).await, Ok(User::Nobody));
-    }
-
-    #[tokio::test]
-    async fn without_an_admin_everybody_is_one() {
-        let auth = Auth::new(None, b"secret");
-        let user = auth.user(&authorization("a:b")).await.unwrap();
-        assert_eq!(
-            (user.is_admin(), user.roles(), user.name()),
-            (true, &["_admin"][..], None)
-        );
-        assert!(!User::Nobody.is_admin() && User::Nobody.roles().is_empty());
-    }
-}
+mod tests;

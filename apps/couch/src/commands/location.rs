@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use clap::Args;
-use inorder_couch::auth::Auth;
+use inorder_couch::auth::{Auth, User};
 use inorder_couch::http::{Server, ServerSettings, within};
 use inorder_couch::replicate::{Endpoint, Peer};
 use inorder_couch::store::{self, Databases};
@@ -36,7 +36,8 @@ impl Dir {
         let here = match endpoint {
             Endpoint::Here(_) => {
                 let auth = Auth::new(None, b"");
-                within(Server::new(self.open()?, auth, ServerSettings::default()))
+                let server = Server::new(self.open()?, auth, ServerSettings::default());
+                within(server, User::nameless_admin())
             }
             Endpoint::Remote { .. } => axum::Router::new(),
         };

@@ -97,8 +97,7 @@ impl Serve {
             .enable_all()
             .thread_name("inorder-couch")
             .build()?;
-        let secret = config.values().read(&keys::SECRET);
-        let auth = Auth::new(admin, secret.as_bytes());
+        let auth = Auth::of(Arc::clone(&config));
         let served = runtime.block_on(self.serve(databases, auth, config, address));
         // Unfinished requests were not acknowledged.
         runtime.shutdown_background();

@@ -62,7 +62,7 @@ keys! {
     CORS_MAX_AGE: Number = "cors", "max_age", 600;
 
     AUTHENTICATION_DB: Text = "chttpd_auth", "authentication_db", "_users";
-    AUTHENTICATION_REDIRECT: Text = "chttpd_auth", "authentication_redirect", "";
+    AUTHENTICATION_REDIRECT: Text = "chttpd_auth", "authentication_redirect", "/_utils/session.html";
     COOKIE_TIMEOUT: Number = "chttpd_auth", "timeout", 600;
     ALLOW_PERSISTENT_COOKIES: Flag = "chttpd_auth", "allow_persistent_cookies", true;
     COOKIE_DOMAIN: Text = "chttpd_auth", "cookie_domain", "";
@@ -80,10 +80,16 @@ keys! {
     X_AUTH_USERNAME: Text = "chttpd_auth", "x_auth_username", "X-Auth-CouchDB-UserName";
     X_AUTH_ROLES: Text = "chttpd_auth", "x_auth_roles", "X-Auth-CouchDB-Roles";
     X_AUTH_TOKEN: Text = "chttpd_auth", "x_auth_token", "X-Auth-CouchDB-Token";
+    ALLOW_CONFLICTED_USER_DOCS: Flag = "chttpd_auth", "allow_conflicted_user_docs", false;
     PUBLIC_FIELDS: List = "chttpd_auth", "public_fields", "";
     USERS_DB_PUBLIC: Flag = "chttpd_auth", "users_db_public", false;
 
-    REQUIRED_CLAIMS: Text = "jwt_auth", "required_claims", "";
+    LOCKOUT_MODE: Text = "chttpd_auth_lockout", "mode", "enforce";
+    LOCKOUT_THRESHOLD: Number = "chttpd_auth_lockout", "threshold", 5;
+    LOCKOUT_MAX_LIFETIME: Number = "chttpd_auth_lockout", "max_lifetime", 300_000;
+    LOCKOUT_MAX_OBJECTS: Number = "chttpd_auth_lockout", "max_objects", 10_000;
+
+    REQUIRED_CLAIMS: Text = "jwt_auth", "required_claims", "exp";
     ROLES_CLAIM_NAME: Text = "jwt_auth", "roles_claim_name", "_couchdb.roles";
     ROLES_CLAIM_PATH: Text = "jwt_auth", "roles_claim_path", "";
 

@@ -1,7 +1,7 @@
 //! The store's errors as answers.
 
 use super::HttpError;
-use crate::auth::AuthError;
+use crate::auth::{AuthError, SecurityError};
 use crate::multipart::MultipartError;
 use crate::replicate::ReplicateError;
 use crate::revision::RevisionError;
@@ -75,7 +75,19 @@ impl From<ScriptError> for HttpError {
 
 impl From<AuthError> for HttpError {
     fn from(error: AuthError) -> Self {
-        HttpError::Unauthorized(error.to_string())
+        let text = error.to_string();
+        match error {
+            AuthError::Locked | AuthError::BadHash(_) => HttpError::Forbidden(text),
+            AuthError::BadHeader(_) | AuthError::BadCookie(_) => HttpError::BadRequest(text),
+            AuthError::Directory(_) => HttpError::Internal(text),
+            _ => HttpError::Unauthorized(text),
+        }
+    }
+}
+
+impl From<SecurityError> for HttpError {
+    fn from(error: SecurityError) -> Self {
+        HttpError::BadRequest(error.to_string())
     }
 }
 

@@ -34,6 +34,8 @@ pub enum HttpError {
     BadDestination,
     #[error("{0}")]
     Unauthorized(String),
+    #[error("Authentication required.")]
+    UserRequired,
     #[error("{0}")]
     Forbidden(String),
     #[error("missing")]
@@ -106,7 +108,7 @@ impl HttpError {
                 S::from_u16(error.status()).unwrap_or(S::BAD_REQUEST),
                 error.name,
             ),
-            E::Unauthorized(_) => (S::UNAUTHORIZED, "unauthorized"),
+            E::Unauthorized(_) | E::UserRequired => (S::UNAUTHORIZED, "unauthorized"),
             E::Forbidden(_) => (S::FORBIDDEN, "forbidden"),
             E::DocumentMissing | E::DocumentDeleted => (S::NOT_FOUND, "not_found"),
             E::AttachmentMissing | E::DatabaseMissing => (S::NOT_FOUND, "not_found"),
@@ -165,9 +167,17 @@ impl IntoResponse for HttpError {
         {
             headers.insert(name, value);
         }
+        if status == StatusCode::UNAUTHORIZED {
+            let reason = self.to_string();
+            response.extensions_mut().insert(UnauthorizedReason(reason));
+        }
         response
     }
 }
+
+/// The reason of an answer with the status 401. The gate adds to such answers how to log in.
+#[derive(Debug, Clone)]
+pub struct UnauthorizedReason(pub String);
 
 #[cfg(test)]
 mod tests {

@@ -19,6 +19,9 @@ pub struct Functions {
 #[derive(Debug, Default)]
 pub struct Validations(Mutex<HashMap<String, Functions>>);
 
+/// A CouchDB keeps the rules of its users here. This server has them built in and does not run the function.
+const AUTH_DESIGN: &str = "_design/_auth";
+
 /// Databases whose functions are remembered.
 const DATABASES_MAX: usize = 1000;
 
@@ -35,6 +38,9 @@ impl Validations {
         }
         let mut list = Vec::new();
         for design in designs(db)? {
+            if db.name() == "_users" && design.id == AUTH_DESIGN {
+                continue;
+            }
             let Ok(Value::Object(mut body)) = serde_json::from_str(&design.body) else {
                 continue;
             };

@@ -1,21 +1,22 @@
 //! The gate of every request: authentication, authorisation and counters.
 
-use super::{HttpError, HttpResult, Server};
-use crate::auth::{Method as AuthMethod, User, session::RENEW_SECONDS};
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use super::unauthorized::Asked;
+use super::{HttpError, HttpResult, Server, rights, users_db};
+use crate::auth::{Policy, User};
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::net::IpAddr;
+use inorder_serve::client_network;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-
-/// Paths without authentication: the welcome message, the session, and the status page, which has its own login form.
-const PUBLIC: &[&str] = &["/", "/_up", "/_session", "/_utils", "/favicon.ico"];
 
 /// Admits or refuses a request.
 pub async fn gate(State(server): State<Arc<Server>>, mut request: Request, next: Next) -> Response {
     let method = request.method().clone();
-    let admitted = admit(&server, &mut request).await;
+    let policy = server.auth.policy();
+    let asked = Asked::of(request.uri().path(), request.headers());
+    let admitted = admit(&server, &policy, &mut request).await;
     let mut response = match admitted {
         Ok(cookie) => {
             let mut response = next.run(request).await;
@@ -31,34 +32,76 @@ pub async fn gate(State(server): State<Arc<Server>>, mut request: Request, next:
     if response.status() == StatusCode::METHOD_NOT_ALLOWED {
         response = method_not_allowed(&response);
     }
+    if response.status() == StatusCode::UNAUTHORIZED {
+        asked.complete(&policy, &mut response);
+    }
     server.metrics.count(&method, response.status());
     response
 }
 
+/// Authorises a request that the server sends to itself for a user. What the user may do is asked for each time.
+pub async fn within(
+    State((server, user)): State<(Arc<Server>, User)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let admit = |request: &mut Request| -> HttpResult<()> {
+        let user = server.auth.refreshed(&user, &server.accounts)?;
+        rights::authorize(&server, &server.auth.policy(), &user, request)?;
+        request.extensions_mut().insert(user);
+        Ok(())
+    };
+    match admit(&mut request) {
+        Ok(()) => next.run(request).await,
+        Err(error) => error.into_response(),
+    }
+}
+
 /// Authenticates and authorises a request. Returns a new cookie when the session needs one.
-async fn admit(server: &Server, request: &mut Request) -> HttpResult<Option<String>> {
-    if !server.auth.has_admin() {
+async fn admit(
+    server: &Arc<Server>,
+    policy: &Policy,
+    request: &mut Request,
+) -> HttpResult<Option<String>> {
+    if policy.admins.is_empty() {
         require_loopback_name(request.headers())?;
     }
-    let path = request.uri().path();
-    let is_public = PUBLIC.contains(&path) || path.starts_with("/_utils/");
-    let user = match server.auth.user(request.headers()).await {
-        Err(_) if is_public && path != "/_session" => User::Nobody,
-        user => user?,
-    };
-    if !is_public && !user.is_admin() {
-        let reason = "You are not authorized to access this server: send a name and a password.";
-        return Err(HttpError::Unauthorized(reason.to_owned()));
+    let client = client(request);
+    let found = server
+        .auth
+        .authenticate(request.headers(), client, &server.accounts)
+        .await?;
+    let user = found.user;
+    if user.name().is_none() && needs_user(policy, request) {
+        return Err(HttpError::UserRequired);
     }
-    let renewed = match &user {
-        User::Admin {
-            method: AuthMethod::Cookie { age_seconds },
-            ..
-        } if *age_seconds > RENEW_SECONDS => server.auth.session_cookie(&user),
-        _ => None,
-    };
+    if let (Some(password), Some(name)) = (found.outdated, user.name()) {
+        users_db::upgrade(server, name, password);
+    }
+    rights::authorize(server, policy, &user, request)?;
     request.extensions_mut().insert(user);
-    Ok(renewed)
+    Ok(found.cookie)
+}
+
+/// The network of the client, as far as it is known.
+pub fn client(request: &Request) -> IpAddr {
+    let info = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    info.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |info| {
+        client_network(info.ip())
+    })
+}
+
+/// Whether a request is for users only. Everybody may try to log in.
+fn needs_user(policy: &Policy, request: &Request) -> bool {
+    let (all, all_but_up) = (
+        policy.require_valid_user,
+        policy.require_valid_user_except_for_up,
+    );
+    match (request.method(), request.uri().path()) {
+        (&Method::POST, "/_session") => false,
+        (_, "/_up") => all && !all_but_up,
+        _ => all || all_but_up,
+    }
 }
 
 /// A server without an admin is for this machine alone. A web page elsewhere could give its own name this machine's

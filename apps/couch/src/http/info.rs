@@ -1,14 +1,8 @@
-//! Information about a database: its statistics and its security object.
+//! Information about a database.
 
-use super::HttpResult;
 use super::seq::SeqFormat;
-use crate::store::{Database, Info};
+use crate::store::Info;
 use serde_json::{Value, json};
-
-pub const SECURITY: &str = "security";
-
-/// The default security object of CouchDB 3: access for admins only.
-const SECURITY_DEFAULT: &str = r#"{"members":{"roles":["_admin"]},"admins":{"roles":["_admin"]}}"#;
 
 /// A database's numbers as CouchDB shows them.
 pub fn info_json(info: &Info) -> Value {
@@ -34,14 +28,4 @@ pub fn info_json(info: &Info) -> Value {
         "compact_running": info.compact_running,
         "cluster": { "q": 1, "n": 1, "w": 1, "r": 1 },
     })
-}
-
-/// The security object, JSON; validation functions see it.
-///
-/// # Errors
-/// If it can't be read.
-pub fn security_of(db: &Database) -> HttpResult<String> {
-    Ok(db
-        .property(SECURITY)?
-        .unwrap_or_else(|| SECURITY_DEFAULT.to_owned()))
 }

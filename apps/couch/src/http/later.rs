@@ -4,7 +4,6 @@ use super::{HttpError, HttpResult};
 
 /// CouchDB's own databases, whose documents mean something to it.
 const DATABASES: &[(&str, &str)] = &[
-    ("_users", "Users other than the admin"),
     (
         "_replicator",
         "Replications kept as documents (POST /_replicate runs them)",

@@ -2,6 +2,7 @@
 //!
 //! `routes` is the list of everything it answers; a file below `server/`, `database/` or `document/` answers each.
 
+mod accounts;
 mod blocking;
 mod body;
 mod caller;
@@ -21,12 +22,16 @@ mod listen;
 mod metrics;
 mod params;
 mod reply;
+mod rights;
 mod routes;
 mod seq;
 mod server;
 mod shared;
 mod target;
+mod unauthorized;
 mod updates;
+mod uri;
+mod users_db;
 mod validation;
 
 pub use error::{HttpError, HttpResult};

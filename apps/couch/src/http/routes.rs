@@ -36,9 +36,12 @@ fn panicked(what: Box<dyn Any + Send>) -> Response {
     HttpError::Internal(format!("panicked: {}", text.unwrap_or_default())).into_response()
 }
 
-/// The service for the server itself, without authentication: for replications of its own databases.
-pub fn within(server: Arc<Server>) -> Router {
-    all().layer(Extension(User::Anybody)).with_state(server)
+/// The service for the server itself, without authentication and with the rights of a user: for replications of its own
+/// databases.
+pub fn within(server: Arc<Server>, user: User) -> Router {
+    let state = (Arc::clone(&server), user);
+    let layer = middleware::from_fn_with_state(state, gate::within);
+    all().layer(layer).with_state(server)
 }
 
 fn all() -> Routes {
@@ -71,9 +74,11 @@ fn of_server() -> Routes {
         .route("/_membership", get(srv::membership))
         .route(
             "/_replicate",
-            post(|server: State<Arc<Server>>, question: Question| {
-                srv::replicate(server, question, within)
-            }),
+            post(
+                |server: State<Arc<Server>>, user: Extension<User>, question: Question| {
+                    srv::replicate(server, question, user, within)
+                },
+            ),
         )
         .route("/_scheduler/jobs", get(srv::scheduler_jobs))
         .route("/_scheduler/docs", get(srv::scheduler_docs))

@@ -1,5 +1,6 @@
 //! The state shared by the request handlers.
 
+use super::accounts::Accounts;
 use super::cors;
 use super::functions::Validations;
 use super::headers::{ServerHeader, server_header};
@@ -11,7 +12,8 @@ use crate::replicate::Replicator;
 use crate::script::{ScriptSettings, Scripts};
 use crate::store::{Databases, Limits};
 use crate::tasks::Tasks;
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -74,6 +76,9 @@ pub struct Server {
     pub stop: CancellationToken,
     pub(super) cors: cors::Rules,
     pub(super) server_header: ServerHeader,
+    pub(super) accounts: Accounts,
+    /// The users whose password hash is being upgraded.
+    pub(super) upgrades: Mutex<HashSet<String>>,
     pub(super) scripts: Scripts,
     pub(super) validations: Validations,
     pub(super) metrics: Metrics,
@@ -93,9 +98,11 @@ impl Server {
             .listen(move |values| limited.set_limits(limits(values, limited.limits())));
         Arc::new(Server {
             replicator: Replicator::new(Arc::clone(&tasks), stop.clone()),
+            accounts: Accounts::new(&databases),
             updates: DatabaseUpdates::new(&databases),
             cors: cors::Rules::new(cors::read),
             server_header: ServerHeader::new(server_header),
+            upgrades: Mutex::default(),
             scripts: Scripts::new(settings.scripts.clone()),
             validations: Validations::default(),
             metrics: Metrics::default(),
@@ -104,8 +111,8 @@ impl Server {
             )),
             started: Instant::now(),
             config: Arc::clone(&settings.config),
+            auth: auth.with_config(&settings.config),
             databases,
-            auth,
             settings,
             tasks,
             stop,

@@ -1,6 +1,8 @@
 //! The target of a path: a database, a document or an attachment.
 
+use super::rights::{Admitted, require_server_admin};
 use super::{HttpError, HttpResult, Server, later};
+use crate::auth::User;
 use crate::store::Database;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
@@ -51,10 +53,18 @@ impl Path {
         self.find(name).ok_or_else(missing)
     }
 
-    fn database(&self, server: &Server) -> HttpResult<Database> {
+    /// The database, which the gate admitted the user to.
+    fn database(&self, parts: &Parts, server: &Server) -> HttpResult<Database> {
         let name = self.get("db")?;
         later::refuse_database(name)?;
-        Ok(server.databases.get(name)?)
+        match parts.extensions.get::<Admitted>() {
+            Some(admitted) if admitted.db.name() == name => Ok(admitted.db.clone()),
+            // A database that was created a moment ago is as missing as before.
+            _ => Err(match server.databases.get(name) {
+                Ok(_) => HttpError::DatabaseMissing,
+                Err(error) => error.into(),
+            }),
+        }
     }
 
     fn document_id(&self) -> HttpResult<String> {
@@ -72,7 +82,8 @@ impl FromRequestParts<Arc<Server>> for Db {
     type Rejection = HttpError;
 
     async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> HttpResult<Self> {
-        Path::of(parts, server).await?.database(server).map(Db)
+        let path = Path::of(parts, server).await?;
+        path.database(parts, server).map(Db)
     }
 }
 
@@ -82,7 +93,7 @@ impl FromRequestParts<Arc<Server>> for Doc {
     async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> HttpResult<Self> {
         let path = Path::of(parts, server).await?;
         Ok(Doc {
-            db: path.database(server)?,
+            db: path.database(parts, server)?,
             id: path.document_id()?,
         })
     }
@@ -94,14 +105,14 @@ impl FromRequestParts<Arc<Server>> for Att {
     async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> HttpResult<Self> {
         let path = Path::of(parts, server).await?;
         Ok(Att {
-            db: path.database(server)?,
+            db: path.database(parts, server)?,
             id: path.document_id()?,
             name: path.get("attachment")?.to_owned(),
         })
     }
 }
 
-/// A database's name in the path, whether there is such a database or not.
+/// A database's name in the path, whether there is such a database or not, for server admins.
 #[derive(Debug)]
 pub struct DbName(pub String);
 
@@ -112,6 +123,8 @@ impl FromRequestParts<Arc<Server>> for DbName {
         let path = Path::of(parts, server).await?;
         let name = path.get("db")?;
         later::refuse_database(name)?;
+        let user = parts.extensions.get::<User>();
+        require_server_admin(user.unwrap_or(&User::anonymous()))?;
         Ok(DbName(name.to_owned()))
     }
 }

@@ -5,15 +5,16 @@
 
 use super::blocking::blocking;
 use super::functions::{Functions, owner};
-use super::info::security_of;
-use super::{HttpError, HttpResult, Server};
-use crate::auth::User;
+use super::rights::NO_ADMIN;
+use super::{HttpError, HttpResult, Server, users_db};
+use crate::auth::{Security, User};
 use crate::script::{Purpose, ScriptError, Verdict};
 use crate::store::{
     Consent, Database, Document, Draft, Edit, Mode, Outcome, Progress, Proposal, Refusal,
 };
 use serde_json::json;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Documents, and bytes of them, that are shown to functions at once.
 const DRAFTS_MAX: usize = 1000;
@@ -36,6 +37,11 @@ pub async fn write(
     edits: Vec<Edit>,
     mode: Mode,
 ) -> HttpResult<Vec<Outcome>> {
+    let is_users = db.name() == server.auth.policy().users_database;
+    let edits = match is_users {
+        true => users_db::prepare(server, user, db, edits).await?,
+        false => edits,
+    };
     let mut writing = Writing {
         outcomes: edits.iter().map(|_| None).collect(),
         waiting: Vec::with_capacity(edits.len()),
@@ -43,8 +49,14 @@ pub async fn write(
         user,
         db,
         mode,
+        is_users,
+        security: db.security()?,
     };
     for (index, edit) in edits.into_iter().enumerate() {
+        if let Some(refusal) = writing.refused_design(&edit) {
+            writing.outcomes[index] = Some(Err(refusal));
+            continue;
+        }
         match db.draft(edit) {
             Ok(draft) => writing.waiting.push(Waiting {
                 index,
@@ -66,6 +78,9 @@ struct Writing<'a> {
     user: &'a User,
     db: &'a Database,
     mode: Mode,
+    /// Whether it is the database of users, which has rules of its own.
+    is_users: bool,
+    security: Arc<Security>,
     outcomes: Vec<Option<Outcome>>,
     waiting: Vec<Waiting>,
 }
@@ -78,10 +93,25 @@ struct Waiting {
 }
 
 impl Writing<'_> {
+    /// Design documents are written by admins of the database.
+    fn refused_design(&self, edit: &Edit) -> Option<Refusal> {
+        let is_design = edit
+            .id
+            .as_deref()
+            .is_some_and(|id| id.starts_with("_design/"));
+        if !is_design || self.security.is_admin(self.user) {
+            return None;
+        }
+        Some(match self.user.name() {
+            None => Refusal::Unauthorized(NO_ADMIN.to_owned()),
+            Some(_) => Refusal::Forbidden(NO_ADMIN.to_owned()),
+        })
+    }
+
     /// Shows some edits to the functions, and writes what they allow.
     async fn round(&mut self) -> HttpResult<()> {
         let functions = self.server.validations.functions(self.db)?;
-        let round = match functions.list.is_empty() {
+        let round = match functions.list.is_empty() && !self.is_users {
             true => {
                 let mut all = std::mem::take(&mut self.waiting);
                 for waiting in &mut all {
@@ -200,6 +230,17 @@ impl Writing<'_> {
             list: proposals.iter().map(|_| None).collect(),
             fatal: None,
         };
+        if self.is_users {
+            for (at, proposal) in proposals.iter().enumerate() {
+                if let Some(Proposal { new, old, .. }) = proposal {
+                    let judged = users_db::validate(new, old.as_ref(), self.user, &self.security);
+                    refusals.list[at] = judged.err().map(Refusal::Forbidden);
+                }
+            }
+        }
+        if functions.list.is_empty() {
+            return Ok(refusals);
+        }
         let shown: Vec<_> = proposals
             .iter()
             .enumerate()
@@ -213,7 +254,7 @@ impl Writing<'_> {
             return Ok(refusals);
         }
         let (db, user) = (self.db, self.user);
-        let security = security_of(db)?;
+        let security = self.security.to_string();
         let user = json!({ "db": db.name(), "name": user.name(), "roles": user.roles() });
         let user = user.to_string();
         let owner = owner(db, Purpose::Write);

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use tokio::sync::watch;
 
 /// A database that is open. Cheap to clone; all clones are one.
@@ -315,7 +316,7 @@ impl Database {
     ///
     /// # Errors
     /// If SQLite refuses.
-    pub fn property(&self, name: &str) -> Result<Option<String>> {
+    pub(crate) fn property(&self, name: &str) -> Result<Option<String>> {
         self.read(|connection| {
             let sql = "SELECT value FROM properties WHERE name = ?1";
             let mut statement = connection.prepare_cached(sql)?;
@@ -323,14 +324,26 @@ impl Database {
         })
     }
 
-    /// Keeps a text with the database.
-    pub fn set_property(&self, name: &str, value: String) -> Pending<()> {
+    /// Keeps a text with the database. `then` is called after the commit and before the answer.
+    pub(crate) fn set_property_then(
+        &self,
+        name: &str,
+        value: String,
+        then: impl FnOnce() + Send + 'static,
+    ) -> Pending<()> {
         let name = name.to_owned();
-        self.write(move |connection| {
+        let write = move |connection: &Connection| {
             let sql = "INSERT OR REPLACE INTO properties(name, value) VALUES (?1, ?2)";
             connection.prepare_cached(sql)?.execute((name, value))?;
             Ok(((), None))
-        })
+        };
+        self.0.write_then(write, then)
+    }
+
+    /// Changes with each committed write, and each time the database is opened: what was read of it is good as long as this
+    /// stays.
+    pub fn version(&self) -> (u64, u64) {
+        (self.0.opening, self.0.writes.load(Ordering::Acquire))
     }
 
     /// Removes the bodies of non-leaf revisions and frees their space. Reads and writes continue. Blocks until the end. Returns

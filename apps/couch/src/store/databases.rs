@@ -9,6 +9,7 @@ use std::fmt;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -41,6 +42,8 @@ struct Folder {
     settings: Settings,
     limits: Arc<LiveLimits>,
     open: Mutex<Open>,
+    /// Counts created and deleted databases.
+    changes: AtomicU64,
     events: broadcast::Sender<DatabaseEvent>,
     /// Held as long as the folder is used.
     _lock: File,
@@ -119,6 +122,7 @@ impl Databases {
             limits: Arc::new(LiveLimits::new(settings.limits)),
             settings,
             open: Mutex::default(),
+            changes: AtomicU64::new(0),
             events: broadcast::Sender::new(EVENTS_MAX),
             _lock: lock,
         })))
@@ -168,6 +172,7 @@ impl Databases {
         let _ = fs::remove_file(self.0.tombstone(name));
         self.0.sync()?;
         let database = self.0.open(&mut open, name)?;
+        self.0.changes.fetch_add(1, Ordering::Release);
         drop(open);
         self.0.tell(name, Event::Created);
         Ok(database)
@@ -217,11 +222,17 @@ impl Databases {
         // On a full disk this may fail: the deletion must not.
         let mut tombstone = private::options();
         let _ = tombstone.create(true).open(self.0.tombstone(name));
+        self.0.changes.fetch_add(1, Ordering::Release);
         self.0.remove_files(&path)?;
         self.0.sync()?;
         drop(open);
         self.0.tell(name, Event::Deleted);
         Ok(())
+    }
+
+    /// Counts the databases that were created and deleted: as long as this stays, a missing database is missing.
+    pub fn changes(&self) -> u64 {
+        self.0.changes.load(Ordering::Acquire)
     }
 
     /// The names, in the order of their bytes.

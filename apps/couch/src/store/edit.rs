@@ -170,6 +170,11 @@ impl Edit {
         self.attachments.insert(0, attachment);
     }
 
+    /// Replaces the body by that of another edit.
+    pub fn replace_body(&mut self, other: Edit) {
+        (self.body, self.term) = (other.body, other.term);
+    }
+
     /// The body, as in [`Document`].
     pub fn body(&self) -> &str {
         &self.body

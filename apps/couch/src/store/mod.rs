@@ -49,6 +49,7 @@ mod pending;
 mod purge;
 mod row;
 mod schema;
+mod security;
 mod settings;
 mod shared;
 mod state;

@@ -1,6 +1,7 @@
 //! The file of a database.
 
 use super::blobs::{self, Pins};
+use super::security::SecuritySlot;
 use super::settings::LiveLimits;
 use super::state::State;
 use super::{DatabaseEvent, Error, Event, Pending, Result, Settings, indexes, partition, schema};
@@ -8,9 +9,12 @@ use inorder_serve::{QueueLimits, ReaderPool, WriteQueue};
 use rusqlite::Connection;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::{broadcast, oneshot, watch};
+
+/// Counts how often this process opened a database.
+static OPENINGS: AtomicU64 = AtomicU64::new(0);
 
 /// The file of a database: its readers and its writing thread. All handles of a database share one.
 pub struct Shared {
@@ -22,6 +26,11 @@ pub struct Shared {
     pub readers: ReaderPool<Error>,
     pub pins: Pins,
     pub is_compacting: AtomicBool,
+    /// Tells apart the openings of databases by this process.
+    pub opening: u64,
+    /// Counts committed writes.
+    pub writes: Arc<AtomicU64>,
+    pub security: SecuritySlot,
     /// None once it is closed.
     writing: RwLock<Option<Writing>>,
     events: broadcast::Sender<DatabaseEvent>,
@@ -66,6 +75,9 @@ impl Shared {
             readers,
             pins,
             is_compacting: AtomicBool::new(false),
+            opening: OPENINGS.fetch_add(1, Ordering::Relaxed),
+            writes: Arc::default(),
+            security: SecuritySlot::default(),
             writing: RwLock::new(Some(Writing {
                 queue,
                 seq: watch::Sender::new(seq),
@@ -79,14 +91,27 @@ impl Shared {
         &self,
         work: impl FnOnce(&Connection) -> Result<(T, Option<u64>)> + Send + 'static,
     ) -> Pending<T> {
+        self.write_then(work, || {})
+    }
+
+    /// The same, with something to do after the commit and before the answer.
+    pub fn write_then<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<(T, Option<u64>)> + Send + 'static,
+        then: impl FnOnce() + Send + 'static,
+    ) -> Pending<T> {
         let (tell, told) = oneshot::channel();
         let (events, name) = (self.events.clone(), self.name.clone());
         let writing = self.writing.read().unwrap_or_else(PoisonError::into_inner);
         let Some(Writing { queue, seq }) = &*writing else {
             return Pending::known(Err(Error::Closed));
         };
-        let seq = seq.clone();
+        let (seq, writes) = (seq.clone(), Arc::clone(&self.writes));
         let answer = move |given: Result<(T, Option<u64>)>| {
+            if given.is_ok() {
+                writes.fetch_add(1, Ordering::Release);
+                then();
+            }
             if let Ok((_, Some(new))) = &given {
                 let is_later = seq.send_if_modified(|seq| {
                     let is_later = *new > *seq;

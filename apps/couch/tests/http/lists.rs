@@ -230,7 +230,6 @@ async fn what_a_node_says_of_itself_is_there() {
         assert!(done.status.is_success(), "{path}: {}", done.text());
     }
     for path in [
-        "/_users",
         "/_replicator/x",
         "/db/_design/x/_view/y",
         "/db/_design/x/_info",

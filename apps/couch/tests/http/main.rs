@@ -12,4 +12,5 @@ mod full_disk;
 mod lists;
 mod multipart;
 mod replication;
+mod rights;
 mod stop;

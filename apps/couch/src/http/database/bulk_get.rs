@@ -5,6 +5,7 @@ use crate::http::document::parts::{self, Piece};
 use crate::http::document::{Accepts, get_options};
 use crate::http::params::Params;
 use crate::http::target::Db;
+use crate::http::users_db::Visible;
 use crate::http::{HttpError, HttpResult, reply};
 use crate::multipart::Boundary;
 use crate::revision::Revision;
@@ -29,12 +30,19 @@ struct Wanted {
     atts_since: Option<Vec<Revision>>,
 }
 
+/// A database, and the documents of it that the user sees.
+struct Source {
+    db: Database,
+    visible: Visible,
+}
+
 /// The maximum number of documents per request, as in CouchDB.
 const DOCS_MAX: usize = 10_000;
 
 /// `POST /db/_bulk_get`.
 pub async fn bulk_get(
     Db(db): Db,
+    visible: Visible,
     params: Params,
     headers: HeaderMap,
     body: JsonBody,
@@ -46,6 +54,7 @@ pub async fn bulk_get(
         .find(|kind| accepts.lists(&format!("multipart/{kind}")));
     let multipart = multipart.filter(|_| !accepts.allows("application/json"));
     let mut options = get_options(&params)?;
+    let source = Source { db, visible };
     let docs = docs.items()?.into_iter();
     if let Some(kind) = multipart {
         if options.attachments == AttachmentOption::Inline {
@@ -53,8 +62,9 @@ pub async fn bulk_get(
         }
         let outer = Boundary::default();
         let content_type = outer.content_type(kind);
+        let db = source.db.clone();
         let batches = Batches {
-            db: db.clone(),
+            source,
             docs,
             options,
             outer,
@@ -63,7 +73,7 @@ pub async fn bulk_get(
         return Ok(parts::response(db, batches, &content_type));
     }
     let rest = Rest {
-        db,
+        source,
         docs,
         options,
         is_begun: false,
@@ -79,7 +89,7 @@ const PIECE_BYTES: usize = 64 << 10;
 
 /// The rest of an answer in JSON.
 struct Rest {
-    db: Database,
+    source: Source,
     docs: std::vec::IntoIter<Wanted>,
     options: GetOptions,
     is_begun: bool,
@@ -100,7 +110,11 @@ impl Rest {
             };
             out.extend_from_slice(separator.as_bytes());
             (separator, self.is_begun) = (",", true);
-            write_result(&mut out, &wanted, open(&self.db, &wanted, &self.options));
+            write_result(
+                &mut out,
+                &wanted,
+                open(&self.source, &wanted, &self.options),
+            );
         }
         if self.is_done {
             let end: &[u8] = if self.is_begun {
@@ -115,7 +129,10 @@ impl Rest {
 }
 
 /// Returns the requested revisions, or all leaves if the request names none.
-fn open(db: &Database, wanted: &Wanted, options: &GetOptions) -> HttpResult<Vec<Found>> {
+fn open(source: &Source, wanted: &Wanted, options: &GetOptions) -> HttpResult<Vec<Found>> {
+    if !source.visible.includes(&wanted.id) {
+        return Ok(Vec::new());
+    }
     let mut options = options.clone();
     if let Some(since) = &wanted.atts_since {
         options.attachments = match options.attachments {
@@ -128,7 +145,7 @@ fn open(db: &Database, wanted: &Wanted, options: &GetOptions) -> HttpResult<Vec<
         Some(rev) => Some([rev.parse::<Revision>()?]),
     };
     let revisions = revisions.as_ref().map(|one| &one[..]);
-    Ok(db.open_revs(&wanted.id, revisions, &options)?)
+    Ok(source.db.open_revs(&wanted.id, revisions, &options)?)
 }
 
 fn write_result(out: &mut Vec<u8>, wanted: &Wanted, found: HttpResult<Vec<Found>>) {
@@ -182,7 +199,7 @@ fn error_json(wanted: &Wanted, rev: Option<&Revision>, error: &HttpError) -> Val
 
 /// The parts of a multipart answer, document after document.
 struct Batches {
-    db: Database,
+    source: Source,
     docs: std::vec::IntoIter<Wanted>,
     options: GetOptions,
     outer: Boundary,
@@ -202,7 +219,7 @@ impl Iterator for Batches {
             let body = error_json(&wanted, rev, error).to_string();
             parts::error(&self.outer, &[("X-Doc-ID", &wanted.id)], body)
         };
-        Some(match open(&self.db, &wanted, &self.options) {
+        Some(match open(&self.source, &wanted, &self.options) {
             Err(wrong) => error(None, &wrong),
             Ok(found) if found.is_empty() => error(None, &HttpError::DocumentMissing),
             Ok(found) => found

@@ -3,7 +3,9 @@
 use crate::http::blocking::blocking;
 use crate::http::body::Question;
 use crate::http::params::Params;
+use crate::http::rights::AdminDb;
 use crate::http::target::Db;
+use crate::http::users_db::Visible;
 use crate::http::{HttpError, HttpResult, reply};
 use crate::mango::{Error as MangoError, FindQuery, INVALID_LIST, IndexDefinition};
 use crate::store::{Database, Error, Missing};
@@ -13,8 +15,19 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Reads a query; a partition may be named by the URL.
-fn query(db: &Database, params: &Params, body: &Question) -> HttpResult<FindQuery> {
+///
+/// Where the user sees one document only, it is narrowed to that document.
+fn query(
+    db: &Database,
+    params: &Params,
+    body: &Question,
+    visible: Visible,
+) -> HttpResult<FindQuery> {
     let mut body: Value = body.0.json()?;
+    if let (Visible::Own(own), Some(selector)) = (visible, body.get_mut("selector")) {
+        let asked = selector.take();
+        *selector = json!({ "$and": [{ "_id": own.unwrap_or_default() }, asked] });
+    }
     if let (Some(partition), Value::Object(members)) = (params.get("partition"), &mut body) {
         let known = members
             .entry("partition")
@@ -33,8 +46,8 @@ fn query(db: &Database, params: &Params, body: &Question) -> HttpResult<FindQuer
 }
 
 /// `POST /db/_find`: a page of the documents that a selector means.
-pub async fn find(Db(db): Db, params: Params, body: Question) -> HttpResult {
-    let query = query(&db, &params, &body)?;
+pub async fn find(Db(db): Db, visible: Visible, params: Params, body: Question) -> HttpResult {
+    let query = query(&db, &params, &body, visible)?;
     // A selector that no index serves looks at many documents.
     let page = blocking(move || db.find(&query)).await??;
     Ok(reply::text(StatusCode::OK, page.to_json() + "\n"))
@@ -42,7 +55,7 @@ pub async fn find(Db(db): Db, params: Params, body: Question) -> HttpResult {
 
 /// `POST /db/_explain`: how it would be found.
 pub async fn explain(Db(db): Db, params: Params, body: Question) -> HttpResult {
-    let query = query(&db, &params, &body)?;
+    let query = query(&db, &params, &body, Visible::All)?;
     reply::json(StatusCode::OK, &db.explain(&query)?)
 }
 
@@ -66,7 +79,7 @@ pub async fn indexes(Db(db): Db, params: Params) -> HttpResult {
 }
 
 /// `POST /db/_index`: makes one.
-pub async fn create_index(Db(db): Db, body: Question) -> HttpResult {
+pub async fn create_index(AdminDb(db): AdminDb, body: Question) -> HttpResult {
     let definition = IndexDefinition::from_json(&body.0.json()?)?;
     let written = db.create_index(definition).await?;
     let result = if written.created { "created" } else { "exists" };
@@ -75,7 +88,7 @@ pub async fn create_index(Db(db): Db, body: Question) -> HttpResult {
 }
 
 /// `DELETE /db/_index/design/json/name`, the design document with or without `_design/`.
-pub async fn named_index(Db(db): Db, method: Method, uri: Uri) -> HttpResult {
+pub async fn named_index(AdminDb(db): AdminDb, method: Method, uri: Uri) -> HttpResult {
     let decode = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
     // The parts after the database and `_index`.
     let parts: Vec<String> = uri.path().split('/').skip(3).map(decode).collect();
@@ -102,7 +115,7 @@ struct DesignDocuments {
 }
 
 /// `POST /db/_index/_bulk_delete`: all indexes of some design documents.
-pub async fn delete_indexes(Db(db): Db, body: Question) -> HttpResult {
+pub async fn delete_indexes(AdminDb(db): AdminDb, body: Question) -> HttpResult {
     let DesignDocuments { docids } = body.0.json()?;
     let (mut success, mut fail) = (Vec::new(), Vec::new());
     for id in docids {

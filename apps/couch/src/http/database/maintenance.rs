@@ -1,7 +1,8 @@
 //! Settings of a database, and what keeps it small.
 
+use crate::auth::Security;
 use crate::http::body::{JsonBody, Received};
-use crate::http::info::{SECURITY, security_of};
+use crate::http::rights::AdminDb;
 use crate::http::target::{Db, Doc};
 use crate::http::{HttpError, HttpResult, Server, reply};
 use crate::store::Error;
@@ -13,14 +14,25 @@ use std::sync::Arc;
 
 /// `GET /db/_security`.
 pub async fn security(Db(db): Db) -> HttpResult {
-    Ok(reply::text(StatusCode::OK, security_of(&db)? + "\n"))
+    Ok(reply::text(StatusCode::OK, format!("{}\n", db.security()?)))
 }
 
-/// `PUT /db/_security`: kept, and shown to validation functions; the admin is the only user there is.
-pub async fn set_security(Db(db): Db, body: Received) -> HttpResult {
-    let security: Map<String, Value> = body.json()?;
-    db.set_property(SECURITY, Value::Object(security).to_string())
-        .await?;
+/// `PUT /db/_security`.
+pub async fn set_security(
+    State(server): State<Arc<Server>>,
+    AdminDb(db): AdminDb,
+    body: Received,
+) -> HttpResult {
+    let policy = server.auth.policy();
+    if db.name() == policy.users_database && !policy.users_security_editable {
+        let reason = "You can't edit the security object of the user database.";
+        return Err(HttpError::Forbidden(reason.to_owned()));
+    }
+    let Value::Object(object) = body.json()? else {
+        let reason = "The security object must be a JSON object.";
+        return Err(HttpError::BadRequest(reason.to_owned()));
+    };
+    db.set_security(&Security::new(object)?).await?;
     Ok(reply::ok(StatusCode::OK))
 }
 
@@ -33,7 +45,7 @@ pub async fn revs_limit(Db(db): Db) -> HttpResult {
 }
 
 /// `PUT /db/_revs_limit`.
-pub async fn set_revs_limit(Db(db): Db, body: Received) -> HttpResult {
+pub async fn set_revs_limit(AdminDb(db): AdminDb, body: Received) -> HttpResult {
     let limit: u64 = body.json()?;
     if limit == 0 {
         return Err(HttpError::BadRequest(

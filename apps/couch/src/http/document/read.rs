@@ -3,8 +3,10 @@
 use super::answer::{is_known, not_modified};
 use super::parts::{self, Piece};
 use super::{Accepts, get_options, local};
+use crate::http::caller::Caller;
 use crate::http::params::Params;
 use crate::http::target::Doc;
+use crate::http::users_db::{self, Visible};
 use crate::http::{HttpError, HttpResult, reply};
 use crate::multipart::Boundary;
 use crate::revision::Revision;
@@ -13,7 +15,20 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 
 /// Reads a document in the requested revisions and format.
-pub async fn get(Doc { db, id }: Doc, params: Params, headers: HeaderMap) -> HttpResult {
+pub async fn get(
+    caller: Caller,
+    Doc { db, id }: Doc,
+    visible: Visible,
+    params: Params,
+    headers: HeaderMap,
+) -> HttpResult {
+    if !visible.includes(&id) && !id.starts_with("_local/") {
+        let policy = caller.server.auth.policy();
+        let mut document = db.get(&id, &GetOptions::default())?;
+        document.body = users_db::public(&policy, &document.body)?;
+        document.attachments.clear();
+        return Ok(tagged(&document, &headers));
+    }
     if id.starts_with("_local/") {
         return local::get(&db, &id);
     }

@@ -1,24 +1,27 @@
 //! `/_replicate`, and what the scheduler of CouchDB shows of replications.
 
+use crate::auth::User;
 use crate::http::body::Question;
 use crate::http::{HttpResult, Server, reply};
 use crate::replicate::{Request, Started};
-use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Router};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// `POST /_replicate`: runs a replication to its end, begins a continuous one, or cancels one.
 ///
-/// `within` makes the service through which a replication reaches the databases of this server.
+/// `within` makes the service through which a replication reaches the databases of this server, with the rights of the
+/// user who started it.
 pub async fn replicate(
     State(server): State<Arc<Server>>,
     Question(body): Question,
-    within: fn(Arc<Server>) -> Router,
+    Extension(user): Extension<User>,
+    within: fn(Arc<Server>, User) -> Router,
 ) -> HttpResult {
     let request = Request::from_json(&body.json::<Value>()?)?;
-    let here = within(Arc::clone(&server));
+    let here = within(Arc::clone(&server), user);
     let uuid = &server.settings.uuid;
     match server.replicator.start(request, here, uuid).await? {
         Started::Finished(result) => reply::json(StatusCode::OK, &result),

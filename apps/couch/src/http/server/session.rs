@@ -1,72 +1,144 @@
 //! `/_session`: logging in and out.
 
-use crate::auth::{Method, User};
+use crate::auth::{AuthError, User};
 use crate::http::body::Received;
+use crate::http::error::UnauthorizedReason;
 use crate::http::params::Params;
-use crate::http::{HttpError, HttpResult, Server, reply};
+use crate::http::uri::absolute_uri;
+use crate::http::{HttpError, HttpResult, Server, gate, reply, users_db};
 use axum::Extension;
-use axum::extract::State;
+use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use serde::Deserialize;
-use serde_json::json;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// `GET /_session`: the user of the request.
-pub async fn session(Extension(user): Extension<User>) -> HttpResult {
-    let mut info = json!({ "authentication_handlers": ["cookie", "default"] });
-    if let User::Admin { method, .. } = &user {
-        info["authenticated"] = match method {
-            Method::Cookie { .. } => "cookie".into(),
-            Method::Default => "default".into(),
-        };
+pub async fn session(
+    State(server): State<Arc<Server>>,
+    Extension(user): Extension<User>,
+    params: Params,
+) -> HttpResult {
+    if user.name().is_none() && params.get("basic") == Some("true") {
+        return Err(HttpError::Unauthorized("Please login.".to_owned()));
+    }
+    let policy = server.auth.policy();
+    let handlers = policy.handlers.iter().map(|handler| handler.name());
+    let mut info = json!({ "authentication_handlers": handlers.collect::<Vec<_>>() });
+    if let Some(handler) = user.handler() {
+        info["authenticated"] = handler.name().into();
+    }
+    if let Some(database) = &policy.users_database_shown {
+        info["authentication_db"] = database.as_str().into();
     }
     let context = json!({ "name": user.name(), "roles": user.roles() });
     let body = json!({ "ok": true, "userCtx": context, "info": info });
     reply::json(StatusCode::OK, &body)
 }
 
-#[derive(Deserialize)]
-struct Credentials {
-    #[serde(alias = "username")]
-    name: String,
-    password: String,
-}
-
-/// `POST /_session`: begins a session; name and password come as a form or as JSON.
+/// `POST /_session`: begins a session; name and password come as a form or as JSON. `next` and `fail` name the pages that a
+/// browser is sent to.
 pub async fn login(
     State(server): State<Arc<Server>>,
-    headers: HeaderMap,
-    body: Received,
+    params: Params,
+    request: Request,
 ) -> HttpResult {
-    let content_type = headers.get(header::CONTENT_TYPE);
-    let content_type = content_type.and_then(|value| value.to_str().ok());
-    let is_json = content_type.is_some_and(|value| value.starts_with("application/json"));
-    let Credentials { name, password } = if is_json {
-        body.json()?
-    } else {
-        let form = Params::parse(body.text()?);
-        let field = |name: &str| {
-            let missing = || HttpError::BadRequest(format!("The form has no {name}."));
-            form.get(name).map(str::to_owned).ok_or_else(missing)
-        };
-        Credentials {
-            name: field("name").or_else(|_| field("username"))?,
-            password: field("password")?,
+    let client = gate::client(&request);
+    let headers = request.headers().clone();
+    let body = Received::from_request(request, &server).await?;
+    let fields = Fields::read(&headers, &body)?;
+    let name = fields.name()?;
+    let password = fields.get("password").unwrap_or_default();
+    let login = server
+        .auth
+        .login(name, password, client, &server.accounts)
+        .await;
+    let (mut response, cookie, page) = match login {
+        Ok(login) => {
+            if login.is_outdated {
+                users_db::upgrade(&server, name, password.to_owned());
+            }
+            let user = login.user;
+            let body = json!({ "ok": true, "name": user.name(), "roles": user.roles() });
+            let response = reply::json(StatusCode::OK, &body)?;
+            (response, login.cookie, "next")
         }
+        Err(error @ AuthError::WrongPassword) => {
+            let mut response = HttpError::from(error).into_response();
+            // The client knows how to log in.
+            response.extensions_mut().remove::<UnauthorizedReason>();
+            (response, server.auth.logout_cookie(), "fail")
+        }
+        Err(error) => return Err(error.into()),
     };
-    let user = server.auth.login(&name, &password).await?;
-    let body = json!({ "ok": true, "name": user.name(), "roles": user.roles() });
-    let mut response = reply::json(StatusCode::OK, &body)?;
-    if let Some(cookie) = server.auth.session_cookie(&user) {
-        reply::set(&mut response, header::SET_COOKIE, &cookie);
-    }
+    reply::set(&mut response, header::SET_COOKIE, &cookie);
+    redirect(&mut response, &headers, params.get(page));
     Ok(response)
 }
 
 /// `DELETE /_session`: ends a session.
-pub async fn logout() -> HttpResult {
+pub async fn logout(
+    State(server): State<Arc<Server>>,
+    params: Params,
+    headers: HeaderMap,
+) -> HttpResult {
     let mut response = reply::ok(StatusCode::OK);
-    let cookie = crate::auth::session::set_cookie("");
+    let cookie = server.auth.logout_cookie();
     reply::set(&mut response, header::SET_COOKIE, &cookie);
+    redirect(&mut response, &headers, params.get("next"));
     Ok(response)
+}
+
+/// Sends a browser to a page of this server.
+fn redirect(response: &mut Response, headers: &HeaderMap, page: Option<&str>) {
+    let Some(page) = page.filter(|page| page.starts_with('/')) else {
+        return;
+    };
+    *response.status_mut() = StatusCode::FOUND;
+    reply::set(response, header::LOCATION, &absolute_uri(headers, page));
+}
+
+/// What a client sends to log in.
+struct Fields(Params);
+
+impl Fields {
+    fn read(headers: &HeaderMap, body: &Received) -> HttpResult<Self> {
+        let content_type = headers.get(header::CONTENT_TYPE);
+        let content_type = content_type.and_then(|value| value.to_str().ok());
+        let content_type = content_type.unwrap_or_default();
+        if content_type.starts_with("application/x-www-form-urlencoded") {
+            return Ok(Fields(Params::parse(body.text()?)));
+        }
+        if !content_type.starts_with("application/json") {
+            return Err(HttpError::BadContentType(
+                "'application/x-www-form-urlencoded' or 'application/json'",
+            ));
+        }
+        let mut fields = Params::default();
+        for (name, value) in body.json::<Map<String, Value>>()? {
+            match value {
+                Value::String(text) => fields.push(name, text),
+                _ => {
+                    let reason = format!("the value of {name} must be a string");
+                    return Err(HttpError::BadRequest(reason));
+                }
+            }
+        }
+        Ok(Fields(fields))
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name)
+    }
+
+    fn name(&self) -> HttpResult<&str> {
+        let bad = |reason: &str| HttpError::BadRequest(reason.to_owned());
+        match (self.get("name"), self.get("username")) {
+            (None, None) => Err(bad("request body must contain a username")),
+            (Some(name), Some(other)) if name != other => {
+                Err(bad("request body contains different usernames"))
+            }
+            (Some(name), _) | (None, Some(name)) => Ok(name),
+        }
+    }
 }

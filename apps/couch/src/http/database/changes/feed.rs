@@ -2,7 +2,10 @@
 
 use super::filter::Filter;
 use super::question::Asked;
+use crate::auth::User;
+use crate::http::caller::Caller;
 use crate::http::feed::Kind;
+use crate::http::rights;
 use crate::http::seq::SeqFormat;
 use crate::http::{HttpResult, Server, reply};
 use crate::store::{Change, Database, Error, GetOptions};
@@ -41,6 +44,7 @@ enum Woken {
 #[derive(Debug)]
 pub struct Feed {
     server: Arc<Server>,
+    user: User,
     db: Database,
     asked: Asked,
     filter: Filter,
@@ -59,11 +63,12 @@ pub struct Feed {
 
 impl Feed {
     /// One that has sent nothing.
-    pub fn new(server: Arc<Server>, db: Database, mut asked: Asked, filter: Filter) -> Box<Self> {
+    pub fn new(caller: Caller, db: Database, mut asked: Asked, filter: Filter) -> Box<Self> {
         let hides_documents = filter.needs_documents() && asked.question.include_docs.is_none();
         if hides_documents {
             asked.question.include_docs = Some(GetOptions::default());
         }
+        let Caller { server, user } = caller;
         server.metrics.feeds.fetch_add(1, Ordering::Relaxed);
         Box::new(Feed {
             seq: SeqFormat::new(&db),
@@ -76,6 +81,7 @@ impl Feed {
             spoke: Instant::now(),
             hides_documents,
             server,
+            user,
             db,
             asked,
             filter,
@@ -133,7 +139,7 @@ impl Feed {
                     // A filter may pass over many pages; others want the thread, too.
                     tokio::task::yield_now().await;
                 }
-                Phase::Waiting => match self.wait().await {
+                Phase::Waiting => match self.wait_with_rights().await {
                     Woken::Changed => self.phase = Phase::Reading,
                     Woken::End => self.end(&mut out),
                     Woken::Quiet if !self.asked.quiet.is_kept => self.end(&mut out),
@@ -192,6 +198,15 @@ impl Feed {
             self.phase = Phase::Waiting;
         }
         Ok(())
+    }
+
+    /// Waits. A feed ends when the user's rights were withdrawn meanwhile.
+    async fn wait_with_rights(&mut self) -> Woken {
+        let woken = self.wait().await;
+        match rights::may_still_read(&self.server, &self.user, &self.db) {
+            Ok(()) => woken,
+            Err(_) => Woken::End,
+        }
     }
 
     async fn wait(&mut self) -> Woken {

@@ -2,7 +2,7 @@
 
 use crate::http::caller::Caller;
 use crate::http::functions::owner;
-use crate::http::info::{info_json, security_of};
+use crate::http::info::info_json;
 use crate::http::params::Params;
 use crate::http::{HttpError, HttpResult};
 use crate::mango::Selector;
@@ -189,8 +189,7 @@ fn request(
         .pairs()
         .map(|(name, value)| (name.to_owned(), value.into()))
         .collect();
-    let security: Value = serde_json::from_str(&security_of(db)?)
-        .map_err(|error| HttpError::Internal(error.to_string()))?;
+    let security = db.security()?;
     let info = info_json(&db.info()?);
     Ok(json!({
         "info": info,
@@ -204,6 +203,6 @@ fn request(
         "cookie": {},
         "headers": {},
         "userCtx": { "db": db.name(), "name": user.name(), "roles": user.roles() },
-        "secObj": security,
+        "secObj": security.object(),
     }))
 }

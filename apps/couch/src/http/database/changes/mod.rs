@@ -55,5 +55,5 @@ async fn feed(
 ) -> HttpResult<Box<Feed>> {
     let asked = question::Asked::read(&db, params, body, headers)?;
     let filter = filter::Filter::read(&caller, &db, params, body).await?;
-    Ok(Feed::new(caller.server, db, asked, filter))
+    Ok(Feed::new(caller, db, asked, filter))
 }

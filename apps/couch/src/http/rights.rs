@@ -1,0 +1,209 @@
+//! The rights of users: what a request needs, by its method and path. The rules and the texts are CouchDB's.
+
+use super::users_db::{self, Visible};
+use super::{HttpError, HttpResult, Server};
+use crate::auth::{METRICS_ROLE, Policy, User};
+use crate::store::{Database, Error};
+use axum::extract::{FromRequestParts, Request};
+use axum::http::Method;
+use axum::http::request::Parts;
+use percent_encoding::percent_decode_str;
+
+/// The database that a request was admitted to.
+#[derive(Debug, Clone)]
+pub struct Admitted {
+    /// The database.
+    pub db: Database,
+    /// Whether the user is an admin of it.
+    pub is_admin: bool,
+    /// The documents that the user sees.
+    pub visible: Visible,
+}
+
+/// Refuses a request without the rights that its path needs. Handlers find a database only through this.
+///
+/// # Errors
+/// What the user is not.
+pub fn authorize(
+    server: &Server,
+    policy: &Policy,
+    user: &User,
+    request: &mut Request,
+) -> HttpResult<()> {
+    let decoded: Vec<_> = request
+        .uri()
+        .path()
+        .split('/')
+        .filter(|part| !part.is_empty())
+        .map(|part| percent_decode_str(part).decode_utf8_lossy())
+        .collect();
+    let parts: Vec<&str> = decoded.iter().map(|part| &**part).collect();
+    let method = request.method();
+    let Some(admitted) = admit(server, policy, user, method, &parts)? else {
+        return Ok(());
+    };
+    request.extensions_mut().insert(admitted);
+    Ok(())
+}
+
+fn admit(
+    server: &Server,
+    policy: &Policy,
+    user: &User,
+    method: &Method,
+    parts: &[&str],
+) -> HttpResult<Option<Admitted>> {
+    let is_change = *method == Method::PUT || *method == Method::DELETE;
+    let database = match parts {
+        [] | ["favicon.ico", ..] => return Ok(None),
+        ["_all_dbs" | "_dbs_info", ..] if !policy.admin_only_all_dbs => return Ok(None),
+        [name, rest @ ..] if is_database_of_system(policy, name) => {
+            let is_list = matches!(rest, ["_all_docs" | "_changes", ..]);
+            if is_list || (rest.is_empty() && is_change) {
+                require_server_admin(user)?;
+            }
+            name
+        }
+        [name, ..] if name.starts_with('_') => {
+            return authorize_server(user, method, parts).map(|()| None);
+        }
+        [name, rest @ ..] => {
+            match rest {
+                [] if is_change => require_server_admin(user)?,
+                ["_sync_shards" | "_purge" | "_purged_infos_limit"] => require_server_admin(user)?,
+                _ => {}
+            }
+            name
+        }
+    };
+    let db = match server.databases.get(database) {
+        Ok(db) => db,
+        // The handler tells what is wrong with the name; without rights to a database it finds none.
+        Err(Error::DatabaseMissing | Error::IllegalDatabaseName(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let admitted = admit_to(policy, user, db)?;
+    if matches!(parts, [_, "_compact", ..] | [_, "_view_cleanup"]) && !admitted.is_admin {
+        return Err(unauthorized("You are not a server or db admin."));
+    }
+    if let Visible::Own(own) = &admitted.visible {
+        users_db::authorize(policy, method, &parts[1..], own.as_deref())?;
+    }
+    Ok(Some(admitted))
+}
+
+fn is_database_of_system(policy: &Policy, name: &str) -> bool {
+    name == "_replicator" || name == policy.users_database
+}
+
+/// Admits a user to a database.
+///
+/// # Errors
+/// If the user is no member.
+pub fn admit_to(policy: &Policy, user: &User, db: Database) -> HttpResult<Admitted> {
+    let is_admin = match user.is_server_admin() {
+        true => true,
+        false => {
+            let security = db.security()?;
+            if !security.is_member(user) {
+                return Err(no_access(user));
+            }
+            security.is_admin(user)
+        }
+    };
+    Ok(Admitted {
+        visible: match is_admin || db.name() != policy.users_database {
+            true => Visible::All,
+            false => Visible::Own(user.name().map(users_db::id_of)),
+        },
+        is_admin,
+        db,
+    })
+}
+
+fn authorize_server(user: &User, method: &Method, parts: &[&str]) -> HttpResult<()> {
+    let is_read = *method == Method::GET || *method == Method::HEAD;
+    match parts {
+        ["_up"] | ["_uuids"] | ["_session"] => Ok(()),
+        ["_utils", ..] if is_read => Ok(()),
+        ["_replicate"] => match user.name().is_some() || user.is_server_admin() {
+            true => Ok(()),
+            false => Err(unauthorized("You are not an authenticated user")),
+        },
+        ["_node", _, "_stats" | "_system" | "_prometheus", ..] => {
+            match user.is_server_admin() || user.has_role(METRICS_ROLE) {
+                true => Ok(()),
+                false => Err(unauthorized(
+                    "You are not a server admin or read-only metrics user",
+                )),
+            }
+        }
+        _ => require_server_admin(user),
+    }
+}
+
+/// Refuses everybody but server admins.
+///
+/// # Errors
+/// If the user is none.
+pub fn require_server_admin(user: &User) -> HttpResult<()> {
+    match user.is_server_admin() {
+        true => Ok(()),
+        false => Err(unauthorized("You are not a server admin.")),
+    }
+}
+
+fn unauthorized(reason: &str) -> HttpError {
+    HttpError::Unauthorized(reason.to_owned())
+}
+
+/// The answer to somebody who is no member of a database.
+fn no_access(user: &User) -> HttpError {
+    match user.name() {
+        None => unauthorized("You are not authorized to access this db."),
+        Some(_) => HttpError::Forbidden("You are not allowed to access this db.".to_owned()),
+    }
+}
+
+/// The reason why a user may not change a database's settings and design documents.
+pub const NO_ADMIN: &str = "You are not a db or server admin.";
+
+/// The answer to somebody who is no admin of a database.
+fn no_admin(user: &User) -> HttpError {
+    match user.name() {
+        None => unauthorized(NO_ADMIN),
+        Some(_) => HttpError::Forbidden(NO_ADMIN.to_owned()),
+    }
+}
+
+/// Whether a user whose request lasts may still read a database: accounts and rights may have changed meanwhile.
+///
+/// # Errors
+/// If not, or if that can't be read.
+pub fn may_still_read(server: &Server, user: &User, db: &Database) -> HttpResult<()> {
+    let user = server.auth.refreshed(user, &server.accounts)?;
+    let policy = server.auth.policy();
+    let admitted = admit_to(&policy, &user, db.clone())?;
+    match admitted.visible {
+        Visible::All => Ok(()),
+        Visible::Own(_) => Err(no_access(&user)),
+    }
+}
+
+/// The database in the path, for its admins.
+#[derive(Debug)]
+pub struct AdminDb(pub Database);
+
+impl<S: Send + Sync> FromRequestParts<S> for AdminDb {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> HttpResult<Self> {
+        let admitted = parts.extensions.get::<Admitted>();
+        let admitted = admitted.ok_or(HttpError::DatabaseMissing)?;
+        match (admitted.is_admin, parts.extensions.get::<User>()) {
+            (true, _) => Ok(AdminDb(admitted.db.clone())),
+            (false, Some(user)) => Err(no_admin(user)),
+            (false, None) => Err(no_admin(&User::anonymous())),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The rules of the database of users: what documents it takes, how passwords are kept, and who sees which document.
+
+mod document;
+mod upgrade;
+
+pub use document::validate;
+pub use upgrade::upgrade;
+
+use super::rights::Admitted;
+use super::{HttpError, HttpResult, Server};
+use crate::auth::{ID_PREFIX, Policy, User};
+use crate::json::{Reader, Token, write_string};
+use crate::store::{Database, Edit};
+use axum::extract::FromRequestParts;
+use axum::http::Method;
+use axum::http::request::Parts;
+use serde_json::Value;
+
+/// The documents of a database that a user sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Visible {
+    /// All.
+    All,
+    /// In the database of users: the user's own, where the user has a name.
+    Own(Option<String>),
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Visible {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> HttpResult<Self> {
+        let admitted = parts.extensions.get::<Admitted>();
+        let admitted = admitted.ok_or(HttpError::DatabaseMissing)?;
+        Ok(admitted.visible.clone())
+    }
+}
+
+impl Visible {
+    /// Whether a document may be shown.
+    pub fn includes(&self, id: &str) -> bool {
+        match self {
+            Visible::All => true,
+            Visible::Own(own) => own.as_deref() == Some(id),
+        }
+    }
+}
+
+/// The id of a user's document.
+pub fn id_of(name: &str) -> String {
+    format!("{ID_PREFIX}{name}")
+}
+
+/// Refuses what a user who is no admin must not see; `rest` is the path below the database.
+///
+/// # Errors
+/// If the document is not the user's own.
+pub fn authorize(
+    policy: &Policy,
+    method: &Method,
+    rest: &[&str],
+    own: Option<&str>,
+) -> HttpResult<()> {
+    // A deletion reads the document first.
+    let is_read = !matches!(*method, Method::PUT | Method::POST);
+    match rest {
+        ["_design", ..] if *method != Method::PUT && *method != Method::DELETE => {
+            let reason = "Only administrators can view design docs in the users database.";
+            Err(HttpError::Forbidden(reason.to_owned()))
+        }
+        ["_design_docs" | "_local_docs", ..] => Err(HttpError::Unauthorized(
+            "You are not a server admin.".to_owned(),
+        )),
+        ["_local", ..] if *method != Method::GET => Err(HttpError::DocumentMissing),
+        [] => Ok(()),
+        [name, ..] if name.starts_with('_') => Ok(()),
+        [id, ..] if own == Some(*id) || !is_read => Ok(()),
+        [_] if !policy.public_fields.is_empty() && *method != "COPY" => Ok(()),
+        _ => Err(HttpError::DocumentMissing),
+    }
+}
+
+/// What others see of a user's document.
+///
+/// # Errors
+/// If they see nothing of it.
+pub fn public(policy: &Policy, body: &str) -> HttpResult<String> {
+    let fields = serde_json::from_str::<serde_json::Map<String, Value>>(body);
+    let mut fields = fields.map_err(|error| HttpError::Internal(error.to_string()))?;
+    fields.retain(|name, _| policy.public_fields.iter().any(|public| public == name));
+    if fields.is_empty() {
+        return Err(HttpError::DocumentMissing);
+    }
+    Ok(Value::Object(fields).to_string())
+}
+
+/// Prepares edits for the database of users: passwords are hashed.
+///
+/// # Errors
+/// If the user may not see one of the documents, or a password can't be hashed.
+pub async fn prepare(
+    server: &Server,
+    user: &User,
+    db: &Database,
+    mut edits: Vec<Edit>,
+) -> HttpResult<Vec<Edit>> {
+    let is_admin = db.security()?.is_admin(user);
+    let own = user.name().map(id_of);
+    if !is_admin && own.is_some() && edits.iter().any(|edit| edit.id != own) {
+        return Err(HttpError::DocumentMissing);
+    }
+    for edit in &mut edits {
+        if let Some(body) = hashed(server, edit.body()).await? {
+            let read = Edit::from_json(&body, &db.limits())?;
+            edit.replace_body(read);
+        }
+    }
+    Ok(edits)
+}
+
+/// The members that a hashed password has, and those that a new password replaces.
+const PASSWORD_FIELDS: &[&str] = &[
+    "derived_key",
+    "iterations",
+    "password",
+    "password_scheme",
+    "password_sha",
+    "preserve_salt",
+    "pbkdf2_prf",
+    "salt",
+];
+
+/// The body with its password hashed; `None` if it has no password.
+async fn hashed(server: &Server, body: &str) -> HttpResult<Option<String>> {
+    let (mut password, mut salt, mut is_preserved) = (None, None, false);
+    let mut rest = Vec::with_capacity(body.len());
+    let mut reader = Reader::new(body, usize::MAX);
+    let broken = |error: crate::json::Error| HttpError::Internal(error.to_string());
+    reader.next().map_err(broken)?;
+    while let Some(Token::Key(key)) = reader.next().map_err(broken)? {
+        let name = key.decode();
+        let value = reader.skip_value().map_err(broken)?;
+        let read = || serde_json::from_str::<Value>(value).unwrap_or_default();
+        match &*name {
+            "password" => password = Some(read()),
+            "salt" => salt = read().as_str().map(str::to_owned),
+            "preserve_salt" => is_preserved = read() == Value::Bool(true),
+            _ => {}
+        }
+        if !PASSWORD_FIELDS.contains(&&*name) {
+            rest.push(b',');
+            write_string(&mut rest, &name);
+            rest.push(b':');
+            rest.extend_from_slice(value.as_bytes());
+        }
+    }
+    let password = match password {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::String(password)) => password,
+        Some(other) => {
+            let reason = format!("Password value of '{other}' is invalid.");
+            return Err(HttpError::Forbidden(reason));
+        }
+    };
+    let salt = salt.filter(|_| is_preserved);
+    let salt = salt.unwrap_or_else(crate::auth::password::new_salt);
+    let hash = server.auth.new_hash(&password, salt).await.ok_or_else(|| {
+        HttpError::Forbidden("Server cannot hash passwords at this time.".to_owned())
+    })?;
+    let mut text = hash.to_members();
+    text.push_str(&String::from_utf8_lossy(&rest));
+    Ok(Some(format!("{{{text}}}")))
+}
