@@ -10,7 +10,7 @@ use inorder_bench::{
 use inorder_engine::{Batch, ENGINES, Engine, Settings, TEMPLATES};
 use std::{
     fs,
-    os::unix::fs::PermissionsExt as _,
+    os::unix::fs::{PermissionsExt as _, symlink},
     path::{Path, PathBuf},
 };
 
@@ -21,12 +21,14 @@ struct Canary {
 
 impl Canary {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        // Cargo's folder may be one that a server's user cannot reach.
+        let folder = inorder_testing::reachable_folder();
         let open = |path: &Path, mode| {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
         };
         open(folder.path(), 0o777);
-        fs::create_dir(folder.path().join(TEMPLATES)).unwrap();
+        let prepared = inorder_testing::servers_folder(env!("CARGO_TARGET_TMPDIR")).join(TEMPLATES);
+        symlink(prepared, folder.path().join(TEMPLATES)).unwrap();
         let canary = Canary { folder };
         fs::write(canary.path("canary.txt"), "alive").unwrap();
         open(&canary.path("canary.txt"), 0o666);
@@ -146,7 +148,7 @@ fn all_refused(name: &str, statements: &[&str], queries: &[&str]) {
     if is_quick {
         return;
     }
-    let place = tempfile::tempdir().unwrap();
+    let place = inorder_testing::server_folder(env!("CARGO_TARGET_TMPDIR"));
     let settings = Settings {
         is_confined: true,
         ..Settings::default()
@@ -354,7 +356,7 @@ fn a_role_by_url_with_rights_elsewhere_is_refused() {
             continue;
         };
         let canary = Canary::new();
-        let place = tempfile::tempdir().unwrap();
+        let place = inorder_testing::server_folder(env!("CARGO_TARGET_TMPDIR"));
         // Confined, a MariaDB knows rights.
         let settings = Settings {
             is_confined: true,

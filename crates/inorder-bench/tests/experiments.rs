@@ -123,7 +123,7 @@ fn every_claim_belongs_to_the_experiment_that_answers_it() {
 
 #[test]
 fn every_layout_of_every_experiment_runs() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = inorder_testing::server_folder(env!("CARGO_TARGET_TMPDIR"));
     for experiment in all(Scale::Quick) {
         let request = Request {
             experiments: vec![experiment.clone()],

@@ -1,6 +1,6 @@
 //! `inorder advise --url` as a process: which database it takes, what it writes and what it leaves, and Ctrl-C.
 
-use inorder_engine::{Database, Settings, TEMPLATES, engine};
+use inorder_engine::{Database, Settings, engine};
 use std::{
     fs,
     path::Path,
@@ -18,9 +18,7 @@ fn server() -> Option<(Box<dyn Database>, String, TempDir)> {
     if !inorder_testing::is_installed(engine) {
         return None;
     }
-    let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    fs::create_dir_all(base.join(TEMPLATES)).unwrap();
-    let folder = tempfile::tempdir_in(base).unwrap();
+    let folder = inorder_testing::server_folder(env!("CARGO_TARGET_TMPDIR"));
     let database = engine.create(folder.path(), &Settings::default()).unwrap();
     let line = fs::read(format!("/proc/{}/cmdline", database.processes()[0])).unwrap();
     let line = String::from_utf8(line).unwrap();

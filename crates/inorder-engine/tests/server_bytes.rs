@@ -66,7 +66,7 @@ fn servers_count_what_the_kernel_counts() {
             _ if is_on_disk() => ("write_bytes:", 0.01),
             _ => continue,
         };
-        let folder = common::folder();
+        let folder = common::folder_on_disk();
         let settings = Settings {
             page_size_bytes: 16_384,
             synchronous: Synchronous::Full,

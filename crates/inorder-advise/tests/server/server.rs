@@ -11,8 +11,8 @@ use inorder_advise::{
         rules::Group,
     },
 };
-use inorder_engine::{Database, Settings, TEMPLATES, engine};
-use std::{collections::BTreeSet, fs, path::Path};
+use inorder_engine::{Database, Settings, engine};
+use std::{collections::BTreeSet, fs};
 use tempfile::TempDir;
 
 pub struct Server {
@@ -38,9 +38,7 @@ impl Server {
         if !inorder_testing::is_installed(engine) {
             return None;
         }
-        let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        fs::create_dir_all(base.join(TEMPLATES)).unwrap();
-        let folder = tempfile::tempdir_in(base).unwrap();
+        let folder = inorder_testing::server_folder(env!("CARGO_TARGET_TMPDIR"));
         let database = engine.create(folder.path(), &Settings::default()).unwrap();
         let line = fs::read(format!("/proc/{}/cmdline", database.processes()[0])).unwrap();
         let line = String::from_utf8(line).unwrap();

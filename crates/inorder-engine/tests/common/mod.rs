@@ -4,8 +4,7 @@
 #[cfg(target_os = "linux")]
 pub mod running;
 
-use inorder_engine::{Batch, Column, Database, ENGINES, Engine, Retry, Settings, TEMPLATES};
-use std::path::Path;
+use inorder_engine::{Batch, Column, Database, ENGINES, Engine, Retry, Settings};
 use tempfile::TempDir;
 
 /// The engines that are installed; the others are skipped.
@@ -31,9 +30,12 @@ pub fn servers() -> Vec<&'static dyn Engine> {
 
 /// A fresh folder for a database, beside one that keeps prepared data folders for all tests.
 pub fn folder() -> TempDir {
-    let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    std::fs::create_dir_all(base.join(TEMPLATES)).unwrap();
-    tempfile::tempdir_in(base).unwrap()
+    inorder_testing::server_folder(env!("CARGO_TARGET_TMPDIR"))
+}
+
+/// The same on a disk, for tests that compare with what the kernel counts there.
+pub fn folder_on_disk() -> TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
 /// Runs a check on every engine, in a fresh folder each.

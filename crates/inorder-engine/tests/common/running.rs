@@ -77,7 +77,7 @@ impl Running {
     /// Starts one.
     pub fn start(engine: &'static dyn Engine) -> Self {
         let program = engine.found().unwrap().swap_remove(0).path.unwrap();
-        let folder = tempfile::tempdir().unwrap();
+        let folder = super::folder();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
         fs::set_permissions(folder.path(), mode).unwrap();
         let port = TcpListener::bind("127.0.0.1:0")

@@ -32,13 +32,7 @@ fn server() -> Option<Server> {
     if !is_installed(engine) {
         return None;
     }
-    // Tables are made by the hundred: in memory that takes no syncs.
-    let memory = Path::new("/dev/shm");
-    let data = match memory.is_dir() {
-        true => tempfile::tempdir_in(memory),
-        false => tempfile::tempdir(),
-    };
-    let data = data.expect("a folder");
+    let data = inorder_testing::server_folder(env!("CARGO_TARGET_TMPDIR"));
     let settings = Settings {
         write: Write::Bulk,
         synchronous: Synchronous::Off,

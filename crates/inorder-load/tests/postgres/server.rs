@@ -1,11 +1,11 @@
 //! A private PostgreSQL, asked by its own psql.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use inorder_engine::{Database, Settings, TEMPLATES, Write, engine};
+use inorder_engine::{Database, Settings, Write, engine};
 use inorder_load::source::Location;
 use inorder_load::{Job, Summary};
 use inorder_testing::is_installed;
@@ -30,9 +30,7 @@ impl Server {
         }
         let found = engine.found().expect("it is installed");
         let program = found[0].path.clone().expect("a program");
-        let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        std::fs::create_dir_all(base.join(TEMPLATES)).expect("a folder for templates");
-        let folder = tempfile::tempdir_in(base).expect("a folder");
+        let folder = inorder_testing::server_folder(env!("CARGO_TARGET_TMPDIR"));
         let data = folder.path().join("server");
         std::fs::create_dir(&data).expect("a folder");
         let database = engine.create(
