@@ -3,6 +3,7 @@
 One thread per slot takes the next job that may start. Steps with `compiles` share Cargo's lock on the target folder, so
 one of them runs at a time, in the order of the list. The other steps mostly wait for servers and fill the processors.
 The step `tests` is one job per test binary, the slowest of last time first. Steps that are `alone` come last, one at a time.
+Outside CI, a test binary is not run again if it passed with the same inputs (`passed.py`), except with `--all`.
 """
 
 import dataclasses
@@ -17,10 +18,15 @@ import tempfile
 import threading
 import time
 
+import memory
+from passed import Passed
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PYTHON = "/usr/bin/python3"  # Another one, found first, may have an sqlite3 module that loads no extensions.
 SECONDS = ROOT / "target" / "test-seconds.json"  # Of each step and each test binary, when it last passed.
 BINARIES = ROOT / "target" / "test-binaries.json"  # What Cargo says of the test binaries it built, one JSON object per line.
+PASSED = ROOT / "target" / "test-passed.json"  # The inputs with which each test binary passed last.
+TEMPLATES = ROOT / "target" / "tmp" / "templates"  # Data folders of servers, prepared by tests.
 JOB_SECONDS_MAX = 1800
 # Feature unification: with the same packages selected, no crate is built twice.
 WORKSPACE = "--locked --workspace --exclude inorder-fuzz"
@@ -77,36 +83,43 @@ class Job:
     command: list[str]
     folder: pathlib.Path
     environment: dict[str, str]
+    # What it is run with, if its result is remembered.
+    key: str | None = None
 
 
 def test_binaries():
-    """Each test binary that Cargo built: its name, its package's folder and its path."""
-    for line in BINARIES.read_text().splitlines():
-        message = json.loads(line)
-        if message.get("executable") and message["profile"]["test"]:
-            yield message["target"], pathlib.Path(message["manifest_path"]).parent, message["executable"]
+    """Each test binary that Cargo built: its name, its package's folder, its path and the programs of the package."""
+    messages = [json.loads(line) for line in BINARIES.read_text().splitlines()]
+    built = [message for message in messages if message.get("executable")]
+    for message in built:
+        if message["profile"]["test"]:
+            same = [other["executable"] for other in built
+                    if other["manifest_path"] == message["manifest_path"] and not other["profile"]["test"]]
+            yield message["target"], pathlib.Path(message["manifest_path"]).parent, message["executable"], sorted(same)
 
 
-def jobs_of(step):
+def jobs_of(step, passed):
     """The processes of a step whose needs are met."""
     environment = dict(os.environ, RUSTDOCFLAGS="-Dwarnings")
     if step.command:
         return [Job(step, step.name, shlex.split(step.command), ROOT, environment)]
     jobs = []
     elsewhere = {name for other in STEPS if other.alone for name in other.binaries}
-    for target, folder, path in test_binaries():
+    for target, folder, path, programs in test_binaries():
         is_named = target["name"] in step.binaries and target["kind"] == ["test"]
         if is_named or "*" in step.binaries and target["name"] not in elsewhere:
             title = f"{step.name}: {folder.name}/{pathlib.Path(target['src_path']).relative_to(folder)}"
             own = dict(environment, CARGO_MANIFEST_DIR=str(folder))
-            jobs.append(Job(step, title, [path, *shlex.split(step.arguments)], folder, own))
+            key = passed.key(folder, [path, *programs], step.arguments)
+            jobs.append(Job(step, title, [path, *shlex.split(step.arguments)], folder, own, key))
     return jobs
 
 
 class Run:
     """Runs steps, and remembers which failed."""
 
-    def __init__(self, steps):
+    def __init__(self, steps, passed):
+        self.passed = passed
         self.waiting = list(steps)
         self.names = {step.name for step in steps}
         self.jobs = []  # Jobs of started steps that no slot has taken.
@@ -172,11 +185,17 @@ class Run:
         return self.jobs.pop(0) if self.jobs else None
 
     def start_step(self, step):
-        jobs = sorted(jobs_of(step), key=lambda job: -self.last.get(job.title, JOB_SECONDS_MAX))
+        jobs = sorted(jobs_of(step, self.passed), key=lambda job: -self.last.get(job.title, JOB_SECONDS_MAX))
         if not jobs:
             say(f"-- {step.name}: FAILED, it names no test binary that Cargo built")
             self.ended.add(step.name)
             self.failed.append(step.name)
+            return
+        for job in [job for job in jobs if self.passed.has(job.title, job.key)]:
+            say(f"-- {job.title}: cached, it passed with the same inputs")
+            jobs.remove(job)
+        if not jobs:
+            self.ended.add(step.name)
             return
         self.left[step.name] = len(jobs)
         # A step that compiles is the longest chain: it goes before the jobs that fill the gaps.
@@ -212,7 +231,9 @@ class Run:
         if status == 0:
             say(f"-- {job.title}: ok, {seconds:.0f} s")
             self.seconds[job.title] = round(seconds, 1)
+            self.passed.add(job.title, job.key)
         else:
+            self.passed.remove(job.title)
             say(f"-- {job.title}: FAILED, exit status {status}, {seconds:.0f} s")
             if name not in self.failed:
                 self.failed.append(name)
@@ -278,8 +299,10 @@ def list_steps():
         print(f"{step.name:<17} {last:>5} s   {step.shown()}")
 
 
-def main(names):
-    """Runs the steps of these names; without a name all, with `--quick` all but the browser's. Returns the exit status."""
+def main(arguments):
+    """Runs the steps of these names; without a name all, with `--quick` all but the browser's. With `--all` it also runs
+    what passed with the same inputs. Returns the exit status."""
+    names = [argument for argument in arguments if argument != "--all"]
     if names in ([], ["--quick"]):
         names = [step.name for step in STEPS if step.name != "browser" or not names]
     steps = with_needs(names)
@@ -288,10 +311,14 @@ def main(names):
     if "CI" in os.environ:
         os.environ.setdefault("CARGO_INCREMENTAL", "0")  # Nothing is built a second time there.
     began = time.monotonic()
-    run = Run(steps)
+    PASSED.parent.mkdir(exist_ok=True)
+    run = Run(steps, Passed(ROOT, PASSED, is_used="CI" not in os.environ and "--all" not in arguments))
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, run.stop)
-    run.run(slots=cores + 1)
+    with memory.folder(TEMPLATES) as folder:
+        if folder:
+            os.environ.setdefault("INORDER_TEST_SERVERS", folder)
+        run.run(slots=cores + 1)
     say(f"\n== all: {time.monotonic() - began:.0f} s")
     if run.stopped:
         say("stopped")
