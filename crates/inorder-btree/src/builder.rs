@@ -38,6 +38,29 @@ impl Builder {
         }
         let mut output = Output::new(file, &options);
         output.reserve()?;
+        Builder::of(output, options)
+    }
+
+    /// Begins trees behind the first `pages` pages of a database, whose file is open for writing and has no pointer map.
+    /// A few pages between may stay unused.
+    ///
+    /// Nothing refers to the new pages: the database stays as it is. [`finish_trees`](Self::finish_trees) ends them.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn extend(file: File, options: Options, pages: u32) -> Result<Self> {
+        options.check()?;
+        Builder::of(Output::after(file, &options, pages), options)
+    }
+
+    /// The root page of the first tree, which has the lowest number of all pages that are built.
+    #[must_use]
+    pub fn first_root(&self) -> Option<u32> {
+        self.roots.first().copied()
+    }
+
+    fn of(mut output: Output, options: Options) -> Result<Self> {
         // Auto-vacuum moves every page but the roots, which have to be at the beginning.
         let roots = (0..options.trees)
             .map(|_| output.reserve())
@@ -123,6 +146,19 @@ impl Builder {
             foreseen: self.options.trees,
             built: self.built,
         }
+    }
+
+    /// Writes the root pages of trees behind a database. Returns the file, written but not synced, and the number of its
+    /// last page.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Trees`] if fewer than [`Options::trees`] were built, and [`Error::Write`].
+    pub fn finish_trees(self) -> Result<(File, u32)> {
+        if self.built < self.options.trees {
+            return Err(self.wrong_trees());
+        }
+        self.output.finish_trees()
     }
 
     /// Writes the schema, the root pages and the header. Returns the file, written but not synced.

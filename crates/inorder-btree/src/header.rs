@@ -14,6 +14,17 @@ const SCHEMA_FORMAT: u32 = 4;
 /// The version of SQLite, as a number, that writes what is written here (3.53.0).
 const SQLITE_VERSION: u32 = 3_053_000;
 
+/// Where the header has the schema cookie.
+pub(crate) const SCHEMA_COOKIE: usize = 40;
+
+/// Puts the schema cookie into a file's first page.
+///
+/// # Panics
+/// If the page has less than 100 bytes.
+pub fn set_schema_cookie(first_page: &mut [u8], cookie: u32) {
+    first_page[SCHEMA_COOKIE..SCHEMA_COOKIE + 4].copy_from_slice(&cookie.to_be_bytes());
+}
+
 /// The header of a file with `pages` pages, whose last root page is `last_root`.
 pub(crate) fn header(options: &Options, pages: u32, last_root: u32) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
@@ -29,7 +40,7 @@ pub(crate) fn header(options: &Options, pages: u32, last_root: u32) -> [u8; HEAD
     put(21, &[64, 32, 32]);
     put(24, &CHANGES.to_be_bytes());
     put(28, &pages.to_be_bytes());
-    put(40, &options.schema_cookie.to_be_bytes());
+    put(SCHEMA_COOKIE, &options.schema_cookie.to_be_bytes());
     put(44, &SCHEMA_FORMAT.to_be_bytes());
     let last_root = if has_pointer_map { last_root } else { 0 };
     put(52, &last_root.to_be_bytes());

@@ -9,7 +9,8 @@
 //! | [`Builder::index`]: an index, or a WITHOUT ROWID table | a [`KeyOrder`] |
 //! | [`Builder::table_with_index`]: a table and one of its indexes | both |
 //!
-//! A [`Reader`] returns the records of an existing file.
+//! A [`Reader`] returns the records of an existing file. [`Builder::extend`] builds trees behind the pages of a database,
+//! a [`PageMap`] tells which pages a tree has, and [`Moves`] brings the last pages of a file into its free ones.
 //!
 //! ```
 //! use inorder_btree::{Builder, Options, SchemaEntry, Value, record};
@@ -50,16 +51,20 @@
 mod builder;
 mod cell;
 mod cells;
+mod density;
 mod error;
+mod free_list;
 mod geometry;
 mod header;
 mod index;
+mod moves;
 mod numbers;
 pub mod o_direct;
 mod options;
 mod output;
 mod page;
 mod page_file;
+mod page_map;
 mod payload;
 mod pointer_map;
 mod reader;
@@ -73,7 +78,12 @@ mod windows;
 pub use builder::{Builder, IndexBuilder, PairBuilder, TableBuilder};
 pub use cells::LeafPage;
 pub use error::Error;
+pub use free_list::{FreeList, Sizes};
+pub use header::set_schema_cookie;
+pub use moves::Moves;
+pub use numbers::lock_page;
 pub use options::{AutoVacuum, Options};
+pub use page_map::PageMap;
 pub use reader::{Reader, Visitor};
 pub use record::{Collation, KeyColumn, KeyOrder, Record, TextEncoding, Value};
 pub use schema::SchemaEntry;

@@ -8,6 +8,12 @@ pub(crate) const PENDING_BYTE: u64 = 0x4000_0000;
 
 const PAGES_MAX: u32 = u32::MAX - 1;
 
+/// Returns the number of the page that SQLite locks and never uses.
+#[must_use]
+pub fn lock_page(page_bytes: u32) -> u32 {
+    (PENDING_BYTE / u64::from(page_bytes)) as u32 + 1
+}
+
 /// The use of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -32,8 +38,16 @@ impl Numbers {
     pub(crate) fn new(geometry: &Geometry, has_pointer_map: bool) -> Self {
         Numbers {
             last: 0,
-            pending: (PENDING_BYTE / geometry.page as u64) as u32 + 1,
+            pending: lock_page(geometry.page as u32),
             map_stride: has_pointer_map.then(|| (geometry.usable / 5) as u32 + 1),
+        }
+    }
+
+    /// The numbers after those of a file that is there.
+    pub(crate) fn after(geometry: &Geometry, last: u32) -> Self {
+        Numbers {
+            last,
+            ..Numbers::new(geometry, false)
         }
     }
 
@@ -111,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_the_pointer_map_gives_way_to_the_pending_page() {
+    fn a_page_of_the_pointer_map_gives_way_to_the_lock_page() {
         let mut numbers = numbers(4096, true);
         assert_eq!(numbers.map_page_of(3), 2);
         assert_eq!(numbers.map_page_of(2 + 819), 2);

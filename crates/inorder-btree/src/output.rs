@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::geometry::{Geometry, PageKind};
 use crate::header::{HEADER_BYTES, header};
 use crate::numbers::{Numbers, Place};
+use crate::o_direct::ALIGNMENT_BYTES;
 use crate::options::{AutoVacuum, Options};
 use crate::page::Page;
 use crate::page_file::PageFile;
@@ -33,10 +34,26 @@ impl Output {
         let geometry = Geometry::new(options);
         let has_pointer_map = options.auto_vacuum != AutoVacuum::None;
         Output {
-            file: PageFile::new(file, geometry.page, options.bypasses_page_cache),
+            file: PageFile::new(file, geometry.page, options.bypasses_page_cache, 0),
             numbers: Numbers::new(&geometry, has_pointer_map),
             geometry,
             pointer_map: has_pointer_map.then(PointerMap::default),
+            map_pages: Vec::new(),
+            late: Vec::new(),
+        }
+    }
+
+    /// The pages after the first `pages` of a file without a pointer map, or some more: blocks are aligned.
+    pub(crate) fn after(file: File, options: &Options, pages: u32) -> Self {
+        let geometry = Geometry::new(options);
+        let aligned = (ALIGNMENT_BYTES / geometry.page).max(1) as u32;
+        let pages = pages.next_multiple_of(aligned);
+        let written = u64::from(pages) * geometry.page as u64;
+        Output {
+            file: PageFile::new(file, geometry.page, options.bypasses_page_cache, written),
+            numbers: Numbers::after(&geometry, pages),
+            geometry,
+            pointer_map: None,
             map_pages: Vec::new(),
             late: Vec::new(),
         }
@@ -153,6 +170,16 @@ impl Output {
         if page.kind().is_interior() {
             map.set(right_child, Referrer::Parent(number));
         }
+    }
+
+    /// Writes the root pages. Returns the file and how many pages it has.
+    pub(crate) fn finish_trees(self) -> Result<(File, u32)> {
+        let pages = self.numbers.last();
+        let file = self.file.finish()?;
+        for (number, page) in self.late {
+            file.overwrite(number, &page)?;
+        }
+        Ok((file.into_file(), pages))
     }
 
     /// Writes the root pages, the pointer map, and at last the first page with the header of the file.

@@ -17,20 +17,26 @@ pub(crate) struct PageFile {
     block: Aligned,
     /// The bytes used of the block.
     used: usize,
-    /// The bytes written to the file.
+    /// The bytes of the file before the block.
     written: u64,
     io: DirectIo,
 }
 
 impl PageFile {
-    pub(crate) fn new(file: File, page_bytes: usize, bypasses_page_cache: bool) -> Self {
+    /// Begins after so many bytes of the file, a multiple of the alignment of direct I/O.
+    pub(crate) fn new(
+        file: File,
+        page_bytes: usize,
+        bypasses_page_cache: bool,
+        written: u64,
+    ) -> Self {
         PageFile {
             io: DirectIo::begin(&file, bypasses_page_cache),
             file,
             page_bytes,
             block: Aligned::new(BLOCK_BYTES),
             used: 0,
-            written: 0,
+            written,
         }
     }
 

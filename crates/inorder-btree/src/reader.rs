@@ -11,7 +11,7 @@ use crate::options::Options;
 use crate::windows::{Place, Windows};
 
 /// SQLite's own limit of how deep a tree is (`BTCURSOR_MAX_DEPTH`).
-const DEPTH_MAX: usize = 20;
+pub(crate) const DEPTH_MAX: usize = 20;
 
 /// Reads the entries of trees in the order in which SQLite keeps them.
 ///
@@ -119,6 +119,35 @@ impl Reader {
     #[must_use]
     pub fn schema_format(&self) -> u32 {
         self.schema_format
+    }
+
+    pub(crate) fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// Bytes of a page without the reserved ones.
+    #[must_use]
+    pub fn usable_bytes(&self) -> usize {
+        self.geometry.usable
+    }
+
+    /// Returns a page by its number from 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Malformed`] where the file has no such page, and what reading brings.
+    pub fn page(&mut self, number: u32) -> Result<&[u8]> {
+        if number == 0 || number > self.pages {
+            return Err(Error::Malformed { page: number });
+        }
+        let place = self.windows.find(number).map_err(Error::Read)?;
+        Ok(self.windows.page(place))
+    }
+
+    /// Returns the file.
+    #[must_use]
+    pub fn into_file(self) -> File {
+        self.windows.into_file()
     }
 
     /// Whether the index at this root page has no entries.

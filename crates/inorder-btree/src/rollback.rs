@@ -10,7 +10,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use crate::numbers::PENDING_BYTE;
+use crate::header::SCHEMA_COOKIE;
+use crate::numbers::lock_page;
 use crate::o_direct::{ALIGNMENT_BYTES, Aligned, DirectIo};
 
 /// What a journal begins with.
@@ -27,9 +28,6 @@ const CHECKSUM_STEP: usize = 200;
 
 /// Where the header of a database counts changes, and where it repeats that number.
 const CHANGE_COUNTERS: [usize; 2] = [24, 92];
-
-/// Where it has the cookie of the schema.
-const SCHEMA_COOKIE: usize = 40;
 
 /// Writes the journal of all pages of a database file, and syncs it.
 ///
@@ -48,7 +46,7 @@ pub fn journal(
     let bytes = database.metadata()?.len();
     let pages = u32::try_from(bytes / page_bytes as u64).map_err(io::Error::other)?;
     let nonce = pages.wrapping_mul(0x9e37_79b9) ^ std::process::id();
-    let pending = (PENDING_BYTE / page_bytes as u64) as u32 + 1;
+    let pending = lock_page(page_bytes as u32);
     let mut out = Stream::new(journal, SECTOR_BYTES as u64);
     let (mut number, mut records) = (0u32, 0u32);
     let mut block = vec![0; BLOCK_BYTES];

@@ -77,6 +77,13 @@ impl Windows {
         }
     }
 
+    /// Returns the file, which uses the page cache again.
+    pub(crate) fn into_file(self) -> File {
+        // A file system that took the flag gives it back.
+        _ = self.io.end(&self.file);
+        self.file
+    }
+
     /// Finds a page of the file, and reads it if it is in no window.
     #[inline]
     pub(crate) fn find(&mut self, number: u32) -> io::Result<Place> {

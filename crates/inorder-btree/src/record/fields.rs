@@ -1,6 +1,6 @@
 //! Makes records from the values of another record, without decoding them.
 
-use super::read::{Values, split, value_of};
+use super::read::{BODY_BYTES, Values, split, value_of};
 use super::write::{header_bytes, push_body, serial_type};
 use super::{Value, varint};
 
@@ -30,11 +30,19 @@ pub enum Pick {
 #[derive(Debug, Clone, Default)]
 pub struct Fields(Vec<Field>);
 
+/// A value's serial type and place. Records are shorter than 4 GiB, and so is twice the length of a value in them.
 #[derive(Debug, Clone, Copy)]
 struct Field {
-    serial_type: u64,
-    start: usize,
-    end: usize,
+    serial_type: u32,
+    start: u32,
+    end: u32,
+}
+
+impl Field {
+    #[inline(always)]
+    fn bytes(self, record: &[u8]) -> &[u8] {
+        &record[self.start as usize..self.end as usize]
+    }
 }
 
 impl Fields {
@@ -42,17 +50,52 @@ impl Fields {
     #[inline]
     pub fn read(&mut self, record: &[u8]) {
         self.0.clear();
+        let header = record.first().map_or(0, |bytes| usize::from(*bytes));
+        let types = record.get(1..header).filter(|_| header < 0x80);
+        if types.is_none_or(|types| !self.read_short(types, header as u32, record.len())) {
+            self.read_long(record);
+        }
+    }
+
+    /// Reads a record whose serial types take a byte each; false where one takes more, or the record is malformed.
+    #[inline]
+    fn read_short(&mut self, types: &[u8], mut start: u32, record_bytes: usize) -> bool {
+        let field = |serial_type: &u8| {
+            let before = start;
+            start += u32::from(BODY_BYTES[usize::from(*serial_type & 0x7f)]);
+            Field {
+                serial_type: u32::from(*serial_type),
+                start: before,
+                end: start,
+            }
+        };
+        self.0.extend(types.iter().map(field));
+        types.iter().all(|serial_type| *serial_type < 0x80) && start as usize <= record_bytes
+    }
+
+    fn read_long(&mut self, record: &[u8]) {
+        self.0.clear();
         let mut values = Values::new(record);
         let mut start = record.len() - values.body_bytes();
         while let Some((serial_type, bytes)) = values.next_raw() {
             let end = start + bytes.len();
             self.0.push(Field {
-                serial_type,
-                start,
-                end,
+                serial_type: serial_type as u32,
+                start: start as u32,
+                end: end as u32,
             });
             start = end;
         }
+    }
+
+    /// The values of `record`, which must be the one read last; `None` where there are bytes after them.
+    #[inline]
+    #[must_use]
+    pub fn values<'a>(&self, record: &'a [u8]) -> Option<impl Iterator<Item = Value<'a>>> {
+        let end = self.0.last().map(|field| field.end as usize);
+        let is_whole = end.is_none_or(|end| end == record.len());
+        let value = |field: &Field| value_of(u64::from(field.serial_type), field.bytes(record));
+        is_whole.then(|| self.0.iter().map(value))
     }
 
     /// Returns a value of `record`, which must be the one read last; `None` past its end.
@@ -60,7 +103,7 @@ impl Fields {
     #[must_use]
     pub fn value<'a>(&self, record: &'a [u8], index: usize) -> Option<Value<'a>> {
         let field = self.0.get(index)?;
-        Some(value_of(field.serial_type, &record[field.start..field.end]))
+        Some(value_of(u64::from(field.serial_type), field.bytes(record)))
     }
 
     /// Whether the value at this index is NULL, or past the end.
@@ -88,10 +131,7 @@ impl Fields {
         for pick in picks {
             match pick {
                 Pick::Value(index) => {
-                    let bytes = self
-                        .0
-                        .get(index)
-                        .map(|field| &record[field.start..field.end]);
+                    let bytes = self.0.get(index).map(|field| field.bytes(record));
                     out.extend_from_slice(bytes.unwrap_or_default());
                 }
                 Pick::Null => {}
@@ -103,7 +143,10 @@ impl Fields {
     #[inline]
     fn serial_type(&self, pick: Pick) -> u64 {
         match pick {
-            Pick::Value(index) => self.0.get(index).map_or(0, |field| field.serial_type),
+            Pick::Value(index) => {
+                let field = self.0.get(index);
+                field.map_or(0, |field| u64::from(field.serial_type))
+            }
             Pick::Null => 0,
             Pick::Integer(integer) => serial_type(&Value::Integer(integer)),
         }

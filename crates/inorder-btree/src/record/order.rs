@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::read::{Values, value_of};
+use super::read::{BODY_BYTES, Values, body_bytes, value_of};
 use super::{TextEncoding, Value};
 
 /// A collation of SQLite. Source: <https://www.sqlite.org/datatype3.html#collation>.
@@ -98,9 +98,16 @@ impl KeyOrder {
     /// Compares two records. Also returns the number of leading columns in which they are equal.
     #[must_use]
     pub fn compare_columns(&self, a: &[u8], b: &[u8]) -> (Ordering, usize) {
+        if let Some(result) = self.compare_short(a, b) {
+            return result;
+        }
         let (mut a, mut b) = (Reader::new(a), Reader::new(b));
         for (i, column) in self.columns.iter().enumerate() {
-            let (a, b) = (a.value(column.index), b.value(column.index));
+            let (a, b) = (a.raw(column.index), b.raw(column.index));
+            if a == b {
+                continue;
+            }
+            let (a, b) = (value_of(a.0, a.1), value_of(b.0, b.1));
             let order = values(&a, &b, column.collation, self.encoding);
             if order.is_ne() {
                 return match column.is_descending {
@@ -110,6 +117,40 @@ impl KeyOrder {
             }
         }
         (Ordering::Equal, self.columns.len())
+    }
+
+    /// Compares records whose key is at their beginning, if each serial type takes a byte.
+    #[inline]
+    fn compare_short(&self, a: &[u8], b: &[u8]) -> Option<(Ordering, usize)> {
+        let (mut from_a, mut from_b) = (usize::from(*a.first()?), usize::from(*b.first()?));
+        if from_a >= 0x80 || from_b >= 0x80 {
+            return None;
+        }
+        let (types_a, types_b) = (a.get(1..from_a)?, b.get(1..from_b)?);
+        for (i, column) in self.columns.iter().enumerate() {
+            if column.index != i {
+                return None;
+            }
+            let (type_a, type_b) = (*types_a.get(i)?, *types_b.get(i)?);
+            let bytes_a = *BODY_BYTES.get(usize::from(type_a))?;
+            let bytes_b = *BODY_BYTES.get(usize::from(type_b))?;
+            let value_a = a.get(from_a..from_a + usize::from(bytes_a))?;
+            let value_b = b.get(from_b..from_b + usize::from(bytes_b))?;
+            from_a += value_a.len();
+            from_b += value_b.len();
+            if type_a != type_b || value_a != value_b {
+                let value_a = value_of(u64::from(type_a), value_a);
+                let value_b = value_of(u64::from(type_b), value_b);
+                let order = values(&value_a, &value_b, column.collation, self.encoding);
+                if order.is_ne() {
+                    return Some(match column.is_descending {
+                        true => (order.reverse(), i),
+                        false => (order, i),
+                    });
+                }
+            }
+        }
+        Some((Ordering::Equal, self.columns.len()))
     }
 
     /// Returns a number that orders records by the beginning of their keys.
@@ -122,7 +163,10 @@ impl KeyOrder {
         let Some(column) = self.columns.first() else {
             return 0;
         };
-        let value = Reader::new(record).value(column.index);
+        let value = match column.index {
+            0 => first_value(record),
+            index => Reader::new(record).value(index),
+        };
         let ascending = value_prefix(&value, column.collation, self.encoding);
         if column.is_descending {
             !ascending
@@ -288,6 +332,13 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn value(&mut self, index: usize) -> Value<'a> {
+        let (serial_type, bytes) = self.raw(index);
+        value_of(serial_type, bytes)
+    }
+
+    /// The serial type and the bytes of a value; those of NULL past the end.
+    #[inline]
+    fn raw(&mut self, index: usize) -> (u64, &'a [u8]) {
         if index < self.next {
             *self = Reader::new(self.record);
         }
@@ -295,13 +346,23 @@ impl<'a> Reader<'a> {
             self.next += 1;
         }
         if self.next < index {
-            return Value::Null;
+            return (0, &[]);
         }
         self.next += 1;
-        let raw = self.rest.next_raw();
-        raw.map_or(Value::Null, |(serial_type, bytes)| {
-            value_of(serial_type, bytes)
-        })
+        self.rest.next_raw().unwrap_or((0, &[]))
+    }
+}
+
+/// The first value of a record.
+#[inline]
+fn first_value(record: &[u8]) -> Value<'_> {
+    match *record {
+        [header @ 2..0x80, serial_type @ 0..0x80, ..] => {
+            let body = record.get(usize::from(header)..).unwrap_or_default();
+            let bytes = body.get(..body_bytes(u64::from(serial_type)) as usize);
+            bytes.map_or(Value::Null, |bytes| value_of(u64::from(serial_type), bytes))
+        }
+        _ => Reader::new(record).value(0),
     }
 }
 

@@ -129,7 +129,7 @@ pub(super) fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// Bytes of the body that a value of this serial type takes.
 #[inline]
-pub(super) fn body_bytes(serial_type: u64) -> u64 {
+pub(super) const fn body_bytes(serial_type: u64) -> u64 {
     match serial_type {
         0 | 8..=11 => 0,
         1..=4 => serial_type,
@@ -138,6 +138,17 @@ pub(super) fn body_bytes(serial_type: u64) -> u64 {
         _ => (serial_type - 12) / 2,
     }
 }
+
+/// Bytes of the body for each serial type of one byte.
+pub(super) const BODY_BYTES: [u8; 0x80] = {
+    let mut bytes = [0; 0x80];
+    let mut serial_type = 0;
+    while serial_type < bytes.len() {
+        bytes[serial_type] = body_bytes(serial_type as u64) as u8;
+        serial_type += 1;
+    }
+    bytes
+};
 
 /// The value of a serial type and the bytes it asks for.
 #[inline]

@@ -62,8 +62,13 @@ pub fn push(value: u64, out: &mut Vec<u8>) {
 #[inline]
 #[must_use]
 pub fn read(bytes: &[u8]) -> Option<(u64, usize)> {
-    match *bytes.first()? {
-        byte @ 0..0x80 => Some((u64::from(byte), 1)),
+    match *bytes {
+        [byte @ 0..0x80, ..] => Some((u64::from(byte), 1)),
+        [a, b @ 0..0x80, ..] => Some((u64::from(a & 0x7f) << 7 | u64::from(b), 2)),
+        [a, b, c @ 0..0x80, ..] => {
+            let high = u64::from(a & 0x7f) << 14 | u64::from(b & 0x7f) << 7;
+            Some((high | u64::from(c), 3))
+        }
         _ => read_long(bytes),
     }
 }

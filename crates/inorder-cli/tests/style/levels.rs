@@ -35,13 +35,14 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     (
         "inorder-btree",
         &[
-            "o_direct pointer_map record",
+            "free_list o_direct pointer_map record",
             "error page_file windows",
             "options",
             "geometry header",
             "cell cells numbers page",
             "reader",
-            "output rollback",
+            "output page_map rollback",
+            "density moves",
             "payload spine",
             "index table",
             "schema",
