@@ -73,3 +73,26 @@ fn tables_without_rowid_are_measured_by_rowid() {
         [("wide", Verdict::Change), ("narrow", Verdict::Leave)]
     );
 }
+
+/// Rows of which two fit a page of 4096 bytes and eleven one of 16384, with indexes that inserts write to anywhere.
+#[test]
+fn a_page_size_that_makes_inserts_write_more_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let sql = format!(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b, c, body BLOB); {} INSERT INTO t
+           SELECT i, hex(randomblob(30)), hex(randomblob(30)), hex(randomblob(30)), randomblob(1200) FROM n;
+         CREATE INDEX t_a ON t(a); CREATE INDEX t_b ON t(b); CREATE INDEX t_c ON t(c);",
+        numbers(10000)
+    );
+    let found = advice(&made(folder.path(), &sql)).unwrap();
+    let sizes = found
+        .items
+        .iter()
+        .filter(|item| item.group == Group::PageSize);
+    let best = sizes.max_by_key(|item| item.saved_bytes).unwrap();
+    assert!(best.percent > Some(10.0), "{best:?}");
+    assert_eq!(best.verdict, Verdict::Leave);
+    let reason = &best.parts[0].candidate.reason;
+    assert!(reason.contains("times the bytes"), "{reason}");
+    assert!(found.together.is_none(), "{:?}", found.together);
+}

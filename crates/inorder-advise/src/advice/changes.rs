@@ -4,7 +4,7 @@ use super::{
     Advice, Item, Part, Together, TreeSize, Verdict,
     judge::judge,
     options::{Observer, Options},
-    tree_sizes,
+    page_size, tree_sizes,
 };
 use crate::{
     Change, Error, Plan,
@@ -52,6 +52,7 @@ pub(super) fn try_changes(
     let parts = measured(trial, candidates, observer)?;
     found.items = judge(parts, advice.base_bytes(), trial.database.program);
     observer.step("trying the changes together");
+    page_size::settle(trial, &mut found.items, advice.base_bytes())?;
     let chosen: &[Verdict] = match options.takes_minor {
         true => &[Verdict::Change, Verdict::Minor],
         false => &[Verdict::Change],

@@ -5,6 +5,7 @@ mod changes;
 mod id_lines;
 mod judge;
 mod options;
+mod page_size;
 mod session;
 
 pub(crate) use judge::MINOR_MIN_PERCENT;
