@@ -36,6 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .map_or(Ok(256), |memory| memory.parse::<usize>())?
             << 20,
         wait: Duration::ZERO,
+        rebuilds_all: false,
     };
     let progress = Progress::default();
     let (end, ended) = channel::<()>();

@@ -17,7 +17,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::{Change, Error};
 pub(crate) use draft::Draft;
-pub(crate) use pages::{Failure, Work};
+pub(crate) use pages::{Extended, Failure, Work, extend};
 pub(crate) use schema::{Object, Schema};
 pub(crate) use settings::Settings;
 pub(crate) use statements::{UNPACKED, copy as copy_by_statements};
@@ -151,7 +151,7 @@ fn failed(path: &Path, source: std::io::Error) -> Error {
     }
 }
 
-fn cannot_build(path: &Path, failure: Failure) -> Error {
+pub(crate) fn cannot_build(path: &Path, failure: Failure) -> Error {
     match failure {
         Failure::Stopped => Error::Stopped,
         Failure::Sqlite(error) => Error::Sqlite(error),

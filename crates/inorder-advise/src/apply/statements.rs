@@ -74,7 +74,7 @@ fn fill(source: &Path, target: &Path, settings: &Settings, draft: &Draft) -> Res
     register(&connection)?;
     connection.execute_batch(
         "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF;
-         PRAGMA journal_mode = OFF; BEGIN",
+         PRAGMA main.journal_mode = OFF; BEGIN",
     )?;
     for table in draft.new.tables() {
         make_table(&connection, table)?;

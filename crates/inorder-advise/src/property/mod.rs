@@ -5,6 +5,7 @@ mod schema;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use inorder_btree::Reader;
 use rusqlite::Connection;
@@ -12,7 +13,7 @@ use rusqlite::Connection;
 use crate::apply::{self, Draft, Settings, Work};
 use crate::check::{self, State};
 use crate::ddl::quoted;
-use crate::{Change, Error, migrate};
+use crate::{Change, Error, Progress, Rekey, migrate};
 use dice::Dice;
 use schema::Schema;
 
@@ -49,6 +50,8 @@ fn answers_stay_the_same() {
         for what in [
             "by pages",
             "by statements",
+            "rewritten",
+            "in place",
             "without-rowid",
             "rowid",
             "integer-primary-key",
@@ -172,12 +175,37 @@ fn case(folder: &Path, seed: u64, count: &mut impl FnMut(&str)) -> Result<(), St
         .map_err(|error| format!("by statements: {error}"))?;
     count("by statements");
     compare(&connection, &new, &draft, &queries).map_err(|why| format!("by statements: {why}"))?;
+    for mode in ["DELETE", "WAL"] {
+        let is_whole = rekeyed(&old, &new, mode, &changes)
+            .map_err(|error| format!("rekey, {mode}: {error}; changes: {changes:?}"))?;
+        count(if is_whole { "rewritten" } else { "in place" });
+        compare(&connection, &new, &draft, &queries)
+            .map_err(|why| format!("rekey, {mode}: {why}; changes: {changes:?}"))?;
+    }
     match migrate(&old, folder, "old.db", &changes, &[]) {
         Ok(_) => count("migrations"),
         Err(Error::Refused { why, .. }) if why.contains("needs VACUUM") => count("scripts refused"),
         Err(error) => return Err(format!("migration: {error}; changes: {changes:?}")),
     }
     Ok(())
+}
+
+/// Changes a copy of a database that is in a journal mode. Returns whether the whole file was written.
+fn rekeyed(old: &Path, new: &Path, mode: &str, changes: &[Change]) -> Result<bool, Error> {
+    std::fs::copy(old, new).map_err(Error::io(new))?;
+    let has_page_size = |change: &Change| matches!(change, Change::PageSize { .. });
+    if !changes.iter().any(has_page_size) {
+        let connection = Connection::open(new)?;
+        connection.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |_| Ok(()))?;
+    }
+    let rekey = Rekey {
+        path: new.to_owned(),
+        changes: changes.to_vec(),
+        memory_bytes: 1 << 16,
+        wait: Duration::ZERO,
+        rebuilds_all: false,
+    };
+    Ok(rekey.run(&Progress::default())?.is_whole)
 }
 
 fn compare(old: &Connection, new: &Path, draft: &Draft, queries: &[String]) -> Result<(), String> {

@@ -1,12 +1,18 @@
 //! Changes made to a database that is in use.
 //!
-//! The new content is built in a file beside the database, from a read transaction, and checked. Then its pages are
+//! Where some trees change, they are built behind the pages of the database (`in_place`), and the file is shortened
+//! (`shrink`). Where all do, as by another page size, or SQLite itself has to make an index, the whole file is rewritten.
+//!
+//! Then the new content is built in a file beside the database, from a read transaction, and checked. Then its pages are
 //! written into the database in one transaction, as the last step of `VACUUM` does: a kill leaves the old content or
 //! the new, and other connections see the change as they see any other. Without a WAL, the journal is written here, in
 //! SQLite's format and in large blocks; with one, SQLite's backup writes the pages. A rename would be cheaper, but
 //! processes that have the database open would go on with the old file.
 
 mod aside;
+mod in_place;
+mod raw_pages;
+mod shrink;
 mod snapshot;
 mod swap;
 
@@ -37,14 +43,17 @@ pub enum Phase {
     Journal,
     /// The new pages are written into the database, which is locked.
     Swap,
+    /// The last pages of the database are moved, so that its file can end before them. Nobody else can write meanwhile.
+    Shrink,
 }
 
-const PHASES: [Phase; 5] = [
+const PHASES: [Phase; 6] = [
     Phase::Check,
     Phase::Build,
     Phase::Compare,
     Phase::Journal,
     Phase::Swap,
+    Phase::Shrink,
 ];
 
 /// How far a rekey is, and whether it is to stop. Shared between threads.
@@ -89,6 +98,8 @@ pub struct Rekey {
     pub memory_bytes: usize,
     /// How long to wait for others that use the database.
     pub wait: Duration,
+    /// Whether trees that don't change are built anew too, as VACUUM does.
+    pub rebuilds_all: bool,
 }
 
 /// What a rekey did.
@@ -98,6 +109,10 @@ pub struct Rekeyed {
     pub bytes_before: u64,
     /// The file after.
     pub bytes_after: u64,
+    /// Whether free pages are left in the file, because another process used it when it was to be shortened.
+    pub has_free_pages: bool,
+    /// Whether the whole file was written, not only what changes.
+    pub is_whole: bool,
 }
 
 impl Rekey {
@@ -121,8 +136,56 @@ impl Rekey {
                 why: "the file is empty".to_owned(),
             });
         }
-        let mut snapshot = Snapshot::begin(&path, self.wait)?;
-        check_room(&path, bytes_before, COPIES)?;
+        let in_place = self.change_in_place(&path, progress)?;
+        if in_place.is_none() {
+            self.rewrite(&path, progress)?;
+        }
+        Ok(Rekeyed {
+            bytes_before,
+            bytes_after: path.metadata().map_err(failed)?.len(),
+            has_free_pages: in_place.unwrap_or(false),
+            is_whole: in_place.is_none(),
+        })
+    }
+
+    /// Builds the trees that change, and no others. Returns whether free pages are left; `None` where the whole file has
+    /// to be written.
+    fn change_in_place(&self, path: &Path, progress: &Progress) -> Result<Option<bool>, Error> {
+        let is_whole = |change: &Change| matches!(change, Change::Vacuum | Change::PageSize { .. });
+        if self.rebuilds_all || self.changes.iter().any(is_whole) {
+            return Ok(None);
+        }
+        let mut snapshot = Snapshot::begin(path, self.wait)?;
+        let bytes = path.metadata().map_err(Error::io(path))?.len();
+        check_room(path, bytes, COPIES)?;
+        let draft = Draft::without_rows(&snapshot.connection, &self.changes)?;
+        let settings = Settings::read(&snapshot.connection)?.changed(&draft);
+        let made = in_place::make(self, path, &mut snapshot, &draft, &settings, progress);
+        drop(snapshot);
+        match made {
+            Ok(Ok(())) => {}
+            // Whoever begins next cuts off what was built.
+            Ok(Err(_)) => return Ok(None),
+            Err(error) => {
+                _ = Snapshot::begin(path, self.wait);
+                return Err(error);
+            }
+        }
+        match shrink::shrink(path, self.wait, progress) {
+            Ok(()) => Ok(Some(false)),
+            Err(Error::Busy { .. } | Error::Stopped) => Ok(Some(true)),
+            Err(error) => Err(Error::Refused {
+                change: "shorten the file after the changes, which are made".to_owned(),
+                why: error.to_string(),
+            }),
+        }
+    }
+
+    /// Writes the whole file anew.
+    fn rewrite(&self, path: &Path, progress: &Progress) -> Result<(), Error> {
+        let mut snapshot = Snapshot::begin(path, self.wait)?;
+        let bytes = path.metadata().map_err(Error::io(path))?.len();
+        check_room(path, bytes, COPIES)?;
         let draft = Draft::without_rows(&snapshot.connection, &self.changes)?;
         let settings = Settings::read(&snapshot.connection)?.changed(&draft);
         if draft.page_bytes.is_some() && settings.is_wal {
@@ -133,18 +196,13 @@ impl Rekey {
             });
         }
         progress.enter(Phase::Build)?;
-        let aside = Aside::create(&path)?;
-        let is_verified = self.build(&mut snapshot, &path, &aside, &draft, &settings, progress)?;
+        let aside = Aside::create(path)?;
+        let is_verified = self.build(&mut snapshot, path, &aside, &draft, &settings, progress)?;
         progress.enter(Phase::Compare)?;
         let new = Connection::open(aside.path())?;
-        compare(&snapshot.connection, &new, &draft, &path, is_verified)?;
+        compare(&snapshot.connection, &new, &draft, path, is_verified)?;
         drop(new);
-        swap::swap(&snapshot, &aside, &path, self.wait, progress)?;
-        drop(snapshot);
-        Ok(Rekeyed {
-            bytes_before,
-            bytes_after: path.metadata().map_err(failed)?.len(),
-        })
+        swap::swap(&snapshot, &aside, path, self.wait, progress)
     }
 
     /// Fills the file beside the database. Returns whether it was verified.

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use inorder_btree::Reader;
+use inorder_btree::{Reader, Sizes};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::Error;
@@ -22,14 +22,21 @@ pub(super) struct Snapshot {
     version: i64,
     /// The file's pages, readable as long as the transaction lasts.
     pub(super) pages: Reader,
+    /// What the file's header says of its pages, where it does.
+    pub(super) sizes: Option<Sizes>,
     pub(super) file: File,
+    /// Other descriptors of the file.
+    pub(super) kept: Vec<File>,
 }
 
 /// Where a file's header counts changes, unless the database is in WAL mode.
 const CHANGE_COUNTER: u64 = 24;
 
+/// Bytes of a file's header.
+const HEADER_BYTES: usize = 100;
+
 /// How often a snapshot is tried that a writer of a WAL interferes with.
-const TRIES: u32 = 5;
+pub(super) const TRIES: u32 = 5;
 
 impl Snapshot {
     /// Begins a read transaction, unless somebody writes.
@@ -74,6 +81,16 @@ impl Snapshot {
 
     /// The snapshot of a connection that has begun to read.
     fn of(connection: Connection, is_wal: bool, path: &Path, file: File) -> Result<Self, Error> {
+        let failed = |source| Error::File {
+            path: path.to_owned(),
+            source,
+        };
+        let mut header = [0; HEADER_BYTES];
+        file.read_exact_at(&mut header, 0).map_err(failed)?;
+        let sizes = Sizes::of(&header);
+        if let Some(sizes) = sizes {
+            cut(&file, sizes).map_err(failed)?;
+        }
         let pages = file
             .try_clone()
             .map_err(inorder_btree::Error::Read)
@@ -87,7 +104,9 @@ impl Snapshot {
                 path: path.to_owned(),
                 why: why.to_string(),
             })?,
+            sizes,
             file,
+            kept: Vec::new(),
         };
         snapshot.version = snapshot.current_version()?;
         Ok(snapshot)
@@ -123,8 +142,18 @@ impl Snapshot {
     }
 }
 
+/// Cuts off what a rekey that was killed has put behind the last page. Nobody can write to the file as long as the read
+/// transaction lasts.
+fn cut(file: &File, sizes: Sizes) -> std::io::Result<()> {
+    let bytes = u64::from(sizes.pages) * u64::from(sizes.page_bytes);
+    match file.metadata()?.len() > bytes {
+        true => file.set_len(bytes),
+        false => Ok(()),
+    }
+}
+
 /// Writes the WAL back and empties it.
-fn empty_wal(connection: &Connection, path: &Path) -> Result<(), Error> {
+pub(super) fn empty_wal(connection: &Connection, path: &Path) -> Result<(), Error> {
     let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
     match connection.query_row(checkpoint, [], |row| row.get(0))? {
         false => Ok(()),

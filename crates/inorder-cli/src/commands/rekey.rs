@@ -36,6 +36,9 @@ pub struct Arguments {
     /// Seconds to wait for other processes that use the database
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     wait: u64,
+    /// Builds all tables and indexes anew as VACUUM does, not only those that change
+    #[arg(long)]
+    compact: bool,
     /// Lists the changes of the plan with their numbers, and makes none
     #[arg(long)]
     list: bool,
@@ -59,6 +62,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         changes,
         memory_bytes: arguments.memory << 20,
         wait: Duration::from_secs(arguments.wait),
+        rebuilds_all: arguments.compact,
     };
     match with_progress(&rekey, &progress, arguments.quiet) {
         Ok(rekeyed) => {
@@ -70,6 +74,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                 HumanBytes(rekeyed.bytes_before),
                 HumanBytes(rekeyed.bytes_after)
             ))?;
+            if rekeyed.has_free_pages {
+                eprintln!(
+                    "inorder: the changes are made. Another process used the database when its file was to be shortened, \
+                     so free pages are left in it; VACUUM returns them"
+                );
+            }
             Ok(ExitCode::SUCCESS)
         }
         Err(Error::Stopped) => {
@@ -144,5 +154,6 @@ fn message(phase: Phase) -> &'static str {
         Phase::Compare => "comparing the new file with the old one",
         Phase::Journal => "writing the journal of the old pages",
         Phase::Swap => "writing the new pages; the database is locked",
+        Phase::Shrink => "moving the last pages; nobody else can write",
     }
 }

@@ -87,24 +87,38 @@ pub(super) fn build(
     file: File,
     work: &Work<'_>,
 ) -> Result<Built, Failure> {
+    let builder = Builder::create(file, options(reader, plans, work))?;
+    let (builder, schema, built) = build_trees(reader, plans, builder, work)?;
+    builder.finish(&schema)?;
+    Ok(built)
+}
+
+/// The options of the new file.
+pub(super) fn options(reader: &Reader, plans: &Plans, work: &Work<'_>) -> Options {
     let settings = work.settings;
-    let mut builder = Builder::create(
-        file,
-        Options {
-            page_bytes: settings.page_bytes,
-            reserved_bytes: reader.reserved_bytes(),
-            encoding: settings.encoding,
-            auto_vacuum: settings.auto_vacuum,
-            user_version: settings.user_version,
-            application_id: settings.application_id,
-            schema_cookie: settings.schema_version,
-            trees: plans.trees(),
-            // What is verified is read once more, and then gone.
-            bypasses_page_cache: work.is_verified,
-            ..Options::default()
-        },
-    )?;
-    let (mut schema, mut trees, mut keys) = (Vec::new(), Vec::new(), None);
+    Options {
+        page_bytes: settings.page_bytes,
+        reserved_bytes: reader.reserved_bytes(),
+        encoding: settings.encoding,
+        auto_vacuum: settings.auto_vacuum,
+        user_version: settings.user_version,
+        application_id: settings.application_id,
+        schema_cookie: settings.schema_version,
+        trees: plans.trees(),
+        // What is verified is read once more, and then gone.
+        bypasses_page_cache: work.is_verified,
+        ..Options::default()
+    }
+}
+
+/// Builds all trees that aren't kept. Returns the builder and the schema.
+pub(super) fn build_trees(
+    reader: &mut Reader,
+    plans: &Plans,
+    mut builder: Builder,
+    work: &Work<'_>,
+) -> Result<(Builder, Vec<SchemaEntry>, Built), Failure> {
+    let (mut trees, mut keys) = (Vec::new(), None);
     for plan in &plans.plans {
         let mut built = None;
         if let Some(recipe) = &plan.recipe {
@@ -116,19 +130,25 @@ pub(super) fn build(
             made.is_not_null = matches!(recipe, Recipe::NotNull(_));
             built = Some(made);
         }
-        let root = built.as_ref().map_or(0, |tree| tree.source.root);
         trees.push(built);
+    }
+    Ok((builder, schema(plans, &trees), Built { trees }))
+}
+
+/// The rows of the new schema. Each plan has a tree that was built, one that is kept, or none.
+pub(super) fn schema(plans: &Plans, trees: &[Option<Tree>]) -> Vec<SchemaEntry> {
+    let entry = |(at, plan): (usize, &Plan)| {
+        let built = trees.get(at).and_then(Option::as_ref);
         let object = plan.object.clone();
-        schema.push(SchemaEntry {
+        SchemaEntry {
             kind: object.kind,
             name: object.name,
             table_name: object.table,
-            root,
+            root: built.map_or(plan.kept.unwrap_or(0), |tree| tree.source.root),
             sql: object.sql,
-        });
-    }
-    builder.finish(&schema)?;
-    Ok(Built { trees })
+        }
+    };
+    plans.plans.iter().enumerate().map(entry).collect()
 }
 
 /// A tree of the new file that is being built.
@@ -141,6 +161,8 @@ enum Target {
 struct Growing {
     target: Target,
     written: InOrder,
+    /// Whether what is written is added up: rows that change are compared in another way.
+    is_added: bool,
 }
 
 impl Growing {
@@ -148,6 +170,7 @@ impl Growing {
         Ok(Growing {
             target: Target::Table(builder.table()?),
             written: InOrder::default(),
+            is_added: true,
         })
     }
 
@@ -159,6 +182,7 @@ impl Growing {
         Ok(Growing {
             target: Target::Index(builder.index(order, unique_columns)?),
             written: InOrder::default(),
+            is_added: true,
         })
     }
 
@@ -177,14 +201,24 @@ impl Growing {
     fn push(&mut self, rowid: i64, record: &[u8]) -> Result<(), Failure> {
         match &mut self.target {
             Target::Table(tree) => {
-                self.written.add(rowid, record);
+                if self.is_added {
+                    self.written.add(rowid, record);
+                }
                 Ok(tree.push(rowid, record)?)
             }
             Target::Index(tree) => {
-                self.written.add(0, record);
+                if self.is_added {
+                    self.written.add(0, record);
+                }
                 Ok(tree.push(record)?)
             }
         }
+    }
+
+    /// Doesn't add up what is written to a table that is compared row by row.
+    fn compared(mut self, rows: &Rows<'_>) -> Self {
+        self.is_added = !rows.is_compared;
+        self
     }
 
     fn finish(self) -> Result<(Builder, Tree), Failure> {
@@ -224,6 +258,7 @@ fn tree(
         layout = None;
     }
     let mut rows = Rows {
+        is_compared: change.is_some(),
         layout,
         before,
         looks,
@@ -232,7 +267,7 @@ fn tree(
         Recipe::Copy(from) => copy(reader, builder, *from, &mut rows, None)?,
         Recipe::NotNull(from) => copy(reader, builder, *from, &mut rows, Some(is_not_null))?,
         Recipe::Recast { from, row } => {
-            let tree = Growing::like(from, builder, work)?;
+            let tree = Growing::like(from, builder, work)?.compared(&rows);
             rows.recast(reader, *from, row, tree)?
         }
         Recipe::Joined(own) => {
@@ -254,7 +289,7 @@ fn tree(
             unique_columns,
             is_sorted: true,
         } => {
-            let tree = Growing::index(builder, order.clone(), *unique_columns)?;
+            let tree = Growing::index(builder, order.clone(), *unique_columns)?.compared(&rows);
             rows.recast(reader, *from, row, tree)?
         }
         Recipe::Sorted {
@@ -266,7 +301,7 @@ fn tree(
         } => {
             let mut sorter = Sorter::new(Some(order.clone()), work.limits());
             rows.each(reader, *from, row, |_, row| Ok(sorter.push(row, 0)?))?;
-            let tree = Growing::index(builder, order.clone(), *unique_columns)?;
+            let tree = Growing::index(builder, order.clone(), *unique_columns)?.compared(&rows);
             sorted(sorter, tree, &mut rows)?
         }
     };
@@ -373,7 +408,7 @@ fn rows(
     row: &Row,
     rows: &mut Rows<'_>,
 ) -> Result<(Builder, Tree), Failure> {
-    let mut tree = Growing::table(builder)?;
+    let mut tree = Growing::table(builder)?.compared(rows);
     let Rowid::Field(field) = row.rowid else {
         rows.each(reader, from, row, |rowid, row| tree.push(rowid, row))?;
         return tree.finish();
@@ -413,6 +448,8 @@ fn rows(
 struct Rows<'a> {
     /// The table's, if its rows are added up.
     layout: Option<&'a Layout>,
+    /// Whether the new rows are compared with the old ones.
+    is_compared: bool,
     before: Before,
     looks: Looks<'a>,
 }

@@ -2,6 +2,7 @@
 
 mod build;
 mod digest;
+mod extend;
 mod join;
 mod recipe;
 mod shape;
@@ -14,6 +15,7 @@ use rusqlite::Connection;
 
 use super::Draft;
 pub(crate) use build::Work;
+pub(crate) use extend::{Extended, extend};
 use recipe::Plans;
 
 /// Why a file isn't built.

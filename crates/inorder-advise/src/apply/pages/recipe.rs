@@ -94,6 +94,8 @@ pub(crate) struct Row {
 pub(crate) struct Plan {
     pub(crate) object: Object,
     pub(crate) recipe: Option<Recipe>,
+    /// The root of its tree where that stays in the file as it is.
+    pub(super) kept: Option<u32>,
     /// Of a table that changes.
     pub(super) change: Option<Change>,
 }
@@ -151,11 +153,27 @@ impl Plans {
         self.plans.push(Plan {
             object,
             recipe,
+            kept: None,
             change: None,
         });
     }
 
-    /// How many trees there are.
+    /// Keeps trees of the file itself where their records stay as they are. Returns their roots.
+    pub(super) fn keep(&mut self, may_keep: impl Fn(u32) -> bool) -> Vec<u32> {
+        let mut kept = Vec::new();
+        for plan in &mut self.plans {
+            if let Some(Recipe::Copy(source)) = plan.recipe
+                && may_keep(source.root)
+                && !kept.contains(&source.root)
+            {
+                kept.push(source.root);
+                (plan.kept, plan.recipe) = (Some(source.root), None);
+            }
+        }
+        kept
+    }
+
+    /// How many trees are built.
     pub(crate) fn trees(&self) -> u32 {
         let trees = self.plans.iter().filter(|plan| plan.recipe.is_some());
         trees.count() as u32
@@ -286,6 +304,7 @@ impl TableChange<'_> {
         plans.plans.push(Plan {
             object: table.clone(),
             recipe: Some(recipe),
+            kept: None,
             change: self.compared(table.root, is_same),
         });
         for index in &self.new.indexes {

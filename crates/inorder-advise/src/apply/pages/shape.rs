@@ -90,12 +90,19 @@ pub(super) fn key_index(catalog: &Catalog) -> Option<&Index> {
     key.filter(|_| catalog.is_without_rowid)
 }
 
+/// Where a column's value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Rowid,
+    Field(usize),
+}
+
 /// How a table's rows are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) shape: Shape,
-    /// The form of the ids that each column is converted from.
-    forms: Vec<Option<IdForm>>,
+    /// The columns that are stored or the rowid, and the form of the ids that each is converted from.
+    columns: Vec<(Place, Option<IdForm>)>,
     /// Whether the rowid is compared.
     keeps_rowid: bool,
     /// Whether the records are compared as they are: the other layout has the same.
@@ -115,9 +122,18 @@ impl Layout {
             let conversion = conversions.iter().find(|(name, _)| *name == column.name);
             conversion.map(|(_, form)| *form)
         };
+        let shape = Shape::new(catalog, root);
+        let place = |(at, column): (usize, &ddl::Column)| {
+            let place = match shape.fields[at] {
+                _ if shape.alias == Some(at) => Place::Rowid,
+                field => Place::Field(field?),
+            };
+            Some((place, form(column)))
+        };
+        let columns = catalog.columns.iter().enumerate();
         Layout {
-            shape: Shape::new(catalog, root),
-            forms: catalog.columns.iter().map(form).collect(),
+            columns: columns.filter_map(place).collect(),
+            shape,
             keeps_rowid,
             is_same,
         }
@@ -151,9 +167,10 @@ impl Layout {
             true => digest::value(0, Value::Integer(rowid)),
             false => 0,
         };
-        for (column, form) in self.forms.iter().enumerate() {
-            let Some(value) = self.value(column, fields, rowid, record) else {
-                continue;
+        for (place, form) in &self.columns {
+            let value = match place {
+                Place::Rowid => Value::Integer(rowid),
+                Place::Field(field) => fields.value(record, *field).unwrap_or(Value::Null),
             };
             digest = match (form, value) {
                 (Some(form), Value::Text(text)) => match ids::to_blob(text, *form) {
