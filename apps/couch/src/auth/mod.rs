@@ -6,6 +6,7 @@ mod admins;
 mod basic;
 mod bytes;
 mod hash_function;
+mod jwt;
 mod lockout;
 pub mod password;
 mod policy;
@@ -65,7 +66,13 @@ pub enum AuthError {
     /// The cookie can't be read.
     #[error(transparent)]
     BadCookie(#[from] session::Malformed),
-    /// The user document can't be read.
+    /// The token can't be read, or is not signed by a known key. The reason is CouchDB's.
+    #[error("{0}")]
+    BadToken(&'static str),
+    /// The token is outdated, or names nobody. The reason is CouchDB's.
+    #[error("{0}")]
+    Token(&'static str),
+    /// The user document can't be read, or a setting.
     #[error("{0}")]
     Directory(String),
 }
@@ -187,7 +194,13 @@ impl Auth {
                     let user = proxy::proxy(&policy, self.secret(&policy), headers);
                     Ok(user.map(Authenticated::from))
                 }
-                Handler::Jwt => Ok(None),
+                Handler::Jwt => match headers.get(header::AUTHORIZATION) {
+                    Some(header) => {
+                        let user = policy.jwt.user(header.as_bytes(), now());
+                        user.map(|user| user.map(Authenticated::from))
+                    }
+                    None => Ok(None),
+                },
             };
             match found {
                 Ok(None) => {}

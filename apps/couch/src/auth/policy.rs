@@ -2,6 +2,7 @@
 
 use super::account::Account;
 use super::hash_function::HashFunction;
+use super::jwt::Jwt;
 use super::lockout::{Lockout, LockoutSettings};
 use super::password::{ITERATIONS_MAX, PasswordHash, Scheme};
 use super::proxy::ProxyHeaders;
@@ -50,6 +51,8 @@ pub struct Policy {
     pub cookie: Attributes,
     /// `chttpd_auth/x_auth_username`, `x_auth_roles`, `x_auth_token` and `proxy_use_secret`.
     pub proxy: ProxyHeaders,
+    /// The sections `jwt_keys` and `jwt_auth`.
+    pub jwt: Jwt,
     /// `chttpd_auth/password_scheme`, `pbkdf2_prf` and `iterations`; `None` for an unknown scheme.
     pub scheme: Option<Scheme>,
     /// `chttpd_auth/upgrade_hash_on_auth`: a login brings an old hash to the present scheme.
@@ -98,6 +101,7 @@ impl Policy {
                 domain: text(&keys::COOKIE_DOMAIN),
                 same_site: same_site(&values.read(&keys::SAME_SITE)),
             },
+            jwt: Jwt::read(values),
             proxy: ProxyHeaders {
                 user: values.read(&keys::X_AUTH_USERNAME).parse().ok(),
                 roles: values.read(&keys::X_AUTH_ROLES).parse().ok(),

@@ -78,7 +78,9 @@ impl From<AuthError> for HttpError {
         let text = error.to_string();
         match error {
             AuthError::Locked | AuthError::BadHash(_) => HttpError::Forbidden(text),
-            AuthError::BadHeader(_) | AuthError::BadCookie(_) => HttpError::BadRequest(text),
+            AuthError::BadHeader(_) | AuthError::BadCookie(_) | AuthError::BadToken(_) => {
+                HttpError::BadRequest(text)
+            }
             AuthError::Directory(_) => HttpError::Internal(text),
             _ => HttpError::Unauthorized(text),
         }

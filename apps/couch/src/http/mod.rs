@@ -21,6 +21,7 @@ mod later;
 mod listen;
 mod metrics;
 mod params;
+mod peruser;
 mod reply;
 mod rights;
 mod routes;

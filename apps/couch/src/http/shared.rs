@@ -5,6 +5,7 @@ use super::cors;
 use super::functions::Validations;
 use super::headers::{ServerHeader, server_header};
 use super::metrics::Metrics;
+use super::peruser;
 use super::updates::DatabaseUpdates;
 use crate::auth::Auth;
 use crate::config::{Config, Values, keys};
@@ -96,7 +97,7 @@ impl Server {
         settings
             .config
             .listen(move |values| limited.set_limits(limits(values, limited.limits())));
-        Arc::new(Server {
+        let server = Arc::new(Server {
             replicator: Replicator::new(Arc::clone(&tasks), stop.clone()),
             accounts: Accounts::new(&databases),
             updates: DatabaseUpdates::new(&databases),
@@ -116,7 +117,9 @@ impl Server {
             settings,
             tasks,
             stop,
-        })
+        });
+        peruser::follow(&server);
+        server
     }
     /// The largest body of a request that is read as a whole, in bytes.
     pub fn body_bytes_max(&self) -> usize {

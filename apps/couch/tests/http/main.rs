@@ -14,3 +14,4 @@ mod multipart;
 mod replication;
 mod rights;
 mod stop;
+mod users;

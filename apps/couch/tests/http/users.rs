@@ -1,0 +1,363 @@
+//! Users: their accounts, sessions and rights.
+
+use crate::client::{Answer, Running, until};
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use inorder_couch::auth::password::PasswordHash;
+use inorder_couch::auth::{Admin, Auth, HashFunction, hex};
+use inorder_couch::config::Config;
+use inorder_couch::http::ServerSettings;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const CONFIG: &str = "/_node/_local/_config";
+
+/// A server with the admin `admin:secret` and a database of users. Few rounds, because tests are not optimised.
+async fn server(settings: &[(&str, &str, &str)]) -> Running {
+    let admin = Admin {
+        name: "admin".into(),
+        password: PasswordHash::new("secret", 10),
+    };
+    let config = Config::default();
+    config.fix("chttpd_auth", "iterations", "10");
+    for (section, key, value) in settings {
+        config.fix(section, key, value);
+    }
+    let settings = ServerSettings {
+        config: Arc::new(config),
+        ..ServerSettings::default()
+    };
+    let server = Running::start_with(Auth::new(Some(admin), b"secret"), settings).await;
+    let made = send(&server, ADMIN, "PUT", "/_users", &Value::Null).await;
+    assert_eq!(made.status, 201);
+    server
+}
+
+const ADMIN: &str = "admin:secret";
+
+async fn send(server: &Running, user: &str, method: &str, path: &str, body: &Value) -> Answer {
+    let credentials = format!("Basic {}", STANDARD.encode(user));
+    let ask = server
+        .ask(method, path)
+        .header("authorization", &credentials);
+    match body {
+        Value::Null => ask.send().await,
+        body => ask.json(body).send().await,
+    }
+}
+
+async fn get(server: &Running, user: &str, path: &str) -> Answer {
+    send(server, user, "GET", path, &Value::Null).await
+}
+
+/// Writes the document of a user with the password `pw`. Returns its revision.
+async fn user(server: &Running, name: &str, more: &Value) -> String {
+    let mut document = json!({ "type": "user", "name": name, "roles": [], "password": "pw" });
+    for (field, value) in more.as_object().into_iter().flatten() {
+        document[field] = value.clone();
+    }
+    let path = format!("/_users/org.couchdb.user:{name}");
+    let written = send(server, ADMIN, "PUT", &path, &document).await;
+    assert_eq!(written.status, 201, "{}", written.text());
+    written.json()["rev"].as_str().unwrap().to_owned()
+}
+
+/// Makes a database for members with these names.
+async fn database(server: &Running, name: &str, names: &[&str]) {
+    let made = send(server, ADMIN, "PUT", &format!("/{name}"), &Value::Null).await;
+    assert_eq!(made.status, 201);
+    members(server, name, names).await;
+}
+
+async fn members(server: &Running, database: &str, names: &[&str]) {
+    let security = json!({ "members": { "names": names, "roles": ["_admin"] } });
+    let path = format!("/{database}/_security");
+    let set = send(server, ADMIN, "PUT", &path, &security).await;
+    assert_eq!(set.status, 200, "{}", set.text());
+}
+
+#[tokio::test]
+async fn a_changed_account_counts_at_once() {
+    let server = server(&[]).await;
+    let first = user(&server, "anna", &json!({ "roles": ["staff"] })).await;
+    let roles = async |credentials: &str| {
+        let session = get(&server, credentials, "/_session").await;
+        (
+            session.status.as_u16(),
+            session.json()["userCtx"]["roles"].clone(),
+        )
+    };
+    for _ in 0..2 {
+        assert_eq!(roles("anna:pw").await, (200, json!(["staff"])));
+    }
+    let second = user(
+        &server,
+        "anna",
+        &json!({ "_rev": first, "password": "new" }),
+    )
+    .await;
+    assert_eq!(roles("anna:pw").await.0, 401);
+    assert_eq!(roles("anna:new").await, (200, json!([])));
+    let path = format!("/_users/org.couchdb.user:anna?rev={second}");
+    assert_eq!(
+        send(&server, ADMIN, "DELETE", &path, &Value::Null)
+            .await
+            .status,
+        200
+    );
+    assert_eq!(roles("anna:new").await.0, 401);
+    user(&server, "anna", &json!({ "roles": ["again"] })).await;
+    assert_eq!(roles("anna:pw").await, (200, json!(["again"])));
+    let purge = get(&server, ADMIN, "/_users/org.couchdb.user:anna")
+        .await
+        .json();
+    let purge = json!({ "org.couchdb.user:anna": [purge["_rev"]] });
+    assert_eq!(
+        send(&server, ADMIN, "POST", "/_users/_purge", &purge)
+            .await
+            .status,
+        201
+    );
+    assert_eq!(
+        roles("anna:pw").await.0,
+        401,
+        "a purge is no change in the feed"
+    );
+    user(&server, "bert", &json!({})).await;
+    assert_eq!(roles("bert:pw").await.0, 200);
+    assert_eq!(
+        send(&server, ADMIN, "DELETE", "/_users", &Value::Null)
+            .await
+            .status,
+        200
+    );
+    assert_eq!(roles("bert:pw").await.0, 401);
+    assert_eq!(roles(ADMIN).await.0, 200);
+}
+
+#[tokio::test]
+async fn withdrawn_rights_end_feeds() {
+    let server = server(&[]).await;
+    user(&server, "anna", &json!({})).await;
+    let credentials = format!("Basic {}", STANDARD.encode("anna:pw"));
+    for withdraw in ["membership", "account"] {
+        database(&server, withdraw, &["anna"]).await;
+        let feed = server.ask(
+            "GET",
+            &format!("/{withdraw}/_changes?feed=continuous&heartbeat=20"),
+        );
+        let feed = feed.header("authorization", &credentials).response().await;
+        assert_eq!(feed.status(), 200);
+        if withdraw == "membership" {
+            members(&server, withdraw, &[]).await;
+        } else {
+            let rev = get(&server, ADMIN, "/_users/org.couchdb.user:anna")
+                .await
+                .json();
+            let path = format!(
+                "/_users/org.couchdb.user:anna?rev={}",
+                rev["_rev"].as_str().unwrap()
+            );
+            send(&server, ADMIN, "DELETE", &path, &Value::Null).await;
+        }
+        let secret = format!("/{withdraw}/secret");
+        assert_eq!(
+            send(&server, ADMIN, "PUT", &secret, &json!({}))
+                .await
+                .status,
+            201
+        );
+        let seen = feed.text().await.expect("it ends");
+        assert!(
+            seen.contains("last_seq") && !seen.contains("secret"),
+            "{seen}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_old_hash_is_replaced_and_sessions_go_on() {
+    let server = server(&[]).await;
+    let salt = "0113145c4bb44283e684fcf61b104c63";
+    let document = json!({
+        "type": "user", "name": "anna", "roles": ["staff"], "password": null,
+        "password_scheme": "simple", "salt": salt, "password_sha": "21f09a61e0022e69de0a6541b0062587e93a6d78",
+    });
+    let path = "/_users/org.couchdb.user:anna";
+    assert_eq!(
+        send(&server, ADMIN, "PUT", path, &document).await.status,
+        201
+    );
+    let login = server
+        .post(
+            "/_session",
+            &json!({ "name": "anna", "password": "pässword" }),
+        )
+        .await;
+    assert_eq!(login.status, 200);
+    let cookie = login
+        .header("set-cookie")
+        .split(';')
+        .next()
+        .unwrap()
+        .to_owned();
+    until("the upgrade", async || {
+        get(&server, ADMIN, path).await.json()["password_scheme"] == "pbkdf2"
+    })
+    .await;
+    let upgraded = get(&server, ADMIN, path).await.json();
+    assert_eq!(
+        (&upgraded["salt"], &upgraded["roles"]),
+        (&json!(salt), &json!(["staff"]))
+    );
+    assert_eq!(
+        (&upgraded["password_sha"], &upgraded["password"]),
+        (&Value::Null, &Value::Null)
+    );
+    let session = server
+        .ask("GET", "/_session")
+        .header("cookie", &cookie)
+        .send()
+        .await;
+    assert_eq!(session.json()["userCtx"]["name"], "anna");
+    assert_eq!(get(&server, "anna:pässword", "/_session").await.status, 200);
+}
+
+#[tokio::test]
+async fn replications_have_the_rights_of_their_user() {
+    let server = server(&[]).await;
+    user(&server, "anna", &json!({})).await;
+    database(&server, "hers", &["anna"]).await;
+    database(&server, "secret", &[]).await;
+    send(&server, ADMIN, "PUT", "/secret/doc", &json!({})).await;
+    let replicate = async |source: &str, target: &str| {
+        let body = json!({ "source": source, "target": target });
+        send(&server, "anna:pw", "POST", "/_replicate", &body)
+            .await
+            .status
+            .as_u16()
+    };
+    assert_eq!(replicate("secret", "hers").await, 403);
+    assert_eq!(replicate("hers", "secret").await, 403);
+    assert_eq!(get(&server, "anna:pw", "/hers/doc").await.status, 404);
+    send(&server, "anna:pw", "PUT", "/hers/own", &json!({})).await;
+    database(&server, "other", &["anna"]).await;
+    assert_eq!(replicate("hers", "other").await, 200);
+    assert_eq!(get(&server, "anna:pw", "/other/own").await.status, 200);
+}
+
+#[tokio::test]
+async fn tokens_and_proxies_name_users() {
+    let server = server(&[
+        (
+            "chttpd",
+            "authentication_handlers",
+            "{chttpd_auth, jwt_authentication_handler}, {chttpd_auth, proxy_authentication_handler}, {chttpd_auth, default_authentication_handler}",
+        ),
+        ("chttpd_auth", "proxy_use_secret", "true"),
+        ("jwt_keys", "hmac:_default", "aGVsbG8="),
+    ])
+    .await;
+    let signed = [
+        r#"{"alg":"HS256"}"#,
+        r#"{"sub":"anna","exp":4102444800,"_couchdb.roles":["staff"]}"#,
+    ];
+    let signed = signed.map(|part| URL_SAFE_NO_PAD.encode(part)).join(".");
+    let mac = URL_SAFE_NO_PAD.encode(HashFunction::Sha256.mac(b"hello", signed.as_bytes()));
+    let session = async |headers: &[(&str, &str)]| {
+        let mut ask = server.ask("GET", "/_session");
+        for (name, value) in headers {
+            ask = ask.header(name, value);
+        }
+        let answer = ask.send().await;
+        (answer.status.as_u16(), answer.json())
+    };
+    let (status, token) = session(&[("authorization", &format!("Bearer {signed}.{mac}"))]).await;
+    assert_eq!(
+        (status, &token["info"]["authenticated"]),
+        (200, &json!("jwt"))
+    );
+    assert_eq!(
+        token["userCtx"],
+        json!({ "name": "anna", "roles": ["staff"] })
+    );
+    let (status, wrong) = session(&[("authorization", &format!("Bearer {signed}.AAAA"))]).await;
+    assert_eq!((status, &wrong["reason"]), (400, &json!("Bad HMAC")));
+    let proxy = hex(&HashFunction::Sha256.mac(b"secret", b"bert"));
+    let mut headers = vec![
+        ("x-auth-couchdb-username", "bert"),
+        ("x-auth-couchdb-roles", "a,b"),
+        ("x-auth-couchdb-token", proxy.as_str()),
+    ];
+    let (_, bert) = session(&headers).await;
+    assert_eq!(
+        bert["userCtx"],
+        json!({ "name": "bert", "roles": ["a", "b"] })
+    );
+    headers[0].1 = "admin";
+    let (_, forged) = session(&headers).await;
+    assert_eq!(forged["userCtx"]["name"], Value::Null);
+}
+
+#[tokio::test]
+async fn each_user_has_a_database() {
+    let server = server(&[]).await;
+    user(&server, "anna", &json!({})).await;
+    let on = format!("{CONFIG}/couch_peruser/enable");
+    assert_eq!(
+        send(&server, ADMIN, "PUT", &on, &json!("true"))
+            .await
+            .status,
+        200
+    );
+    let status = async |user: &str, path: &str| get(&server, user, path).await.status.as_u16();
+    until("the database of an earlier user", async || {
+        status("anna:pw", "/userdb-616e6e61").await == 200
+    })
+    .await;
+    let rev = user(&server, "bert", &json!({})).await;
+    until("the database of a new user", async || {
+        status("bert:pw", "/userdb-62657274").await == 200
+    })
+    .await;
+    assert_eq!(status("bert:pw", "/userdb-616e6e61").await, 403);
+    let security = get(&server, "bert:pw", "/userdb-62657274/_security").await;
+    assert_eq!(security.json()["admins"]["names"], json!(["bert"]));
+    let delete = format!("/_users/org.couchdb.user:bert?rev={rev}");
+    send(&server, ADMIN, "DELETE", &delete, &Value::Null).await;
+    until("nobody's database", async || {
+        let security = get(&server, ADMIN, "/userdb-62657274/_security").await;
+        security.json()["admins"]["names"] == json!([])
+    })
+    .await;
+    let deletes = format!("{CONFIG}/couch_peruser/delete_dbs");
+    send(&server, ADMIN, "PUT", &deletes, &json!("true")).await;
+    let rev = get(&server, ADMIN, "/_users/org.couchdb.user:anna")
+        .await
+        .json();
+    let delete = format!(
+        "/_users/org.couchdb.user:anna?rev={}",
+        rev["_rev"].as_str().unwrap()
+    );
+    send(&server, ADMIN, "DELETE", &delete, &Value::Null).await;
+    until("the database is gone", async || {
+        status(ADMIN, "/userdb-616e6e61").await == 404
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn many_rounds_in_a_document_cost_nothing() {
+    let server = server(&[]).await;
+    let rounds = json!({
+        "password": null, "password_scheme": "pbkdf2", "pbkdf2_prf": "sha256",
+        "iterations": 4_000_000_000_u64, "salt": "a", "derived_key": "00",
+    });
+    user(&server, "anna", &rounds).await;
+    let refused = get(&server, "anna:pw", "/_session").await;
+    assert_eq!(refused.error(), (403, "forbidden".into()));
+    assert_eq!(
+        refused.json()["reason"],
+        "Iteration count is too high for this server"
+    );
+}
