@@ -4,12 +4,13 @@
 //! A handler returns [`Detachable::answer`]. Once the library has sent the head and the first piece, the connection takes
 //! its socket back, sends the rest as chunks, and lends the socket to the library again.
 
+use super::line::RequestLine;
 use axum::BoxError;
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, TryStreamExt};
 use hyper::body::Frame;
-use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,6 +67,7 @@ impl Detachable {
         Watched {
             io,
             received,
+            line: RequestLine::default(),
             shared: Arc::clone(&self.0),
         }
     }
@@ -103,10 +105,14 @@ impl hyper::body::Body for Leaving {
     }
 }
 
+/// Bytes that are read at once where a request line may be.
+const LINE_BYTES: usize = 4096;
+
 /// A socket that notices when the library has sent everything: only then does the library flush it.
 pub struct Watched<T> {
     io: T,
     received: Bytes,
+    line: RequestLine,
     shared: Arc<Shared>,
 }
 
@@ -126,9 +132,27 @@ impl<T: Read + Unpin> Read for Watched<T> {
         if !self.received.is_empty() {
             let bytes = self.received.len().min(buffer.remaining());
             buffer.put_slice(&self.received.split_to(bytes));
+            self.line.skip();
             return Poll::Ready(Ok(()));
         }
-        Pin::new(&mut self.io).poll_read(cx, buffer)
+        if !self.line.is_near() {
+            return Pin::new(&mut self.io).poll_read(cx, buffer);
+        }
+        let mut bytes = [0; LINE_BYTES];
+        let mut head = ReadBuf::new(&mut bytes);
+        ready!(Pin::new(&mut self.io).poll_read(cx, head.unfilled()))?;
+        let head = match self.line.encode(head.filled()) {
+            Some(encoded) => Bytes::from(encoded),
+            None if head.filled().len() <= buffer.remaining() => {
+                buffer.put_slice(head.filled());
+                return Poll::Ready(Ok(()));
+            }
+            None => Bytes::copy_from_slice(head.filled()),
+        };
+        let bytes = head.len().min(buffer.remaining());
+        buffer.put_slice(&head[..bytes]);
+        self.received = head.slice(bytes..);
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -138,6 +162,7 @@ impl<T: Write + Unpin> Write for Watched<T> {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.line.sent(bytes);
         Pin::new(&mut self.io).poll_write(cx, bytes)
     }
 
@@ -162,6 +187,10 @@ impl<T: Write + Unpin> Write for Watched<T> {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        let first = slices.iter().find(|slice| !slice.is_empty());
+        if let Some(first) = first {
+            self.line.sent(first);
+        }
         Pin::new(&mut self.io).poll_write_vectored(cx, slices)
     }
 }

@@ -2,6 +2,7 @@
 
 mod connection;
 mod detached;
+mod line;
 mod places;
 mod unread;
 
