@@ -84,7 +84,7 @@ fn ranges_may_leave_out_their_end() {
 fn keys_have_a_row_each_in_their_order() {
     let store = letters();
     let question = AllDocs {
-        keys: Some(["e", "none", "b", "gone", "e"].map(str::to_owned).into()),
+        keys: Some(["e", "none", "b", "gone", "e"].map(Into::into).into()),
         include_docs: Some(GetOptions::default()),
         ..AllDocs::default()
     };
@@ -98,6 +98,7 @@ fn keys_have_a_row_each_in_their_order() {
             }
             RowValue::Deleted { revision } => format!("{} deleted {}", row.id, revision.generation),
             RowValue::Missing => format!("{} missing", row.id),
+            RowValue::NoId(key) => format!("{key} is no id"),
         })
         .collect();
     let e = r#"e {"of":"e"}"#;
@@ -137,7 +138,7 @@ fn long_lists_come_in_pages_that_fit_together() {
         let expected: Vec<_> = expected.iter().rev().skip(3).take(1500).cloned().collect();
         assert_eq!(ids(&store.db, &limited), expected);
         let by_keys = AllDocs {
-            keys: Some(expected.clone()),
+            keys: Some(expected.iter().map(|id| id.as_str().into()).collect()),
             ..limited
         };
         assert_eq!(ids(&store.db, &by_keys).len(), 1497);

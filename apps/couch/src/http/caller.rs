@@ -4,6 +4,7 @@ use super::{HttpError, HttpResult, Server, validation};
 use crate::auth::User;
 use crate::store::{Database, Edit, Mode, Outcome, Written};
 use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use std::sync::Arc;
 
@@ -14,6 +15,8 @@ pub struct Caller {
     pub server: Arc<Server>,
     /// The user.
     pub user: User,
+    /// The scheme and the host by which the client reached the server, such as `http://localhost:5984`.
+    pub origin: String,
 }
 
 impl FromRequestParts<Arc<Server>> for Caller {
@@ -25,8 +28,19 @@ impl FromRequestParts<Arc<Server>> for Caller {
         Ok(Caller {
             server: Arc::clone(server),
             user: user.ok_or_else(missing)?,
+            origin: origin(&parts.headers),
         })
     }
+}
+
+/// The origin in absolute URLs of answers. A proxy before the server may name its own.
+pub fn origin(headers: &HeaderMap) -> String {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let is_secure =
+        text("x-forwarded-ssl") == Some("on") || text("x-forwarded-proto") == Some("https");
+    let scheme = if is_secure { "https" } else { "http" };
+    let host = text("x-forwarded-host").or(text("host"));
+    format!("{scheme}://{}", host.unwrap_or("localhost"))
 }
 
 impl Caller {

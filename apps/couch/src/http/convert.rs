@@ -22,7 +22,7 @@ impl From<Error> for HttpError {
             Error::BadRequest(_) => HttpError::BadRequest(text),
             Error::TooLarge(_) => HttpError::DocumentTooLarge(text),
             Error::Conflict => HttpError::Conflict,
-            Error::MissingStub { .. } => HttpError::PreconditionFailed(text),
+            Error::MissingStub { .. } => HttpError::MissingStub(text),
             Error::Mango(error) => HttpError::Mango(error),
             Error::Full => HttpError::StorageFull(text),
             Error::Busy => HttpError::Busy,
@@ -46,7 +46,7 @@ impl From<Refusal> for HttpError {
             Refusal::Conflict => HttpError::Conflict,
             Refusal::Forbidden(_) => HttpError::Forbidden(text),
             Refusal::Unauthorized(_) => HttpError::Unauthorized(text),
-            Refusal::MissingStub { .. } => HttpError::PreconditionFailed(text),
+            Refusal::MissingStub { .. } => HttpError::MissingStub(text),
             Refusal::IllegalId(_) => HttpError::BadDocumentId(text),
             Refusal::BadRequest(_) => HttpError::BadRequest(text),
             Refusal::Busy(_) => HttpError::ScriptsBusy(text),
@@ -104,9 +104,10 @@ impl From<ReplicateError> for HttpError {
         let text = error.to_string();
         match error {
             ReplicateError::BadRequest(_) => HttpError::BadRequest(text),
-            ReplicateError::NoSuch | ReplicateError::Refused { status: 404, .. } => {
-                HttpError::NotFound(text)
-            }
+            ReplicateError::NoSuch => HttpError::NotFound(text),
+            ReplicateError::Refused {
+                status: 404, url, ..
+            } => HttpError::PeerMissing(format!("could not open {url}")),
             ReplicateError::Refused { status: 401, .. } => HttpError::Unauthorized(text),
             ReplicateError::Refused { status: 403, .. } => HttpError::Forbidden(text),
             _ => HttpError::Replication(text),

@@ -55,7 +55,11 @@ pub enum HttpError {
     #[error("The database could not be created, the file already exists.")]
     DatabaseExists,
     #[error("{0}")]
-    PreconditionFailed(String),
+    MissingStub(String),
+    #[error("all_or_nothing is not supported")]
+    AllOrNothing,
+    #[error("missing_rev")]
+    RevisionMissing,
     #[error("{0}")]
     DocumentTooLarge(String),
     #[error("the request entity is too large")]
@@ -83,6 +87,8 @@ pub enum HttpError {
     Busy,
     #[error("{0}")]
     StorageFull(String),
+    #[error("{0}")]
+    PeerMissing(String),
     #[error("{0}")]
     Replication(String),
     #[error("{0}")]
@@ -117,7 +123,9 @@ impl HttpError {
             E::RequestTimeout => (S::REQUEST_TIMEOUT, "timeout"),
             E::Conflict => (S::CONFLICT, "conflict"),
             E::DatabaseExists => (S::PRECONDITION_FAILED, "file_exists"),
-            E::PreconditionFailed(_) => (S::PRECONDITION_FAILED, "precondition_failed"),
+            E::MissingStub(_) => (S::PRECONDITION_FAILED, "missing_stub"),
+            E::AllOrNothing => (S::EXPECTATION_FAILED, "not_implemented"),
+            E::RevisionMissing => (S::CONFLICT, "not_found"),
             E::DocumentTooLarge(_) => (S::PAYLOAD_TOO_LARGE, "document_too_large"),
             E::BodyTooLarge => (S::PAYLOAD_TOO_LARGE, "too_large"),
             E::TooManyDocuments(_) => (S::PAYLOAD_TOO_LARGE, "too_large"),
@@ -128,6 +136,7 @@ impl HttpError {
             E::NotImplemented(_) => (S::NOT_IMPLEMENTED, "not_implemented"),
             E::Busy | E::ScriptsBusy(_) => (S::SERVICE_UNAVAILABLE, "service_unavailable"),
             E::StorageFull(_) => (S::INSUFFICIENT_STORAGE, "insufficient_storage"),
+            E::PeerMissing(_) => (S::INTERNAL_SERVER_ERROR, "db_not_found"),
             E::Replication(_) => (S::INTERNAL_SERVER_ERROR, "replication_error"),
             E::Internal(_) => (S::INTERNAL_SERVER_ERROR, "internal_server_error"),
         }

@@ -28,7 +28,11 @@ impl Kind {
             "longpoll" => Ok(Kind::Longpoll),
             "continuous" | "live" => Ok(Kind::Continuous),
             "eventsource" => Ok(Kind::EventSource),
-            other => Err(HttpError::BadParameter("feed", other.to_owned())),
+            _ => {
+                let known = "normal, continuous, live, longpoll, eventsource";
+                let reason = format!("Supported `feed` types: {known}");
+                Err(HttpError::BadRequest(reason))
+            }
         }
     }
 
@@ -75,9 +79,16 @@ fn heartbeat(params: &Params) -> HttpResult<Option<Duration>> {
     match params.get("heartbeat") {
         None | Some("false") => Ok(None),
         Some("true") => Ok(Some(QUIET_DEFAULT)),
-        Some(text) => match text.parse() {
-            Ok(0) | Err(_) => Err(HttpError::BadParameter("heartbeat", text.to_owned())),
-            Ok(millis) => Ok(Some(Duration::from_millis(millis).max(HEARTBEAT_MIN))),
+        Some(text) => match text.parse::<i64>() {
+            Ok(1..) => Ok(text.parse().map(Duration::from_millis).ok())
+                .map(|after| after.map(|after| after.max(HEARTBEAT_MIN))),
+            Ok(_) => Err(HttpError::BadRequest(
+                "The heartbeat value should be a positive integer (in milliseconds).".to_owned(),
+            )),
+            Err(_) => Err(HttpError::BadRequest(
+                "Invalid heartbeat value. Expecting a positive integer value (in milliseconds)."
+                    .to_owned(),
+            )),
         },
     }
 }

@@ -41,11 +41,6 @@ pub async fn search() -> HttpError {
     not_here("Full text search")
 }
 
-/// `_partition`.
-pub async fn partition() -> HttpError {
-    not_here("Partitioned databases")
-}
-
 /// `_reshard`.
 pub async fn cluster() -> HttpError {
     not_here("A cluster (this is one node; it replicates into a cluster)")

@@ -1,12 +1,13 @@
 //! The routes of the server, one per line.
 
 use super::body::Question;
+use super::target::Db;
 use super::{
     HttpError, Server, common, database as db, document as doc, gate, later, server as srv,
 };
 use crate::auth::User;
 use crate::status_page;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post, put};
 use axum::{Extension, Router, middleware};
@@ -42,6 +43,11 @@ pub fn within(server: Arc<Server>, user: User) -> Router {
     let state = (Arc::clone(&server), user);
     let layer = middleware::from_fn_with_state(state, gate::within);
     all().layer(layer).with_state(server)
+}
+
+/// The routes for a request that was authenticated.
+fn answering(server: Arc<Server>) -> Router {
+    all().with_state(server)
 }
 
 fn all() -> Routes {
@@ -142,7 +148,15 @@ fn of_databases() -> Routes {
         .route("/{db}/_shards", get(db::shards))
         .route("/{db}/_shards/{id}", get(db::shards_of))
         .route("/{db}/_sync_shards", post(db::sync_shards))
-        .route("/{db}/_partition/{*rest}", any(later::partition))
+        .route("/{db}/_partition", any(db::no_partition))
+        .route("/{db}/_partition/", any(db::no_partition))
+        .route("/{db}/_partition/{partition}", get(db::partition_info))
+        .route(
+            "/{db}/_partition/{partition}/{*rest}",
+            any(|server: State<Arc<Server>>, db: Db, request: Request| {
+                db::in_partition(server, db, request, answering)
+            }),
+        )
 }
 
 fn database() -> axum::routing::MethodRouter<Arc<Server>> {
@@ -156,7 +170,13 @@ fn of_documents() -> Routes {
     Router::new()
         .route("/{db}/{id}", document())
         .route("/{db}/{id}/{*attachment}", attachment())
+        .route("/{db}/_local", any(doc::no_local_id))
+        .route("/{db}/_local/", any(doc::no_local_id))
         .route("/{db}/_local/{local}", document())
+        .route(
+            "/{db}/_local/{local}/{*rest}",
+            any(doc::no_local_attachment),
+        )
         .route("/{db}/_design/{design}", document())
         .route("/{db}/_design/{design}/{*attachment}", attachment())
         .route("/{db}/_design/{design}/_info", any(later::view))

@@ -45,6 +45,13 @@ impl History {
         &self.hashes
     }
 
+    /// The newest revisions, at most so many and at least one.
+    pub fn truncated(mut self, revisions_max: u64) -> Self {
+        let kept = usize::try_from(revisions_max).unwrap_or(usize::MAX);
+        self.hashes.truncate(kept.max(1));
+        self
+    }
+
     /// The newest revision.
     pub fn revision(&self) -> Revision {
         Revision {

@@ -31,14 +31,13 @@ enum Bytes {
 }
 
 impl RevisionHash {
-    /// Creates a hash from the stored bytes. `None` if they are empty, more than 255, or invalid UTF-8 where they must
+    /// Creates a hash from the stored bytes. `None` if they are more than 255, or invalid UTF-8 where they must
     /// be text.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         if let Ok(digest) = <[u8; 16]>::try_from(bytes) {
             return Some(digest.into());
         }
-        let is_text = !bytes.is_empty()
-            && bytes.len() <= HASH_BYTES_MAX
+        let is_text = bytes.len() <= HASH_BYTES_MAX
             && std::str::from_utf8(bytes).is_ok_and(|text| !text.contains(char::is_control));
         is_text.then(|| RevisionHash(Bytes::Other(bytes.into())))
     }
@@ -178,12 +177,13 @@ mod tests {
         assert_eq!(read(hex).as_deref(), Ok(hex));
         assert_eq!(read(&hex.to_uppercase()).as_deref(), Ok(hex));
         assert_eq!(read("3-a").as_deref(), Ok("3-a"));
+        assert_eq!(read("1-").as_deref(), Ok("1-"));
         assert_eq!(read("3-a-b").as_deref(), Ok("3-a-b"));
         assert_eq!(
             read("1-abcdefghijklmnop").as_deref(),
             Ok("1-6162636465666768696a6b6c6d6e6f70")
         );
-        for bad in ["", "1", "1-", "-a", "+1-a", "x-a", "1-a\n"] {
+        for bad in ["", "1", "-a", "+1-a", "x-a", "1-a\n"] {
             assert_eq!(read(bad), Err(RevisionError), "{bad}");
         }
         assert!(read("1-zz7a00dff5e02add41819138abb3284d").is_err());

@@ -22,8 +22,10 @@ pub struct AllDocs {
     pub end: Option<String>,
     /// Whether the last itself belongs to it.
     pub inclusive_end: bool,
-    /// Only these ids, in this order; missing and deleted ids have a row, too.
-    pub keys: Option<Vec<String>>,
+    /// Only these ids, in this order; missing and deleted ids have a row, too, and so has what is no id.
+    pub keys: Option<Vec<serde_json::Value>>,
+    /// Of the keys, those that do not begin with this count as missing.
+    pub prefix: Option<String>,
     /// At most so many rows.
     pub limit: Option<usize>,
     /// Rows left out before the first.
@@ -41,6 +43,7 @@ impl Default for AllDocs {
             end: None,
             inclusive_end: true,
             keys: None,
+            prefix: None,
             limit: None,
             skip: 0,
             descending: false,
@@ -66,6 +69,8 @@ pub enum RowValue {
     },
     /// There is none (only with keys).
     Missing,
+    /// The key is no id (only with keys).
+    NoId(serde_json::Value),
 }
 
 /// A row of all documents.
@@ -167,9 +172,13 @@ fn statement(question: &AllDocs) -> (String, Vec<Value>) {
     (sql, parameters)
 }
 
-fn by_keys(connection: &Connection, question: &AllDocs, keys: &[String]) -> Result<Rows> {
+fn by_keys(
+    connection: &Connection,
+    question: &AllDocs,
+    keys: &[serde_json::Value],
+) -> Result<Rows> {
     let limit = question.limit.unwrap_or(usize::MAX);
-    let keys: Vec<&String> = match question.descending {
+    let keys: Vec<&serde_json::Value> = match question.descending {
         true => keys.iter().rev().collect(),
         false => keys.iter().collect(),
     };
@@ -178,7 +187,7 @@ fn by_keys(connection: &Connection, question: &AllDocs, keys: &[String]) -> Resu
         connection.prepare_cached("SELECT id, gen, hash, deleted FROM docs WHERE id = ?1")?;
     let mut rows: Vec<AllDocsRow> = Vec::new();
     let mut bytes = 0;
-    for id in wanted {
+    for key in wanted {
         if rows.len() >= PAGE_ROWS_MAX || bytes >= PAGE_BYTES_MAX {
             let next = AllDocs {
                 skip: question.skip + rows.len(),
@@ -187,8 +196,16 @@ fn by_keys(connection: &Connection, question: &AllDocs, keys: &[String]) -> Resu
             };
             return Ok((rows, Some(next)));
         }
+        let serde_json::Value::String(id) = key else {
+            rows.push(AllDocsRow {
+                id: String::new(),
+                value: RowValue::NoId((*key).clone()),
+            });
+            continue;
+        };
         let found = find.query_row([id], |row| Ok((revision(row, 1)?, row.get::<_, bool>(3)?)));
-        let value = match found.optional()? {
+        let prefix = question.prefix.as_deref().unwrap_or_default();
+        let value = match found.optional()?.filter(|_| id.starts_with(prefix)) {
             None => RowValue::Missing,
             Some((revision, true)) => RowValue::Deleted { revision },
             Some((revision, false)) => {
@@ -198,7 +215,7 @@ fn by_keys(connection: &Connection, question: &AllDocs, keys: &[String]) -> Resu
             }
         };
         rows.push(AllDocsRow {
-            id: (*id).clone(),
+            id: id.clone(),
             value,
         });
     }

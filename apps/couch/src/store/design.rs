@@ -21,7 +21,7 @@ pub fn create_index(
         Some((body, revision)) => (body, Some(revision)),
         None => (json!({ "language": "query" }), None),
     };
-    set_partitioned(&mut body, new, revision.is_none(), is_partitioned)?;
+    let options = new_options(&body, new, revision.is_none(), is_partitioned)?;
     let language = body.get("language");
     if language != Some(&json!("query")) {
         let message = format!(
@@ -54,21 +54,25 @@ pub fn create_index(
         return Ok((written, None));
     }
     views.insert(new.name.clone(), view);
+    if let Some(options) = options {
+        // Behind the views, where CouchDB has it: revisions are the same.
+        body["options"] = options;
+    }
     let seq = save(connection, &new.design, revision, &body, false)?;
     Ok((written, Some(seq)))
 }
 
-/// Notes whether the indexes of a design document are of partitions. It is the same for all of them.
-fn set_partitioned(
-    body: &mut Value,
+/// The new options of a design document. They say whether its indexes are of partitions, the same for all of them.
+fn new_options(
+    body: &Value,
     new: &IndexDefinition,
     is_new: bool,
     is_partitioned_database: bool,
-) -> Result<()> {
+) -> Result<Option<Value>> {
     let invalid = |message: String| MangoError::new("invalid_partitioned_option", message);
     let known = body["options"]["partitioned"].as_bool();
     if new.partitioned == known {
-        return Ok(());
+        return Ok(None);
     }
     match new.partitioned {
         Some(wanted) if is_new => {
@@ -76,10 +80,9 @@ fn set_partitioned(
                 let message = "partitioned option cannot be true in a non-partitioned database.";
                 return Err(Error::BadRequest(message.to_owned()));
             }
-            body["options"] = json!({ "partitioned": wanted });
-            Ok(())
+            Ok(Some(json!({ "partitioned": wanted })))
         }
-        None if is_new => Ok(()),
+        None if is_new => Ok(None),
         _ => Err(invalid(format!(
             "Requested partitioned option does not match existing value on design document {}",
             new.design

@@ -4,7 +4,7 @@ use super::attachment::Record;
 use super::blobs;
 use super::document::{Conflicts, RevisionInfo, RevisionStatus};
 use super::options::{AttachmentOption, GetOptions};
-use super::state::number;
+use super::state::{State, number};
 use super::{Attachment, Content, Document, Encoding, Error, Missing, Result, encoder};
 use crate::revision::{History, Node, Revision, RevisionHash, Tree};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -243,7 +243,11 @@ impl Stored {
                 };
             }
         }
-        document.history = options.revs.then_some(history);
+        if options.revs {
+            // Also what was written before the limit was lowered.
+            let limit = State::read(connection)?.revs_limit;
+            document.history = Some(history.truncated(limit));
+        }
         Ok(())
     }
 

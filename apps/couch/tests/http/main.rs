@@ -1,6 +1,7 @@
 //! The server as clients see it, over real connections.
 
 mod access;
+mod answers;
 mod bad_input;
 mod changes;
 mod client;

@@ -132,9 +132,11 @@ async fn what_cannot_be_replicated_says_why() {
     server.database("db", &json!([])).await;
     let gone = json!({ "source": "none", "target": "db" });
     let gone = server.post("/_replicate", &gone).await;
-    assert_eq!(gone.error(), (404, "not_found".into()), "{}", gone.text());
+    let missing = (500, "db_not_found".to_owned());
+    assert_eq!(gone.error(), missing, "{}", gone.text());
     let elsewhere = json!({ "source": "db", "target": format!("{}/none", server.url) });
-    assert_eq!(server.post("/_replicate", &elsewhere).await.status, 404);
+    let elsewhere = server.post("/_replicate", &elsewhere).await;
+    assert_eq!(elsewhere.error(), missing);
     let nobody = json!({ "source": "db", "target": "http://127.0.0.1:1/db" });
     let nobody = server.post("/_replicate", &nobody).await;
     assert_eq!(nobody.error(), (500, "replication_error".into()));

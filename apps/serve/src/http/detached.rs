@@ -105,8 +105,8 @@ impl hyper::body::Body for Leaving {
     }
 }
 
-/// Bytes that are read at once where a request line may be.
-const LINE_BYTES: usize = 4096;
+/// Bytes that are read at once, at most, where a request line may be.
+const LINE_BYTES_MAX: usize = 128 << 10;
 
 /// A socket that notices when the library has sent everything: only then does the library flush it.
 pub struct Watched<T> {
@@ -138,16 +138,15 @@ impl<T: Read + Unpin> Read for Watched<T> {
         if !self.line.is_near() {
             return Pin::new(&mut self.io).poll_read(cx, buffer);
         }
-        let mut bytes = [0; LINE_BYTES];
+        let mut bytes = vec![0; buffer.remaining().min(LINE_BYTES_MAX)];
         let mut head = ReadBuf::new(&mut bytes);
         ready!(Pin::new(&mut self.io).poll_read(cx, head.unfilled()))?;
         let head = match self.line.encode(head.filled()) {
             Some(encoded) => Bytes::from(encoded),
-            None if head.filled().len() <= buffer.remaining() => {
+            None => {
                 buffer.put_slice(head.filled());
                 return Poll::Ready(Ok(()));
             }
-            None => Bytes::copy_from_slice(head.filled()),
         };
         let bytes = head.len().min(buffer.remaining());
         buffer.put_slice(&head[..bytes]);

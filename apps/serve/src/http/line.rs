@@ -8,7 +8,13 @@ const ENCODED: &[u8] = b"\"<>`";
 
 /// Methods whose lines are read.
 const METHODS: &[&[u8]] = &[
-    b"GET /", b"HEAD /", b"POST /", b"PUT /", b"DELETE /", b"COPY /", b"OPTIONS /",
+    b"GET /",
+    b"HEAD /",
+    b"POST /",
+    b"PUT /",
+    b"DELETE /",
+    b"COPY /",
+    b"OPTIONS /",
 ];
 
 /// The beginning of an answer after which the same request goes on.
@@ -54,7 +60,11 @@ impl RequestLine {
         }
         if self.0 == Place::Before {
             let is_request = METHODS.iter().any(|method| bytes.starts_with(method));
-            self.0 = if is_request { Place::Within } else { Place::Behind };
+            self.0 = if is_request {
+                Place::Within
+            } else {
+                Place::Behind
+            };
         }
         if self.0 == Place::Behind {
             return None;

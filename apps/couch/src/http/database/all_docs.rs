@@ -6,6 +6,7 @@ use crate::http::params::Params;
 use crate::http::seq::SeqFormat;
 use crate::http::target::Db;
 use crate::http::{HttpError, HttpResult, reply};
+use crate::mango::check_partition;
 use crate::store::{AllDocs, AllDocsPage, AllDocsRow, Database, RowValue};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -24,6 +25,9 @@ pub struct Query {
     update_seq: bool,
     /// Nothing can be meant: a key range that holds no string.
     is_empty: bool,
+    /// Whether a key or an end of a range was given.
+    has_range: bool,
+    partition: Option<String>,
 }
 
 /// The end of a range, in the order of keys: numbers and the like, then text, then arrays and objects.
@@ -42,7 +46,9 @@ impl Query {
                 query.set(name, value)?;
             }
         }
+        query.partition = params.get("partition").map(str::to_owned);
         query.show(params)?;
+        query.check()?;
         Ok(query)
     }
 
@@ -57,11 +63,34 @@ impl Query {
         for (name, value) in body {
             shown.push(name, value.to_string());
         }
-        self.show(&shown)
+        self.show(&shown)?;
+        self.check()
+    }
+
+    /// Refuses what contradicts itself.
+    fn check(&self) -> HttpResult<()> {
+        let has_keys = self
+            .question
+            .keys
+            .as_ref()
+            .is_some_and(|keys| !keys.is_empty());
+        if has_keys && self.has_range {
+            let reason = "`keys` is incompatible with `key`, `start_key` and `end_key`";
+            return Err(HttpError::BadParameters(reason.to_owned()));
+        }
+        Ok(())
     }
 
     fn show(&mut self, params: &Params) -> HttpResult<()> {
         self.update_seq |= params.flag("update_seq")?;
+        if params.flag("reduce")? {
+            let reason = "Reduce is invalid for map-only views.";
+            return Err(HttpError::BadParameters(reason.to_owned()));
+        }
+        if params.flag("group")? || params.parsed("group_level")?.unwrap_or(0_u64) > 0 {
+            let reason = "Invalid use of grouping on a map view.";
+            return Err(HttpError::BadParameters(reason.to_owned()));
+        }
         if params.flag("include_docs")? {
             self.question.include_docs = Some(shown_options(params)?);
         }
@@ -77,12 +106,24 @@ impl Query {
             "skip" => self.question.skip = number()? as usize,
             "descending" => self.question.descending = flag()?,
             "inclusive_end" => self.question.inclusive_end = flag()?,
-            "keys" => {
-                let keys = serde_json::from_value(value.clone());
-                self.question.keys = Some(keys.map_err(|_| wrong(&value))?);
-            }
+            "keys" => match value {
+                Value::Array(keys) => self.question.keys = Some(keys),
+                Value::Null => {}
+                _ => {
+                    let reason = "`keys` parameter must be an array.";
+                    return Err(HttpError::BadRequest(reason.to_owned()));
+                }
+            },
+            // Of one document there is no row if it is not there, other than with `keys`.
             "key" => {
-                self.question.keys = Some(value.as_str().map(str::to_owned).into_iter().collect())
+                self.has_range = true;
+                match value {
+                    Value::String(id) => {
+                        self.question.start = Some(id.clone());
+                        self.question.end = Some(id);
+                    }
+                    _ => self.is_empty = true,
+                }
             }
             "startkey" | "start_key" => match self.bound(value) {
                 Bound::BeforeText => self.question.start = None,
@@ -99,7 +140,8 @@ impl Query {
     }
 
     /// Descending, what comes after all text is before it.
-    fn bound(&self, value: Value) -> Bound {
+    fn bound(&mut self, value: Value) -> Bound {
+        self.has_range = true;
         match (value, self.question.descending) {
             (Value::String(text), _) => Bound::Text(text),
             (Value::Array(_) | Value::Object(_), false) => Bound::AfterText,
@@ -113,21 +155,47 @@ impl Query {
     fn design_only(mut self) -> Self {
         let question = &mut self.question;
         if let Some(keys) = &mut question.keys {
-            keys.retain(|key| key.starts_with(DESIGN.0));
+            keys.retain(|key| key.as_str().is_some_and(|key| key.starts_with(DESIGN.0)));
             return self;
         }
-        let (low, high) = if question.descending {
-            (&mut question.end, &mut question.start)
-        } else {
-            (&mut question.start, &mut question.end)
-        };
-        if low.as_deref().is_none_or(|low| low < DESIGN.0) {
-            *low = Some(DESIGN.0.to_owned());
-        }
-        if high.as_deref().is_none_or(|high| high > DESIGN.1) {
-            *high = Some(DESIGN.1.to_owned());
-        }
+        narrow(question, DESIGN.0, DESIGN.1);
         self
+    }
+
+    /// Narrows the question to the partition that it names.
+    ///
+    /// # Errors
+    /// If the name is none, or the database has no partitions.
+    fn in_partition(mut self, db: &Database) -> HttpResult<Self> {
+        let Some(partition) = self.partition.take() else {
+            return Ok(self);
+        };
+        check_partition(&partition)?;
+        if !db.is_partitioned() {
+            let reason = "`partition` parameter is not supported on this db";
+            return Err(HttpError::BadParameters(reason.to_owned()));
+        }
+        let (low, high) = (format!("{partition}:"), format!("{partition};"));
+        match &mut self.question.keys {
+            None => narrow(&mut self.question, &low, &high),
+            Some(_) => self.question.prefix = Some(low),
+        }
+        Ok(self)
+    }
+}
+
+/// Narrows a range of ids.
+fn narrow(question: &mut AllDocs, first: &str, end: &str) {
+    let (low, high) = if question.descending {
+        (&mut question.end, &mut question.start)
+    } else {
+        (&mut question.start, &mut question.end)
+    };
+    if low.as_deref().is_none_or(|low| low < first) {
+        *low = Some(first.to_owned());
+    }
+    if high.as_deref().is_none_or(|high| high > end) {
+        *high = Some(end.to_owned());
     }
 }
 
@@ -150,12 +218,14 @@ const FIELDS: &[&str] = &[
 
 /// `GET /db/_all_docs`.
 pub async fn all_docs(Db(db): Db, params: Params) -> HttpResult {
-    Listing::one(db, Query::from_params(&params)?)
+    let query = Query::from_params(&params)?.in_partition(&db)?;
+    Listing::one(db, query)
 }
 
 /// `POST /db/_all_docs`.
 pub async fn all_docs_of(Db(db): Db, params: Params, body: Question) -> HttpResult {
-    Listing::one(db, posted(&params, &body)?)
+    let query = posted(&params, &body)?.in_partition(&db)?;
+    Listing::one(db, query)
 }
 
 /// `GET /db/_design_docs`.
@@ -355,8 +425,12 @@ fn write_row(out: &mut Vec<u8>, row: &AllDocsRow, with_docs: bool) {
         out.extend_from_slice(name.as_bytes());
         reply::push_string(out, &row.id);
     };
-    if row.value == RowValue::Missing {
-        member(out, "{\"key\":");
+    match &row.value {
+        RowValue::Missing => member(out, "{\"key\":"),
+        RowValue::NoId(key) => out.extend_from_slice(format!("{{\"key\":{key}").as_bytes()),
+        _ => {}
+    }
+    if matches!(row.value, RowValue::Missing | RowValue::NoId(_)) {
         out.extend_from_slice(b",\"error\":\"not_found\"}");
         return;
     }
@@ -379,7 +453,7 @@ fn write_row(out: &mut Vec<u8>, row: &AllDocsRow, with_docs: bool) {
                 out.extend_from_slice(b",\"doc\":null");
             }
         }
-        RowValue::Missing => {}
+        RowValue::Missing | RowValue::NoId(_) => {}
     }
     out.push(b'}');
 }

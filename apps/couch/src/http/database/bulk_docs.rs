@@ -2,6 +2,7 @@
 
 use crate::http::body::{Bounded, JsonBody, Received, in_its_place};
 use crate::http::caller::Caller;
+use crate::http::document::require_revision;
 use crate::http::target::Db;
 use crate::http::{HttpError, HttpResult, reply};
 use crate::store::{Edit, Limits, Mode, Outcome, Refusal};
@@ -12,8 +13,11 @@ use serde_json::value::RawValue;
 #[derive(Deserialize)]
 struct Body<'a> {
     #[serde(borrow)]
-    docs: Bounded<&'a RawValue, DOCS_MAX>,
-    new_edits: Option<bool>,
+    docs: Option<&'a RawValue>,
+    #[serde(borrow)]
+    new_edits: Option<&'a RawValue>,
+    #[serde(borrow)]
+    all_or_nothing: Option<&'a RawValue>,
 }
 
 /// More are written in several requests: each takes some hundred bytes here, however short it is in the request.
@@ -29,6 +33,11 @@ pub async fn bulk_docs(caller: Caller, Db(db): Db, JsonBody(body): JsonBody) -> 
         true => Mode::New,
         false => Mode::Replicated,
     };
+    // One of these refuses the whole request, as in CouchDB.
+    for edit in &edits {
+        require_revision(edit, mode)?;
+        edit.id.as_deref().map_or(Ok(()), |id| db.check_id(id))?;
+    }
     let outcomes = caller.write_all(&db, edits, mode).await?;
     let mut out = Vec::with_capacity(outcomes.len() * 96);
     out.push(b'[');
@@ -47,16 +56,27 @@ pub async fn bulk_docs(caller: Caller, Db(db): Db, JsonBody(body): JsonBody) -> 
 
 fn read(body: &Received, limits: &Limits) -> HttpResult<(Vec<Edit>, bool)> {
     let text = body.text()?;
-    let Body { docs, new_edits } = serde_json::from_str(text).map_err(|error| {
-        if error.is_data() {
-            HttpError::BadRequest("POST body must include `docs` parameter.".to_owned())
-        } else {
-            HttpError::BadJson(error.to_string())
-        }
+    let bad = |reason: &str| HttpError::BadRequest(reason.to_owned());
+    let body: Body<'_> = serde_json::from_str(text).map_err(|error| match error.is_data() {
+        true => bad("Request body must be a JSON object"),
+        false => HttpError::BadJson(error.to_string()),
     })?;
+    let docs = body
+        .docs
+        .ok_or_else(|| bad("POST body must include `docs` parameter."))?;
+    let docs: Bounded<&RawValue, DOCS_MAX> =
+        serde_json::from_str(docs.get()).map_err(|_| bad("`docs` parameter must be an array."))?;
+    let new_edits = match body.new_edits.map(RawValue::get) {
+        None | Some("true") => true,
+        Some("false") => false,
+        Some(_) => return Err(bad("`new_edits` parameter must be a boolean.")),
+    };
+    if new_edits && body.all_or_nothing.map(RawValue::get) == Some("true") {
+        return Err(HttpError::AllOrNothing);
+    }
     let docs = docs.items()?.into_iter();
     let edits: Result<Vec<Edit>, _> = docs.map(|doc| Edit::from_json(doc.get(), limits)).collect();
-    Ok((edits?, new_edits.unwrap_or(true)))
+    Ok((edits?, new_edits))
 }
 
 fn write_outcome(out: &mut Vec<u8>, outcome: &Outcome, id: Option<&str>) {

@@ -29,7 +29,10 @@ fn answer(db: &Database, query: &Query) -> HttpResult<Response> {
     let rows: Vec<Value> = match &query.question.keys {
         Some(keys) => keys
             .iter()
-            .map(|key| keyed(db, key, query))
+            .map(|key| match key {
+                Value::String(id) => keyed(db, id, query),
+                other => Ok(json!({ "key": other, "error": "not_found" })),
+            })
             .collect::<HttpResult<_>>()?,
         None => ranged(db, query)?,
     };

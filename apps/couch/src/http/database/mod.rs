@@ -7,6 +7,7 @@ mod changes;
 mod find;
 mod local_docs;
 mod maintenance;
+mod partition;
 mod revisions;
 
 pub use all_docs::{
@@ -21,16 +22,18 @@ pub use maintenance::{
     compact, compact_views, ensure_full_commit, revs_limit, security, set_revs_limit, set_security,
     shards, shards_of, sync_shards,
 };
+pub use partition::{in_partition, no_partition, partition_info};
 pub use revisions::{missing_revs, purge, revs_diff};
 
 use super::blocking::blocking;
+use super::caller::origin;
+use super::document::location;
 use super::info::info_json;
 use super::params::Params;
 use super::target::{Db, DbName};
 use super::{HttpError, HttpResult, Server, reply};
 use axum::extract::State;
-use axum::http::{StatusCode, header};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use axum::http::{HeaderMap, StatusCode, header};
 use std::sync::Arc;
 
 /// `GET /db`: its numbers.
@@ -43,15 +46,19 @@ pub async fn create(
     State(server): State<Arc<Server>>,
     DbName(name): DbName,
     params: Params,
+    headers: HeaderMap,
 ) -> HttpResult {
-    if params.flag("partitioned")? {
-        return Err(super::later::partition().await);
-    }
+    let wrong = |_| HttpError::BadRequest("Invalid `partitioned` parameter".to_owned());
+    let is_partitioned = params.flag("partitioned").map_err(wrong)?;
     let databases = server.databases.clone();
-    let path = utf8_percent_encode(&name, NON_ALPHANUMERIC).to_string();
-    blocking(move || databases.create(&name)).await??;
+    let url = location(&origin(&headers), &[&name]);
+    blocking(move || match is_partitioned {
+        true => databases.create_partitioned(&name),
+        false => databases.create(&name),
+    })
+    .await??;
     let mut response = reply::ok(StatusCode::CREATED);
-    reply::set(&mut response, header::LOCATION, &format!("/{path}"));
+    reply::set(&mut response, header::LOCATION, &url);
     Ok(response)
 }
 

@@ -1,30 +1,31 @@
 //! Answers that several requests have in common.
 
+use crate::http::caller::Caller;
 use crate::http::{HttpResult, reply};
 use crate::store::Written;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// The characters of an id that are not percent-encoded in a URL.
+/// The characters that are not percent-encoded in a URL, as in CouchDB.
 const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
     .remove(b'.')
-    .remove(b'~');
+    .remove(b':');
 
-/// A document's path; the slash of `_design/` stays one.
-fn path(db: &str, id: &str) -> String {
-    let (prefix, name) = match id.strip_prefix("_design/") {
-        Some(name) => ("_design/", name),
-        None => ("", id),
-    };
-    let [db, name] = [db, name].map(|text| utf8_percent_encode(text, IN_PATH));
-    format!("/{db}/{prefix}{name}")
+/// The URL of what the parts name: a database, a document, an attachment.
+pub fn location(origin: &str, parts: &[&str]) -> String {
+    let mut url = origin.to_owned();
+    for part in parts {
+        url.push('/');
+        url.extend(utf8_percent_encode(part, IN_PATH));
+    }
+    url
 }
 
 /// The answer to an edit.
-pub fn written(status: StatusCode, db: &str, written: &Written) -> HttpResult {
+pub fn written(status: StatusCode, caller: &Caller, db: &str, written: &Written) -> HttpResult {
     let mut out = Vec::with_capacity(96);
     out.extend_from_slice(b"{\"ok\":true,\"id\":");
     reply::push_string(&mut out, &written.id);
@@ -35,7 +36,8 @@ pub fn written(status: StatusCode, db: &str, written: &Written) -> HttpResult {
     let mut response = reply::text(status, out);
     reply::set(&mut response, header::ETAG, &format!("\"{revision}\""));
     if status != StatusCode::OK {
-        reply::set(&mut response, header::LOCATION, &path(db, &written.id));
+        let url = location(&caller.origin, &[db, &written.id]);
+        reply::set(&mut response, header::LOCATION, &url);
     }
     Ok(response)
 }

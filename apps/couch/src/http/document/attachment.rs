@@ -1,6 +1,6 @@
 //! Attachments by themselves.
 
-use super::answer::{is_known, not_modified, written};
+use super::answer::{is_known, location, not_modified, written};
 use super::content::{Content, Form};
 use super::write::{is_absent, parent};
 use crate::http::body;
@@ -151,6 +151,8 @@ fn range(headers: &HeaderMap, length_bytes: u64) -> HttpResult<Option<Range<u64>
         return Ok(None);
     };
     let range = match (from.trim().parse::<u64>(), to.trim().parse::<u64>()) {
+        // All of it: CouchDB answers as if no range was asked for.
+        (Ok(0), Err(_)) if to.trim().is_empty() => return Ok(None),
         (Ok(from), Ok(to)) if from <= to => from..to.saturating_add(1).min(length_bytes),
         (Ok(from), Err(_)) if to.trim().is_empty() => from..length_bytes,
         (Err(_), Ok(last)) if from.trim().is_empty() => {
@@ -172,6 +174,7 @@ pub async fn put_attachment(
     request: Request,
 ) -> HttpResult {
     let parent = parent(&params, request.headers())?;
+    let url = location(&caller.origin, &[db.name(), &id, &name]);
     let mut edit = edited(&db, id, parent)?;
     let attachment = received(&db, name, request).await?;
     let same = edit
@@ -183,7 +186,9 @@ pub async fn put_attachment(
         None => edit.attachments.push(attachment),
     }
     let done = caller.write(&db, edit, Mode::New).await?;
-    written(StatusCode::CREATED, db.name(), &done)
+    let mut response = written(StatusCode::CREATED, &caller, db.name(), &done)?;
+    reply::set(&mut response, header::LOCATION, &url);
+    Ok(response)
 }
 
 /// `DELETE /db/id/attachment`.
@@ -194,13 +199,25 @@ pub async fn delete_attachment(
     headers: HeaderMap,
 ) -> HttpResult {
     let parent = parent(&params, &headers)?;
-    db.winner(&id)?;
-    let parent = parent.ok_or(HttpError::Conflict)?;
-    let mut edit = edited(&db, id, Some(parent))?;
+    let options = GetOptions {
+        revision: parent.clone(),
+        ..GetOptions::default()
+    };
+    let document = db
+        .get(&id, &options)
+        .map_err(|error| match is_absent(&error) {
+            true if parent.is_some() => HttpError::RevisionMissing,
+            _ => error.into(),
+        })?;
+    if !document.attachments.iter().any(|it| it.name == name) {
+        return Err(HttpError::AttachmentMissing);
+    }
+    parent.ok_or(HttpError::Conflict)?;
+    let mut edit = Edit::of(&document)?;
     edit.attachments
         .retain(|attachment| attachment.name != name);
     let done = caller.write(&db, edit, Mode::New).await?;
-    written(StatusCode::OK, db.name(), &done)
+    written(StatusCode::OK, &caller, db.name(), &done)
 }
 
 /// Builds the edit that keeps the body. For a missing or deleted document it is the first edit.
@@ -279,6 +296,7 @@ mod tests {
             ("bytes=2-", Some(2..10)),
             ("bytes=-3", Some(7..10)),
             ("bytes=-30", Some(0..10)),
+            ("bytes=0-", None),
             ("bytes=5-99", Some(5..10)),
             ("bytes=0-1,3-4", None),
             ("bytes=5-2", None),

@@ -2,6 +2,7 @@
 
 use super::answer::written;
 use super::content::{Content, Form};
+use super::local;
 use crate::http::caller::Caller;
 use crate::http::params::Params;
 use crate::http::target::Doc;
@@ -10,6 +11,9 @@ use crate::revision::{History, Revision};
 use crate::store::{Database, Document, Edit, GetOptions, Mode, NewContent};
 use axum::http::{HeaderMap, Method, StatusCode};
 use percent_encoding::percent_decode_str;
+
+/// The prefix of documents that are not replicated.
+const LOCAL: &str = "_local/";
 
 /// Copies a document to the id in the `Destination` header. Comes by every method that the route has no handler for.
 pub async fn copy(
@@ -28,13 +32,23 @@ pub async fn copy(
         revision: params.get("rev").map(str::parse).transpose()?,
         ..GetOptions::default()
     };
-    let document = db.get(&id, &options)?;
-    let mut edit = Edit::of(&document)?;
+    let mut edit = match id.starts_with(LOCAL) {
+        true => Edit::from_json(&db.local_get(&id)?.body, &db.limits())?,
+        false => {
+            let document = db.get(&id, &options)?;
+            let mut edit = Edit::of(&document)?;
+            copy_attachments(&db, &document, &mut edit).await?;
+            edit
+        }
+    };
+    let is_local = to.starts_with(LOCAL);
     edit.id = Some(to);
     edit.history = parent.map(History::from);
-    copy_attachments(&db, &document, &mut edit).await?;
+    if is_local {
+        return local::put(&caller, &db, edit).await;
+    }
     let done = caller.write(&db, edit, Mode::New).await?;
-    written(StatusCode::CREATED, db.name(), &done)
+    written(StatusCode::CREATED, &caller, db.name(), &done)
 }
 
 /// `id` or `id?rev=…`, percent-encoded.

@@ -11,8 +11,10 @@ mod read;
 mod received;
 mod write;
 
+pub use answer::location;
 pub use attachment::{delete_attachment, get_attachment, put_attachment};
 pub use copy::copy;
+pub use local::{no_local_attachment, no_local_id};
 pub use options::{Accepts, get_options, shown_options};
 pub use read::get;
-pub use write::{delete, post, put};
+pub use write::{delete, post, put, require_revision};

@@ -1,7 +1,8 @@
 //! The requested revisions and the format of a document.
 
-use crate::http::HttpResult;
 use crate::http::params::Params;
+use crate::http::{HttpError, HttpResult};
+use crate::revision::Revision;
 use crate::store::{AttachmentOption, GetOptions};
 use axum::http::{HeaderMap, header};
 
@@ -32,10 +33,24 @@ pub fn get_options(params: &Params) -> HttpResult<GetOptions> {
         ..shown_options(params)?
     };
     options.conflicts |= meta;
-    if let Some(since) = params.json("atts_since")? {
-        options.attachments = AttachmentOption::InlineSince(since);
+    if let Some(since) = params.get("atts_since") {
+        options.attachments = AttachmentOption::InlineSince(revision_list("atts_since", since)?);
     }
     Ok(options)
+}
+
+/// A parameter that is a JSON list of revisions.
+///
+/// # Errors
+/// If it is none, or holds what is no revision.
+pub fn revision_list(name: &str, text: &str) -> HttpResult<Vec<Revision>> {
+    let list: Vec<serde_json::Value> = serde_json::from_str(text)
+        .map_err(|error| HttpError::BadRequest(format!("invalid UTF-8 JSON: {name}: {error}")))?;
+    let revision = |value: serde_json::Value| {
+        let revision = value.as_str().unwrap_or_default().parse();
+        revision.map_err(HttpError::from)
+    };
+    list.into_iter().map(revision).collect()
 }
 
 /// The media types that a client takes.

@@ -1,6 +1,7 @@
 //! `GET /db/id`.
 
 use super::answer::{is_known, not_modified};
+use super::options::revision_list;
 use super::parts::{self, Piece};
 use super::{Accepts, get_options, local};
 use crate::http::caller::Caller;
@@ -30,7 +31,7 @@ pub async fn get(
         return Ok(tagged(&document, &headers));
     }
     if id.starts_with("_local/") {
-        return local::get(&db, &id);
+        return local::get(&db, &id, &headers);
     }
     if params.is_empty() {
         // The common case.
@@ -117,10 +118,7 @@ fn revisions(
 ) -> HttpResult {
     let wanted: Option<Vec<Revision>> = match open_revs {
         "all" => None,
-        list => Some(
-            serde_json::from_str(list)
-                .map_err(|_| HttpError::BadParameter("open_revs", list.to_owned()))?,
-        ),
+        list => Some(revision_list("open_revs", list)?),
     };
     let is_mixed = accepts.allows("multipart/mixed") && !accepts.lists("application/json");
     if is_mixed {

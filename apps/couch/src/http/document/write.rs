@@ -23,7 +23,7 @@ pub async fn put(
     let mut edit = received::edit(&caller.server, &db, request).await?;
     if id.starts_with("_local/") {
         edit.id = Some(id);
-        return local::put(&db, edit).await;
+        return local::put(&caller, &db, edit).await;
     }
     if let Some(parent) = parent {
         set_parent(&mut edit, parent)?;
@@ -35,8 +35,9 @@ pub async fn put(
         true => Mode::New,
         false => Mode::Replicated,
     };
+    require_revision(&edit, mode)?;
     let done = caller.write(&db, edit, mode).await?;
-    written(status, db.name(), &done)
+    written(status, &caller, db.name(), &done)
 }
 
 /// `POST /db`: a document whose id is in it, or made here.
@@ -48,10 +49,10 @@ pub async fn post(caller: Caller, Db(db): Db, params: Params, request: Request) 
         .as_deref()
         .is_some_and(|id| id.starts_with("_local/"))
     {
-        return local::put(&db, edit).await;
+        return local::put(&caller, &db, edit).await;
     }
     let done = caller.write(&db, edit, Mode::New).await?;
-    written(accepted(&params), db.name(), &done)
+    written(accepted(&params), &caller, db.name(), &done)
 }
 
 /// `DELETE /db/id`.
@@ -82,7 +83,19 @@ pub async fn delete(
     } else {
         status
     };
-    written(status, db.name(), &done)
+    written(status, &caller, db.name(), &done)
+}
+
+/// Refuses a revision made elsewhere that has no name.
+///
+/// # Errors
+/// If it has none.
+pub fn require_revision(edit: &Edit, mode: Mode) -> HttpResult<()> {
+    if mode == Mode::Replicated && edit.history.is_none() {
+        let reason = "When `new_edits: false`, the document needs `_rev` or `_revisions` specified";
+        return Err(HttpError::BadRequest(reason.to_owned()));
+    }
+    Ok(())
 }
 
 /// Every edit is committed before the answer, also with `batch=ok`.

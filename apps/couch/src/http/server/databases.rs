@@ -54,7 +54,7 @@ pub async fn dbs_info(State(server): State<Arc<Server>>, params: Params) -> Http
 
 #[derive(Deserialize)]
 struct Keys {
-    keys: Vec<String>,
+    keys: Option<Vec<String>>,
 }
 
 /// The maximum number of databases per request, as in CouchDB.
@@ -66,9 +66,10 @@ pub async fn dbs_info_of(
     Question(body): Question,
 ) -> HttpResult {
     let Keys { keys } = body.json()?;
+    let missing = || HttpError::BadRequest("`keys` member must exist.".to_owned());
+    let keys = keys.ok_or_else(missing)?;
     if keys.len() > KEYS_MAX {
-        let reason = format!("The number of keys is larger than {KEYS_MAX}.");
-        return Err(HttpError::BadRequest(reason));
+        return Err(HttpError::BadRequest("too_many_keys".to_owned()));
     }
     reply::json(StatusCode::OK, &infos(&server, &keys)?)
 }

@@ -21,6 +21,8 @@ struct Feed {
     kind: Kind,
     quiet: Quiet,
     since: u64,
+    /// Whether the last line was sent.
+    is_done: bool,
     seqs: watch::Receiver<u64>,
 }
 
@@ -41,6 +43,7 @@ pub async fn db_updates(
         kind: Kind::read(&params)?,
         quiet: Quiet::read(&params)?,
         since: server.updates.since(params.get("since").unwrap_or("0"))?,
+        is_done: false,
         seqs: server.updates.watch(),
         server,
     };
@@ -80,11 +83,22 @@ impl Feed {
     }
 
     async fn next_piece(&mut self) -> Option<Bytes> {
+        if self.is_done {
+            return None;
+        }
         match self.wait().await {
             Woken::Event => Some(self.lines()),
             Woken::Quiet if self.quiet.is_kept => Some(Bytes::from_static(self.kind.sign())),
+            Woken::Quiet | Woken::End if self.kind == Kind::Continuous => {
+                self.is_done = true;
+                Some(format!("{{\"last_seq\":\"{}\"}}\n", self.last_seq()).into())
+            }
             Woken::Quiet | Woken::End => None,
         }
+    }
+
+    fn last_seq(&self) -> String {
+        self.server.updates.seq_text(self.since)
     }
 
     fn rows(&mut self) -> Vec<String> {
@@ -119,7 +133,7 @@ impl Feed {
 
     fn answer(mut self) -> HttpResult<Response> {
         let rows = self.rows().join(",\n");
-        let seq = self.server.updates.seq_text(self.since);
+        let seq = self.last_seq();
         let body = format!("{{\"results\":[\n{rows}\n],\"last_seq\":\"{seq}\"}}\n");
         Ok(reply::text(StatusCode::OK, body))
     }

@@ -31,7 +31,8 @@ const COUNT_MAX: usize = 1000;
 /// `GET /_uuids`: ids that are unique, and sort by the time they were made: written in this order they cost a
 /// B-tree least.
 pub async fn uuids(params: Params) -> HttpResult {
-    let count = params.parsed("count")?.unwrap_or(1);
+    let wrong = |_| HttpError::BadRequest("count must be a positive integer".to_owned());
+    let count = params.parsed("count").map_err(wrong)?.unwrap_or(1);
     if count > COUNT_MAX {
         let reason = format!("count parameter too large: at most {COUNT_MAX}");
         return Err(HttpError::BadRequest(reason));
@@ -39,7 +40,14 @@ pub async fn uuids(params: Params) -> HttpResult {
     let id = |_| Uuid::now_v7().to_string().replace('-', "");
     let ids: Vec<String> = (0..count).map(id).collect();
     let mut response = reply::json(StatusCode::OK, &json!({ "uuids": ids }))?;
-    let never = HeaderValue::from_static("no-cache, no-store, must-revalidate");
-    response.headers_mut().insert(header::CACHE_CONTROL, never);
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(header::PRAGMA, HeaderValue::from_static("no-cache"));
+    let past = HeaderValue::from_static("Mon, 01 Jan 1990 00:00:00 GMT");
+    headers.insert(header::EXPIRES, past);
+    if let Some(first) = ids.first() {
+        // No two answers are the same.
+        reply::set(&mut response, header::ETAG, &format!("\"{first}\""));
+    }
     Ok(response)
 }

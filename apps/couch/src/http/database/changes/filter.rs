@@ -7,7 +7,7 @@ use crate::http::params::Params;
 use crate::http::{HttpError, HttpResult};
 use crate::mango::Selector;
 use crate::script::{Function, Owner, Purpose, Scripts};
-use crate::store::{Change, Database, Document, Error, Found, GetOptions};
+use crate::store::{Change, Database, Document, Found, GetOptions};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -140,7 +140,7 @@ fn selector(params: &Params, body: &Map<String, Value>) -> HttpResult<Filter> {
     };
     let missing = || HttpError::BadRequest("Selector must be specified in POST payload".to_owned());
     let selector = Selector::from_json(&selector.ok_or_else(missing)?);
-    let selector = selector.map_err(Error::from)?;
+    let selector = selector.map_err(|error| HttpError::BadRequest(error.message))?;
     Ok(Filter::Selector(Arc::new(selector)))
 }
 
@@ -184,7 +184,7 @@ fn request(
     params: &Params,
     body: &Map<String, Value>,
 ) -> HttpResult<Value> {
-    let Caller { server, user } = caller;
+    let Caller { server, user, .. } = caller;
     let query: Map<String, Value> = params
         .pairs()
         .map(|(name, value)| (name.to_owned(), value.into()))

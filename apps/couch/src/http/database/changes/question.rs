@@ -66,9 +66,10 @@ fn since_seq(db: &Database, since: Option<&str>) -> HttpResult<u64> {
     match since {
         None | Some("") => Ok(0),
         Some("now") => Ok(*db.watch().borrow()),
-        Some(text) => SeqFormat::new(db)
-            .parse(text)
-            .ok_or_else(|| HttpError::BadParameter("since", text.to_owned())),
+        Some(text) => SeqFormat::new(db).parse(text).ok_or_else(|| {
+            let reason = "Malformed sequence supplied in 'since' parameter.";
+            HttpError::BadRequest(reason.to_owned())
+        }),
     }
 }
 
@@ -76,7 +77,8 @@ fn doc_ids(params: &Params, body: &Map<String, Value>) -> HttpResult<Option<Vec<
     if params.get("filter") != Some("_doc_ids") {
         return Ok(None);
     }
-    let wrong = || HttpError::BadRequest("`doc_ids` must be a list of strings.".to_owned());
+    let wrong =
+        || HttpError::BadRequest("`doc_ids` filter parameter is not a list of doc ids.".to_owned());
     match body.get("doc_ids") {
         Some(ids) => serde_json::from_value(ids.clone())
             .map(Some)
