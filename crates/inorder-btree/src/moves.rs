@@ -34,7 +34,8 @@ impl Moves {
     #[must_use]
     pub fn new(map: &PageMap, page_bytes: u32) -> Self {
         let pending = lock_page(page_bytes);
-        let is_used = |used: Use| !matches!(used, Use::Free | Use::Lock | Use::Unknown);
+        let is_free = |used: Use| matches!(used, Use::Free | Use::Trunk);
+        let is_used = |used: Use| !is_free(used) && !matches!(used, Use::Lock | Use::Unknown);
         let used = map.iter().filter(|(_, page)| is_used(page.used)).count() as u32;
         let wanted = used + u32::from(used >= pending);
         let is_root = |used: Use, referrer: u32| is_used(used) && referrer == 0;
@@ -45,7 +46,7 @@ impl Moves {
         let mut free = map
             .iter()
             .take(pages as usize)
-            .filter(|(_, page)| page.used == Use::Free);
+            .filter(|(_, page)| is_free(page.used));
         let mut to = vec![0; map.pages() as usize];
         for (number, page) in map.iter().skip(pages as usize) {
             if is_used(page.used)
@@ -79,9 +80,10 @@ impl Moves {
         (*to != 0).then_some(*to)
     }
 
-    /// Copies the pages to their places, which are free: nothing else is written. Returns the pages that stay and refer
-    /// to moved ones, with their new content. `direct` and `cached` are the file, opened twice; `look` is called now and
-    /// then, and its error ends the work.
+    /// Copies the pages to their places where nobody reads what is there: the file has the same content afterwards. Returns
+    /// the other pages of the file as they must become, by their numbers: those that stay and refer to moved ones, and those
+    /// that take the place of trunk pages. `direct` and `cached` are the file, opened twice; `look` is called now and then,
+    /// and its error ends the work.
     ///
     /// # Errors
     /// [`Error::Malformed`], and what reading, writing and `look` bring.
@@ -108,6 +110,7 @@ impl Moves {
             block: Aligned::new(BLOCK_BYTES),
             targets: Vec::new(),
         };
+        let mut others = Vec::new();
         let per_block = (BLOCK_BYTES / geometry.page) as u32;
         let mut first = self.pages + 1;
         while first <= map.pages() {
@@ -121,22 +124,29 @@ impl Moves {
             copy.read(numbers.start, count)?;
             for (number, page) in numbers.zip(copy.block.chunks_exact_mut(geometry.page)) {
                 let target = self.target(number);
-                copy.targets.push(target);
                 if target.is_some() && refers[number as usize - 1] {
                     self.redirect(page, number, map.page(number).used, &geometry)?;
                 }
+                // A trunk page has content until the freelist is another one.
+                let is_trunk = |target: &u32| map.page(*target).used == Use::Trunk;
+                others.extend(
+                    target
+                        .filter(is_trunk)
+                        .map(|target| (target, page.to_vec())),
+                );
+                copy.targets.push(target.filter(|target| !is_trunk(target)));
             }
             copy.write()?;
         }
         copy.io.end(direct)?;
         let stays = |number: &u32| refers[*number as usize - 1] && self.target(*number).is_none();
         let staying: Vec<u32> = (1..=map.pages()).filter(stays).collect();
-        let page = |number: u32| {
+        for number in staying {
             let mut page = reader.page(number)?.to_vec();
             self.redirect(&mut page, number, map.page(number).used, &geometry)?;
-            Ok((number, page))
-        };
-        staying.into_iter().map(page).collect()
+            others.push((number, page));
+        }
+        Ok(others)
     }
 
     /// Gives the references of a page the new numbers.

@@ -16,8 +16,10 @@ pub(crate) enum Use {
     Unknown,
     /// The page with the lock byte.
     Lock,
-    /// A page of the freelist.
+    /// A page of the freelist without content.
     Free,
+    /// A page of the freelist that names others.
+    Trunk,
     /// A leaf page of a tree.
     Leaf,
     /// An interior page of a tree.
@@ -202,7 +204,7 @@ impl PageMap {
     fn free_list(&mut self, reader: &mut Reader, first: u32) -> Result<()> {
         let mut trunk = first;
         while trunk != 0 {
-            self.claim(trunk, Use::Free, 0, 0)?;
+            self.claim(trunk, Use::Trunk, 0, 0)?;
             let page = reader.page(trunk)?;
             let count = number_at(page, 4) as usize;
             let leaves = page[8..].chunks_exact(4).take(count);

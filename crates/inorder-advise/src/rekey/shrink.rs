@@ -1,8 +1,8 @@
 //! The end of a database's file, cut off: its last pages move into free ones.
 //!
-//! Free pages have no content that anybody reads, so the copies are written before the transaction. That is small again:
-//! it has the pages that refer to moved ones, the header, and the new end. A kill before it leaves the database with its
-//! free pages.
+//! Free pages but the trunk pages have no content that anybody reads, so the copies are written before the transaction.
+//! That is small again: it has the pages that refer to moved ones, what comes in the place of trunk pages, the header, and
+//! the new end. A kill before it leaves the database with its free pages.
 
 use std::fs::File;
 use std::path::Path;
@@ -57,12 +57,12 @@ pub(super) fn shrink(path: &Path, wait: Duration, progress: &Progress) -> Result
         return Ok(());
     }
     let look = || progress.look().map_err(std::io::Error::other);
-    let staying = moves.make(&mut reader, &map, &direct, &cached, look);
+    let others = moves.make(&mut reader, &map, &direct, &cached, look);
     progress.look()?;
-    let staying = staying.map_err(failed)?;
+    let others = others.map_err(failed)?;
     direct.sync_all().map_err(Error::io(path))?;
     let free = FreeList::new(moves.free(), page_bytes as usize, usable_bytes, (0, 0));
-    for (number, page) in staying {
+    for (number, page) in others {
         match number {
             1 => first = page,
             number => raw.write(number, &page)?,
