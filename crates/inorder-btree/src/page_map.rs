@@ -168,7 +168,7 @@ impl PageMap {
         if height == 0 && !self.with_overflow {
             return Ok(());
         }
-        let (children, payloads) = references(reader, number)?;
+        let References { children, payloads } = references(reader, number)?;
         if children.is_empty() != (height == 0) {
             return Err(Error::Malformed { page: number });
         }
@@ -233,8 +233,14 @@ fn height(reader: &mut Reader, root: u32) -> Result<usize> {
     Err(Error::Malformed { page: root })
 }
 
-/// The children of a page, and the first overflow page of each payload with the bytes that are in overflow pages.
-fn references(reader: &mut Reader, number: u32) -> Result<(Vec<u32>, Vec<(u32, usize)>)> {
+/// The pages that one page refers to.
+struct References {
+    children: Vec<u32>,
+    /// The first overflow page of each payload, and the bytes that are in overflow pages.
+    payloads: Vec<(u32, usize)>,
+}
+
+fn references(reader: &mut Reader, number: u32) -> Result<References> {
     let malformed = || Error::Malformed { page: number };
     let geometry = reader.geometry();
     let cells = Cells::new(reader.page(number)?, number, geometry.usable).ok_or_else(malformed)?;
@@ -254,7 +260,7 @@ fn references(reader: &mut Reader, number: u32) -> Result<(Vec<u32>, Vec<(u32, u
         }
     }
     children.extend(cells.right_child);
-    Ok((children, payloads))
+    Ok(References { children, payloads })
 }
 
 /// The number at an offset of a page.
