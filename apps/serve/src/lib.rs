@@ -3,6 +3,7 @@
 //! | for | use |
 //! | --- | --- |
 //! | HTTP | [`HttpServer`]: connection limits, timeouts, graceful stop; [`Detachable`]: long answers with small buffers |
+//! | TLS | [`CertificateFiles`]: a certificate that is read again when its files change |
 //! | the process | [`stop_at_signal`], [`start_log`] |
 //! | writes to SQLite | [`WriteQueue`]: one writing thread, group commit |
 //! | reads of SQLite | [`ReaderPool`]: connections that read snapshots |
@@ -15,10 +16,12 @@ pub mod private;
 mod queue;
 mod readers;
 mod signals;
+mod tls;
 
 pub use backup::{BackupError, copy_database};
-pub use http::{ConnectionLimits, Detachable, HttpServer, client_network};
+pub use http::{ConnectionLimits, Detachable, HttpServer, IsTls, client_network};
 pub use log::start_log;
 pub use queue::{QueueCounts, QueueError, QueueLimits, WriteQueue};
 pub use readers::{PoolClosed, ReaderPool};
 pub use signals::{PROCESS_STOP_MAX, stop_at_signal};
+pub use tls::{CertificateFiles, TlsAcceptor, TlsError, acceptor};

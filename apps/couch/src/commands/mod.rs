@@ -10,6 +10,7 @@ mod password;
 mod progress;
 mod script_host;
 mod serve;
+mod tls;
 mod usage;
 
 pub use usage::UsageError;

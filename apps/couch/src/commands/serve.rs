@@ -1,5 +1,6 @@
 //! `serve`.
 
+use super::tls::{self, Tls};
 use super::usage::UsageError;
 use super::{identity, location::Dir, password};
 use anyhow::Context;
@@ -7,8 +8,9 @@ use clap::Args;
 use inorder_couch::auth::password::PasswordHash;
 use inorder_couch::auth::{ADMINS, Admin, Auth};
 use inorder_couch::config::{Config, Lifetime, keys};
-use inorder_couch::http::{Server, ServerSettings, serve};
+use inorder_couch::http::{Server, ServerSettings, serve_also_tls};
 use inorder_couch::store::{self, Databases, Synchronous};
+use inorder_serve::TlsAcceptor;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -57,6 +59,8 @@ pub struct Serve {
     /// The most open connections of one client address; further ones are closed. Without it there is no limit per client.
     #[arg(long, value_name = "COUNT")]
     connections_per_client_max: Option<usize>,
+    #[command(flatten)]
+    tls: Tls,
     /// What to log on stderr: error, warn, info, debug, off, or a filter such as `warn,inorder_couch=debug`.
     #[arg(
         long,
@@ -81,6 +85,7 @@ impl Serve {
         };
         let databases = Databases::open(&self.dir.dir, settings)?;
         let config = Arc::new(identity::open(&self.dir.dir)?);
+        self.fix(&config);
         let address = self.address(&config)?;
         let admin = self.admin(&config)?;
         if admin.is_none() && !address.ip().is_loopback() {
@@ -92,13 +97,13 @@ impl Serve {
         if admin.is_none() {
             self.refuse_any_origin()?;
         }
-        self.fix(&config);
+        let tls = tls::configured(&config, address)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .thread_name("inorder-couch")
             .build()?;
         let auth = Auth::of(Arc::clone(&config));
-        let served = runtime.block_on(self.serve(databases, auth, config, address));
+        let served = runtime.block_on(self.serve(databases, auth, config, address, tls));
         // Unfinished requests were not acknowledged.
         runtime.shutdown_background();
         served
@@ -110,11 +115,15 @@ impl Serve {
         auth: Auth,
         config: Arc<Config>,
         address: SocketAddr,
+        tls: Option<(SocketAddr, TlsAcceptor)>,
     ) -> anyhow::Result<()> {
         let stop = inorder_serve::stop_at_signal()?;
-        let listener = TcpListener::bind(address).await;
-        let listener = listener.with_context(|| format!("cannot listen at {address}"))?;
+        let listener = bind(address).await?;
         let address = listener.local_addr()?;
+        let tls = match tls {
+            Some((address, acceptor)) => Some((bind(address).await?, acceptor)),
+            None => None,
+        };
         config.fix(
             keys::BIND_ADDRESS.section,
             keys::BIND_ADDRESS.name,
@@ -133,6 +142,9 @@ impl Serve {
         say(&format!(
             "listening at http://{address}/ (status page: http://{address}/_utils/)"
         ));
+        if let Some((listener, _)) = &tls {
+            say(&format!("listening at https://{}/", listener.local_addr()?));
+        }
         let settings = ServerSettings {
             listen: address.to_string(),
             uuid: config.values().read(&keys::UUID),
@@ -146,7 +158,7 @@ impl Serve {
             ..ServerSettings::default()
         };
         let server = Server::new(databases, auth, settings);
-        serve(server, listener, stop).await;
+        serve_also_tls(server, listener, tls, stop).await;
         Ok(())
     }
 
@@ -190,6 +202,7 @@ impl Serve {
     fn fix(&self, config: &Config) {
         let folder = std::path::absolute(&self.dir.dir).unwrap_or_else(|_| self.dir.dir.clone());
         config.fix("couchdb", "database_dir", &folder.display().to_string());
+        self.tls.fix(config);
         if !self.cors_origins.is_empty() {
             for (section, key, value) in [
                 (keys::ENABLE_CORS.section, keys::ENABLE_CORS.name, "true"),
@@ -251,6 +264,11 @@ impl Serve {
             password,
         }))
     }
+}
+
+async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    let listener = TcpListener::bind(address).await;
+    listener.with_context(|| format!("cannot listen at {address}"))
 }
 
 /// Writes a line to stderr. The server continues without its terminal.

@@ -119,6 +119,11 @@ keys! {
     REPLICATOR_CLUSTER_START_PERIOD: Number = "replicator", "cluster_start_period", 5;
     REPLICATOR_UPDATE_DOCS: Flag = "replicator", "update_docs", false;
 
+    TLS_ENABLE: Flag = "ssl", "enable", false;
+    TLS_CERTIFICATE: Text = "ssl", "cert_file", "";
+    TLS_KEY: Text = "ssl", "key_file", "";
+    TLS_PORT: Number = "ssl", "port", 6984;
+
     MANGO_DEFAULT_LIMIT: Number = "mango", "default_limit", 25;
     MANGO_INDEX_SCAN_WARNING_THRESHOLD: Number = "mango", "index_scan_warning_threshold", 10;
 }

@@ -1,7 +1,7 @@
 //! The server at a socket.
 
 use super::{Server, routes};
-use inorder_serve::{ConnectionLimits, HttpServer};
+use inorder_serve::{ConnectionLimits, HttpServer, TlsAcceptor};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -15,6 +15,16 @@ const HEAD_BYTES_MAX: usize = 64 << 10;
 
 /// Serves until `stop` is cancelled. Then ends feeds and replications, and waits for requests under way.
 pub async fn serve(server: Arc<Server>, listener: TcpListener, stop: CancellationToken) {
+    serve_also_tls(server, listener, None, stop).await;
+}
+
+/// Serves as [`serve`] does, at a second listener over TLS.
+pub async fn serve_also_tls(
+    server: Arc<Server>,
+    listener: TcpListener,
+    tls: Option<(TcpListener, TlsAcceptor)>,
+    stop: CancellationToken,
+) {
     let limits = ConnectionLimits {
         head_timeout: HEAD_TIMEOUT,
         head_bytes_max: HEAD_BYTES_MAX,
@@ -33,5 +43,11 @@ pub async fn serve(server: Arc<Server>, listener: TcpListener, stop: Cancellatio
         stop.cancelled().await;
         own_stop.cancel();
     };
-    tokio::join!(stopping, http.serve(listener));
+    let over_tls = http.clone();
+    let over_tls = async {
+        if let Some((listener, acceptor)) = tls {
+            over_tls.serve_tls(listener, acceptor).await;
+        }
+    };
+    tokio::join!(stopping, http.serve(listener), over_tls);
 }

@@ -36,6 +36,6 @@ mod users_db;
 mod validation;
 
 pub use error::{HttpError, HttpResult};
-pub use listen::serve;
+pub use listen::{serve, serve_also_tls};
 pub use routes::within;
 pub use shared::{Server, ServerSettings};

@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// A test fails when a condition does not hold within this time.
-const DEADLINE: Duration = Duration::from_secs(60);
+pub const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A server, stopped when it is dropped.
 pub struct Running {
@@ -215,6 +215,17 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.stop.cancel();
     }
+}
+
+/// A client for servers with this certificate.
+pub fn client_that_trusts(pem: &str) -> reqwest::Client {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let certificate = reqwest::Certificate::from_pem(pem.as_bytes()).expect("a certificate");
+    reqwest::Client::builder()
+        .no_proxy()
+        .tls_certs_only([certificate])
+        .build()
+        .expect("a client")
 }
 
 fn client() -> reqwest::Client {

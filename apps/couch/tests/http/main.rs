@@ -15,4 +15,5 @@ mod multipart;
 mod replication;
 mod rights;
 mod stop;
+mod tls;
 mod users;

@@ -2,6 +2,7 @@
 
 use super::ConnectionLimits;
 use super::detached::{self, Detachable, Rest};
+use super::socket::Socket;
 use super::unread::{self, says_close};
 use axum::Router;
 use axum::extract::ConnectInfo;
@@ -22,6 +23,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 /// The time in which a client may continue to send after the end of its connection was announced.
@@ -29,6 +31,10 @@ const LINGER: Duration = Duration::from_secs(30);
 
 /// The longest pause of such a client.
 const LINGER_PAUSE: Duration = Duration::from_secs(5);
+
+/// Whether a request came over TLS. Requests have it as an extension.
+#[derive(Clone, Copy, Debug)]
+pub struct IsTls(pub bool);
 
 /// The parts of a connection beside its socket.
 pub struct Connection {
@@ -42,14 +48,14 @@ pub struct Connection {
 enum Left {
     Nothing,
     /// A client that may still be sending.
-    Client(TcpStream),
+    Client(Socket),
     /// An answer that continues without the library.
     Answer(Detached, Rest),
 }
 
 /// A connection whose answer continues without the HTTP library.
 struct Detached {
-    stream: TcpStream,
+    stream: Socket,
     /// Bytes received behind the request.
     received: Bytes,
     /// Whether one side announced that the connection ends with the answer.
@@ -57,8 +63,23 @@ struct Detached {
 }
 
 impl Connection {
-    /// Answers the requests of a connection.
-    pub async fn run(self, mut stream: TcpStream) {
+    /// Answers the requests of a connection, after the handshake if there is one.
+    pub async fn run(self, stream: TcpStream, tls: Option<TlsAcceptor>) {
+        let stream = match tls {
+            None => Socket::Plain(stream),
+            Some(tls) => match timeout(self.limits.head_timeout, tls.accept(stream)).await {
+                Ok(Ok(stream)) => Socket::Tls(Box::new(stream)),
+                Ok(Err(error)) => {
+                    tracing::debug!(%error, "a TLS handshake failed");
+                    return;
+                }
+                Err(_) => return,
+            },
+        };
+        self.answer(stream).await;
+    }
+
+    async fn answer(self, mut stream: Socket) {
         let mut received = Bytes::new();
         loop {
             // Boxed, so that a waiting feed does not reserve memory for it.
@@ -69,7 +90,7 @@ impl Connection {
             };
             stream = left.stream;
             received = left.received;
-            if let Err(error) = detached::send(&mut stream, &mut rest).await {
+            if let Err(error) = detached::send(&mut stream, &mut rest, &mut received).await {
                 tracing::debug!(%error, "a connection ended early");
                 return;
             }
@@ -84,7 +105,7 @@ impl Connection {
 
     /// Ends a connection whose client may still be sending. Unread bytes would make the system reset the connection, and
     /// the client would lose the answer.
-    async fn linger(&self, mut stream: TcpStream) {
+    async fn linger(&self, mut stream: Socket) {
         let rest = async {
             if stream.shutdown().await.is_err() {
                 return;
@@ -100,12 +121,14 @@ impl Connection {
 
     /// Answers requests until the connection ends or an answer continues without the HTTP library. `received` was read from
     /// the socket before.
-    async fn exchange(&self, stream: TcpStream, received: Bytes) -> Left {
+    async fn exchange(&self, stream: Socket, received: Bytes) -> Left {
         let (detachable, is_last) = (Detachable::default(), AtomicBool::new(false));
+        let is_tls = matches!(stream, Socket::Tls(_));
         let service = service_fn(|mut request: Request<Incoming>| {
             let is_last = &is_last;
             is_last.store(says_close(request.headers()), Ordering::Relaxed);
             request.extensions_mut().insert(ConnectInfo(self.peer));
+            request.extensions_mut().insert(IsTls(is_tls));
             // Before HTTP/1.1 there are no chunks.
             if request.version() == Version::HTTP_11 {
                 request.extensions_mut().insert(detachable.clone());

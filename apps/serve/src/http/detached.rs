@@ -5,6 +5,7 @@
 //! its socket back, sends the rest as chunks, and lends the socket to the library again.
 
 use super::line::RequestLine;
+use super::socket::Socket;
 use axum::BoxError;
 use axum::body::Body;
 use bytes::Bytes;
@@ -16,8 +17,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// The pieces of an answer that the connection sends.
 pub type Rest = Pin<Box<dyn Stream<Item = Result<Bytes, BoxError>> + Send>>;
@@ -196,31 +196,36 @@ impl<T: Write + Unpin> Write for Watched<T> {
 
 /// Sends the rest of an answer, to its end.
 ///
+/// Bytes that the client sends meanwhile are appended to `received`.
+///
 /// # Errors
 /// If the client is gone, or the rest ends with an error.
-pub async fn send(stream: &mut TcpStream, rest: &mut Rest) -> io::Result<()> {
-    let (mut reader, mut writer) = stream.split();
-    let (mut next, mut is_quiet) = ([0], true);
+pub async fn send(stream: &mut Socket, rest: &mut Rest, received: &mut Bytes) -> io::Result<()> {
+    let (mut reader, mut writer) = tokio::io::split(stream);
+    let (mut next, mut is_quiet) = ([0], received.is_empty());
     loop {
         let piece = tokio::select! {
             piece = rest.next() => piece.transpose().map_err(io::Error::other)?,
-            seen = reader.peek(&mut next), if is_quiet => match seen? {
+            read = reader.read(&mut next), if is_quiet => match read? {
                 0 => return Err(io::ErrorKind::ConnectionAborted.into()),
                 // A pipelined request: it waits until this one is answered.
                 _ => {
                     is_quiet = false;
+                    *received = Bytes::copy_from_slice(&next);
                     continue;
                 }
             },
         };
         let Some(piece) = piece else {
-            return writer.write_all(b"0\r\n\r\n").await;
+            writer.write_all(b"0\r\n\r\n").await?;
+            return writer.flush().await;
         };
         if !piece.is_empty() {
             let mut chunk = format!("{:X}\r\n", piece.len()).into_bytes();
             chunk.extend_from_slice(&piece);
             chunk.extend_from_slice(b"\r\n");
             writer.write_all(&chunk).await?;
+            writer.flush().await?;
         }
     }
 }

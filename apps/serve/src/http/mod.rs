@@ -4,8 +4,10 @@ mod connection;
 mod detached;
 mod line;
 mod places;
+mod socket;
 mod unread;
 
+pub use connection::IsTls;
 pub use detached::Detachable;
 pub use places::client_network;
 
@@ -21,6 +23,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -59,9 +62,10 @@ impl Default for ConnectionLimits {
     }
 }
 
-/// A server of HTTP/1.1 over TCP.
+/// A server of HTTP/1.1 over TCP, with or without TLS.
 ///
-/// Requests have the client's address as the extension [`axum::extract::ConnectInfo`], and in HTTP/1.1 a [`Detachable`].
+/// Requests have the client's address as the extension [`axum::extract::ConnectInfo`], [`IsTls`], and in HTTP/1.1 a
+/// [`Detachable`].
 /// The rest of a request body that a handler left unread is read, or the connection is closed without a reset, so the
 /// client always gets the answer.
 #[derive(Clone, Debug)]
@@ -80,6 +84,15 @@ impl HttpServer {
     /// Serves until `stop` is cancelled. Then closes the listener and idle connections, and waits for requests under way
     /// for at most [`ConnectionLimits::stop_timeout`].
     pub async fn serve(self, listener: TcpListener) {
+        self.serve_with(listener, None).await;
+    }
+
+    /// Serves over TLS, as [`HttpServer::serve`] does without.
+    pub async fn serve_tls(self, listener: TcpListener, tls: TlsAcceptor) {
+        self.serve_with(listener, Some(tls)).await;
+    }
+
+    async fn serve_with(self, listener: TcpListener, tls: Option<TlsAcceptor>) {
         let room = Arc::new(Semaphore::new(self.limits.connections_max));
         let places = Arc::new(Places::default());
         let service = TowerToHyperService::new(self.router.clone());
@@ -113,8 +126,9 @@ impl HttpServer {
                 stop: self.stop.clone(),
                 service: service.clone(),
             };
+            let tls = tls.clone();
             connections.spawn(async move {
-                connection.run(stream).await;
+                connection.run(stream, tls).await;
                 drop(admission);
             });
         }

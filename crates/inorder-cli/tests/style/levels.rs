@@ -127,7 +127,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     ),
     (
         "inorder-serve",
-        &["http log private queue readers signals", "backup"],
+        &["http log private queue readers signals tls", "backup"],
     ),
     (
         "inorder-watch",
