@@ -68,7 +68,7 @@ impl Feed {
         if hides_documents {
             asked.question.include_docs = Some(GetOptions::default());
         }
-        let Caller { server, user } = caller;
+        let Caller { server, user, .. } = caller;
         server.metrics.feeds.fetch_add(1, Ordering::Relaxed);
         Box::new(Feed {
             seq: SeqFormat::new(&db),
