@@ -103,7 +103,7 @@ fn simplest(sizes: &[Option<u64>], bytes: u64) -> usize {
     };
     let enough = sizes
         .iter()
-        .position(|size| size.is_some_and(|size| is_enough(size)));
+        .position(|size| size.is_some_and(&is_enough));
     enough.unwrap_or(sizes.len())
 }
 
