@@ -322,3 +322,24 @@ fn indexes_are_dropped_or_made_partial() {
             .contains("breaks")
     );
 }
+
+/// A database in WAL mode is copied by statements.
+#[test]
+fn a_view_alone_is_copied_in_its_encoding() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (folder.path().join("old.db"), folder.path().join("new.db"));
+    let connection = Connection::open(&old).unwrap();
+    connection
+        .execute_batch("PRAGMA encoding = 'UTF-16le'; PRAGMA journal_mode = WAL; CREATE VIEW v AS SELECT 'ä' AS a")
+        .unwrap();
+    drop(connection);
+    apply(&old, &new, &[]).unwrap();
+    let connection = Connection::open(&new).unwrap();
+    let text = |sql: &str| {
+        connection
+            .query_row(sql, (), |row| row.get::<_, String>(0))
+            .unwrap()
+    };
+    assert_eq!(text("SELECT a FROM v"), "ä");
+    assert_eq!(text("PRAGMA encoding"), "UTF-16le");
+}

@@ -76,6 +76,8 @@ fn fill(source: &Path, target: &Path, settings: &Settings, draft: &Draft) -> Res
         "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF;
          PRAGMA main.journal_mode = OFF; BEGIN",
     )?;
+    // The first table writes the encoding to the header. Views, which are rows of the schema, don't.
+    connection.execute_batch("CREATE TABLE main.first(a); DROP TABLE main.first")?;
     for table in draft.new.tables() {
         make_table(&connection, table)?;
     }
