@@ -101,9 +101,7 @@ fn simplest(sizes: &[Option<u64>], bytes: u64) -> usize {
         let mut others = sizes.iter().flatten();
         others.all(|other| saved_more(other) < ALONE_MIN_PERCENT)
     };
-    let enough = sizes
-        .iter()
-        .position(|size| size.is_some_and(&is_enough));
+    let enough = sizes.iter().position(|size| size.is_some_and(&is_enough));
     enough.unwrap_or(sizes.len())
 }
 
