@@ -18,8 +18,10 @@ mod verified;
 
 pub use account::{Account, Directory, ID_PREFIX};
 pub use admins::{hash_admins, hashed};
+pub use basic::{NoBase64, basic as basic_credentials};
 pub use bytes::{hex, random};
 pub use hash_function::HashFunction;
+pub use jwt::Jwt;
 pub use policy::{ADMINS, Policy};
 pub use security::{Security, SecurityError};
 pub use user::{ADMIN_ROLE, Handler, METRICS_ROLE, User};
@@ -62,7 +64,7 @@ pub enum AuthError {
     BadHash(BadHash),
     /// The `Authorization` header can't be read.
     #[error(transparent)]
-    BadHeader(#[from] basic::NoBase64),
+    BadHeader(#[from] NoBase64),
     /// The cookie can't be read.
     #[error(transparent)]
     BadCookie(#[from] session::Malformed),

@@ -39,3 +39,4 @@ pub use error::{HttpError, HttpResult};
 pub use listen::{serve, serve_also_tls};
 pub use routes::within;
 pub use shared::{Server, ServerSettings};
+pub use users_db::validate as validate_user;
