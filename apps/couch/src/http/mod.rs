@@ -31,7 +31,6 @@ mod shared;
 mod target;
 mod unauthorized;
 mod updates;
-mod uri;
 mod users_db;
 mod validation;
 

@@ -1,8 +1,8 @@
 //! What answers with the status 401 tell about how to log in.
 
+use super::caller::origin;
 use super::error::UnauthorizedReason;
 use super::reply;
-use super::uri::absolute_uri;
 use crate::auth::Policy;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -14,9 +14,8 @@ pub struct Asked {
     path: String,
     /// The header that the client wants in the answer.
     wanted: Option<HeaderValue>,
-    /// The client is a browser that reads pages and no JSON.
-    is_for_pages: bool,
-    headers: HeaderMap,
+    /// The origin of this server, if the client is a browser that reads pages and no JSON.
+    pages_at: Option<String>,
 }
 
 const IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC
@@ -39,15 +38,10 @@ impl Asked {
             types.any(|one| one == wanted || one == "*/*" || one.strip_suffix("/*") == Some(group))
         };
         let is_for_pages = !accepts("application/json") && accepts("text/html");
-        let only = |name: header::HeaderName| {
-            let value = headers.get(&name)?;
-            Some((name, value.clone()))
-        };
         Asked {
             path: path.to_owned(),
             wanted: headers.get("X-CouchDB-WWW-Authenticate").cloned(),
-            is_for_pages,
-            headers: [only(header::HOST)].into_iter().flatten().collect(),
+            pages_at: is_for_pages.then(|| origin(headers)),
         }
     }
 
@@ -65,14 +59,13 @@ impl Asked {
             reply::set(response, header::WWW_AUTHENTICATE, value);
         } else if policy.require_valid_user {
             reply::set(response, header::WWW_AUTHENTICATE, "Basic realm=\"server\"");
-        } else if self.is_for_pages {
+        } else if let Some(origin) = self.pages_at {
             let encoded = |text: &str| utf8_percent_encode(text, IN_QUERY).to_string();
             let (path, reason) = (encoded(&self.path), encoded(&reason));
             let page = &policy.authentication_redirect;
             let page = format!("{page}?return={path}&reason={reason}");
             *response.status_mut() = StatusCode::FOUND;
-            let page = absolute_uri(&self.headers, &page);
-            reply::set(response, header::LOCATION, &page);
+            reply::set(response, header::LOCATION, &(origin + &page));
         }
     }
 }

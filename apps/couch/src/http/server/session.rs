@@ -2,9 +2,9 @@
 
 use crate::auth::{AuthError, User};
 use crate::http::body::Received;
+use crate::http::caller::origin;
 use crate::http::error::UnauthorizedReason;
 use crate::http::params::Params;
-use crate::http::uri::absolute_uri;
 use crate::http::{HttpError, HttpResult, Server, gate, reply, users_db};
 use axum::Extension;
 use axum::extract::{FromRequest, Request, State};
@@ -95,7 +95,7 @@ fn redirect(response: &mut Response, headers: &HeaderMap, page: Option<&str>) {
         return;
     };
     *response.status_mut() = StatusCode::FOUND;
-    reply::set(response, header::LOCATION, &absolute_uri(headers, page));
+    reply::set(response, header::LOCATION, &(origin(headers) + page));
 }
 
 /// What a client sends to log in.
