@@ -34,7 +34,8 @@ impl Tasks {
         let mut task = Map::new();
         task.insert("type".into(), kind.into());
         task.insert("node".into(), NODE.into());
-        task.insert("pid".into(), format!("<0.{number}.0>").into());
+        task.insert("pid".into(), pid(number).into());
+        task.insert("process_status".into(), "waiting".into());
         task.insert("started_on".into(), now().into());
         task.insert("updated_on".into(), now().into());
         task.extend(fields);
@@ -53,6 +54,20 @@ impl Tasks {
 }
 
 impl Task {
+    /// The number, as `_active_tasks` shows it.
+    pub fn pid(&self) -> String {
+        pid(self.number)
+    }
+
+    /// Shows other values of all given fields.
+    pub fn set(&self, fields: Map<String, Value>) {
+        let mut list = self.tasks.0.lock().expect("no panic while held");
+        if let Some(task) = list.tasks.get_mut(&self.number) {
+            task.extend(fields);
+            task.insert("updated_on".into(), now().into());
+        }
+    }
+
     /// Shows other values of some fields.
     pub fn update(&self, fields: impl IntoIterator<Item = (&'static str, Value)>) {
         let mut list = self.tasks.0.lock().expect("no panic while held");
@@ -72,6 +87,10 @@ impl Drop for Task {
         let mut list = self.tasks.0.lock().expect("no panic while held");
         list.tasks.remove(&self.number);
     }
+}
+
+fn pid(number: u64) -> String {
+    format!("<0.{number}.0>")
 }
 
 fn now() -> u64 {

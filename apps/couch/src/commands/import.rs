@@ -47,7 +47,7 @@ impl Import {
     pub fn run(self) -> anyhow::Result<()> {
         location::runtime()?.block_on(async {
             let peer = self.dir.peer(&self.database)?;
-            peer.create().await?;
+            peer.create(&serde_json::Map::new()).await?;
             match &self.file {
                 None => Batches::new(&peer).read(io::stdin().lock()).await,
                 Some(path) => {

@@ -4,7 +4,7 @@ use anyhow::Context;
 use clap::Args;
 use inorder_couch::auth::{Auth, User};
 use inorder_couch::http::{Server, ServerSettings, within};
-use inorder_couch::replicate::{Endpoint, Peer};
+use inorder_couch::replicate::{Endpoint, Peer, Settings};
 use inorder_couch::store::{self, Databases};
 use serde_json::json;
 use std::path::PathBuf;
@@ -32,16 +32,17 @@ impl Dir {
 
     /// A database by its name in this folder, or by its URL. Must be called within a tokio runtime.
     pub fn peer(&self, database: &str) -> anyhow::Result<Peer> {
-        let endpoint = Endpoint::from_json("database", &json!(database))?;
+        let endpoint = Endpoint::from_json(&json!(database))?;
         let here = match endpoint {
             Endpoint::Here(_) => {
                 let auth = Auth::new(None, b"");
                 let server = Server::new(self.open()?, auth, ServerSettings::default());
                 within(server, User::nameless_admin())
             }
-            Endpoint::Remote { .. } => axum::Router::new(),
+            Endpoint::Remote(_) => axum::Router::new(),
         };
-        Ok(Peer::new(&endpoint, here)?)
+        let settings = Settings::default();
+        Ok(Peer::new(&endpoint, here, &settings, &settings.defaults)?)
     }
 }
 

@@ -105,18 +105,17 @@ keys! {
     REPLICATOR_INTERVAL: Number = "replicator", "interval", 60_000;
     REPLICATOR_MAX_CHURN: Number = "replicator", "max_churn", 20;
     REPLICATOR_MAX_HISTORY: Number = "replicator", "max_history", 20;
-    REPLICATOR_STARTUP_JITTER: Number = "replicator", "startup_jitter", 5000;
-    REPLICATOR_WORKER_PROCESSES: Number = "replicator", "worker_processes", 4;
+    REPLICATOR_STARTUP_JITTER: Number = "replicator", "startup_jitter", 0;
     REPLICATOR_WORKER_BATCH_SIZE: Number = "replicator", "worker_batch_size", 500;
-    REPLICATOR_HTTP_CONNECTIONS: Number = "replicator", "http_connections", 20;
     REPLICATOR_CONNECTION_TIMEOUT: Number = "replicator", "connection_timeout", 30_000;
     REPLICATOR_RETRIES_PER_REQUEST: Number = "replicator", "retries_per_request", 5;
     REPLICATOR_USE_CHECKPOINTS: Flag = "replicator", "use_checkpoints", true;
     REPLICATOR_USE_BULK_GET: Flag = "replicator", "use_bulk_get", true;
     REPLICATOR_CHECKPOINT_INTERVAL: Number = "replicator", "checkpoint_interval", 30_000;
-    REPLICATOR_VALID_ENDPOINT_PROTOCOLS: List = "replicator", "valid_endpoint_protocols", "http,https";
-    REPLICATOR_VERIFY_SSL_CERTIFICATES: Flag = "replicator", "verify_ssl_certificates", false;
-    REPLICATOR_CLUSTER_START_PERIOD: Number = "replicator", "cluster_start_period", 5;
+    REPLICATOR_VERIFY_SSL_CERTIFICATES: Flag = "replicator", "verify_ssl_certificates", true;
+    REPLICATOR_HEALTH_THRESHOLD: Number = "replicator", "health_threshold", 120;
+    REPLICATOR_MAX_DOCUMENT_ID_LENGTH: Limit = "replicator", "max_document_id_length", None;
+    REPLICATOR_AUTH_PLUGINS: List = "replicator", "auth_plugins", "couch_replicator_auth_session,couch_replicator_auth_noop";
     REPLICATOR_UPDATE_DOCS: Flag = "replicator", "update_docs", false;
 
     TLS_ENABLE: Flag = "ssl", "enable", false;

@@ -3,7 +3,6 @@
 use super::HttpError;
 use crate::auth::{AuthError, SecurityError};
 use crate::multipart::MultipartError;
-use crate::replicate::ReplicateError;
 use crate::revision::RevisionError;
 use crate::script::ScriptError;
 use crate::store::{Error, Missing, Refusal};
@@ -96,21 +95,5 @@ impl From<SecurityError> for HttpError {
 impl From<MultipartError> for HttpError {
     fn from(error: MultipartError) -> Self {
         HttpError::BadRequest(error.to_string())
-    }
-}
-
-impl From<ReplicateError> for HttpError {
-    fn from(error: ReplicateError) -> Self {
-        let text = error.to_string();
-        match error {
-            ReplicateError::BadRequest(_) => HttpError::BadRequest(text),
-            ReplicateError::NoSuch => HttpError::NotFound(text),
-            ReplicateError::Refused {
-                status: 404, url, ..
-            } => HttpError::PeerMissing(format!("could not open {url}")),
-            ReplicateError::Refused { status: 401, .. } => HttpError::Unauthorized(text),
-            ReplicateError::Refused { status: 403, .. } => HttpError::Forbidden(text),
-            _ => HttpError::Replication(text),
-        }
     }
 }

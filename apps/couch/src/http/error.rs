@@ -87,10 +87,8 @@ pub enum HttpError {
     Busy,
     #[error("{0}")]
     StorageFull(String),
-    #[error("{0}")]
-    PeerMissing(String),
-    #[error("{0}")]
-    Replication(String),
+    #[error("{1}")]
+    Replication(&'static str, String),
     #[error("{0}")]
     Internal(String),
 }
@@ -136,8 +134,8 @@ impl HttpError {
             E::NotImplemented(_) => (S::NOT_IMPLEMENTED, "not_implemented"),
             E::Busy | E::ScriptsBusy(_) => (S::SERVICE_UNAVAILABLE, "service_unavailable"),
             E::StorageFull(_) => (S::INSUFFICIENT_STORAGE, "insufficient_storage"),
-            E::PeerMissing(_) => (S::INTERNAL_SERVER_ERROR, "db_not_found"),
-            E::Replication(_) => (S::INTERNAL_SERVER_ERROR, "replication_error"),
+            E::Replication(name @ "invalid_replication", _) => (S::BAD_REQUEST, name),
+            E::Replication(name, _) => (S::INTERNAL_SERVER_ERROR, name),
             E::Internal(_) => (S::INTERNAL_SERVER_ERROR, "internal_server_error"),
         }
     }

@@ -3,16 +3,10 @@
 use super::{HttpError, HttpResult};
 
 /// CouchDB's own databases, whose documents mean something to it.
-const DATABASES: &[(&str, &str)] = &[
-    (
-        "_replicator",
-        "Replications kept as documents (POST /_replicate runs them)",
-    ),
-    (
-        "_global_changes",
-        "The database of changes of databases (GET /_db_updates has them)",
-    ),
-];
+const DATABASES: &[(&str, &str)] = &[(
+    "_global_changes",
+    "The database of changes of databases (GET /_db_updates has them)",
+)];
 
 /// Refuses the databases that mean something.
 ///

@@ -1,6 +1,6 @@
 //! The server at a socket.
 
-use super::{Server, routes};
+use super::{Server, replications, routes};
 use inorder_serve::{ConnectionLimits, HttpServer, TlsAcceptor};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +12,9 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The largest head of a request. A replicator asks for many revisions in one URL.
 const HEAD_BYTES_MAX: usize = 64 << 10;
+
+/// The time for the last checkpoints of replications after the end of all requests.
+const CHECKPOINTS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves until `stop` is cancelled. Then ends feeds and replications, and waits for requests under way.
 pub async fn serve(server: Arc<Server>, listener: TcpListener, stop: CancellationToken) {
@@ -33,6 +36,8 @@ pub async fn serve_also_tls(
         ..ConnectionLimits::default()
     };
     let own_stop = server.stop.clone();
+    let replicator = server.replicator.clone();
+    replicator.begin(replications::here(&server));
     let http = HttpServer {
         open: Arc::clone(&server.metrics.connections),
         router: routes::router(server),
@@ -50,4 +55,5 @@ pub async fn serve_also_tls(
         }
     };
     tokio::join!(stopping, http.serve(listener), over_tls);
+    replicator.ended_within(CHECKPOINTS_TIMEOUT).await;
 }

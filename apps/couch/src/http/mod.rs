@@ -22,6 +22,7 @@ mod listen;
 mod metrics;
 mod params;
 mod peruser;
+mod replications;
 mod reply;
 mod rights;
 mod routes;

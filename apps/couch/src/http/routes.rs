@@ -1,16 +1,15 @@
 //! The routes of the server, one per line.
 
-use super::body::Question;
 use super::target::Db;
 use super::{
     HttpError, Server, common, database as db, document as doc, gate, later, server as srv,
 };
 use crate::auth::User;
 use crate::status_page;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post, put};
-use axum::{Extension, Router, middleware};
+use axum::{Router, middleware};
 use std::any::Any;
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -78,16 +77,11 @@ fn of_server() -> Routes {
         .route("/_db_updates", get(srv::db_updates))
         .route("/_active_tasks", get(srv::active_tasks))
         .route("/_membership", get(srv::membership))
-        .route(
-            "/_replicate",
-            post(
-                |server: State<Arc<Server>>, user: Extension<User>, question: Question| {
-                    srv::replicate(server, question, user, within)
-                },
-            ),
-        )
+        .route("/_replicate", post(srv::replicate))
         .route("/_scheduler/jobs", get(srv::scheduler_jobs))
+        .route("/_scheduler/jobs/{id}", get(srv::scheduler_job))
         .route("/_scheduler/docs", get(srv::scheduler_docs))
+        .route("/_scheduler/docs/{*rest}", get(srv::scheduler_docs_of))
         .route("/_node/{node}", get(srv::node))
         .route("/_node/{node}/_config", get(srv::config))
         .route("/_node/{node}/_config/{section}", get(srv::config_section))

@@ -9,7 +9,7 @@ use super::peruser;
 use super::updates::DatabaseUpdates;
 use crate::auth::Auth;
 use crate::config::{Config, Values, keys};
-use crate::replicate::Replicator;
+use crate::replicator::Replicator;
 use crate::script::{ScriptSettings, Scripts};
 use crate::store::{Databases, Limits};
 use crate::tasks::Tasks;
@@ -98,7 +98,13 @@ impl Server {
             .config
             .listen(move |values| limited.set_limits(limits(values, limited.limits())));
         let server = Arc::new(Server {
-            replicator: Replicator::new(Arc::clone(&tasks), stop.clone()),
+            replicator: Replicator::new(
+                databases.clone(),
+                Arc::clone(&settings.config),
+                settings.uuid.clone(),
+                Arc::clone(&tasks),
+                stop.clone(),
+            ),
             accounts: Accounts::new(&databases),
             updates: DatabaseUpdates::new(&databases),
             cors: cors::Rules::new(cors::read),

@@ -6,7 +6,7 @@
 use super::blocking::blocking;
 use super::functions::{Functions, owner};
 use super::rights::NO_ADMIN;
-use super::{HttpError, HttpResult, Server, users_db};
+use super::{HttpError, HttpResult, Server, replications, users_db};
 use crate::auth::{Security, User};
 use crate::script::{Purpose, ScriptError, Verdict};
 use crate::store::{
@@ -42,6 +42,7 @@ pub async fn write(
         true => users_db::prepare(server, user, db, edits).await?,
         false => edits,
     };
+    let replications = replications::Rules::of(server, user, db, mode)?;
     let mut writing = Writing {
         outcomes: edits.iter().map(|_| None).collect(),
         waiting: Vec::with_capacity(edits.len()),
@@ -57,7 +58,11 @@ pub async fn write(
             writing.outcomes[index] = Some(Err(refusal));
             continue;
         }
-        match db.draft(edit) {
+        let edit = match &replications {
+            Some(rules) => rules.prepare(edit),
+            None => Ok(edit),
+        };
+        match edit.and_then(|edit| db.draft(edit)) {
             Ok(draft) => writing.waiting.push(Waiting {
                 index,
                 rounds: 0,

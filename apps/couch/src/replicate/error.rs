@@ -1,12 +1,21 @@
 //! Errors of replications.
 
 /// The reason why a replication failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplicateError {
     /// The request is invalid.
     #[error("{0}")]
     BadRequest(String),
+    /// An endpoint has an invalid URL.
+    #[error("endpoint has an invalid url")]
+    BadUrl,
+    /// The request is invalid; CouchDB's error for it has the name `error`.
+    #[error("{0}")]
+    Invalid(String),
+    /// The code of a filter function can't be read.
+    #[error("{0}")]
+    Filter(String),
     /// The peer can't be reached, or closed the connection.
     #[error("{url}: {reason}")]
     Unreachable {
@@ -27,6 +36,15 @@ pub enum ReplicateError {
         /// CouchDB's `reason`.
         reason: String,
     },
+    /// The peer has no such database.
+    #[error("could not open {0}")]
+    NoDatabase(String),
+    /// The peer refuses the credentials.
+    #[error("unauthorized to access or create database {0}")]
+    Unauthorized(String),
+    /// The user has no right to the database.
+    #[error("{0}")]
+    Forbidden(String),
     /// The peer's answer is not valid.
     #[error("{url}: the answer is not CouchDB's: {reason}")]
     BadAnswer {
@@ -41,18 +59,46 @@ pub enum ReplicateError {
         /// The peer's URL without a password.
         url: String,
     },
+    /// A checkpoint can't be written.
+    #[error("{0}")]
+    Checkpoint(String),
+    /// The filter function has changed, so the replication has another id.
+    #[error("the filter function has changed")]
+    FilterChanged,
+    /// The job belongs to another user.
+    #[error("You are not a server admin.")]
+    NotAdmin,
     /// There is no such replication.
-    #[error("no such replication runs")]
+    #[error("missing")]
     NoSuch,
-    /// The same replication already runs.
-    #[error("the replication {0} runs already")]
-    Running(String),
-    /// The replication was cancelled.
-    #[error("the replication was cancelled")]
-    Cancelled,
+    /// The replication was stopped.
+    #[error("the replication was stopped")]
+    Stopped,
 }
 
 impl ReplicateError {
+    /// CouchDB's name of the error.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ReplicateError::BadRequest(_) => "bad_request",
+            ReplicateError::BadUrl => "invalid_replication",
+            ReplicateError::Filter(_) | ReplicateError::NoSuch => "not_found",
+            ReplicateError::NoDatabase(_) => "db_not_found",
+            ReplicateError::Unauthorized(_) | ReplicateError::NotAdmin => "unauthorized",
+            ReplicateError::Forbidden(_) => "forbidden",
+            ReplicateError::Checkpoint(_) => "checkpoint_commit_failure",
+            _ => "error",
+        }
+    }
+
+    /// The reason in the history of a job and in a document: the name only where it adds something.
+    pub fn reason(&self) -> String {
+        match self.name() {
+            "error" | "bad_request" | "invalid_replication" | "not_found" => self.to_string(),
+            name => format!("{name}: {self}"),
+        }
+    }
+
     /// Whether a later retry may succeed.
     pub fn is_transient(&self) -> bool {
         match self {

@@ -1,20 +1,25 @@
 //! One side of a replication, accessed by CouchDB's protocol.
 
-use super::{Endpoint, ReplicateError};
+use super::endpoint::{Endpoint, Remote};
+use super::session::Session;
+use super::settings::{Settings, Tuning};
+use super::{ReplicateError, client};
 use axum::body::{Body, HttpBody};
-use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
-use base64::{Engine, engine::general_purpose::STANDARD};
+use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, header};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::sync::OnceLock;
+use std::sync::Arc;
 use std::time::Duration;
 use tower::ServiceExt;
 
-/// The read timeout. Feeds send heartbeats more often.
-const SILENCE: Duration = Duration::from_secs(60);
+/// The first pause before a failed request is sent again. It doubles with every attempt.
+const PAUSE_FIRST: Duration = Duration::from_millis(250);
+
+/// The longest pause, also if the peer asks for a longer one.
+const PAUSE_MAX: Duration = Duration::from_secs(300);
 
 /// The largest JSON answer.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
@@ -27,12 +32,13 @@ pub struct Peer {
     base: String,
     /// The name for messages, without a password.
     shown: String,
+    retries: u32,
 }
 
 #[derive(Debug, Clone)]
 enum Way {
     Here(axum::Router),
-    Network(reqwest::Client, HeaderMap),
+    Network(reqwest::Client, HeaderMap, Option<Arc<Session>>),
 }
 
 /// A request to a peer.
@@ -43,8 +49,15 @@ pub struct Ask {
     path: String,
     accept: &'static str,
     content_type: Option<String>,
-    content_length: Option<HeaderValue>,
-    body: Body,
+    body: Content,
+}
+
+/// The body of a request.
+#[derive(Debug)]
+enum Content {
+    Bytes(Bytes),
+    /// A stream, which can be sent once only.
+    Stream(Option<HeaderValue>, Body),
 }
 
 impl Ask {
@@ -55,20 +68,19 @@ impl Ask {
             path: path.into(),
             accept: "application/json",
             content_type: None,
-            content_length: None,
-            body: Body::empty(),
+            body: Content::Bytes(Bytes::new()),
         }
     }
 
     /// Creates a POST request with a JSON body.
-    pub fn post(path: impl Into<String>, body: impl Into<Body>) -> Self {
+    pub fn post(path: impl Into<String>, body: impl Into<Bytes>) -> Self {
         Ask::new(Method::POST, path).with("application/json", body)
     }
 
     /// Sets the body.
-    pub fn with(mut self, content_type: impl Into<String>, body: impl Into<Body>) -> Self {
+    pub fn with(mut self, content_type: impl Into<String>, body: impl Into<Bytes>) -> Self {
         self.content_type = Some(content_type.into());
-        self.body = body.into();
+        self.body = Content::Bytes(body.into());
         self
     }
 
@@ -77,14 +89,29 @@ impl Ask {
         let (head, body) = answer.into_parts();
         let header = |name: header::HeaderName| head.headers.get(name);
         let content_type = header(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        self.content_length = header(header::CONTENT_LENGTH).cloned();
-        self.with(content_type.unwrap_or("application/json"), body)
+        self.content_type = Some(content_type.unwrap_or("application/json").to_owned());
+        self.body = Content::Stream(header(header::CONTENT_LENGTH).cloned(), body);
+        self
     }
 
     /// Sets the `Accept` header, for an answer other than JSON.
     pub fn accepting(mut self, accept: &'static str) -> Self {
         self.accept = accept;
         self
+    }
+
+    /// The same request again; none if its body was a stream.
+    fn again(&self) -> Option<Ask> {
+        match &self.body {
+            Content::Stream(..) => None,
+            Content::Bytes(body) => Some(Ask {
+                method: self.method.clone(),
+                path: self.path.clone(),
+                accept: self.accept,
+                content_type: self.content_type.clone(),
+                body: Content::Bytes(body.clone()),
+            }),
+        }
     }
 }
 
@@ -102,38 +129,37 @@ pub fn id_path(id: &str) -> String {
 }
 
 impl Peer {
-    /// Connects to the database at an endpoint; `here` answers requests to databases of this server.
+    /// Creates a peer for the database at an endpoint; `here` answers requests to databases of this server.
     ///
     /// # Errors
     /// If a header is invalid, or the HTTP client can't be created.
-    pub fn new(endpoint: &Endpoint, here: axum::Router) -> Result<Self, ReplicateError> {
+    pub fn new(
+        endpoint: &Endpoint,
+        here: axum::Router,
+        settings: &Settings,
+        tuning: &Tuning,
+    ) -> Result<Self, ReplicateError> {
         let shown = endpoint.shown().to_owned();
         match endpoint {
             Endpoint::Here(name) => Ok(Peer {
                 way: Way::Here(here),
                 base: format!("/{}", encoded(name)),
                 shown,
+                retries: 0,
             }),
-            Endpoint::Remote {
-                url,
-                credentials,
-                headers,
-            } => {
-                let mut map = HeaderMap::new();
-                for (name, value) in headers {
-                    let bad = || ReplicateError::BadRequest(format!("`headers`: {name} is none"));
-                    let name: header::HeaderName = name.parse().map_err(|_| bad())?;
-                    map.insert(name, value.parse().map_err(|_| bad())?);
-                }
-                if let Some((name, password)) = credentials {
-                    let basic = format!("Basic {}", STANDARD.encode(format!("{name}:{password}")));
-                    let value = basic.parse().expect("base64 is a header's value");
-                    map.insert(header::AUTHORIZATION, value);
-                }
+            Endpoint::Remote(remote) => {
+                let is_secure = settings.verifies_certificates;
+                let client = client::shared(tuning.connection_timeout, is_secure)?;
+                let session = remote.credentials.clone().map(|credentials| {
+                    let client = client.clone();
+                    let session = Session::new(client, &remote.url, credentials);
+                    Arc::new(session.with_cookie(settings.uses_sessions))
+                });
                 Ok(Peer {
-                    way: Way::Network(client()?, map),
-                    base: url.clone(),
+                    way: Way::Network(client, headers(remote)?, session),
+                    base: remote.url.trim_end_matches('/').to_owned(),
                     shown,
+                    retries: tuning.retries,
                 })
             }
         }
@@ -144,25 +170,56 @@ impl Peer {
         &self.shown
     }
 
-    /// Sends a request. An unsuccessful status is an error.
+    /// Sends a request, again if it fails temporarily. An unsuccessful status is an error.
     ///
     /// # Errors
     /// If the peer can't be reached or refuses.
     pub async fn ask(&self, ask: Ask) -> Result<Response<Body>, ReplicateError> {
+        let (mut ask, mut pause) = (ask, PAUSE_FIRST);
+        for attempt in 0.. {
+            let again = ask.again().filter(|_| attempt < self.retries);
+            let (error, wait) = match self.answer(ask).await {
+                Ok(Ok(response)) => return Ok(response),
+                Ok(Err(Refusal { error, wait })) => (error, wait),
+                Err(error) => (error, None),
+            };
+            let is_temporary = error.is_transient() || wait.is_some();
+            let Some(again) = again.filter(|_| is_temporary) else {
+                return Err(error);
+            };
+            let wait = wait.unwrap_or_default().max(pause);
+            tracing::info!(peer = self.shown, %error, ?wait, "a request is sent again");
+            tokio::time::sleep(wait.min(PAUSE_MAX)).await;
+            (ask, pause) = (again, (pause * 2).min(PAUSE_MAX));
+        }
+        unreachable!("the loop has no end")
+    }
+
+    /// Sends a request once. A refusal comes with the pause that the peer asks for.
+    async fn answer(&self, ask: Ask) -> Result<Answer, ReplicateError> {
         let response = self.send(ask).await?;
         let status = response.status();
         if status.is_success() {
-            return Ok(response);
+            return Ok(Ok(response));
         }
+        let retry_after = response.headers().get(header::RETRY_AFTER);
+        let retry_after = retry_after.and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let is_session_ended = response.extensions().get::<SessionEnded>().is_some();
         let body = self.read(response).await.unwrap_or_default();
         let body: Value = serde_json::from_slice(&body).unwrap_or_default();
         let text = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
-        Err(ReplicateError::Refused {
+        let error = ReplicateError::Refused {
             url: self.shown.clone(),
             status: status.as_u16(),
             error: text("error"),
             reason: text("reason"),
-        })
+        };
+        let wait = match is_session_ended {
+            true => Some(Duration::ZERO),
+            false if error.is_transient() => retry_after.map(Duration::from_secs),
+            false => None,
+        };
+        Ok(Err(Refusal { error, wait }))
     }
 
     /// Sends a request and parses the JSON answer.
@@ -221,28 +278,45 @@ impl Peer {
         if let Some(content_type) = ask.content_type {
             builder = builder.header(header::CONTENT_TYPE, content_type);
         }
-        if let Some(content_length) = ask.content_length {
-            builder = builder.header(header::CONTENT_LENGTH, content_length);
+        let (length, body) = match ask.body {
+            Content::Bytes(body) => (None, Body::from(body)),
+            Content::Stream(length, body) => (length, body),
+        };
+        if let Some(length) = length {
+            builder = builder.header(header::CONTENT_LENGTH, length);
         }
-        let request = builder.uri(&url).body(ask.body);
+        let request = builder.uri(&url).body(body);
         let request =
             request.map_err(|error| ReplicateError::BadRequest(format!("{url}: {error}")))?;
         match &self.way {
-            Way::Here(router) => match router.clone().oneshot(request).await {
-                Ok(response) => Ok(response),
-                Err(never) => match never {},
-            },
-            Way::Network(client, headers) => {
+            Way::Here(router) => {
+                // Requests to this server may never wait: let other tasks of the thread run, and this one be cancelled.
+                tokio::task::yield_now().await;
+                match router.clone().oneshot(request).await {
+                    Ok(response) => Ok(response),
+                    Err(never) => match never {},
+                }
+            }
+            Way::Network(client, headers, session) => {
                 let (head, body) = request.into_parts();
                 let body = self.sized(body).await?;
                 let mut request = Request::from_parts(head, body);
                 request.headers_mut().extend(headers.clone());
+                if let Some(session) = session {
+                    session.authorize(request.headers_mut()).await;
+                }
                 let request = reqwest::Request::try_from(request);
                 let request =
                     request.map_err(|error| ReplicateError::BadRequest(error.to_string()))?;
                 let response = client.execute(request).await;
                 let response = response.map_err(|error| self.unreachable(&error))?;
-                Ok(Response::from(response).map(Body::new))
+                let mut response = Response::from(response).map(Body::new);
+                if let Some(session) = session
+                    && session.note(response.status(), response.headers())
+                {
+                    response.extensions_mut().insert(SessionEnded);
+                }
+                Ok(response)
             }
         }
     }
@@ -258,49 +332,82 @@ impl Peer {
             .map_err(|error| self.unreachable(&error))
     }
 
-    /// Whether the database exists.
+    /// Reads the information about the database.
     ///
     /// # Errors
-    /// If the peer can't be reached or refuses for another reason.
-    pub async fn exists(&self) -> Result<bool, ReplicateError> {
-        match self.ask(Ask::new(Method::GET, "")).await {
-            Ok(response) => self.read(response).await.map(|_| true),
-            Err(error) if error.is_status(404) => Ok(false),
-            Err(error) => Err(error),
-        }
+    /// If there is none, or it can't be read.
+    pub async fn info(&self) -> Result<Value, ReplicateError> {
+        let error = match self.json(Ask::new(Method::GET, "")).await {
+            Ok(info @ Value::Object(_)) => return Ok(info),
+            Ok(_) => return Err(ReplicateError::NoDatabase(self.url())),
+            Err(error) => error,
+        };
+        Err(match &error {
+            ReplicateError::Refused { status: 401, .. } => ReplicateError::Unauthorized(self.url()),
+            ReplicateError::Refused { status: 403, .. } => ReplicateError::Forbidden(self.url()),
+            _ if error.is_transient() => error,
+            _ => ReplicateError::NoDatabase(self.url()),
+        })
     }
 
-    /// Creates the database.
+    /// Creates the database if it does not exist.
     ///
     /// # Errors
-    /// If the peer can't be reached or refuses.
-    pub async fn create(&self) -> Result<(), ReplicateError> {
-        match self.ask(Ask::new(Method::PUT, "")).await {
-            Err(error) if !error.is_status(StatusCode::PRECONDITION_FAILED.as_u16()) => Err(error),
+    /// If the peer can't be reached or refuses the credentials. Other refusals show when the database is opened.
+    pub async fn create(
+        &self,
+        params: &serde_json::Map<String, Value>,
+    ) -> Result<(), ReplicateError> {
+        let mut query = String::new();
+        for (name, value) in params {
+            let separator = if query.is_empty() { '?' } else { '&' };
+            let value = text_of(value);
+            query += &format!("{separator}{}={}", encoded(name), encoded(&value));
+        }
+        match self.ask(Ask::new(Method::PUT, query)).await {
+            Err(ReplicateError::Refused { status: 401, .. }) => {
+                Err(ReplicateError::Unauthorized(self.url()))
+            }
+            Err(ReplicateError::Refused { status: 403, .. }) => {
+                Err(ReplicateError::Forbidden(self.url()))
+            }
+            Err(error) if error.is_transient() => Err(error),
             _ => Ok(()),
         }
     }
+
+    fn url(&self) -> String {
+        self.shown.clone()
+    }
 }
 
-/// The HTTP client of the process, created on first use: it keeps certificates in memory.
-fn client() -> Result<reqwest::Client, ReplicateError> {
-    static CLIENT: OnceLock<Result<reqwest::Client, String>> = OnceLock::new();
-    let client = CLIENT.get_or_init(|| {
-        // Another part of the process may have installed a provider, which is used then.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let builder = reqwest::Client::builder()
-            .user_agent(concat!("inorder-couch/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(Duration::from_secs(30))
-            .read_timeout(SILENCE)
-            .redirect(reqwest::redirect::Policy::limited(5));
-        builder.build().map_err(|error| error.to_string())
-    });
-    client
-        .clone()
-        .map_err(|reason| ReplicateError::Unreachable {
-            url: "the network".to_owned(),
-            reason,
-        })
+/// An answer or a refusal.
+type Answer = Result<Response<Body>, Refusal>;
+
+struct Refusal {
+    error: ReplicateError,
+    /// The pause after which the peer wants to see the request again.
+    wait: Option<Duration>,
+}
+
+/// Marks an answer that refuses an old session. The next request begins another one.
+#[derive(Debug, Clone, Copy)]
+struct SessionEnded;
+
+/// A string as it is, another value as JSON.
+pub fn text_of(value: &Value) -> String {
+    let text = value.as_str().map(str::to_owned);
+    text.unwrap_or_else(|| value.to_string())
+}
+
+fn headers(remote: &Remote) -> Result<HeaderMap, ReplicateError> {
+    let mut map = HeaderMap::new();
+    for (name, value) in &remote.headers {
+        let bad = || ReplicateError::BadRequest(format!("the header `{name}` is invalid"));
+        let name: header::HeaderName = name.parse().map_err(|_| bad())?;
+        map.append(name, value.parse().map_err(|_| bad())?);
+    }
+    Ok(map)
 }
 
 #[cfg(test)]

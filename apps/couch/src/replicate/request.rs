@@ -1,88 +1,35 @@
-//! The body of `_replicate`.
+//! A replication, as the body of `_replicate` and documents of `_replicator` describe it.
 
 use super::ReplicateError;
-use crate::auth::hex;
-use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
+use super::endpoint::Endpoint;
+use super::filter::Selection;
+use super::settings::Tuning;
+use serde_json::{Map, Value};
+use std::time::Duration;
 
-/// A database to replicate from or to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Endpoint {
-    /// A local database.
-    Here(String),
-    /// A remote database.
-    Remote {
-        /// The URL without user name and password.
-        url: String,
-        /// User name and password.
-        credentials: Option<(String, String)>,
-        /// Additional request headers.
-        headers: Vec<(String, String)>,
-    },
+/// The user in whose name a replication accesses local databases.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Principal {
+    /// The name; none for a client without one.
+    pub name: Option<String>,
+    /// The roles.
+    pub roles: Vec<String>,
+    /// Whether the roles are looked up in the account of this server with every request.
+    pub is_local: bool,
 }
 
-impl Endpoint {
-    /// Parses a URL, a name, or an object with `url`, `auth` and `headers`; `field` is for messages.
-    ///
-    /// # Errors
-    /// If the value is none of these.
-    pub fn from_json(field: &str, value: &Value) -> Result<Self, ReplicateError> {
-        let wrong = |what: &str| ReplicateError::BadRequest(format!("`{field}` {what}"));
-        let url = value.as_str().or_else(|| value["url"].as_str());
-        let url =
-            url.ok_or_else(|| wrong("must be a URL, a database's name, or an object with `url`"))?;
-        if !url.contains("://") {
-            return Ok(Endpoint::Here(url.trim_matches('/').to_owned()));
-        }
-        let (scheme, rest) = url.split_once("://").unwrap_or_default();
-        if !matches!(scheme, "http" | "https") {
-            return Err(wrong("must be an http or https URL"));
-        }
-        let host = rest.split('/').next().unwrap_or_default();
-        let given = host.rsplit_once('@').map(|(user, _)| user);
-        let rest = given.map_or(rest, |given| &rest[given.len() + 1..]);
-        let basic = &value["auth"]["basic"];
-        let credentials = match (
-            given,
-            basic["username"].as_str(),
-            basic["password"].as_str(),
-        ) {
-            (Some(given), ..) => Some(decoded(given)),
-            (None, Some(name), Some(password)) => Some((name.to_owned(), password.to_owned())),
-            _ => None,
-        };
-        let headers = value["headers"].as_object().into_iter().flatten();
-        let headers =
-            headers.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
-        Ok(Endpoint::Remote {
-            url: format!("{scheme}://{}", rest.trim_end_matches('/')),
-            credentials,
-            headers: headers.collect(),
-        })
-    }
-
-    /// The endpoint for messages, without a password.
-    pub fn shown(&self) -> &str {
-        match self {
-            Endpoint::Here(name) => name,
-            Endpoint::Remote { url, .. } => url,
-        }
-    }
+/// A document that describes a replication.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocRef {
+    /// The database.
+    pub database: String,
+    /// The document's id.
+    pub id: String,
 }
 
-fn decoded(credentials: &str) -> (String, String) {
-    let (name, password) = credentials.split_once(':').unwrap_or((credentials, ""));
-    let decode = |text| {
-        percent_encoding::percent_decode_str(text)
-            .decode_utf8_lossy()
-            .into_owned()
-    };
-    (decode(name), decode(password))
-}
-
-/// A request to replicate.
-#[derive(Debug, Clone)]
-pub struct Request {
+/// A replication.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replication {
     /// The source.
     pub source: Endpoint,
     /// The target.
@@ -91,223 +38,173 @@ pub struct Request {
     pub continuous: bool,
     /// Whether a missing target is created.
     pub create_target: bool,
-    /// Whether the request cancels a running replication.
-    pub cancel: bool,
-    /// The id of the replication to cancel.
-    pub replication_id: Option<String>,
-    /// A filter function of the source, `design/name`.
-    pub filter: Option<String>,
-    /// The query parameters for the filter function.
+    /// The parameters of the creation.
+    pub create_target_params: Map<String, Value>,
+    /// Whether only the winning revisions are replicated.
+    pub winning_revs_only: bool,
+    /// Which documents are replicated.
+    pub selection: Selection,
+    /// The parameters for the filter.
     pub query_params: Map<String, Value>,
-    /// The ids of the documents to replicate.
-    pub doc_ids: Option<Value>,
-    /// The selector of the documents to replicate.
-    pub selector: Option<Value>,
     /// The sequence after which changes are read, regardless of the checkpoint.
     pub since_seq: Option<Value>,
+    /// Options that do not decide what is replicated.
+    pub tuning: Tuning,
+    /// The user.
+    pub user: Principal,
+    /// The document that describes the replication; none for one of `_replicate`.
+    pub document: Option<DocRef>,
+}
+
+/// The body of `_replicate`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Request {
+    /// Starts a replication.
+    Start(Box<Replication>),
+    /// Cancels the replication with this description.
+    Cancel(Box<Replication>),
+    /// Cancels the replication with this id.
+    CancelId(String),
 }
 
 impl Request {
     /// Parses the body of `_replicate`.
     ///
     /// # Errors
-    /// If source or target are missing or invalid, or filters contradict each other.
-    pub fn from_json(body: &Value) -> Result<Self, ReplicateError> {
-        let flag = |name: &str| body[name].as_bool().unwrap_or(false);
-        let given = |name: &str| body.get(name).filter(|value| !value.is_null()).cloned();
-        let replication_id = ["replication_id", "_local_id"].into_iter().find_map(given);
-        let replication_id = replication_id.and_then(|id| id.as_str().map(str::to_owned));
-        let cancel = flag("cancel");
-        let endpoint = |name: &str| match &body[name] {
-            // To cancel a replication, its id is sufficient.
-            Value::Null if cancel && replication_id.is_some() => Ok(Endpoint::Here(String::new())),
-            value => Endpoint::from_json(name, value),
-        };
-        let request = Request {
-            source: endpoint("source")?,
-            target: endpoint("target")?,
-            continuous: flag("continuous"),
-            create_target: flag("create_target"),
-            cancel,
-            filter: body["filter"].as_str().map(str::to_owned),
-            query_params: body["query_params"]
-                .as_object()
-                .cloned()
-                .unwrap_or_default(),
-            doc_ids: given("doc_ids"),
-            selector: given("selector"),
-            since_seq: given("since_seq"),
-            replication_id,
-        };
-        let filters = [
-            request.filter.is_some(),
-            request.doc_ids.is_some(),
-            request.selector.is_some(),
-        ];
-        if filters.into_iter().filter(|is_given| *is_given).count() > 1 {
-            let reason = "`doc_ids`, `filter` and `selector` are mutually exclusive";
-            return Err(ReplicateError::BadRequest(reason.to_owned()));
+    /// If it does not describe a replication.
+    pub fn from_json(
+        body: &Map<String, Value>,
+        user: Principal,
+        defaults: &Tuning,
+    ) -> Result<Self, ReplicateError> {
+        let is_cancelled = flag(body, "cancel")?.unwrap_or(false);
+        let ids = ["_local_id", "replication_id", "id"];
+        let id = ids.into_iter().find_map(|name| body.get(name)?.as_str());
+        if is_cancelled && let Some(id) = id {
+            // A plus sign in a URL is decoded to a space.
+            return Ok(Request::CancelId(id.replace(' ', "+")));
         }
-        Ok(request)
+        let replication = Replication::from_json(body, user, None, defaults)?;
+        Ok(match is_cancelled {
+            true => Request::Cancel(Box::new(replication)),
+            false => Request::Start(Box::new(replication)),
+        })
     }
+}
 
-    /// A hash of the request: equal for equal requests to the same server.
-    pub fn key(&self, server_uuid: &str) -> String {
-        let what = json!([
-            server_uuid,
-            self.source.shown(),
-            self.target.shown(),
-            self.filter,
-            self.query_params,
-            self.doc_ids,
-            self.selector,
-        ]);
-        digest(&what)
-    }
-
-    /// The location of the filter function in the source.
+impl Replication {
+    /// Parses a replication.
     ///
     /// # Errors
-    /// If its name is invalid.
-    pub fn function(&self) -> Result<Option<FunctionPath>, ReplicateError> {
-        let (name, list, member) = match self.filter.as_deref() {
-            None => return Ok(None),
-            Some("_view") => {
-                let view = self.query_params.get("view").and_then(Value::as_str);
-                (view.unwrap_or_default(), "views", Some("map"))
-            }
-            Some(name) if name.starts_with('_') => return Ok(None),
-            Some(name) => (name, "filters", None),
-        };
-        let (design, name) = name.split_once('/').ok_or_else(|| {
-            let reason = "Invalid filter. Must match `ddocname/filtername`.";
-            ReplicateError::BadRequest(reason.to_owned())
-        })?;
-        let path = [Some(list), Some(name), member].into_iter().flatten();
-        Ok(Some(FunctionPath {
-            design: format!("_design/{design}"),
-            path: path.map(str::to_owned).collect(),
-        }))
-    }
-}
-
-/// A function of a design document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FunctionPath {
-    /// The design document's id.
-    pub design: String,
-    /// The path of members that leads to the function.
-    pub path: Vec<String>,
-}
-
-impl FunctionPath {
-    /// The part of a design document that defines the function: its source, or the whole document if it may use
-    /// modules.
-    pub fn code(&self, design: &Value) -> Option<String> {
-        let found = self.path.iter().try_fold(design, |at, name| at.get(name));
-        let source = found?.as_str()?;
-        if !source.contains("require") {
-            return Some(source.to_owned());
+    /// If an option or an endpoint is missing or invalid.
+    pub fn from_json(
+        body: &Map<String, Value>,
+        user: Principal,
+        document: Option<DocRef>,
+        defaults: &Tuning,
+    ) -> Result<Self, ReplicateError> {
+        // The order decides which of several errors is reported.
+        flag(body, "cancel")?;
+        let create_target = flag(body, "create_target")?.unwrap_or(false);
+        let create_target_params = object(body, "create_target_params", "a JSON object")?;
+        let winning_revs_only = flag(body, "winning_revs_only")?.unwrap_or(false);
+        let continuous = flag(body, "continuous")?.unwrap_or(false);
+        let query_params = object(body, "query_params", "an object")?;
+        let tuning = tuning(body, defaults)?;
+        let selection = Selection::from_json(body);
+        if let Err(error @ ReplicateError::BadRequest(_)) = selection {
+            return Err(error);
         }
-        let members = design.as_object()?.iter();
-        let members = members.filter(|(name, _)| !name.starts_with('_'));
-        let members: Map<String, Value> = members
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
-        Some(Value::Object(members).to_string())
+        let endpoint = |name: &str| Endpoint::from_json(body.get(name).unwrap_or(&Value::Null));
+        let (source, target) = (endpoint("source")?, endpoint("target")?);
+        let selection = selection?;
+        selection.function(&query_params)?;
+        Ok(Replication {
+            source,
+            target,
+            continuous,
+            create_target,
+            create_target_params,
+            winning_revs_only,
+            selection,
+            query_params,
+            since_seq: body.get("since_seq").cloned(),
+            tuning,
+            user,
+            document,
+        })
     }
 }
 
-/// Computes the replication's id, which identifies its checkpoint. With a filter function, the id includes the
-/// function's code: changes that another version of the function left out are not skipped.
-pub fn replication_id(key: &str, code: Option<&str>) -> String {
-    code.map_or_else(|| key.to_owned(), |code| digest(&json!([key, code])))
+fn bad(name: &str, what: &str) -> ReplicateError {
+    ReplicateError::BadRequest(format!("parameter `{name}` must be {what}"))
 }
 
-fn digest(what: &Value) -> String {
-    hex(&Sha256::digest(what.to_string())[..16])
+fn flag(body: &Map<String, Value>, name: &str) -> Result<Option<bool>, ReplicateError> {
+    match body.get(name) {
+        None => Ok(None),
+        Some(Value::Bool(flag)) => Ok(Some(*flag)),
+        Some(_) => Err(bad(name, "a boolean")),
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn endpoints_are_names_or_urls_without_passwords() {
-        let of = |value| Endpoint::from_json("source", &value);
-        assert_eq!(of(json!("films")).unwrap(), Endpoint::Here("films".into()));
-        let expected = Endpoint::Remote {
-            url: "https://example.com:6984/films".into(),
-            credentials: Some(("anna".into(), "p@ss:word".into())),
-            headers: vec![],
-        };
-        assert_eq!(
-            of(json!("https://anna:p%40ss%3Aword@example.com:6984/films/")).unwrap(),
-            expected
-        );
-        let auth = json!({ "basic": { "username": "anna", "password": "p@ss:word" } });
-        let object = json!({ "url": "https://example.com:6984/films", "auth": auth });
-        assert_eq!(of(object).unwrap(), expected);
-        for wrong in [
-            json!(null),
-            json!(1),
-            json!("ftp://example.com/a"),
-            json!({}),
-        ] {
-            assert!(of(wrong).is_err());
-        }
+fn object(
+    body: &Map<String, Value>,
+    name: &str,
+    what: &str,
+) -> Result<Map<String, Value>, ReplicateError> {
+    match body.get(name) {
+        None => Ok(Map::new()),
+        Some(Value::Object(members)) => Ok(members.clone()),
+        Some(_) => Err(bad(name, what)),
     }
+}
 
-    #[test]
-    fn the_id_is_that_of_what_is_replicated() {
-        let of = |more: Value| {
-            let mut body = json!({ "source": "a", "target": "http://b/c" });
-            body.as_object_mut()
-                .unwrap()
-                .extend(more.as_object().unwrap().clone());
-            Request::from_json(&body).unwrap().key("uuid")
-        };
-        assert_eq!(
-            of(json!({})),
-            of(json!({ "continuous": true, "target": "http://x:y@b/c/" }))
-        );
-        assert_ne!(of(json!({})), of(json!({ "doc_ids": ["a"] })));
-        let both = json!({ "source": "a", "target": "b", "doc_ids": [], "selector": {} });
-        assert!(Request::from_json(&both).is_err());
+/// Reads an integer, which may be given as a string.
+fn number(body: &Map<String, Value>, name: &str) -> Result<Option<u64>, ReplicateError> {
+    let Some(value) = body.get(name) else {
+        return Ok(None);
+    };
+    let number = value
+        .as_u64()
+        .or_else(|| value.as_str().and_then(|text| text.parse().ok()));
+    number.map(Some).ok_or_else(|| bad(name, "an integer"))
+}
+
+fn tuning(body: &Map<String, Value>, defaults: &Tuning) -> Result<Tuning, ReplicateError> {
+    let mut tuning = defaults.clone();
+    for name in ["worker_processes", "http_connections"] {
+        // One worker with one connection at a time is used.
+        number(body, name)?;
     }
+    if let Some(count) = number(body, "worker_batch_size")? {
+        tuning.batch_size = count.max(1) as usize;
+    }
+    if let Some(millis) = number(body, "connection_timeout")? {
+        tuning.connection_timeout = Duration::from_millis(millis);
+    }
+    if let Some(count) = number(body, "retries_per_request")? {
+        tuning.retries = u32::try_from(count).unwrap_or(u32::MAX);
+    }
+    if let Some(millis) = number(body, "checkpoint_interval")? {
+        tuning.checkpoint_interval = Duration::from_millis(millis);
+    }
+    if let Some(Value::Bool(flag)) = body.get("use_checkpoints") {
+        tuning.use_checkpoints = *flag;
+    }
+    if let Some(flag) = flag(body, "use_bulk_get")? {
+        tuning.use_bulk_get = flag;
+    }
+    Ok(tuning)
+}
 
-    #[test]
-    fn the_code_is_that_of_the_function_and_of_what_it_may_use() {
-        let of = |more: Value| {
-            let mut body = json!({ "source": "a", "target": "b" });
-            let more = more.as_object().unwrap().clone();
-            body.as_object_mut().unwrap().extend(more);
-            Request::from_json(&body).unwrap().function()
+impl Replication {
+    /// Whether another replication does the same with the same options for the same document.
+    pub fn is_same(&self, other: &Replication) -> bool {
+        let one = Replication {
+            user: other.user.clone(),
+            ..self.clone()
         };
-        assert_eq!(of(json!({})).unwrap(), None);
-        assert_eq!(of(json!({ "filter": "_design" })).unwrap(), None);
-        assert!(of(json!({ "filter": "x" })).is_err());
-        let filter = of(json!({ "filter": "app/x" })).unwrap().unwrap();
-        let view = json!({ "filter": "_view", "query_params": { "view": "app/v" } });
-        let view = of(view).unwrap().unwrap();
-        assert_eq!(filter.design, "_design/app");
-        let mut design = json!({
-            "_rev": "1-a", "filters": { "x": "() => 1" }, "views": { "v": { "map": "() => 2" } }
-        });
-        assert_eq!(filter.code(&design).as_deref(), Some("() => 1"));
-        assert_eq!(view.code(&design).as_deref(), Some("() => 2"));
-        design["filters"]["x"] = "() => require('lib').x".into();
-        let first = filter.code(&design);
-        design["_rev"] = "2-b".into();
-        assert_eq!(filter.code(&design), first);
-        design["lib"] = "exports.x = 1".into();
-        assert_ne!(filter.code(&design), first);
-        design["filters"] = json!({});
-        assert_eq!(filter.code(&design), None);
-        assert_eq!(replication_id("k", None), "k");
-        assert_ne!(
-            replication_id("k", Some("a")),
-            replication_id("k", Some("b"))
-        );
+        one == *other
     }
 }

@@ -32,7 +32,7 @@ const BATCH_BYTES: usize = 8 << 20;
 pub struct Carrier {
     source: Peer,
     target: Peer,
-    /// Whether the source supports `_bulk_get`.
+    /// Whether the source supports `_bulk_get`, and it shall be used.
     has_bulk_get: bool,
 }
 
@@ -71,11 +71,11 @@ struct Head {
 
 impl Carrier {
     /// Creates a copier from one side to the other.
-    pub fn new(source: Peer, target: Peer) -> Self {
+    pub fn new(source: Peer, target: Peer, use_bulk_get: bool) -> Self {
         Carrier {
             source,
             target,
-            has_bulk_get: true,
+            has_bulk_get: use_bulk_get,
         }
     }
 
@@ -101,12 +101,17 @@ impl Carrier {
         statistics.missing_found += wanted.len() as u64;
         let mut queue: Vec<&[Wanted<'_>]> = wanted.chunks(BATCH_REVISIONS).rev().collect();
         while let Some(batch) = queue.pop() {
-            match self.fetch(batch).await {
+            match self.fetch(batch, statistics).await {
                 Ok(documents) => self.deliver(batch, documents, statistics).await?,
                 // Large documents: reduce the number per request.
                 Err(ReplicateError::TooLarge { .. }) if batch.len() > 1 => {
                     let (first, second) = batch.split_at(batch.len() / 2);
                     queue.extend([second, first]);
+                }
+                Err(error @ ReplicateError::TooLarge { .. }) => {
+                    let id = batch.first().map(|wanted| wanted.id);
+                    tracing::warn!(id, %error, "a document was left out");
+                    statistics.doc_write_failures += 1;
                 }
                 Err(error) => return Err(error),
             }
@@ -114,7 +119,11 @@ impl Carrier {
         Ok(())
     }
 
-    async fn fetch(&mut self, batch: &[Wanted<'_>]) -> Result<Vec<Box<RawValue>>, ReplicateError> {
+    async fn fetch(
+        &mut self,
+        batch: &[Wanted<'_>],
+        statistics: &mut Statistics,
+    ) -> Result<Vec<Box<RawValue>>, ReplicateError> {
         if self.has_bulk_get {
             match self.bulk_get(batch).await {
                 Err(ReplicateError::Refused {
@@ -123,7 +132,12 @@ impl Carrier {
                 }) => {
                     self.has_bulk_get = false;
                 }
-                other => return other,
+                Ok(documents) => {
+                    statistics.bulk_get_attempts += batch.len() as u64;
+                    statistics.bulk_get_docs += documents.len() as u64;
+                    return Ok(documents);
+                }
+                Err(error) => return Err(error),
             }
         }
         let mut documents = Vec::new();
@@ -150,7 +164,11 @@ impl Carrier {
             "{}?revs=true&latest=true&open_revs={revs}",
             id_path(wanted.id)
         );
-        let opened: Vec<Opened> = self.source.json(Ask::new(Method::GET, path)).await?;
+        let opened: Vec<Opened> = match self.source.json(Ask::new(Method::GET, path)).await {
+            // Purged meanwhile.
+            Err(error) if error.is_status(404) => return Ok(Vec::new()),
+            opened => opened?,
+        };
         Ok(opened.into_iter().filter_map(|opened| opened.ok).collect())
     }
 
@@ -182,24 +200,51 @@ impl Carrier {
         self.write(&plain, statistics).await
     }
 
+    /// Writes documents. A request that the target refuses because of one of them is divided until only that one is left.
     async fn write(
         &self,
         documents: &[Box<RawValue>],
         statistics: &mut Statistics,
     ) -> Result<(), ReplicateError> {
-        if documents.is_empty() {
-            return Ok(());
+        let mut queue: Vec<&[Box<RawValue>]> = vec![documents];
+        while let Some(part) = queue.pop() {
+            if part.is_empty() {
+                continue;
+            }
+            match self.bulk_docs(part).await {
+                Ok(refused) => {
+                    statistics.doc_write_failures += refused as u64;
+                    statistics.docs_written += (part.len() - refused) as u64;
+                }
+                Err(ReplicateError::Refused {
+                    status: 400 | 413 | 415,
+                    reason,
+                    ..
+                }) => {
+                    if let [one] = part {
+                        let id = serde_json::from_str::<Head>(one.get()).map(|head| head._id);
+                        tracing::warn!(id = id.ok(), reason, "a document was refused");
+                        statistics.doc_write_failures += 1;
+                    } else {
+                        let (first, second) = part.split_at(part.len() / 2);
+                        queue.extend([second, first]);
+                    }
+                }
+                Err(error) => return Err(error),
+            }
         }
+        Ok(())
+    }
+
+    /// Writes documents in one request. Returns the number of those that were refused.
+    async fn bulk_docs(&self, documents: &[Box<RawValue>]) -> Result<usize, ReplicateError> {
         let texts: Vec<&str> = documents.iter().map(|document| document.get()).collect();
         let body = format!("{{\"new_edits\":false,\"docs\":[{}]}}", texts.join(","));
-        let refused: Vec<Value> = self.target.json(Ask::post("/_bulk_docs", body)).await?;
-        let refused = refused.iter().filter(|row| row.get("error").is_some());
-        let refused = refused
+        let rows: Vec<Value> = self.target.json(Ask::post("/_bulk_docs", body)).await?;
+        let refused = rows.iter().filter(|row| row.get("error").is_some());
+        Ok(refused
             .inspect(|row| tracing::warn!(%row, "a document was refused"))
-            .count();
-        statistics.doc_write_failures += refused as u64;
-        statistics.docs_written += (documents.len() - refused) as u64;
-        Ok(())
+            .count())
     }
 
     /// Streams one document with its attachments. No attachment is held in memory as a whole.
@@ -209,21 +254,18 @@ impl Carrier {
         ancestors: &[String],
         statistics: &mut Statistics,
     ) -> Result<(), ReplicateError> {
-        let sent = self.send(head, ancestors).await;
-        let sent = match sent {
+        let mut sent = self.send(head, ancestors).await;
+        if sent.as_ref().is_err_and(|error| error.is_status(412)) && !ancestors.is_empty() {
             // The target lacks an attachment of an ancestor: send all attachments.
-            Err(error) if error.is_status(412) && !ancestors.is_empty() => {
-                self.send(head, &[]).await
-            }
-            other => other,
-        };
+            sent = self.send(head, &[]).await;
+        }
+        if sent.as_ref().is_err_and(|error| error.is_status(401)) {
+            // The session may have ended. A stream can't be sent again.
+            sent = self.send(head, ancestors).await;
+        }
         match sent {
-            Ok(()) => statistics.docs_written += 1,
-            Err(ReplicateError::Refused {
-                status: 401 | 403 | 413,
-                reason,
-                ..
-            }) => {
+            Ok(is_written) => statistics.docs_written += u64::from(is_written),
+            Err(ReplicateError::Refused { status, reason, .. }) if is_refused(status, &reason) => {
                 tracing::warn!(id = head._id, reason, "a document was refused");
                 statistics.doc_write_failures += 1;
             }
@@ -232,7 +274,8 @@ impl Carrier {
         Ok(())
     }
 
-    async fn send(&self, head: &Head, ancestors: &[String]) -> Result<(), ReplicateError> {
+    /// Returns whether there was a document to send.
+    async fn send(&self, head: &Head, ancestors: &[String]) -> Result<bool, ReplicateError> {
         let id = id_path(&head._id);
         let rev = encoded(head._rev.as_deref().unwrap_or_default());
         let mut path = format!("{id}?rev={rev}&revs=true&attachments=true");
@@ -240,10 +283,21 @@ impl Carrier {
             path += &format!("&atts_since={}", encoded(&json!(ancestors).to_string()));
         }
         let ask = Ask::new(Method::GET, path).accepting("multipart/related");
-        let response = self.source.ask(ask).await?;
+        let response = match self.source.ask(ask).await {
+            // Purged meanwhile.
+            Err(error) if error.is_status(404) => return Ok(false),
+            response => response?,
+        };
         let path = format!("{id}?new_edits=false");
         let ask = Ask::new(Method::PUT, path).with_answer(response);
         let response = self.target.ask(ask).await?;
-        self.target.read(response).await.map(drop)
+        self.target.read(response).await.map(|_| true)
     }
+}
+
+/// Whether a document with attachments is refused, and not the whole replication. Another 400 may come from a source that
+/// was cut off.
+fn is_refused(status: u16, reason: &str) -> bool {
+    matches!(status, 401 | 403 | 413 | 415)
+        || (status == 400 && reason.starts_with("Attachment name "))
 }

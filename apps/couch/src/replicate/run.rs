@@ -1,39 +1,27 @@
 //! A replication from its checkpoint to the end, batch by batch.
 
+use super::ReplicateError;
 use super::checkpoint::Checkpoint;
-use super::peer::{Ask, Peer, encoded, id_path};
-use super::request::replication_id;
+use super::filter::{Function, Selection};
+use super::id::checkpoint_id;
+use super::peer::{Ask, Peer, encoded, id_path, text_of};
+use super::request::Replication;
 use super::revisions::{Carrier, MissingByDocument};
 use super::statistics::Statistics;
-use super::{ReplicateError, Request};
-use crate::tasks::{Task, Tasks};
+use crate::tasks::Task;
 use axum::http::Method;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
-/// Changes per batch.
-const BATCH_CHANGES: usize = 500;
-
-/// The interval between checkpoints. The last one is written at the end.
-const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
-
-/// The number of attempts of a replication that is not continuous.
-const ATTEMPTS: u32 = 5;
-
-const PAUSE_FIRST: Duration = Duration::from_millis(250);
-
-/// The longest pause before a continuous replication retries.
-const PAUSE_MAX: Duration = Duration::from_secs(60);
-
-/// The heartbeat of a waiting feed, in milliseconds.
-const HEARTBEAT_MILLIS: u64 = 10_000;
-
-/// The lifetime of a feed with a filter function, in milliseconds. A feed keeps the function it began with; the code is
-/// compared when it ends.
+/// The lifetime of a feed with a filter function. A feed keeps the function it began with; the code is compared when it
+/// ends.
 const FILTERED_MILLIS: u64 = 5_000;
 
 #[derive(Deserialize)]
@@ -55,25 +43,48 @@ struct ChangedRevision {
     rev: String,
 }
 
-/// A running replication.
-pub struct Run {
-    source: Peer,
-    target: Peer,
-    request: Request,
-    /// The request's key.
-    key: String,
-    /// The id for other modules.
-    id: Arc<Mutex<String>>,
-    statistics: Statistics,
-    task: Task,
+/// The progress of a replication, as `_scheduler` and `_active_tasks` show it. It outlives a run.
+#[derive(Debug, Clone, Default)]
+pub struct Progress(Arc<Mutex<Map<String, Value>>>);
+
+impl Progress {
+    /// The figures. There are none before the first run.
+    pub fn fields(&self) -> Map<String, Value> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Map<String, Value>> {
+        self.0.lock().expect("no panic while held")
+    }
 }
 
-/// The filter function, as of when its code was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Function {
-    /// The `_rev` of its design document: a restored version has still missed the changes of the time between.
-    rev: String,
-    code: String,
+/// What a run needs.
+#[derive(Debug)]
+pub struct Plan {
+    /// The source.
+    pub source: Peer,
+    /// The target.
+    pub target: Peer,
+    /// The replication.
+    pub replication: Arc<Replication>,
+    /// The server's id.
+    pub uuid: String,
+    /// The id of the checkpoints.
+    pub checkpoint_id: String,
+    /// The longest document id that is replicated.
+    pub id_bytes_max: usize,
+    /// The progress.
+    pub progress: Progress,
+}
+
+/// A running replication.
+pub struct Run {
+    plan: Plan,
+    task: Task,
+    stop: CancellationToken,
+    statistics: Statistics,
+    /// Whether revisions were compared in this run.
+    is_changed: bool,
 }
 
 /// The state of one pass over the changes.
@@ -81,272 +92,317 @@ struct Pass {
     function: Option<Function>,
     checkpoint: Checkpoint,
     carrier: Carrier,
+    /// The creation times of source and target. Another one is another database.
+    instances: [Value; 2],
     since: Value,
     /// The sequence of the last checkpoint.
     written: Value,
     written_at: Instant,
+    /// The checkpoint written last.
+    log: Option<Value>,
 }
 
 impl Run {
-    /// Creates a replication, listed among the active tasks until it is dropped.
-    pub fn new(
-        source: Peer,
-        target: Peer,
-        request: Request,
-        key: String,
-        tasks: &Arc<Tasks>,
-        id: Arc<Mutex<String>>,
-    ) -> Self {
-        let mut fields = Map::new();
-        let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
-        set("replication_id", key.as_str().into());
-        set("source", source.shown().into());
-        set("target", target.shown().into());
-        set("continuous", request.continuous.into());
-        set("user", Value::Null);
-        set("database", Value::Null);
-        set("doc_id", Value::Null);
-        fields.extend(Statistics::default().fields());
+    /// Creates a run; `stop` ends it after a last checkpoint.
+    pub fn new(plan: Plan, task: Task, stop: CancellationToken) -> Self {
         Run {
-            task: tasks.begin("replication", fields),
+            plan,
+            task,
+            stop,
             statistics: Statistics::default(),
+            is_changed: false,
+        }
+    }
+
+    /// Replicates all changes, and those to come if the replication is continuous. Returns CouchDB's answer.
+    ///
+    /// # Errors
+    /// The reason why it failed, or [`ReplicateError::Stopped`].
+    pub async fn run(mut self) -> Result<Value, ReplicateError> {
+        let mut pass = self.stoppable(self.prepare()).await?;
+        self.statistics.raise(&self.plan.progress.fields());
+        if let Some(recorded) = pass.checkpoint.last_statistics() {
+            self.statistics.raise(recorded);
+        }
+        self.note(&pass, None);
+        let result = self.replicate(&mut pass).await;
+        if matches!(result, Err(ReplicateError::Stopped))
+            && let Err(error) = self.write_checkpoint(&mut pass).await
+        {
+            tracing::warn!(%error, "the last checkpoint was not written");
+        }
+        result
+    }
+
+    async fn stoppable<T>(
+        &self,
+        work: impl Future<Output = Result<T, ReplicateError>>,
+    ) -> Result<T, ReplicateError> {
+        tokio::select! {
+            biased;
+            () = self.stop.cancelled() => Err(ReplicateError::Stopped),
+            result = work => result,
+        }
+    }
+
+    /// Opens both sides, creates the target if the replication says so, and finds the last checkpoint.
+    async fn prepare(&self) -> Result<Pass, ReplicateError> {
+        let Plan {
             source,
             target,
-            request,
-            key,
-            id,
+            replication,
+            ..
+        } = &self.plan;
+        let source_info = source.info().await?;
+        if replication.create_target {
+            target.create(&replication.create_target_params).await?;
         }
+        let target_info = target.info().await?;
+        let instance = |info: Value| info["instance_start_time"].clone();
+        self.begin([instance(source_info), instance(target_info)])
+            .await
     }
 
-    /// Checks that both sides and the function exist, and creates the target if the request says so.
-    ///
-    /// # Errors
-    /// If one of them does not exist or can't be reached.
-    pub async fn prepare(&self) -> Result<(), ReplicateError> {
-        if self.request.create_target {
-            self.target.create().await?;
-        }
-        for peer in [&self.source, &self.target] {
-            if !peer.exists().await? {
-                return Err(ReplicateError::Refused {
-                    url: peer.shown().to_owned(),
-                    status: 404,
-                    error: "db_not_found".to_owned(),
-                    reason: format!("could not open {}", peer.shown()),
-                });
-            }
-        }
-        self.identify().await.map(drop)
-    }
-
-    /// Reads the function's code and computes the replication's id.
-    async fn identify(&self) -> Result<(Option<Function>, String), ReplicateError> {
+    /// Starts at the last checkpoint of the present function.
+    async fn begin(&self, instances: [Value; 2]) -> Result<Pass, ReplicateError> {
+        let Plan {
+            source,
+            target,
+            replication,
+            ..
+        } = &self.plan;
         let function = self.function().await?;
         let code = function.as_ref().map(|function| function.code.as_str());
-        let id = replication_id(&self.key, code);
-        self.id.lock().expect("no panic while held").clone_from(&id);
-        self.task
-            .update([("replication_id", Value::from(id.as_str()))]);
-        Ok((function, id))
-    }
-
-    async fn function(&self) -> Result<Option<Function>, ReplicateError> {
-        let Some(path) = self.request.function()? else {
-            return Ok(None);
-        };
-        let ask = Ask::new(Method::GET, id_path(&path.design));
-        let design: Value = self.source.json(ask).await?;
-        let code = path.code(&design).ok_or_else(|| {
-            let name = path.path.join(".");
-            ReplicateError::BadRequest(format!("{} has no function {name}", path.design))
-        })?;
-        let rev = design["_rev"].as_str().unwrap_or_default().to_owned();
-        Ok(Some(Function { rev, code }))
-    }
-
-    /// Replicates all changes. Retries after a temporary failure.
-    ///
-    /// # Errors
-    /// The reason why it failed.
-    pub async fn once(&mut self) -> Result<Value, ReplicateError> {
-        let mut pause = PAUSE_FIRST;
-        for _ in 1..ATTEMPTS {
-            match self.pass().await {
-                Err(error) if error.is_transient() => {
-                    self.note(&error);
-                    tokio::time::sleep(pause).await;
-                    pause *= 2;
-                }
-                result => return result,
-            }
+        if checkpoint_id(&self.plan.uuid, replication, code) != self.plan.checkpoint_id {
+            return Err(ReplicateError::FilterChanged);
         }
-        self.pass().await
-    }
-
-    /// Replicates all changes and those to come. Retries after every failure.
-    pub async fn forever(&mut self) {
-        let mut pause = PAUSE_FIRST;
-        loop {
-            let before = self.statistics.clone();
-            if let Err(error) = self.pass().await {
-                self.note(&error);
-                if self.statistics != before {
-                    pause = PAUSE_FIRST;
-                }
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(PAUSE_MAX);
-            }
-        }
-    }
-
-    fn note(&self, error: &ReplicateError) {
-        tracing::warn!(replication = self.key, %error, "interrupted");
-        self.task.update([("last_error", error.to_string().into())]);
-    }
-
-    /// Starts at the last checkpoint of the same function.
-    async fn begin(&self) -> Result<Pass, ReplicateError> {
-        let (function, id) = self.identify().await?;
-        let checkpoint = Checkpoint::read(&id, &self.source, &self.target).await?;
-        let since = self.request.since_seq.clone();
+        let digest = function
+            .as_ref()
+            .and_then(|function| function.digest.clone());
+        let has_doc_ids = matches!(replication.selection, Selection::DocIds(_));
+        let id = &self.plan.checkpoint_id;
+        let checkpoint = Checkpoint::read(id, digest, has_doc_ids, source, target).await?;
+        let since = replication.since_seq.clone();
+        let use_bulk_get = replication.tuning.use_bulk_get;
         Ok(Pass {
             function,
             since: since.unwrap_or_else(|| checkpoint.start_seq.clone()),
             written: checkpoint.start_seq.clone(),
             checkpoint,
-            carrier: Carrier::new(self.source.clone(), self.target.clone()),
+            carrier: Carrier::new(source.clone(), target.clone(), use_bulk_get),
+            instances,
             written_at: Instant::now(),
+            log: None,
         })
     }
 
-    async fn pass(&mut self) -> Result<Value, ReplicateError> {
-        let mut pass = self.begin().await?;
+    async fn function(&self) -> Result<Option<Function>, ReplicateError> {
+        function(&self.plan.source, &self.plan.replication).await
+    }
+
+    async fn replicate(&mut self, pass: &mut Pass) -> Result<Value, ReplicateError> {
+        let is_continuous = self.plan.replication.continuous;
+        let interval = self.plan.replication.tuning.checkpoint_interval;
         let mut waits = false;
         loop {
-            let changes = self.changes(&pass.since, waits).await?;
-            if pass.function != self.function().await? {
+            let changes = self.next_changes(pass, waits, interval).await?;
+            if pass.function != self.stoppable(self.function()).await? {
                 // The feed may have applied either version of the function.
-                pass = self.begin().await?;
+                let instances = std::mem::take(&mut pass.instances);
+                *pass = self.stoppable(self.begin(instances)).await?;
                 waits = false;
                 continue;
             }
-            waits = self.request.continuous && changes.results.len() < BATCH_CHANGES;
-            let is_end = !self.request.continuous && changes.results.is_empty();
-            self.bring(&mut pass, changes).await?;
-            if is_end || waits || pass.written_at.elapsed() >= CHECKPOINT_INTERVAL {
-                self.write_checkpoint(&mut pass).await?;
-            }
+            let is_last = changes.results.len() < self.plan.replication.tuning.batch_size;
+            waits = is_continuous && is_last;
+            let is_end = !is_continuous && changes.results.is_empty();
+            self.bring(pass, changes).await?;
             if is_end {
-                return Ok(self.result(&pass));
+                self.write_checkpoint(pass).await?;
+                return Ok(self.result(pass));
             }
+            if pass.written_at.elapsed() >= interval {
+                self.write_checkpoint(pass).await?;
+            }
+        }
+    }
+
+    /// Reads the next changes, and writes checkpoints while it waits for them.
+    async fn next_changes(
+        &self,
+        pass: &mut Pass,
+        waits: bool,
+        interval: Duration,
+    ) -> Result<Changes, ReplicateError> {
+        let since = pass.since.clone();
+        let mut changes = pin!(self.changes(&since, waits));
+        loop {
+            let due = pass.written_at + interval;
+            let is_due = waits && pass.since != pass.written;
+            tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return Err(ReplicateError::Stopped),
+                changes = &mut changes => return changes,
+                () = tokio::time::sleep_until(due), if is_due => {}
+            }
+            self.write_checkpoint(pass).await?;
         }
     }
 
     async fn bring(&mut self, pass: &mut Pass, changes: Changes) -> Result<(), ReplicateError> {
         let mut revisions: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for change in changes.results {
+            if change.id.len() > self.plan.id_bytes_max {
+                tracing::warn!(id = change.id, "the id is too long: it is not replicated");
+                self.statistics.doc_write_failures += 1;
+                continue;
+            }
             let revs = change.changes.into_iter().map(|revision| revision.rev);
             revisions.entry(change.id).or_default().extend(revs);
         }
         if !revisions.is_empty() {
-            self.statistics.missing_checked +=
-                revisions.values().map(Vec::len).sum::<usize>() as u64;
-            let missing = self.missing(&revisions).await?;
-            pass.carrier.carry(&missing, &mut self.statistics).await?;
+            let stop = self.stop.clone();
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return Err(ReplicateError::Stopped),
+                result = self.copy(pass, &revisions) => result?,
+            }
         }
         pass.since = changes.last_seq;
-        let Statistics {
-            missing_checked,
-            missing_found,
-            docs_read,
-            docs_written,
-            doc_write_failures,
-        } = self.statistics;
-        self.task.update([
-            ("revisions_checked", missing_checked.into()),
-            ("missing_revisions_found", missing_found.into()),
-            ("docs_read", docs_read.into()),
-            ("docs_written", docs_written.into()),
-            ("doc_write_failures", doc_write_failures.into()),
-            ("changes_pending", changes.pending.into()),
-            ("source_seq", pass.since.clone()),
-            ("through_seq", pass.since.clone()),
-        ]);
+        self.note(pass, changes.pending);
         Ok(())
+    }
+
+    async fn copy(
+        &mut self,
+        pass: &mut Pass,
+        revisions: &BTreeMap<String, Vec<String>>,
+    ) -> Result<(), ReplicateError> {
+        let checked = revisions.values().map(Vec::len).sum::<usize>();
+        self.is_changed |= checked > 0;
+        self.statistics.missing_checked += checked as u64;
+        let ask = Ask::post("/_revs_diff", json!(revisions).to_string());
+        let missing: MissingByDocument = self.plan.target.json(ask).await?;
+        pass.carrier.carry(&missing, &mut self.statistics).await
+    }
+
+    /// Shows the progress.
+    fn note(&self, pass: &Pass, pending: Option<u64>) {
+        let mut fields = self.statistics.task_fields();
+        let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+        set("changes_pending", pending.into());
+        set("checkpointed_source_seq", pass.written.clone());
+        set("source_seq", pass.since.clone());
+        set("through_seq", pass.since.clone());
+        self.task.set(fields.clone());
+        *self.plan.progress.lock() = fields;
     }
 
     async fn write_checkpoint(&self, pass: &mut Pass) -> Result<(), ReplicateError> {
         pass.written_at = Instant::now();
-        if pass.since == pass.written {
+        let is_wanted = self.plan.replication.tuning.use_checkpoints;
+        if !is_wanted || pass.since == pass.written {
             return Ok(());
         }
-        let (source, target) = (&self.source, &self.target);
-        pass.checkpoint
-            .write(&pass.since, &self.statistics, source, target)
-            .await?;
+        let (source, target) = (&self.plan.source, &self.plan.target);
+        let sides = [(source, "source"), (target, "target")];
+        for ((peer, side), known) in sides.into_iter().zip(&pass.instances) {
+            let ask = Ask::post("/_ensure_full_commit", "");
+            let committed: Value = peer.json(ask).await?;
+            let instance = &committed["instance_start_time"];
+            if instance != known && *instance != "0" && *known != "0" {
+                return Err(ReplicateError::Checkpoint(format!(
+                    "instance_start_time on {side} database has changed since last checkpoint."
+                )));
+            }
+        }
+        let written = pass
+            .checkpoint
+            .write(&pass.since, &self.statistics, source, target);
+        pass.log = Some(written.await?);
         pass.written = pass.since.clone();
-        self.task
-            .update([("checkpointed_source_seq", pass.since.clone())]);
+        let seq = pass.written.clone();
+        self.task.update([("checkpointed_source_seq", seq.clone())]);
+        self.plan
+            .progress
+            .lock()
+            .insert("checkpointed_source_seq".to_owned(), seq);
         Ok(())
     }
 
     fn result(&self, pass: &Pass) -> Value {
-        let mut result = pass.checkpoint.log(&pass.since, &self.statistics);
-        result["ok"] = true.into();
-        if self.statistics == Statistics::default() {
-            result["no_changes"] = true.into();
-        }
-        result
+        let mut result = Map::from_iter([("ok".to_owned(), Value::Bool(true))]);
+        let log = match &pass.log {
+            _ if !self.plan.replication.tuning.use_checkpoints => {
+                json!({ "use_checkpoints": false })
+            }
+            Some(log) if self.is_changed => log.clone(),
+            _ => pass.checkpoint.unchanged(),
+        };
+        result.extend(log.as_object().cloned().unwrap_or_default());
+        Value::Object(result)
     }
 
     async fn changes(&self, since: &Value, waits: bool) -> Result<Changes, ReplicateError> {
-        let since = since
-            .as_str()
-            .map_or_else(|| since.to_string(), str::to_owned);
-        let since = encoded(&since);
-        let mut path = format!("/_changes?style=all_docs&limit={BATCH_CHANGES}&since={since}");
+        let replication = &self.plan.replication;
+        let style = match replication.winning_revs_only {
+            true => "main_only",
+            false => "all_docs",
+        };
+        let limit = replication.tuning.batch_size;
+        let since = encoded(&text_of(since));
+        let mut path = format!("/_changes?style={style}&limit={limit}&since={since}");
         if waits {
-            path += &match self.request.function()? {
-                None => format!("&feed=longpoll&heartbeat={HEARTBEAT_MILLIS}"),
+            // A sign of life before the time without a byte is over.
+            let heartbeat = (replication.tuning.connection_timeout / 3)
+                .as_millis()
+                .max(1);
+            path += &match replication.selection.function(&replication.query_params)? {
+                None => format!("&feed=longpoll&heartbeat={heartbeat}"),
                 Some(_) => format!("&feed=longpoll&timeout={FILTERED_MILLIS}"),
             };
         }
-        let Request {
-            filter,
-            query_params,
-            doc_ids,
-            selector,
-            ..
-        } = &self.request;
-        for (name, value) in query_params {
-            let value = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
-            path += &format!("&{}={}", encoded(name), encoded(&value));
+        for (name, value) in &replication.query_params {
+            path += &format!("&{}={}", encoded(name), encoded(&text_of(value)));
         }
-        let ask = if let Some(doc_ids) = doc_ids {
-            Ask::post(
-                path + "&filter=_doc_ids",
-                json!({ "doc_ids": doc_ids }).to_string(),
-            )
-        } else if let Some(selector) = selector {
-            Ask::post(
-                path + "&filter=_selector",
-                json!({ "selector": selector }).to_string(),
-            )
-        } else if let Some(filter) = filter {
-            Ask::new(Method::GET, format!("{path}&filter={}", encoded(filter)))
-        } else {
-            Ask::new(Method::GET, path)
+        let (filter, body) = replication.selection.question();
+        if let Some(filter) = filter {
+            path += &format!("&filter={}", encoded(&filter));
+        }
+        let ask = match body {
+            Some(body) => Ask::post(path, body.to_string()),
+            None => Ask::new(Method::GET, path),
         };
-        self.source.json(ask).await
+        self.plan.source.json(ask).await
     }
+}
 
-    async fn missing(
-        &self,
-        revisions: &BTreeMap<String, Vec<String>>,
-    ) -> Result<MissingByDocument, ReplicateError> {
-        let body = json!(revisions).to_string();
-        self.target.json(Ask::post("/_revs_diff", body)).await
-    }
+/// Reads the filter function of a replication from its source.
+///
+/// # Errors
+/// If the design document can't be read or has no such function.
+pub async fn function(
+    source: &Peer,
+    replication: &Replication,
+) -> Result<Option<Function>, ReplicateError> {
+    let Some(path) = replication.selection.function(&replication.query_params)? else {
+        return Ok(None);
+    };
+    let ask = Ask::new(Method::GET, id_path(&path.design));
+    let shown = source.shown();
+    let design: Value = source.json(ask).await.map_err(|error| match &error {
+        ReplicateError::Refused { error, .. } => ReplicateError::Filter(format!(
+            "Couldn't open document `{}` from source database `{shown}`: {{error,<<\"{error}\">>}}",
+            path.design
+        )),
+        _ => error,
+    })?;
+    let function = path.find(&design).ok_or_else(|| {
+        ReplicateError::Filter(format!(
+            "Couldn't parse filter code from document {} on `{shown}`: there is no `{}`",
+            path.design.trim_start_matches("_design/"),
+            path.shown()
+        ))
+    })?;
+    Ok(Some(function))
 }

@@ -15,21 +15,81 @@ pub struct Statistics {
     pub docs_written: u64,
     /// The number of documents that the target refused.
     pub doc_write_failures: u64,
+    /// The number of documents read with `_bulk_get`.
+    pub bulk_get_docs: u64,
+    /// The number of documents requested with `_bulk_get`.
+    pub bulk_get_attempts: u64,
 }
 
+/// The names of the statistics in checkpoints and in tasks.
+const NAMES: [(&str, &str); 7] = [
+    ("missing_checked", "revisions_checked"),
+    ("missing_found", "missing_revisions_found"),
+    ("docs_read", "docs_read"),
+    ("docs_written", "docs_written"),
+    ("doc_write_failures", "doc_write_failures"),
+    ("bulk_get_docs", "bulk_get_docs"),
+    ("bulk_get_attempts", "bulk_get_attempts"),
+];
+
 impl Statistics {
-    /// The statistics in the format of CouchDB's checkpoints.
-    pub fn fields(&self) -> Map<String, Value> {
-        let fields = [
-            ("missing_checked", self.missing_checked),
-            ("missing_found", self.missing_found),
-            ("docs_read", self.docs_read),
-            ("docs_written", self.docs_written),
-            ("doc_write_failures", self.doc_write_failures),
-        ];
-        fields
-            .map(|(name, count)| (name.to_owned(), count.into()))
-            .into_iter()
+    fn counts(&mut self) -> [&mut u64; 7] {
+        [
+            &mut self.missing_checked,
+            &mut self.missing_found,
+            &mut self.docs_read,
+            &mut self.docs_written,
+            &mut self.doc_write_failures,
+            &mut self.bulk_get_docs,
+            &mut self.bulk_get_attempts,
+        ]
+    }
+
+    fn named(&self, name: impl Fn(usize) -> &'static str) -> Map<String, Value> {
+        let mut copy = self.clone();
+        let counts = copy.counts().into_iter().enumerate();
+        counts
+            .map(|(at, count)| (name(at).to_owned(), Value::from(*count)))
             .collect()
+    }
+
+    /// The statistics with the names that checkpoints use.
+    pub fn fields(&self) -> Map<String, Value> {
+        self.named(|at| NAMES[at].0)
+    }
+
+    /// The statistics with the names that tasks and jobs use.
+    pub fn task_fields(&self) -> Map<String, Value> {
+        self.named(|at| NAMES[at].1)
+    }
+
+    /// Raises each count to the one recorded in a checkpoint or a task.
+    pub fn raise(&mut self, recorded: &Map<String, Value>) {
+        for (count, (checkpoint, task)) in self.counts().into_iter().zip(NAMES) {
+            let value = recorded.get(checkpoint).or_else(|| recorded.get(task));
+            *count = (*count).max(value.and_then(Value::as_u64).unwrap_or(0));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn counts_never_go_back() {
+        let mut statistics = Statistics {
+            docs_read: 5,
+            ..Statistics::default()
+        };
+        let recorded = json!({ "docs_read": 3, "revisions_checked": 7, "missing_found": 2 });
+        statistics.raise(recorded.as_object().unwrap());
+        let fields = Value::Object(statistics.fields());
+        assert_eq!(
+            (&fields["docs_read"], &fields["missing_checked"]),
+            (&json!(5), &json!(7))
+        );
+        assert_eq!(statistics.task_fields()["missing_revisions_found"], 2);
     }
 }

@@ -64,6 +64,66 @@ impl Term {
         Term(vec![tag::SMALL_TUPLE, 1, tag::NIL])
     }
 
+    /// Encodes a binary.
+    pub fn binary(text: &str) -> Self {
+        let mut out = Vec::new();
+        binary(&mut out, text.as_bytes());
+        Term(out)
+    }
+
+    /// Encodes a list of bytes, as Erlang represents text in records.
+    pub fn string(text: &str) -> Self {
+        let mut out = Vec::new();
+        match u16::try_from(text.len()) {
+            Ok(0) => out.push(tag::NIL),
+            Ok(length) => {
+                out.push(tag::STRING);
+                out.extend(length.to_be_bytes());
+                out.extend(text.as_bytes());
+            }
+            Err(_) => {
+                list(&mut out, text.len() as u32);
+                text.bytes()
+                    .for_each(|byte| out.extend([tag::SMALL_INTEGER, byte]));
+                end_list(&mut out);
+            }
+        }
+        Term(out)
+    }
+
+    /// Encodes an atom of ASCII letters.
+    pub fn atom(name: &str) -> Self {
+        let mut out = Vec::new();
+        atom(&mut out, name);
+        Term(out)
+    }
+
+    /// Encodes an integer.
+    pub fn integer(value: i128) -> Self {
+        let mut out = Vec::new();
+        integer(&mut out, value);
+        Term(out)
+    }
+
+    /// Encodes a tuple of at most 255 items.
+    pub fn tuple(items: &[Term]) -> Self {
+        let mut out = Vec::new();
+        tuple(&mut out, items.len() as u8);
+        items.iter().for_each(|item| out.extend(&item.0));
+        Term(out)
+    }
+
+    /// Encodes a list of terms that are not integers.
+    pub fn list(items: &[Term]) -> Self {
+        let mut out = Vec::new();
+        if !items.is_empty() {
+            list(&mut out, items.len() as u32);
+        }
+        items.iter().for_each(|item| out.extend(&item.0));
+        end_list(&mut out);
+        Term(out)
+    }
+
     /// The encoded bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0

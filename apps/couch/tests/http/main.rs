@@ -13,6 +13,7 @@ mod full_disk;
 mod lists;
 mod multipart;
 mod replication;
+mod replicator;
 mod rights;
 mod stop;
 mod tls;

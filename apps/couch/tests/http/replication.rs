@@ -76,7 +76,8 @@ async fn a_replication_begins_where_the_last_one_ended() {
     assert_eq!(first["history"][0]["docs_written"], 700);
     one.put("/db/new", &json!({})).await;
     let second = replicate(&one, "db", &target).await.1;
-    assert_eq!(second["history"][0]["missing_checked"], 1);
+    // The counts go on, too.
+    assert_eq!(second["history"][0]["missing_checked"], 701);
     assert_eq!(
         second["history"][0]["start_last_seq"],
         first["source_last_seq"]
@@ -122,7 +123,7 @@ async fn some_documents_are_replicated_and_attachments_go_with_them() {
     )
     .await;
     let result = two.post("/_replicate", &ask).await.json();
-    assert_eq!(result["history"][0]["docs_written"], 1);
+    assert_eq!(result["history"][0]["docs_written"], 3);
     assert!(two.get("/copy/c/large").await.body == large);
 }
 
@@ -137,9 +138,10 @@ async fn what_cannot_be_replicated_says_why() {
     let elsewhere = json!({ "source": "db", "target": format!("{}/none", server.url) });
     let elsewhere = server.post("/_replicate", &elsewhere).await;
     assert_eq!(elsewhere.error(), missing);
-    let nobody = json!({ "source": "db", "target": "http://127.0.0.1:1/db" });
+    let nobody =
+        json!({ "source": "db", "target": "http://127.0.0.1:1/db", "retries_per_request": 1 });
     let nobody = server.post("/_replicate", &nobody).await;
-    assert_eq!(nobody.error(), (500, "replication_error".into()));
+    assert_eq!(nobody.error(), (500, "error".into()));
     let cancel = json!({ "source": "db", "target": "b", "cancel": true });
     assert_eq!(server.post("/_replicate", &cancel).await.status, 404);
 }
@@ -302,7 +304,7 @@ proptest! {
 /// The ids of the documents in a database but design documents.
 async fn ids(server: &Running, db: &str) -> Vec<String> {
     let rows = server.get(&format!("/{db}/_all_docs")).await.json();
-    let rows = rows["rows"].as_array().unwrap().iter();
+    let rows = rows["rows"].as_array().into_iter().flatten();
     let ids = rows.map(|row| row["id"].as_str().unwrap().to_owned());
     ids.filter(|id| !id.starts_with("_design/")).collect()
 }

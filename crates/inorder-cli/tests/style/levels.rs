@@ -116,11 +116,12 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     (
         "inorder-couch",
         &[
-            "config json script status_page tasks",
+            "config json scheduler script status_page tasks",
             "auth",
-            "multipart replicate revision",
+            "multipart revision",
             "mango",
-            "store",
+            "replicate store",
+            "replicator",
             "http",
             "commands",
         ],

@@ -5,6 +5,7 @@ mod config;
 mod databases;
 mod node;
 mod replicate;
+mod scheduler;
 mod session;
 mod updates;
 mod welcome;
@@ -15,7 +16,8 @@ pub use config::{
 };
 pub use databases::{all_dbs, dbs_info, dbs_info_of};
 pub use node::{active_tasks, membership, node, prometheus, stats, system};
-pub use replicate::{replicate, scheduler_docs, scheduler_jobs};
+pub use replicate::replicate;
+pub use scheduler::{scheduler_docs, scheduler_docs_of, scheduler_job, scheduler_jobs};
 pub use session::{login, logout, session};
 pub use updates::db_updates;
 pub use welcome::{up, uuids, welcome};

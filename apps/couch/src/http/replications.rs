@@ -1,0 +1,108 @@
+//! The documents of `_replicator` databases as users write them, and the replicator's way to the databases of this server.
+
+use super::{HttpError, HttpResult, Server, routes};
+use crate::auth::{ADMIN_ROLE, Handler, User};
+use crate::replicate::{Principal, Settings};
+use crate::replicator::{Here, is_replicator_database, proposed};
+use crate::store::{Database, Edit, Limits, Mode, Refusal};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// The user of a request as the replicator knows it.
+pub fn principal(user: &User) -> Principal {
+    Principal {
+        name: user.name().map(str::to_owned),
+        roles: user.roles().to_vec(),
+        is_local: user.local_name().is_some(),
+    }
+}
+
+/// The user in whose name the replicator accesses databases of this server.
+fn user(server: &Server, principal: &Principal) -> User {
+    let is_admin = principal.roles.iter().any(|role| role == ADMIN_ROLE);
+    match &principal.name {
+        Some(name) => {
+            let handler = match principal.is_local {
+                true => Handler::Default,
+                false => Handler::Jwt,
+            };
+            User::new(name, principal.roles.clone().into(), handler)
+        }
+        None if is_admin || server.auth.policy().admins.is_empty() => User::nameless_admin(),
+        None => User::anonymous(),
+    }
+}
+
+/// The rules for a user's edits of documents that describe replications.
+pub struct Rules {
+    user: Principal,
+    is_admin: bool,
+    settings: Settings,
+    limits: Limits,
+}
+
+impl Rules {
+    /// The rules for edits of a database. There are none for other databases and for revisions made elsewhere.
+    ///
+    /// # Errors
+    /// If the security object can't be read.
+    pub fn of(server: &Server, user: &User, db: &Database, mode: Mode) -> HttpResult<Option<Self>> {
+        if mode != Mode::New || !is_replicator_database(db.name()) {
+            return Ok(None);
+        }
+        Ok(Some(Rules {
+            user: principal(user),
+            is_admin: db.security()?.is_admin(user),
+            settings: Settings::of(&server.config.values()),
+            limits: db.limits(),
+        }))
+    }
+
+    /// Checks an edit, and notes the owner in it.
+    ///
+    /// # Errors
+    /// Why it is forbidden.
+    pub fn prepare(&self, mut edit: Edit) -> Result<Edit, Refusal> {
+        let is_special = |id: &String| id.starts_with("_design/") || id.starts_with("_local/");
+        if edit.id.as_ref().is_some_and(is_special) {
+            return Ok(edit);
+        }
+        let bad = |error: &dyn std::fmt::Display| Refusal::BadRequest(error.to_string());
+        let mut body: Map<String, Value> =
+            serde_json::from_str(edit.body()).map_err(|error| bad(&error))?;
+        let before = body.get("owner").cloned();
+        let Rules { user, settings, .. } = self;
+        proposed(&mut body, edit.deleted, user, self.is_admin, settings)
+            .map_err(Refusal::Forbidden)?;
+        if body.get("owner") != before.as_ref() {
+            let changed = Edit::from_json(&Value::Object(body).to_string(), &self.limits);
+            edit.replace_body(changed.map_err(|error| bad(&error))?);
+        }
+        Ok(edit)
+    }
+}
+
+/// The replicator's way to the databases of this server. It ends with the server.
+pub fn here(server: &Arc<Server>) -> Here {
+    let server = Arc::downgrade(server);
+    Box::new(move |principal| match server.upgrade() {
+        Some(server) => {
+            let user = user(&server, principal);
+            routes::within(server, user)
+        }
+        None => axum::Router::new(),
+    })
+}
+
+impl From<crate::replicate::ReplicateError> for HttpError {
+    fn from(error: crate::replicate::ReplicateError) -> Self {
+        let text = error.to_string();
+        match error.name() {
+            "bad_request" => HttpError::BadRequest(text),
+            "not_found" => HttpError::NotFound(text),
+            "unauthorized" => HttpError::Unauthorized(text),
+            "forbidden" => HttpError::Forbidden(text),
+            name => HttpError::Replication(name, text),
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Runs the jobs that the scheduler says should run.
+
+use super::documents::Found;
+use super::{Ids, Replicator, write_back};
+use crate::replicate::{Plan, Progress, ReplicateError, Replication, Run, Settings};
+use crate::scheduler::{Job, Limits, Order, Scheduler};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, SystemTime};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// What a job does.
+#[derive(Debug, Clone)]
+pub struct Content {
+    /// The replication.
+    pub replication: Arc<Replication>,
+    /// The id of its checkpoints.
+    pub checkpoint_id: String,
+    /// When the replication was requested.
+    pub started: SystemTime,
+    /// The progress.
+    pub progress: Progress,
+}
+
+impl Content {
+    /// A job that has not run.
+    pub fn new(replication: Arc<Replication>, checkpoint_id: String) -> Self {
+        Content {
+            replication,
+            checkpoint_id,
+            started: SystemTime::now(),
+            progress: Progress::default(),
+        }
+    }
+}
+
+/// The end of a job.
+pub type End = Result<Value, ReplicateError>;
+
+/// The jobs of a server.
+#[derive(Debug, Default)]
+pub struct Jobs(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    scheduler: Scheduler<Content>,
+    /// The last run of each job, which may still be ending.
+    runs: HashMap<String, Running>,
+    /// Requests that wait for the end of a job.
+    waiting: HashMap<String, Vec<oneshot::Sender<End>>>,
+}
+
+#[derive(Debug)]
+struct Running {
+    run: u64,
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl Jobs {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().expect("no panic while held")
+    }
+
+    /// What the job with this id does.
+    pub fn content(&self, id: &str) -> Option<Content> {
+        self.lock().scheduler.job(id).map(|job| job.content.clone())
+    }
+
+    /// All jobs, in the order of their ids.
+    pub fn all(&self) -> Vec<(String, Job<Content>)> {
+        let state = self.lock();
+        let jobs = state.scheduler.jobs();
+        jobs.map(|(id, job)| (id.to_owned(), job.clone())).collect()
+    }
+
+    /// The job with this id.
+    pub fn one(&self, id: &str) -> Option<Job<Content>> {
+        self.lock().scheduler.job(id).cloned()
+    }
+
+    /// The ids of the jobs whose replications meet a condition.
+    pub fn ids(&self, is_wanted: impl Fn(&Replication) -> bool) -> Vec<String> {
+        let state = self.lock();
+        let jobs = state.scheduler.jobs();
+        let wanted = jobs.filter(|(_, job)| is_wanted(&job.content.replication));
+        wanted.map(|(id, _)| id.to_owned()).collect()
+    }
+}
+
+/// The scheduler's part of the settings.
+pub fn limits(settings: &Settings) -> Limits {
+    Limits {
+        max_jobs: settings.max_jobs,
+        max_churn: settings.max_churn,
+        max_history: settings.max_history,
+        health_threshold: settings.health_threshold,
+    }
+}
+
+/// Lets jobs take turns, after each interval of the scheduler.
+pub async fn reschedule(replicator: Replicator) {
+    loop {
+        let interval = replicator.settings().interval;
+        tokio::select! {
+            () = replicator.0.stop.cancelled() => return,
+            () = tokio::time::sleep(interval) => {}
+        }
+        let limits = limits(&replicator.settings());
+        let mut state = replicator.0.jobs.lock();
+        let orders = state.scheduler.reschedule(&limits, SystemTime::now());
+        replicator.execute(&mut state, orders);
+    }
+}
+
+impl Replicator {
+    /// Adds a job, unless there is an equal one. Returns a receiver of its end.
+    pub(super) fn add_job(&self, id: &str, content: Content) -> oneshot::Receiver<End> {
+        let (sender, receiver) = oneshot::channel();
+        let limits = limits(&self.settings());
+        let mut state = self.0.jobs.lock();
+        let known = state.scheduler.job(id).map(|job| &job.content.replication);
+        let is_known = known.is_some_and(|known| known.is_same(&content.replication));
+        state.waiting.entry(id.to_owned()).or_default().push(sender);
+        if !is_known {
+            let is_continuous = content.replication.continuous;
+            let is_retried = content.replication.document.is_some();
+            let flags = (is_continuous, is_retried);
+            let now = SystemTime::now();
+            let orders = state.scheduler.add(id, content, flags, &limits, now);
+            self.execute(&mut state, orders);
+        }
+        receiver
+    }
+
+    /// Removes a job. Returns whether there was one.
+    pub(super) fn remove_job(&self, id: &str) -> bool {
+        let mut state = self.0.jobs.lock();
+        let is_known = state.scheduler.job(id).is_some();
+        let orders = state.scheduler.remove(id);
+        self.execute(&mut state, orders);
+        tell(&mut state, id, &Err(ReplicateError::Stopped));
+        is_known
+    }
+
+    /// Waits until all jobs have ended, after the stop of the server.
+    pub async fn ended_within(&self, timeout: Duration) {
+        let runs = std::mem::take(&mut self.0.jobs.lock().runs);
+        let tasks = runs.into_values().map(|running| running.task);
+        let all = futures_util::future::join_all(tasks);
+        if tokio::time::timeout(timeout, all).await.is_err() {
+            tracing::warn!("some replications have not written their last checkpoint");
+        }
+    }
+
+    fn execute(&self, state: &mut State, orders: Vec<Order>) {
+        for order in orders {
+            match order {
+                Order::Stop { id, run } => {
+                    if let Some(running) = state.runs.get(&id).filter(|one| one.run == run) {
+                        running.stop.cancel();
+                    }
+                }
+                Order::Start { id, run } => {
+                    let Some(job) = state.scheduler.job(&id) else {
+                        continue;
+                    };
+                    let content = job.content.clone();
+                    let before = state.runs.remove(&id).map(|running| running.task);
+                    let stop = self.0.stop.child_token();
+                    let (replicator, job, token) = (self.clone(), id.clone(), stop.clone());
+                    let task = tokio::spawn(async move {
+                        if let Some(before) = before {
+                            // A run that was stopped writes its last checkpoint.
+                            let _ = before.await;
+                        }
+                        let end = replicator.run(&job, &content, token).await;
+                        replicator.ended(job, run, content, end).await;
+                    });
+                    state.runs.insert(id, Running { run, stop, task });
+                }
+            }
+        }
+    }
+
+    async fn run(&self, id: &str, content: &Content, stop: CancellationToken) -> End {
+        let settings = self.settings();
+        let jitter = random_below(settings.startup_jitter);
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => return Err(ReplicateError::Stopped),
+            () = tokio::time::sleep(jitter) => {}
+        }
+        let replication = &content.replication;
+        let plan = Plan {
+            source: self.peer(&replication.source, replication)?,
+            target: self.peer(&replication.target, replication)?,
+            replication: Arc::clone(replication),
+            uuid: self.0.uuid.clone(),
+            checkpoint_id: content.checkpoint_id.clone(),
+            id_bytes_max: settings.id_bytes_max,
+            progress: content.progress.clone(),
+        };
+        let task = self.0.tasks.begin("replication", task_fields(id, content));
+        if settings.update_docs
+            && let Some(document) = &replication.document
+        {
+            write_back::triggered(&self.0.databases, document, id).await;
+        }
+        Run::new(plan, task, stop).run().await
+    }
+
+    async fn ended(&self, id: String, run: u64, content: Content, end: End) {
+        let settings = self.settings();
+        match (&end, &content.replication.document) {
+            (Err(ReplicateError::FilterChanged), _) => return self.renamed(id, content).await,
+            (Ok(_), Some(document)) => {
+                let stats = super::show::completed_stats(&content);
+                write_back::completed(&self.0.databases, document, stats).await;
+            }
+            (Err(ReplicateError::Stopped), _) | (Ok(_), None) => {}
+            (Err(error), document) => {
+                tracing::warn!(replication = id, %error, "the replication crashed");
+                if let (Some(document), true) = (document, settings.update_docs) {
+                    write_back::error(&self.0.databases, document, Some(&id), &error.reason())
+                        .await;
+                }
+            }
+        }
+        let crash = match &end {
+            Ok(_) => None,
+            Err(ReplicateError::Stopped) => return,
+            Err(error) => Some(error.reason()),
+        };
+        let mut state = self.0.jobs.lock();
+        let limits = limits(&settings);
+        let orders = state
+            .scheduler
+            .ended(&id, run, crash, &limits, SystemTime::now());
+        self.execute(&mut state, orders);
+        tell(&mut state, &id, &end);
+    }
+
+    /// Continues a replication whose filter function has changed: it has another id.
+    async fn renamed(&self, id: String, content: Content) {
+        if let Some(document) = &content.replication.document {
+            self.remove_job(&id);
+            self.found(document.clone(), Found::Renamed).await;
+            return;
+        }
+        let ids = self.identify(&content.replication).await;
+        let mut state = self.0.jobs.lock();
+        let waiting = state.waiting.remove(&id).unwrap_or_default();
+        let orders = state.scheduler.remove(&id);
+        self.execute(&mut state, orders);
+        match ids {
+            Ok(Ids { checkpoint, job }) => {
+                state
+                    .waiting
+                    .entry(job.clone())
+                    .or_default()
+                    .extend(waiting);
+                drop(state);
+                tracing::info!(old = id, new = job, "the filter function has changed");
+                drop(self.add_job(&job, Content::new(content.replication, checkpoint)));
+            }
+            Err(error) => {
+                tracing::warn!(replication = id, %error, "the replication crashed");
+                for sender in waiting {
+                    let _ = sender.send(Err(error.clone()));
+                }
+            }
+        }
+    }
+}
+
+/// Answers the requests that wait for a job.
+fn tell(state: &mut State, id: &str, end: &End) {
+    for sender in state.waiting.remove(id).unwrap_or_default() {
+        // The client may have gone.
+        let _ = sender.send(end.clone());
+    }
+}
+
+/// A random duration below a limit.
+fn random_below(limit: Duration) -> Duration {
+    let random = u64::from_le_bytes(crate::auth::random());
+    let nanos = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+    Duration::from_nanos(random.checked_rem(nanos).unwrap_or(0))
+}
+
+/// The fields of a task that do not change.
+fn task_fields(id: &str, content: &Content) -> Map<String, Value> {
+    let replication = &content.replication;
+    let document = replication.document.as_ref();
+    let interval = replication.tuning.checkpoint_interval.as_millis() as u64;
+    let fields = serde_json::json!({
+        "replication_id": id,
+        "source": replication.source.shown(),
+        "target": replication.target.shown(),
+        "continuous": replication.continuous,
+        "user": replication.user.name,
+        "database": document.map(|document| &document.database),
+        "doc_id": document.map(|document| &document.id),
+        "checkpoint_interval": interval,
+    });
+    fields.as_object().cloned().unwrap_or_default()
+}

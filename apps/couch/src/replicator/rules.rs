@@ -1,0 +1,143 @@
+//! The rules for documents of `_replicator` databases: who owns them, what they contain, and who sees the credentials.
+
+use crate::replicate::{Principal, Replication, Settings};
+use serde_json::{Map, Value};
+
+/// The member with the name of the user who wrote the document.
+const OWNER: &str = "owner";
+
+/// Checks a document that a user writes, and notes the owner in it.
+///
+/// # Errors
+/// The reason why it is forbidden.
+pub fn proposed(
+    body: &mut Map<String, Value>,
+    is_deleted: bool,
+    user: &Principal,
+    is_admin: bool,
+    settings: &Settings,
+) -> Result<(), String> {
+    let name = user.name.as_deref();
+    match body.get(OWNER) {
+        Some(owner) if owner.as_str() == name && (name.is_some() || owner.is_null()) => {}
+        Some(owner) if is_admin && !owner.is_null() => {}
+        Some(_) if !is_admin => {
+            return Err("Can't update replication documents from other users.".to_owned());
+        }
+        _ => {
+            body.insert(OWNER.to_owned(), name.into());
+        }
+    }
+    let is_failed = body
+        .get("_replication_state")
+        .is_some_and(|state| state == "failed");
+    if is_deleted || is_failed {
+        return Ok(());
+    }
+    let parsed = Replication::from_json(body, user.clone(), None, &settings.defaults);
+    parsed.map(drop).map_err(|error| error.reason())
+}
+
+/// Removes credentials from a document if the reader is neither its owner nor an administrator. Returns whether the reader
+/// sees another document than the one that is stored.
+pub fn for_reader(body: &mut Map<String, Value>, reader: Option<&str>, is_admin: bool) -> bool {
+    if is_admin || body.get(OWNER).and_then(Value::as_str) == reader {
+        return false;
+    }
+    for side in ["source", "target"] {
+        match body.get_mut(side) {
+            Some(Value::String(url)) => *url = without_credentials(url),
+            Some(Value::Object(endpoint)) => {
+                endpoint.shift_remove("headers");
+                endpoint.shift_remove("auth");
+                if let Some(Value::String(url)) = endpoint.get_mut("url") {
+                    *url = without_credentials(url);
+                }
+            }
+            _ => {}
+        }
+    }
+    true
+}
+
+/// A URL without user name and password.
+fn without_credentials(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    match authority.rsplit_once('@') {
+        Some((given, _)) => format!("{scheme}://{}", &rest[given.len() + 1..]),
+        None => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(body: Value, user: Option<&str>, is_admin: bool) -> Result<Value, String> {
+        let mut body = body.as_object().unwrap().clone();
+        let user = Principal {
+            name: user.map(str::to_owned),
+            ..Principal::default()
+        };
+        proposed(&mut body, false, &user, is_admin, &Settings::default())?;
+        Ok(body.get(OWNER).cloned().unwrap_or_default())
+    }
+
+    #[test]
+    fn the_writer_is_the_owner() {
+        let of = |owner: Option<Value>| {
+            let mut body = json!({ "source": "a", "target": "http://b/c" });
+            if let Some(owner) = owner {
+                body[OWNER] = owner;
+            }
+            body
+        };
+        assert_eq!(check(of(None), Some("anna"), false).unwrap(), "anna");
+        assert_eq!(check(of(None), None, true).unwrap(), Value::Null);
+        assert_eq!(
+            check(of(Some(json!("anna"))), Some("anna"), false).unwrap(),
+            "anna"
+        );
+        assert!(check(of(Some(json!("bert"))), Some("anna"), false).is_err());
+        assert!(check(of(Some(json!(null))), Some("anna"), false).is_err());
+        assert_eq!(
+            check(of(Some(json!("bert"))), Some("root"), true).unwrap(),
+            "bert"
+        );
+        assert_eq!(
+            check(of(Some(json!(null))), Some("root"), true).unwrap(),
+            "root"
+        );
+    }
+
+    #[test]
+    fn a_document_describes_a_replication() {
+        let wrong = json!({ "source": "a" });
+        let reason = check(wrong, None, true).unwrap_err();
+        assert_eq!(reason, "Missing replicator database");
+        let failed = json!({ "_replication_state": "failed" });
+        assert!(check(failed, None, true).is_ok());
+    }
+
+    #[test]
+    fn others_see_no_credentials() {
+        let of = |reader, is_admin| {
+            let mut body = json!({
+                "source": "http://u:p@a/b",
+                "target": { "url": "http://u:p@c/d", "auth": {}, "headers": {}, "x": 1 },
+                "owner": "anna",
+            });
+            let body = body.as_object_mut().unwrap();
+            let is_changed = for_reader(body, reader, is_admin);
+            (is_changed, Value::Object(body.clone()))
+        };
+        let (is_changed, body) = of(Some("bert"), false);
+        let expected = json!({ "source": "http://a/b", "target": { "url": "http://c/d", "x": 1 }, "owner": "anna" });
+        assert_eq!((is_changed, body), (true, expected));
+        assert!(!of(Some("anna"), false).0 && !of(None, true).0 && of(None, false).0);
+    }
+}
