@@ -2,6 +2,7 @@
 
 use crate::client::{Answer, Running, until};
 use inorder_couch::auth::Auth;
+use inorder_couch::config::Lifetime;
 use inorder_couch::http::ServerSettings;
 use inorder_couch::store;
 use serde_json::{Value, json};
@@ -248,18 +249,13 @@ async fn any_database_named_so_describes_replications_until_it_is_deleted() {
 #[tokio::test]
 async fn one_document_too_large_is_counted_and_the_others_go_on() {
     let server = server().await;
-    let small = Running::start_with_store(
-        store::Settings {
-            limits: store::Limits {
-                document_bytes_max: 1000,
-                ..store::Limits::default()
-            },
-            ..store::Settings::default()
-        },
-        Auth::new(None, b""),
-        ServerSettings::default(),
-    )
-    .await;
+    let settings = ServerSettings::default();
+    let (section, key) = ("couchdb", "max_document_size");
+    settings
+        .config
+        .set(section, key, "1000", Lifetime::Run)
+        .unwrap();
+    let small = Running::start_with(Auth::new(None, b""), settings).await;
     small.database("copy", &json!([])).await;
     for id in 0..20 {
         let text = "x".repeat(if id == 7 { 2000 } else { 10 });
