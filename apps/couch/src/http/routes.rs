@@ -6,7 +6,7 @@ use super::{
 };
 use crate::auth::User;
 use crate::status_page;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post, put};
 use axum::{Router, middleware};

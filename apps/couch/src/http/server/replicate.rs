@@ -14,7 +14,7 @@ pub async fn replicate(caller: Caller, Question(body): Question) -> HttpResult {
         let reason = "Request body must be a JSON object";
         return Err(HttpError::BadRequest(reason.to_owned()));
     };
-    let Caller { server, user } = caller;
+    let Caller { server, user, .. } = caller;
     let started = server
         .replicator
         .replicate(&body, principal(&user), user.is_server_admin());

@@ -104,7 +104,7 @@ fn docs(server: &Server, database: &str, params: &Params) -> HttpResult {
         limit: params.parsed("limit")?,
         skip: params.parsed("skip")?.unwrap_or(0),
         descending: params.flag("descending")?,
-        include_docs: None,
+        ..AllDocs::default()
     };
     let query = DocsQuery {
         states: states.map_err(HttpError::BadParameters)?,
