@@ -105,7 +105,7 @@ async fn what_is_no_document_is_refused() {
         ("/db/_purge", "[]"),
         ("/db/_all_docs", "{\"keys\":1}"),
         ("/db/_changes", "[]"),
-        ("/_replicate", "{}"),
+        ("/_replicate", "{\"cancel\":1}"),
         (
             "/_replicate",
             "{\"source\":\"a\",\"target\":\"file:///etc/passwd\"}",

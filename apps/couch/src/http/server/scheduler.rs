@@ -50,7 +50,14 @@ pub async fn scheduler_job(
 
 /// `GET /_scheduler/docs`: the documents of `_replicator`.
 pub async fn scheduler_docs(State(server): State<Arc<Server>>, params: Params) -> HttpResult {
-    docs(&server, DATABASE, &params)
+    match docs(&server, DATABASE, &params) {
+        // There are no documents before somebody has created it.
+        Err(HttpError::DatabaseMissing) => {
+            let none = json!({ "total_rows": 0, "offset": 0, "docs": [] });
+            reply::json(StatusCode::OK, &none)
+        }
+        answer => answer,
+    }
 }
 
 /// `GET /_scheduler/docs/{db}` and `GET /_scheduler/docs/{db}/{id}`. Slashes of the database's name may be encoded or not.
