@@ -261,3 +261,52 @@ fn any_origin_is_refused_where_there_is_no_admin() {
         );
     }
 }
+
+#[test]
+fn a_server_for_livesync_prints_its_setup_uri_once() {
+    let folder = tempfile::tempdir().unwrap();
+    // A hash of the usual 600,000 rounds takes long without optimisation.
+    fs::create_dir(folder.path().join("data")).unwrap();
+    let file = folder.path().join("data/local.ini");
+    fs::write(&file, "[chttpd_auth]\niterations = 2\n").unwrap();
+    let start = || {
+        let child = command()
+            .args([
+                "serve",
+                "--livesync",
+                "--livesync-url",
+                "https://notes.example.com/",
+                "--listen",
+                "127.0.0.1:0",
+            ])
+            .current_dir(folder.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child = child.expect("the server starts");
+        let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let mut lines = lines.map_while(Result::ok);
+        assert!(lines.any(|line| line.contains("listening at http://127.0.0.1:")));
+        let stdout = child.stdout.take().expect("a pipe");
+        let serving = Serving(child, String::new());
+        assert_eq!(serving.stop(), Some(0));
+        std::io::read_to_string(stdout).expect("text")
+    };
+    let first = start();
+    assert!(
+        first.starts_with("setup URI: obsidian://setuplivesync?settings=%25%24"),
+        "{first}"
+    );
+    assert!(first.contains("\npassphrase of the setup URI: "), "{first}");
+    let written = fs::read_to_string(&file).unwrap();
+    for line in [
+        "livesync = -pbkdf2:sha256-",
+        "require_valid_user = true",
+        "origins = app://obsidian.md,",
+    ] {
+        assert!(written.contains(line), "{line}: {written}");
+    }
+    assert!(folder.path().join("data/obsidian.sqlite").exists());
+    assert_eq!(start(), "");
+    assert_eq!(fs::read_to_string(&file).unwrap(), written);
+}

@@ -5,11 +5,13 @@ mod export;
 mod hash_password;
 mod identity;
 mod import;
+mod livesync;
 mod location;
 mod password;
 mod progress;
 mod script_host;
 mod serve;
+mod setup_uri;
 mod tls;
 mod usage;
 

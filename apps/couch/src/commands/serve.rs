@@ -2,7 +2,7 @@
 
 use super::tls::{self, Tls};
 use super::usage::UsageError;
-use super::{identity, location::Dir, password};
+use super::{identity, livesync::LiveSync, livesync::NewPassword, location::Dir, password};
 use anyhow::Context;
 use clap::Args;
 use inorder_couch::auth::password::PasswordHash;
@@ -61,6 +61,8 @@ pub struct Serve {
     connections_per_client_max: Option<usize>,
     #[command(flatten)]
     tls: Tls,
+    #[command(flatten)]
+    livesync: LiveSync,
     /// What to log on stderr: error, warn, info, debug, off, or a filter such as `warn,inorder_couch=debug`.
     #[arg(
         long,
@@ -87,6 +89,7 @@ impl Serve {
         let config = Arc::new(identity::open(&self.dir.dir)?);
         self.fix(&config);
         let address = self.address(&config)?;
+        let password = self.livesync.prepare(&config, &databases)?;
         let admin = self.admin(&config)?;
         if admin.is_none() && !address.ip().is_loopback() {
             let problem = format!(
@@ -103,7 +106,8 @@ impl Serve {
             .thread_name("inorder-couch")
             .build()?;
         let auth = Auth::of(Arc::clone(&config));
-        let served = runtime.block_on(self.serve(databases, auth, config, address, tls));
+        let served =
+            runtime.block_on(self.serve(databases, auth, config, (address, tls), password));
         // Unfinished requests were not acknowledged.
         runtime.shutdown_background();
         served
@@ -114,8 +118,8 @@ impl Serve {
         databases: Databases,
         auth: Auth,
         config: Arc<Config>,
-        address: SocketAddr,
-        tls: Option<(SocketAddr, TlsAcceptor)>,
+        (address, tls): (SocketAddr, Option<(SocketAddr, TlsAcceptor)>),
+        password: Option<NewPassword>,
     ) -> anyhow::Result<()> {
         let stop = inorder_serve::stop_at_signal()?;
         let listener = bind(address).await?;
@@ -142,9 +146,12 @@ impl Serve {
         say(&format!(
             "listening at http://{address}/ (status page: http://{address}/_utils/)"
         ));
+        let mut url = format!("http://{address}");
         if let Some((listener, _)) = &tls {
-            say(&format!("listening at https://{}/", listener.local_addr()?));
+            url = format!("https://{}", listener.local_addr()?);
+            say(&format!("listening at {url}/"));
         }
+        self.livesync.announce(&url, password)?;
         let settings = ServerSettings {
             listen: address.to_string(),
             uuid: config.values().read(&keys::UUID),
