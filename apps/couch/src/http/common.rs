@@ -2,6 +2,7 @@
 
 use super::body::content_length;
 use super::headers::{BODY_TIME, BodyTime, REQUEST_ID, request_id};
+use super::path::single_slashes;
 use super::{HttpError, Server, cors};
 use axum::extract::{Request, State};
 use axum::http::{Method, header};
@@ -26,6 +27,9 @@ pub async fn common(
     } else {
         let too_large = content_length(asked).filter(|bytes| *bytes > server.request_bytes_max());
         override_method(&mut request);
+        if let Some(uri) = single_slashes(request.uri()) {
+            *request.uri_mut() = uri;
+        }
         let body_time = BodyTime::default();
         request.extensions_mut().insert(body_time.clone());
         let mut response = match too_large {

@@ -18,7 +18,7 @@ impl From<Error> for HttpError {
             Error::NotFound(Missing::Deleted) => HttpError::DocumentDeleted,
             Error::IllegalId(_) => HttpError::BadDocumentId(text),
             Error::InvalidDocument(_) => HttpError::BadDocument(text),
-            Error::BadRequest(_) => HttpError::BadRequest(text),
+            Error::BadRequest(_) | Error::TooDeep(_) => HttpError::BadRequest(text),
             Error::TooLarge(_) => HttpError::DocumentTooLarge(text),
             Error::Conflict => HttpError::Conflict,
             Error::MissingStub { .. } => HttpError::MissingStub(text),

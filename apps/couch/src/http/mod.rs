@@ -21,6 +21,7 @@ mod later;
 mod listen;
 mod metrics;
 mod params;
+mod path;
 mod peruser;
 mod replications;
 mod reply;

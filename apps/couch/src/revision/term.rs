@@ -2,7 +2,8 @@
 //!
 //! Source: the [format](https://www.erlang.org/doc/apps/erts/erl_ext_dist.html), with minor version 1. CouchDB's JSON
 //! reader (jiffy) represents objects as `{[{Name, Value}]}` and strings as binaries. Numbers with a fraction or an
-//! exponent are floats; other numbers are integers of any size.
+//! exponent are floats; other numbers are integers of any size. A very small or long number with an exponent and without a
+//! fraction is the product of two floats, which may differ from the nearest float: `5e-324` is 0.
 
 use crate::json::{self, Reader, Token};
 
@@ -295,10 +296,8 @@ fn big(out: &mut Vec<u8>, is_negative: bool, digits: &[u8]) {
 fn number(out: &mut Vec<u8>, text: &str) -> Result<(), TermError> {
     let out_of_range = || TermError::Number(text.chars().take(40).collect());
     if text.contains(['.', 'e', 'E']) {
-        let value: f64 = text.parse().map_err(|_| out_of_range())?;
-        if !value.is_finite() {
-            return Err(out_of_range());
-        }
+        let value = float(text).filter(|value| value.is_finite());
+        let value = value.ok_or_else(out_of_range)?;
         out.push(tag::NEW_FLOAT);
         out.extend(value.to_be_bytes());
         return Ok(());
@@ -313,6 +312,23 @@ fn number(out: &mut Vec<u8>, text: &str) -> Result<(), TermError> {
     }
     big(out, text.starts_with('-'), &base_256(digits));
     Ok(())
+}
+
+/// The longest number, in bytes, that CouchDB's JSON reader converts to the nearest float in any case.
+const NEAREST_BYTES_MAX: usize = 31;
+
+/// The value of a number with a fraction or an exponent, as CouchDB's JSON reader computes it.
+fn float(text: &str) -> Option<f64> {
+    let nearest: f64 = text.parse().ok()?;
+    let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else {
+        return Some(nearest);
+    };
+    let mantissa_value: f64 = mantissa.parse().ok()?;
+    let is_tiny = mantissa_value != 0.0 && nearest.abs() < f64::MIN_POSITIVE;
+    if mantissa.contains('.') || !is_tiny && text.len() <= NEAREST_BYTES_MAX {
+        return Some(nearest);
+    }
+    Some(mantissa_value * 10_f64.powf(exponent.parse().ok()?))
 }
 
 /// Converts a decimal number (more than 38 digits, no leading zero) to base 256, least significant digit first.

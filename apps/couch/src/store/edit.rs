@@ -3,7 +3,7 @@
 use super::attachment::DEFAULT_CONTENT_TYPE;
 use super::{Document, Encoding, Error, Limits, Result, StoredContent};
 use crate::json::{Compactor, Reader, Token};
-use crate::revision::{History, Revision, RevisionError, Term};
+use crate::revision::{History, Revision, RevisionError, RevisionHash, Term};
 use base64::Engine;
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -248,7 +248,7 @@ impl Special {
                 let deleted = serde_json::from_str(value);
                 self.deleted = deleted.map_err(|_| bad_member(name))?;
             }
-            "_revisions" => self.history = Some(history(value)?),
+            "_revisions" => self.history = history(value)?,
             "_attachments" => self.attachments = attachments(value)?,
             name if IGNORED.contains(&name) => {}
             name => return Err(bad_member(name)),
@@ -261,13 +261,25 @@ fn bad_member(name: &str) -> Error {
     Error::InvalidDocument(format!("Bad special document member: {name}"))
 }
 
-fn history(value: &str) -> Result<History> {
+/// The way to a revision; none if it names no revision. Generation 0 is that of local documents, which have no ancestors.
+fn history(value: &str) -> Result<Option<History>> {
     let invalid = |what: String| Error::InvalidDocument(what);
     let given: GivenHistory =
         serde_json::from_str(value).map_err(|error| invalid(format!("_revisions: {error}")))?;
-    let hashes: std::result::Result<Vec<_>, _> = given.ids.iter().map(|id| id.parse()).collect();
+    let hashes: std::result::Result<Vec<RevisionHash>, _> =
+        given.ids.iter().map(|id| id.parse()).collect();
     let hashes = hashes.map_err(|_| invalid("RevId isn't a valid hexadecimal".to_owned()))?;
-    History::new(given.start, hashes).map_err(|error| invalid(error.to_string()))
+    match &hashes[..] {
+        [] => return Ok(None),
+        [only] if given.start == 0 => {
+            return Ok(Revision::new(0, only.clone()).map(History::from));
+        }
+        _ => {}
+    }
+    let history = History::new(given.start, hashes);
+    history
+        .map(Some)
+        .map_err(|error| invalid(error.to_string()))
 }
 
 fn attachments(value: &str) -> Result<Vec<NewAttachment>> {
@@ -360,7 +372,7 @@ mod tests {
         assert_eq!(format!("{revisions:?}"), "[3-c, 2-b]");
         for bad in [
             r#"{"_revisions":{"start":1,"ids":["c","b"]}}"#,
-            r#"{"_revisions":{"start":0,"ids":[]}}"#,
+            r#"{"_revisions":{"start":0,"ids":["c","?"]}}"#,
             r#"{"_revisions":{"start":"1","ids":["a"]}}"#,
             r#"{"_revisions":[]}"#,
         ] {
@@ -372,6 +384,14 @@ mod tests {
     }
 
     #[test]
+    fn generation_0_has_no_ancestors() {
+        let history = |json| edit(json).unwrap().history;
+        let local = history(r#"{"_rev":"0-2","_revisions":{"start":0,"ids":["2"]}}"#);
+        assert_eq!(local.unwrap().revision().to_string(), "0-2");
+        assert_eq!(history(r#"{"_revisions":{"start":1,"ids":[]}}"#), None);
+    }
+
+    #[test]
     fn what_is_no_document_is_refused() {
         let limits = Limits {
             document_bytes_max: 20,
@@ -379,17 +399,10 @@ mod tests {
             ..Limits::default()
         };
         let refused = |json: &str| Edit::from_json(json, &limits).unwrap_err();
-        for bad in [
-            "",
-            "[]",
-            "1",
-            "{",
-            "{}x",
-            r#"{"a":[[[]]]}"#,
-            r#"{"_rev":"x"}"#,
-        ] {
+        for bad in ["", "[]", "1", "{", "{}x", r#"{"_rev":"x"}"#] {
             assert!(matches!(refused(bad), Error::BadRequest(_)), "{bad}");
         }
+        assert!(matches!(refused(r#"{"a":[[[]]]}"#), Error::TooDeep(_)));
         assert!(matches!(refused(r#"{"_id":1}"#), Error::IllegalId(_)));
         assert!(matches!(refused(r#"{"_x":1}"#), Error::InvalidDocument(_)));
         assert!(matches!(

@@ -43,6 +43,9 @@ pub enum Error {
     /// The JSON is not right, or an argument is not.
     #[error("{0}")]
     BadRequest(String),
+    /// The document is nested more than the [`Limits`](super::Limits) allow.
+    #[error("{0}")]
+    TooDeep(String),
     /// It is larger than the [`Limits`](super::Limits) allow.
     #[error("{0}")]
     TooLarge(String),
@@ -155,7 +158,10 @@ impl From<BackupError> for Error {
 
 impl From<crate::json::Error> for Error {
     fn from(error: crate::json::Error) -> Self {
-        Error::BadRequest(error.to_string())
+        match error {
+            crate::json::Error::TooDeep { .. } => Error::TooDeep(error.to_string()),
+            crate::json::Error::Syntax { .. } => Error::BadRequest(error.to_string()),
+        }
     }
 }
 

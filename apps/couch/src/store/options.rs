@@ -40,3 +40,16 @@ pub struct GetOptions {
     /// Include the stored encoding of attachments (`encoding`, `encoded_length`).
     pub att_encoding_info: bool,
 }
+
+impl GetOptions {
+    /// Makes attachments follow the JSON, compressed ones in their stored form. Without a choice of attachments all follow.
+    pub fn follow(&mut self) {
+        self.att_encoding_info = true;
+        self.attachments = match std::mem::take(&mut self.attachments) {
+            AttachmentOption::InlineSince(since) | AttachmentOption::FollowSince(since) => {
+                AttachmentOption::FollowSince(since)
+            }
+            _ => AttachmentOption::Follow,
+        };
+    }
+}

@@ -7,6 +7,7 @@ mod changes;
 mod client;
 mod cluster_setup;
 mod config;
+mod couchdb;
 mod documents;
 mod early_errors;
 mod full_disk;

@@ -5,7 +5,7 @@ use crate::http::caller::Caller;
 use crate::http::document::require_revision;
 use crate::http::target::Db;
 use crate::http::{HttpError, HttpResult, reply};
-use crate::store::{Edit, Limits, Mode, Outcome, Refusal};
+use crate::store::{Edit, Error, Limits, Mode, Outcome, Refusal};
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -27,21 +27,38 @@ const DOCS_MAX: usize = 100_000;
 pub async fn bulk_docs(caller: Caller, Db(db): Db, JsonBody(body): JsonBody) -> HttpResult {
     let (limits, bytes) = (db.limits(), body.len());
     let read = move || read(&body, &limits);
-    let (edits, new_edits) = in_its_place(bytes, read).await?;
-    let ids: Vec<Option<String>> = edits.iter().map(|edit| edit.id.clone()).collect();
+    let (given, new_edits) = in_its_place(bytes, read).await?;
     let mode = match new_edits {
         true => Mode::New,
         false => Mode::Replicated,
     };
+    let mut outcomes: Vec<(Option<String>, Option<Outcome>)> = Vec::with_capacity(given.len());
+    let mut edits = Vec::with_capacity(given.len());
+    for one in given {
+        match one {
+            Ok(edit) => {
+                outcomes.push((edit.id.clone(), None));
+                edits.push(edit);
+            }
+            Err(Unreadable { id, refusal }) => outcomes.push((id, Some(Err(refusal)))),
+        }
+    }
     // One of these refuses the whole request, as in CouchDB.
     for edit in &edits {
         require_revision(edit, mode)?;
         edit.id.as_deref().map_or(Ok(()), |id| db.check_id(id))?;
     }
-    let outcomes = caller.write_all(&db, edits, mode).await?;
+    let written = caller.write_all(&db, edits, mode).await?;
+    let waiting = outcomes.iter_mut().filter(|(_, outcome)| outcome.is_none());
+    for ((_, outcome), written) in waiting.zip(written) {
+        *outcome = Some(written);
+    }
     let mut out = Vec::with_capacity(outcomes.len() * 96);
     out.push(b'[');
-    for (outcome, id) in outcomes.iter().zip(&ids) {
+    for (id, outcome) in &outcomes {
+        let Some(outcome) = outcome else {
+            continue;
+        };
         // For replicated revisions, the answer lists failures only.
         if new_edits || outcome.is_err() {
             if out.len() > 1 {
@@ -54,7 +71,15 @@ pub async fn bulk_docs(caller: Caller, Db(db): Db, JsonBody(body): JsonBody) -> 
     Ok(reply::text(StatusCode::CREATED, out))
 }
 
-fn read(body: &Received, limits: &Limits) -> HttpResult<(Vec<Edit>, bool)> {
+/// A document that is refused by itself: the others of its request are written.
+struct Unreadable {
+    id: Option<String>,
+    refusal: Refusal,
+}
+
+type Given = Result<Edit, Unreadable>;
+
+fn read(body: &Received, limits: &Limits) -> HttpResult<(Vec<Given>, bool)> {
     let text = body.text()?;
     let bad = |reason: &str| HttpError::BadRequest(reason.to_owned());
     let body: Body<'_> = serde_json::from_str(text).map_err(|error| match error.is_data() {
@@ -75,8 +100,24 @@ fn read(body: &Received, limits: &Limits) -> HttpResult<(Vec<Edit>, bool)> {
         return Err(HttpError::AllOrNothing);
     }
     let docs = docs.items()?.into_iter();
-    let edits: Result<Vec<Edit>, _> = docs.map(|doc| Edit::from_json(doc.get(), limits)).collect();
-    Ok((edits?, new_edits))
+    let given: HttpResult<Vec<Given>> = docs.map(|doc| read_one(doc.get(), limits)).collect();
+    Ok((given?, new_edits))
+}
+
+fn read_one(text: &str, limits: &Limits) -> HttpResult<Given> {
+    #[derive(Deserialize)]
+    struct Id {
+        _id: Option<String>,
+    }
+    match Edit::from_json(text, limits) {
+        Ok(edit) => Ok(Ok(edit)),
+        Err(Error::TooDeep(reason)) => {
+            let id = serde_json::from_str(text).ok().and_then(|Id { _id }| _id);
+            let refusal = Refusal::BadRequest(reason);
+            Ok(Err(Unreadable { id, refusal }))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn write_outcome(out: &mut Vec<u8>, outcome: &Outcome, id: Option<&str>) {

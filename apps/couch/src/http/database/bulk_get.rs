@@ -57,9 +57,7 @@ pub async fn bulk_get(
     let source = Source { db, visible };
     let docs = docs.items()?.into_iter();
     if let Some(kind) = multipart {
-        if options.attachments == AttachmentOption::Inline {
-            options.attachments = AttachmentOption::Follow;
-        }
+        options.follow();
         let outer = Boundary::default();
         let content_type = outer.content_type(kind);
         let db = source.db.clone();

@@ -177,14 +177,7 @@ pub async fn put_attachment(
     let url = location(&caller.origin, &[db.name(), &id, &name]);
     let mut edit = edited(&db, id, parent)?;
     let attachment = received(&db, name, request).await?;
-    let same = edit
-        .attachments
-        .iter_mut()
-        .find(|one| one.name == attachment.name);
-    match same {
-        Some(same) => *same = attachment,
-        None => edit.attachments.push(attachment),
-    }
+    edit.attach(attachment);
     let done = caller.write(&db, edit, Mode::New).await?;
     let mut response = written(StatusCode::CREATED, &caller, db.name(), &done)?;
     reply::set(&mut response, header::LOCATION, &url);

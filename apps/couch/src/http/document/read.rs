@@ -74,8 +74,7 @@ fn one(
         && accepts.allows("multipart/related")
         && !accepts.lists("application/json");
     if is_related {
-        follow(&mut options);
-        options.att_encoding_info = true;
+        options.follow();
     }
     let is_whole = !is_related && options.revision.is_some() && {
         let plain = GetOptions {
@@ -100,15 +99,6 @@ fn one(
     Ok(response)
 }
 
-/// Attachments come after the JSON instead of within.
-fn follow(options: &mut GetOptions) {
-    options.attachments = match std::mem::take(&mut options.attachments) {
-        AttachmentOption::Inline => AttachmentOption::Follow,
-        AttachmentOption::InlineSince(since) => AttachmentOption::FollowSince(since),
-        other => other,
-    };
-}
-
 fn revisions(
     db: &Database,
     id: &str,
@@ -122,7 +112,7 @@ fn revisions(
     };
     let is_mixed = accepts.allows("multipart/mixed") && !accepts.lists("application/json");
     if is_mixed {
-        follow(&mut options);
+        options.follow();
     }
     let found = db.open_revs(id, wanted.as_deref(), &options)?;
     if wanted.is_none() && found.is_empty() {

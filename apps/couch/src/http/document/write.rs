@@ -29,7 +29,10 @@ pub async fn put(
         set_parent(&mut edit, parent)?;
     }
     edit.id = Some(id);
-    let status = accepted(&params);
+    let status = match accepted(&params) {
+        StatusCode::CREATED if edit.deleted => StatusCode::OK,
+        status => status,
+    };
     let is_new = params.parsed("new_edits")?.unwrap_or(true);
     let mode = match is_new {
         true => Mode::New,
