@@ -50,6 +50,7 @@ mod purge;
 mod row;
 mod schema;
 mod security;
+mod security_slot;
 mod settings;
 mod shared;
 mod state;

@@ -1,7 +1,7 @@
 //! The file of a database.
 
 use super::blobs::{self, Pins};
-use super::security::SecuritySlot;
+use super::security_slot::SecuritySlot;
 use super::settings::LiveLimits;
 use super::state::State;
 use super::{DatabaseEvent, Error, Event, Pending, Result, Settings, indexes, partition, schema};

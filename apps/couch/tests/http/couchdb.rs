@@ -63,6 +63,23 @@ async fn attachments_follow_in_open_revs_without_atts_since() {
 }
 
 #[tokio::test]
+async fn a_document_with_stubs_only_is_no_multipart_body() {
+    let (server, rev) = with_attachments().await;
+    let ask = |path: &str| {
+        server
+            .ask("GET", path)
+            .header("accept", "multipart/related")
+    };
+    let known = format!("/db/a?revs=true&attachments=true&atts_since=%5B%22{rev}%22%5D");
+    let answer = ask(&known).send().await;
+    assert_eq!(answer.header("content-type"), "application/json");
+    assert_eq!(answer.json()["_attachments"]["t.txt"]["stub"], true);
+    let all = ask("/db/a?attachments=true").send().await;
+    assert!(all.header("content-type").starts_with("multipart/related"));
+    assert_follows(&all);
+}
+
+#[tokio::test]
 async fn attachments_follow_in_multipart_bulk_get_without_atts_since() {
     let (server, rev) = with_attachments().await;
     let body = json!({ "docs": [{ "id": "a", "rev": rev }] });

@@ -105,6 +105,8 @@ const SKIPPED: &str = concat!('"', "SKIP", "PED");
 const SKIPPING: &[&str] = &[
     "crates/inorder-testing/",
     "crates/inorder-load/tests/pages/files.rs",
+    // By design: no step of `./test` has a CouchDB.
+    "apps/couch/tests/couchdb/",
 ];
 
 fn long_files(repository: &Repository) -> Vec<String> {

@@ -108,7 +108,8 @@ pub fn related(boundary: &Boundary, document: &Document) -> Vec<Piece> {
     pieces
 }
 
-fn following(document: &Document) -> impl Iterator<Item = &Attachment> {
+/// The attachments that follow a document.
+pub fn following(document: &Document) -> impl Iterator<Item = &Attachment> {
     let attachments = document.attachments.iter();
     attachments.filter(|attachment| attachment.content == crate::store::Content::Follows)
 }

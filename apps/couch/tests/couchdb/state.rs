@@ -1,0 +1,105 @@
+//! What both sides must have in common.
+
+use crate::servers::{Pair, Server};
+use reqwest::Method;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Documents beyond this number are compared by their leaf revisions only.
+const READ_MAX: usize = 400;
+
+/// The leaf revisions of all documents.
+async fn leaves(server: &Server, db: &str) -> BTreeMap<String, Vec<String>> {
+    let changes = server
+        .ok(Method::GET, &format!("/{db}/_changes?style=all_docs"), None)
+        .await;
+    let rows = changes["results"].as_array().expect("results");
+    let leaves = rows.iter().map(|row| {
+        let revs = row["changes"].as_array().expect("changes").iter();
+        let mut revs: Vec<String> = revs.map(|it| it["rev"].to_string()).collect();
+        revs.sort();
+        (row["id"].as_str().expect("an id").to_owned(), revs)
+    });
+    leaves.collect()
+}
+
+/// All leaves of a document with their histories and attachments.
+async fn document(server: &Server, db: &str, id: &str) -> Vec<Value> {
+    let id = id
+        .replace('%', "%25")
+        .replace('/', "%2F")
+        .replace('+', "%2B")
+        .replace(' ', "%20")
+        .replace('?', "%3F");
+    let id = id.replace("_design%2F", "_design/");
+    let path =
+        format!("/{db}/{id}?open_revs=all&revs=true&attachments=true&att_encoding_info=true");
+    let found = server.ok(Method::GET, &path, None).await;
+    let mut found = found.as_array().expect("revisions").clone();
+    found.sort_by_key(|one| one["ok"]["_rev"].to_string());
+    found
+}
+
+/// Checks that the target has what the source has of these documents, or of all.
+pub async fn assert_same(pair: &Pair, only: Option<&[&str]>) {
+    let (source, target) = (pair.source(), pair.target());
+    let mut expected = leaves(source, &pair.name).await;
+    if let Some(only) = only {
+        expected.retain(|id, _| only.contains(&id.as_str()));
+    }
+    let found = leaves(target, &pair.name).await;
+    assert_eq!(
+        expected.keys().collect::<Vec<_>>(),
+        found.keys().collect::<Vec<_>>(),
+        "the documents differ"
+    );
+    assert_eq!(expected, found, "the leaf revisions differ");
+    for id in expected.keys().take(READ_MAX) {
+        let [expected, found] = [
+            document(source, &pair.name, id).await,
+            document(target, &pair.name, id).await,
+        ];
+        assert!(
+            expected == found,
+            "{id} differs:\n{}\n{}",
+            short(&expected),
+            short(&found)
+        );
+    }
+}
+
+fn short(revisions: &[Value]) -> String {
+    let text = serde_json::to_string(revisions).expect("JSON");
+    text.chars().take(1500).collect()
+}
+
+/// The checkpoints of a database, by id.
+async fn checkpoints(server: &Server, db: &str) -> BTreeMap<String, Value> {
+    let all = server
+        .ok(
+            Method::GET,
+            &format!("/{db}/_local_docs?include_docs=true"),
+            None,
+        )
+        .await;
+    let rows = all["rows"].as_array().expect("rows").iter();
+    let checkpoints = rows.filter(|row| row["doc"]["history"].is_array());
+    let content = |row: &Value| {
+        let mut doc = row["doc"].clone();
+        // Each side counts its own writes.
+        doc.as_object_mut().expect("a document").remove("_rev");
+        (row["id"].to_string(), doc)
+    };
+    checkpoints.map(content).collect()
+}
+
+/// Checks that both sides have the same checkpoint; returns it.
+pub async fn assert_one_checkpoint(pair: &Pair) -> Value {
+    let [one, other] = [
+        checkpoints(pair.source(), &pair.name).await,
+        checkpoints(pair.target(), &pair.name).await,
+    ];
+    assert_eq!(one, other, "the checkpoints differ");
+    assert_eq!(one.len(), 1, "{one:?}");
+    one.into_values().next().expect("one")
+}
