@@ -291,9 +291,10 @@ impl Run {
         let mut fields = self.statistics.task_fields();
         let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
         set("changes_pending", pending.into());
-        set("checkpointed_source_seq", pass.written.clone());
-        set("source_seq", pass.since.clone());
-        set("through_seq", pass.since.clone());
+        let since = text_of(&pass.since);
+        set("checkpointed_source_seq", text_of(&pass.written).into());
+        set("source_seq", since.as_str().into());
+        set("through_seq", since.into());
         self.task.set(fields.clone());
         *self.plan.progress.lock() = fields;
     }
@@ -321,7 +322,7 @@ impl Run {
             .write(&pass.since, &self.statistics, source, target);
         pass.log = Some(written.await?);
         pass.written = pass.since.clone();
-        let seq = pass.written.clone();
+        let seq = Value::from(text_of(&pass.written));
         self.task.update([("checkpointed_source_seq", seq.clone())]);
         self.plan
             .progress

@@ -302,7 +302,7 @@ fn task_fields(id: &str, content: &Content) -> Map<String, Value> {
         "source": replication.source.shown(),
         "target": replication.target.shown(),
         "continuous": replication.continuous,
-        "user": replication.user.name,
+        "user": super::show::user(replication),
         "database": document.map(|document| &document.database),
         "doc_id": document.map(|document| &document.id),
         "checkpoint_interval": interval,

@@ -4,7 +4,7 @@ use super::Replicator;
 use super::documents::{Row, RowState};
 use super::jobs::{Content, limits};
 use super::time::iso8601;
-use crate::replicate::{DocRef, Endpoint};
+use crate::replicate::{DocRef, Endpoint, Replication};
 use crate::scheduler::{EventKind, Job, State};
 use crate::store::{AllDocs, Error, GetOptions, RowValue};
 use crate::tasks::NODE;
@@ -186,6 +186,12 @@ impl Replicator {
     }
 }
 
+/// The user of a job. As in CouchDB, a document's owner is not shown.
+pub(super) fn user(replication: &Replication) -> Option<&str> {
+    let name = replication.user.name.as_deref();
+    name.filter(|_| replication.document.is_none())
+}
+
 fn shown(endpoint: &Endpoint) -> &str {
     endpoint.shown()
 }
@@ -261,7 +267,7 @@ fn job_json(id: &str, job: &Job<Content>) -> Value {
         "pid": job.run().map(|run| format!("<0.{run}.0>")),
         "source": shown(&replication.source),
         "target": shown(&replication.target),
-        "user": replication.user.name,
+        "user": user(replication),
         "doc_id": document.map(|document| &document.id),
         "info": progress(&job.content),
         "history": history.collect::<Vec<_>>(),
