@@ -50,6 +50,23 @@ pub fn id_of(name: &str) -> String {
     format!("{ID_PREFIX}{name}")
 }
 
+/// The paths below the database that show no documents of others: these check what they show, or show no documents.
+const OPEN: &[&str] = &[
+    "_bulk_docs",
+    "_bulk_get",
+    "_compact",
+    "_ensure_full_commit",
+    "_explain",
+    "_find",
+    "_index",
+    "_local",
+    "_missing_revs",
+    "_revs_diff",
+    "_revs_limit",
+    "_security",
+    "_shards",
+];
+
 /// Refuses what a user who is no admin must not see; `rest` is the path below the database.
 ///
 /// # Errors
@@ -63,16 +80,17 @@ pub fn authorize(
     // A deletion reads the document first.
     let is_read = !matches!(*method, Method::PUT | Method::POST);
     match rest {
-        ["_design", ..] if *method != Method::PUT && *method != Method::DELETE => {
+        ["_design", _] if matches!(*method, Method::PUT | Method::DELETE) => Ok(()),
+        ["_design", ..] => {
             let reason = "Only administrators can view design docs in the users database.";
             Err(HttpError::Forbidden(reason.to_owned()))
         }
-        ["_design_docs" | "_local_docs", ..] => Err(HttpError::Unauthorized(
-            "You are not a server admin.".to_owned(),
-        )),
         ["_local", ..] if *method != Method::GET => Err(HttpError::DocumentMissing),
         [] => Ok(()),
-        [name, ..] if name.starts_with('_') => Ok(()),
+        [name, ..] if OPEN.contains(name) => Ok(()),
+        [name, ..] if name.starts_with('_') => Err(HttpError::Unauthorized(
+            "You are not a server admin.".to_owned(),
+        )),
         [id, ..] if own == Some(*id) || !is_read => Ok(()),
         [_] if !policy.public_fields.is_empty() && *method != "COPY" => Ok(()),
         _ => Err(HttpError::DocumentMissing),
