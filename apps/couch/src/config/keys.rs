@@ -10,6 +10,8 @@ pub struct Entry {
     pub section: &'static str,
     /// The name within the section.
     pub name: &'static str,
+    /// The name of its constant.
+    pub constant: &'static str,
     /// Writes the default as text.
     pub default: fn() -> String,
     is_valid: fn(&str) -> bool,
@@ -26,6 +28,7 @@ macro_rules! keys {
         pub const ALL: &[Entry] = &[$(Entry {
             section: $section,
             name: $key,
+            constant: stringify!($name),
             default: || <$kind>::show($name.default),
             is_valid: |text| <$kind>::parse(text).is_some(),
         }),*];
@@ -37,15 +40,11 @@ keys! {
     UUID: Text = "couchdb", "uuid", "";
     MAX_DOCUMENT_SIZE: Number = "couchdb", "max_document_size", 50_000_000;
     MAX_ATTACHMENT_SIZE: Limit = "couchdb", "max_attachment_size", Some(1 << 30);
-    DEFAULT_SECURITY: Text = "couchdb", "default_security", "admin_only";
-    MAINTENANCE_MODE: Text = "couchdb", "maintenance_mode", "false";
     USERS_DB_SECURITY_EDITABLE: Flag = "couchdb", "users_db_security_editable", false;
 
     BIND_ADDRESS: Text = "chttpd", "bind_address", "127.0.0.1";
     PORT: Number = "chttpd", "port", 5984;
     MAX_HTTP_REQUEST_SIZE: Number = "chttpd", "max_http_request_size", 4_294_967_296;
-    MAX_DB_NUMBER_FOR_DBS_INFO_REQ: Number = "chttpd", "max_db_number_for_dbs_info_req", 100;
-    CHANGES_TIMEOUT: Number = "chttpd", "changes_timeout", 60_000;
     SERVER_HEADER_VERSIONS: Flag = "chttpd", "server_header_versions", true;
     REQUIRE_VALID_USER: Flag = "chttpd", "require_valid_user", false;
     REQUIRE_VALID_USER_EXCEPT_FOR_UP: Flag = "chttpd", "require_valid_user_except_for_up", false;
@@ -75,14 +74,12 @@ keys! {
     MIN_ITERATIONS: Number = "chttpd_auth", "min_iterations", 1;
     MAX_ITERATIONS: Number = "chttpd_auth", "max_iterations", 1_000_000_000;
     UPGRADE_HASH_ON_AUTH: Flag = "chttpd_auth", "upgrade_hash_on_auth", true;
-    PASSWORD_REGEXP: Text = "chttpd_auth", "password_regexp", "";
     PROXY_USE_SECRET: Flag = "chttpd_auth", "proxy_use_secret", false;
     X_AUTH_USERNAME: Text = "chttpd_auth", "x_auth_username", "X-Auth-CouchDB-UserName";
     X_AUTH_ROLES: Text = "chttpd_auth", "x_auth_roles", "X-Auth-CouchDB-Roles";
     X_AUTH_TOKEN: Text = "chttpd_auth", "x_auth_token", "X-Auth-CouchDB-Token";
     ALLOW_CONFLICTED_USER_DOCS: Flag = "chttpd_auth", "allow_conflicted_user_docs", false;
     PUBLIC_FIELDS: List = "chttpd_auth", "public_fields", "";
-    USERS_DB_PUBLIC: Flag = "chttpd_auth", "users_db_public", false;
 
     LOCKOUT_MODE: Text = "chttpd_auth_lockout", "mode", "enforce";
     LOCKOUT_THRESHOLD: Number = "chttpd_auth_lockout", "threshold", 5;
@@ -97,8 +94,6 @@ keys! {
     PERUSER_DELETE_DBS: Flag = "couch_peruser", "delete_dbs", false;
     PERUSER_DATABASE_PREFIX: Text = "couch_peruser", "database_prefix", "userdb-";
 
-    UUIDS_ALGORITHM: Text = "uuids", "algorithm", "uuid_v7";
-    UUIDS_UTC_ID_SUFFIX: Text = "uuids", "utc_id_suffix", "";
     UUIDS_MAX_COUNT: Number = "uuids", "max_count", 1000;
 
     REPLICATOR_MAX_JOBS: Number = "replicator", "max_jobs", 500;
@@ -122,9 +117,6 @@ keys! {
     TLS_CERTIFICATE: Text = "ssl", "cert_file", "";
     TLS_KEY: Text = "ssl", "key_file", "";
     TLS_PORT: Number = "ssl", "port", 6984;
-
-    MANGO_DEFAULT_LIMIT: Number = "mango", "default_limit", 25;
-    MANGO_INDEX_SCAN_WARNING_THRESHOLD: Number = "mango", "index_scan_warning_threshold", 10;
 }
 
 /// Sections whose keys are names.

@@ -1,5 +1,6 @@
 //! `/`, `/_up` and `/_uuids`.
 
+use crate::config::keys;
 use crate::http::headers::COUCHDB_VERSION;
 use crate::http::params::Params;
 use crate::http::{HttpError, HttpResult, Server, reply};
@@ -26,15 +27,14 @@ pub async fn up() -> HttpResult {
     reply::json(StatusCode::OK, &json!({ "status": "ok", "seeds": {} }))
 }
 
-const COUNT_MAX: usize = 1000;
-
 /// `GET /_uuids`: ids that are unique, and sort by the time they were made: written in this order they cost a
 /// B-tree least.
-pub async fn uuids(params: Params) -> HttpResult {
+pub async fn uuids(State(server): State<Arc<Server>>, params: Params) -> HttpResult {
     let wrong = |_| HttpError::BadRequest("count must be a positive integer".to_owned());
     let count = params.parsed("count").map_err(wrong)?.unwrap_or(1);
-    if count > COUNT_MAX {
-        let reason = format!("count parameter too large: at most {COUNT_MAX}");
+    let count_max = server.config.values().read(&keys::UUIDS_MAX_COUNT);
+    if count > count_max {
+        let reason = format!("count parameter too large: at most {count_max}");
         return Err(HttpError::BadRequest(reason));
     }
     let id = |_| Uuid::now_v7().to_string().replace('-', "");
