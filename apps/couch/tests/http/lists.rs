@@ -229,11 +229,7 @@ async fn what_a_node_says_of_itself_is_there() {
         let done = server.ask(method, path).json(&json!({})).send().await;
         assert!(done.status.is_success(), "{path}: {}", done.text());
     }
-    for path in [
-        "/_replicator/x",
-        "/db/_design/x/_view/y",
-        "/db/_design/x/_info",
-    ] {
+    for path in ["/db/_design/x/_view/y", "/db/_design/x/_info"] {
         let later = server.get(path).await;
         assert_eq!(later.error(), (501, "not_implemented".into()), "{path}");
     }
