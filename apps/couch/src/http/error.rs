@@ -75,6 +75,8 @@ pub enum HttpError {
     },
     #[error("{0}")]
     Script(String),
+    #[error("{1}")]
+    Function(String, String),
     #[error("{0}")]
     ScriptTimeout(String),
     #[error("{0}")]
@@ -98,7 +100,7 @@ pub type HttpResult<T = Response> = Result<T, HttpError>;
 
 impl HttpError {
     /// The status and CouchDB's `error`; the one list of both.
-    pub fn kind(&self) -> (StatusCode, &'static str) {
+    pub fn kind(&self) -> (StatusCode, &str) {
         use HttpError as E;
         use StatusCode as S;
         match self {
@@ -130,6 +132,7 @@ impl HttpError {
             E::BadContentType(_) => (S::UNSUPPORTED_MEDIA_TYPE, "bad_content_type"),
             E::BadRange { .. } => (S::RANGE_NOT_SATISFIABLE, "requested_range_not_satisfiable"),
             E::Script(_) => (S::INTERNAL_SERVER_ERROR, "compilation_error"),
+            E::Function(name, _) => thrown(name),
             E::ScriptTimeout(_) => (S::INTERNAL_SERVER_ERROR, "os_process_error"),
             E::NotImplemented(_) => (S::NOT_IMPLEMENTED, "not_implemented"),
             E::Busy | E::ScriptsBusy(_) => (S::SERVICE_UNAVAILABLE, "service_unavailable"),
@@ -147,6 +150,23 @@ impl HttpError {
         fields.insert("reason".into(), self.to_string().into());
         fields
     }
+}
+
+/// The status of an error that a function threw by name.
+fn thrown(name: &str) -> (StatusCode, &str) {
+    let status = match name {
+        "not_found" | "show_error" | "list_error" | "update_error" | "rewrite_error" => {
+            StatusCode::NOT_FOUND
+        }
+        "method_not_allowed" => StatusCode::METHOD_NOT_ALLOWED,
+        "not_acceptable" => StatusCode::NOT_ACCEPTABLE,
+        "bad_request" => StatusCode::BAD_REQUEST,
+        "forbidden" => StatusCode::FORBIDDEN,
+        "unauthorized" => StatusCode::UNAUTHORIZED,
+        "conflict" => StatusCode::CONFLICT,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    (status, name)
 }
 
 impl IntoResponse for HttpError {

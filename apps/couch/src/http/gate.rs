@@ -29,7 +29,8 @@ pub async fn gate(State(server): State<Arc<Server>>, mut request: Request, next:
         }
         Err(error) => error.into_response(),
     };
-    if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+    let names_methods = response.headers().contains_key(header::ALLOW);
+    if response.status() == StatusCode::METHOD_NOT_ALLOWED && names_methods {
         response = method_not_allowed(&response);
     }
     if response.status() == StatusCode::UNAUTHORIZED {

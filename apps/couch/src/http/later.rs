@@ -25,11 +25,6 @@ pub async fn view() -> HttpError {
     not_here("Map/reduce views (POST _find answers by index)")
 }
 
-/// `_show`, `_list`, `_update`, `_rewrite`: gone in CouchDB 4, rarely used before.
-pub async fn design_function() -> HttpError {
-    not_here("Functions of design documents that answer requests")
-}
-
 /// `_search`, `_nouveau`.
 pub async fn search() -> HttpError {
     not_here("Full text search")

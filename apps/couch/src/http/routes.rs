@@ -2,7 +2,8 @@
 
 use super::target::Db;
 use super::{
-    HttpError, Server, common, database as db, document as doc, gate, later, server as srv,
+    HttpError, HttpResult, Server, caller::Caller, common, database as db, design as ddoc,
+    document as doc, gate, later, server as srv,
 };
 use crate::auth::User;
 use crate::status_page;
@@ -175,27 +176,24 @@ fn of_documents() -> Routes {
         .route("/{db}/_design/{design}/{*attachment}", attachment())
         .route("/{db}/_design/{design}/_info", any(later::view))
         .route("/{db}/_design/{design}/_view/{*rest}", any(later::view))
-        .route(
-            "/{db}/_design/{design}/_show/{*rest}",
-            any(later::design_function),
-        )
+        .route("/{db}/_design/{design}/_show/{*rest}", any(ddoc::show))
         .route(
             "/{db}/_design/{design}/_list/{*rest}",
-            any(later::design_function),
+            get(ddoc::list).post(ddoc::list_of),
         )
-        .route(
-            "/{db}/_design/{design}/_update/{*rest}",
-            any(later::design_function),
-        )
-        .route(
-            "/{db}/_design/{design}/_rewrite/{*rest}",
-            any(later::design_function),
-        )
+        .route("/{db}/_design/{design}/_update/{*rest}", any(ddoc::update))
+        .route("/{db}/_design/{design}/_rewrite", any(rewrite))
+        .route("/{db}/_design/{design}/_rewrite/", any(rewrite))
+        .route("/{db}/_design/{design}/_rewrite/{*rest}", any(rewrite))
         .route("/{db}/_design/{design}/_search/{*rest}", any(later::search))
         .route(
             "/{db}/_design/{design}/_nouveau/{*rest}",
             any(later::search),
         )
+}
+
+async fn rewrite(caller: Caller, db: Db, request: Request) -> HttpResult {
+    ddoc::rewrite(caller, db, request, answering).await
 }
 
 fn document() -> axum::routing::MethodRouter<Arc<Server>> {

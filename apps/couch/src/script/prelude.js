@@ -6,6 +6,8 @@
   const evaluate = eval;
   const compile = Function;
   const modules = new Map();
+  const rendered = globalThis["\u0000rendered"];
+  delete globalThis["\u0000rendered"];
   let emitted = false;
 
   function resolve(path, folder) {
@@ -49,6 +51,8 @@
 
   // What many calls share comes first. Each answer is a JSON text.
   return {
+    // A function that answers a request: show, list, update or rewrite.
+    render: (kind, request, input) => stringify(rendered(kind, declared, design, parse(request), parse(input))),
     filter: (request, doc) => stringify(Boolean(declared.call(design, parse(doc), parse(request)))),
     map: doc => {
       emitted = false;

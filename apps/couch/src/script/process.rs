@@ -17,7 +17,7 @@ pub const SUBCOMMAND: &str = "script-host";
 const FUNCTIONS_MAX: usize = 16;
 
 /// The maximum size of a function's answer.
-const ANSWER_BYTES_MAX: u32 = 1 << 20;
+const ANSWER_BYTES_MAX: u32 = 16 << 20;
 
 /// A process that doesn't say that it is ready by then is no host.
 const START_MAX: Duration = Duration::from_secs(10);

@@ -24,6 +24,9 @@ impl std::fmt::Debug for Script {
 /// The name the callable is kept under in the global object.
 const CALLABLE: &str = "\u{0}callable";
 
+/// The name under which the prelude finds what calls functions that answer requests.
+const RENDERED: &str = "\u{0}rendered";
+
 impl Script {
     /// Compiles `source`, a function expression of the design document `design` (JSON), with so many bytes of heap.
     ///
@@ -37,6 +40,8 @@ impl Script {
         let context = Context::full(&runtime).map_err(start)?;
         let script = Script { context };
         let compiled = script.run(|ctx| {
+            let rendered: Function = ctx.eval(include_str!("render.js"))?;
+            ctx.globals().set(RENDERED, rendered)?;
             let make: Function = ctx.eval(include_str!("prelude.js"))?;
             let callable: Object = make.call((trimmed(source), design))?;
             ctx.globals().set(CALLABLE, callable)

@@ -151,6 +151,31 @@ impl Scripts {
         thrown.into_iter().map(|it| it.and_then(verdict)).collect()
     }
 
+    /// Calls a function that answers requests: `kind` is `show`, `list`, `update` or `rewrite`. `request` is CouchDB's request
+    /// object, `input` the document, or the rows of a list; all JSON. The answer is an object: `error` with a name and a
+    /// reason, or `answer` as CouchDB's functions give it, and `doc` of an update, or `rewrite`.
+    ///
+    /// # Errors
+    /// If the function can't be compiled, or takes too much memory or time.
+    pub async fn render(
+        &self,
+        owner: &Owner,
+        function: &Function,
+        kind: &str,
+        request: &str,
+        input: &str,
+    ) -> Result<serde_json::Value, ScriptError> {
+        let calls = Calls {
+            function,
+            method: Method::Render,
+            shared: &[kind, request],
+            own: &[input],
+        };
+        let missing = || ScriptError::Failed("it gave no answer".to_owned());
+        let answers = self.call(owner, calls).await;
+        answers.into_iter().next().unwrap_or_else(|| Err(missing()))
+    }
+
     /// The answers to calls, up to the first that was stopped.
     async fn call<T: DeserializeOwned>(
         &self,

@@ -18,6 +18,8 @@ pub enum Method {
     Map,
     /// `(newDoc, oldDoc, userCtx, secObj)`: whether it may be written.
     Validate,
+    /// `(doc, req)` and the like: the answer to a request, by the kind of the function.
+    Render,
 }
 
 impl Method {
@@ -27,6 +29,7 @@ impl Method {
             Method::Filter => "filter",
             Method::Map => "map",
             Method::Validate => "validate",
+            Method::Render => "render",
         }
     }
 
@@ -36,6 +39,7 @@ impl Method {
             Method::Filter => (1, 1),
             Method::Map => (0, 1),
             Method::Validate => (2, 2),
+            Method::Render => (2, 1),
         }
     }
 }

@@ -11,6 +11,7 @@ mod couchdb;
 mod documents;
 mod early_errors;
 mod full_disk;
+mod functions;
 mod lists;
 mod multipart;
 mod replication;

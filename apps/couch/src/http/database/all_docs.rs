@@ -228,6 +228,50 @@ pub async fn all_docs_of(Db(db): Db, params: Params, body: Question) -> HttpResu
     Listing::one(db, query)
 }
 
+/// All rows, and what stands before them, as a list function gets them: `{"head": {…}, "rows": […]}`.
+///
+/// # Errors
+/// If the parameters are wrong, or the rows take too much memory.
+pub fn listed_rows(
+    db: &Database,
+    params: &Params,
+    body: &Map<String, Value>,
+) -> HttpResult<String> {
+    let mut query = Query::from_params(params)?;
+    query.read(body)?;
+    let query = query.in_partition(db)?;
+    let mut question = match query.is_empty {
+        true => None,
+        false => Some(query.question),
+    };
+    let total = db.info()?.doc_count;
+    let mut out =
+        format!("{{\"head\":{{\"total_rows\":{total},\"offset\":0}},\"rows\":[").into_bytes();
+    let mut is_first = true;
+    while let Some(asked) = question {
+        let page = db.all_docs(&asked)?;
+        for row in &page.rows {
+            if !is_first {
+                out.push(b',');
+            }
+            is_first = false;
+            write_row(&mut out, row, asked.include_docs.is_some());
+        }
+        if out.len() > LISTED_BYTES_MAX {
+            let reason = format!(
+                "A list function gets at most {LISTED_BYTES_MAX} bytes of rows: use limit."
+            );
+            return Err(HttpError::BadRequest(reason));
+        }
+        question = page.next;
+    }
+    out.extend_from_slice(b"]}");
+    String::from_utf8(out).map_err(|error| HttpError::Internal(error.to_string()))
+}
+
+/// Bytes of the rows that a list function gets.
+const LISTED_BYTES_MAX: usize = 16 << 20;
+
 /// `GET /db/_design_docs`.
 pub async fn design_docs(Db(db): Db, params: Params) -> HttpResult {
     Listing::designs(db, [Query::from_params(&params)?].into())?.answer()

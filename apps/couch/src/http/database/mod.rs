@@ -12,6 +12,7 @@ mod revisions;
 
 pub use all_docs::{
     all_docs, all_docs_of, all_docs_queries, design_docs, design_docs_of, design_docs_queries,
+    listed_rows,
 };
 pub use bulk_docs::bulk_docs;
 pub use bulk_get::bulk_get;

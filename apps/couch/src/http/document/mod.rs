@@ -11,7 +11,7 @@ mod read;
 mod received;
 mod write;
 
-pub use answer::location;
+pub use answer::{is_known, location, not_modified};
 pub use attachment::{delete_attachment, get_attachment, put_attachment};
 pub use copy::copy;
 pub use local::{no_local_attachment, no_local_id};

@@ -2,13 +2,14 @@
 
 use crate::http::caller::Caller;
 use crate::http::functions::owner;
-use crate::http::info::info_json;
 use crate::http::params::Params;
+use crate::http::request::request_object;
 use crate::http::{HttpError, HttpResult};
 use crate::mango::Selector;
 use crate::script::{Function, Owner, Purpose, Scripts};
 use crate::store::{Change, Database, Document, Found, GetOptions};
-use serde_json::{Map, Value, json};
+use axum::http::request::Parts;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// A filter that reads documents.
@@ -30,6 +31,7 @@ impl Filter {
         caller: &Caller,
         db: &Database,
         params: &Params,
+        head: &Parts,
         body: &Map<String, Value>,
     ) -> HttpResult<Self> {
         match params.get("filter") {
@@ -44,7 +46,8 @@ impl Filter {
             Some(name) => {
                 let function = function(db, name, "filter", filter_source)?;
                 compile(caller, db, &function).await?;
-                let request = request(caller, db, params, body)?.to_string();
+                let body = (!body.is_empty()).then(|| Value::Object(body.clone()));
+                let request = request_object(caller, db, head, None, body)?.to_string();
                 Ok(Filter::Function(function, request.into()))
             }
         }
@@ -175,34 +178,4 @@ fn filter_source(design: &Value, name: &str) -> Option<String> {
 
 fn map_source(design: &Value, name: &str) -> Option<String> {
     design["views"][name]["map"].as_str().map(str::to_owned)
-}
-
-/// The request object for a filter function.
-fn request(
-    caller: &Caller,
-    db: &Database,
-    params: &Params,
-    body: &Map<String, Value>,
-) -> HttpResult<Value> {
-    let Caller { server, user, .. } = caller;
-    let query: Map<String, Value> = params
-        .pairs()
-        .map(|(name, value)| (name.to_owned(), value.into()))
-        .collect();
-    let security = db.security()?;
-    let info = info_json(&db.info()?);
-    Ok(json!({
-        "info": info,
-        "id": null,
-        "uuid": server.settings.uuid,
-        "method": if body.is_empty() { "GET" } else { "POST" },
-        "path": [db.name(), "_changes"],
-        "query": query,
-        "body": Value::Object(body.clone()).to_string(),
-        "form": {},
-        "cookie": {},
-        "headers": {},
-        "userCtx": { "db": db.name(), "name": user.name(), "roles": user.roles() },
-        "secObj": security.object(),
-    }))
 }

@@ -12,7 +12,8 @@ use crate::http::params::Params;
 use crate::http::target::Db;
 use crate::store::Database;
 use axum::Extension;
-use axum::http::HeaderMap;
+use axum::extract::{FromRequest, Request};
+use axum::http::request::Parts;
 use inorder_serve::Detachable;
 use serde_json::{Map, Value};
 
@@ -22,9 +23,10 @@ pub async fn changes(
     Db(db): Db,
     detachable: Option<Extension<Detachable>>,
     params: Params,
-    headers: HeaderMap,
+    request: Request,
 ) -> HttpResult {
-    let feed = feed(caller, db, &params, &headers, &Map::new()).await?;
+    let (head, _) = request.into_parts();
+    let feed = feed(caller, db, &params, &head, &Map::new()).await?;
     feed.answer(detachable).await
 }
 
@@ -34,15 +36,17 @@ pub async fn changes_of(
     Db(db): Db,
     detachable: Option<Extension<Detachable>>,
     params: Params,
-    headers: HeaderMap,
-    Question(body): Question,
+    request: Request,
 ) -> HttpResult {
+    let (head, body) = request.into_parts();
+    let copied = Request::from_parts(head.clone(), body);
+    let Question(body) = Question::from_request(copied, &caller.server).await?;
     let body: Map<String, Value> = if body.is_empty() {
         Map::new()
     } else {
         body.json()?
     };
-    let feed = feed(caller, db, &params, &headers, &body).await?;
+    let feed = feed(caller, db, &params, &head, &body).await?;
     feed.answer(detachable).await
 }
 
@@ -50,10 +54,10 @@ async fn feed(
     caller: Caller,
     db: Database,
     params: &Params,
-    headers: &HeaderMap,
+    head: &Parts,
     body: &Map<String, Value>,
 ) -> HttpResult<Box<Feed>> {
-    let asked = question::Asked::read(&db, params, body, headers)?;
-    let filter = filter::Filter::read(&caller, &db, params, body).await?;
+    let asked = question::Asked::read(&db, params, body, &head.headers)?;
+    let filter = filter::Filter::read(&caller, &db, params, head, body).await?;
     Ok(Feed::new(caller, db, asked, filter))
 }
