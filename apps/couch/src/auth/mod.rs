@@ -193,7 +193,8 @@ impl Auth {
                 Handler::Cookie => self.by_cookie(&policy, headers, directory),
                 Handler::Default => self.by_password(&policy, headers, client, directory).await,
                 Handler::Proxy => {
-                    let user = proxy::proxy(&policy, self.secret(&policy), headers);
+                    let secret = self.secret(&policy);
+                    let user = policy.proxy.user(&policy.session_hashes, secret, headers);
                     Ok(user.map(Authenticated::from))
                 }
                 Handler::Jwt => match headers.get(header::AUTHORIZATION) {

@@ -1,7 +1,7 @@
 //! Users that a proxy names in headers.
 
 use super::bytes::{same, unhex};
-use super::policy::Policy;
+use super::hash_function::HashFunction;
 use super::user::{Handler, User};
 use axum::http::{HeaderMap, HeaderName};
 
@@ -18,32 +18,38 @@ pub struct ProxyHeaders {
     pub needs_token: bool,
 }
 
-/// The user whom a proxy names.
-pub fn proxy(policy: &Policy, secret: &[u8], headers: &HeaderMap) -> Option<User> {
-    let names = &policy.proxy;
-    let text = |name: &Option<HeaderName>| {
-        let value = headers.get(name.as_ref()?)?;
-        std::str::from_utf8(value.as_bytes()).ok()
-    };
-    let name = text(&names.user).filter(|name| !name.is_empty())?;
-    if names.needs_token {
-        let token = unhex(text(&names.token)?)?;
-        let is_signed = |mac: Vec<u8>| same(&mac, &token);
-        let mut functions = policy.session_hashes.iter();
-        if !functions.any(|function| is_signed(function.mac(secret, name.as_bytes()))) {
-            return None;
+impl ProxyHeaders {
+    /// The user whom a proxy names. `hashes` are the hash functions that its token may have.
+    pub fn user(
+        &self,
+        hashes: &[HashFunction],
+        secret: &[u8],
+        headers: &HeaderMap,
+    ) -> Option<User> {
+        let text = |name: &Option<HeaderName>| {
+            let value = headers.get(name.as_ref()?)?;
+            std::str::from_utf8(value.as_bytes()).ok()
+        };
+        let name = text(&self.user).filter(|name| !name.is_empty())?;
+        if self.needs_token {
+            let token = unhex(text(&self.token)?)?;
+            let is_signed = |mac: Vec<u8>| same(&mac, &token);
+            let mut functions = hashes.iter();
+            if !functions.any(|function| is_signed(function.mac(secret, name.as_bytes()))) {
+                return None;
+            }
         }
+        let roles = text(&self.roles).unwrap_or_default().split(',');
+        let roles = roles.map(str::trim).filter(|role| !role.is_empty());
+        let roles: Vec<String> = roles.map(str::to_owned).collect();
+        Some(User::new(name, roles.into(), Handler::Proxy))
     }
-    let roles = text(&names.roles).unwrap_or_default().split(',');
-    let roles = roles.map(str::trim).filter(|role| !role.is_empty());
-    let roles: Vec<String> = roles.map(str::to_owned).collect();
-    Some(User::new(name, roles.into(), Handler::Proxy))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth::{HashFunction, hex};
+    use crate::auth::{Policy, hex};
     use crate::config::Config;
     use axum::http::HeaderValue;
 
@@ -68,6 +74,10 @@ mod tests {
                 )
             })
             .collect()
+    }
+
+    fn proxy(policy: &Policy, secret: &[u8], headers: &HeaderMap) -> Option<User> {
+        policy.proxy.user(&policy.session_hashes, secret, headers)
     }
 
     #[test]

@@ -121,7 +121,7 @@ impl Endpoint {
                 user(local_user),
                 Term::string("127.0.0.1"),
                 Term::atom("default"),
-                Term::string(&format!("/{}/", super::peer::encoded(name))),
+                Term::string(&format!("/{}/", super::encoded::encoded(name))),
                 header_terms(&[("cookie".to_owned(), String::new())]),
                 undefined(),
             ]),

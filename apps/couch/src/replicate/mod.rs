@@ -6,6 +6,7 @@
 
 mod checkpoint;
 mod client;
+mod encoded;
 mod endpoint;
 mod error;
 mod filter;
@@ -18,11 +19,12 @@ mod session;
 mod settings;
 mod statistics;
 
+pub use encoded::encoded;
 pub use endpoint::{Credentials, Endpoint, Remote};
 pub use error::ReplicateError;
 pub use filter::{Function, FunctionPath, Selection};
 pub use id::{checkpoint_id, job_id};
-pub use peer::{Ask, Peer, encoded};
+pub use peer::{Ask, Peer};
 pub use request::{DocRef, Principal, Replication, Request};
 pub use run::{Plan, Progress, Run, function};
 pub use settings::{Settings, Tuning};

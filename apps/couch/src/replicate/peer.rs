@@ -1,5 +1,6 @@
 //! One side of a replication, accessed by CouchDB's protocol.
 
+use super::encoded::encoded;
 use super::endpoint::{Endpoint, Remote};
 use super::session::Session;
 use super::settings::{Settings, Tuning};
@@ -8,7 +9,6 @@ use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, header};
 use bytes::Bytes;
 use futures_util::StreamExt;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
@@ -113,11 +113,6 @@ impl Ask {
             }),
         }
     }
-}
-
-/// Percent-encodes text for a path or a query.
-pub fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 
 /// Percent-encodes a document id for a path.

@@ -1,6 +1,7 @@
 //! Copies revisions: many per request, and one per request if it has attachments.
 
-use super::peer::{Ask, Peer, encoded, id_path};
+use super::encoded::encoded;
+use super::peer::{Ask, Peer, id_path};
 use super::{ReplicateError, statistics::Statistics};
 use axum::http::Method;
 use serde::Deserialize;

@@ -1,10 +1,11 @@
 //! The documents that describe replications, and how they become jobs.
 
-use super::jobs::Content;
-use super::{Replicator, write_back};
+use super::document_table::{Found, Row, RowState};
+use super::job_table::Content;
+use super::shared::Replicator;
+use super::write_back;
 use crate::replicate::{DocRef, ReplicateError, Replication};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// The time for the computation of an id, which may read the code of a filter function.
@@ -15,88 +16,6 @@ const PAUSE_SECONDS: u64 = 64;
 
 /// The number of times that the range doubles.
 const PAUSE_DOUBLINGS_MAX: u32 = 12;
-
-/// The state of a document that has no job yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowState {
-    /// Its id is being computed.
-    Initializing,
-    /// Its id could not be computed.
-    Error,
-    /// It has a job.
-    Scheduled,
-}
-
-/// A document that describes a replication.
-#[derive(Debug, Clone)]
-pub struct Row {
-    /// The replication.
-    pub replication: Arc<Replication>,
-    /// The state.
-    pub state: RowState,
-    /// The id of the job.
-    pub id: Option<String>,
-    /// The last error or event.
-    pub info: Option<String>,
-    /// The errors in a row.
-    pub errors: u32,
-    /// When the state changed.
-    pub updated: SystemTime,
-    /// When the document was found.
-    pub started: SystemTime,
-    /// The attempt to make a job that counts. Earlier ones are ignored.
-    attempt: u64,
-}
-
-/// The documents.
-#[derive(Debug, Default)]
-pub struct Documents(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    rows: BTreeMap<DocRef, Row>,
-    last_attempt: u64,
-}
-
-/// What was found out about a document.
-#[derive(Debug)]
-pub enum Found {
-    /// It describes this replication.
-    Replication(Box<Replication>),
-    /// Its filter function has changed, so its job has another id.
-    Renamed,
-    /// There is nothing to replicate: it is deleted or completed.
-    Nothing,
-}
-
-impl Documents {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().expect("no panic while held")
-    }
-
-    /// A document.
-    pub fn row(&self, document: &DocRef) -> Option<Row> {
-        self.lock().rows.get(document).cloned()
-    }
-
-    /// The documents of a database.
-    fn of_database(&self, database: &str) -> Vec<DocRef> {
-        let state = self.lock();
-        let documents = state.rows.keys();
-        let wanted = documents.filter(|document| document.database == database);
-        wanted.cloned().collect()
-    }
-}
-
-impl State {
-    /// Begins an attempt to make a job of a document. Returns its number, and the replication.
-    fn attempt(&mut self, document: &DocRef) -> Option<(u64, Arc<Replication>)> {
-        self.last_attempt += 1;
-        let row = self.rows.get_mut(document)?;
-        row.attempt = self.last_attempt;
-        Some((row.attempt, Arc::clone(&row.replication)))
-    }
-}
 
 /// The longest pause after so many errors.
 fn pause_max(errors: u32) -> u64 {

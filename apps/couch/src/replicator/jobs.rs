@@ -1,105 +1,16 @@
 //! Runs the jobs that the scheduler says should run.
 
-use super::documents::Found;
-use super::{Ids, Replicator, write_back};
-use crate::replicate::{Plan, Progress, ReplicateError, Replication, Run, Settings};
-use crate::scheduler::{Job, Limits, Order, Scheduler};
+use super::document_table::Found;
+use super::job_table::{Content, End, JobState, Running, limits};
+use super::shared::Replicator;
+use super::{Ids, write_back};
+use crate::replicate::{Plan, ReplicateError, Run};
+use crate::scheduler::Order;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-
-/// What a job does.
-#[derive(Debug, Clone)]
-pub struct Content {
-    /// The replication.
-    pub replication: Arc<Replication>,
-    /// The id of its checkpoints.
-    pub checkpoint_id: String,
-    /// When the replication was requested.
-    pub started: SystemTime,
-    /// The progress.
-    pub progress: Progress,
-}
-
-impl Content {
-    /// A job that has not run.
-    pub fn new(replication: Arc<Replication>, checkpoint_id: String) -> Self {
-        Content {
-            replication,
-            checkpoint_id,
-            started: SystemTime::now(),
-            progress: Progress::default(),
-        }
-    }
-}
-
-/// The end of a job.
-pub type End = Result<Value, ReplicateError>;
-
-/// The jobs of a server.
-#[derive(Debug, Default)]
-pub struct Jobs(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    scheduler: Scheduler<Content>,
-    /// The last run of each job, which may still be ending.
-    runs: HashMap<String, Running>,
-    /// Requests that wait for the end of a job.
-    waiting: HashMap<String, Vec<oneshot::Sender<End>>>,
-}
-
-#[derive(Debug)]
-struct Running {
-    run: u64,
-    stop: CancellationToken,
-    task: JoinHandle<()>,
-}
-
-impl Jobs {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().expect("no panic while held")
-    }
-
-    /// What the job with this id does.
-    pub fn content(&self, id: &str) -> Option<Content> {
-        self.lock().scheduler.job(id).map(|job| job.content.clone())
-    }
-
-    /// All jobs, in the order of their ids.
-    pub fn all(&self) -> Vec<(String, Job<Content>)> {
-        let state = self.lock();
-        let jobs = state.scheduler.jobs();
-        jobs.map(|(id, job)| (id.to_owned(), job.clone())).collect()
-    }
-
-    /// The job with this id.
-    pub fn one(&self, id: &str) -> Option<Job<Content>> {
-        self.lock().scheduler.job(id).cloned()
-    }
-
-    /// The ids of the jobs whose replications meet a condition.
-    pub fn ids(&self, is_wanted: impl Fn(&Replication) -> bool) -> Vec<String> {
-        let state = self.lock();
-        let jobs = state.scheduler.jobs();
-        let wanted = jobs.filter(|(_, job)| is_wanted(&job.content.replication));
-        wanted.map(|(id, _)| id.to_owned()).collect()
-    }
-}
-
-/// The scheduler's part of the settings.
-pub fn limits(settings: &Settings) -> Limits {
-    Limits {
-        max_jobs: settings.max_jobs,
-        max_churn: settings.max_churn,
-        max_history: settings.max_history,
-        health_threshold: settings.health_threshold,
-    }
-}
 
 /// Lets jobs take turns, after each interval of the scheduler.
 pub async fn reschedule(replicator: Replicator) {
@@ -156,7 +67,7 @@ impl Replicator {
         }
     }
 
-    fn execute(&self, state: &mut State, orders: Vec<Order>) {
+    fn execute(&self, state: &mut JobState, orders: Vec<Order>) {
         for order in orders {
             match order {
                 Order::Stop { id, run } => {
@@ -218,7 +129,7 @@ impl Replicator {
         match (&end, &content.replication.document) {
             (Err(ReplicateError::FilterChanged), _) => return self.renamed(id, content).await,
             (Ok(_), Some(document)) => {
-                let stats = super::show::completed_stats(&content);
+                let stats = content.completed_stats();
                 write_back::completed(&self.0.databases, document, stats).await;
             }
             (Err(ReplicateError::Stopped), _) | (Ok(_), None) => {}
@@ -278,7 +189,7 @@ impl Replicator {
 }
 
 /// Answers the requests that wait for a job.
-fn tell(state: &mut State, id: &str, end: &End) {
+fn tell(state: &mut JobState, id: &str, end: &End) {
     for sender in state.waiting.remove(id).unwrap_or_default() {
         // The client may have gone.
         let _ = sender.send(end.clone());

@@ -5,37 +5,38 @@
 //! | `watch` | follows the `_replicator` databases |
 //! | `documents` | keeps what it found, and makes jobs of it |
 //! | `jobs` | runs what the scheduler says |
+//! | `document_table`, `job_table`, `shared` | have the state of the above |
 //! | `write_back` | writes the results into the documents |
 //! | `rules` | says which documents a `_replicator` database accepts |
 //! | `show` | answers `_scheduler` |
 
+mod document_table;
 mod documents;
+mod job_table;
 mod jobs;
 mod rules;
+mod shared;
 mod show;
 mod time;
 mod watch;
 mod write_back;
 
 pub use rules::{for_reader, proposed};
+pub use shared::{Here, Replicator};
 pub use show::DocsQuery;
 
 use crate::config::Config;
 use crate::replicate::{
-    Endpoint, Function, Peer, Principal, ReplicateError, Replication, Request, Settings,
-    checkpoint_id, function, job_id,
+    Function, Principal, ReplicateError, Replication, Request, checkpoint_id, function, job_id,
 };
 use crate::store::Databases;
 use crate::tasks::Tasks;
-use documents::Documents;
-use jobs::{Content, Jobs};
+use document_table::Documents;
+use job_table::{Content, Jobs};
 use serde_json::{Map, Value};
-use std::fmt;
+use shared::Inner;
 use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
-
-/// The service that answers requests to databases of this server, in the name of a user.
-pub type Here = Box<dyn Fn(&Principal) -> axum::Router + Send + Sync>;
 
 /// The result of a request to replicate.
 #[derive(Debug)]
@@ -53,28 +54,6 @@ pub enum Started {
 /// Returns whether documents of a database describe replications.
 pub fn is_replicator_database(name: &str) -> bool {
     name == "_replicator" || name.ends_with("/_replicator")
-}
-
-/// The replications of a server. Cheap to clone; all clones are one.
-#[derive(Debug, Clone)]
-pub struct Replicator(Arc<Inner>);
-
-struct Inner {
-    databases: Databases,
-    config: Arc<Config>,
-    /// The server's id.
-    uuid: String,
-    tasks: Arc<Tasks>,
-    stop: CancellationToken,
-    here: OnceLock<Here>,
-    jobs: Jobs,
-    documents: Documents,
-}
-
-impl fmt::Debug for Inner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Replicator").finish_non_exhaustive()
-    }
 }
 
 /// The ids of a replication.
@@ -170,19 +149,6 @@ impl Replicator {
             Some(owner) if owner != user.name && !is_admin => Err(ReplicateError::NotAdmin),
             _ => Ok(()),
         }
-    }
-
-    fn settings(&self) -> Settings {
-        Settings::of(&self.0.config.values())
-    }
-
-    /// The peer at an endpoint.
-    fn peer(&self, endpoint: &Endpoint, replication: &Replication) -> Result<Peer, ReplicateError> {
-        let here = match (endpoint, self.0.here.get()) {
-            (Endpoint::Here(_), Some(here)) => here(&replication.user),
-            _ => axum::Router::new(),
-        };
-        Peer::new(endpoint, here, &self.settings(), &replication.tuning)
     }
 
     /// Computes the ids of a replication. If it has a filter function, its code is read from the source.

@@ -1,8 +1,8 @@
 //! The answers of `_scheduler`.
 
-use super::Replicator;
-use super::documents::{Row, RowState};
-use super::jobs::{Content, limits};
+use super::document_table::{Row, RowState};
+use super::job_table::{Content, limits};
+use super::shared::Replicator;
 use super::time::iso8601;
 use crate::replicate::{DocRef, Endpoint, Replication};
 use crate::scheduler::{EventKind, Job, State};
@@ -203,16 +203,6 @@ fn progress(content: &Content) -> Value {
         true => Value::Null,
         false => Value::Object(fields),
     }
-}
-
-/// The statistics of a completed job, as its document shows them.
-pub(super) fn completed_stats(content: &Content) -> Map<String, Value> {
-    let mut stats = content.progress.fields();
-    for name in ["source_seq", "through_seq"] {
-        stats.shift_remove(name);
-    }
-    stats.insert("start_time".to_owned(), iso8601(content.started).into());
-    stats
 }
 
 fn ended_json(database: &str, id: &str, state: &str, body: &Map<String, Value>) -> Value {

@@ -1,7 +1,8 @@
 //! Follows the databases whose documents describe replications.
 
-use super::documents::Found;
-use super::{Replicator, is_replicator_database, write_back};
+use super::document_table::Found;
+use super::shared::Replicator;
+use super::{is_replicator_database, write_back};
 use crate::replicate::{DocRef, Principal, ReplicateError, Replication};
 use crate::store::{self, Change, Changes, Event, GetOptions};
 use serde_json::{Map, Value};
