@@ -1,14 +1,13 @@
 //! The gate of every request: authentication, authorisation and counters.
 
 use super::unauthorized::Asked;
-use super::{HttpError, HttpResult, Server, rights, users_db};
+use super::{HttpError, HttpResult, Server, client, password_upgrade, rights};
 use crate::auth::{Policy, User};
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use inorder_serve::client_network;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Admits or refuses a request.
@@ -67,7 +66,7 @@ async fn admit(
     if policy.admins.is_empty() {
         require_loopback_name(request.headers())?;
     }
-    let client = client(request);
+    let client = client::client(request);
     let found = server
         .auth
         .authenticate(request.headers(), client, &server.accounts)
@@ -77,19 +76,11 @@ async fn admit(
         return Err(HttpError::UserRequired);
     }
     if let (Some(password), Some(name)) = (found.outdated, user.name()) {
-        users_db::upgrade(server, name, password);
+        password_upgrade::upgrade(server, name, password);
     }
     rights::authorize(server, policy, &user, request)?;
     request.extensions_mut().insert(user);
     Ok(found.cookie)
-}
-
-/// The network of the client, as far as it is known.
-pub fn client(request: &Request) -> IpAddr {
-    let info = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    info.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |info| {
-        client_network(info.ip())
-    })
 }
 
 /// Whether a request is for users only. Everybody may try to log in.

@@ -1,6 +1,7 @@
 //! The server at a socket.
 
-use super::{Server, replications, routes};
+use super::{Server, peruser, replications, routes};
+use crate::replicator::Here;
 use inorder_serve::{ConnectionLimits, HttpServer, TlsAcceptor};
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +38,8 @@ pub async fn serve_also_tls(
     };
     let own_stop = server.stop.clone();
     let replicator = server.replicator.clone();
-    replicator.begin(replications::here(&server));
+    replicator.begin(here(&server));
+    peruser::follow(&server);
     let http = HttpServer {
         open: Arc::clone(&server.metrics.connections),
         router: routes::router(server),
@@ -56,4 +58,16 @@ pub async fn serve_also_tls(
     };
     tokio::join!(stopping, http.serve(listener), over_tls);
     replicator.ended_within(CHECKPOINTS_TIMEOUT).await;
+}
+
+/// The replicator's way to the databases of this server. It ends with the server.
+fn here(server: &Arc<Server>) -> Here {
+    let server = Arc::downgrade(server);
+    Box::new(move |principal| match server.upgrade() {
+        Some(server) => {
+            let user = replications::user(&server, principal);
+            routes::within(server, user)
+        }
+        None => axum::Router::new(),
+    })
 }

@@ -1,12 +1,11 @@
-//! The documents of `_replicator` databases as users write them, and the replicator's way to the databases of this server.
+//! The documents of `_replicator` databases as users write them, and the users in whose names replications run.
 
-use super::{HttpError, HttpResult, Server, routes};
+use super::{HttpError, HttpResult, Server};
 use crate::auth::{ADMIN_ROLE, Handler, User};
 use crate::replicate::{Principal, Settings};
-use crate::replicator::{Here, is_replicator_database, proposed};
+use crate::replicator::{is_replicator_database, proposed};
 use crate::store::{Database, Edit, Limits, Mode, Refusal};
 use serde_json::{Map, Value};
-use std::sync::Arc;
 
 /// The user of a request as the replicator knows it.
 pub fn principal(user: &User) -> Principal {
@@ -18,7 +17,7 @@ pub fn principal(user: &User) -> Principal {
 }
 
 /// The user in whose name the replicator accesses databases of this server.
-fn user(server: &Server, principal: &Principal) -> User {
+pub fn user(server: &Server, principal: &Principal) -> User {
     let is_admin = principal.roles.iter().any(|role| role == ADMIN_ROLE);
     match &principal.name {
         Some(name) => {
@@ -80,18 +79,6 @@ impl Rules {
         }
         Ok(edit)
     }
-}
-
-/// The replicator's way to the databases of this server. It ends with the server.
-pub fn here(server: &Arc<Server>) -> Here {
-    let server = Arc::downgrade(server);
-    Box::new(move |principal| match server.upgrade() {
-        Some(server) => {
-            let user = user(&server, principal);
-            routes::within(server, user)
-        }
-        None => axum::Router::new(),
-    })
 }
 
 impl From<crate::replicate::ReplicateError> for HttpError {

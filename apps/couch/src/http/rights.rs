@@ -20,6 +20,16 @@ pub struct Admitted {
     pub visible: Visible,
 }
 
+impl<S: Send + Sync> FromRequestParts<S> for Visible {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> HttpResult<Self> {
+        let admitted = parts.extensions.get::<Admitted>();
+        let admitted = admitted.ok_or(HttpError::DatabaseMissing)?;
+        Ok(admitted.visible.clone())
+    }
+}
+
 /// Refuses a request without the rights that its path needs. Handlers find a database only through this.
 ///
 /// # Errors

@@ -5,7 +5,6 @@ use super::cors;
 use super::functions::Validations;
 use super::headers::{ServerHeader, server_header};
 use super::metrics::Metrics;
-use super::peruser;
 use super::updates::DatabaseUpdates;
 use crate::auth::Auth;
 use crate::config::{Config, Values, keys};
@@ -124,7 +123,6 @@ impl Server {
             tasks,
             stop,
         });
-        peruser::follow(&server);
         server
     }
     /// The largest body of a request that is read as a whole, in bytes.

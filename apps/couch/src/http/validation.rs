@@ -225,6 +225,16 @@ impl Writing<'_> {
         (places, drafts)
     }
 
+    /// The refusals of the rules of the database of users.
+    fn refused_users(&self, proposals: &[Option<Proposal>]) -> Vec<Option<Refusal>> {
+        let refused = |proposal: &Option<Proposal>| {
+            let Proposal { new, old, .. } = proposal.as_ref().filter(|_| self.is_users)?;
+            let judged = users_db::validate(new, old.as_ref(), self.user, &self.security);
+            judged.err().map(Refusal::Forbidden)
+        };
+        proposals.iter().map(refused).collect()
+    }
+
     /// Runs all functions on proposals, one function after the other.
     async fn refusals(
         &self,
@@ -232,17 +242,9 @@ impl Writing<'_> {
         proposals: &[Option<Proposal>],
     ) -> HttpResult<Refusals> {
         let mut refusals = Refusals {
-            list: proposals.iter().map(|_| None).collect(),
+            list: self.refused_users(proposals),
             fatal: None,
         };
-        if self.is_users {
-            for (at, proposal) in proposals.iter().enumerate() {
-                if let Some(Proposal { new, old, .. }) = proposal {
-                    let judged = users_db::validate(new, old.as_ref(), self.user, &self.security);
-                    refusals.list[at] = judged.err().map(Refusal::Forbidden);
-                }
-            }
-        }
         if functions.list.is_empty() {
             return Ok(refusals);
         }

@@ -2,9 +2,9 @@
 
 use super::ReplicateError;
 use super::checkpoint::Checkpoint;
+use super::encoded::encoded;
 use super::filter::{Function, Selection};
 use super::id::checkpoint_id;
-use super::encoded::encoded;
 use super::peer::{Ask, Peer, id_path, text_of};
 use super::request::Replication;
 use super::revisions::{Carrier, MissingByDocument};

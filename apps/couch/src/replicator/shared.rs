@@ -43,7 +43,11 @@ impl Replicator {
     }
 
     /// The peer at an endpoint.
-    pub(super) fn peer(&self, endpoint: &Endpoint, replication: &Replication) -> Result<Peer, ReplicateError> {
+    pub(super) fn peer(
+        &self,
+        endpoint: &Endpoint,
+        replication: &Replication,
+    ) -> Result<Peer, ReplicateError> {
         let here = match (endpoint, self.0.here.get()) {
             (Endpoint::Here(_), Some(here)) => here(&replication.user),
             _ => axum::Router::new(),

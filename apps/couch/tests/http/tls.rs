@@ -59,7 +59,25 @@ async fn documents_and_feeds_come_over_tls() {
         .await
         .unwrap();
     assert!(got.contains(&large));
-    // A waiting feed leaves the HTTP library, and its connection is used again.
+    feeds_come_over_tls(&client, &url, &format!("http://{plain_at}")).await;
+    assert_eq!(client.get(&url).send().await.unwrap().status(), 200);
+    // A client without TLS is not answered at this port.
+    assert!(
+        client
+            .get(format!("http://{secure_at}/"))
+            .send()
+            .await
+            .is_err()
+    );
+    stop.cancel();
+    timeout(DEADLINE, served)
+        .await
+        .expect("it stops in time")
+        .unwrap();
+}
+
+/// A waiting feed leaves the HTTP library, and its connection is used again.
+async fn feeds_come_over_tls(client: &reqwest::Client, url: &str, plain: &str) {
     let mut feed = client
         .get(format!(
             "{url}/db/_changes?feed=continuous&since=now&timeout=60000"
@@ -68,7 +86,7 @@ async fn documents_and_feeds_come_over_tls() {
         .await
         .unwrap();
     client
-        .put(format!("http://{plain_at}/db/b"))
+        .put(format!("{plain}/db/b"))
         .json(&serde_json::json!({}))
         .send()
         .await
@@ -91,18 +109,4 @@ async fn documents_and_feeds_come_over_tls() {
         .await
         .unwrap();
     assert!(longpoll.text().await.unwrap().contains("last_seq"));
-    assert_eq!(client.get(&url).send().await.unwrap().status(), 200);
-    // A client without TLS is not answered at this port.
-    assert!(
-        client
-            .get(format!("http://{secure_at}/"))
-            .send()
-            .await
-            .is_err()
-    );
-    stop.cancel();
-    timeout(DEADLINE, served)
-        .await
-        .expect("it stops in time")
-        .unwrap();
 }

@@ -5,7 +5,7 @@ use crate::http::body::Received;
 use crate::http::caller::origin;
 use crate::http::error::UnauthorizedReason;
 use crate::http::params::Params;
-use crate::http::{HttpError, HttpResult, Server, gate, reply, users_db};
+use crate::http::{HttpError, HttpResult, Server, client, password_upgrade, reply};
 use axum::Extension;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -43,7 +43,7 @@ pub async fn login(
     params: Params,
     request: Request,
 ) -> HttpResult {
-    let client = gate::client(&request);
+    let client = client::client(&request);
     let headers = request.headers().clone();
     let body = Received::from_request(request, &server).await?;
     let fields = Fields::read(&headers, &body)?;
@@ -56,7 +56,7 @@ pub async fn login(
     let (mut response, cookie, page) = match login {
         Ok(login) => {
             if login.is_outdated {
-                users_db::upgrade(&server, name, password.to_owned());
+                password_upgrade::upgrade(&server, name, password.to_owned());
             }
             let user = login.user;
             let body = json!({ "ok": true, "name": user.name(), "roles": user.roles() });

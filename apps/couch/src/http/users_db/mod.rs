@@ -1,19 +1,14 @@
 //! The rules of the database of users: what documents it takes, how passwords are kept, and who sees which document.
 
 mod document;
-mod upgrade;
 
 pub use document::validate;
-pub use upgrade::upgrade;
 
-use super::rights::Admitted;
 use super::{HttpError, HttpResult, Server};
 use crate::auth::{ID_PREFIX, Policy, User};
 use crate::json::{Reader, Token, write_string};
 use crate::store::{Database, Edit};
-use axum::extract::FromRequestParts;
 use axum::http::Method;
-use axum::http::request::Parts;
 use serde_json::Value;
 
 /// The documents of a database that a user sees.
@@ -23,16 +18,6 @@ pub enum Visible {
     All,
     /// In the database of users: the user's own, where the user has a name.
     Own(Option<String>),
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for Visible {
-    type Rejection = HttpError;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> HttpResult<Self> {
-        let admitted = parts.extensions.get::<Admitted>();
-        let admitted = admitted.ok_or(HttpError::DatabaseMissing)?;
-        Ok(admitted.visible.clone())
-    }
 }
 
 impl Visible {

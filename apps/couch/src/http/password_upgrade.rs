@@ -1,8 +1,8 @@
 //! A login with a password whose hash is of an older scheme replaces the hash.
 
-use super::id_of;
+use super::users_db::id_of;
+use super::{Server, validation};
 use crate::auth::User;
-use crate::http::{Server, validation};
 use crate::store::{Edit, GetOptions, Mode};
 use serde_json::{Map, Value};
 use std::sync::Arc;
