@@ -2,8 +2,9 @@
 //!
 //! [`store`] keeps documents with all their revisions, attachments and changes, and needs no server. [`revision`] says
 //! which revision follows from an edit, and how the histories of two stores become one. [`mango`] finds documents by what
-//! is in them. [`config`] has the settings that may change while the server runs. [`http`] is the server and [`replicate`] its way to others; [`auth`] authenticates requests, [`script`] runs the
-//! functions of design documents, [`multipart`] reads and writes documents with their attachments.
+//! is in them. [`config`] has the settings that may change while the server runs. [`http`] is the server and [`replicate`] its
+//! way to others; [`auth`] authenticates requests, [`script`] runs the functions of design documents, [`views`] keeps what
+//! their map and reduce functions make, [`multipart`] reads and writes documents with their attachments.
 
 pub mod auth;
 pub mod config;
@@ -19,3 +20,4 @@ pub mod script;
 pub mod status_page;
 pub mod store;
 pub mod tasks;
+pub mod views;

@@ -72,6 +72,22 @@ impl From<ScriptError> for HttpError {
     }
 }
 
+impl From<crate::views::Error> for HttpError {
+    fn from(error: crate::views::Error) -> Self {
+        use crate::views::Error;
+        let text = error.to_string();
+        match error {
+            Error::Query(_) => HttpError::BadParameters(text),
+            Error::Json => HttpError::BadRequest(text),
+            Error::NoView => HttpError::NotFound(text),
+            Error::Language(_) => HttpError::NotImplemented(text),
+            Error::Script(error) => error.into(),
+            Error::Store(error) => error.into(),
+            _ => HttpError::Internal(text),
+        }
+    }
+}
+
 impl From<AuthError> for HttpError {
     fn from(error: AuthError) -> Self {
         let text = error.to_string();

@@ -16,6 +16,8 @@ pub enum HttpError {
     BadRequest(String),
     #[error("invalid UTF-8 JSON: {0}")]
     BadJson(String),
+    #[error("{0}")]
+    Gone(String),
     #[error("Invalid value for {0}: {1}")]
     BadParameter(&'static str, String),
     #[error("{0}")]
@@ -107,6 +109,7 @@ impl HttpError {
             E::BadRequest(_) | E::BadJson(_) => (S::BAD_REQUEST, "bad_request"),
             E::BadDestination => (S::BAD_REQUEST, "bad_request"),
             E::BadParameter(..) | E::BadParameters(_) => (S::BAD_REQUEST, "query_parse_error"),
+            E::Gone(_) => (S::GONE, "gone"),
             E::BadDocumentId(_) => (S::BAD_REQUEST, "illegal_docid"),
             E::BadDocument(_) => (S::BAD_REQUEST, "doc_validation"),
             E::BadDatabaseName(_) => (S::BAD_REQUEST, "illegal_database_name"),

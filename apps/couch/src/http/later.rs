@@ -20,11 +20,6 @@ pub fn refuse_database(name: &str) -> HttpResult<()> {
     found.map_or(Ok(()), |(_, what)| Err(not_here(what)))
 }
 
-/// `_view`, and what else is computed from map functions.
-pub async fn view() -> HttpError {
-    not_here("Map/reduce views (POST _find answers by index)")
-}
-
 /// `_search`, `_nouveau`.
 pub async fn search() -> HttpError {
     not_here("Full text search")

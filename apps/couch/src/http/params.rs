@@ -40,7 +40,7 @@ impl Params {
     }
 
     /// All, in their order.
-    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
         self.0
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))

@@ -138,7 +138,8 @@ fn of_databases() -> Routes {
         )
         .route("/{db}/_compact", post(db::compact))
         .route("/{db}/_compact/{design}", post(db::compact_views))
-        .route("/{db}/_view_cleanup", post(db::compact_views))
+        .route("/{db}/_view_cleanup", post(db::clean_up_views))
+        .route("/{db}/_temp_view", post(db::temp_view))
         .route("/{db}/_ensure_full_commit", post(db::ensure_full_commit))
         .route("/{db}/_shards", get(db::shards))
         .route("/{db}/_shards/{id}", get(db::shards_of))
@@ -174,8 +175,15 @@ fn of_documents() -> Routes {
         )
         .route("/{db}/_design/{design}", document())
         .route("/{db}/_design/{design}/{*attachment}", attachment())
-        .route("/{db}/_design/{design}/_info", any(later::view))
-        .route("/{db}/_design/{design}/_view/{*rest}", any(later::view))
+        .route("/{db}/_design/{design}/_info", get(db::view_info))
+        .route(
+            "/{db}/_design/{design}/_view/{view}",
+            get(db::view).post(db::view_of),
+        )
+        .route(
+            "/{db}/_design/{design}/_view/{view}/queries",
+            post(db::view_queries),
+        )
         .route("/{db}/_design/{design}/_show/{*rest}", any(ddoc::show))
         .route(
             "/{db}/_design/{design}/_list/{*rest}",

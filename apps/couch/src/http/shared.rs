@@ -12,6 +12,7 @@ use crate::replicator::Replicator;
 use crate::script::{ScriptSettings, Scripts};
 use crate::store::{Databases, Limits};
 use crate::tasks::Tasks;
+use crate::views::Views;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -80,6 +81,7 @@ pub struct Server {
     /// The users whose password hash is being upgraded.
     pub(super) upgrades: Mutex<HashSet<String>>,
     pub(super) scripts: Scripts,
+    pub(super) views: Views,
     pub(super) validations: Validations,
     pub(super) metrics: Metrics,
     pub(super) updates: DatabaseUpdates,
@@ -96,6 +98,7 @@ impl Server {
         settings
             .config
             .listen(move |values| limited.set_limits(limits(values, limited.limits())));
+        let scripts = Scripts::new(settings.scripts.clone());
         let server = Arc::new(Server {
             replicator: Replicator::new(
                 databases.clone(),
@@ -109,7 +112,8 @@ impl Server {
             cors: cors::Rules::new(cors::read),
             server_header: ServerHeader::new(server_header),
             upgrades: Mutex::default(),
-            scripts: Scripts::new(settings.scripts.clone()),
+            views: Views::new(scripts.clone(), Arc::clone(&tasks)),
+            scripts,
             validations: Validations::default(),
             metrics: Metrics::default(),
             body_memory: Arc::new(Semaphore::new(

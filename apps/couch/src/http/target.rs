@@ -99,6 +99,30 @@ impl FromRequestParts<Arc<Server>> for Doc {
     }
 }
 
+/// The view in the path.
+#[derive(Debug)]
+pub struct ViewOf {
+    /// The database.
+    pub db: Database,
+    /// The id of the design document.
+    pub id: String,
+    /// The view's name.
+    pub name: String,
+}
+
+impl FromRequestParts<Arc<Server>> for ViewOf {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> HttpResult<Self> {
+        let path = Path::of(parts, server).await?;
+        Ok(ViewOf {
+            db: path.database(parts, server)?,
+            id: path.document_id()?,
+            name: path.get("view")?.to_owned(),
+        })
+    }
+}
+
 impl FromRequestParts<Arc<Server>> for Att {
     type Rejection = HttpError;
 

@@ -33,6 +33,51 @@ static COLLATOR: LazyLock<CollatorBorrowed<'static>> = LazyLock::new(|| {
         .expect("the root collation is compiled in")
 });
 
+/// The tags of a key that have more bytes behind them.
+#[derive(Clone, Copy, Debug)]
+pub struct Tags {
+    /// Ten bytes follow.
+    pub number: u8,
+    /// Bytes up to a zero follow.
+    pub string: u8,
+    /// Parts up to [`Tags::end`] follow.
+    pub lists: [u8; 2],
+    /// Ends a list.
+    pub end: u8,
+}
+
+/// The tags of [`write_key`].
+pub const TAGS: Tags = Tags {
+    number: NUMBER,
+    string: STRING,
+    lists: [ARRAY, OBJECT],
+    end: END,
+};
+
+impl Tags {
+    /// Returns the end of the part of a key that begins at `at`.
+    pub fn part_end(&self, key: &[u8], mut at: usize) -> usize {
+        let mut depth = 0_usize;
+        while let Some(&tag) = key.get(at) {
+            at += 1;
+            if tag == self.number {
+                at += NUMBER_BYTES;
+            } else if tag == self.string {
+                let rest = key.get(at..).unwrap_or_default();
+                at += memchr::memchr(END_OF_TEXT, rest).map_or(rest.len(), |length| length + 1);
+            } else if self.lists.contains(&tag) {
+                depth += 1;
+            } else if tag == self.end {
+                depth = depth.saturating_sub(1);
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+        at.min(key.len())
+    }
+}
+
 /// Compares two strings.
 pub fn compare_strings(one: &str, other: &str) -> Ordering {
     COLLATOR.compare(one, other)
@@ -118,7 +163,11 @@ fn compare_numbers(one: &Number, other: &Number) -> Ordering {
     one.total_cmp(&other).then(above.cmp(&other_above))
 }
 
-fn write_number(out: &mut Vec<u8>, number: &Number) {
+/// The bytes of a number behind its tag.
+const NUMBER_BYTES: usize = 10;
+
+/// Appends the bytes of a number: they are in the order of numbers.
+pub fn write_number(out: &mut Vec<u8>, number: &Number) {
     /// More than a 64-bit integer differs from its nearest float.
     const BIAS: i64 = 1 << 15;
     let (nearest, above) = split_number(number);
@@ -230,6 +279,20 @@ mod tests {
                     .prop_map(|members| Value::Object(members.into_iter().collect())),
             ]
         })
+    }
+
+    #[test]
+    fn the_parts_of_an_array_are_found() {
+        let array = json!([1.5, "a\u{0}b", null, [true, {"x": [2]}], {}, false]);
+        let whole = key(&array);
+        let mut at = 1;
+        for item in array.as_array().unwrap() {
+            let end = TAGS.part_end(&whole, at);
+            assert_eq!(whole[at..end], key(item), "{item}");
+            at = end;
+        }
+        assert_eq!(at + 1, whole.len());
+        assert_eq!(TAGS.part_end(&whole, 0), whole.len());
     }
 
     proptest! {

@@ -1,5 +1,6 @@
 //! The process that functions run in: it has no files, no environment, little memory, and ends with the server.
 
+use super::function::Kind;
 use super::sandbox::Script;
 use super::wire::{self, Answer, Failure, Head};
 use rustix::process::{DumpableBehavior, Resource, Rlimit};
@@ -81,6 +82,7 @@ fn close_inherited() -> io::Result<()> {
 
 /// A function as it came, and compiled.
 struct Loaded {
+    kind: Kind,
     source: String,
     design: String,
     script: Option<Script>,
@@ -89,7 +91,12 @@ struct Loaded {
 impl Loaded {
     fn script(&mut self, memory_bytes_max: usize) -> Result<&Script, Failure> {
         if self.script.is_none() {
-            self.script = Some(Script::new(&self.source, &self.design, memory_bytes_max)?);
+            self.script = Some(Script::new(
+                self.kind,
+                &self.source,
+                &self.design,
+                memory_bytes_max,
+            )?);
         }
         self.script
             .as_ref()
@@ -124,6 +131,7 @@ fn answer(
         };
         rest = arguments;
         let mut loaded = Loaded {
+            kind: head.kind,
             source: source.clone(),
             design: design.clone(),
             script: None,

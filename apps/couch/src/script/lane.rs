@@ -26,6 +26,8 @@ pub enum Purpose {
     Write,
     /// To read them: filters, and map functions as filters.
     Read,
+    /// To build and read views.
+    Index,
 }
 
 /// Places for calls.

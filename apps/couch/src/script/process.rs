@@ -16,8 +16,8 @@ pub const SUBCOMMAND: &str = "script-host";
 /// Compiled functions in one process.
 const FUNCTIONS_MAX: usize = 16;
 
-/// The maximum size of a function's answer.
-const ANSWER_BYTES_MAX: u32 = 16 << 20;
+/// The maximum size of the message of a host that is ready.
+const READY_BYTES_MAX: u32 = 1 << 10;
 
 /// A process that doesn't say that it is ready by then is no host.
 const START_MAX: Duration = Duration::from_secs(10);
@@ -34,6 +34,8 @@ pub struct Calls<'a> {
     pub shared: &'a [&'a str],
     /// The other arguments, call by call.
     pub own: &'a [&'a str],
+    /// The time limit of a call, where it is shorter than that of all functions.
+    pub time_max: Option<Duration>,
 }
 
 impl Calls<'_> {
@@ -113,7 +115,7 @@ impl Process {
         let stdout = child.stdout.take().ok_or_else(pipe)?;
         let mut stdout = BufReader::new(stdout);
         // The start of the process does not count towards the first function's time limit.
-        timeout(START_MAX, read_answer(&mut stdout)).await??;
+        timeout(START_MAX, read_answer(&mut stdout, READY_BYTES_MAX)).await??;
         Ok(Process {
             child,
             stdin,
@@ -150,10 +152,11 @@ impl Process {
             stdin.write_all(&request).await?;
             stdin.flush().await
         });
+        let bytes_max = calls.method.answer_bytes_max();
         let mut is_sent = false;
         for at in 0..expected {
             let begun = Instant::now();
-            let mut reading = std::pin::pin!(read_answer(stdout));
+            let mut reading = std::pin::pin!(read_answer(stdout, bytes_max));
             let mut end = begun + times.slow.min(times.max);
             let answer = loop {
                 tokio::select! {
@@ -200,6 +203,7 @@ impl Process {
             .position(|(_, known)| known == calls.function);
         let mut head = Head {
             function: self.next_number,
+            kind: calls.function.kind(),
             loads: known.is_none(),
             forgets: None,
             method: calls.method,
@@ -230,9 +234,9 @@ impl Process {
     }
 }
 
-async fn read_answer(stdout: &mut BufReader<ChildStdout>) -> io::Result<Answer> {
+async fn read_answer(stdout: &mut BufReader<ChildStdout>, bytes_max: u32) -> io::Result<Answer> {
     let (texts, length) = (stdout.read_u32_le().await?, stdout.read_u32_le().await?);
-    if texts != 1 || length > ANSWER_BYTES_MAX {
+    if texts != 1 || length > bytes_max {
         return Err(io::Error::other("the answer is too large"));
     }
     let mut text = vec![0; length as usize];

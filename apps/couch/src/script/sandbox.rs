@@ -1,5 +1,6 @@
 //! A function in a separate QuickJS runtime. It has no time limit: the server kills the process.
 
+use super::function::Kind;
 use super::wire::{Failure, Method};
 use rquickjs::function::Rest;
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Runtime};
@@ -32,7 +33,12 @@ impl Script {
     ///
     /// # Errors
     /// If it is no function, or compiling it takes too much memory.
-    pub fn new(source: &str, design: &str, memory_bytes_max: usize) -> Result<Self, Failure> {
+    pub fn new(
+        kind: Kind,
+        source: &str,
+        design: &str,
+        memory_bytes_max: usize,
+    ) -> Result<Self, Failure> {
         let start = |error: rquickjs::Error| Failure::Failed(error.to_string());
         let runtime = Runtime::new().map_err(start)?;
         runtime.set_memory_limit(memory_bytes_max);
@@ -42,7 +48,10 @@ impl Script {
         let compiled = script.run(|ctx| {
             let rendered: Function = ctx.eval(include_str!("render.js"))?;
             ctx.globals().set(RENDERED, rendered)?;
-            let make: Function = ctx.eval(include_str!("prelude.js"))?;
+            let make: Function = ctx.eval(match kind {
+                Kind::Single => include_str!("prelude.js"),
+                Kind::Views => include_str!("views.js"),
+            })?;
             let callable: Object = make.call((trimmed(source), design))?;
             ctx.globals().set(CALLABLE, callable)
         });
@@ -98,7 +107,7 @@ mod tests {
 
     fn script(source: &str) -> Result<Script, Failure> {
         let design = r#"{"lib":{"a":"exports.three = 3;","b":{"c":"exports.four = require('../a').three + 1"}}}"#;
-        Script::new(source, design, 4 << 20)
+        Script::new(Kind::Single, source, design, 4 << 20)
     }
 
     fn filter(script: &Script, doc: &str, request: &str) -> Result<String, Failure> {
@@ -146,6 +155,29 @@ mod tests {
         );
         let broken = validate(r#"{"broken":1}"#, "null", admin);
         assert!(matches!(broken, Err(Failure::Failed(_))), "{broken:?}");
+    }
+
+    #[test]
+    fn views_are_mapped_and_reduced() {
+        let source = serde_json::json!({
+            "maps": [
+                "function (doc) { emit(doc.a); if (doc.b) throw 'b'; emit([doc.a], undefined); }",
+                "function (doc) { doc.a = 7; emit(doc.a, require('views/lib/one').two); };",
+            ],
+            "reduces": ["function (keys, values, again) { return again ? values : keys.length }"],
+        });
+        let design = r#"{"views":{"lib":{"one":"exports.two = 2"}}}"#;
+        let views = Script::new(Kind::Views, &source.to_string(), design, 4 << 20).unwrap();
+        let mapped = views.call(Method::Index, &[r#"[{"a":1},{"a":2,"b":3}]"#]);
+        assert_eq!(
+            mapped.unwrap(),
+            r#"[[[[1,null],[[1],null]],[[1,2]]],[[],[[2,2]]]]"#
+        );
+        let reduce = |kind, values| views.call(Method::Reduce, &["0", kind, values]).unwrap();
+        assert_eq!(reduce("reduce", r#"[[[1,"a"],2],[[3,"b"],4]]"#), "2");
+        assert_eq!(reduce("rereduce", "[2,1]"), "[2,1]");
+        let long = format!("[\"{}\"]", "x".repeat(5000));
+        assert!(reduce("rereduce", &long).starts_with("{\"reduce_overflow_error\":"));
     }
 
     #[test]

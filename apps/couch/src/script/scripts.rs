@@ -5,6 +5,7 @@ use super::process::{Calls, Ended, Process, Times};
 use super::wire::{Answer, Failure, Method};
 use super::{Function, ScriptError, ScriptLimits, Verdict};
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -100,6 +101,7 @@ impl Scripts {
             method: Method::Filter,
             shared: &[request],
             own: documents,
+            time_max: None,
         };
         self.call(owner, calls).await.into_iter().collect()
     }
@@ -119,6 +121,7 @@ impl Scripts {
             method: Method::Map,
             shared: &[],
             own: documents,
+            time_max: None,
         };
         self.call(owner, calls).await.into_iter().collect()
     }
@@ -138,6 +141,7 @@ impl Scripts {
             method: Method::Validate,
             shared: &[user, security],
             own: updates,
+            time_max: None,
         };
         let thrown = self.call::<Option<(String, String)>>(owner, calls).await;
         let verdict = |thrown: Option<(String, String)>| match thrown {
@@ -170,10 +174,50 @@ impl Scripts {
             method: Method::Render,
             shared: &[kind, request],
             own: &[input],
+            time_max: None,
         };
         let missing = || ScriptError::Failed("it gave no answer".to_owned());
         let answers = self.call(owner, calls).await;
         answers.into_iter().next().unwrap_or_else(|| Err(missing()))
+    }
+
+    /// Runs the map functions of views on documents; each batch is a JSON array of them. The result of a batch has, for each
+    /// document and each function, the rows it emits. Batches may have a shorter time limit.
+    pub async fn index(
+        &self,
+        owner: &Owner,
+        function: &Function,
+        batches: &[&str],
+        time_max: Option<Duration>,
+    ) -> Vec<Result<Box<RawValue>, ScriptError>> {
+        let calls = Calls {
+            function,
+            method: Method::Index,
+            shared: &[],
+            own: batches,
+            time_max,
+        };
+        self.call(owner, calls).await
+    }
+
+    /// Runs reduce functions of views. A call has the number of the function, `reduce` or `rereduce`, and the values.
+    ///
+    /// # Errors
+    /// If a function takes too much memory or time.
+    pub async fn reduce(
+        &self,
+        owner: &Owner,
+        function: &Function,
+        calls: &[&str],
+    ) -> Result<Vec<Box<RawValue>>, ScriptError> {
+        let calls = Calls {
+            function,
+            method: Method::Reduce,
+            shared: &[],
+            own: calls,
+            time_max: None,
+        };
+        self.call(owner, calls).await.into_iter().collect()
     }
 
     /// The answers to calls, up to the first that was stopped.
@@ -216,6 +260,7 @@ impl Scripts {
             memory_bytes_max,
             time_max,
         } = self.0.settings.limits;
+        let time_max = calls.time_max.map_or(time_max, |own| own.min(time_max));
         let times = Times {
             slow: SLOW_AFTER,
             max: time_max,

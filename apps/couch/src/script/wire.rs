@@ -4,6 +4,7 @@
 //! document when the host does not have them, and the arguments of the calls. The host answers with one message per call,
 //! and one before them when it compiled the function: an [`Answer`]. It sends another one when it is ready.
 
+use super::function::Kind;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::io::{self, Read, Write};
@@ -16,6 +17,10 @@ pub enum Method {
     Filter,
     /// `(doc)`: whether it emits anything.
     Map,
+    /// `([doc, …])`: the rows that each map function of a design document emits for each document.
+    Index,
+    /// `(function, "reduce" or "rereduce", values)`: the reduction.
+    Reduce,
     /// `(newDoc, oldDoc, userCtx, secObj)`: whether it may be written.
     Validate,
     /// `(doc, req)` and the like: the answer to a request, by the kind of the function.
@@ -28,8 +33,19 @@ impl Method {
         match self {
             Method::Filter => "filter",
             Method::Map => "map",
+            Method::Index => "index",
+            Method::Reduce => "reduce",
             Method::Validate => "validate",
             Method::Render => "render",
+        }
+    }
+
+    /// The maximum size of an answer.
+    pub fn answer_bytes_max(self) -> u32 {
+        match self {
+            Method::Index | Method::Reduce => 64 << 20,
+            Method::Render => 16 << 20,
+            Method::Filter | Method::Map | Method::Validate => 1 << 20,
         }
     }
 
@@ -37,7 +53,8 @@ impl Method {
     pub fn arguments(self) -> (usize, usize) {
         match self {
             Method::Filter => (1, 1),
-            Method::Map => (0, 1),
+            Method::Map | Method::Index => (0, 1),
+            Method::Reduce => (0, 3),
             Method::Validate => (2, 2),
             Method::Render => (2, 1),
         }
@@ -49,6 +66,8 @@ impl Method {
 pub struct Head {
     /// The function's number in this host.
     pub function: u32,
+    /// What the source is.
+    pub kind: Kind,
     /// Whether source and design document follow.
     pub loads: bool,
     /// A function that is not called any more.

@@ -4,10 +4,10 @@ use super::shared::Shared;
 use super::state::State;
 use super::{
     AllDocs, AllDocsPage, Attachment, AttachmentOption, AttachmentReader, Changes, ChangesPage,
-    Document, Draft, Edit, Encoding, Error, Explanation, Filter, FindPage, Found, GetOptions, Info,
-    Limits, LocalDocument, Missing, Mode, Outcome, PartitionInfo, Pending, Progress, Proposal,
-    Purged, Refusal, Result, Upload, all_docs, blobs, changes, design, explain, find, get, id,
-    indexes, local, partition, row,
+    Document, Draft, Edit, Encoding, Error, Explanation, Filter, FindPage, Found, GetOptions,
+    IndexPage, Indexing, Info, Limits, LocalDocument, Missing, Mode, Outcome, PartitionInfo,
+    Pending, Progress, Proposal, Purged, Refusal, Result, Sequences, Upload, all_docs, blobs,
+    changes, design, explain, find, get, id, indexes, indexing, local, partition, row,
 };
 use crate::mango::{FindQuery, Index, IndexDefinition, IndexWritten};
 use crate::revision::Revision;
@@ -15,7 +15,7 @@ use inorder_serve::copy_database;
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::watch;
@@ -108,6 +108,55 @@ impl Database {
     /// If SQLite refuses.
     pub fn design_seq(&self) -> Result<u64> {
         self.read(|connection| Ok(State::read(connection)?.design_seq))
+    }
+
+    /// The folder for what is derived from the database and can be derived again. It is removed with the database.
+    pub fn derived_folder(&self) -> PathBuf {
+        super::derived::folder(&self.0.path)
+    }
+
+    /// The sequences of the last changes.
+    ///
+    /// # Errors
+    /// If SQLite refuses.
+    pub fn sequences(&self) -> Result<Sequences> {
+        self.read(indexing::sequences)
+    }
+
+    /// The documents that changed after a sequence, as map functions see them.
+    ///
+    /// # Errors
+    /// If SQLite refuses.
+    pub fn index_page(&self, since: u64, indexing: Indexing) -> Result<IndexPage> {
+        self.0
+            .readers
+            .read_snapshot(|connection| indexing::page(connection, since, indexing))
+    }
+
+    /// The last change at or before a sequence and the hash of its revision. An index keeps it.
+    ///
+    /// # Errors
+    /// If SQLite refuses.
+    pub fn index_mark(&self, seq: u64) -> Result<Option<(u64, Vec<u8>)>> {
+        self.read(|connection| indexing::mark(connection, seq))
+    }
+
+    /// Whether an index that kept such a mark can be of this database: not if the database was replaced by an older copy and
+    /// written to since.
+    ///
+    /// # Errors
+    /// If SQLite refuses.
+    pub fn has_index_mark(&self, seq: u64, hash: &[u8]) -> Result<bool> {
+        let found = self.read(|connection| indexing::hash_at(connection, seq))?;
+        Ok(found.is_none_or(|found| found == hash))
+    }
+
+    /// Of some documents those that are not there at all, not even deleted.
+    ///
+    /// # Errors
+    /// If SQLite refuses.
+    pub fn missing_ids(&self, ids: &[String]) -> Result<Vec<String>> {
+        self.read(|connection| indexing::missing(connection, ids))
     }
 
     /// Reads a document.

@@ -2,7 +2,7 @@
 
 use super::settings::{Limits, LiveLimits};
 use super::shared::Shared;
-use super::{Database, DatabaseEvent, Error, Event, Result, Settings, schema};
+use super::{Database, DatabaseEvent, Error, Event, Result, Settings, derived, schema};
 use inorder_serve::private;
 use std::collections::HashMap;
 use std::fmt;
@@ -167,6 +167,7 @@ impl Databases {
         self.0.remove_files(&part)?;
         // A log that a deletion left when the power went would be taken for the new one's.
         self.0.remove_files(&path)?;
+        self.0.remove_derived(&path)?;
         schema::create(&part, is_partitioned)?;
         fs::rename(&part, &path).map_err(|error| Error::io(&path, error))?;
         let _ = fs::remove_file(self.0.tombstone(name));
@@ -224,6 +225,7 @@ impl Databases {
         let _ = tombstone.create(true).open(self.0.tombstone(name));
         self.0.changes.fetch_add(1, Ordering::Release);
         self.0.remove_files(&path)?;
+        self.0.remove_derived(&path)?;
         self.0.sync()?;
         drop(open);
         self.0.tell(name, Event::Deleted);
@@ -330,6 +332,14 @@ impl Folder {
             }
         }
         Ok(())
+    }
+
+    fn remove_derived(&self, path: &Path) -> Result<()> {
+        let folder = derived::folder(path);
+        match fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(folder, error)),
+            _ => Ok(()),
+        }
     }
 
     /// Makes what happened to the folder durable.

@@ -20,3 +20,4 @@ mod rights;
 mod stop;
 mod tls;
 mod users;
+mod views;

@@ -121,7 +121,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "multipart revision",
             "mango",
             "replicate store",
-            "replicator",
+            "replicator views",
             "http",
             "commands",
         ],

@@ -72,11 +72,6 @@ pub async fn compact(State(server): State<Arc<Server>>, Db(db): Db, _: JsonBody)
     Ok(reply::ok(StatusCode::ACCEPTED))
 }
 
-/// `POST /db/_compact/design` and `POST /db/_view_cleanup`: there are no views.
-pub async fn compact_views(Db(_): Db, _: JsonBody) -> HttpResult {
-    Ok(reply::ok(StatusCode::ACCEPTED))
-}
-
 /// `POST /db/_ensure_full_commit`: acknowledged writes are already committed.
 pub async fn ensure_full_commit(Db(db): Db, _: JsonBody) -> HttpResult {
     let created = db.info()?.created_microseconds / 1_000_000;

@@ -9,6 +9,7 @@ mod local_docs;
 mod maintenance;
 mod partition;
 mod revisions;
+mod views;
 
 pub use all_docs::{
     all_docs, all_docs_of, all_docs_queries, design_docs, design_docs_of, design_docs_queries,
@@ -20,11 +21,12 @@ pub use changes::{changes, changes_of};
 pub use find::{create_index, delete_indexes, explain, find, indexes, named_index};
 pub use local_docs::{local_docs, local_docs_of};
 pub use maintenance::{
-    compact, compact_views, ensure_full_commit, revs_limit, security, set_revs_limit, set_security,
-    shards, shards_of, sync_shards,
+    compact, ensure_full_commit, revs_limit, security, set_revs_limit, set_security, shards,
+    shards_of, sync_shards,
 };
 pub use partition::{in_partition, no_partition, partition_info};
 pub use revisions::{missing_revs, purge, revs_diff};
+pub use views::{clean_up_views, compact_views, temp_view, view, view_info, view_of, view_queries};
 
 use super::blocking::blocking;
 use super::caller::origin;
@@ -75,6 +77,13 @@ pub async fn delete(
         return Err(HttpError::BadRequest(reason.to_owned()));
     }
     let databases = server.databases.clone();
-    blocking(move || databases.delete(&name)).await??;
+    let views = server.views.clone();
+    let delete = move || -> HttpResult<()> {
+        let uuid = databases.get(&name)?.uuid().to_owned();
+        databases.delete(&name)?;
+        views.forget(&uuid);
+        Ok(())
+    };
+    blocking(delete).await??;
     Ok(reply::ok(StatusCode::OK))
 }

@@ -1,0 +1,303 @@
+//! Map and reduce views.
+
+use crate::http::body::{JsonBody, Question};
+use crate::http::params::Params;
+use crate::http::seq::SeqFormat;
+use crate::http::target::{Doc, ViewOf};
+use crate::http::{HttpError, HttpResult, Server, reply};
+use crate::store::Database;
+use crate::views::{Answer, Page, Query, ViewRow};
+use axum::extract::State;
+use axum::http::StatusCode;
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
+use std::io::Write;
+use std::sync::Arc;
+
+/// `GET /db/_design/design/_view/view`.
+pub async fn view(State(server): State<Arc<Server>>, view: ViewOf, params: Params) -> HttpResult {
+    let mut query = Query::default();
+    query.read_url(params.pairs())?;
+    let answer = begin(&server, &view, vec![query]).await?;
+    Listing::new(view.db, answer).answer().await
+}
+
+/// `POST /db/_design/design/_view/view`: with parameters in the body.
+pub async fn view_of(
+    State(server): State<Arc<Server>>,
+    view: ViewOf,
+    params: Params,
+    body: Question,
+) -> HttpResult {
+    let body = object(&body)?;
+    if body.contains_key("queries") {
+        array(&body, "queries")?;
+        let reason = "The `queries` parameter is no longer supported at this endpoint";
+        return Err(HttpError::BadRequest(reason.to_owned()));
+    }
+    if body.contains_key("keys") {
+        array(&body, "keys")?;
+    }
+    let mut query = Query::default();
+    query.read_body(&body)?;
+    query.read_url(params.pairs())?;
+    let answer = begin(&server, &view, vec![query]).await?;
+    Listing::new(view.db, answer).answer().await
+}
+
+/// `POST /db/_design/design/_view/view/queries`: several queries at once.
+pub async fn view_queries(
+    State(server): State<Arc<Server>>,
+    view: ViewOf,
+    params: Params,
+    body: Question,
+) -> HttpResult {
+    let body = object(&body)?;
+    if !body.contains_key("queries") {
+        let reason = "POST body must include `queries` parameter.";
+        return Err(HttpError::BadRequest(reason.to_owned()));
+    }
+    let mut common = Query::default();
+    common.read_url(params.pairs())?;
+    let mut queries = Vec::new();
+    for fields in array(&body, "queries")? {
+        let mut query = common.clone();
+        (query.group, query.group_level) = (None, None);
+        let wrong = || HttpError::BadRequest("a query must be an object".to_owned());
+        query.read_body(fields.as_object().ok_or_else(wrong)?)?;
+        queries.push(query);
+    }
+    let answers = begin(&server, &view, queries).await?;
+    Listing::new(view.db, answers).wrapped().answer().await
+}
+
+fn object(body: &Question) -> HttpResult<Map<String, Value>> {
+    match body.0.json()? {
+        Value::Object(body) => Ok(body),
+        _ => Err(HttpError::BadRequest(
+            "Request body must be a JSON object".to_owned(),
+        )),
+    }
+}
+
+fn array<'a>(body: &'a Map<String, Value>, name: &str) -> HttpResult<&'a Vec<Value>> {
+    let wrong = || HttpError::BadRequest(format!("`{name}` member must be an array."));
+    body.get(name).and_then(Value::as_array).ok_or_else(wrong)
+}
+
+/// Checks all queries before the first is answered.
+async fn begin(
+    server: &Server,
+    view: &ViewOf,
+    queries: Vec<Query>,
+) -> HttpResult<VecDeque<Answer>> {
+    let ViewOf { db, id, name } = view;
+    let design = server.views.design(db, id)?;
+    let (_, reducer) = design.view(name)?;
+    for query in &queries {
+        query.check(reducer.is_some())?;
+    }
+    let mut answers = VecDeque::with_capacity(queries.len());
+    for query in queries {
+        let reader = server.views.reader(db, id, &design, query.update).await?;
+        answers.push_back(reader.answer(name, query)?);
+    }
+    Ok(answers)
+}
+
+/// Streams the answers: query after query, page after page.
+struct Listing {
+    db: Database,
+    answers: VecDeque<Answer>,
+    has_head: bool,
+    has_rows: bool,
+    is_first: bool,
+    /// Several answers are an array in an object.
+    is_wrapped: bool,
+    is_done: bool,
+}
+
+impl Listing {
+    fn new(db: Database, answers: VecDeque<Answer>) -> Self {
+        Listing {
+            db,
+            answers,
+            has_head: false,
+            has_rows: false,
+            is_first: true,
+            is_wrapped: false,
+            is_done: false,
+        }
+    }
+
+    fn wrapped(mut self) -> Self {
+        self.is_wrapped = true;
+        self
+    }
+
+    async fn answer(mut self) -> HttpResult {
+        let mut out = Vec::with_capacity(8 << 10);
+        if self.is_wrapped {
+            out.extend_from_slice(b"{\"results\":[");
+        }
+        self.write_page(&mut out).await?;
+        if self.is_done {
+            return Ok(reply::text(StatusCode::OK, out));
+        }
+        let first = Some(Bytes::from(out));
+        Ok(reply::pieces(
+            StatusCode::OK,
+            (self, first),
+            |(mut listing, first)| async move {
+                if let Some(first) = first {
+                    return Ok(Some((first, (listing, None))));
+                }
+                if listing.is_done {
+                    return Ok(None);
+                }
+                let mut out = Vec::new();
+                listing.write_page(&mut out).await?;
+                Ok(Some((out.into(), (listing, None))))
+            },
+        ))
+    }
+
+    /// Writes the next page, with what stands before and after it.
+    async fn write_page(&mut self, out: &mut Vec<u8>) -> HttpResult<()> {
+        let Some(answer) = self.answers.front_mut() else {
+            self.finish(out);
+            return Ok(());
+        };
+        let page = answer.page().await?;
+        let (is_done, has_seq) = (answer.is_done(), answer.has_update_seq());
+        if !self.has_head {
+            if !self.is_first {
+                out.push(b',');
+            }
+            if self.is_wrapped {
+                out.extend_from_slice(b"\r\n");
+            }
+            let seq = has_seq.then(|| SeqFormat::new(&self.db));
+            write_head(out, &page, seq.as_ref())?;
+            self.has_head = true;
+        }
+        for row in &page.rows {
+            out.extend_from_slice(if self.has_rows { b",\r\n" } else { b"\r\n" });
+            self.has_rows = true;
+            write_row(out, row);
+        }
+        if is_done {
+            out.extend_from_slice(b"\r\n]}");
+            self.answers.pop_front();
+            (self.has_head, self.has_rows, self.is_first) = (false, false, false);
+            if self.answers.is_empty() {
+                self.finish(out);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(if self.is_wrapped { b"\r\n]}\n" } else { b"\n" });
+        self.is_done = true;
+    }
+}
+
+fn write_head(out: &mut Vec<u8>, page: &Page, seq: Option<&SeqFormat>) -> HttpResult<()> {
+    let mut members = Vec::new();
+    if let Some((total, offset)) = page.counts {
+        members.push(format!("\"total_rows\":{total},\"offset\":{offset}"));
+    }
+    if let Some(seq) = seq {
+        members.push(format!("\"update_seq\":\"{}\"", seq.text(page.update_seq)));
+    }
+    members.push("\"rows\":[".to_owned());
+    let written = write!(out, "{{{}", members.join(","));
+    written.map_err(|error| HttpError::Internal(error.to_string()))
+}
+
+fn write_row(out: &mut Vec<u8>, row: &ViewRow) {
+    out.push(b'{');
+    if let Some(id) = &row.id {
+        out.extend_from_slice(b"\"id\":");
+        reply::push_string(out, id);
+        out.push(b',');
+    }
+    out.extend_from_slice(b"\"key\":");
+    out.extend_from_slice(row.key.as_bytes());
+    out.extend_from_slice(b",\"value\":");
+    out.extend_from_slice(row.value.as_bytes());
+    if let Some(doc) = &row.doc {
+        out.extend_from_slice(b",\"doc\":");
+        out.extend_from_slice(doc.as_bytes());
+    }
+    out.push(b'}');
+}
+
+/// `GET /db/_design/design/_info`: the numbers of an index.
+pub async fn view_info(State(server): State<Arc<Server>>, Doc { db, id }: Doc) -> HttpResult {
+    let info = server.views.info(&db, &id)?;
+    let name = id.strip_prefix("_design/").unwrap_or(&id);
+    let index = json!({
+        "signature": info.signature,
+        "language": info.language,
+        "sizes": {
+            "file": info.file_bytes,
+            "external": info.external_bytes,
+            "active": info.active_bytes,
+        },
+        "updater_running": info.updater_running,
+        "compact_running": false,
+        "waiting_commit": false,
+        "waiting_clients": 0,
+        "update_seq": info.update_seq,
+        "purge_seq": info.purge_seq,
+        "updates_pending": {
+            "minimum": info.pending,
+            "preferred": info.pending,
+            "total": info.pending,
+        },
+    });
+    reply::json(
+        StatusCode::OK,
+        &json!({ "name": name, "view_index": index }),
+    )
+}
+
+/// `POST /db/_compact/design`: frees space in an index, in the background.
+pub async fn compact_views(
+    State(server): State<Arc<Server>>,
+    Doc { db, id }: Doc,
+    _: JsonBody,
+) -> HttpResult {
+    server.views.design(&db, &id)?;
+    let mut fields = Map::new();
+    fields.insert("database".into(), db.name().into());
+    fields.insert("design_document".into(), id.as_str().into());
+    let task = server.tasks.begin("view_compaction", fields);
+    let views = server.views.clone();
+    tokio::task::spawn_blocking(move || {
+        if let Err(error) = views.compact(&db, &id) {
+            tracing::error!(%error, database = db.name(), design = id, "the compaction of views failed");
+        }
+        drop(task);
+    });
+    Ok(reply::ok(StatusCode::ACCEPTED))
+}
+
+/// `POST /db/_view_cleanup`: removes indexes that no design document has.
+pub async fn clean_up_views(
+    State(server): State<Arc<Server>>,
+    crate::http::target::Db(db): crate::http::target::Db,
+    _: JsonBody,
+) -> HttpResult {
+    let views = server.views.clone();
+    crate::http::blocking::blocking(move || views.clean_up(&db)).await??;
+    Ok(reply::ok(StatusCode::ACCEPTED))
+}
+
+/// `_temp_view`: gone in CouchDB, too.
+pub async fn temp_view() -> HttpError {
+    HttpError::Gone("Temporary views are not supported in CouchDB".to_owned())
+}

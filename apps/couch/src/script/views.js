@@ -1,0 +1,142 @@
+// Makes the map and reduce functions of a design document's views callable with JSON texts.
+(function (source, designText) {
+  "use strict";
+  const { parse, stringify } = JSON;
+  const { freeze } = Object;
+  const { push } = Array.prototype;
+  const apply = Reflect.apply;
+  const design = parse(designText);
+  const evaluate = eval;
+  const compile = Function;
+  const modules = new Map();
+  let rows = [];
+
+  // A reduction of more characters must be shorter than half of what was reduced.
+  const REDUCTION_CHARS_MAX = 4096;
+
+  function resolve(path, folder) {
+    const steps = path.startsWith(".") ? folder.slice() : [];
+    for (const step of path.split("/")) {
+      if (step === "..") steps.pop();
+      else if (step !== "." && step !== "") steps.push(step);
+    }
+    return steps;
+  }
+
+  function load(path, folder) {
+    const steps = resolve(path, folder);
+    const name = steps.join("/");
+    if (modules.has(name)) return modules.get(name).exports;
+    let found = design;
+    for (const step of steps) {
+      found = found && Object.hasOwn(found, step) ? found[step] : undefined;
+    }
+    if (typeof found !== "string") throw new Error("the design document has no module " + name);
+    const module = { id: name, exports: {} };
+    modules.set(name, module);
+    const within = steps.slice(0, -1);
+    const run = compile("module", "exports", "require", found);
+    run.call(design, module, module.exports, inner => load(String(inner), within));
+    return module.exports;
+  }
+
+  // An error has no members of its own that JSON would show.
+  function shown(value) {
+    if (typeof value === "object" && value !== null && "stack" in value && "name" in value && "message" in value) {
+      return { error: value.name, message: value.message };
+    }
+    return value;
+  }
+
+  Object.assign(globalThis, {
+    emit: (key, value) => { apply(push, rows, [[key, shown(value)]]); },
+    isArray: Array.isArray,
+    log: () => {},
+    require: path => load(String(path), []),
+    sum: values => {
+      let total = 0;
+      for (const at in values) total += values[at];
+      return total;
+    },
+    toJSON: value => stringify(value),
+  });
+
+  // An indirect eval: the function sees the global scope, not this one.
+  function declare(text) {
+    const declared = evaluate("(" + text.replace(/[;\s]+$/, "") + "\n)");
+    if (typeof declared !== "function") throw new TypeError("the source is not a function");
+    return declared;
+  }
+
+  // Functions see what the others see.
+  function seal(value) {
+    freeze(value);
+    for (const name in value) {
+      const member = value[name];
+      if (typeof member === "object" && member !== null) seal(member);
+    }
+  }
+
+  const { maps, reduces } = parse(source);
+  const mapped = maps.map(declare);
+  const reduced = reduces.map(declare);
+
+  function emitted(doc) {
+    seal(doc);
+    const all = [];
+    for (let at = 0; at < mapped.length; at++) {
+      rows = [];
+      try {
+        mapped[at](doc);
+      } catch {
+        // What it emitted before does not count.
+        rows = [];
+      }
+      all.push(rows);
+    }
+    return all;
+  }
+
+  function textOf(value) {
+    try {
+      return stringify(value);
+    } catch {
+      return stringify(mapped.map(() => []));
+    }
+  }
+
+  function indexed(text) {
+    const all = parse(text).map(emitted);
+    try {
+      return stringify(all);
+    } catch {
+      // One of them emitted what is no JSON, such as a BigInt.
+      return "[" + all.map(textOf).join(",") + "]";
+    }
+  }
+
+  function reduction(at, kind, text) {
+    const values = parse(text);
+    let result;
+    try {
+      if (kind === "rereduce") {
+        result = reduced[at](null, values, true);
+      } else {
+        result = reduced[at](values.map(row => row[0]), values.map(row => row[1]), false);
+      }
+      result = stringify(result) ?? "null";
+    } catch {
+      return "null";
+    }
+    const length = result.length + 2;
+    // The message that CouchDB's query server gets, without the function.
+    const input = text.length + stringify([kind, [reduces[at]]]).length + 1 - reduces[at].length;
+    if (length > REDUCTION_CHARS_MAX && length * 2 > input) {
+      const reason = "Reduce output must shrink more rapidly: input size: " + input + " output size: " + length;
+      return stringify({ reduce_overflow_error: reason });
+    }
+    return result;
+  }
+
+  return { index: indexed, reduce: (at, kind, values) => reduction(+at, kind, values) };
+})

@@ -1,0 +1,285 @@
+//! Nodes of a view's B-tree, as they are stored.
+//!
+//! A leaf has entries in the order of their keys and document ids. An entry has all rows that a document emitted with one
+//! key. An inner node has, for each child, the child's last key, the number of rows below it, and their reductions.
+
+/// A stored node that makes no sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a node of a view's index is damaged")]
+pub struct Corrupt;
+
+/// The position of an entry: the key's bytes and the document's id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position<'a> {
+    pub key: &'a [u8],
+    pub id: &'a [u8],
+}
+
+/// An entry of a leaf.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    pub position: Position<'a>,
+    pub count: u64,
+    rows: &'a [u8],
+    /// The whole entry as it is stored.
+    pub stored: &'a [u8],
+}
+
+/// A row that a map function emitted; key and value are JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Emitted<'a> {
+    pub key: &'a str,
+    pub value: &'a str,
+}
+
+/// A child of an inner node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Child {
+    /// The position of the last entry below it.
+    pub key: Vec<u8>,
+    pub id: Vec<u8>,
+    pub node: i64,
+    /// Rows below it.
+    pub count: u64,
+    /// Bytes of the node.
+    pub bytes: u64,
+    /// One per reduce function; none while they are to be computed.
+    pub reductions: Option<Vec<Vec<u8>>>,
+}
+
+impl Child {
+    pub fn last(&self) -> Position<'_> {
+        Position {
+            key: &self.key,
+            id: &self.id,
+        }
+    }
+
+    /// Bytes that it takes in its parent, about.
+    pub fn size(&self) -> usize {
+        let reductions = self.reductions.iter().flatten();
+        self.key.len() + self.id.len() + 16 + reductions.map(|one| one.len() + 2).sum::<usize>()
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// The rows.
+    pub fn rows(&self) -> Result<Vec<Emitted<'a>>, Corrupt> {
+        let mut reader = Bytes(self.rows);
+        let mut rows = Vec::with_capacity(self.count as usize);
+        for _ in 0..self.count {
+            rows.push(Emitted {
+                key: reader.text()?,
+                value: reader.text()?,
+            });
+        }
+        Ok(rows)
+    }
+
+    /// The document's id.
+    pub fn id(&self) -> Result<&'a str, Corrupt> {
+        std::str::from_utf8(self.position.id).map_err(|_| Corrupt)
+    }
+}
+
+/// Appends an entry to a leaf.
+pub fn write_entry(out: &mut Vec<u8>, position: Position<'_>, rows: &[Emitted<'_>]) {
+    write_bytes(out, position.key);
+    write_bytes(out, position.id);
+    write_number(out, rows.len() as u64);
+    let start = out.len();
+    for row in rows {
+        write_bytes(out, row.key.as_bytes());
+        write_bytes(out, row.value.as_bytes());
+    }
+    // The length goes before the rows, so that a reader can skip them.
+    let length = out.len() - start;
+    let mut prefix = Vec::with_capacity(4);
+    write_number(&mut prefix, length as u64);
+    out.splice(start..start, prefix);
+}
+
+/// Reads the entries of a leaf.
+pub fn entries(node: &[u8]) -> Result<Vec<Entry<'_>>, Corrupt> {
+    let mut entries = Vec::new();
+    let mut reader = Bytes(node);
+    while !reader.0.is_empty() {
+        let before = reader.0;
+        let position = Position {
+            key: reader.bytes()?,
+            id: reader.bytes()?,
+        };
+        let count = reader.number()?;
+        let rows = reader.bytes()?;
+        let stored = &before[..before.len() - reader.0.len()];
+        entries.push(Entry {
+            position,
+            count,
+            rows,
+            stored,
+        });
+    }
+    Ok(entries)
+}
+
+/// Writes an inner node. All reductions must be there.
+pub fn write_children(children: &[Child]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(children.iter().map(Child::size).sum());
+    for child in children {
+        write_bytes(&mut out, &child.key);
+        write_bytes(&mut out, &child.id);
+        write_number(&mut out, child.node as u64);
+        write_number(&mut out, child.count);
+        write_number(&mut out, child.bytes);
+        write_reductions(&mut out, child.reductions.as_deref().unwrap_or_default());
+    }
+    out
+}
+
+/// Reads the children of an inner node.
+pub fn children(node: &[u8]) -> Result<Vec<Child>, Corrupt> {
+    let mut children = Vec::new();
+    let mut reader = Bytes(node);
+    while !reader.0.is_empty() {
+        children.push(Child {
+            key: reader.bytes()?.to_vec(),
+            id: reader.bytes()?.to_vec(),
+            node: reader.number()? as i64,
+            count: reader.number()?,
+            bytes: reader.number()?,
+            reductions: Some(reader.reductions()?),
+        });
+    }
+    Ok(children)
+}
+
+/// Appends reductions.
+pub fn write_reductions(out: &mut Vec<u8>, reductions: &[Vec<u8>]) {
+    write_number(out, reductions.len() as u64);
+    for reduction in reductions {
+        write_bytes(out, reduction);
+    }
+}
+
+/// Reads what [`write_reductions`] wrote.
+pub fn reductions(bytes: &[u8]) -> Result<Vec<Vec<u8>>, Corrupt> {
+    Bytes(bytes).reductions()
+}
+
+/// Appends the keys that a document has in the views.
+pub fn write_keys(out: &mut Vec<u8>, view: usize, key: &[u8]) {
+    write_number(out, view as u64);
+    write_bytes(out, key);
+}
+
+/// Reads what [`write_keys`] wrote.
+pub fn keys(bytes: &[u8]) -> Result<Vec<(usize, &[u8])>, Corrupt> {
+    let mut reader = Bytes(bytes);
+    let mut keys = Vec::new();
+    while !reader.0.is_empty() {
+        keys.push((reader.number()? as usize, reader.bytes()?));
+    }
+    Ok(keys)
+}
+
+fn write_number(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    write_number(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    fn number(&mut self) -> Result<u64, Corrupt> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let (&byte, rest) = self.0.split_first().ok_or(Corrupt)?;
+            self.0 = rest;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(number);
+            }
+        }
+        Err(Corrupt)
+    }
+
+    fn bytes(&mut self) -> Result<&'a [u8], Corrupt> {
+        let length = self.number()? as usize;
+        let (bytes, rest) = self.0.split_at_checked(length).ok_or(Corrupt)?;
+        self.0 = rest;
+        Ok(bytes)
+    }
+
+    fn text(&mut self) -> Result<&'a str, Corrupt> {
+        std::str::from_utf8(self.bytes()?).map_err(|_| Corrupt)
+    }
+
+    fn reductions(&mut self) -> Result<Vec<Vec<u8>>, Corrupt> {
+        let count = self.number()?;
+        (0..count).map(|_| Ok(self.bytes()?.to_vec())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_leaf_is_read_as_it_was_written() {
+        let long = "x".repeat(300);
+        let rows = [
+            Emitted {
+                key: "[1]",
+                value: "null",
+            },
+            Emitted {
+                key: "[1]",
+                value: &long,
+            },
+        ];
+        let mut leaf = Vec::new();
+        let position = |id: &'static str| Position {
+            key: b"k",
+            id: id.as_bytes(),
+        };
+        write_entry(&mut leaf, position("a"), &rows);
+        write_entry(&mut leaf, position("b"), &rows[..1]);
+        let read = entries(&leaf).unwrap();
+        assert_eq!((read[0].count, read[1].count), (2, 1));
+        assert_eq!(read[0].rows().unwrap(), rows);
+        assert_eq!((read[0].id().unwrap(), read[1].id().unwrap()), ("a", "b"));
+        let again: Vec<u8> = read
+            .iter()
+            .flat_map(|entry| entry.stored)
+            .copied()
+            .collect();
+        assert_eq!(again, leaf);
+        for cut in 1..leaf.len() {
+            if let Ok(read) = entries(&leaf[..cut]) {
+                assert_eq!(read.len(), 1, "only a whole entry is read");
+            }
+        }
+    }
+
+    #[test]
+    fn an_inner_node_is_read_as_it_was_written() {
+        let child = Child {
+            key: vec![1, 2],
+            id: b"id".to_vec(),
+            node: 300,
+            count: 1 << 40,
+            bytes: 7000,
+            reductions: Some(vec![b"12".to_vec(), Vec::new()]),
+        };
+        let node = write_children(&[child.clone(), child.clone()]);
+        assert_eq!(children(&node).unwrap(), [child.clone(), child]);
+    }
+}
