@@ -322,7 +322,14 @@ fn integer(text: &str) -> Option<i128> {
 fn term(given: Given<'_>) -> String {
     match given {
         Given::Text("") => "[]".to_owned(),
-        Given::Text(text) if text.chars().all(|c| (' '..'\u{7f}').contains(&c)) => quoted(text),
+        // Printable there are the bytes that are characters of Latin-1.
+        Given::Text(text)
+            if text
+                .bytes()
+                .all(|byte| matches!(byte, b' '..=b'~' | 0xa0..)) =>
+        {
+            quoted(text)
+        }
         Given::Text(text) => {
             let bytes: Vec<String> = text.bytes().map(|byte| byte.to_string()).collect();
             format!("[{}]", bytes.join(","))
@@ -385,6 +392,7 @@ mod tests {
             ("limit", "-1", "Invalid value for positive integer: \"-1\""),
             ("skip", "", "Invalid value for integer: []"),
             ("descending", "no", "Invalid boolean parameter: \"no\""),
+            ("group", "é", "Invalid boolean parameter: \"é\""),
             ("update", "later", "Invalid value for `update`."),
             ("stale", "true", "Invalid value for `stale`."),
             ("key", "{", "invalid UTF-8 JSON"),

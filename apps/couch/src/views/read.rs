@@ -461,10 +461,11 @@ struct Parts {
 
 impl From<super::tree::Parts> for Parts {
     fn from(mut parts: super::tree::Parts) -> Self {
+        // The rows of one entry keep their order.
         parts.rows.reverse();
         parts.reductions.reverse();
         Parts {
-            rows: parts.rows,
+            rows: parts.rows.into_iter().flatten().collect(),
             reductions: parts.reductions,
         }
     }

@@ -6,7 +6,7 @@ use crate::http::seq::SeqFormat;
 use crate::http::target::{Doc, ViewOf};
 use crate::http::{HttpError, HttpResult, Server, reply};
 use crate::store::Database;
-use crate::views::{Answer, Page, Query, ViewRow};
+use crate::views::{Answer, Design, Page, Query, ViewRow};
 use axum::extract::State;
 use axum::http::StatusCode;
 use bytes::Bytes;
@@ -17,9 +17,10 @@ use std::sync::Arc;
 
 /// `GET /db/_design/design/_view/view`.
 pub async fn view(State(server): State<Arc<Server>>, view: ViewOf, params: Params) -> HttpResult {
+    let design = server.views.design(&view.db, &view.id)?;
     let mut query = Query::default();
     query.read_url(params.pairs())?;
-    let answer = begin(&server, &view, vec![query]).await?;
+    let answer = begin(&server, &view, &design, vec![query]).await?;
     Listing::new(view.db, answer).answer().await
 }
 
@@ -30,6 +31,7 @@ pub async fn view_of(
     params: Params,
     body: Question,
 ) -> HttpResult {
+    let design = server.views.design(&view.db, &view.id)?;
     let body = object(&body)?;
     if body.contains_key("queries") {
         array(&body, "queries")?;
@@ -42,7 +44,7 @@ pub async fn view_of(
     let mut query = Query::default();
     query.read_body(&body)?;
     query.read_url(params.pairs())?;
-    let answer = begin(&server, &view, vec![query]).await?;
+    let answer = begin(&server, &view, &design, vec![query]).await?;
     Listing::new(view.db, answer).answer().await
 }
 
@@ -53,6 +55,7 @@ pub async fn view_queries(
     params: Params,
     body: Question,
 ) -> HttpResult {
+    let design = server.views.design(&view.db, &view.id)?;
     let body = object(&body)?;
     if !body.contains_key("queries") {
         let reason = "POST body must include `queries` parameter.";
@@ -60,15 +63,17 @@ pub async fn view_queries(
     }
     let mut common = Query::default();
     common.read_url(params.pairs())?;
+    let (_, reducer) = design.view(&view.name)?;
     let mut queries = Vec::new();
     for fields in array(&body, "queries")? {
         let mut query = common.clone();
         (query.group, query.group_level) = (None, None);
         let wrong = || HttpError::BadRequest("a query must be an object".to_owned());
         query.read_body(fields.as_object().ok_or_else(wrong)?)?;
+        query.check(reducer.is_some())?;
         queries.push(query);
     }
-    let answers = begin(&server, &view, queries).await?;
+    let answers = begin(&server, &view, &design, queries).await?;
     Listing::new(view.db, answers).wrapped().answer().await
 }
 
@@ -90,17 +95,17 @@ fn array<'a>(body: &'a Map<String, Value>, name: &str) -> HttpResult<&'a Vec<Val
 async fn begin(
     server: &Server,
     view: &ViewOf,
+    design: &Arc<Design>,
     queries: Vec<Query>,
 ) -> HttpResult<VecDeque<Answer>> {
     let ViewOf { db, id, name } = view;
-    let design = server.views.design(db, id)?;
     let (_, reducer) = design.view(name)?;
     for query in &queries {
         query.check(reducer.is_some())?;
     }
     let mut answers = VecDeque::with_capacity(queries.len());
     for query in queries {
-        let reader = server.views.reader(db, id, &design, query.update).await?;
+        let reader = server.views.reader(db, id, design, query.update).await?;
         answers.push_back(reader.answer(name, query)?);
     }
     Ok(answers)

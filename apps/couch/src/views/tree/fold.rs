@@ -18,7 +18,8 @@ pub struct OwnRow {
 /// What is known of a group: rows, and reductions of subtrees, in the order they were read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
-    pub rows: Vec<OwnRow>,
+    /// The rows of each entry.
+    pub rows: Vec<Vec<OwnRow>>,
     pub reductions: Vec<Vec<u8>>,
 }
 
@@ -216,11 +217,12 @@ impl Walk<'_, '_, '_> {
             },
         });
         let id = entry.id()?;
-        open.group.parts.rows.extend(rows.iter().map(|row| OwnRow {
+        let own = rows.iter().map(|row| OwnRow {
             key: row.key.to_owned(),
             id: id.to_owned(),
             value: row.value.to_owned(),
-        }));
+        });
+        open.group.parts.rows.push(own.collect());
         Ok(())
     }
 

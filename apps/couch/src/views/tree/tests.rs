@@ -182,6 +182,7 @@ fn check_groups(connection: &Connection, root: &Root, rows: &[(&str, i64)]) {
                     .parts
                     .rows
                     .iter()
+                    .flatten()
                     .map(|row| row.value.trim().parse::<i64>().unwrap())
                     .sum();
                 assert!(found.insert(group(&given.key, level), sum + own).is_none());

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Measures views: what it costs a server to build an index, to update it and to query it, beside other servers in the same run.
+
+    benches/views.py URL... [--films FILE | --documents 36273] [--queries 2000] [--csv FILE]
+
+The servers listen on this machine; a URL may have a user and a password. Each server gets a database of its own, which is
+deleted at the end. CPU is user and system time of the server's process and its children, from /proc; it is read when the
+server is idle. FILE is JSON lines, gzip-compressed or not: titles, years, genres and casts of films.
+"""
+
+import argparse
+import base64
+import csv
+import gzip
+import http.client
+import json
+import os
+import pathlib
+import random
+import re
+import time
+import urllib.parse
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+# Of the CSV; what a row doesn't measure is empty.
+COLUMNS = ["server", "operation", "cpu_s", "wall_ms", "request_cpu_us", "request_us", "memory_bytes"]
+
+MAP_TITLE = "function (doc) { emit([doc.year, doc.title], 1); }"
+MAP_GENRE = "function (doc) { for (var i = 0; i < doc.genres.length; i++) emit([doc.genres[i], doc.year], doc.cast.length); }"
+
+# The design documents that are built, one after the other.
+DESIGNS = {
+    "map": {"title": {"map": MAP_TITLE}},
+    "map, _count and _sum": {"count": {"map": MAP_TITLE, "reduce": "_count"}, "sum": {"map": MAP_GENRE, "reduce": "_sum"}},
+    "map and a reduce function": {
+        "own": {"map": MAP_GENRE, "reduce": "function (keys, values, again) { return sum(values); }"}
+    },
+}
+
+# Requests with 100 rows or as many groups as there are, by the design document and the view.
+QUERIES = [
+    ("100 rows", "map", "title", "limit=100&startkey=%5B1985%5D"),
+    ("100 rows with documents", "map", "title", "limit=100&startkey=%5B1985%5D&include_docs=true"),
+    ("one row by key, skip=10000", "map", "title", "limit=1&skip=10000"),
+    ("_count of ten years", "map, _count and _sum", "count", "startkey=%5B1980%5D&endkey=%5B1990%5D"),
+    ("_count by year", "map, _count and _sum", "count", "group_level=1"),
+    ("_sum by genre", "map, _count and _sum", "sum", "group_level=1"),
+    ("a reduce function by genre", "map and a reduce function", "own", "group_level=1"),
+]
+
+
+class Server:
+    """A server that runs already."""
+
+    def __init__(self, url):
+        parts = urllib.parse.urlsplit(url)
+        self.port = parts.port
+        self.connection = http.client.HTTPConnection(parts.hostname, self.port, timeout=600)
+        self.headers = {"Content-Type": "application/json"}
+        if parts.username:
+            login = f"{parts.username}:{parts.password}".encode()
+            self.headers["Authorization"] = "Basic " + base64.b64encode(login).decode()
+        self.pid = listener(self.port)
+        self.database = "/views-bench"
+        welcome = self.ask("GET", "/")
+        self.name = f"{welcome.get('vendor', {}).get('name', 'server')} {welcome.get('version', '')}".strip()
+
+    def ask(self, method, path, body=None, wanted=(200, 201, 202)):
+        text = None if body is None else json.dumps(body)
+        self.connection.request(method, path, text, self.headers)
+        response = self.connection.getresponse()
+        data = response.read()
+        if response.status not in wanted:
+            raise SystemExit(f"port {self.port}: {method} {path}: {response.status} {data[:200]}")
+        return json.loads(data)
+
+    def family(self):
+        """The process and its children."""
+        pids, found = [self.pid], []
+        while pids:
+            pid = pids.pop()
+            found.append(pid)
+            for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+                pids += map(int, task.read_text().split())
+        return found
+
+    def cpu_seconds(self):
+        ticks = 0
+        for pid in self.family():
+            fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+            ticks += sum(map(int, fields[11:15]))
+        return ticks / TICKS
+
+    def memory_bytes(self):
+        total = 0
+        for pid in self.family():
+            status = pathlib.Path(f"/proc/{pid}/status").read_text()
+            total += int(re.search(r"VmRSS:\s+(\d+)", status)[1]) * 1024
+        return total
+
+
+def listener(port):
+    """The process that listens on a port."""
+    wanted = set()
+    for file in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in pathlib.Path(file).read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and int(fields[1].rsplit(":", 1)[1], 16) == port:
+                wanted.add(f"socket:[{fields[9]}]")
+    for link in pathlib.Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if os.readlink(link) in wanted:
+                return int(link.parts[2])
+        except OSError:
+            pass
+    raise SystemExit(f"nobody listens on port {port}, or not as this user")
+
+
+def films(options):
+    if options.films:
+        data = pathlib.Path(options.films).read_bytes()
+        data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+        lines = data.decode().splitlines()
+        return [{"_id": f"{at:08}", **json.loads(line)} for at, line in enumerate(lines)]
+    dice = random.Random(1)
+    words = ["light", "night", "river", "stone", "return", "garden", "winter", "letter", "shadow", "harbor"]
+    genres = ["Comedy", "Drama", "Western", "Horror", "Romance", "Action", "Crime"]
+    return [
+        {
+            "_id": f"{at:08}",
+            "title": " ".join(dice.choices(words, k=3)),
+            "year": dice.randrange(1900, 2020),
+            "cast": dice.choices(words, k=dice.randrange(5)),
+            "genres": dice.sample(genres, dice.randrange(3)),
+        }
+        for at in range(options.documents)
+    ]
+
+
+def design(name):
+    return "_design/" + re.sub(r"\W+", "-", name)
+
+
+def measure(server, docs, options):
+    rows = []
+
+    def row(operation, **figures):
+        rows.append({"server": server.name, "operation": operation, **figures})
+        shown = "  ".join(f"{name} {value:,.3f}" for name, value in figures.items())
+        print(f"{server.name:24} {operation:44} {shown}", flush=True)
+
+    def timed(operation, work):
+        used, begun = server.cpu_seconds(), time.monotonic()
+        work()
+        took = time.monotonic() - begun
+        row(operation, cpu_s=server.cpu_seconds() - used, wall_ms=took * 1000)
+
+    db = server.database
+    server.ask("DELETE", db, wanted=(200, 404))
+    server.ask("PUT", db + options.create)
+    for at in range(0, len(docs), 1000):
+        server.ask("POST", db + "/_bulk_docs", {"docs": docs[at : at + 1000]})
+    row("memory before", memory_bytes=server.memory_bytes())
+    for name, views in DESIGNS.items():
+        server.ask("PUT", f"{db}/{design(name)}", {"views": views})
+        view = next(iter(views))
+        timed(f"build: {name}", lambda: server.ask("GET", f"{db}/{design(name)}/_view/{view}?limit=0"))
+    row("memory after the builds", memory_bytes=server.memory_bytes())
+    some = server.ask("POST", db + "/_all_docs", {"keys": [doc["_id"] for doc in docs[::36]], "include_docs": True})
+    edits = [{**found["doc"], "year": found["doc"]["year"] + 1} for found in some["rows"]]
+    server.ask("POST", db + "/_bulk_docs", {"docs": edits})
+    for name, views in DESIGNS.items():
+        view = next(iter(views))
+        path = f"{db}/{design(name)}/_view/{view}?limit=0"
+        timed(f"update after {len(edits)} edits: {name}", lambda: server.ask("GET", path))
+    for operation, name, view, parameters in QUERIES:
+        path = f"{db}/{design(name)}/_view/{view}?{parameters}"
+        for _ in range(20):
+            server.ask("GET", path)
+        used, begun = server.cpu_seconds(), time.monotonic()
+        for _ in range(options.queries):
+            server.connection.request("GET", path, None, server.headers)
+            server.connection.getresponse().read()
+        took, used = time.monotonic() - begun, server.cpu_seconds() - used
+        row(operation, request_cpu_us=used / options.queries * 1e6, request_us=took / options.queries * 1e6)
+    row("memory after the queries", memory_bytes=server.memory_bytes())
+    server.ask("DELETE", db)
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("servers", nargs="+", metavar="URL")
+    parser.add_argument("--films", help="a file of films instead of generated ones")
+    parser.add_argument("--documents", type=int, default=36_273)
+    parser.add_argument("--queries", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=1, help="the servers take turns so often")
+    parser.add_argument("--create", default="", help="parameters for creating a database, such as ?q=1")
+    parser.add_argument("--csv", help="write the figures into this file, too")
+    options = parser.parse_args()
+    docs, rows = films(options), []
+    for _ in range(options.rounds):
+        for url in options.servers:
+            rows += measure(Server(url), docs, options)
+    if options.csv:
+        with open(options.csv, "w", newline="") as file:
+            out = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            out.writeheader()
+            out.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
