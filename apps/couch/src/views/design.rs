@@ -62,23 +62,7 @@ impl Design {
         };
         let views = object(body.get("views"));
         let lib = Value::Object(object(views.get("lib")));
-        let mut sources = Sources::new();
-        for (name, view) in &views {
-            let Some(map) = view.get("map").and_then(Value::as_str) else {
-                continue;
-            };
-            let options = view.get("options").cloned().unwrap_or_else(|| json!({}));
-            let reduce = view
-                .get("reduce")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
-            let view = sources
-                .entry((map.to_owned(), options.to_string()))
-                .or_default();
-            view.entry(reduce.to_owned())
-                .or_default()
-                .push(name.clone());
-        }
+        let sources = sources(&views);
         let mut own_options = options;
         own_options.sort_keys();
         let signature = signature(&sources, &language, &own_options, &lib);
@@ -125,6 +109,28 @@ impl Design {
     pub fn view(&self, name: &str) -> Result<(usize, Option<usize>)> {
         self.names.get(name).copied().ok_or(Error::NoView)
     }
+}
+
+/// Collects the views that have a map function.
+fn sources(views: &Map<String, Value>) -> Sources {
+    let mut sources = Sources::new();
+    for (name, view) in views {
+        let Some(map) = view.get("map").and_then(Value::as_str) else {
+            continue;
+        };
+        let options = view.get("options").cloned().unwrap_or_else(|| json!({}));
+        let reduce = view
+            .get("reduce")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let view = sources
+            .entry((map.to_owned(), options.to_string()))
+            .or_default();
+        view.entry(reduce.to_owned())
+            .or_default()
+            .push(name.clone());
+    }
+    sources
 }
 
 fn reducer(source: &str, reduces: &mut Vec<String>) -> Result<Reducer> {
