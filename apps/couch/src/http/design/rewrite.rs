@@ -13,6 +13,7 @@ use crate::script::Function;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request};
+use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use inorder_serve::Detachable;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -85,13 +86,25 @@ pub async fn rewrite(
         }
         _ => return Err(invalid_path()),
     };
+    send(&caller, head, body, &prefix, &meant, routes).await
+}
+
+/// Sends a rewritten request to the routes, with the rights of the user.
+async fn send(
+    caller: &Caller,
+    mut head: Parts,
+    body: Body,
+    prefix: &str,
+    meant: &Rewritten,
+    routes: fn(Arc<Server>) -> Router,
+) -> HttpResult {
     if let Some(method) = &meant.method {
         let bad = |_| HttpError::BadRequest(format!("Invalid method: {method}"));
         head.method = Method::from_bytes(method.as_bytes()).map_err(bad)?;
     }
     let uri = rules::normalized(&format!("{prefix}/{}", meant.path), &meant.query);
     head.uri = Uri::try_from(uri).map_err(|error| HttpError::BadRequest(error.to_string()))?;
-    head.extensions = carried(&head.extensions, &caller);
+    head.extensions = carried(&head.extensions, caller);
     let mut request = Request::from_parts(head, body);
     // The path may lead to another database, or to what needs more rights.
     let policy = caller.server.auth.policy();
