@@ -136,7 +136,7 @@ fn invalid_path() -> HttpError {
     HttpError::Function("rewrite_error".to_owned(), "Invalid path.".to_owned())
 }
 
-fn set_headers(head: &mut axum::http::request::Parts, answer: &Value) {
+fn set_headers(head: &mut Parts, answer: &Value) {
     let headers = answer.get("headers").and_then(Value::as_object);
     for (name, value) in headers.into_iter().flatten() {
         let name = HeaderName::try_from(name.as_str());
