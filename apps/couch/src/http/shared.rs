@@ -99,7 +99,7 @@ impl Server {
             .config
             .listen(move |values| limited.set_limits(limits(values, limited.limits())));
         let scripts = Scripts::new(settings.scripts.clone());
-        let server = Arc::new(Server {
+        Arc::new(Server {
             replicator: Replicator::new(
                 databases.clone(),
                 Arc::clone(&settings.config),
@@ -126,9 +126,9 @@ impl Server {
             settings,
             tasks,
             stop,
-        });
-        server
+        })
     }
+
     /// The largest body of a request that is read as a whole, in bytes.
     pub fn body_bytes_max(&self) -> usize {
         let bytes = usize::try_from(self.request_bytes_max()).unwrap_or(usize::MAX);
