@@ -3,8 +3,9 @@
 use super::{HttpError, HttpResult, Server};
 use crate::auth::{ADMIN_ROLE, Handler, User};
 use crate::replicate::{Principal, Settings};
-use crate::replicator::{is_replicator_database, proposed};
+use crate::replicator::{for_reader, is_replicator_database, proposed};
 use crate::store::{Database, Edit, Limits, Mode, Refusal};
+use axum::http::Method;
 use serde_json::{Map, Value};
 
 /// The user of a request as the replicator knows it.
@@ -13,6 +14,39 @@ pub fn principal(user: &User) -> Principal {
         name: user.name().map(str::to_owned),
         roles: user.roles().to_vec(),
         is_local: user.local_name().is_some(),
+    }
+}
+
+/// Refuses requests that would show credentials in documents of other users to a user who is no admin; `rest` is the path
+/// below the database.
+///
+/// # Errors
+/// If the request reads documents in another way than one by one.
+pub fn authorize(method: &Method, rest: &[&str]) -> HttpResult<()> {
+    let is_open = match rest {
+        [] => true,
+        ["_bulk_docs" | "_ensure_full_commit" | "_security"] => true,
+        [name] => !name.starts_with('_') && *method != "COPY",
+        _ => false,
+    };
+    match is_open {
+        true => Ok(()),
+        false => Err(HttpError::Unauthorized(
+            "You are not a server or db admin.".to_owned(),
+        )),
+    }
+}
+
+/// The body of a document as a user who is no admin sees it: without credentials, unless it is the user's own.
+///
+/// # Errors
+/// If the body is not a JSON object.
+pub fn shown(body: &str, reader: Option<&str>) -> HttpResult<String> {
+    let members = serde_json::from_str::<Map<String, Value>>(body);
+    let mut members = members.map_err(|error| HttpError::Internal(error.to_string()))?;
+    match for_reader(&mut members, reader, false) {
+        true => Ok(Value::Object(members).to_string()),
+        false => Ok(body.to_owned()),
     }
 }
 

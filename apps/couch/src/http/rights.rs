@@ -1,8 +1,9 @@
 //! The rights of users: what a request needs, by its method and path. The rules and the texts are CouchDB's.
 
 use super::users_db::{self, Visible};
-use super::{HttpError, HttpResult, Server};
+use super::{HttpError, HttpResult, Server, replications};
 use crate::auth::{METRICS_ROLE, Policy, User};
+use crate::replicator::is_replicator_database;
 use crate::store::{Database, Error};
 use axum::extract::{FromRequestParts, Request};
 use axum::http::Method;
@@ -96,8 +97,10 @@ fn admit(
     if matches!(parts, [_, "_compact", ..] | [_, "_view_cleanup"]) && !admitted.is_admin {
         return Err(unauthorized("You are not a server or db admin."));
     }
-    if let Visible::Own(own) = &admitted.visible {
-        users_db::authorize(policy, method, &parts[1..], own.as_deref())?;
+    match &admitted.visible {
+        Visible::All => {}
+        Visible::Own(own) => users_db::authorize(policy, method, &parts[1..], own.as_deref())?,
+        Visible::OwnCredentials(_) => replications::authorize(method, &parts[1..])?,
     }
     Ok(Some(admitted))
 }
@@ -122,9 +125,13 @@ pub fn admit_to(policy: &Policy, user: &User, db: Database) -> HttpResult<Admitt
         }
     };
     Ok(Admitted {
-        visible: match is_admin || db.name() != policy.users_database {
-            true => Visible::All,
-            false => Visible::Own(user.name().map(users_db::id_of)),
+        visible: match db.name() {
+            _ if is_admin => Visible::All,
+            name if name == policy.users_database => Visible::Own(user.name().map(users_db::id_of)),
+            name if is_replicator_database(name) => {
+                Visible::OwnCredentials(user.name().map(str::to_owned))
+            }
+            _ => Visible::All,
         },
         is_admin,
         db,
@@ -196,7 +203,7 @@ pub fn may_still_read(server: &Server, user: &User, db: &Database) -> HttpResult
     let admitted = admit_to(&policy, &user, db.clone())?;
     match admitted.visible {
         Visible::All => Ok(()),
-        Visible::Own(_) => Err(no_access(&user)),
+        Visible::Own(_) | Visible::OwnCredentials(_) => Err(no_access(&user)),
     }
 }
 

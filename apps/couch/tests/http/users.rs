@@ -247,6 +247,50 @@ async fn replications_have_the_rights_of_their_user() {
 }
 
 #[tokio::test]
+async fn credentials_in_replications_are_for_their_owner() {
+    let server = server(&[]).await;
+    user(&server, "anna", &json!({})).await;
+    user(&server, "ben", &json!({})).await;
+    for name in ["_replicator", "own%2F_replicator"] {
+        database(&server, name, &["anna", "ben"]).await;
+        let document = json!({
+            "source": "http://u:hidden@127.0.0.1:9/a",
+            "target": { "url": "http://127.0.0.1:9/b", "auth": { "basic": { "username": "u", "password": "hidden" } } },
+        });
+        let path = format!("/{name}/doc");
+        let put = send(&server, "anna:pw", "PUT", &path, &document).await;
+        assert_eq!(put.status, 201, "{}", put.text());
+        for (user, is_shown) in [(ADMIN, true), ("anna:pw", true), ("ben:pw", false)] {
+            for query in ["", "?revs=true", "?open_revs=all"] {
+                let got = get(&server, user, &format!("{path}{query}")).await;
+                assert_eq!(
+                    got.text().contains("hidden"),
+                    is_shown,
+                    "{user}: {}",
+                    got.text()
+                );
+            }
+        }
+        let all = json!({ "selector": {}, "docs": [{ "id": "doc" }] });
+        for (method, path) in [
+            ("POST", "_find"),
+            ("POST", "_bulk_get"),
+            ("GET", "_all_docs?include_docs=true"),
+            ("GET", "_changes?include_docs=true"),
+            ("COPY", "doc"),
+        ] {
+            let path = format!("/{name}/{path}");
+            let answer = send(&server, "ben:pw", method, &path, &all).await;
+            assert!(
+                [401, 403].contains(&answer.status.as_u16()),
+                "{path}: {}",
+                answer.text()
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn tokens_and_proxies_name_users() {
     let server = server(&[
         (

@@ -8,7 +8,7 @@ use crate::http::caller::Caller;
 use crate::http::params::Params;
 use crate::http::target::Doc;
 use crate::http::users_db::{self, Visible};
-use crate::http::{HttpError, HttpResult, reply};
+use crate::http::{HttpError, HttpResult, replications, reply};
 use crate::multipart::Boundary;
 use crate::revision::Revision;
 use crate::store::{AttachmentOption, Database, Document, Found, GetOptions};
@@ -28,6 +28,11 @@ pub async fn get(
         let mut document = db.get(&id, &GetOptions::default())?;
         document.body = users_db::public(&policy, &document.body)?;
         document.attachments.clear();
+        return Ok(tagged(&document, &headers));
+    }
+    if let Visible::OwnCredentials(owner) = &visible {
+        let mut document = db.get(&id, &GetOptions::default())?;
+        document.body = replications::shown(&document.body, owner.as_deref())?;
         return Ok(tagged(&document, &headers));
     }
     if id.starts_with("_local/") {

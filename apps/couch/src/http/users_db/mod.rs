@@ -18,13 +18,15 @@ pub enum Visible {
     All,
     /// In the database of users: the user's own, where the user has a name.
     Own(Option<String>),
+    /// In a `_replicator` database: all, and credentials in those of this owner only.
+    OwnCredentials(Option<String>),
 }
 
 impl Visible {
     /// Whether a document may be shown.
     pub fn includes(&self, id: &str) -> bool {
         match self {
-            Visible::All => true,
+            Visible::All | Visible::OwnCredentials(_) => true,
             Visible::Own(own) => own.as_deref() == Some(id),
         }
     }
