@@ -154,7 +154,7 @@ struct Search<'a> {
     left_out: u64,
     keys_examined: u64,
     docs: Vec<String>,
-    /// The key and the id of the last document given.
+    /// The key and the id of the last match, given or skipped.
     last: Option<(Option<Vec<u8>>, String)>,
 }
 
@@ -180,17 +180,14 @@ impl Search<'_> {
             if id::is_design(&document.id) || !document.matches(&self.query.selector) {
                 continue;
             }
-            if self.left_out < self.query.skip {
-                self.left_out += 1;
-                continue;
-            }
-            self.docs.push(self.shown(&document)?);
-            if self.docs.len() as u64 == self.query.limit {
-                let key = row.get(7)?;
-                self.last = Some((key, document.id));
-                break;
+            match self.left_out < self.query.skip {
+                true => self.left_out += 1,
+                false => self.docs.push(self.shown(&document)?),
             }
             self.last = Some((row.get(7)?, document.id));
+            if self.docs.len() as u64 == self.query.limit {
+                break;
+            }
         }
         Ok(())
     }
