@@ -2,12 +2,12 @@
 //!
 //! [`Views`] keeps the indexes of all databases. An index belongs to the views of a design document; design documents with the
 //! same functions share one, because its file is named after their signature. An index is a SQLite file of its own beside the
-//! database ([`Index`]): building it takes no lock of the database, and it can be removed at any time.
+//! database (`index`): building it takes no lock of the database, and it can be removed at any time.
 //!
-//! A view is a B-tree whose nodes are rows of a table ([`tree`]). Inner nodes keep the number of rows and the reductions
+//! A view is a B-tree whose nodes are rows of a table (`tree`). Inner nodes keep the number of rows and the reductions
 //! of what is below them, so that an offset, a `skip` and the reduction of a range cost two paths of the tree. An update reads
 //! the documents after the index's sequence, runs the map functions in a script host, and applies the rows in one
-//! transaction ([`update`]).
+//! transaction (`update`).
 
 mod design;
 mod error;
