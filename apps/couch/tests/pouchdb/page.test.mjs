@@ -63,7 +63,7 @@ test("log in, make a database, write a document, see changes live, delete", asyn
 test("what is stored is not run by the page, however it gets there", async () => {
   const page = await browser.page(`${server.url}/_utils/`);
   await page.until("document.querySelector('form')");
-  await page.run(`fetch("/_session", { method: "POST", body: "name=anna&password=secret" })`);
+  await page.run(`fetch("/_session", { method: "POST", body: new URLSearchParams({ name: 'anna', password: 'secret' }) })`);
   await server.json("/stored", { method: "PUT", headers: basic });
   const files = { "evil.js": ["text/javascript", "window.evil = true"], "evil.css": ["text/css", "body { --evil: 1 }"] };
   for (const [name, [type, body]] of Object.entries(files)) {
@@ -97,7 +97,7 @@ for (const [width, scheme] of [[360, "light"], [360, "dark"], [1280, "light"], [
     await server.json(`/shown/${id}`, { method: "PUT", headers: basic, body: JSON.stringify({ text: "b".repeat(500) }) });
     await page.ask("Page.navigate", { url: `${server.url}/_utils/` });
     await page.until("document.querySelector('form')");
-    await page.run(`fetch("/_session", { method: "POST", body: "name=anna&password=secret" })`);
+    await page.run(`fetch("/_session", { method: "POST", body: new URLSearchParams({ name: 'anna', password: 'secret' }) })`);
     for (const hash of ["#/", "#/shown", `#/shown/${id}`, "#/shown//new"]) {
       await page.run(`location.hash = ${JSON.stringify(hash)}; 1`);
       await page.ask("Page.reload");
