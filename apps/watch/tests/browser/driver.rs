@@ -258,8 +258,16 @@ impl Drop for Browser {
     }
 }
 
+/// Attempts to start the driver. It ends at once when another process has taken its port at the second address family.
+const STARTS_MAX: u32 = 5;
+
 /// The driver and its address.
 fn start_driver() -> (Child, String) {
+    let mut starts = (0..STARTS_MAX).filter_map(|_| try_start_driver());
+    starts.next().expect("it says its port")
+}
+
+fn try_start_driver() -> Option<(Child, String)> {
     let mut driver = Command::new("chromedriver")
         .arg("--port=0")
         // A group of its own: the browser it starts ends with it.
@@ -274,11 +282,13 @@ fn start_driver() -> (Child, String) {
         let (_, port) = line.rsplit_once("started successfully on port ")?;
         port.trim_end_matches('.').parse::<u16>().ok()
     });
+    let Some(port) = port else {
+        // Its output has ended.
+        driver.wait().expect("the driver has ended");
+        return None;
+    };
     std::thread::spawn(move || lines.for_each(drop));
-    (
-        driver,
-        format!("http://127.0.0.1:{}", port.expect("it says its port")),
-    )
+    Some((driver, format!("http://127.0.0.1:{port}")))
 }
 
 async fn send(client: &Client, method: Method, address: &str, body: Value) -> Value {
