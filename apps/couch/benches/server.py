@@ -13,7 +13,6 @@ import argparse
 import csv
 import http.client
 import json
-import os
 import pathlib
 import random
 import re
@@ -25,7 +24,7 @@ import subprocess
 import tempfile
 import time
 
-TICKS = os.sysconf("SC_CLK_TCK")
+import processes
 
 # Of the CSV; what a row doesn't measure is empty.
 COLUMNS = ["server", "what", "requests_per_s", "request_cpu_us", "failed", "memory_bytes", "wall_ms"]
@@ -70,29 +69,11 @@ class Server:
             raise SystemExit(f"{self.name}: {method} {path}: {response.status} {data[:200]}")
         return data
 
-    def family(self):
-        """The process and its children."""
-        pids, found = [self.process.pid], []
-        while pids:
-            pid = pids.pop()
-            found.append(pid)
-            for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
-                pids += map(int, task.read_text().split())
-        return found
-
     def cpu_seconds(self):
-        ticks = 0
-        for pid in self.family():
-            fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-            ticks += sum(map(int, fields[11:15]))
-        return ticks / TICKS
+        return processes.cpu_seconds(self.process.pid)
 
     def memory_bytes(self):
-        total = 0
-        for pid in self.family():
-            status = pathlib.Path(f"/proc/{pid}/status").read_text()
-            total += int(re.search(r"VmRSS:\s+(\d+)", status)[1]) * 1024
-        return total
+        return processes.memory_bytes(self.process.pid)
 
     def end(self):
         self.process.send_signal(signal.SIGTERM)

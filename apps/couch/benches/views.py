@@ -21,7 +21,7 @@ import re
 import time
 import urllib.parse
 
-TICKS = os.sysconf("SC_CLK_TCK")
+import processes
 
 # Of the CSV; what a row doesn't measure is empty.
 COLUMNS = ["server", "operation", "cpu_s", "wall_ms", "request_cpu_us", "request_us", "memory_bytes"]
@@ -75,29 +75,11 @@ class Server:
             raise SystemExit(f"port {self.port}: {method} {path}: {response.status} {data[:200]}")
         return json.loads(data)
 
-    def family(self):
-        """The process and its children."""
-        pids, found = [self.pid], []
-        while pids:
-            pid = pids.pop()
-            found.append(pid)
-            for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
-                pids += map(int, task.read_text().split())
-        return found
-
     def cpu_seconds(self):
-        ticks = 0
-        for pid in self.family():
-            fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-            ticks += sum(map(int, fields[11:15]))
-        return ticks / TICKS
+        return processes.cpu_seconds(self.pid)
 
     def memory_bytes(self):
-        total = 0
-        for pid in self.family():
-            status = pathlib.Path(f"/proc/{pid}/status").read_text()
-            total += int(re.search(r"VmRSS:\s+(\d+)", status)[1]) * 1024
-        return total
+        return processes.memory_bytes(self.pid)
 
 
 def listener(port):

@@ -1,0 +1,36 @@
+"""CPU time and memory of a server: sums over its process and the children of it, from Linux's /proc."""
+
+import os
+import pathlib
+import re
+
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+def family(pid):
+    """The process and its children, at all depths."""
+    pids, found = [pid], []
+    while pids:
+        pid = pids.pop()
+        found.append(pid)
+        for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+            pids += map(int, task.read_text().split())
+    return found
+
+
+def cpu_seconds(pid):
+    """User and system time, also of children that have ended."""
+    ticks = 0
+    for one in family(pid):
+        fields = pathlib.Path(f"/proc/{one}/stat").read_text().rsplit(")", 1)[1].split()
+        ticks += sum(map(int, fields[11:15]))
+    return ticks / TICKS_PER_SECOND
+
+
+def memory_bytes(pid):
+    """Resident memory."""
+    total = 0
+    for one in family(pid):
+        status = pathlib.Path(f"/proc/{one}/status").read_text()
+        total += int(re.search(r"VmRSS:\s+(\d+)", status)[1]) * 1024
+    return total
