@@ -1,12 +1,13 @@
 //! Builds a file from its first page to its last.
 
 use std::fs::File;
+use std::sync::Arc;
 
 use crate::cells::LeafPage;
 use crate::error::{Error, Result};
 use crate::index::IndexTree;
 use crate::options::Options;
-use crate::output::Output;
+use crate::output::{Appended, Output};
 use crate::record::KeyOrder;
 use crate::schema::{self, SchemaEntry};
 use crate::table::TableTree;
@@ -36,7 +37,7 @@ impl Builder {
         if bytes > 0 {
             return Err(Error::NotEmpty { bytes });
         }
-        let mut output = Output::new(file, &options);
+        let mut output = Output::new(Arc::new(file), &options);
         output.reserve()?;
         Builder::of(output, options)
     }
@@ -51,7 +52,29 @@ impl Builder {
     /// As [`create`](Self::create).
     pub fn extend(file: File, options: Options, pages: u32) -> Result<Self> {
         options.check()?;
-        Builder::of(Output::after(file, &options, pages), options)
+        Builder::of(Output::after(Arc::new(file), &options, pages), options)
+    }
+
+    /// Begins trees behind the first `pages` pages of a database, as [`extend`](Self::extend) does, whose root pages are
+    /// there: one number per tree, in the order of their building.
+    ///
+    /// [`finish_appended`](Self::finish_appended) returns the content of the root pages. The file is not closed before
+    /// its other owners close it: that would give up the locks that a process has on it.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn append(file: Arc<File>, options: Options, pages: u32, roots: Vec<u32>) -> Result<Self> {
+        options.check()?;
+        Ok(Builder {
+            output: Output::after(file, &options, pages),
+            options: Options {
+                trees: roots.len() as u32,
+                ..options
+            },
+            roots,
+            built: 0,
+        })
     }
 
     /// The root page of the first tree, which has the lowest number of all pages that are built.
@@ -158,7 +181,20 @@ impl Builder {
         if self.built < self.options.trees {
             return Err(self.wrong_trees());
         }
-        self.output.finish_trees()
+        let (file, pages) = self.output.finish_trees()?;
+        Ok((own(file), pages))
+    }
+
+    /// Ends trees whose root pages are there. The pages are written but not synced, those of the roots are returned.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish_trees`](Self::finish_trees).
+    pub fn finish_appended(self) -> Result<Appended> {
+        if self.built < self.options.trees {
+            return Err(self.wrong_trees());
+        }
+        self.output.finish_apart()
     }
 
     /// Writes the schema, the root pages and the header. Returns the file, written but not synced.
@@ -172,8 +208,13 @@ impl Builder {
         }
         schema::write(schema, self.options.encoding, &mut self.output)?;
         let last_root = self.roots.last().copied().unwrap_or(1);
-        self.output.finish(&self.options, last_root)
+        self.output.finish(&self.options, last_root).map(own)
     }
+}
+
+/// The file of a builder that was given it.
+fn own(file: Arc<File>) -> File {
+    Arc::into_inner(file).expect("the builder has the only reference")
 }
 
 /// Builds the tree of a table with rowids: see [`Builder::table`].

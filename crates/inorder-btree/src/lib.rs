@@ -10,7 +10,7 @@
 //! | [`Builder::table_with_index`]: a table and one of its indexes | both |
 //!
 //! A [`Reader`] returns the records of an existing file. [`Builder::extend`] builds trees behind the pages of a database,
-//! a [`PageMap`] tells which pages a tree has, and [`Moves`] brings the last pages of a file into its free ones.
+//! [`Builder::append`] those of tables that it has, a [`PageMap`] tells which pages a tree has, and [`Moves`] brings the last pages of a file into its free ones.
 //!
 //! ```
 //! use inorder_btree::{Builder, Options, SchemaEntry, Value, record};
@@ -83,6 +83,7 @@ pub use header::set_schema_cookie;
 pub use moves::Moves;
 pub use numbers::lock_page;
 pub use options::{AutoVacuum, Options};
+pub use output::Appended;
 pub use page_map::PageMap;
 pub use reader::{Reader, Visitor};
 pub use record::{Collation, KeyColumn, KeyOrder, Record, TextEncoding, Value};

@@ -1,6 +1,7 @@
 //! Writes the pages of a file in the order of their numbers.
 
 use std::fs::File;
+use std::sync::Arc;
 
 use crate::cell::Cell;
 use crate::cells::LeafPage;
@@ -27,10 +28,23 @@ pub(crate) struct Output {
     map_pages: Vec<u32>,
     /// The reserved pages and their content.
     late: Vec<(u32, Vec<u8>)>,
+    /// The first page that is written.
+    first: u32,
+}
+
+/// What trees behind a database consist of.
+#[derive(Debug)]
+pub struct Appended {
+    /// The first page that was written.
+    pub first: u32,
+    /// The last page that was written; less than `first` if none was.
+    pub last: u32,
+    /// The root pages, which were not written: their numbers and contents.
+    pub roots: Vec<(u32, Vec<u8>)>,
 }
 
 impl Output {
-    pub(crate) fn new(file: File, options: &Options) -> Self {
+    pub(crate) fn new(file: Arc<File>, options: &Options) -> Self {
         let geometry = Geometry::new(options);
         let has_pointer_map = options.auto_vacuum != AutoVacuum::None;
         Output {
@@ -40,11 +54,12 @@ impl Output {
             pointer_map: has_pointer_map.then(PointerMap::default),
             map_pages: Vec::new(),
             late: Vec::new(),
+            first: 1,
         }
     }
 
     /// The pages after the first `pages` of a file without a pointer map, or some more: blocks are aligned.
-    pub(crate) fn after(file: File, options: &Options, pages: u32) -> Self {
+    pub(crate) fn after(file: Arc<File>, options: &Options, pages: u32) -> Self {
         let geometry = Geometry::new(options);
         let aligned = (ALIGNMENT_BYTES / geometry.page).max(1) as u32;
         let pages = pages.next_multiple_of(aligned);
@@ -56,6 +71,7 @@ impl Output {
             pointer_map: None,
             map_pages: Vec::new(),
             late: Vec::new(),
+            first: pages + 1,
         }
     }
 
@@ -173,7 +189,7 @@ impl Output {
     }
 
     /// Writes the root pages. Returns the file and how many pages it has.
-    pub(crate) fn finish_trees(self) -> Result<(File, u32)> {
+    pub(crate) fn finish_trees(self) -> Result<(Arc<File>, u32)> {
         let pages = self.numbers.last();
         let file = self.file.finish()?;
         for (number, page) in self.late {
@@ -182,8 +198,19 @@ impl Output {
         Ok((file.into_file(), pages))
     }
 
+    /// Writes the pages without the root pages.
+    pub(crate) fn finish_apart(self) -> Result<Appended> {
+        let last = self.numbers.last();
+        self.file.finish()?;
+        Ok(Appended {
+            first: self.first,
+            last,
+            roots: self.late,
+        })
+    }
+
     /// Writes the root pages, the pointer map, and at last the first page with the header of the file.
-    pub(crate) fn finish(self, options: &Options, last_root: u32) -> Result<File> {
+    pub(crate) fn finish(self, options: &Options, last_root: u32) -> Result<Arc<File>> {
         let pages = self.numbers.last();
         let file = self.file.finish()?;
         if let Some(map) = &self.pointer_map {

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
 use crate::o_direct::{Aligned, DirectIo};
 
@@ -12,7 +13,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// A file that grows page by page.
 #[derive(Debug)]
 pub(crate) struct PageFile {
-    file: File,
+    file: Arc<File>,
     page_bytes: usize,
     block: Aligned,
     /// The bytes used of the block.
@@ -25,7 +26,7 @@ pub(crate) struct PageFile {
 impl PageFile {
     /// Begins after so many bytes of the file, a multiple of the alignment of direct I/O.
     pub(crate) fn new(
-        file: File,
+        file: Arc<File>,
         page_bytes: usize,
         bypasses_page_cache: bool,
         written: u64,
@@ -78,7 +79,7 @@ impl PageFile {
 /// A file with all its pages, some of which are still to be overwritten.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    file: File,
+    file: Arc<File>,
     page_bytes: usize,
 }
 
@@ -89,7 +90,7 @@ impl Finished {
         self.file.write_all_at(page, offset)
     }
 
-    pub(crate) fn into_file(self) -> File {
+    pub(crate) fn into_file(self) -> Arc<File> {
         self.file
     }
 }

@@ -46,6 +46,7 @@ mod job;
 pub mod order;
 mod pages;
 mod pipeline;
+pub mod raw_pages;
 mod row_writer;
 mod rows;
 mod schema;

@@ -9,10 +9,10 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use inorder_btree::{FreeList, SchemaEntry, Sizes, lock_page, set_schema_cookie};
+use inorder_btree::{SchemaEntry, lock_page};
+use inorder_load::raw_pages::{Extension, RawPages};
 use rusqlite::{Connection, params};
 
-use super::raw_pages::RawPages;
 use super::snapshot::{Snapshot, busy_or};
 use super::{Phase, Progress, Rekey};
 use crate::apply::{self, Draft, Extended, Failure, Schema, Settings, Work};
@@ -99,9 +99,6 @@ fn commit(
     let Some(raw) = RawPages::of(connection)? else {
         return Err(refused(path, "SQLite doesn't tell its pages".to_owned()));
     };
-    let mut first = raw.read(1)?;
-    let unreadable = || refused(path, "the header has an old format".to_owned());
-    let sizes = Sizes::of(&first).ok_or_else(unreadable)?;
     if has_trees {
         let lock_page = lock_page(snapshot.pages.page_bytes());
         let between = pages + 1..extended.first_tree;
@@ -110,26 +107,24 @@ fn commit(
             .extend(between.filter(|page| *page != lock_page));
     }
     extended.freed.sort_unstable();
-    let free = FreeList::new(
-        &extended.freed,
-        page_bytes,
-        snapshot.pages.usable_bytes(),
-        (sizes.free_list, sizes.free_pages),
-    );
     for (from, to) in moved {
         raw.write(to, &page(&extended.file, from)?).map_err(busy)?;
     }
     let last = extended.pages.max(pages);
-    if last > pages {
-        raw.write(last, &page(&extended.file, last)?)
-            .map_err(busy)?;
+    let last_page = match last > pages {
+        true => Some(page(&extended.file, last)?),
+        false => None,
+    };
+    let extension = Extension {
+        pages: last,
+        last_page: last_page.as_deref(),
+        freed: &extended.freed,
+        schema_cookie: Some(settings.schema_version),
+        usable_bytes: snapshot.pages.usable_bytes(),
+    };
+    if !raw.extend(&extension).map_err(busy)? {
+        return Err(refused(path, "the header has an old format".to_owned()));
     }
-    for (number, trunk) in &free.trunks {
-        raw.write(*number, trunk).map_err(busy)?;
-    }
-    free.enter(&mut first, last);
-    set_schema_cookie(&mut first, settings.schema_version);
-    raw.write(1, &first).map_err(busy)?;
     connection.execute_batch("COMMIT").map_err(busy)?;
     snapshot.kept.push(extended.file);
     Ok(())

@@ -11,7 +11,6 @@
 
 mod aside;
 mod in_place;
-mod raw_pages;
 mod shrink;
 mod snapshot;
 mod swap;

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use inorder_btree::{FreeList, Moves, PageMap, Reader, Sizes};
+use inorder_load::raw_pages::RawPages;
 use rusqlite::Connection;
 
-use super::raw_pages::RawPages;
 use super::snapshot::{self, TRIES, empty_wal};
 use super::{Phase, Progress};
 use crate::Error;

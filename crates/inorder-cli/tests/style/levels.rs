@@ -71,7 +71,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     (
         "inorder-load",
         &[
-            "error files order sql",
+            "error files order raw_pages sql",
             "database disk_space source",
             "encode",
             "destination",

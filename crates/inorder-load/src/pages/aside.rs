@@ -63,7 +63,7 @@ impl Aside {
             file,
             is_in_place: false,
         };
-        aside.remove_companions();
+        remove_companions(&aside.path);
         Ok(aside)
     }
 
@@ -74,11 +74,6 @@ impl Aside {
     /// The file to write to.
     pub(super) fn writer(&self) -> Result<File, Error> {
         self.file.try_clone().map_err(|error| self.failed(error))
-    }
-
-    /// The folder of the file.
-    pub(super) fn folder(&self) -> &Path {
-        folder(&self.path)
     }
 
     /// An error of this file.
@@ -105,23 +100,23 @@ impl Aside {
             _ => self.failed(error),
         })?;
         self.is_in_place = true;
-        let folder = File::open(self.folder()).and_then(|folder| folder.sync_all());
+        let folder = File::open(folder(&self.path)).and_then(|folder| folder.sync_all());
         folder.map_err(|error| self.failed(error))
-    }
-
-    fn remove_companions(&self) {
-        for suffix in COMPANIONS {
-            _ = std::fs::remove_file(beside(&self.path, suffix));
-        }
     }
 }
 
 impl Drop for Aside {
     fn drop(&mut self) {
         if !self.is_in_place {
-            self.remove_companions();
+            remove_companions(&self.path);
             _ = std::fs::remove_file(&self.path);
         }
+    }
+}
+
+fn remove_companions(path: &Path) {
+    for suffix in COMPANIONS {
+        _ = std::fs::remove_file(beside(path, suffix));
     }
 }
 
@@ -196,8 +191,16 @@ fn remove_left(path: &Path) -> Result<(), TryLockError> {
     Ok(())
 }
 
+/// Removes what a killed load left beside a database, if it did and no other load is running.
+pub(super) fn remove_leftover(database: &Path) {
+    let path = beside(database, ".inorder-load");
+    if path.symlink_metadata().is_ok() && remove_left(&path).is_ok() {
+        remove_companions(&path);
+    }
+}
+
 /// Whether a file still has this name.
-fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+pub(super) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     let own = file.metadata()?;
     match path.symlink_metadata() {
         Ok(named) => Ok((own.dev(), own.ino()) == (named.dev(), named.ino())),

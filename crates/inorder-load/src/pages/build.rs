@@ -5,7 +5,7 @@ use std::path::Path;
 
 use inorder_btree::record::Fields;
 use inorder_btree::{
-    Builder, Error as TreeError, IndexBuilder, Options, PairBuilder, SchemaEntry, TableBuilder,
+    Appended, Builder, Error as TreeError, IndexBuilder, PairBuilder, SchemaEntry, TableBuilder,
     TextEncoding, Value, record,
 };
 
@@ -69,22 +69,14 @@ enum Tree {
 }
 
 impl Build {
-    /// Begins a file with a table. The entries of each index are sorted within these limits.
+    /// Begins the trees of a table. The entries of each index are sorted within these limits.
     pub(super) fn begin(
-        file: File,
-        options: Options,
+        builder: Builder,
+        encoding: TextEncoding,
         layout: Layout,
         checks: Option<Checks>,
         limits: &SortLimits,
     ) -> Result<Self, Failure> {
-        let encoding = options.encoding;
-        let builder = Builder::create(
-            file,
-            Options {
-                trees: layout.trees(),
-                ..options
-            },
-        )?;
         let tree = match (&layout.table, &layout.beside) {
             (TableLayout::WithoutRowid(order), _) => {
                 Tree::Index(builder.index(order.clone(), None)?)
@@ -166,14 +158,14 @@ impl Build {
         Ok(())
     }
 
-    /// Builds the indexes and the schema. Returns the file, written but not synced, and the bytes spilled.
+    /// Builds the indexes.
     ///
     /// `look` is called regularly and can stop the build.
     pub(super) fn finish(
         mut self,
         folder: &Path,
         mut look: impl FnMut() -> Result<(), crate::Error>,
-    ) -> Result<(File, u64), Failure> {
+    ) -> Result<Trees, Failure> {
         let mut spilled_bytes = 0;
         let mut roots = Vec::new();
         let (mut builder, root) = match self.tree {
@@ -187,7 +179,8 @@ impl Build {
             }
         };
         roots.push((self.layout.name.clone(), root));
-        for (index, (entries, bytes)) in self.layout.indexes.iter().zip(self.entries) {
+        let entries = std::mem::take(&mut self.entries);
+        for (index, (entries, bytes)) in self.layout.indexes.iter().zip(entries) {
             disk_space::check(folder, disk_space::tree_bytes(entries.rows(), bytes))?;
             let tree = builder.index(index.order.clone(), index.unique_columns)?;
             let entries = entries.finish()?;
@@ -196,38 +189,79 @@ impl Build {
             (builder, root) = build_index(tree, &index.name, entries, &mut look)?;
             roots.push((index.name.clone(), root));
         }
+        Ok(Trees {
+            builder,
+            roots,
+            layout: self.layout,
+            encoding: self.encoding,
+            last_rowid: self.last_rowid,
+            rows: self.rows,
+            spilled_bytes,
+        })
+    }
+}
+
+/// The finished trees of a table.
+pub(super) struct Trees {
+    builder: Builder,
+    roots: Vec<(String, u32)>,
+    layout: Layout,
+    encoding: TextEncoding,
+    last_rowid: Option<i64>,
+    rows: u64,
+    spilled_bytes: u64,
+}
+
+impl Trees {
+    /// The rows of the table.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The bytes that sorting spilled.
+    pub(super) fn spilled_bytes(&self) -> u64 {
+        self.spilled_bytes
+    }
+
+    /// The largest rowid ever of an AUTOINCREMENT table.
+    pub(super) fn largest_rowid(&self) -> Option<i64> {
+        let last = self.last_rowid?;
+        Some(self.layout.counted()?.max(last))
+    }
+
+    /// Ends trees whose root pages are there.
+    pub(super) fn into_appended(self) -> Result<Appended, Failure> {
+        Ok(self.builder.finish_appended()?)
+    }
+
+    /// Writes the schema of a new file. Returns the file, written but not synced.
+    pub(super) fn into_file(mut self) -> Result<File, Failure> {
+        let largest = self.largest_rowid();
         if self.layout.is_counted() {
-            let mut sequence = builder.table()?;
-            if let Some(last) = self.last_rowid {
-                let largest = self
-                    .layout
-                    .counted()
-                    .map_or(last, |before| before.max(last));
-                let mut name = Vec::new();
+            let mut sequence = self.builder.table()?;
+            if let Some(largest) = largest {
+                let (mut name, mut row) = (Vec::new(), Vec::new());
                 self.encoding.encode(self.layout.name.as_bytes(), &mut name);
-                self.stored.clear();
-                record::encode(
-                    &[Value::Text(&name), Value::Integer(largest)],
-                    &mut self.stored,
-                );
-                sequence.push(1, &self.stored)?;
+                record::encode(&[Value::Text(&name), Value::Integer(largest)], &mut row);
+                sequence.push(1, &row)?;
             }
             let root;
-            (builder, root) = sequence.finish()?;
-            roots.push((SEQUENCE.to_owned(), root));
+            (self.builder, root) = sequence.finish()?;
+            self.roots.push((SEQUENCE.to_owned(), root));
         }
         let entry = |row: &SchemaRow| SchemaEntry {
             kind: row.kind.clone(),
             name: row.name.clone(),
             table_name: row.table_name.clone(),
-            root: roots
+            root: self
+                .roots
                 .iter()
                 .find(|(name, _)| *name == row.name)
                 .map_or(0, |(_, root)| *root),
             sql: row.sql.clone(),
         };
         let schema: Vec<SchemaEntry> = self.layout.schema.iter().map(entry).collect();
-        Ok((builder.finish(&schema)?, spilled_bytes))
+        Ok(self.builder.finish(&schema)?)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Copies a built table into an existing database.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
-use super::aside::Aside;
+use super::aside::{Aside, folder};
 use crate::Error;
 use crate::database::{check_schema, failed, open_database, orphans};
 use crate::disk_space;
@@ -48,18 +48,18 @@ pub(super) fn run_after(
 }
 
 /// The copy of a built table into a database.
-pub(super) struct Takeover<'a> {
-    pub(super) path: &'a Path,
-    pub(super) table: &'a str,
+pub(super) struct Takeover {
+    pub(super) path: PathBuf,
+    pub(super) table: String,
     /// The statement that creates the table; `None` if it exists.
-    pub(super) created: Option<&'a str>,
+    pub(super) created: Option<String>,
     /// The schema version when the table was described.
     pub(super) schema_version: i64,
     /// The largest rowid that an AUTOINCREMENT table had had when rows were given theirs.
     pub(super) sequence: Option<i64>,
 }
 
-impl Takeover<'_> {
+impl Takeover {
     /// Copies the table in one transaction.
     ///
     /// Between tables of equal schemas, SQLite copies cell by cell, including indexes, without decoding them
@@ -69,11 +69,11 @@ impl Takeover<'_> {
     /// If the database was changed meanwhile or is locked, a foreign key is violated, or SQLite fails. The database is
     /// then as it was.
     pub(super) fn run(&self, aside: &Aside, progress: &Progress) -> Result<(), Error> {
-        let failed = failed(self.path);
+        let failed = failed(&self.path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let connection = open_database(self.path, flags).map_err(&failed)?;
+        let connection = open_database(&self.path, flags).map_err(&failed)?;
         let bytes = aside.path().metadata().map_or(0, |metadata| metadata.len());
-        disk_space::check(aside.folder(), bytes)?;
+        disk_space::check(folder(&self.path), bytes)?;
         let other = aside.path().to_string_lossy();
         connection
             .execute("ATTACH ?1 AS inorder_load", [&*other])
@@ -95,10 +95,10 @@ impl Takeover<'_> {
     }
 
     fn copy(&self, connection: &Connection, progress: &Progress) -> Result<(), Error> {
-        let failed = failed(self.path);
-        check_schema(connection, self.path, self.schema_version)?;
-        let table = quoted(self.table);
-        if let Some(created) = self.created {
+        let failed = failed(&self.path);
+        check_schema(connection, &self.path, self.schema_version)?;
+        let table = quoted(&self.table);
+        if let Some(created) = &self.created {
             connection.execute_batch(created).map_err(&failed)?;
         }
         let has_rows = |schema: &str| -> Result<bool, Error> {
@@ -109,17 +109,11 @@ impl Takeover<'_> {
         };
         let sequence = match self.sequence {
             None => None,
-            Some(_) => Some(largest_rowid(connection, self.table).map_err(&failed)?),
+            Some(_) => Some(largest_rowid(connection, &self.table).map_err(&failed)?),
         };
         // Rows that were there and are gone have taken rowids.
         if has_rows("main")? || sequence != self.sequence {
-            return Err(Error::Refused {
-                what: format!(
-                    "{}: {} received rows while the loader read its own; run the load again",
-                    self.path.display(),
-                    self.table
-                ),
-            });
+            return Err(received_rows(&self.path, &self.table));
         }
         if !has_rows("inorder_load")? {
             // To copy none would still note an AUTOINCREMENT table in sqlite_sequence.
@@ -128,13 +122,60 @@ impl Takeover<'_> {
         let copy = format!("INSERT INTO main.{table} SELECT * FROM inorder_load.{table}");
         interruptible(connection, progress, || connection.execute_batch(&copy))
             .map_err(|error| stopped_or(progress, failed(error)))?;
-        let orphans = orphans(connection, self.table).map_err(&failed)?;
-        match orphans.is_empty() {
-            true => Ok(()),
-            false => Err(Error::Refused {
-                what: format!("{}: {}", self.path.display(), orphans.join("; ")),
-            }),
-        }
+        refuse_orphans(connection, &self.path, &self.table)
+    }
+}
+
+/// Checks the foreign keys of a table whose pages were replaced in this transaction.
+///
+/// # Errors
+/// If a row has no parent, or the load is stopped.
+pub(super) fn check_parents(
+    connection: &Connection,
+    path: &Path,
+    table: &str,
+    progress: &Progress,
+) -> Result<(), Error> {
+    let failed = failed(path);
+    // SQLite reads the number of pages again when a savepoint ends.
+    let reread = "SAVEPOINT inorder_pages; RELEASE inorder_pages";
+    connection.execute_batch(reread).map_err(&failed)?;
+    let any = format!("SELECT EXISTS (SELECT 1 FROM main.{})", quoted(table));
+    let has_rows = connection.query_row(&any, [], |row| row.get(0));
+    if !has_rows.map_err(&failed)? {
+        return Err(Error::Refused {
+            what: format!(
+                "{}: SQLite doesn't see the rows of {table}; run the load again with --writer statements",
+                path.display()
+            ),
+        });
+    }
+    let mut result = Ok(());
+    let ran = interruptible(connection, progress, || {
+        result = refuse_orphans(connection, path, table);
+        Ok(())
+    });
+    ran.map_err(&failed)?;
+    result.map_err(|error| stopped_or(progress, error))
+}
+
+fn refuse_orphans(connection: &Connection, path: &Path, table: &str) -> Result<(), Error> {
+    let orphans = orphans(connection, table).map_err(failed(path))?;
+    match orphans.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Refused {
+            what: format!("{}: {}", path.display(), orphans.join("; ")),
+        }),
+    }
+}
+
+/// The error that the table isn't empty any more.
+pub(super) fn received_rows(path: &Path, table: &str) -> Error {
+    Error::Refused {
+        what: format!(
+            "{}: {table} received rows while the loader read its own; run the load again",
+            path.display()
+        ),
     }
 }
 

@@ -122,10 +122,15 @@ impl Layout {
         })
     }
 
-    /// The number of trees.
+    /// The names of the table and its indexes, in the order in which their trees are built.
+    pub(super) fn tree_names(&self) -> impl Iterator<Item = &str> {
+        let indexes = self.beside.iter().chain(&self.indexes);
+        std::iter::once(self.name.as_str()).chain(indexes.map(|index| index.name.as_str()))
+    }
+
+    /// The number of trees of a new file.
     pub(super) fn trees(&self) -> u32 {
-        let indexes = self.indexes.len() + usize::from(self.beside.is_some());
-        1 + indexes as u32 + u32::from(self.is_counted())
+        self.tree_names().count() as u32 + u32::from(self.is_counted())
     }
 
     /// Whether the table is AUTOINCREMENT.

@@ -1,13 +1,15 @@
 //! The direct page writer: builds the pages of a table from sorted rows, without SQL.
 //!
-//! [`obstacles`] lists the tables that it can't write. The trees are built in a temporary file beside the database
-//! ([`aside`]). A new database is this file, renamed. Into an existing database, SQLite copies the table in one transaction
-//! ([`install`]).
+//! [`obstacles`] lists the tables that it can't write. A new database is a file that is built beside its path ([`aside`]) and
+//! renamed. In an existing database, the trees are built behind its last page ([`append`]). Where that isn't possible, SQLite
+//! copies the table from a temporary file in one transaction ([`install`]).
 
+mod append;
 mod aside;
 mod build;
 mod install;
 mod layout;
+mod lock;
 mod obstacles;
 mod writer;
 

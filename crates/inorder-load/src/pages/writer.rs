@@ -1,11 +1,12 @@
 //! The direct page writer, from the first row to the finished database.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use inorder_btree::{Error as TreeError, Options};
+use inorder_btree::{Builder, Error as TreeError, Options};
 use rusqlite::Connection;
 
-use super::aside::{Aside, refuse_stale};
+use super::append::Append;
+use super::aside::{Aside, folder, refuse_stale};
 use super::build::{Build, Failure};
 use super::install::{Takeover, largest_rowid, run_after};
 use super::layout::Layout;
@@ -21,29 +22,108 @@ use crate::schema::{Checks, Goal, Scratch, has_checks};
 /// Writes the pages of a table.
 pub(crate) struct PageWriter {
     path: PathBuf,
-    table: String,
-    /// The statement that creates the table; `None` if it exists.
-    created: Option<String>,
-    /// The schema version of the existing database; `None` if there is none.
-    schema_version: Option<i64>,
-    /// The largest rowid in `sqlite_sequence` before, for AUTOINCREMENT.
-    sequence: Option<i64>,
-    aside: Aside,
+    /// Dropped before the trees: an error cuts them off while the database is locked.
+    place: Place,
     build: Build,
     statements_after: Vec<String>,
     origins: Option<Origins>,
     progress: Progress,
 }
 
-/// How often the rows are written if the database exists: to the temporary file, and from there to the journal or WAL and
-/// to the database.
+/// Where the pages are written.
+enum Place {
+    /// To a file beside the path, which becomes the database.
+    New(Aside),
+    /// Behind the last page of the database.
+    Behind(Append),
+    /// To a file beside the database. SQLite copies the rows, for a reason.
+    Copied {
+        aside: Aside,
+        takeover: Takeover,
+        why: String,
+    },
+}
+
+/// How often the rows are written if SQLite copies them: to the temporary file, and from there to the journal or WAL and to
+/// the database.
 const COPIES: u64 = 3;
+
+impl Place {
+    /// Decides where the pages are written.
+    fn choose(
+        goal: &Goal<'_>,
+        layout: &mut Layout,
+        schema_version: i64,
+        plan: &WritePlan<'_>,
+        progress: &Progress,
+    ) -> Result<Self, Error> {
+        let Some(database) = goal.database else {
+            refuse_stale(goal.path)?;
+            return Ok(Place::New(Aside::create(goal.path)?));
+        };
+        let input_bytes = progress.bytes_total();
+        let why = match Append::begin(goal, layout, schema_version, plan, input_bytes)? {
+            Ok(append) => {
+                append
+                    .sequence()
+                    .into_iter()
+                    .for_each(|largest| layout.count_from(largest));
+                return Ok(Place::Behind(append));
+            }
+            Err(why) => why,
+        };
+        let mut sequence = None;
+        if layout.is_counted() && goal.created.is_none() {
+            let largest = largest_rowid(database, &plan.destination.table);
+            let largest = largest.map_err(failed(goal.path))?;
+            layout.count_from(largest);
+            sequence = Some(largest);
+        }
+        Ok(Place::Copied {
+            aside: Aside::create(goal.path)?,
+            takeover: Takeover {
+                path: goal.path.to_owned(),
+                table: plan.destination.table.clone(),
+                created: goal.created.map(str::to_owned),
+                schema_version,
+                sequence,
+            },
+            why,
+        })
+    }
+
+    /// Begins the trees.
+    fn builder(&self, options: Options) -> Result<Builder, Failure> {
+        match self {
+            Place::Behind(append) => append.builder(options),
+            Place::New(aside) | Place::Copied { aside, .. } => {
+                Ok(Builder::create(aside.writer()?, options)?)
+            }
+        }
+    }
+
+    /// How often the rows are written.
+    fn copies(&self) -> u64 {
+        match self {
+            Place::New(_) | Place::Behind(_) => 1,
+            Place::Copied { .. } => COPIES,
+        }
+    }
+
+    /// The path of the file that is written.
+    fn path<'a>(&'a self, database: &'a Path) -> &'a Path {
+        match self {
+            Place::Behind(_) => database,
+            Place::New(aside) | Place::Copied { aside, .. } => aside.path(),
+        }
+    }
+}
 
 impl PageWriter {
     /// Begins to write a table that [`choose`](super::choose) allows.
     ///
     /// # Errors
-    /// If another load is running, there is a stale journal, or a file can't be created.
+    /// If another load is running, the database is locked, there is a stale journal, or a file can't be created.
     pub(crate) fn begin(
         goal: &Goal<'_>,
         schema_version: i64,
@@ -51,22 +131,11 @@ impl PageWriter {
         progress: &Progress,
     ) -> Result<Self, Error> {
         let failed = failed(goal.path);
-        if goal.database.is_none() {
-            refuse_stale(goal.path)?;
-        }
         let scratch = Scratch::new(goal).map_err(&failed)?;
         let order = rows_order(plan.job, &plan.destination, &plan.record);
         let mut layout = Layout::new(&scratch, &plan.destination, &plan.record, order.as_ref())
             .map_err(&failed)?;
-        let mut sequence = None;
-        if let Some(database) = goal.database
-            && layout.is_counted()
-            && goal.created.is_none()
-        {
-            let largest = largest_rowid(database, &plan.destination.table).map_err(&failed)?;
-            layout.count_from(largest);
-            sequence = Some(largest);
-        }
+        let place = Place::choose(goal, &mut layout, schema_version, plan, progress)?;
         let usual = Options::default();
         let options = Options {
             page_bytes: match goal.database {
@@ -77,9 +146,9 @@ impl PageWriter {
             encoding: plan.destination.encoding,
             // The copy source is read sequentially, once.
             bypasses_page_cache: goal.database.is_none(),
+            trees: layout.trees(),
             ..usual
         };
-        let aside = Aside::create(goal.path)?;
         let statements_after = layout.statements_after.clone();
         let on_duplicate = plan.job.on_duplicate;
         let checks = match !plan.is_checked && has_checks(&scratch).map_err(&failed)? {
@@ -89,15 +158,14 @@ impl PageWriter {
             ),
             false => None,
         };
-        let build = Build::begin(aside.writer()?, options, layout, checks, &plan.limits);
+        let encoding = options.encoding;
+        let build = place
+            .builder(options)
+            .and_then(|builder| Build::begin(builder, encoding, layout, checks, &plan.limits));
         Ok(PageWriter {
+            build: build.map_err(|failure| explained(failure, place.path(goal.path), None))?,
             path: goal.path.to_owned(),
-            table: plan.destination.table.clone(),
-            created: goal.created.map(str::to_owned),
-            schema_version: goal.database.map(|_| schema_version),
-            sequence,
-            build: build.map_err(|failure| explained(failure, &aside, None))?,
-            aside,
+            place,
             statements_after,
             origins: None,
             progress: progress.clone(),
@@ -115,20 +183,18 @@ impl RowWriter for PageWriter {
     }
 
     fn write(&mut self, batch: &mut Batch<'_>) -> Result<u64, Error> {
-        let copies = if self.schema_version.is_some() {
-            COPIES
-        } else {
-            1
-        };
         let bytes = disk_space::tree_bytes(batch.rows(), batch.bytes());
-        disk_space::check(self.aside.folder(), copies * bytes)?;
+        disk_space::check(folder(&self.path), self.place.copies() * bytes)?;
         let origins = self.origins.get_or_insert_with(|| batch.origins().clone());
         let mut rows = 0;
         while let Some((row, origin)) = batch.next()? {
             match self.build.push(row, origin) {
                 Ok(()) => rows += 1,
                 Err(Failure::Refused { what }) => batch.refuse(what, origin)?,
-                Err(failure) => return Err(explained(failure, &self.aside, Some(origins))),
+                Err(failure) => {
+                    let path = self.place.path(&self.path);
+                    return Err(explained(failure, path, Some(origins)));
+                }
             }
         }
         Ok(rows)
@@ -137,40 +203,44 @@ impl RowWriter for PageWriter {
     fn finish(self: Box<Self>, summary: &mut Summary) -> Result<(), Error> {
         let PageWriter {
             path,
-            table,
-            created,
-            schema_version,
-            sequence,
-            aside,
+            place,
             build,
             statements_after,
             origins,
             progress,
         } = *self;
-        let look = || progress.check();
-        let (file, spilled_bytes) = build
-            .finish(aside.folder(), look)
-            .map_err(|failure| explained(failure, &aside, origins.as_ref()))?;
-        summary.bytes_spilled += spilled_bytes;
+        let explained = |failure| explained(failure, place.path(&path), origins.as_ref());
+        let trees = build.finish(folder(&path), || progress.check());
+        let trees = trees.map_err(explained)?;
+        summary.bytes_spilled += trees.spilled_bytes();
+        if let Place::Behind(append) = &place {
+            return append.finish(trees, &progress).map_err(explained);
+        }
         // SQLite's locks are the process's: closing any handle of the file ends them.
-        drop(file);
-        run_after(&aside, &statements_after, &progress)?;
-        let Some(schema_version) = schema_version else {
-            return aside.put_in_place(&path);
-        };
-        let takeover = Takeover {
-            path: &path,
-            table: &table,
-            created: created.as_deref(),
-            schema_version,
-            sequence,
-        };
-        takeover.run(&aside, &progress)
+        drop(trees.into_file().map_err(explained)?);
+        match place {
+            Place::Behind(_) => Ok(()),
+            Place::New(aside) => {
+                run_after(&aside, &statements_after, &progress)?;
+                aside.put_in_place(&path)
+            }
+            Place::Copied {
+                aside,
+                takeover,
+                why,
+            } => {
+                run_after(&aside, &statements_after, &progress)?;
+                takeover.run(&aside, &progress)?;
+                let note = format!("SQLite copied the pages into the database: {why}");
+                summary.notes.push(note);
+                Ok(())
+            }
+        }
     }
 }
 
-/// The error of a load for a failed build.
-fn explained(failure: Failure, aside: &Aside, origins: Option<&Origins>) -> Error {
+/// The error of a load for a failed build of a file.
+fn explained(failure: Failure, path: &Path, origins: Option<&Origins>) -> Error {
     let words = |origin| origins.map_or("a row".to_owned(), |origins| origins.words(origin));
     match failure {
         Failure::Clash {
@@ -183,7 +253,10 @@ fn explained(failure: Failure, aside: &Aside, origins: Option<&Origins>) -> Erro
             table: tree,
         },
         Failure::Load(error) => error,
-        Failure::Spill(source) | Failure::Tree(TreeError::Write(source)) => aside.failed(source),
+        Failure::Spill(source) | Failure::Tree(TreeError::Write(source)) => Error::Work {
+            path: path.to_owned(),
+            source,
+        },
         other => Error::Refused {
             what: other.to_string(),
         },

@@ -10,6 +10,7 @@ mod kill;
 mod new;
 mod obstacles;
 mod schema;
+mod stops;
 #[path = "../common/types.rs"]
 mod types;
 mod unicode;

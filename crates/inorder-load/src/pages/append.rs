@@ -1,0 +1,361 @@
+//! Builds the trees of a table behind the last page of its database.
+//!
+//! Nothing refers to the new pages until one small transaction of SQLite writes the root pages, the header and the last
+//! page. The writer lock is held from before the first page until the commit, so nobody else makes the database longer. A
+//! kill leaves the old content in a file that is longer than its header says, which SQLite ignores.
+
+use std::fs::File;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use inorder_btree::o_direct::DirectIo;
+use inorder_btree::{Appended, Builder, Options, Sizes, lock_page};
+use rusqlite::{Connection, OpenFlags};
+
+use super::aside::{is_named, remove_leftover};
+use super::build::{Failure, Trees};
+use super::install::{check_parents, largest_rowid, received_rows};
+use super::layout::Layout;
+use super::lock::{Locked, lock};
+use crate::Error;
+use crate::database::{check_schema, failed, open_database};
+use crate::job::Progress;
+use crate::raw_pages::{Extension, RawPages};
+use crate::row_writer::WritePlan;
+use crate::schema::Goal;
+
+/// The table of a database that is locked for the load.
+pub(super) struct Append {
+    connection: Connection,
+    path: PathBuf,
+    table: String,
+    /// The pages of the database, and the bytes of its file.
+    sizes: Sizes,
+    file_bytes: u64,
+    /// The root page of each tree, in the order of their building.
+    roots: Vec<u32>,
+    /// The largest rowid ever of an AUTOINCREMENT table.
+    sequence: Option<i64>,
+    has_parents: bool,
+    file: Arc<File>,
+}
+
+/// The bytes of free pages that may stay free.
+const FREE_BYTES_MAX: u64 = 1 << 20;
+
+/// As a share of the input's bytes: SQLite fills free pages, so that a table which is emptied and loaded again and again
+/// doesn't make the file longer each time.
+const FREE_SHARE: u64 = 8;
+
+/// The savepoint before everything that only rows need.
+const SAVEPOINT: &str = "inorder_load";
+
+impl Append {
+    /// Locks the database and finds the root pages of the table. Returns the reason if it can't be extended.
+    ///
+    /// # Errors
+    /// If the database is locked or was changed since it was described, or can't be read.
+    pub(super) fn begin(
+        goal: &Goal<'_>,
+        layout: &Layout,
+        schema_version: i64,
+        plan: &WritePlan<'_>,
+        input_bytes: u64,
+    ) -> Result<Result<Self, String>, Error> {
+        let failed = failed(goal.path);
+        if let Some(statement) = layout.statements_after.first() {
+            return Ok(Err(format!("SQLite has to run {statement}")));
+        }
+        remove_leftover(goal.path);
+        let work = |source| Error::Work {
+            path: goal.path.to_owned(),
+            source,
+        };
+        let file = open(goal.path).map_err(work)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let connection = open_database(goal.path, flags).map_err(&failed)?;
+        let locked = match lock(&connection, goal.path, &file)? {
+            Ok(locked) => locked,
+            Err(why) => return Ok(Err(why)),
+        };
+        if !is_named(&file, goal.path).map_err(work)? {
+            return Ok(Err("another file took its place".to_owned()));
+        }
+        // A build that failed leaves the flag.
+        DirectIo::begin(&file, true).end(&file).map_err(work)?;
+        let Locked { sizes, file_bytes } = locked;
+        let free_bytes = u64::from(sizes.free_pages) * u64::from(sizes.page_bytes);
+        if free_bytes > FREE_BYTES_MAX.max(input_bytes / FREE_SHARE) {
+            let pages = sizes.free_pages;
+            return Ok(Err(format!(
+                "it fills the {pages} free pages of the database"
+            )));
+        }
+        check_schema(&connection, goal.path, schema_version)?;
+        let mut append = Append {
+            path: goal.path.to_owned(),
+            table: plan.destination.table.clone(),
+            connection,
+            sizes,
+            file_bytes,
+            roots: Vec::new(),
+            sequence: None,
+            has_parents: false,
+            file,
+        };
+        if let Some(created) = goal.created {
+            let made = append.connection.execute_batch(created);
+            made.map_err(&failed)?;
+        }
+        Ok(append.prepare(layout, plan)?.map(|()| append))
+    }
+
+    /// Finds the root pages, and makes room for the largest rowid.
+    fn prepare(
+        &mut self,
+        layout: &Layout,
+        plan: &WritePlan<'_>,
+    ) -> Result<Result<(), String>, Error> {
+        let failed = failed(&self.path);
+        for name in layout.tree_names() {
+            match self.root(name).map_err(&failed)? {
+                Found::Empty(root) => self.roots.push(root),
+                Found::Missing => return Ok(Err(format!("it doesn't find the root of {name}"))),
+                Found::Filled if name == self.table => {
+                    return Err(received_rows(&self.path, &self.table));
+                }
+                Found::Filled => return Ok(Err(format!("the index {name} isn't empty"))),
+            }
+        }
+        let savepoint = format!("SAVEPOINT {SAVEPOINT}");
+        self.connection.execute_batch(&savepoint).map_err(&failed)?;
+        if layout.is_counted() {
+            if !self.has_plain_sequence().map_err(&failed)? {
+                return Ok(Err(
+                    "sqlite_sequence has a value that is no integer".to_owned()
+                ));
+            }
+            let largest = largest_rowid(&self.connection, &self.table).map_err(&failed)?;
+            let counted_from = plan.rowids.and_then(|rowids| rowids.sequence);
+            // Rows that were there and are gone have taken rowids.
+            if counted_from.is_some_and(|from| from != largest) {
+                return Err(received_rows(&self.path, &self.table));
+            }
+            self.sequence = Some(largest);
+            // No other number takes more bytes. So the right one takes no page more.
+            self.note_largest(i64::MAX).map_err(&failed)?;
+        }
+        let parents = "SELECT EXISTS (SELECT 1 FROM pragma_foreign_key_list(?1))";
+        let parents = self
+            .connection
+            .query_row(parents, [&self.table], |row| row.get(0));
+        self.has_parents = parents.map_err(&failed)?;
+        let Some(sizes) = self.sizes_now().map_err(&failed)? else {
+            return Ok(Err("its header has an old format".to_owned()));
+        };
+        self.sizes = sizes;
+        Ok(Ok(()))
+    }
+
+    /// Begins the trees.
+    ///
+    /// # Errors
+    /// Those of [`Builder::append`].
+    pub(super) fn builder(&self, options: Options) -> Result<Builder, Failure> {
+        let options = Options {
+            page_bytes: self.sizes.page_bytes,
+            // SQLite reads the rows again to look for their parents.
+            bypasses_page_cache: !self.has_parents,
+            ..options
+        };
+        let file = Arc::clone(&self.file);
+        Ok(Builder::append(
+            file,
+            options,
+            self.sizes.pages,
+            self.roots.clone(),
+        )?)
+    }
+
+    /// The largest rowid ever of an AUTOINCREMENT table before the load.
+    pub(super) fn sequence(&self) -> Option<i64> {
+        self.sequence
+    }
+
+    /// Makes the trees those of the table.
+    ///
+    /// # Errors
+    /// If a row has no parent, the database can't be written, or the load is stopped. The database is then as it was.
+    pub(super) fn finish(&self, trees: Trees, progress: &Progress) -> Result<(), Failure> {
+        if trees.rows() == 0 {
+            // What was created stays.
+            let undo = format!("ROLLBACK TO {SAVEPOINT}; COMMIT");
+            let undone = self.connection.execute_batch(&undo);
+            return Ok(undone.map_err(failed(&self.path))?);
+        }
+        let largest = trees.largest_rowid();
+        let appended = trees.into_appended()?;
+        self.file.sync_all()?;
+        let last_page = self.last_page(&appended)?;
+        progress.check()?;
+        self.enter(&appended, last_page.as_deref(), largest)?;
+        if self.has_parents {
+            check_parents(&self.connection, &self.path, &self.table, progress)?;
+        }
+        let commit = self.connection.execute_batch("COMMIT");
+        Ok(commit.map_err(failed(&self.path))?)
+    }
+
+    /// The last page that was written, if any was.
+    fn last_page(&self, appended: &Appended) -> std::io::Result<Option<Vec<u8>>> {
+        if appended.last < appended.first {
+            return Ok(None);
+        }
+        let page_bytes = u64::from(self.sizes.page_bytes);
+        let mut page = vec![0; self.sizes.page_bytes as usize];
+        let offset = u64::from(appended.last - 1) * page_bytes;
+        self.file.read_exact_at(&mut page, offset)?;
+        Ok(Some(page))
+    }
+
+    /// Writes what refers to the new pages.
+    fn enter(
+        &self,
+        appended: &Appended,
+        last_page: Option<&[u8]>,
+        largest: Option<i64>,
+    ) -> Result<(), Error> {
+        let failed = failed(&self.path);
+        if let (Some(_), Some(largest)) = (self.sequence, largest) {
+            self.note_largest(largest).map_err(&failed)?;
+        }
+        let other_sizes = || Error::Refused {
+            what: format!(
+                "{}: SQLite took pages during the load; run it again with --writer statements",
+                self.path.display()
+            ),
+        };
+        if self.sizes_now().map_err(&failed)? != Some(self.sizes) {
+            return Err(other_sizes());
+        }
+        let raw = RawPages::of(&self.connection).map_err(&failed)?;
+        let raw = raw.ok_or_else(other_sizes)?;
+        for (root, page) in &appended.roots {
+            raw.write(*root, page).map_err(&failed)?;
+        }
+        if last_page.is_none() {
+            return Ok(());
+        }
+        // Blocks are aligned: small pages may be left over before the first one.
+        let lock_page = lock_page(self.sizes.page_bytes);
+        let between = self.sizes.pages + 1..appended.first;
+        let freed: Vec<u32> = between.filter(|page| *page != lock_page).collect();
+        let extension = Extension {
+            pages: appended.last,
+            last_page,
+            freed: &freed,
+            schema_cookie: None,
+            usable_bytes: self.sizes.page_bytes as usize,
+        };
+        match raw.extend(&extension).map_err(&failed)? {
+            true => Ok(()),
+            false => Err(other_sizes()),
+        }
+    }
+
+    /// The sizes in the header, as the transaction has them.
+    fn sizes_now(&self) -> rusqlite::Result<Option<Sizes>> {
+        let raw = RawPages::of(&self.connection)?;
+        let first = raw.map(|raw| raw.read(1)).transpose()?;
+        Ok(first.and_then(|first| Sizes::of(&first)))
+    }
+
+    /// Finds the root page of a tree. SQLite's cursors must not read it before it is replaced: they keep what they know of a
+    /// page.
+    fn root(&self, name: &str) -> rusqlite::Result<Found> {
+        let root = "SELECT rootpage FROM main.sqlite_schema WHERE name = ?1 COLLATE NOCASE \
+                    AND type IN ('table', 'index')";
+        let mut statement = self.connection.prepare(root)?;
+        let mut rows = statement.query([name])?;
+        let root: u32 = match rows.next()? {
+            Some(row) => row.get(0)?,
+            None => return Ok(Found::Missing),
+        };
+        let page = match RawPages::of(&self.connection)? {
+            Some(raw) if root > 1 => raw.read(root)?,
+            _ => return Ok(Found::Missing),
+        };
+        Ok(match is_empty_leaf(&page) {
+            true => Found::Empty(root),
+            false => Found::Filled,
+        })
+    }
+
+    /// Whether the table's row in `sqlite_sequence` has an integer, if there is one.
+    fn has_plain_sequence(&self) -> rusqlite::Result<bool> {
+        let other = "SELECT count(*) FROM main.sqlite_sequence WHERE name = ?1 AND typeof(seq) <> 'integer'";
+        let others: i64 = self
+            .connection
+            .query_row(other, [&self.table], |row| row.get(0))?;
+        Ok(others == 0)
+    }
+
+    /// Writes the largest rowid ever of an AUTOINCREMENT table.
+    fn note_largest(&self, largest: i64) -> rusqlite::Result<()> {
+        let update = "UPDATE main.sqlite_sequence SET seq = ?2 \
+                      WHERE rowid = (SELECT min(rowid) FROM main.sqlite_sequence WHERE name = ?1)";
+        let parameters = (&self.table, largest);
+        if self.connection.execute(update, parameters)? == 0 {
+            let insert = "INSERT INTO main.sqlite_sequence(name, seq) VALUES (?1, ?2)";
+            self.connection.execute(insert, parameters)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Append {
+    /// Cuts off what was built, unless it was committed. Without the lock it stays: SQLite ignores it.
+    fn drop(&mut self) {
+        if !self.connection.is_autocommit() {
+            _ = self.file.set_len(self.file_bytes);
+            _ = self.connection.execute_batch("ROLLBACK");
+        }
+    }
+}
+
+/// Files of databases that loads of this process have written to.
+///
+/// Closing a descriptor gives up the locks that all connections of the process have on the file
+/// (<https://www.sqlite.org/howtocorrupt.html>, section 2.2). So they stay open, one per file.
+static OPENED: Mutex<Vec<Arc<File>>> = Mutex::new(Vec::new());
+
+/// Opens the file of a database for reading and writing.
+fn open(path: &Path) -> std::io::Result<Arc<File>> {
+    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    // Nobody else has a file without a name.
+    opened.retain(|file| !file.metadata().is_ok_and(|metadata| metadata.nlink() == 0));
+    for file in opened.iter() {
+        if is_named(file, path)? {
+            return Ok(Arc::clone(file));
+        }
+    }
+    let file = Arc::new(File::options().read(true).write(true).open(path)?);
+    opened.push(Arc::clone(&file));
+    Ok(file)
+}
+
+/// The root page of a tree.
+enum Found {
+    /// A leaf page without entries.
+    Empty(u32),
+    /// A page with entries.
+    Filled,
+    /// There is none.
+    Missing,
+}
+
+/// Whether a page is a leaf page without cells. Source: <https://www.sqlite.org/fileformat2.html#b_tree_pages>.
+fn is_empty_leaf(page: &[u8]) -> bool {
+    matches!(page, [10 | 13, _, _, 0, 0, ..])
+}

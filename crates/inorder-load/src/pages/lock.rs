@@ -1,0 +1,113 @@
+//! The writer lock of a database whose file has all of its content.
+
+use std::fs::File;
+use std::path::Path;
+
+use inorder_btree::Sizes;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::Error;
+use crate::database::{failed, open_database};
+use crate::raw_pages::RawPages;
+
+/// A database that nobody else can make longer.
+pub(super) struct Locked {
+    pub(super) sizes: Sizes,
+    /// The bytes of its file.
+    pub(super) file_bytes: u64,
+}
+
+/// The schema format that has descending indexes and the serial types 8 and 9.
+const SCHEMA_FORMAT: u8 = 4;
+
+/// How often the lock is taken again because something lay behind the end of the database.
+const TRIES: u32 = 3;
+
+/// Begins a write transaction, and cuts off what a killed load left behind the end. Returns the reason if the database can't
+/// be extended; the transaction has ended then.
+///
+/// With a rollback journal, the lock is all that is needed: SQLite has rolled a hot journal back, and only a writer changes
+/// the length of the file. In WAL mode a checkpoint changes it too, to that of the last commit in the WAL. So the WAL must be
+/// in the file already: then there is nothing to write back before the next commit, which is this transaction's. That no
+/// reader has an older snapshot follows, for a checkpoint writes nothing back that a reader doesn't see
+/// (<https://www.sqlite.org/walformat.html>, section 4.3).
+///
+/// # Errors
+/// If the database is locked or can't be read.
+pub(super) fn lock(
+    connection: &Connection,
+    path: &Path,
+    file: &File,
+) -> Result<Result<Locked, String>, Error> {
+    let failed = failed(path);
+    let work = |source| Error::Work {
+        path: path.to_owned(),
+        source,
+    };
+    for _ in 0..TRIES {
+        connection
+            .execute_batch("BEGIN IMMEDIATE")
+            .map_err(&failed)?;
+        let found = match reason_against(connection, path).map_err(&failed)? {
+            Ok(sizes) => sizes,
+            Err(why) => {
+                connection.execute_batch("ROLLBACK").map_err(&failed)?;
+                return Ok(Err(why));
+            }
+        };
+        let file_bytes = u64::from(found.pages) * u64::from(found.page_bytes);
+        let length = file.metadata().map_err(work)?.len();
+        if length == file_bytes {
+            return Ok(Ok(Locked {
+                sizes: found,
+                file_bytes,
+            }));
+        }
+        if length > file_bytes {
+            file.set_len(file_bytes).map_err(work)?;
+        }
+        // The connection has read the length when the transaction began.
+        connection.execute_batch("ROLLBACK").map_err(&failed)?;
+    }
+    Ok(Err(
+        "its file has another length than its header says".to_owned()
+    ))
+}
+
+/// Reads the sizes of a database, or says why it can't be extended.
+fn reason_against(connection: &Connection, path: &Path) -> rusqlite::Result<Result<Sizes, String>> {
+    let Some(raw) = RawPages::of(connection)? else {
+        return Ok(Err("this SQLite doesn't tell its pages".to_owned()));
+    };
+    let mode: String = connection.query_row("PRAGMA main.journal_mode", [], |row| row.get(0))?;
+    if mode == "wal" && !is_written_back(path)? {
+        return Ok(Err(
+            "another connection reads what the WAL has replaced".to_owned()
+        ));
+    }
+    let pages: u32 = connection.query_row("PRAGMA main.page_count", [], |row| row.get(0))?;
+    if pages == 0 {
+        return Ok(Err("the file is empty".to_owned()));
+    }
+    let first = raw.read(1)?;
+    let Some(sizes) = Sizes::of(&first).filter(|_| first[44..48] == [0, 0, 0, SCHEMA_FORMAT])
+    else {
+        return Ok(Err("its header has an old format".to_owned()));
+    };
+    let words = match (first[20], &first[52..56]) {
+        (0, [0, 0, 0, 0]) => return Ok(Ok(sizes)),
+        (0, _) => "auto_vacuum is on",
+        _ => "its pages have reserved bytes",
+    };
+    Ok(Err(words.to_owned()))
+}
+
+/// Writes a WAL back. Returns whether the file has all of it.
+fn is_written_back(path: &Path) -> rusqlite::Result<bool> {
+    let other = open_database(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let checkpoint = "PRAGMA wal_checkpoint(PASSIVE)";
+    other.query_row(checkpoint, [], |row| {
+        let (is_busy, frames, written): (bool, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(!is_busy && frames == written)
+    })
+}
