@@ -282,7 +282,11 @@ fn a_load_that_fails_at_any_call_leaves_the_old_content() {
     if !has_strace() {
         return;
     }
-    for before in CASES {
+    // The other cases differ before the load.
+    let cases = CASES
+        .iter()
+        .filter(|before| ["delete", "wal", "counted"].contains(&before.name));
+    for before in cases {
         let folder = folder_of(before);
         let (_, to) = paths(folder.path());
         let mut failures = 0;
