@@ -13,6 +13,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 pub use tokio_rustls::TlsAcceptor;
 
+/// HTTP/1.1, as a client names it in a handshake.
+const HTTP: &[u8] = b"http/1.1";
+
 /// The files are looked at no more often than this.
 const LOOK_PAUSE: Duration = Duration::from_secs(1);
 
@@ -124,7 +127,8 @@ fn version(certificate: &Path, key: &Path) -> Version {
     })
 }
 
-fn read(certificate: &Path, key: &Path) -> Result<CertifiedKey, TlsError> {
+/// Reads a certificate, the intermediate ones behind it, and its key. One file may have all.
+pub fn read(certificate: &Path, key: &Path) -> Result<CertifiedKey, TlsError> {
     let pem = |path: &Path| {
         let path = path.to_owned();
         |source| TlsError::Pem { path, source }
@@ -150,6 +154,14 @@ fn read(certificate: &Path, key: &Path) -> Result<CertifiedKey, TlsError> {
 /// # Errors
 /// If the library supports neither.
 pub fn acceptor(certificates: Arc<dyn ResolvesServerCert>) -> io::Result<TlsAcceptor> {
+    acceptor_of(certificates, &[])
+}
+
+/// Accepts these protocols before HTTP too. The server ends such a connection after its handshake.
+pub fn acceptor_of(
+    certificates: Arc<dyn ResolvesServerCert>,
+    others: &[&[u8]],
+) -> io::Result<TlsAcceptor> {
     let provider = Arc::new(ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -157,7 +169,8 @@ pub fn acceptor(certificates: Arc<dyn ResolvesServerCert>) -> io::Result<TlsAcce
     let mut config = builder
         .with_no_client_auth()
         .with_cert_resolver(certificates);
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    let protocols = others.iter().chain(&[HTTP]);
+    config.alpn_protocols = protocols.map(|name| name.to_vec()).collect();
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 

@@ -13,6 +13,7 @@ mod policy;
 mod proxy;
 mod security;
 pub mod session;
+mod totp;
 mod user;
 mod verified;
 
@@ -100,6 +101,17 @@ impl From<User> for Authenticated {
     }
 }
 
+/// What a client sends to log in.
+#[derive(Debug, Clone, Copy)]
+pub struct Credentials<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The password.
+    pub password: &'a str,
+    /// The one-time password of accounts that need one, or nothing.
+    pub token: &'a str,
+}
+
 /// A successful login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Login {
@@ -185,12 +197,13 @@ impl Auth {
         &self,
         headers: &HeaderMap,
         client: IpAddr,
+        is_tls: bool,
         directory: &dyn Directory,
     ) -> Result<Authenticated, AuthError> {
         let policy = self.policy();
         for handler in &policy.handlers {
             let found = match handler {
-                Handler::Cookie => self.by_cookie(&policy, headers, directory),
+                Handler::Cookie => self.by_cookie(&policy, headers, is_tls, directory),
                 Handler::Default => self.by_password(&policy, headers, client, directory).await,
                 Handler::Proxy => {
                     let secret = self.secret(&policy);
@@ -243,6 +256,7 @@ impl Auth {
         &self,
         policy: &Policy,
         headers: &HeaderMap,
+        is_tls: bool,
         directory: &dyn Directory,
     ) -> Result<Option<Authenticated>, AuthError> {
         let cookies = headers.get_all(header::COOKIE).iter();
@@ -263,7 +277,7 @@ impl Auth {
         };
         let cookie = policy
             .is_renewed(age)
-            .then(|| self.cookie(policy, token.name(), &account));
+            .then(|| self.cookie(policy, token.name(), &account, is_tls));
         Ok(Some(Authenticated {
             user: User::new(token.name(), Arc::clone(&account.roles), Handler::Cookie),
             cookie,
@@ -304,36 +318,41 @@ impl Auth {
     /// If name and password are nobody's.
     pub async fn login(
         &self,
-        name: &str,
-        password: &str,
+        credentials: &Credentials<'_>,
         client: IpAddr,
+        is_tls: bool,
         directory: &dyn Directory,
     ) -> Result<Login, AuthError> {
+        let Credentials {
+            name,
+            password,
+            token,
+        } = *credentials;
         let policy = self.policy();
         let account = self
             .verify(&policy, name, password, client, directory)
             .await?;
-        if account.totp.is_some() {
-            return Err(AuthError::WrongPassword);
+        if let Some(totp) = &account.totp {
+            totp::verify(totp, token, now())?;
         }
         Ok(Login {
             user: User::new(name, Arc::clone(&account.roles), Handler::Cookie),
-            cookie: self.cookie(&policy, name, &account),
+            cookie: self.cookie(&policy, name, &account, is_tls),
             is_outdated: is_outdated(&policy, &account),
         })
     }
 
     /// The cookie that ends a session.
-    pub fn logout_cookie(&self) -> String {
-        self.policy().cookie.set_cookie("", now(), false)
+    pub fn logout_cookie(&self, is_tls: bool) -> String {
+        self.policy().cookie.set_cookie("", now(), is_tls)
     }
 
-    fn cookie(&self, policy: &Policy, name: &str, account: &Account) -> String {
+    fn cookie(&self, policy: &Policy, name: &str, account: &Account, is_tls: bool) -> String {
         let key = self.session_key(policy, account);
         let function = policy.session_hashes.first().copied();
         let function = function.unwrap_or(HashFunction::Sha256);
         let token = session::token(name, now(), &key, function);
-        policy.cookie.set_cookie(&token, now(), false)
+        policy.cookie.set_cookie(&token, now(), is_tls)
     }
 
     fn session_key(&self, policy: &Policy, account: &Account) -> Vec<u8> {

@@ -66,7 +66,9 @@ fn authorization(credentials: &str) -> HeaderMap {
 }
 
 async fn user(auth: &Auth, headers: &HeaderMap) -> Result<User, AuthError> {
-    let found = auth.authenticate(headers, CLIENT, &documents()).await;
+    let found = auth
+        .authenticate(headers, CLIENT, false, &documents())
+        .await;
     found.map(|found| found.user)
 }
 
@@ -123,12 +125,26 @@ async fn users_have_the_roles_of_their_documents_but_no_system_roles() {
     );
 }
 
+fn credentials<'a>(name: &'a str, password: &'a str) -> Credentials<'a> {
+    Credentials {
+        name,
+        password,
+        token: "",
+    }
+}
+
 #[tokio::test]
 async fn a_session_is_the_admins_until_the_password_changes() {
     let auth = auth();
-    let login = auth.login("anna", "s:cret", CLIENT, &()).await.unwrap();
+    let login = auth
+        .login(&credentials("anna", "s:cret"), CLIENT, false, &())
+        .await
+        .unwrap();
     let headers = header(header::COOKIE, login.cookie.split(';').next().unwrap());
-    let again = auth.authenticate(&headers, CLIENT, &()).await.unwrap();
+    let again = auth
+        .authenticate(&headers, CLIENT, false, &())
+        .await
+        .unwrap();
     assert_eq!(again.user, login.user);
     assert_eq!(again.cookie, None, "it is new");
     let changed = self::auth();
@@ -144,25 +160,42 @@ async fn a_session_is_the_admins_until_the_password_changes() {
 async fn guessing_locks_the_account_for_the_client() {
     let auth = auth();
     for _ in 0..5 {
-        let guess = auth.login("anna", "guess", CLIENT, &()).await;
+        let guess = auth
+            .login(&credentials("anna", "guess"), CLIENT, false, &())
+            .await;
         assert_eq!(guess, Err(AuthError::WrongPassword));
     }
-    let right = auth.login("anna", "s:cret", CLIENT, &()).await;
+    let right = auth
+        .login(&credentials("anna", "s:cret"), CLIENT, false, &())
+        .await;
     assert_eq!(right, Err(AuthError::Locked));
     let elsewhere = IpAddr::from([10, 0, 0, 1]);
-    assert!(auth.login("anna", "s:cret", elsewhere, &()).await.is_ok());
+    assert!(
+        auth.login(&credentials("anna", "s:cret"), elsewhere, false, &())
+            .await
+            .is_ok()
+    );
 }
 
 #[tokio::test]
 async fn old_hashes_are_outdated_for_users_and_not_for_admins() {
     let auth = auth();
-    let bert = auth.login("bert", "password", CLIENT, &documents()).await;
+    let bert = auth
+        .login(
+            &credentials("bert", "password"),
+            CLIENT,
+            false,
+            &documents(),
+        )
+        .await;
     assert!(bert.unwrap().is_outdated);
     let found = auth
-        .authenticate(&authorization("bert:password"), CLIENT, &documents())
+        .authenticate(&authorization("bert:password"), CLIENT, false, &documents())
         .await;
     assert_eq!(found.unwrap().outdated.as_deref(), Some("password"));
-    let anna = auth.login("anna", "s:cret", CLIENT, &documents()).await;
+    let anna = auth
+        .login(&credentials("anna", "s:cret"), CLIENT, false, &documents())
+        .await;
     assert!(!anna.unwrap().is_outdated);
 }
 
@@ -176,11 +209,15 @@ async fn without_an_admin_everybody_is_one() {
         authorization("a:b"),
         header(header::COOKIE, "AuthSession=abc"),
     ] {
-        let user = auth.authenticate(&headers, CLIENT, &()).await.unwrap().user;
+        let user = auth
+            .authenticate(&headers, CLIENT, false, &())
+            .await
+            .unwrap()
+            .user;
         assert_eq!(user, User::nameless_admin());
     }
     let bert = user(&auth, &authorization("bert:password")).await.unwrap();
     assert_eq!((bert.name(), bert.is_server_admin()), (Some("bert"), false));
-    let login = auth.login("a", "b", CLIENT, &()).await;
+    let login = auth.login(&credentials("a", "b"), CLIENT, false, &()).await;
     assert_eq!(login, Err(AuthError::WrongPassword));
 }

@@ -41,12 +41,9 @@ pub struct LiveSync {
     livesync_url: Option<String>,
 }
 
-/// A password that was made by this start.
-#[derive(Debug)]
-pub struct NewPassword(String);
-
 impl LiveSync {
-    /// Makes the account, the database and the configuration, as far as they are missing.
+    /// Makes the account, the database and the configuration, as far as they are missing. Returns what to print: the setup
+    /// URI and its passphrase, if the account is new. `url` is where the server listens.
     ///
     /// # Errors
     /// If they can't be written.
@@ -54,7 +51,8 @@ impl LiveSync {
         &self,
         config: &Config,
         databases: &Databases,
-    ) -> anyhow::Result<Option<NewPassword>> {
+        url: &str,
+    ) -> anyhow::Result<Option<String>> {
         if !self.livesync {
             return Ok(None);
         }
@@ -72,56 +70,45 @@ impl LiveSync {
             config.set(section, key, value, Lifetime::Kept)?;
         }
         let password = secret();
+        let url = self.livesync_url.as_deref().unwrap_or(url);
+        let text = announcement(url.trim_end_matches('/'), &password)?;
         config.set(ADMINS, USER, &hashed(config, &password), Lifetime::Kept)?;
-        Ok(Some(NewPassword(password)))
+        Ok(Some(text))
     }
+}
 
-    /// Prints the setup URI and its passphrase, if there is a new password.
-    ///
-    /// # Errors
-    /// If the settings can't be encrypted.
-    pub fn announce(&self, url: &str, password: Option<NewPassword>) -> anyhow::Result<()> {
-        let Some(NewPassword(password)) = password else {
-            return Ok(());
-        };
-        let url = self
-            .livesync_url
-            .as_deref()
-            .unwrap_or(url)
-            .trim_end_matches('/');
-        let passphrase = secret();
-        // Settings that differ from the plugin's defaults: the connection, encryption, and what it prefers for CouchDB.
-        let settings = json!({
-            "couchDB_URI": url,
-            "couchDB_USER": USER,
-            "couchDB_PASSWORD": password,
-            "couchDB_DBNAME": DATABASE,
-            "isConfigured": true,
-            "encrypt": true,
-            "passphrase": secret(),
-            "usePathObfuscation": true,
-            "E2EEAlgorithm": "v2",
-            "batchSave": true,
-            "periodicReplication": true,
-            "syncOnStart": true,
-            "syncOnFileOpen": true,
-            "syncAfterMerge": true,
-            "syncMaxSizeInMB": 50,
-            "chunkSplitterVersion": "v3-rabin-karp",
-            "usePluginSyncV2": true,
-            "handleFilenameCaseSensitive": false,
-            "customChunkSize": 60,
-            "sendChunksBulkMaxSize": 1,
-            "concurrencyOfReadChunksOnline": 30,
-            "minimumIntervalOfReadChunksOnline": 25,
-        });
-        println!("setup URI: {}", setup_uri(&settings, &passphrase)?);
-        println!("passphrase of the setup URI: {passphrase}");
-        println!(
-            "Keep both: they are not shown again. The setup URI has the key of the vault's encryption."
-        );
-        Ok(())
-    }
+/// The setup URI and its passphrase, with explanations.
+fn announcement(url: &str, password: &str) -> anyhow::Result<String> {
+    let passphrase = secret();
+    // Settings that differ from the plugin's defaults: the connection, encryption, and what it prefers for CouchDB.
+    let settings = json!({
+        "couchDB_URI": url,
+        "couchDB_USER": USER,
+        "couchDB_PASSWORD": password,
+        "couchDB_DBNAME": DATABASE,
+        "isConfigured": true,
+        "encrypt": true,
+        "passphrase": secret(),
+        "usePathObfuscation": true,
+        "E2EEAlgorithm": "v2",
+        "batchSave": true,
+        "periodicReplication": true,
+        "syncOnStart": true,
+        "syncOnFileOpen": true,
+        "syncAfterMerge": true,
+        "syncMaxSizeInMB": 50,
+        "chunkSplitterVersion": "v3-rabin-karp",
+        "usePluginSyncV2": true,
+        "handleFilenameCaseSensitive": false,
+        "customChunkSize": 60,
+        "sendChunksBulkMaxSize": 1,
+        "concurrencyOfReadChunksOnline": 30,
+        "minimumIntervalOfReadChunksOnline": 25,
+    });
+    let uri = setup_uri(&settings, &passphrase)?;
+    Ok(format!(
+        "setup URI: {uri}\npassphrase of the setup URI: {passphrase}\nKeep both: they are not shown again. The setup URI has the key of the vault's encryption."
+    ))
 }
 
 /// 24 random bytes as text.

@@ -5,6 +5,7 @@ mod export;
 mod hash_password;
 mod identity;
 mod import;
+mod listeners;
 mod livesync;
 mod location;
 mod password;

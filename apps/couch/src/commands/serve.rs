@@ -1,21 +1,19 @@
 //! `serve`.
 
-use super::tls::{self, Tls};
+use super::listeners::Listeners;
+use super::tls::Tls;
 use super::usage::UsageError;
-use super::{identity, livesync::LiveSync, livesync::NewPassword, location::Dir, password};
-use anyhow::Context;
+use super::{identity, livesync::LiveSync, location::Dir, password};
 use clap::Args;
 use inorder_couch::auth::password::PasswordHash;
 use inorder_couch::auth::{ADMINS, Admin, Auth};
 use inorder_couch::config::{Config, Lifetime, keys};
 use inorder_couch::http::{Server, ServerSettings, serve_also_tls};
 use inorder_couch::store::{self, Databases, Synchronous};
-use inorder_serve::TlsAcceptor;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio::net::TcpListener;
 
 /// Serves a folder of databases until SIGTERM or SIGINT.
 ///
@@ -89,28 +87,51 @@ impl Serve {
         let config = Arc::new(identity::open(&self.dir.dir)?);
         self.fix(&config);
         let address = self.address(&config)?;
-        let password = self.livesync.prepare(&config, &databases)?;
-        let admin = self.admin(&config)?;
-        if admin.is_none() && !address.ip().is_loopback() {
+        let secure = self.tls.configured(&config, address, &self.dir.dir)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .thread_name("inorder-couch")
+            .build()?;
+        // Before anything is stored and printed once: an address may be in use.
+        let listeners = runtime.block_on(Listeners::bind(address, secure))?;
+        let url = self.url(&listeners)?;
+        let announcement = self.livesync.prepare(&config, &databases, &url)?;
+        self.check_access(&listeners, self.admin(&config)?.is_some())?;
+        let auth = Auth::of(Arc::clone(&config));
+        let served = runtime.block_on(self.serve(databases, auth, config, listeners, announcement));
+        // Unfinished requests were not acknowledged.
+        runtime.shutdown_background();
+        served
+    }
+
+    /// The URL of this server for clients.
+    fn url(&self, listeners: &Listeners) -> anyhow::Result<String> {
+        Ok(match listeners.secure_address()? {
+            None => format!("http://{}", listeners.plain_address()?),
+            Some(address) => self
+                .tls
+                .url(address.port())
+                .unwrap_or_else(|| format!("https://{address}")),
+        })
+    }
+
+    /// Refuses to give full access to other machines, or to any website.
+    fn check_access(&self, listeners: &Listeners, has_admin: bool) -> anyhow::Result<()> {
+        if has_admin {
+            return Ok(());
+        }
+        let addresses = [
+            Some(listeners.plain_address()?),
+            listeners.secure_address()?,
+        ];
+        let open = |address: &&SocketAddr| !address.ip().is_loopback();
+        if let Some(address) = addresses.iter().flatten().find(open) {
             let problem = format!(
                 "{address} can be reached from other machines, and there is no admin account: every client would have full access. Set one with --admin NAME, or listen at 127.0.0.1."
             );
             return Err(UsageError(problem).into());
         }
-        if admin.is_none() {
-            self.refuse_any_origin()?;
-        }
-        let tls = tls::configured(&config, address)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .thread_name("inorder-couch")
-            .build()?;
-        let auth = Auth::of(Arc::clone(&config));
-        let served =
-            runtime.block_on(self.serve(databases, auth, config, (address, tls), password));
-        // Unfinished requests were not acknowledged.
-        runtime.shutdown_background();
-        served
+        Ok(self.refuse_any_origin()?)
     }
 
     async fn serve(
@@ -118,16 +139,11 @@ impl Serve {
         databases: Databases,
         auth: Auth,
         config: Arc<Config>,
-        (address, tls): (SocketAddr, Option<(SocketAddr, TlsAcceptor)>),
-        password: Option<NewPassword>,
+        listeners: Listeners,
+        announcement: Option<String>,
     ) -> anyhow::Result<()> {
         let stop = inorder_serve::stop_at_signal()?;
-        let listener = bind(address).await?;
-        let address = listener.local_addr()?;
-        let tls = match tls {
-            Some((address, acceptor)) => Some((bind(address).await?, acceptor)),
-            None => None,
-        };
+        let address = listeners.plain_address()?;
         config.fix(
             keys::BIND_ADDRESS.section,
             keys::BIND_ADDRESS.name,
@@ -146,12 +162,12 @@ impl Serve {
         say(&format!(
             "listening at http://{address}/ (status page: http://{address}/_utils/)"
         ));
-        let mut url = format!("http://{address}");
-        if let Some((listener, _)) = &tls {
-            url = format!("https://{}", listener.local_addr()?);
-            say(&format!("listening at {url}/"));
+        if let Some(address) = listeners.secure_address()? {
+            say(&format!("listening at https://{address}/"));
         }
-        self.livesync.announce(&url, password)?;
+        if let Some(text) = announcement {
+            println!("{text}");
+        }
         let settings = ServerSettings {
             listen: address.to_string(),
             uuid: config.values().read(&keys::UUID),
@@ -165,7 +181,8 @@ impl Serve {
             ..ServerSettings::default()
         };
         let server = Server::new(databases, auth, settings);
-        serve_also_tls(server, listener, tls, stop).await;
+        let (plain, tls) = listeners.into_serving(&stop);
+        serve_also_tls(server, plain, tls, stop).await;
         Ok(())
     }
 
@@ -271,11 +288,6 @@ impl Serve {
             password,
         }))
     }
-}
-
-async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
-    let listener = TcpListener::bind(address).await;
-    listener.with_context(|| format!("cannot listen at {address}"))
 }
 
 /// Writes a line to stderr. The server continues without its terminal.

@@ -1,6 +1,6 @@
 //! The user of a request, and writes in that user's name.
 
-use super::{HttpError, HttpResult, Server, validation};
+use super::{HttpError, HttpResult, Server, client, validation};
 use crate::auth::User;
 use crate::store::{Database, Edit, Mode, Outcome, Written};
 use axum::extract::FromRequestParts;
@@ -28,16 +28,17 @@ impl FromRequestParts<Arc<Server>> for Caller {
         Ok(Caller {
             server: Arc::clone(server),
             user: user.ok_or_else(missing)?,
-            origin: origin(&parts.headers),
+            origin: origin(&parts.headers, client::is_tls(&parts.extensions)),
         })
     }
 }
 
 /// The origin in absolute URLs of answers. A proxy before the server may name its own.
-pub fn origin(headers: &HeaderMap) -> String {
+pub fn origin(headers: &HeaderMap, is_tls: bool) -> String {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let is_secure =
-        text("x-forwarded-ssl") == Some("on") || text("x-forwarded-proto") == Some("https");
+    let is_secure = is_tls
+        || text("x-forwarded-ssl") == Some("on")
+        || text("x-forwarded-proto") == Some("https");
     let scheme = if is_secure { "https" } else { "http" };
     let host = text("x-forwarded-host").or(text("host"));
     format!("{scheme}://{}", host.unwrap_or("localhost"))

@@ -14,7 +14,8 @@ use std::sync::Arc;
 pub async fn gate(State(server): State<Arc<Server>>, mut request: Request, next: Next) -> Response {
     let method = request.method().clone();
     let policy = server.auth.policy();
-    let asked = Asked::of(request.uri().path(), request.headers());
+    let is_tls = client::is_tls(request.extensions());
+    let asked = Asked::of(request.uri().path(), request.headers(), is_tls);
     let admitted = admit(&server, &policy, &mut request).await;
     let mut response = match admitted {
         Ok(cookie) => {
@@ -67,9 +68,10 @@ async fn admit(
         require_loopback_name(request.headers())?;
     }
     let client = client::client(request);
+    let is_tls = client::is_tls(request.extensions());
     let found = server
         .auth
-        .authenticate(request.headers(), client, &server.accounts)
+        .authenticate(request.headers(), client, is_tls, &server.accounts)
         .await?;
     let user = found.user;
     if user.name().is_none() && needs_user(policy, request) {

@@ -26,6 +26,9 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
+/// The protocol that is spoken here, as a client names it in a TLS handshake.
+const HTTP: &[u8] = b"http/1.1";
+
 /// The time in which a client may continue to send after the end of its connection was announced.
 const LINGER: Duration = Duration::from_secs(30);
 
@@ -68,7 +71,14 @@ impl Connection {
         let stream = match tls {
             None => Socket::Plain(stream),
             Some(tls) => match timeout(self.limits.head_timeout, tls.accept(stream)).await {
-                Ok(Ok(stream)) => Socket::Tls(Box::new(stream)),
+                Ok(Ok(stream)) => {
+                    let protocol = stream.get_ref().1.alpn_protocol();
+                    if protocol.is_some_and(|name| name != HTTP) {
+                        // A CA that checks a domain has seen the certificate.
+                        return self.linger(Socket::Tls(Box::new(stream))).await;
+                    }
+                    Socket::Tls(Box::new(stream))
+                }
                 Ok(Err(error)) => {
                     tracing::debug!(%error, "a TLS handshake failed");
                     return;

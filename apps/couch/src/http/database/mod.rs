@@ -34,9 +34,9 @@ use super::document::location;
 use super::info::info_json;
 use super::params::Params;
 use super::target::{Db, DbName};
-use super::{HttpError, HttpResult, Server, reply};
+use super::{HttpError, HttpResult, Server, client, reply};
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{Extensions, HeaderMap, StatusCode, header};
 use std::sync::Arc;
 
 /// `GET /db`: its numbers.
@@ -50,11 +50,13 @@ pub async fn create(
     DbName(name): DbName,
     params: Params,
     headers: HeaderMap,
+    extensions: Extensions,
 ) -> HttpResult {
     let wrong = |_| HttpError::BadRequest("Invalid `partitioned` parameter".to_owned());
     let is_partitioned = params.flag("partitioned").map_err(wrong)?;
     let databases = server.databases.clone();
-    let url = location(&origin(&headers), &[&name]);
+    let origin = origin(&headers, client::is_tls(&extensions));
+    let url = location(&origin, &[&name]);
     blocking(move || match is_partitioned {
         true => databases.create_partitioned(&name),
         false => databases.create(&name),

@@ -15,7 +15,7 @@ use axum::body::Body;
 use axum::extract::{ConnectInfo, Request};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderName, HeaderValue, Method, StatusCode, Uri};
-use inorder_serve::Detachable;
+use inorder_serve::{Detachable, IsTls};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use std::net::SocketAddr;
@@ -125,6 +125,9 @@ fn carried(old: &Extensions, caller: &Caller) -> Extensions {
     carried.insert(old.get::<Rewrites>().copied().unwrap_or_default());
     if let Some(peer) = old.get::<ConnectInfo<SocketAddr>>() {
         carried.insert(*peer);
+    }
+    if let Some(is_tls) = old.get::<IsTls>() {
+        carried.insert(*is_tls);
     }
     if let Some(detachable) = old.get::<Detachable>() {
         carried.insert(detachable.clone());

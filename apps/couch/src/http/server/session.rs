@@ -1,6 +1,6 @@
 //! `/_session`: logging in and out.
 
-use crate::auth::{AuthError, User};
+use crate::auth::{AuthError, Credentials, User};
 use crate::http::body::Received;
 use crate::http::caller::origin;
 use crate::http::error::UnauthorizedReason;
@@ -8,7 +8,7 @@ use crate::http::params::Params;
 use crate::http::{HttpError, HttpResult, Server, client, password_upgrade, reply};
 use axum::Extension;
 use axum::extract::{FromRequest, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{Extensions, HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -44,14 +44,20 @@ pub async fn login(
     request: Request,
 ) -> HttpResult {
     let client = client::client(&request);
+    let is_tls = client::is_tls(request.extensions());
     let headers = request.headers().clone();
     let body = Received::from_request(request, &server).await?;
     let fields = Fields::read(&headers, &body)?;
     let name = fields.name()?;
     let password = fields.get("password").unwrap_or_default();
+    let login = Credentials {
+        name,
+        password,
+        token: fields.get("token").unwrap_or_default(),
+    };
     let login = server
         .auth
-        .login(name, password, client, &server.accounts)
+        .login(&login, client, is_tls, &server.accounts)
         .await;
     let (mut response, cookie, page) = match login {
         Ok(login) => {
@@ -67,12 +73,12 @@ pub async fn login(
             let mut response = HttpError::from(error).into_response();
             // The client knows how to log in.
             response.extensions_mut().remove::<UnauthorizedReason>();
-            (response, server.auth.logout_cookie(), "fail")
+            (response, server.auth.logout_cookie(is_tls), "fail")
         }
         Err(error) => return Err(error.into()),
     };
     reply::set(&mut response, header::SET_COOKIE, &cookie);
-    redirect(&mut response, &headers, params.get(page));
+    redirect(&mut response, &origin(&headers, is_tls), params.get(page));
     Ok(response)
 }
 
@@ -81,21 +87,23 @@ pub async fn logout(
     State(server): State<Arc<Server>>,
     params: Params,
     headers: HeaderMap,
+    extensions: Extensions,
 ) -> HttpResult {
+    let is_tls = client::is_tls(&extensions);
     let mut response = reply::ok(StatusCode::OK);
-    let cookie = server.auth.logout_cookie();
+    let cookie = server.auth.logout_cookie(is_tls);
     reply::set(&mut response, header::SET_COOKIE, &cookie);
-    redirect(&mut response, &headers, params.get("next"));
+    redirect(&mut response, &origin(&headers, is_tls), params.get("next"));
     Ok(response)
 }
 
 /// Sends a browser to a page of this server.
-fn redirect(response: &mut Response, headers: &HeaderMap, page: Option<&str>) {
+fn redirect(response: &mut Response, origin: &str, page: Option<&str>) {
     let Some(page) = page.filter(|page| page.starts_with('/')) else {
         return;
     };
     *response.status_mut() = StatusCode::FOUND;
-    reply::set(response, header::LOCATION, &(origin(headers) + page));
+    reply::set(response, header::LOCATION, &format!("{origin}{page}"));
 }
 
 /// What a client sends to log in.
