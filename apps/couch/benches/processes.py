@@ -34,3 +34,20 @@ def memory_bytes(pid):
         status = pathlib.Path(f"/proc/{one}/status").read_text()
         total += int(re.search(r"VmRSS:\s+(\d+)", status)[1]) * 1024
     return total
+
+
+def listener(port):
+    """The process that listens on a port."""
+    wanted = set()
+    for file in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in pathlib.Path(file).read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and int(fields[1].rsplit(":", 1)[1], 16) == port:
+                wanted.add(f"socket:[{fields[9]}]")
+    for link in pathlib.Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if os.readlink(link) in wanted:
+                return int(link.parts[2])
+        except OSError:
+            pass
+    raise SystemExit(f"nobody listens on port {port}, or not as this user")

@@ -14,7 +14,6 @@ import csv
 import gzip
 import http.client
 import json
-import os
 import pathlib
 import random
 import re
@@ -61,7 +60,7 @@ class Server:
         if parts.username:
             login = f"{parts.username}:{parts.password}".encode()
             self.headers["Authorization"] = "Basic " + base64.b64encode(login).decode()
-        self.pid = listener(self.port)
+        self.pid = processes.listener(self.port)
         self.database = "/views-bench"
         welcome = self.ask("GET", "/")
         self.name = f"{welcome.get('vendor', {}).get('name', 'server')} {welcome.get('version', '')}".strip()
@@ -80,23 +79,6 @@ class Server:
 
     def memory_bytes(self):
         return processes.memory_bytes(self.pid)
-
-
-def listener(port):
-    """The process that listens on a port."""
-    wanted = set()
-    for file in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in pathlib.Path(file).read_text().splitlines()[1:]:
-            fields = line.split()
-            if fields[3] == "0A" and int(fields[1].rsplit(":", 1)[1], 16) == port:
-                wanted.add(f"socket:[{fields[9]}]")
-    for link in pathlib.Path("/proc").glob("[0-9]*/fd/*"):
-        try:
-            if os.readlink(link) in wanted:
-                return int(link.parts[2])
-        except OSError:
-            pass
-    raise SystemExit(f"nobody listens on port {port}, or not as this user")
 
 
 def films(options):

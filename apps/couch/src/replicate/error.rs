@@ -110,6 +110,11 @@ impl ReplicateError {
         }
     }
 
+    /// Whether the peer redirected the request. Redirects are not followed.
+    pub fn is_redirect(&self) -> bool {
+        matches!(self, ReplicateError::Refused { status, .. } if matches!(status, 300..=399))
+    }
+
     /// Whether the peer answered with this status.
     pub fn is_status(&self, expected: u16) -> bool {
         matches!(self, ReplicateError::Refused { status, .. } if *status == expected)

@@ -12,7 +12,7 @@ use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tower::ServiceExt;
 
 /// The first pause before a failed request is sent again. It doubles with every attempt.
@@ -197,21 +197,30 @@ impl Peer {
         if status.is_success() {
             return Ok(Ok(response));
         }
-        let retry_after = response.headers().get(header::RETRY_AFTER);
-        let retry_after = retry_after.and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let location = header_text(&response, header::LOCATION);
+        let location = location.filter(|_| status.is_redirection());
+        let retry_after = header_text(&response, header::RETRY_AFTER);
+        let retry_after = retry_after.and_then(|text| pause(&text, SystemTime::now()));
         let is_session_ended = response.extensions().get::<SessionEnded>().is_some();
         let body = self.read(response).await.unwrap_or_default();
         let body: Value = serde_json::from_slice(&body).unwrap_or_default();
         let text = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
+        let (error, reason) = match location {
+            Some(to) => (
+                "redirect".to_owned(),
+                format!("redirects are not followed: replicate with {to} itself"),
+            ),
+            None => (text("error"), text("reason")),
+        };
         let error = ReplicateError::Refused {
             url: self.shown.clone(),
             status: status.as_u16(),
-            error: text("error"),
-            reason: text("reason"),
+            error,
+            reason,
         };
         let wait = match is_session_ended {
             true => Some(Duration::ZERO),
-            false if error.is_transient() => retry_after.map(Duration::from_secs),
+            false if error.is_transient() => retry_after,
             false => None,
         };
         Ok(Err(Refusal { error, wait }))
@@ -340,7 +349,7 @@ impl Peer {
         Err(match &error {
             ReplicateError::Refused { status: 401, .. } => ReplicateError::Unauthorized(self.url()),
             ReplicateError::Refused { status: 403, .. } => ReplicateError::Forbidden(self.url()),
-            _ if error.is_transient() => error,
+            _ if error.is_transient() || error.is_redirect() => error,
             _ => ReplicateError::NoDatabase(self.url()),
         })
     }
@@ -389,6 +398,21 @@ struct Refusal {
 #[derive(Debug, Clone, Copy)]
 struct SessionEnded;
 
+fn header_text(response: &Response<Body>, name: header::HeaderName) -> Option<String> {
+    let value = response.headers().get(name)?;
+    value.to_str().ok().map(str::to_owned)
+}
+
+/// The pause that the text of a `Retry-After` header asks for: seconds, or a date.
+fn pause(text: &str, now: SystemTime) -> Option<Duration> {
+    let text = text.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = httpdate::parse_http_date(text).ok()?;
+    Some(date.duration_since(now).unwrap_or_default())
+}
+
 /// A string as it is, another value as JSON.
 pub fn text_of(value: &Value) -> String {
     let text = value.as_str().map(str::to_owned);
@@ -414,5 +438,20 @@ mod tests {
         assert_eq!(id_path("a/b"), "/a%2Fb");
         assert_eq!(id_path("_design/a/b"), "/_design/a%2Fb");
         assert_eq!(id_path("_local/x+y"), "/_local/x%2By");
+    }
+
+    #[test]
+    fn a_pause_is_given_in_seconds_or_as_a_date() {
+        let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
+        let of = |text| pause(text, now);
+        assert_eq!(of(" 7 "), Some(Duration::from_secs(7)));
+        assert_eq!(
+            of("Sun, 06 Nov 1994 08:50:07 GMT"),
+            Some(Duration::from_secs(30))
+        );
+        assert_eq!(of("Sun, 06 Nov 1994 08:00:00 GMT"), Some(Duration::ZERO));
+        for text in ["", "-1", "soon", "1.5"] {
+            assert_eq!(of(text), None, "{text}");
+        }
     }
 }

@@ -4,7 +4,8 @@ use super::endpoint::Credentials;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use std::sync::{Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// A cookie without an age is renewed after this time, as by CouchDB.
 const AGE_DEFAULT: Duration = Duration::from_secs(550);

@@ -2,7 +2,7 @@
 
 use crate::proxy;
 use crate::servers::{Pair, Server, Side, Way, until};
-use crate::state::{assert_one_checkpoint, assert_same};
+use crate::state::{assert_checkpoints, assert_one_checkpoint, assert_same};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
@@ -73,6 +73,10 @@ pub const CASES: &[Case] = &[
     Case {
         name: "checkpoint resumed",
         run: |pair| checkpoint(pair).boxed_local(),
+    },
+    Case {
+        name: "checkpoint of the other",
+        run: |pair| checkpoint_of_the_other(pair).boxed_local(),
     },
     Case {
         name: "continuous",
@@ -339,6 +343,38 @@ async fn checkpoint(pair: &mut Pair) {
     assert_same(pair, None).await;
 }
 
+/// Both servers have the same id here, so their replications have the same ids, too.
+async fn checkpoint_of_the_other(pair: &mut Pair) {
+    kinds(pair).await;
+    let (one, other) = (pair.way.driver, pair.way.driver.other());
+    let replications = [
+        json!({}),
+        json!({ "selector": { "kind": { "$in": ["film"] } } }),
+        json!({ "doc_ids": ["k00", "k10", "s2-0", "s2-1"] }),
+        json!({ "filter": "app/films", "query_params": { "kind": "film" } }),
+        json!({ "winning_revs_only": true }),
+    ];
+    for (at, more) in replications.into_iter().enumerate() {
+        let first = pair.replicate_by(one, &more).await;
+        let mut last = first.clone();
+        for (round, driver) in [other, one].into_iter().enumerate() {
+            let new = json!({ "_id": format!("s{at}-{round}"), "kind": "film" });
+            pair.write(&json!([new])).await;
+            let next = pair.replicate_by(driver, &more).await;
+            assert_eq!(
+                next["start_last_seq"], last["end_last_seq"],
+                "{driver} began anew: {more}"
+            );
+            last = next;
+        }
+        let checkpoint = assert_checkpoints(pair, at + 1, &last).await;
+        let sessions = checkpoint["history"].as_array().expect("a history");
+        assert_eq!(sessions.len(), 3, "{checkpoint}");
+        assert_eq!(sessions[2]["session_id"], first["session_id"]);
+    }
+    assert_same(pair, None).await;
+}
+
 async fn continuous(pair: &mut Pair) {
     let request = pair.request(&json!({ "continuous": true }), None);
     let driver = Arc::clone(pair.server(pair.way.driver));
@@ -395,11 +431,8 @@ async fn cut(pair: &mut Pair) {
             .attach(&path, "image/png", noise(200_000 + at))
             .await;
     }
-    let other = match pair.way.driver {
-        Side::Couchdb => Side::Inorder,
-        Side::Inorder => Side::Couchdb,
-    };
-    let cuts = &[
+    let other = pair.way.driver.other();
+    let cuts = vec![
         100, 700, 1_500, 4_000, 9_000, 20_000, 60_000, 150_000, 250_000, 300_000, 350_000, 400_000,
     ];
     let address = proxy::cutting(pair.server(other).address(), cuts).await;

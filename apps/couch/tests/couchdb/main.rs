@@ -4,6 +4,7 @@
 //! matrix of cases. The CouchDB must reach 127.0.0.1 of this machine. The test makes databases there and deletes them.
 
 mod cases;
+#[path = "../common/proxy.rs"]
 mod proxy;
 mod servers;
 mod state;

@@ -20,6 +20,15 @@ pub enum Side {
     Inorder,
 }
 
+impl Side {
+    pub fn other(self) -> Self {
+        match self {
+            Side::Couchdb => Side::Inorder,
+            Side::Inorder => Side::Couchdb,
+        }
+    }
+}
+
 impl fmt::Display for Side {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
@@ -139,11 +148,14 @@ pub struct Inorder {
 }
 
 impl Inorder {
-    pub fn start() -> Self {
+    /// Starts a server with the id of another one: the ids of its replications are then those of the other.
+    pub fn start(uuid: &str) -> Self {
         let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = free.local_addr().expect("an address").port();
         drop(free);
         let folder = tempfile::tempdir().expect("a folder");
+        let settings = format!("[couchdb]\nuuid = {uuid}\n");
+        std::fs::write(folder.path().join("local.ini"), settings).expect("a file");
         Inorder {
             server: Arc::new(Server::new(&format!("http://127.0.0.1:{port}"))),
             port,
@@ -209,11 +221,13 @@ impl Pair {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("inorder_test_{}_{number}", std::process::id());
+        let welcome = couchdb.ok(Method::GET, "", None).await;
+        let uuid = welcome["uuid"].as_str().expect("the server's id");
         let pair = Pair {
             way,
             name,
+            inorder: Inorder::start(uuid),
             couchdb,
-            inorder: Inorder::start(),
         };
         for side in [Side::Couchdb, Side::Inorder] {
             pair.server(side)
@@ -292,8 +306,13 @@ impl Pair {
 
     /// Replicates to the end; the first entry of the history.
     pub async fn replicate(&self, more: Value) -> Value {
-        let request = self.request(&more, None);
-        let driver = self.server(self.way.driver);
+        self.replicate_by(self.way.driver, &more).await
+    }
+
+    /// The same, driven by one of the servers.
+    pub async fn replicate_by(&self, driver: Side, more: &Value) -> Value {
+        let request = self.request(more, None);
+        let driver = self.server(driver);
         let result = driver.ok(Method::POST, "/_replicate", Some(&request)).await;
         assert_eq!(result["ok"], true, "{result}");
         result["history"][0].clone()

@@ -95,11 +95,24 @@ async fn checkpoints(server: &Server, db: &str) -> BTreeMap<String, Value> {
 
 /// Checks that both sides have the same checkpoint; returns it.
 pub async fn assert_one_checkpoint(pair: &Pair) -> Value {
+    let all = same_checkpoints(pair, 1).await;
+    all.into_values().next().expect("one")
+}
+
+/// Checks that both sides have the same checkpoints; returns the one of a session.
+pub async fn assert_checkpoints(pair: &Pair, count: usize, session: &Value) -> Value {
+    let all = same_checkpoints(pair, count).await;
+    let mut all = all.into_values();
+    let found = all.find(|one| one["session_id"] == session["session_id"]);
+    found.expect("the checkpoint of the last session")
+}
+
+async fn same_checkpoints(pair: &Pair, count: usize) -> BTreeMap<String, Value> {
     let [one, other] = [
         checkpoints(pair.source(), &pair.name).await,
         checkpoints(pair.target(), &pair.name).await,
     ];
     assert_eq!(one, other, "the checkpoints differ");
-    assert_eq!(one.len(), 1, "{one:?}");
-    one.into_values().next().expect("one")
+    assert_eq!(one.len(), count, "{one:?}");
+    one
 }

@@ -10,11 +10,15 @@ mod config;
 mod couchdb;
 mod documents;
 mod early_errors;
+mod front;
 mod full_disk;
 mod functions;
 mod lists;
 mod multipart;
+#[path = "../common/proxy.rs"]
+mod proxy;
 mod replication;
+mod replication_peers;
 mod replicator;
 mod rights;
 mod stop;

@@ -1,13 +1,10 @@
 //! Two servers become one another's copies, also over connections that break.
 
 use crate::client::{Running, until};
+use crate::proxy;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 
 /// All leaves of all documents, and what `_all_docs` says.
 async fn state(server: &Running, db: &str) -> (BTreeMap<String, Vec<String>>, Value) {
@@ -182,37 +179,6 @@ async fn a_continuous_replication_follows_until_it_is_cancelled() {
     .await;
 }
 
-/// Passes bytes on to an address, and cuts each of the first connections after so many.
-async fn cutting_proxy(to: String, cuts: Vec<usize>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let address = listener.local_addr().expect("an address");
-    let next = Arc::new(AtomicUsize::new(0));
-    tokio::spawn(async move {
-        while let Ok((client, _)) = listener.accept().await {
-            let cut = cuts.get(next.fetch_add(1, Ordering::Relaxed)).copied();
-            let server = TcpStream::connect(&to).await.expect("the server");
-            tokio::spawn(pass(client, server, cut.unwrap_or(usize::MAX)));
-        }
-    });
-    format!("http://{address}")
-}
-
-async fn pass(mut client: TcpStream, mut server: TcpStream, mut left: usize) {
-    let (mut up, mut down) = (vec![0; 4096], vec![0; 4096]);
-    loop {
-        let (to, bytes) = tokio::select! {
-            read = client.read(&mut up) => (&mut server, up.get(..read.unwrap_or(0))),
-            read = server.read(&mut down) => (&mut client, down.get(..read.unwrap_or(0))),
-        };
-        let bytes = bytes.unwrap_or_default();
-        let passed = &bytes[..bytes.len().min(left)];
-        left -= passed.len();
-        if passed.is_empty() || to.write_all(passed).await.is_err() || left == 0 {
-            return;
-        }
-    }
-}
-
 /// An operation on one of the two databases.
 #[derive(Debug, Clone)]
 enum Edit {
@@ -265,7 +231,7 @@ async fn converge(edits: Vec<(bool, Edit)>, cuts: Vec<usize>) -> Result<(), Test
         server.database("db", &json!([])).await;
     }
     let address = two.url.trim_start_matches("http://").to_owned();
-    let through = cutting_proxy(address, cuts).await + "/db";
+    let through = format!("http://{}/db", proxy::cutting(address, cuts).await);
     for (at, (is_first, edit)) in edits.iter().enumerate() {
         apply(if *is_first { &one } else { &two }, edit).await;
         if at % 7 == 3 {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Passes bytes on to an address, and cuts each of the first connections after so many. Returns its own address.
-pub async fn cutting(to: String, cuts: &'static [usize]) -> String {
+/// Passes bytes on to an address, and cuts each of the first connections after so many bytes. Returns its own address.
+pub async fn cutting(to: String, cuts: Vec<usize>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("an address").to_string();
     let next = Arc::new(AtomicUsize::new(0));

@@ -1,0 +1,164 @@
+//! Replications with peers that ask for pauses, end sessions or redirect.
+
+use crate::client::{Running, until};
+use crate::front;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header;
+use axum::response::Response;
+use serde_json::json;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+fn answer(status: u16, header: (header::HeaderName, &str)) -> Response {
+    let body = json!({ "error": "refused", "reason": "by the front" }).to_string();
+    let response = Response::builder()
+        .status(status)
+        .header(header.0, header.1)
+        .header(header::CONTENT_TYPE, "application/json");
+    response.body(Body::from(body)).expect("a response")
+}
+
+async fn pair() -> (Running, Running) {
+    let (one, two) = (Running::start().await, Running::start().await);
+    one.database("db", &json!([{ "_id": "a" }])).await;
+    two.database("db", &json!([])).await;
+    (one, two)
+}
+
+async fn count(server: &Running) -> u64 {
+    let info = server.get("/db").await.json();
+    info["doc_count"].as_u64().expect("a number")
+}
+
+#[tokio::test]
+async fn a_peer_that_asks_for_a_pause_gets_it() {
+    let (one, two) = pair().await;
+    let attempts = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&attempts);
+    let url = front::before(&two.url, move |request: &Request| {
+        if !request.uri().path().ends_with("/_bulk_docs") {
+            return None;
+        }
+        let mut noted = noted.lock().expect("no panic");
+        noted.push(Instant::now());
+        let pause = (header::RETRY_AFTER, "1");
+        match noted.len() {
+            1 => Some(answer(429, pause)),
+            2 => Some(answer(503, pause)),
+            _ => None,
+        }
+    });
+    let ask = json!({ "source": "db", "target": format!("{}/db", url.await) });
+    let result = one.post("/_replicate", &ask).await;
+    assert_eq!(result.status, 200, "{}", result.text());
+    assert_eq!(count(&two).await, 1);
+    let attempts = attempts.lock().expect("no panic").clone();
+    assert_eq!(attempts.len(), 3);
+    for pair in attempts.windows(2) {
+        // Without the header, the first pause is 250 ms and the second one 500 ms.
+        assert!(pair[1] - pair[0] >= Duration::from_secs(1), "{attempts:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_peer_that_always_asks_for_a_pause_ends_a_replication() {
+    let (one, two) = pair().await;
+    let url = front::before(&two.url, move |request: &Request| {
+        let is_write = request.uri().path().ends_with("/_bulk_docs");
+        is_write.then(|| answer(429, (header::RETRY_AFTER, "0")))
+    });
+    let target = format!("{}/db", url.await);
+    let ask = json!({ "source": "db", "target": target, "retries_per_request": 2 });
+    let result = one.post("/_replicate", &ask).await;
+    assert_eq!(result.status, 500, "{}", result.text());
+    assert!(result.text().contains("429"), "{}", result.text());
+    assert_eq!(count(&two).await, 0);
+}
+
+/// Lets the clock of the runtime go on.
+async fn later(duration: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(duration).await;
+    tokio::time::resume();
+}
+
+#[tokio::test]
+async fn a_session_that_ends_in_the_middle_is_begun_again() {
+    let (one, two) = pair().await;
+    // Sessions that were begun, those that ended, and requests that were refused for that.
+    let [begun, ended, refused] = [(); 3].map(|()| Arc::new(AtomicUsize::new(0)));
+    let counters = [&begun, &ended, &refused].map(Arc::clone);
+    let url = front::before(&two.url, move |request: &Request| {
+        let [begun, ended, refused] = &counters;
+        if request.uri().path() == "/_session" {
+            let number = begun.fetch_add(1, Ordering::SeqCst) + 1;
+            let cookie = format!("AuthSession={number}; Path=/; Max-Age=100");
+            return Some(answer(200, (header::SET_COOKIE, &cookie)));
+        }
+        let cookie = request.headers().get(header::COOKIE);
+        let session = cookie.and_then(|cookie| cookie.to_str().ok()?.strip_prefix("AuthSession="));
+        let session = session.and_then(|number| number.parse::<usize>().ok());
+        if session.is_some_and(|number| number > ended.load(Ordering::SeqCst)) {
+            return None;
+        }
+        refused.fetch_add(1, Ordering::SeqCst);
+        Some(answer(401, (header::CACHE_CONTROL, "no-store")))
+    });
+    let target = url.await.replace("http://", "http://anna:secret@") + "/db";
+    let ask = json!({ "source": "db", "target": target, "continuous": true });
+    assert_eq!(one.post("/_replicate", &ask).await.status, 202);
+    until("the first document", async || count(&two).await == 1).await;
+    assert_eq!(begun.load(Ordering::SeqCst), 1);
+    // A peer that refuses a new cookie at once is not asked for another one: the session gets older first.
+    later(Duration::from_secs(6)).await;
+    ended.store(1, Ordering::SeqCst);
+    one.put("/db/b", &json!({})).await;
+    until("the second document", async || count(&two).await == 2).await;
+    assert_eq!(begun.load(Ordering::SeqCst), 2);
+    assert_eq!(refused.load(Ordering::SeqCst), 1);
+    // Before the cookie's own end it is renewed without a refusal.
+    later(Duration::from_secs(95)).await;
+    one.put("/db/c", &json!({})).await;
+    until("the third document", async || count(&two).await == 3).await;
+    assert_eq!(begun.load(Ordering::SeqCst), 3);
+    assert_eq!(refused.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_redirect_is_refused_and_named() {
+    let (one, two) = pair().await;
+    let reached = Arc::new(AtomicUsize::new(0));
+    let noted = Arc::clone(&reached);
+    let elsewhere = front::before(&two.url, move |_: &Request| {
+        noted.fetch_add(1, Ordering::SeqCst);
+        None
+    });
+    let elsewhere = elsewhere.await;
+    for (path, name) in [("/db", "the database"), ("/db/_revs_diff", "a request")] {
+        for status in [301, 302, 303, 307, 308] {
+            let to = format!("{elsewhere}{path}");
+            let url = front::before(&two.url, move |request: &Request| {
+                match request.uri().path().trim_end_matches('/') {
+                    // The password goes with every request then.
+                    "/_session" => Some(answer(404, (header::CACHE_CONTROL, "no-store"))),
+                    asked if asked == path => Some(answer(status, (header::LOCATION, &to))),
+                    _ => None,
+                }
+            });
+            let target = url.await.replace("http://", "http://anna:secret@") + "/db";
+            let ask = json!({ "source": "db", "target": target });
+            let result = one.post("/_replicate", &ask).await;
+            assert_eq!(result.status, 500, "{name}, {status}: {}", result.text());
+            let text = result.text();
+            assert!(text.contains("redirects are not followed"), "{text}");
+            assert!(
+                text.contains(&elsewhere) && !text.contains("secret"),
+                "{text}"
+            );
+        }
+    }
+    assert_eq!(reached.load(Ordering::SeqCst), 0, "nobody was asked there");
+    assert_eq!(count(&two).await, 0);
+}
