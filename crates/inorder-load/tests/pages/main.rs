@@ -1,5 +1,6 @@
 //! The direct writer against SQLite itself.
 
+mod append;
 mod checks;
 mod counted;
 mod defaults;
