@@ -39,6 +39,7 @@ keys! {
     // constant: kind = section, key, default
     UUID: Text = "couchdb", "uuid", "";
     MAX_DOCUMENT_SIZE: Number = "couchdb", "max_document_size", 50_000_000;
+    MAX_DOCUMENT_ID_LENGTH: Limit = "couchdb", "max_document_id_length", None;
     MAX_ATTACHMENT_SIZE: Limit = "couchdb", "max_attachment_size", Some(1 << 30);
     USERS_DB_SECURITY_EDITABLE: Flag = "couchdb", "users_db_security_editable", false;
 

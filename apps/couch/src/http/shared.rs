@@ -144,7 +144,9 @@ impl Server {
 /// The size limits of databases, as configured.
 fn limits(values: &Values, others: Limits) -> Limits {
     let document_bytes_max = values.read(&keys::MAX_DOCUMENT_SIZE);
+    let id_bytes_max = values.read(&keys::MAX_DOCUMENT_ID_LENGTH);
     Limits {
+        id_bytes_max: id_bytes_max.map_or(usize::MAX, |bytes| bytes as usize),
         document_bytes_max: usize::try_from(document_bytes_max).unwrap_or(usize::MAX),
         attachment_bytes_max: values.read(&keys::MAX_ATTACHMENT_SIZE).unwrap_or(u64::MAX),
         ..others

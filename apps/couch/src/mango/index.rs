@@ -5,7 +5,9 @@ use super::path::Path;
 use super::query::positive;
 use super::sort::Sort;
 use super::{Error, Selector};
+use crate::revision::Term;
 use serde_json::{Map, Value, json};
+use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
 /// Fields an index may have.
@@ -115,11 +117,7 @@ impl Definition {
 
     /// 40 hexadecimal digits that no other definition has.
     pub fn digest(&self) -> String {
-        let digest = Sha256::digest(self.to_text());
-        digest[..20]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        hexadecimal(&Sha256::digest(self.to_text())[..20])
     }
 
     /// The name of the SQLite index. Design documents with the same definition share it.
@@ -267,7 +265,7 @@ impl IndexDefinition {
             }
         }
         let definition = Definition::from_json(given)?;
-        let digest = definition.digest();
+        let digest = digest(members)?;
         let design = design.unwrap_or(&digest);
         let design = match design.starts_with("_design/") {
             true => design.to_owned(),
@@ -281,6 +279,45 @@ impl IndexDefinition {
             partitioned,
         })
     }
+}
+
+/// The name of an index and of its design document where the request names none: CouchDB's, from the request in Erlang's format.
+///
+/// Source: `mango_idx:gen_name`.
+fn digest(request: &Map<String, Value>) -> Result<String, Error> {
+    let term = |value: &Value| {
+        let term = Term::from_json(&value.to_string(), usize::MAX);
+        term.map_err(|error| Error::new("invalid_index", error.to_string()))
+    };
+    let option = |name: &str, member: &str, default: Term| {
+        let value = request.get(member).map_or(Ok(default), term)?;
+        Ok(Term::tuple(&[Term::atom(name), value]))
+    };
+    let automatic = || Term::atom("auto_name");
+    let definition = term(request.get("index").unwrap_or(&Value::Null))?;
+    let partitioned = match request.get(PARTITIONED) {
+        Some(Value::Bool(partitioned)) => Term::atom(&partitioned.to_string()),
+        _ => Term::atom("db_default"),
+    };
+    let options = Term::list(&[
+        option("ddoc", "ddoc", automatic())?,
+        Term::tuple(&[Term::atom("def"), definition.clone()]),
+        option("name", "name", automatic())?,
+        Term::tuple(&[Term::atom("partitioned"), partitioned]),
+        option("type", "type", Term::binary("json"))?,
+        option("w", "w", Term::integer(2))?,
+    ]);
+    let mut digest = Sha1::new();
+    digest.update([TERM_VERSION]);
+    digest.update(Term::tuple(&[definition, options]).as_bytes());
+    Ok(hexadecimal(&digest.finalize()))
+}
+
+/// The first byte of a term.
+const TERM_VERSION: u8 = 131;
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn filled(text: Option<&Value>) -> Result<Option<&str>, Error> {
@@ -353,4 +390,41 @@ pub fn to_view(new: &IndexDefinition) -> Value {
         "reduce": "_count",
         "options": { "def": new.given },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Names that CouchDB 3.5.0 gave.
+    #[test]
+    fn an_index_without_a_name_has_that_of_couchdb() {
+        let written = |more: &str| {
+            let body = format!(
+                r#"{{"index":{{"fields":["foo",{{"b":"asc"}}],"partial_filter_selector":{{"a":{{"$gt":1.5}}}}}},{more}"type":"json"}}"#
+            );
+            let body = serde_json::from_str(&body).unwrap();
+            let definition = IndexDefinition::from_json(&body).unwrap();
+            (definition.design, definition.name)
+        };
+        let owned = |(design, name): (&str, &str)| (design.to_owned(), name.to_owned());
+        let digest = "2e952ecdacd58717dc45f53784d3c270e2fc2e85";
+        for (more, expected) in [
+            (
+                r#""name":"x","#,
+                ("_design/84c6d738bb5d9fce8e6f56daa2c11489cd5fed85", "x"),
+            ),
+            (
+                r#""name":"y","#,
+                ("_design/e09bda0cf14944ed58809f95b4865d517a4689c8", "y"),
+            ),
+            ("", (&*format!("_design/{digest}"), digest)),
+            (
+                r#""ddoc":"q","#,
+                ("_design/q", "0470fcfaa4eea6e61abf7f1865421b2da534622a"),
+            ),
+        ] {
+            assert_eq!(written(more), owned(expected), "{more}");
+        }
+    }
 }

@@ -18,6 +18,8 @@ pub struct Plan {
     pub chosen: Option<Chosen>,
     /// All indexes of the database, and what was found about them.
     pub considered: Vec<Considered>,
+    /// Why an explanation is refused, although a query is told that no index serves.
+    pub refused: Option<Error>,
 }
 
 /// The index that is read.
@@ -62,7 +64,7 @@ impl Plan {
             .into_iter()
             .map(|index| consider(index, query))
             .collect();
-        filter(&mut considered, query)?;
+        let refused = filter(&mut considered, query)?;
         let is_json = |it: &Considered| it.index.place.is_some();
         let has_json = considered.iter().any(|it| it.is_filtered && is_json(it));
         for one in &mut considered {
@@ -86,7 +88,11 @@ impl Plan {
                 index,
             }
         });
-        Ok(Plan { chosen, considered })
+        Ok(Plan {
+            chosen,
+            considered,
+            refused,
+        })
     }
 
     /// The index that is read.
@@ -124,21 +130,26 @@ fn consider(index: Index, query: &FindQuery) -> Considered {
     }
 }
 
-/// Leaves those in the choice that `use_index` names, or all if it may be disregarded.
-fn filter(considered: &mut [Considered], query: &FindQuery) -> Result<(), Error> {
+/// Leaves those in the choice that `use_index` names, or all if it may be disregarded. Where no index is usable at all, the
+/// refusal is returned: a query has another error then.
+fn filter(considered: &mut [Considered], query: &FindQuery) -> Result<Option<Error>, Error> {
     let usable = considered.iter().filter(|it| it.is_usable());
     let usable_count = usable.clone().count();
     let is_named = usable.clone().any(|it| it.index.is_meant(&query.use_index));
     let has_alternatives = query.use_index.is_empty() && usable_count > 1;
-    let may_fall_back = query.allow_fallback || has_alternatives || usable_count == 0;
+    let may_fall_back = query.allow_fallback || has_alternatives;
     if !is_named && !may_fall_back {
-        return Err(refused(query));
+        let refused = refused(query);
+        return match usable_count {
+            0 => Ok(Some(refused)),
+            _ => Err(refused),
+        };
     }
     for one in considered {
         let is_left = !is_named || one.index.is_meant(&query.use_index);
         one.is_filtered = one.is_usable() && is_left;
     }
-    Ok(())
+    Ok(None)
 }
 
 fn refused(query: &FindQuery) -> Error {

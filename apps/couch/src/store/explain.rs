@@ -16,6 +16,9 @@ pub fn explain(
     query: &FindQuery,
 ) -> Result<Explanation> {
     let plan = Plan::new(query, indexes::indexes(connection, is_partitioned)?)?;
+    if let Some(refused) = plan.refused {
+        return Err(refused.into());
+    }
     let index = plan.chosen.as_ref().map(|chosen| chosen.index.to_json());
     let mut explanation = json!({
         "dbname": database,

@@ -29,12 +29,12 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// CouchDB's own where it has any: 8,000,000 bytes a document, 1 GiB an attachment.
+    /// CouchDB's own where it has any: 8,000,000 bytes a document, 1 GiB an attachment, ids of any length.
     fn default() -> Self {
         Limits {
             document_bytes_max: 8_000_000,
             depth_max: 120,
-            id_bytes_max: 512,
+            id_bytes_max: usize::MAX,
             attachment_bytes_max: 1 << 30,
             attachments_max: 1000,
         }

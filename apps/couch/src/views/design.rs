@@ -18,6 +18,8 @@ pub struct Design {
     pub language: String,
     /// The map functions.
     pub views: Vec<MapView>,
+    /// Whether the rows of each partition are apart.
+    pub is_partitioned: bool,
     /// Which documents the functions are given.
     pub indexing: Indexing,
     /// All functions, for a script host.
@@ -41,11 +43,12 @@ const SIGNATURE_DIGITS: usize = 32;
 type Sources = BTreeMap<(String, String), BTreeMap<String, Vec<String>>>;
 
 impl Design {
-    /// Reads the views of a design document's body.
+    /// Reads the views of a design document's body. Those of a partitioned database are of partitions, if the design document
+    /// does not say otherwise.
     ///
     /// # Errors
     /// If a reduce function has the name of none.
-    pub fn read(body: &Map<String, Value>) -> Result<Self> {
+    pub fn read(body: &Map<String, Value>, is_of_partitions: bool) -> Result<Self> {
         let empty = Map::new();
         let object =
             |value: Option<&Value>| value.and_then(Value::as_object).unwrap_or(&empty).clone();
@@ -55,7 +58,9 @@ impl Design {
             .unwrap_or("javascript")
             .to_owned();
         let options = object(body.get("options"));
-        let flag = |name: &str| options.get(name).and_then(Value::as_bool).unwrap_or(false);
+        let option = |name: &str| options.get(name).and_then(Value::as_bool);
+        let flag = |name: &str| option(name).unwrap_or(false);
+        let is_partitioned = is_of_partitions && option("partitioned").unwrap_or(true);
         let indexing = Indexing {
             include_design: flag("include_design"),
             local_seq: flag("local_seq"),
@@ -64,6 +69,9 @@ impl Design {
         let lib = Value::Object(object(views.get("lib")));
         let sources = sources(&views);
         let mut own_options = options;
+        if is_partitioned {
+            own_options.insert("partitioned".to_owned(), true.into());
+        }
         own_options.sort_keys();
         let signature = signature(&sources, &language, &own_options, &lib);
         let (mut maps, mut reduces) = (Vec::new(), Vec::new());
@@ -96,6 +104,7 @@ impl Design {
             signature,
             language,
             views: found,
+            is_partitioned,
             indexing,
             function: Function::views(source, json!({ "views": { "lib": lib } }).to_string()),
             names,
@@ -178,7 +187,7 @@ mod tests {
     use super::*;
 
     fn design(body: Value) -> Design {
-        Design::read(body.as_object().unwrap()).unwrap()
+        Design::read(body.as_object().unwrap(), false).unwrap()
     }
 
     #[test]
@@ -224,7 +233,7 @@ mod tests {
     #[test]
     fn an_unknown_reduce_function_is_refused() {
         let body = json!({ "views": { "a": { "map": "function () {}", "reduce": "_median" } } });
-        let error = Design::read(body.as_object().unwrap())
+        let error = Design::read(body.as_object().unwrap(), false)
             .unwrap_err()
             .to_string();
         assert_eq!(error, "`_median` is not a supported reduce function.");

@@ -58,6 +58,15 @@ impl Collation {
     }
 }
 
+/// Returns what stands before the keys of a partition: partitions are in CouchDB's order of strings, and none has the key of another.
+pub fn partition_prefix(partition: &str) -> Vec<u8> {
+    let partition = Value::from(partition);
+    let mut prefix = Vec::new();
+    collate::write_key(&mut prefix, &partition);
+    write_raw(&mut prefix, &partition);
+    prefix
+}
+
 /// Appends a key in Erlang's order of terms.
 pub fn write_raw(out: &mut Vec<u8>, value: &Value) {
     match value {

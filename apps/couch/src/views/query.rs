@@ -63,8 +63,8 @@ pub struct Query {
     pub update_seq: bool,
     /// Whether documents have their conflicts.
     pub conflicts: Option<bool>,
-    /// Whether a partition is named; no view has any.
-    pub has_partition: bool,
+    /// The partition, for views that are of partitions.
+    pub partition: Option<String>,
 }
 
 impl Default for Query {
@@ -88,7 +88,7 @@ impl Default for Query {
             att_encoding_info: false,
             update_seq: false,
             conflicts: None,
-            has_partition: false,
+            partition: None,
         }
     }
 }
@@ -170,7 +170,7 @@ impl Query {
             "conflicts" => self.conflicts = Some(boolean(given)?),
             // The rows are always in order.
             "sorted" => drop(boolean(given)?),
-            "partition" => self.has_partition = true,
+            "partition" => self.partition = Some(text(given)),
             _ => {}
         }
         Ok(())
@@ -187,12 +187,12 @@ impl Query {
         }
     }
 
-    /// Checks parameters against each other, for a view that has a reduce function or none. Returns the grouping of a query
-    /// that reduces.
+    /// Checks parameters against each other, for a view that has a reduce function or none and is of partitions or of the whole
+    /// database. Returns the grouping of a query that reduces.
     ///
     /// # Errors
     /// What does not go together.
-    pub fn check(&self, has_reduce: bool) -> Result<Option<Grouping>> {
+    pub fn check(&self, has_reduce: bool, is_partitioned: bool) -> Result<Option<Grouping>> {
         let wrong = |reason: &str| Err(Error::Query(reason.to_owned()));
         let grouping = self.grouping()?;
         let is_reduced = has_reduce && self.reduce != Some(false);
@@ -221,8 +221,14 @@ impl Query {
         if is_reduced && self.conflicts.is_some() {
             return wrong("`conflicts` is invalid for reduce views.");
         }
-        if self.has_partition {
-            return wrong("`partition` parameter is not supported in this design doc");
+        match (is_partitioned, &self.partition) {
+            (true, None) => {
+                return wrong("`partition` parameter is mandatory for queries to this view.");
+            }
+            (false, Some(_)) => {
+                return wrong("`partition` parameter is not supported in this design doc");
+            }
+            _ => {}
         }
         Ok(is_reduced.then_some(grouping))
     }
@@ -407,7 +413,8 @@ mod tests {
 
     #[test]
     fn parameters_that_do_not_go_together_are_refused() {
-        let check = |pairs: &[(&str, &str)], has_reduce| read(pairs).unwrap().check(has_reduce);
+        let check =
+            |pairs: &[(&str, &str)], has_reduce| read(pairs).unwrap().check(has_reduce, false);
         let level = |level| Some(Grouping::Level(level));
         assert_eq!(check(&[], false).unwrap(), None);
         assert_eq!(check(&[], true).unwrap(), level(0));

@@ -2,7 +2,7 @@
 
 use super::design::Design;
 use super::index::{Index, State, root};
-use super::key::Collation;
+use super::key::{Collation, partition_prefix};
 use super::query::{Grouping, Query};
 use super::reduce::{
     Builtin, Reducer, Row, ScriptCall, call as call_scripts, reduce_call, rereduce_call,
@@ -93,11 +93,15 @@ impl Reader {
     /// If there is no such view, or the parameters do not go together.
     pub fn answer(&self, view: &str, query: Query) -> Result<Answer> {
         let (view, reducer) = self.design.view(view)?;
-        let grouping = query.check(reducer.is_some())?;
+        let grouping = query.check(reducer.is_some(), self.design.is_partitioned)?;
         let collation = self.design.views[view].collation;
+        let order = Keys {
+            collation,
+            partition: query.partition_prefix(),
+        };
         let ranges = match &query.keys {
             Some(Value::Array(keys)) => {
-                let range = |key: &Value| query.range(collation, Some(key), Some(key), true);
+                let range = |key: &Value| query.range(&order, Some(key), Some(key), true);
                 let mut ranges: VecDeque<Range> = keys.iter().map(range).collect::<Result<_>>()?;
                 if query.descending && grouping.is_none() {
                     ranges.make_contiguous().reverse();
@@ -105,7 +109,7 @@ impl Reader {
                 ranges
             }
             _ => [query.range(
-                collation,
+                &order,
                 query.start_key.as_ref(),
                 query.end_key.as_ref(),
                 false,
@@ -125,10 +129,45 @@ impl Reader {
     }
 }
 
+/// How values become keys of a view: in its order, within a partition.
+struct Keys {
+    collation: Collation,
+    partition: Vec<u8>,
+}
+
+impl Keys {
+    fn key(&self, value: &Value) -> Vec<u8> {
+        let mut key = self.partition.clone();
+        self.collation.write(&mut key, value);
+        key
+    }
+
+    /// The cut before or after all keys of the partition; none if there is no partition.
+    fn end(&self, is_last: bool) -> Option<Cut> {
+        let mut key = self.partition.clone();
+        match key.last_mut() {
+            None => return None,
+            // The last byte of a prefix ends it: with the next one it is after all its keys.
+            Some(last) if is_last => *last += 1,
+            Some(_) => {}
+        }
+        Some(Cut {
+            key,
+            id: Vec::new(),
+            is_after: false,
+        })
+    }
+}
+
 impl Query {
+    fn partition_prefix(&self) -> Vec<u8> {
+        let partition = self.partition.as_deref();
+        partition.map(partition_prefix).unwrap_or_default()
+    }
+
     fn range(
         &self,
-        collation: Collation,
+        keys: &Keys,
         start: Option<&Value>,
         end: Option<&Value>,
         is_listed: bool,
@@ -144,7 +183,7 @@ impl Query {
             && start != end
         {
             let [one, other] =
-                [(start, &start_id), (end, &end_id)].map(|(key, id)| (collation.key(key), id));
+                [(start, &start_id), (end, &end_id)].map(|(key, id)| (keys.key(key), id));
             let (is_empty, hint) = match self.descending {
                 false => (one >= other, "true"),
                 true => (one < other, "false"),
@@ -156,18 +195,18 @@ impl Query {
             }
         }
         let start_cut = start.map(|key| Cut {
-            key: collation.key(key),
+            key: keys.key(key),
             id: start_id,
             is_after: self.descending,
         });
         let end_cut = end.map(|key| match self.inclusive_end {
             true => Cut {
-                key: collation.key(key),
+                key: keys.key(key),
                 id: end_id,
                 is_after: !self.descending,
             },
             false => Cut {
-                key: collation.key(key),
+                key: keys.key(key),
                 id: own(&self.end_id).unwrap_or(first),
                 is_after: self.descending,
             },
@@ -176,6 +215,10 @@ impl Query {
             false => (start_cut, end_cut),
             true => (end_cut, start_cut),
         };
+        let (low, high) = (
+            low.or_else(|| keys.end(false)),
+            high.or_else(|| keys.end(true)),
+        );
         let key = start.filter(|_| is_listed).map(Value::to_string);
         Ok(Range { low, high, key })
     }
@@ -416,6 +459,7 @@ impl Answer {
                 connection,
                 root: &root,
                 collation,
+                prefix_bytes: self.query.partition_prefix().len(),
                 level: match grouping {
                     Grouping::Exact => None,
                     Grouping::Level(level) => Some(usize::try_from(level).unwrap_or(usize::MAX)),

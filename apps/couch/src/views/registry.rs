@@ -95,7 +95,7 @@ impl Views {
         let document = db.get(id, &GetOptions::default())?;
         let body: Map<String, Value> = serde_json::from_str(&document.body)
             .map_err(|error| Error::Internal(error.to_string()))?;
-        let design = Arc::new(Design::read(&body)?);
+        let design = Arc::new(Design::read(&body, db.is_partitioned())?);
         let mut designs = lock(&self.0.designs);
         if designs.len() >= DATABASES_MAX {
             designs.clear();

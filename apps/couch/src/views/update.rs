@@ -2,7 +2,7 @@
 
 use super::design::Design;
 use super::index::{Index, State, root, set_root};
-use super::key::write_raw;
+use super::key::{partition_prefix, write_raw};
 use super::node::{Emitted, Position, keys, write_entry, write_keys};
 use super::reduce::{Reducers, ScriptCall};
 use super::tree::{Change, edit};
@@ -389,6 +389,11 @@ impl Design {
         let rows: Rows<'_> = serde_json::from_str(rows.get())
             .map_err(|error| Error::Internal(format!("a script host's answer: {error}")))?;
         for (document, views) in documents.iter().zip(rows) {
+            // An id of a partitioned database begins with the partition.
+            let prefix = match (self.is_partitioned, document.id.split_once(':')) {
+                (true, Some((partition, _))) => partition_prefix(partition),
+                _ => Vec::new(),
+            };
             let mut mapped = Mapped {
                 id: document.id.clone(),
                 views: Vec::with_capacity(views.len()),
@@ -396,11 +401,9 @@ impl Design {
             for (view, rows) in self.views.iter().zip(views) {
                 let row = |(key, value): (&RawValue, &RawValue)| {
                     let parsed: Value = serde_json::from_str(key.get()).ok()?;
-                    Some((
-                        view.collation.key(&parsed),
-                        key.get().into(),
-                        value.get().into(),
-                    ))
+                    let mut bytes = prefix.clone();
+                    view.collation.write(&mut bytes, &parsed);
+                    Some((bytes, key.get().into(), value.get().into()))
                 };
                 mapped
                     .views

@@ -369,3 +369,58 @@ async fn partitions_are_databases_of_their_own_for_reads() {
     let conflicting = server.get("/db/_partition/p/_all_docs?partition=q").await;
     assert_eq!(conflicting.status, 400);
 }
+
+#[tokio::test]
+async fn an_explanation_without_a_fallback_is_refused_as_by_couchdb() {
+    let server = Running::start().await;
+    server.database("db", &json!([])).await;
+    let index = json!({ "index": { "fields": ["a"] }, "ddoc": "d", "name": "n" });
+    server.post("/db/_index", &index).await;
+    let named = "_design/d specified by `use_index` could not be found or it is not suitable.";
+    let unnamed = "You must specify an index with the `use_index` parameter.";
+    for (more, find, explain) in [
+        (json!({ "sort": ["c"] }), "no_usable_index", unnamed),
+        (json!({}), "invalid_index", unnamed),
+        (json!({ "use_index": "d" }), "invalid_index", named),
+        (
+            json!({ "use_index": "d", "sort": ["c"] }),
+            "no_usable_index",
+            named,
+        ),
+    ] {
+        let mut query = json!({ "selector": { "b": 1 }, "allow_fallback": false });
+        query
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        let found = server.post("/db/_find", &query).await;
+        assert_eq!(found.error(), (400, find.to_owned()), "{query}");
+        let explained = server.post("/db/_explain", &query).await;
+        assert_eq!(
+            explained.error(),
+            (400, "invalid_index".to_owned()),
+            "{query}"
+        );
+        assert_eq!(explained.json()["reason"], explain, "{query}");
+        query["allow_fallback"] = json!(true);
+        assert_eq!(
+            server.post("/db/_explain", &query).await.status,
+            200,
+            "{query}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_selector_of_changes_that_is_no_object_is_refused_in_couchdbs_words() {
+    let server = Running::start().await;
+    server.database("db", &json!([])).await;
+    let refused = server
+        .post("/db/_changes?filter=_selector", &json!({ "selector": "a" }))
+        .await;
+    assert_eq!(refused.error(), (400, "bad_request".to_owned()));
+    assert_eq!(
+        refused.json()["reason"],
+        "Selector error: expected a JSON object"
+    );
+}

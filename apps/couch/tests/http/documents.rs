@@ -271,7 +271,11 @@ async fn local_documents_stay_where_they_are() {
     let list = server.get("/db/_local_docs?include_docs=true").await.json();
     assert_eq!(list["rows"][0]["doc"], read);
     assert_eq!(server.get("/db").await.json()["doc_count"], 0);
-    assert_eq!(server.delete("/db/_local/x").await.status, 200);
+    let deleted = server.delete("/db/_local/x").await;
+    assert_eq!(
+        (deleted.status.as_u16(), deleted.header("etag")),
+        (200, "\"0-0\"")
+    );
     assert_eq!(server.get("/db/_local/x").await.status, 404);
 }
 

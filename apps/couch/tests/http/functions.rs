@@ -146,6 +146,46 @@ async fn a_list_function_gets_the_rows_of_all_documents() {
 }
 
 #[tokio::test]
+async fn a_list_function_gets_the_rows_of_a_view() {
+    let server = server().await;
+    let map = "function (doc) { emit(doc._id, 1) }";
+    let views = json!({ "views": {
+        "ids": { "map": map },
+        "sum": { "map": map, "reduce": "_sum" },
+    }});
+    server.put("/db/_design/v", &views).await;
+    let show = "function (head, req) { var row, all = []; while (row = getRow()) all.push(row); return toJSON([head, all]) }";
+    let lists = json!({ "lists": { "rows": show }, "views": { "own": { "map": map } } });
+    server.put("/db/_design/l", &lists).await;
+    for (path, expected) in [
+        (
+            "rows/v/ids?limit=1&skip=1",
+            json!([{"total_rows": 2, "offset": 1}, [{"id": "b", "key": "b", "value": 1}]]),
+        ),
+        (
+            "rows/own?key=%22a%22",
+            json!([{"total_rows": 2, "offset": 0}, [{"id": "a", "key": "a", "value": 1}]]),
+        ),
+        (
+            "rows/v/ids?startkey=%22x%22",
+            json!([{"total_rows": 2, "offset": 2}, []]),
+        ),
+        ("rows/v/sum", json!([{}, [{"key": null, "value": 2}]])),
+    ] {
+        let listed = server.get(&format!("/db/_design/l/_list/{path}")).await;
+        assert_eq!(listed.status, 200, "{path}: {}", listed.text());
+        assert_eq!(listed.json(), expected, "{path}");
+    }
+    let keys = json!({"keys": ["b"]});
+    let posted = server.post("/db/_design/l/_list/rows/v/ids", &keys).await;
+    assert_eq!(posted.json()[1][0]["id"], "b");
+    let missing = server.get("/db/_design/l/_list/rows/v/none").await;
+    assert_eq!(missing.error(), (404, "not_found".to_owned()));
+    let wrong = server.get("/db/_design/l/_list/rows/v/ids?limit=x").await;
+    assert_eq!(wrong.error(), (400, "query_parse_error".to_owned()));
+}
+
+#[tokio::test]
 async fn rewritten_requests_reach_other_paths_of_the_server() {
     let server = server().await;
     let of = |path: &str| {

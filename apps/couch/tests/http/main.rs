@@ -15,6 +15,7 @@ mod full_disk;
 mod functions;
 mod lists;
 mod multipart;
+mod partitions;
 #[path = "../common/proxy.rs"]
 mod proxy;
 mod replication;

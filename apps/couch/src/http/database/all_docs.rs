@@ -257,12 +257,7 @@ pub fn listed_rows(
             is_first = false;
             write_row(&mut out, row, asked.include_docs.is_some());
         }
-        if out.len() > LISTED_BYTES_MAX {
-            let reason = format!(
-                "A list function gets at most {LISTED_BYTES_MAX} bytes of rows: use limit."
-            );
-            return Err(HttpError::BadRequest(reason));
-        }
+        check_listed(&out)?;
         question = page.next;
     }
     out.extend_from_slice(b"]}");
@@ -271,6 +266,19 @@ pub fn listed_rows(
 
 /// Bytes of the rows that a list function gets.
 const LISTED_BYTES_MAX: usize = 16 << 20;
+
+/// Refuses more rows than a list function gets.
+///
+/// # Errors
+/// If there are more.
+pub fn check_listed(rows: &[u8]) -> HttpResult<()> {
+    if rows.len() <= LISTED_BYTES_MAX {
+        return Ok(());
+    }
+    let reason =
+        format!("A list function gets at most {LISTED_BYTES_MAX} bytes of rows: use limit.");
+    Err(HttpError::BadRequest(reason))
+}
 
 /// `GET /db/_design_docs`.
 pub async fn design_docs(Db(db): Db, params: Params) -> HttpResult {

@@ -26,7 +26,10 @@ pub use maintenance::{
 };
 pub use partition::{in_partition, no_partition, partition_info};
 pub use revisions::{missing_revs, purge, revs_diff};
-pub use views::{clean_up_views, compact_views, temp_view, view, view_info, view_of, view_queries};
+pub use views::{
+    clean_up_views, compact_views, listed_view_rows, temp_view, view, view_info, view_of,
+    view_queries,
+};
 
 use super::blocking::blocking;
 use super::caller::origin;

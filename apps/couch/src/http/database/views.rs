@@ -1,5 +1,6 @@
 //! Map and reduce views.
 
+use super::all_docs::check_listed;
 use crate::http::body::{JsonBody, Question};
 use crate::http::params::Params;
 use crate::http::seq::SeqFormat;
@@ -70,7 +71,7 @@ pub async fn view_queries(
         (query.group, query.group_level) = (None, None);
         let wrong = || HttpError::BadRequest("a query must be an object".to_owned());
         query.read_body(fields.as_object().ok_or_else(wrong)?)?;
-        query.check(reducer.is_some())?;
+        query.check(reducer.is_some(), design.is_partitioned)?;
         queries.push(query);
     }
     let answers = begin(&server, &view, &design, queries).await?;
@@ -101,7 +102,7 @@ async fn begin(
     let ViewOf { db, id, name } = view;
     let (_, reducer) = design.view(name)?;
     for query in &queries {
-        query.check(reducer.is_some())?;
+        query.check(reducer.is_some(), design.is_partitioned)?;
     }
     let mut answers = VecDeque::with_capacity(queries.len());
     for query in queries {
@@ -209,7 +210,46 @@ impl Listing {
     }
 }
 
-fn write_head(out: &mut Vec<u8>, page: &Page, seq: Option<&SeqFormat>) -> HttpResult<()> {
+/// All rows of a view, and what stands before them, as a list function gets them: `{"head": {…}, "rows": […]}`.
+///
+/// # Errors
+/// If there is no such view, the parameters are wrong, or the rows take too much memory.
+pub async fn listed_view_rows(
+    server: &Server,
+    view: &ViewOf,
+    params: &Params,
+    body: &Map<String, Value>,
+) -> HttpResult<String> {
+    let design = server.views.design(&view.db, &view.id)?;
+    let mut query = Query::default();
+    query.read_body(body)?;
+    query.read_url(params.pairs())?;
+    let mut answers = begin(server, view, &design, vec![query]).await?;
+    let mut out = Vec::new();
+    let mut has_rows = false;
+    while let Some(answer) = answers.front_mut() {
+        let page = answer.page().await?;
+        if out.is_empty() {
+            let seq = answer.has_update_seq().then(|| SeqFormat::new(&view.db));
+            let members = head_members(&page, seq.as_ref()).join(",");
+            out.extend_from_slice(format!("{{\"head\":{{{members}}},\"rows\":[").as_bytes());
+        }
+        for row in &page.rows {
+            if std::mem::replace(&mut has_rows, true) {
+                out.push(b',');
+            }
+            write_row(&mut out, row);
+        }
+        check_listed(&out)?;
+        if answer.is_done() {
+            answers.pop_front();
+        }
+    }
+    out.extend_from_slice(b"]}");
+    String::from_utf8(out).map_err(|error| HttpError::Internal(error.to_string()))
+}
+
+fn head_members(page: &Page, seq: Option<&SeqFormat>) -> Vec<String> {
     let mut members = Vec::new();
     if let Some((total, offset)) = page.counts {
         members.push(format!("\"total_rows\":{total},\"offset\":{offset}"));
@@ -217,6 +257,11 @@ fn write_head(out: &mut Vec<u8>, page: &Page, seq: Option<&SeqFormat>) -> HttpRe
     if let Some(seq) = seq {
         members.push(format!("\"update_seq\":\"{}\"", seq.text(page.update_seq)));
     }
+    members
+}
+
+fn write_head(out: &mut Vec<u8>, page: &Page, seq: Option<&SeqFormat>) -> HttpResult<()> {
+    let mut members = head_members(page, seq);
     members.push("\"rows\":[".to_owned());
     let written = write!(out, "{{{}", members.join(","));
     written.map_err(|error| HttpError::Internal(error.to_string()))

@@ -1,12 +1,12 @@
 //! `_list`: the rows of a view in the form that a function gives them.
 
 use super::respond::response;
-use super::{call, load, missing_key, path};
+use super::{call, load, path};
 use crate::http::caller::Caller;
-use crate::http::database::listed_rows;
+use crate::http::database::{listed_rows, listed_view_rows};
 use crate::http::params::Params;
 use crate::http::request::request_object;
-use crate::http::target::Db;
+use crate::http::target::{Db, ViewOf};
 use crate::http::{HttpError, HttpResult};
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -37,9 +37,9 @@ async fn answer(
     body: Map<String, Value>,
 ) -> HttpResult {
     let path = path(head);
-    let (design, name, view) = match path.as_slice() {
-        [_, design, _, name, view] => (design, name, view),
-        [_, design, _, name, _, view] => (design, name, view),
+    let (design, name, of, view) = match path.as_slice() {
+        [_, design, _, name, view] => (design, name, design, view),
+        [_, design, _, name, of, view] => (design, name, of, view),
         _ => {
             return Err(HttpError::Function(
                 "list_error".to_owned(),
@@ -48,10 +48,17 @@ async fn answer(
         }
     };
     let loaded = load(&db, design, "lists", name)?;
-    if view != "_all_docs" {
-        return Err(missing_key(view));
-    }
-    let input = listed_rows(&db, &params, &body)?;
+    let input = match view.as_str() {
+        "_all_docs" => listed_rows(&db, &params, &body)?,
+        name => {
+            let view = ViewOf {
+                db: db.clone(),
+                id: format!("_design/{of}"),
+                name: name.to_owned(),
+            };
+            listed_view_rows(&caller.server, &view, &params, &body).await?
+        }
+    };
     let body = (!body.is_empty()).then_some(Value::Object(body));
     let request = request_object(&caller, &db, head, None, body)?;
     let answer = call(&caller, &db, &loaded.function, "list", &request, &input).await?;

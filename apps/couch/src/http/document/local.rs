@@ -61,8 +61,9 @@ pub async fn put(caller: &Caller, db: &Database, mut edit: Edit) -> HttpResult {
 /// `DELETE`.
 pub async fn delete(db: &Database, id: &str) -> HttpResult {
     db.local_delete(id).await?;
-    reply::json(
-        StatusCode::OK,
-        &json!({ "ok": true, "id": id, "rev": "0-0" }),
-    )
+    let body = json!({ "ok": true, "id": id, "rev": "0-0" });
+    let mut response = reply::json(StatusCode::OK, &body)?;
+    // Clients read the revision of an edit from this header.
+    reply::set(&mut response, header::ETAG, "\"0-0\"");
+    Ok(response)
 }

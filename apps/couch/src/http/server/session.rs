@@ -78,7 +78,7 @@ pub async fn login(
         Err(error) => return Err(error.into()),
     };
     reply::set(&mut response, header::SET_COOKIE, &cookie);
-    redirect(&mut response, &origin(&headers, is_tls), params.get(page));
+    redirect(&mut response, &origin(&headers, is_tls), params.get(page))?;
     Ok(response)
 }
 
@@ -93,17 +93,25 @@ pub async fn logout(
     let mut response = reply::ok(StatusCode::OK);
     let cookie = server.auth.logout_cookie(is_tls);
     reply::set(&mut response, header::SET_COOKIE, &cookie);
-    redirect(&mut response, &origin(&headers, is_tls), params.get("next"));
+    redirect(&mut response, &origin(&headers, is_tls), params.get("next"))?;
     Ok(response)
 }
 
 /// Sends a browser to a page of this server.
-fn redirect(response: &mut Response, origin: &str, page: Option<&str>) {
-    let Some(page) = page.filter(|page| page.starts_with('/')) else {
-        return;
+///
+/// # Errors
+/// If the page is no path.
+fn redirect(response: &mut Response, origin: &str, page: Option<&str>) -> HttpResult<()> {
+    let Some(page) = page else {
+        return Ok(());
     };
+    if !page.starts_with('/') {
+        let reason = "path must begin with a /.";
+        return Err(HttpError::BadRequest(reason.to_owned()));
+    }
     *response.status_mut() = StatusCode::FOUND;
     reply::set(response, header::LOCATION, &format!("{origin}{page}"));
+    Ok(())
 }
 
 /// What a client sends to log in.

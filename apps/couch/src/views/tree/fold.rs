@@ -37,6 +37,8 @@ pub struct Fold<'a> {
     pub connection: &'a Connection,
     pub root: &'a Root,
     pub collation: Collation,
+    /// The length of what stands before each key: its partition.
+    pub prefix_bytes: usize,
     /// Items of array keys that make a group: 0 for one group, none for equal keys.
     pub level: Option<usize>,
     pub descending: bool,
@@ -81,7 +83,12 @@ impl Fold<'_> {
     fn group<'k>(&self, key: &'k [u8]) -> &'k [u8] {
         match self.level {
             Some(0) => &[],
-            Some(level) => self.collation.group(key, level),
+            Some(level) => match key.split_at_checked(self.prefix_bytes) {
+                Some((prefix, own)) => {
+                    &key[..prefix.len() + self.collation.group(own, level).len()]
+                }
+                None => key,
+            },
             None => key,
         }
     }

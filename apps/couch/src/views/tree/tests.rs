@@ -167,6 +167,7 @@ fn check_groups(connection: &Connection, root: &Root, rows: &[(&str, i64)]) {
                 connection,
                 root,
                 collation: Collation::Unicode,
+                prefix_bytes: 0,
                 level,
                 descending,
                 reducer: 0,

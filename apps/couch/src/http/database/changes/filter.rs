@@ -142,7 +142,12 @@ fn selector(params: &Params, body: &Map<String, Value>) -> HttpResult<Filter> {
         None => params.json("selector")?,
     };
     let missing = || HttpError::BadRequest("Selector must be specified in POST payload".to_owned());
-    let selector = Selector::from_json(&selector.ok_or_else(missing)?);
+    let selector = selector.ok_or_else(missing)?;
+    if !selector.is_object() {
+        let reason = "Selector error: expected a JSON object";
+        return Err(HttpError::BadRequest(reason.to_owned()));
+    }
+    let selector = Selector::from_json(&selector);
     let selector = selector.map_err(|error| HttpError::BadRequest(error.message))?;
     Ok(Filter::Selector(Arc::new(selector)))
 }
