@@ -20,7 +20,13 @@ fn check(engine: &str, rows: u64, only: &[&str]) {
     if !is_installed(installed) {
         return;
     }
-    let off = compare::compare(engine, rows, only).unwrap();
+    let off = compare::compare(&compare::Comparison {
+        engine,
+        rows,
+        only,
+        csv: None,
+    })
+    .unwrap();
     assert!(off.is_empty(), "{off:#?}");
 }
 

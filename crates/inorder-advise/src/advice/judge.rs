@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// An action, or a group of one kind, is worth making from this share of the vacuumed file.
 pub const ALONE_MIN_PERCENT: f64 = 3.0;
-/// Safe changes that save less than this are left.
+/// Safe changes that save less than this are left; indexes of one kind are dropped together and judged together.
 pub(crate) const MINOR_MIN_PERCENT: f64 = 0.1;
 
 /// What to do.
@@ -109,11 +109,7 @@ impl Scale {
     /// Safe changes of one kind: those that reach the threshold each by itself, unless they are one action, and the
     /// others together.
     fn safe(&self, group: Group, parts: Vec<Part>) -> Vec<Item> {
-        let is_one_action = matches!(
-            group,
-            Group::RedundantIndex | Group::UniquePrefix | Group::ImpliedUnique | Group::NullIndex
-        );
-        let (alone, rest): (Vec<Part>, Vec<Part>) = match is_one_action {
+        let (alone, rest): (Vec<Part>, Vec<Part>) = match is_one_action(group) {
             true => (Vec::new(), parts),
             false => parts
                 .into_iter()
@@ -123,12 +119,16 @@ impl Scale {
             .into_iter()
             .map(|part| self.item(Verdict::Change, vec![part]));
         let mut items: Vec<Item> = alone.collect();
-        let verdict = match self.percent_of(&rest) >= ALONE_MIN_PERCENT {
-            true => Verdict::Change,
-            false => Verdict::Minor,
-        };
-        if !rest.is_empty() {
-            items.push(self.item(verdict, rest));
+        if rest.is_empty() {
+            return items;
+        }
+        match self.percent_of(&rest) {
+            ALONE_MIN_PERCENT.. => items.push(self.item(Verdict::Change, rest)),
+            // What another page size costs inserts is only measured for one that saves enough.
+            MINOR_MIN_PERCENT.. if group != Group::PageSize => {
+                items.push(self.item(Verdict::Minor, rest));
+            }
+            _ => items.extend(rest.into_iter().map(|part| self.left(part))),
         }
         items
     }
@@ -152,7 +152,7 @@ pub(super) fn judge(parts: Vec<Part>, bytes: u64, program: Option<&Program>) -> 
         let share = scale.percent(part.saved());
         let group = part.candidate.group;
         match part.candidate.class {
-            Class::Safe if share >= MINOR_MIN_PERCENT && !is_bound(&part) => {
+            Class::Safe if is_worth_a_line(&part, share) && !is_bound(&part) => {
                 safe.entry(group).or_default().push(part);
             }
             Class::App if part.candidate.changes.is_empty() => items.push(without_change(part)),
@@ -223,18 +223,41 @@ fn without_change(mut part: Part) -> Item {
 /// IntegerKey is preferred to WITHOUT ROWID if it saves at least this share of what that saves: rowids stay.
 const NEARLY: f64 = 0.8;
 
+/// Whether changes of this kind are made all or none: dropping one more index costs nothing.
+fn is_one_action(group: Group) -> bool {
+    matches!(
+        group,
+        Group::RedundantIndex | Group::UniquePrefix | Group::ImpliedUnique | Group::NullIndex
+    )
+}
+
+/// Whether a safe change is named with the others of its kind.
+fn is_worth_a_line(part: &Part, percent: f64) -> bool {
+    match is_one_action(part.candidate.group) {
+        true => part.saved() > 0,
+        false => percent >= MINOR_MIN_PERCENT,
+    }
+}
+
 /// Says why a part is left that could be made.
 fn left(mut part: Part, percent: f64) -> Part {
     if part.candidate.class != Class::Rejected && part.measure.is_some() {
-        part.candidate.reason = match (part.candidate.class, percent) {
-            (_, ..0.0) => "the file would grow".into(),
-            (Class::App, MINOR_MIN_PERCENT..) => {
-                "saves too little for a change of the application".into()
-            }
-            _ => "saves nothing".into(),
-        };
+        part.candidate.reason = why_left(part.candidate.class, percent);
     }
     part
+}
+
+/// Why a change is left that saves this share.
+pub(crate) fn why_left(class: Class, percent: f64) -> String {
+    match (class, percent) {
+        (_, ..0.0) => "it would grow".into(),
+        (_, 0.0) => "saves nothing".into(),
+        (Class::App, MINOR_MIN_PERCENT..) => {
+            "saves too little for a change of the application".into()
+        }
+        (_, MINOR_MIN_PERCENT..) => format!("saves less than {ALONE_MIN_PERCENT:.0} %"),
+        _ => format!("saves less than {MINOR_MIN_PERCENT} %"),
+    }
 }
 
 fn is_bound(part: &Part) -> bool {
@@ -352,6 +375,44 @@ mod tests {
         );
         assert_eq!(verdicts(vec![table("t", -20)]), [(Verdict::Leave, 1)]);
         assert_eq!(verdicts(vec![index(0)]), [(Verdict::Leave, 1)]);
+    }
+
+    #[test]
+    fn small_indexes_of_one_kind_count_together() {
+        // 40 indexes of 0.09% each, in a file of 100,000 bytes.
+        let indexes = |group, count| (0..count).map(move |_| part(group, "t", Class::Safe, 90));
+        let judged = |parts: Vec<Part>| {
+            let items = judge(parts, 100_000, None);
+            let items = items.into_iter();
+            items
+                .map(|item| (item.verdict, item.parts.len()))
+                .collect::<Vec<_>>()
+        };
+        for group in [
+            Group::RedundantIndex,
+            Group::UniquePrefix,
+            Group::ImpliedUnique,
+            Group::NullIndex,
+        ] {
+            assert_eq!(
+                judged(indexes(group, 40).collect()),
+                [(Verdict::Change, 40)]
+            );
+            assert_eq!(judged(indexes(group, 2).collect()), [(Verdict::Minor, 2)]);
+            assert_eq!(judged(indexes(group, 1).collect()), [(Verdict::Leave, 1)]);
+        }
+        // A table is rebuilt for it: each has to save something.
+        let tables = judged(indexes(Group::WithoutRowid, 2).collect());
+        assert_eq!(tables, [(Verdict::Leave, 1), (Verdict::Leave, 1)]);
+    }
+
+    #[test]
+    fn another_page_size_is_never_minor() {
+        let size = |saved| part(Group::PageSize, "", Class::Safe, saved);
+        assert_eq!(verdicts(vec![size(29)]), [(Verdict::Leave, 1)]);
+        assert_eq!(verdicts(vec![size(30)]), [(Verdict::Change, 1)]);
+        let left = judge(vec![size(29)], 1000, None);
+        assert_eq!(left[0].parts[0].candidate.reason, "saves less than 3 %");
     }
 
     #[test]

@@ -8,8 +8,8 @@ mod options;
 mod page_size;
 mod session;
 
-pub(crate) use judge::MINOR_MIN_PERCENT;
 pub use judge::{ALONE_MIN_PERCENT, Item, Part, Verdict};
+pub(crate) use judge::{MINOR_MIN_PERCENT, why_left};
 pub use options::{Observer, Options};
 pub use session::advise;
 

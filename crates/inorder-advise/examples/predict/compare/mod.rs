@@ -9,7 +9,13 @@ use inorder_advise::server::{
     predict::Predictor,
 };
 use inorder_engine::{self as engine, Settings, Synchronous};
-use std::{error::Error, path::Path, time::Instant};
+use std::{
+    error::Error,
+    fs::File,
+    io::Write as _,
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 /// Rows of a sample.
 const SAMPLE_ROWS: u64 = 10_000;
@@ -67,9 +73,26 @@ trait Product {
 /// What can fail in any way.
 pub type Fallible<T> = Result<T, Box<dyn Error>>;
 
-/// Compares all schemas whose name contains `only`, prints a table, and returns what is more than 5% off.
-pub fn compare(engine: &str, rows: u64, only: &[&str]) -> Fallible<Vec<String>> {
-    let product: &dyn Product = match engine {
+/// What is compared.
+pub struct Comparison<'a> {
+    pub engine: &'a str,
+    /// Rows of each table.
+    pub rows: u64,
+    /// Parts of the names of the schemas.
+    pub only: &'a [&'a str],
+    /// A file that gets a line per size.
+    pub csv: Option<PathBuf>,
+}
+
+/// Compares the chosen schemas, prints a table, and returns what is more than 5% off.
+pub fn compare(comparison: &Comparison<'_>) -> Fallible<Vec<String>> {
+    let Comparison {
+        engine,
+        rows,
+        only,
+        csv,
+    } = comparison;
+    let product: &dyn Product = match *engine {
         "postgres" => &postgres::Postgres,
         "mariadb" => &mariadb::MariaDb,
         _ => return Err("the engine is postgres or mariadb".into()),
@@ -92,23 +115,64 @@ pub fn compare(engine: &str, rows: u64, only: &[&str]) -> Fallible<Vec<String>> 
     let (mut sizes, mut units_off, mut off) = (0, 0, Vec::new());
     let is_wanted = |schema: &&Schema| only.iter().any(|part| schema.name.contains(part));
     for schema in product.schemas().iter().filter(is_wanted) {
-        let own = on_schema(product, &*server, schema, rows, &private)?;
+        let own = on_schema(product, &*server, schema, *rows, &private)?;
+        if let Some(file) = csv {
+            append(file, comparison, schema, &own)?;
+        }
         sizes += own.len();
-        let is_off = |one: &Difference| one.relative.abs() > ERROR_MAX;
+        let is_off = |one: &Difference| one.relative().abs() > ERROR_MAX;
         let (far, near): (Vec<_>, Vec<_>) = own
             .into_iter()
             .filter(is_off)
-            .partition(|one| one.bytes > product.unit_bytes());
+            .partition(|one| one.bytes() > product.unit_bytes());
         units_off += near.len();
-        off.extend(far);
+        off.extend(far.iter().map(|one| {
+            format!(
+                "{} {} {}: {:+.1}%",
+                schema.name,
+                one.object,
+                one.state,
+                one.relative() * 100.0
+            )
+        }));
     }
     println!(
         "\n{sizes} sizes, {} of them more than 5% off, and {units_off} more than 5% by one unit of {} bytes",
         off.len(),
         product.unit_bytes()
     );
-    let line = |one: Difference| format!("{}: {:+.1}%", one.what, one.relative * 100.0);
-    Ok(off.into_iter().map(line).collect())
+    Ok(off)
+}
+
+/// Appends the sizes of one schema.
+fn append(
+    file: &Path,
+    comparison: &Comparison<'_>,
+    schema: &Schema,
+    sizes: &[Difference],
+) -> Fallible<()> {
+    let is_new = !file.exists();
+    let mut csv = File::options().create(true).append(true).open(file)?;
+    if is_new {
+        writeln!(
+            csv,
+            "server,rows,schema,object,state,rebuilt_bytes,predicted_bytes,error_share"
+        )?;
+    }
+    let Comparison { engine, rows, .. } = comparison;
+    for size in sizes {
+        writeln!(
+            csv,
+            "{engine},{rows},{},{},{},{},{},{:.6}",
+            schema.name,
+            size.object,
+            size.state,
+            size.real,
+            size.predicted,
+            size.relative()
+        )?;
+    }
+    Ok(())
 }
 
 /// Predicts and measures one schema.
@@ -175,21 +239,23 @@ fn change_set(schema: &Schema) -> ChangeSet {
 
 /// A prediction and what it should have been.
 struct Difference {
-    what: String,
-    relative: f64,
-    bytes: u64,
+    object: String,
+    /// Before or after the change.
+    state: &'static str,
+    predicted: u64,
+    real: u64,
 }
 
 impl Difference {
-    fn of(what: String, predicted: u64, real: u64) -> Self {
-        Difference {
-            what,
-            relative: match real {
-                0 => predicted as f64,
-                _ => predicted as f64 / real as f64 - 1.0,
-            },
-            bytes: predicted.abs_diff(real),
+    fn relative(&self) -> f64 {
+        match self.real {
+            0 => self.predicted as f64,
+            real => self.predicted as f64 / real as f64 - 1.0,
         }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.predicted.abs_diff(self.real)
     }
 }
 
@@ -203,27 +269,28 @@ fn compared(
     let mut all = Vec::new();
     for (object, before) in before {
         let name = object.as_deref().unwrap_or("(table)");
-        let what = format!("{} {name}", schema.name);
+        let difference = |state, predicted, real| Difference {
+            object: name.to_owned(),
+            state,
+            predicted,
+            real,
+        };
         let tree = found.trees.iter().find(|tree| tree.index == *object);
         let Some(tree) = tree else {
-            all.push(Difference::of(
-                format!("{what}: no prediction"),
-                u64::MAX,
-                0,
-            ));
+            all.push(difference("not predicted", u64::MAX, 0));
             continue;
         };
         let is_it = |(other, _): &&(Option<String>, u64)| other == object;
         let after = after.iter().find(is_it).map_or(0, |(_, bytes)| *bytes);
-        let now = Difference::of(what.clone(), tree.rebuilt_bytes, *before);
-        let then = Difference::of(what, tree.after_bytes, after);
+        let now = difference("before", tree.rebuilt_bytes, *before);
+        let then = difference("after", tree.after_bytes, after);
         println!(
             "| {} | {name} | {before} | {} | {:+.1}% | {after} | {} | {:+.1}% |",
             schema.name,
             tree.rebuilt_bytes,
-            now.relative * 100.0,
+            now.relative() * 100.0,
             tree.after_bytes,
-            then.relative * 100.0
+            then.relative() * 100.0
         );
         all.extend([now, then]);
     }

@@ -2,7 +2,7 @@
 
 use super::measure::{Measure, Method};
 use crate::{
-    advice::{ALONE_MIN_PERCENT, MINOR_MIN_PERCENT, Verdict},
+    advice::{ALONE_MIN_PERCENT, MINOR_MIN_PERCENT, Verdict, why_left},
     rules::Class,
     server::rules::{Candidate, Group},
 };
@@ -69,9 +69,8 @@ pub fn judge(parts: Vec<Part>, bytes: u64) -> Vec<Item> {
         let share = percent(part.saved());
         let written = part.written_percent().unwrap_or(0.0);
         match (part.candidate.class, part.candidate.group) {
-            (Class::Safe, group) if share >= MINOR_MIN_PERCENT => {
-                safe.entry(group).or_default().push(part)
-            }
+            // Safe are changes of indexes: they are made together and judged together.
+            (Class::Safe, group) if part.saved() > 0 => safe.entry(group).or_default().push(part),
             // Nothing is saved in what is there: the log of inserts, or the end of the type, is the reason.
             (Class::App, Group::IntegerRange) => items.push(item(Verdict::App, vec![part])),
             (Class::App, Group::OrderedUuid) if written >= ALONE_MIN_PERCENT => {
@@ -92,15 +91,14 @@ pub fn judge(parts: Vec<Part>, bytes: u64) -> Vec<Item> {
     }
     for (_, mut parts) in safe {
         parts.sort_by_key(|part| std::cmp::Reverse(part.saved()));
-        let is_enough = percent(parts.iter().map(Part::saved).sum()) >= ALONE_MIN_PERCENT;
-        items.push(item(
-            if is_enough {
-                Verdict::Change
-            } else {
-                Verdict::Minor
-            },
-            parts,
-        ));
+        match percent(parts.iter().map(Part::saved).sum()) {
+            ALONE_MIN_PERCENT.. => items.push(item(Verdict::Change, parts)),
+            MINOR_MIN_PERCENT.. => items.push(item(Verdict::Minor, parts)),
+            _ => items.extend(parts.into_iter().map(|part| {
+                let share = percent(part.saved());
+                item(Verdict::Leave, vec![left(part, share)])
+            })),
+        }
     }
     items.sort_by_key(|item| {
         let about = item
@@ -123,13 +121,7 @@ fn left(mut part: Part, percent: f64) -> Part {
         .as_ref()
         .is_some_and(|measure| measure.method != Method::Estimated || percent < ALONE_MIN_PERCENT);
     if part.candidate.class != Class::Rejected && is_known {
-        part.candidate.reason = match (part.candidate.class, percent) {
-            (_, ..0.0) => "it would grow".into(),
-            (Class::App, MINOR_MIN_PERCENT..) => {
-                "saves too little for a change of the application".into()
-            }
-            _ => "saves nothing".into(),
-        };
+        part.candidate.reason = why_left(part.candidate.class, percent);
     }
     part
 }
@@ -176,6 +168,15 @@ mod tests {
         assert_eq!(verdicts(vec![index(30)]), [(Verdict::Change, 1)]);
         assert_eq!(verdicts(vec![index(20), index(10)]), [(Verdict::Change, 2)]);
         assert_eq!(verdicts(vec![index(0)]), [(Verdict::Leave, 1)]);
+        // 40 indexes of 0.09% each, in 100,000 bytes.
+        let small = |count| (0..count).map(|_| index(90)).collect();
+        let judged = |parts| {
+            let items = judge(parts, 100_000);
+            (items[0].verdict, items[0].parts.len())
+        };
+        assert_eq!(judged(small(40)), (Verdict::Change, 40));
+        assert_eq!(judged(small(2)), (Verdict::Minor, 2));
+        assert_eq!(judged(small(1)), (Verdict::Leave, 1));
         let rejected = part(Group::RedundantIndex, Class::Rejected, 500, None);
         assert_eq!(verdicts(vec![rejected]), [(Verdict::Leave, 1)]);
     }
