@@ -9,7 +9,7 @@ use crate::Error;
 use crate::sql::quoted;
 
 /// The time that a connection waits for a lock.
-const BUSY: Duration = Duration::from_secs(10);
+pub(crate) const BUSY: Duration = Duration::from_secs(10);
 
 pub(crate) fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> Error {
     let path = path.to_owned();

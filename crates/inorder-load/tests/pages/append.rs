@@ -223,3 +223,29 @@ fn what_lies_behind_the_end_is_cut_off() {
     let reader: Connection = made(&to, "SELECT 1");
     assert_whole(&reader);
 }
+
+#[test]
+fn old_content_of_pages_in_a_wal_does_not_come_back() {
+    let (folder, from, to) = quick_pair(
+        SOURCE,
+        "PRAGMA journal_mode = WAL; CREATE TABLE t(a PRIMARY KEY, b, c)",
+    );
+    // Frames of pages behind the end stay in the WAL.
+    let other = open(&to);
+    other
+        .execute_batch(
+            "PRAGMA wal_autocheckpoint = 0; CREATE TABLE o AS SELECT zeroblob(3000000); DROP TABLE o; VACUUM",
+        )
+        .expect("a shorter database");
+    load(&job(&from, &to, WriterChoice::Direct)).expect("a load");
+    // What a power failure leaves: the index of the WAL is lost.
+    let crashed = folder.path().join("crashed.db");
+    std::fs::copy(&to, &crashed).expect("copied");
+    std::fs::copy(
+        folder.path().join("to.db-wal"),
+        folder.path().join("crashed.db-wal"),
+    )
+    .expect("copied");
+    assert_same_rows(&from, &crashed, "after a crash");
+    assert_same_rows(&from, &to, "before it");
+}
