@@ -9,6 +9,7 @@ mod hash_function;
 mod jwt;
 mod lockout;
 pub mod password;
+mod password_rules;
 mod policy;
 mod proxy;
 mod security;

@@ -5,6 +5,7 @@ use super::hash_function::HashFunction;
 use super::jwt::Jwt;
 use super::lockout::{Lockout, LockoutSettings};
 use super::password::{ITERATIONS_MAX, PasswordHash, Scheme};
+use super::password_rules::{BadRules, PasswordRules};
 use super::proxy::ProxyHeaders;
 use super::session::Attributes;
 use super::user::Handler;
@@ -55,6 +56,8 @@ pub struct Policy {
     pub jwt: Jwt,
     /// `chttpd_auth/password_scheme`, `pbkdf2_prf` and `iterations`; `None` for an unknown scheme.
     pub scheme: Option<Scheme>,
+    /// `chttpd_auth/password_regexp`.
+    pub password_rules: Result<PasswordRules, BadRules>,
     /// `chttpd_auth/upgrade_hash_on_auth`: a login brings an old hash to the present scheme.
     pub upgrade_hash_on_auth: bool,
     /// `chttpd_auth/min_iterations`.
@@ -76,6 +79,10 @@ impl Policy {
             tracing::error!(
                 "[chttpd_auth] password_scheme or pbkdf2_prf is invalid: no password can be set"
             );
+        }
+        let password_rules = PasswordRules::read(&values.read(&keys::PASSWORD_REGEXP));
+        if let Err(error) = &password_rules {
+            tracing::error!("{error}; no password of a user can be set");
         }
         let session_seconds = values.read(&keys::COOKIE_TIMEOUT);
         let is_persistent = values.read(&keys::ALLOW_PERSISTENT_COOKIES);
@@ -109,6 +116,7 @@ impl Policy {
                 needs_token: values.read(&keys::PROXY_USE_SECRET),
             },
             scheme,
+            password_rules,
             upgrade_hash_on_auth: values.read(&keys::UPGRADE_HASH_ON_AUTH),
             iterations_min: rounds(values.read(&keys::MIN_ITERATIONS)),
             iterations_max: rounds(values.read(&keys::MAX_ITERATIONS)),

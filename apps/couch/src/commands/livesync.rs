@@ -14,6 +14,9 @@ const USER: &str = "livesync";
 /// The database of the vault.
 const DATABASE: &str = "obsidian";
 
+/// The name of the connection in the plugin's settings.
+const CONNECTION: &str = "remote-inorder-couch";
+
 /// The values that the plugin sets or checks. The origins are those of Obsidian on desktops and phones.
 const VALUES: &[(&str, &str, &str)] = &[
     ("chttpd", "enable_cors", "true"),
@@ -81,7 +84,7 @@ impl LiveSync {
 fn announcement(url: &str, password: &str) -> anyhow::Result<String> {
     let passphrase = secret();
     // Settings that differ from the plugin's defaults: the connection, encryption, and what it prefers for CouchDB.
-    let settings = json!({
+    let mut settings = json!({
         "couchDB_URI": url,
         "couchDB_USER": USER,
         "couchDB_PASSWORD": password,
@@ -105,6 +108,16 @@ fn announcement(url: &str, password: &str) -> anyhow::Result<String> {
         "concurrencyOfReadChunksOnline": 30,
         "minimumIntervalOfReadChunksOnline": 25,
     });
+    if let Some((scheme, rest)) = url.split_once("://") {
+        // The same connection in the plugin's list of servers, which goes before the members above.
+        settings["remoteConfigurations"] = json!({ CONNECTION: {
+            "id": CONNECTION,
+            "name": "inorder-couch",
+            "uri": format!("sls+{scheme}://{USER}:{password}@{rest}{}?db={DATABASE}", if rest.contains('/') { "" } else { "/" }),
+            "isEncrypted": false,
+        }});
+        settings["activeConfigurationId"] = CONNECTION.into();
+    }
     let uri = setup_uri(&settings, &passphrase)?;
     Ok(format!(
         "setup URI: {uri}\npassphrase of the setup URI: {passphrase}\nKeep both: they are not shown again. The setup URI has the key of the vault's encryption."

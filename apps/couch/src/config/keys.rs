@@ -74,6 +74,7 @@ keys! {
     ITERATIONS: Number = "chttpd_auth", "iterations", 600_000;
     MIN_ITERATIONS: Number = "chttpd_auth", "min_iterations", 1;
     MAX_ITERATIONS: Number = "chttpd_auth", "max_iterations", 1_000_000_000;
+    PASSWORD_REGEXP: Text = "chttpd_auth", "password_regexp", "";
     UPGRADE_HASH_ON_AUTH: Flag = "chttpd_auth", "upgrade_hash_on_auth", true;
     PROXY_USE_SECRET: Flag = "chttpd_auth", "proxy_use_secret", false;
     X_AUTH_USERNAME: Text = "chttpd_auth", "x_auth_username", "X-Auth-CouchDB-UserName";
@@ -95,6 +96,8 @@ keys! {
     PERUSER_DELETE_DBS: Flag = "couch_peruser", "delete_dbs", false;
     PERUSER_DATABASE_PREFIX: Text = "couch_peruser", "database_prefix", "userdb-";
 
+    UUIDS_ALGORITHM: Text = "uuids", "algorithm", "uuid7";
+    UUIDS_UTC_ID_SUFFIX: Text = "uuids", "utc_id_suffix", "";
     UUIDS_MAX_COUNT: Number = "uuids", "max_count", 1000;
 
     REPLICATOR_MAX_JOBS: Number = "replicator", "max_jobs", 500;

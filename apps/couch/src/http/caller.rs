@@ -52,9 +52,12 @@ impl Caller {
     pub async fn write_all(
         &self,
         db: &Database,
-        edits: Vec<Edit>,
+        mut edits: Vec<Edit>,
         mode: Mode,
     ) -> HttpResult<Vec<Outcome>> {
+        for edit in edits.iter_mut().filter(|edit| edit.id.is_none()) {
+            edit.id = Some(self.server.uuids.next(&self.server.config));
+        }
         validation::write(&self.server, &self.user, db, edits, mode).await
     }
 

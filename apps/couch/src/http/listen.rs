@@ -1,6 +1,6 @@
 //! The server at a socket.
 
-use super::{Server, peruser, replications, routes};
+use super::{Server, global_changes, peruser, replications, routes};
 use crate::replicator::Here;
 use inorder_serve::{ConnectionLimits, HttpServer, TlsAcceptor};
 use std::sync::Arc;
@@ -40,6 +40,7 @@ pub async fn serve_also_tls(
     let replicator = server.replicator.clone();
     replicator.begin(here(&server));
     peruser::follow(&server);
+    global_changes::follow(&server);
     let http = HttpServer {
         open: Arc::clone(&server.metrics.connections),
         router: routes::router(server),

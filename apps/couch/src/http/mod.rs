@@ -17,6 +17,7 @@ mod error;
 mod feed;
 mod functions;
 mod gate;
+mod global_changes;
 mod headers;
 mod info;
 mod later;
@@ -38,6 +39,7 @@ mod target;
 mod unauthorized;
 mod updates;
 mod users_db;
+mod uuids;
 mod validation;
 
 pub use error::{HttpError, HttpResult};

@@ -6,6 +6,7 @@ use super::functions::Validations;
 use super::headers::{ServerHeader, server_header};
 use super::metrics::Metrics;
 use super::updates::DatabaseUpdates;
+use super::uuids::Uuids;
 use crate::auth::Auth;
 use crate::config::{Config, Values, keys};
 use crate::replicator::Replicator;
@@ -85,6 +86,7 @@ pub struct Server {
     pub(super) validations: Validations,
     pub(super) metrics: Metrics,
     pub(super) updates: DatabaseUpdates,
+    pub(super) uuids: Uuids,
     pub(super) body_memory: Arc<Semaphore>,
     pub(super) started: Instant,
 }
@@ -109,6 +111,7 @@ impl Server {
             ),
             accounts: Accounts::new(&databases),
             updates: DatabaseUpdates::new(&databases),
+            uuids: Uuids::default(),
             cors: cors::Rules::new(cors::read),
             server_header: ServerHeader::new(server_header),
             upgrades: Mutex::default(),

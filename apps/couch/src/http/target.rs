@@ -1,7 +1,7 @@
 //! The target of a path: a database, a document or an attachment.
 
 use super::rights::{Admitted, require_server_admin};
-use super::{HttpError, HttpResult, Server, later};
+use super::{HttpError, HttpResult, Server};
 use crate::auth::User;
 use crate::store::Database;
 use axum::extract::{FromRequestParts, RawPathParams};
@@ -56,7 +56,6 @@ impl Path {
     /// The database, which the gate admitted the user to.
     fn database(&self, parts: &Parts, server: &Server) -> HttpResult<Database> {
         let name = self.get("db")?;
-        later::refuse_database(name)?;
         match parts.extensions.get::<Admitted>() {
             Some(admitted) if admitted.db.name() == name => Ok(admitted.db.clone()),
             // A database that was created a moment ago is as missing as before.
@@ -146,7 +145,6 @@ impl FromRequestParts<Arc<Server>> for DbName {
     async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> HttpResult<Self> {
         let path = Path::of(parts, server).await?;
         let name = path.get("db")?;
-        later::refuse_database(name)?;
         let user = parts.extensions.get::<User>();
         require_server_admin(user.unwrap_or(&User::anonymous()))?;
         Ok(DbName(name.to_owned()))

@@ -107,6 +107,8 @@ const SKIPPING: &[&str] = &[
     "crates/inorder-load/tests/pages/files.rs",
     // By design: no step of `./test` has a CouchDB.
     "apps/couch/tests/couchdb/",
+    // By design: no step of `./test` has a Pebble.
+    "apps/couch/tests/acme.rs",
 ];
 
 fn long_files(repository: &Repository) -> Vec<String> {

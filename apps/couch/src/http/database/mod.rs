@@ -57,6 +57,14 @@ pub async fn create(
 ) -> HttpResult {
     let wrong = |_| HttpError::BadRequest("Invalid `partitioned` parameter".to_owned());
     let is_partitioned = params.flag("partitioned").map_err(wrong)?;
+    // There is one shard and one copy of it, whatever is asked for.
+    for name in ["q", "n"] {
+        let is_positive = |text: &str| text.parse::<u64>().is_ok_and(|number| number > 0);
+        if !params.get(name).is_none_or(is_positive) {
+            let reason = format!("The `{name}` value should be a positive integer.");
+            return Err(HttpError::BadRequest(reason));
+        }
+    }
     let databases = server.databases.clone();
     let origin = origin(&headers, client::is_tls(&extensions));
     let url = location(&origin, &[&name]);

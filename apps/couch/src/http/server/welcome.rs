@@ -6,7 +6,6 @@ use crate::http::params::Params;
 use crate::http::{HttpError, HttpResult, Server, reply};
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
-use inorder_key::Uuid;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -27,7 +26,7 @@ pub async fn up() -> HttpResult {
     reply::json(StatusCode::OK, &json!({ "status": "ok", "seeds": {} }))
 }
 
-/// `GET /_uuids`: ids that are unique, and sort by the time they were made: written in this order they cost a
+/// `GET /_uuids`: ids that are unique. By default they sort by the time they were made: written in this order they cost a
 /// B-tree least.
 pub async fn uuids(State(server): State<Arc<Server>>, params: Params) -> HttpResult {
     let wrong = |_| HttpError::BadRequest("count must be a positive integer".to_owned());
@@ -37,7 +36,7 @@ pub async fn uuids(State(server): State<Arc<Server>>, params: Params) -> HttpRes
         let reason = format!("count parameter too large: at most {count_max}");
         return Err(HttpError::BadRequest(reason));
     }
-    let id = |_| Uuid::now_v7().to_string().replace('-', "");
+    let id = |_| server.uuids.next(&server.config);
     let ids: Vec<String> = (0..count).map(id).collect();
     let mut response = reply::json(StatusCode::OK, &json!({ "uuids": ids }))?;
     let headers = response.headers_mut();

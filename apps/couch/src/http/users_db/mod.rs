@@ -134,6 +134,20 @@ const PASSWORD_FIELDS: &[&str] = &[
     "salt",
 ];
 
+/// Why a new password is refused.
+fn refused(server: &Server, password: &str) -> Option<HttpError> {
+    match &server.auth.policy().password_rules {
+        Ok(rules) => {
+            let reason = rules.check(password).err()?;
+            Some(HttpError::BadRequest(reason.to_owned()))
+        }
+        Err(_) => Some(HttpError::Forbidden(NO_HASH.to_owned())),
+    }
+}
+
+/// The reason while the configuration of passwords is wrong. The log says more.
+const NO_HASH: &str = "Server cannot hash passwords at this time.";
+
 /// The body with its password hashed; `None` if it has no password.
 async fn hashed(server: &Server, body: &str) -> HttpResult<Option<String>> {
     let (mut password, mut salt, mut is_preserved) = (None, None, false);
@@ -168,9 +182,14 @@ async fn hashed(server: &Server, body: &str) -> HttpResult<Option<String>> {
     };
     let salt = salt.filter(|_| is_preserved);
     let salt = salt.unwrap_or_else(crate::auth::password::new_salt);
-    let hash = server.auth.new_hash(&password, salt).await.ok_or_else(|| {
-        HttpError::Forbidden("Server cannot hash passwords at this time.".to_owned())
-    })?;
+    if let Some(refused) = refused(server, &password) {
+        return Err(refused);
+    }
+    let hash = server
+        .auth
+        .new_hash(&password, salt)
+        .await
+        .ok_or_else(|| HttpError::Forbidden(NO_HASH.to_owned()))?;
     let mut text = hash.to_members();
     text.push_str(&String::from_utf8_lossy(&rest));
     Ok(Some(format!("{{{text}}}")))
