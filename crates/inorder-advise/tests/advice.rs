@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{advice, made, numbers};
+use common::{advice, made, numbers, uuid};
 use inorder_advise::{
     advice::{Advice, Verdict},
     rules::Group,
@@ -95,4 +95,37 @@ fn a_page_size_that_makes_inserts_write_more_is_left() {
     let reason = &best.parts[0].candidate.reason;
     assert!(reason.contains("times the bytes"), "{reason}");
     assert!(found.together.is_none(), "{:?}", found.together);
+}
+
+/// Inserts of ids in order are measured in a copy of one table, whatever that table needs besides itself.
+#[test]
+fn random_ids_are_measured_in_tables_of_every_key() {
+    for key in [
+        "k INTEGER PRIMARY KEY AUTOINCREMENT",
+        "k INTEGER PRIMARY KEY",
+        "k INT PRIMARY KEY",
+        "k INTEGER REFERENCES u(k)",
+        "k INTEGER NOT NULL, l AS (k + 1) UNIQUE",
+    ] {
+        for unique in ["id TEXT UNIQUE", "id TEXT PRIMARY KEY"] {
+            if key.contains("PRIMARY") && unique.contains("PRIMARY") {
+                continue;
+            }
+            let folder = tempfile::tempdir().unwrap();
+            let sql = format!(
+                "CREATE TABLE u(k INTEGER PRIMARY KEY); CREATE TABLE t({key}, {unique});
+                 CREATE TRIGGER after_t AFTER INSERT ON t BEGIN INSERT INTO u VALUES (NULL); END;
+                 {} INSERT INTO t(k, id) SELECT i, {} FROM n",
+                numbers(10_000),
+                uuid(4)
+            );
+            let found = advice(&made(folder.path(), &sql))
+                .unwrap_or_else(|error| panic!("{key}, {unique}: {error}"));
+            let mut items = found.items.iter();
+            let item = items.find(|item| item.group == Group::RandomIds);
+            let inserts = item.and_then(|item| item.parts[0].inserts.as_ref());
+            let inserts = inserts.unwrap_or_else(|| panic!("{key}, {unique}: {item:?}"));
+            assert!(inserts.saved_percent() > 0.0, "{key}, {unique}");
+        }
+    }
 }

@@ -89,8 +89,14 @@ pub(crate) fn violations(connection: &Connection) -> rusqlite::Result<Violations
     rows.collect()
 }
 
-/// What `integrity_check` and the indexes of FTS5 find wrong; nothing where all is right.
-pub(crate) fn damage(connection: &Connection) -> rusqlite::Result<Option<String>> {
+/// What FTS5 finds wrong, by index.
+pub(crate) type FullText = BTreeMap<String, String>;
+
+/// What `integrity_check` and the indexes of FTS5 find wrong but found right `before`; nothing where all is right.
+pub(crate) fn damage(
+    connection: &Connection,
+    before: &FullText,
+) -> rusqlite::Result<Option<String>> {
     let schema = Schema::read(connection)?;
     let checked = checkable(&schema);
     let checks = match checked.len() == schema.tables().count() {
@@ -106,7 +112,18 @@ pub(crate) fn damage(connection: &Connection) -> rusqlite::Result<Option<String>
             return Ok(Some(found));
         }
     }
-    for table in schema.objects {
+    let now = full_text_damage(connection)?;
+    let mut new = now.iter().filter(|(name, _)| !before.contains_key(*name));
+    Ok(new
+        .next()
+        .map(|(name, error)| format!("FTS5 finds {name} wrong: {error}")))
+}
+
+/// Indexes of FTS5 that don't fit their content, such as external content that was changed without its triggers. The
+/// check is a statement that writes, though it changes nothing.
+pub(crate) fn full_text_damage(connection: &Connection) -> rusqlite::Result<FullText> {
+    let mut found = FullText::new();
+    for table in Schema::read(connection)?.objects {
         let sql = table.sql.as_deref().unwrap_or_default();
         if !table.is_virtual() || !table.mentions("fts5") || sql.is_empty() {
             continue;
@@ -115,10 +132,10 @@ pub(crate) fn damage(connection: &Connection) -> rusqlite::Result<Option<String>
         // Rank 1 compares with external content too (<https://www.sqlite.org/fts5.html#the_integrity_check_command>).
         let check = format!("INSERT INTO {name}({name}, rank) VALUES ('integrity-check', 1)");
         if let Err(error) = connection.execute_batch(&check) {
-            return Ok(Some(format!("FTS5 finds {} wrong: {error}", table.name)));
+            found.insert(table.name, error.to_string());
         }
     }
-    Ok(None)
+    Ok(found)
 }
 
 /// The tables that SQLite can make, and so check, without a collation or function of the application.

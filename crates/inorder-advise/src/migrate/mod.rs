@@ -42,6 +42,7 @@ pub fn migrate(
     let settings = Settings::read(&connection)?;
     let old = State::read(&connection, &draft, false)?;
     let old_converted = State::read(&connection, &draft, true)?;
+    let full_text = check::full_text_damage(&connection)?;
     let plans = plans(&connection, queries)?;
     let base = Script {
         name,
@@ -70,7 +71,7 @@ pub fn migrate(
     let found = check::schema_difference(&draft.new, &new);
     let found = found.or(old_converted.difference(&State::read(&connection, &draft, false)?));
     let found = match found {
-        None => check::damage(&connection)?,
+        None => check::damage(&connection, &full_text)?,
         found => found,
     };
     let found = found.or(worse(&plans, &self::plans(&connection, queries)?));
@@ -89,7 +90,7 @@ pub fn migrate(
     let found = check::schema_difference(&draft.old, &Schema::read(&connection)?);
     let found = found.or(old.difference(&State::read(&connection, &draft, false)?));
     let found = match found {
-        None => check::damage(&connection)?,
+        None => check::damage(&connection, &full_text)?,
         found => found,
     };
     match found {

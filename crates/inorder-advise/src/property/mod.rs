@@ -216,7 +216,9 @@ fn compare(old: &Connection, new: &Path, draft: &Draft, queries: &[String]) -> R
     let found = state(old, true)?.difference(&state(&new, false)?);
     let schema = apply::Schema::read(&new).map_err(|error| error.to_string())?;
     let found = found.or(check::schema_difference(&draft.new, &schema));
-    if let Some(why) = found.or(check::damage(&new).map_err(|error| error.to_string())?) {
+    if let Some(why) =
+        found.or(check::damage(&new, &check::FullText::new()).map_err(|error| error.to_string())?)
+    {
         return Err(why);
     }
     for query in queries {

@@ -256,7 +256,7 @@ fn compare(
         let before = State::read(old, draft, true)?;
         found = found.or(before.difference(&State::read(new, draft, false)?));
         found = match found {
-            None => check::damage(new)?,
+            None => check::damage(new, &check::FullText::new())?,
             found => found,
         };
     }

@@ -409,7 +409,12 @@ impl Trial<'_> {
             return Ok(None);
         };
         let path = self.folder.join("ids.db");
-        apply::apply_to_tables(self.base, &path, &[], &[&table.name])?;
+        let mut names = vec![&*table.name];
+        // Without it, SQLite refuses inserts as those into a damaged file.
+        if table.is_autoincrement {
+            names.push("sqlite_sequence");
+        }
+        apply::apply_to_tables(self.base, &path, &[], &names)?;
         let found = inserts::compare_ids(&path, self.is_wal, table, column)?;
         remove(&[path])?;
         Ok(found)
