@@ -2,11 +2,13 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
 use crate::cells::{Cells, LeafPage, Payload};
 use crate::error::{Error, Result};
 use crate::geometry::{Geometry, PageKind};
 use crate::header::HEADER_BYTES;
+use crate::mapped::Mapped;
 use crate::options::Options;
 use crate::windows::{Place, Windows};
 
@@ -69,6 +71,24 @@ impl Reader {
     /// As [`new`](Self::new).
     pub fn direct(file: File) -> Result<Self> {
         Reader::with(file, true)
+    }
+
+    /// As [`new`](Self::new), but maps the file into memory where the system can. Pages are read without system calls
+    /// then, and records can be found again by their places. An error of the disk ends the process then.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn mapped(file: File) -> Result<Self> {
+        let mut reader = Reader::with(file, false)?;
+        reader.windows.map();
+        Ok(reader)
+    }
+
+    /// The file in memory, where it is mapped.
+    #[must_use]
+    pub fn map(&self) -> Option<&Arc<Mapped>> {
+        self.windows.mapped()
     }
 
     fn with(file: File, is_direct: bool) -> Result<Self> {

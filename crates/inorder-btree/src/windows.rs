@@ -2,7 +2,9 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
+use crate::mapped::Mapped;
 use crate::o_direct::{ALIGNMENT_BYTES, Aligned, DirectIo};
 
 /// Bytes of a window, and how many there are. A walk through a tree goes back and forth between its leaf pages and the
@@ -28,6 +30,8 @@ pub(crate) struct Windows {
     /// The file's.
     pages: u32,
     windows: Vec<Window>,
+    /// All pages, where they are mapped.
+    mapped: Option<Arc<Mapped>>,
     /// The window that was used last.
     current: usize,
     clock: u64,
@@ -72,9 +76,20 @@ impl Windows {
             page_bytes,
             pages,
             windows: std::iter::repeat_with(window).take(count).collect(),
+            mapped: None,
             current: 0,
             clock: 0,
         }
+    }
+
+    /// Maps the file's pages. Where the system can't, they are read as before.
+    pub(crate) fn map(&mut self) {
+        let bytes = u64::from(self.pages) * self.page_bytes as u64;
+        self.mapped = Mapped::new(&self.file, bytes).ok().map(Arc::new);
+    }
+
+    pub(crate) fn mapped(&self) -> Option<&Arc<Mapped>> {
+        self.mapped.as_ref()
     }
 
     /// Returns the file, which uses the page cache again.
@@ -87,6 +102,10 @@ impl Windows {
     /// Finds a page of the file, and reads it if it is in no window.
     #[inline]
     pub(crate) fn find(&mut self, number: u32) -> io::Result<Place> {
+        if self.mapped.is_some() {
+            let offset = (number - 1) as usize * self.page_bytes;
+            return Ok(Place { window: 0, offset });
+        }
         if !self.windows[self.current].has(number) {
             self.current = match self.windows.iter().position(|window| window.has(number)) {
                 Some(window) => window,
@@ -103,7 +122,11 @@ impl Windows {
     /// The page at a place.
     #[inline]
     pub(crate) fn page(&self, place: Place) -> &[u8] {
-        &self.windows[place.window].bytes[place.offset..][..self.page_bytes]
+        let bytes = match &self.mapped {
+            Some(mapped) => mapped.bytes(),
+            None => &self.windows[place.window].bytes,
+        };
+        &bytes[place.offset..][..self.page_bytes]
     }
 
     /// Reads a page, and more where the pages before it were read. Returns the window.

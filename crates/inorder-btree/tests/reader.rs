@@ -27,7 +27,12 @@ fn root(database: &Connection, name: &str) -> u32 {
 
 #[test]
 fn every_entry_comes_in_order() {
-    for (page_bytes, blob_bytes) in [(512, 3000), (4096, 300), (65536, 70_000)] {
+    for (page_bytes, blob_bytes, is_mapped) in [
+        (512, 3000, false),
+        (4096, 300, false),
+        (4096, 300, true),
+        (65536, 70_000, true),
+    ] {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.db");
         let database = Connection::open(&path).expect("a database");
@@ -41,7 +46,13 @@ fn every_entry_comes_in_order() {
                  INSERT INTO w SELECT a, b FROM t; DELETE FROM t WHERE rowid % 5 = 0;"
             ))
             .expect("made");
-        let mut reader = Reader::new(File::open(&path).expect("opened")).expect("a header");
+        let file = File::open(&path).expect("opened");
+        let reader = match is_mapped {
+            true => Reader::mapped(file),
+            false => Reader::new(file),
+        };
+        let mut reader = reader.expect("a header");
+        assert_eq!(reader.map().is_some(), is_mapped);
         let show = "CASE typeof({}) WHEN 'blob' THEN length({}) || ' bytes' WHEN 'null' THEN 'null' ELSE {} || '' END";
         let show = |column: &str| show.replace("{}", column);
         let expected = |query: String| -> Vec<String> {
@@ -111,9 +122,12 @@ fn damage_is_an_error() {
             *byte = byte.wrapping_mul(31).wrapping_add(0x5b);
         }
         std::fs::write(&path, &damaged).expect("written");
-        let read = Reader::new(File::open(&path).expect("opened"));
-        let read = read.and_then(|mut reader| reader.table(root, |_, _| Ok(())));
-        failures += u32::from(read.is_err());
+        let read = [Reader::new, Reader::mapped].map(|open| {
+            let reader = open(File::open(&path).expect("opened"));
+            reader.and_then(|mut reader| reader.table(root, |_, _| Ok(())))
+        });
+        assert_eq!(read[0].is_err(), read[1].is_err());
+        failures += u32::from(read[0].is_err());
     }
     assert!(failures > 3, "{failures}");
 }

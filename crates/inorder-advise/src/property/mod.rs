@@ -145,7 +145,7 @@ fn case(folder: &Path, seed: u64, count: &mut impl FnMut(&str)) -> Result<(), St
         return Ok(());
     }
     let file = std::fs::File::open(&old).map_err(|error| text(&error))?;
-    let mut pages = Reader::new(file).map_err(|error| text(&error))?;
+    let mut pages = Reader::mapped(file).map_err(|error| text(&error))?;
     let connection = Connection::open(&old).map_err(|error| text(&error))?;
     let changes = accepted(&connection, schema.changes(&mut dice), count)?;
     let draft = Draft::new(&connection, &changes).map_err(|error| text(&error))?;

@@ -94,7 +94,7 @@ impl Snapshot {
         let pages = file
             .try_clone()
             .map_err(inorder_btree::Error::Read)
-            .and_then(Reader::new);
+            .and_then(Reader::mapped);
         let mut snapshot = Snapshot {
             connection,
             is_wal,

@@ -1,6 +1,6 @@
 //! Makes records from the values of another record, without decoding them.
 
-use super::read::{BODY_BYTES, Values, split, value_of};
+use super::read::{BODY_BYTES, Values, body_bytes, split, value_of};
 use super::write::{header_bytes, push_body, serial_type};
 use super::{Value, varint};
 
@@ -52,12 +52,41 @@ impl Fields {
         self.0.clear();
         let header = record.first().map_or(0, |bytes| usize::from(*bytes));
         let types = record.get(1..header).filter(|_| header < 0x80);
-        if types.is_none_or(|types| !self.read_short(types, header as u32, record.len())) {
+        let is_read = types.is_some_and(|types| match types.iter().all(|own| *own < 0x80) {
+            true => self.read_short(types, header as u32, record.len()),
+            false => self.read_mixed(types, header as u32, record.len()),
+        });
+        if !is_read {
             self.read_long(record);
         }
     }
 
-    /// Reads a record whose serial types take a byte each; false where one takes more, or the record is malformed.
+    /// Reads a record whose serial types take one or two bytes each; false where one takes more, or the record is
+    /// malformed.
+    #[inline]
+    fn read_mixed(&mut self, mut types: &[u8], mut start: u32, record_bytes: usize) -> bool {
+        while let [first, rest @ ..] = types {
+            let mut serial_type = u32::from(*first);
+            types = rest;
+            if serial_type >= 0x80 {
+                let [second @ ..0x80, rest @ ..] = types else {
+                    return false;
+                };
+                serial_type = (serial_type & 0x7f) << 7 | u32::from(*second);
+                types = rest;
+            }
+            let end = start + body_bytes(u64::from(serial_type)) as u32;
+            self.0.push(Field {
+                serial_type,
+                start,
+                end,
+            });
+            start = end;
+        }
+        start as usize <= record_bytes
+    }
+
+    /// Reads a record whose serial types take a byte each; false where the record is malformed.
     #[inline]
     fn read_short(&mut self, types: &[u8], mut start: u32, record_bytes: usize) -> bool {
         let field = |serial_type: &u8| {
@@ -70,7 +99,7 @@ impl Fields {
             }
         };
         self.0.extend(types.iter().map(field));
-        types.iter().all(|serial_type| *serial_type < 0x80) && start as usize <= record_bytes
+        start as usize <= record_bytes
     }
 
     fn read_long(&mut self, record: &[u8]) {

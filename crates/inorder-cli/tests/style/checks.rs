@@ -79,6 +79,7 @@ const RESERVED: &[(&str, &[&str])] = &[
 
 /// The only files with `unsafe` in them.
 const UNSAFE_FILES: &[&str] = &[
+    "crates/inorder-btree/src/mapped.rs",
     "crates/inorder-engine/src/sqlite/session.rs",
     "crates/inorder-engine/src/sqlite/vfs/file.rs",
     "crates/inorder-engine/src/sqlite/vfs/forward.rs",

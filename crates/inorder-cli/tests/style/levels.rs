@@ -35,7 +35,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     (
         "inorder-btree",
         &[
-            "free_list o_direct pointer_map record",
+            "free_list mapped o_direct pointer_map record",
             "error page_file windows",
             "options",
             "geometry header",

@@ -16,6 +16,19 @@ pub type Origin = u64;
 /// The place of a row in an arena. Places ascend in the order of the rows.
 pub(super) type Place = u64;
 
+/// Keeps records that are found by their places.
+pub trait Records {
+    /// The record at a place that was given out.
+    fn record(&self, place: u64) -> &[u8];
+}
+
+impl Records for Arena {
+    #[inline]
+    fn record(&self, place: Place) -> &[u8] {
+        self.get(place).0
+    }
+}
+
 pub(super) struct Arena {
     chunks: Vec<Vec<u8>>,
     /// The chunk that is filled now; those after it are empty.

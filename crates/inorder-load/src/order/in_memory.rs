@@ -1,6 +1,6 @@
 //! Sorted rows in memory, returned one at a time.
 
-use super::arena::{Arena, Origin, Place};
+use super::arena::{Arena, Origin, Place, Records};
 
 /// The prefetch distance in rows.
 const ROWS_AHEAD: usize = 16;
@@ -14,26 +14,26 @@ const LINES_AHEAD_MAX: usize = 8;
 /// A prefix of a key and the place of its row.
 pub(super) type Pair = (u64, Place);
 
-/// The rows of an arena in the order of their pairs.
-pub(super) struct InMemory {
-    arena: Arena,
+/// The rows of an arena, or of other memory, in the order of their pairs.
+pub(super) struct InMemory<R> {
+    records: R,
     pairs: Vec<Pair>,
     /// Rows that were given.
     taken: usize,
 }
 
-impl InMemory {
-    pub(super) fn new(arena: Arena, pairs: Vec<Pair>) -> Self {
+impl<R: Records> InMemory<R> {
+    pub(super) fn new(records: R, pairs: Vec<Pair>) -> Self {
         InMemory {
-            arena,
+            records,
             pairs,
             taken: 0,
         }
     }
 
     /// The memory of both, to be used again.
-    pub(super) fn into_parts(self) -> (Arena, Vec<Pair>) {
-        (self.arena, self.pairs)
+    pub(super) fn into_parts(self) -> (R, Vec<Pair>) {
+        (self.records, self.pairs)
     }
 
     /// Advances to the next row. Returns false if there is none.
@@ -54,7 +54,7 @@ impl InMemory {
     fn look_ahead(&self) {
         let ahead = self.pairs.iter().skip(self.taken + ROWS_AHEAD / 2);
         let read = ahead.take(ROWS_AHEAD).map(|(_, place)| {
-            let (record, _) = self.arena.get(*place);
+            let record = self.records.record(*place);
             let lines = record.iter().step_by(LINE_BYTES).take(LINES_AHEAD_MAX);
             let last = record.last().copied().unwrap_or(0);
             lines.fold(last, |sum, byte| sum.wrapping_add(*byte))
@@ -62,10 +62,10 @@ impl InMemory {
         std::hint::black_box(read.fold(0, u8::wrapping_add));
     }
 
-    /// The row that was advanced to.
+    /// The record of the row that was advanced to.
     #[inline]
-    pub(super) fn row(&self) -> (&[u8], Origin) {
-        self.arena.get(self.pairs[self.taken - 1].1)
+    pub(super) fn record(&self) -> &[u8] {
+        self.records.record(self.pairs[self.taken - 1].1)
     }
 
     /// Whether that row, or one so many rows on, has the prefix of the row before it.
@@ -76,5 +76,13 @@ impl InMemory {
             Some([before, row]) => before.0 == row.0,
             _ => false,
         }
+    }
+}
+
+impl InMemory<Arena> {
+    /// The row that was advanced to.
+    #[inline]
+    pub(super) fn row(&self) -> (&[u8], Origin) {
+        self.records.get(self.pairs[self.taken - 1].1)
     }
 }

@@ -6,10 +6,12 @@
 mod arena;
 mod in_memory;
 mod merge;
+mod places;
 mod sorter;
 mod spill;
 
-pub use arena::Origin;
+pub use arena::{Origin, Records};
+pub use places::{PLACE_BYTES, PlaceSorter, SortedPlaces};
 pub use sorter::{SortLimits, Sorted, Sorter};
 
 #[cfg(test)]

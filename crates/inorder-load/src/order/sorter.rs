@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use inorder_btree::record::{WORDS, sort_pairs};
 use inorder_btree::{KeyOrder, TextEncoding};
 
-use super::arena::{Arena, Origin};
+use super::arena::{Arena, Origin, Records};
 use super::in_memory::{InMemory, Pair};
 use super::merge::Merge;
 use super::spill::Spill;
@@ -97,16 +97,10 @@ impl Sorter {
         if self.order.columns().is_empty() {
             return;
         }
-        let (arena, order) = (&self.arena, &self.order);
-        if self.is_by_prefix {
-            sort_pairs(&mut self.pairs, |tied| tied.sort_unstable());
-            return;
+        match self.is_by_prefix {
+            true => sort_pairs(&mut self.pairs, |tied| tied.sort_unstable()),
+            false => sort_rows(&self.arena, &self.order, &mut self.pairs),
         }
-        sort_pairs(&mut self.pairs, |tied| {
-            let prefix = tied[0].0;
-            settle(arena, order, tied, 0);
-            tied.iter_mut().for_each(|pair| pair.0 = prefix);
-        });
     }
 
     #[cold]
@@ -175,6 +169,15 @@ impl Sorter {
     }
 }
 
+/// Sorts rows by their keys. Those with equal keys are sorted by their places.
+pub(super) fn sort_rows(records: &impl Records, order: &KeyOrder, pairs: &mut [Pair]) {
+    sort_pairs(pairs, |tied| {
+        let prefix = tied[0].0;
+        settle(records, order, tied, 0);
+        tied.iter_mut().for_each(|pair| pair.0 = prefix);
+    });
+}
+
 /// Fewer rows are sorted faster by comparing whole keys.
 const WORDED_MIN: usize = 8;
 
@@ -185,24 +188,24 @@ const WORDED_AT_ONCE: usize = 32;
 ///
 /// Each word costs one look at each row. Comparing them costs two for each comparison: 1.6 million rows of which 160
 /// have the same prefix took 1.1 µs per row by comparing.
-fn settle(arena: &Arena, order: &KeyOrder, tied: &mut [Pair], word: usize) {
+fn settle(records: &impl Records, order: &KeyOrder, tied: &mut [Pair], word: usize) {
     if tied.len() < WORDED_MIN || word == WORDS {
         tied.sort_unstable_by(|&(_, a), &(_, b)| {
             order
-                .compare(arena.get(a).0, arena.get(b).0)
+                .compare(records.record(a), records.record(b))
                 .then_with(|| a.cmp(&b))
         });
         return;
     }
     for some in tied.chunks_mut(WORDED_AT_ONCE) {
         // The memory of all is fetched at once, not one by one.
-        let first = |(_, place): &Pair| arena.get(*place).0.first().copied().unwrap_or(0);
+        let first = |(_, place): &Pair| records.record(*place).first().copied().unwrap_or(0);
         std::hint::black_box(some.iter().map(first).fold(0, u8::wrapping_add));
         for (number, place) in some {
-            *number = order.words(arena.get(*place).0)[word];
+            *number = order.words(records.record(*place))[word];
         }
     }
-    sort_pairs(tied, |tied| settle(arena, order, tied, word + 1));
+    sort_pairs(tied, |tied| settle(records, order, tied, word + 1));
 }
 
 fn buffer_bytes(limits: &SortLimits, runs: usize) -> usize {
@@ -241,7 +244,7 @@ pub struct Sorted {
 }
 
 enum From {
-    Memory(InMemory),
+    Memory(InMemory<Arena>),
     Runs(Merge),
 }
 

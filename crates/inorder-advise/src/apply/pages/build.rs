@@ -8,13 +8,14 @@ use inorder_btree::{
     Builder, IndexBuilder, KeyOrder, LeafPage, Options, Reader, SchemaEntry, TableBuilder, Value,
     Visitor, record,
 };
-use inorder_load::order::{SortLimits, Sorter};
+use inorder_load::order::SortLimits;
 
 use super::Failure;
 use super::digest::{InOrder, Sum};
 use super::join::{Keys, join};
 use super::recipe::{Joined, Part, Plan, Plans, Recipe, Row, Rowid};
 use super::shape::{Layout, Source, every};
+use super::sorting::{Old, Sorted, Sorting};
 use crate::apply::Settings;
 use crate::apply::ids;
 
@@ -119,11 +120,12 @@ pub(super) fn build_trees(
     work: &Work<'_>,
 ) -> Result<(Builder, Vec<SchemaEntry>, Built), Failure> {
     let (mut trees, mut keys) = (Vec::new(), None);
-    for plan in &plans.plans {
+    for (at, plan) in plans.plans.iter().enumerate() {
         let mut built = None;
         if let Some(recipe) = &plan.recipe {
-            if !matches!(recipe, Recipe::Joined(_)) {
-                keys = None;
+            if matches!(recipe, Recipe::Sorted { .. } | Recipe::Rows { .. }) {
+                let joined = plans.joined_to(at);
+                keys = joined.map(|joined| Keys::new(joined, work.memory_bytes / 2));
             }
             let (next, mut made) = tree(reader, builder, recipe, plan, &mut keys, work)?;
             builder = next;
@@ -281,7 +283,7 @@ fn tree(
                 None => return tree(reader, builder, &own.sorted, plan, keys, work),
             }
         }
-        Recipe::Rows { from, row } => self::rows(reader, builder, *from, row, &mut rows)?,
+        Recipe::Rows { from, row } => self::rows(reader, builder, *from, row, &mut rows, keys)?,
         Recipe::Sorted {
             from,
             row,
@@ -289,6 +291,7 @@ fn tree(
             unique_columns,
             is_sorted: true,
         } => {
+            *keys = None;
             let tree = Growing::index(builder, order.clone(), *unique_columns)?.compared(&rows);
             rows.recast(reader, *from, row, tree)?
         }
@@ -299,10 +302,9 @@ fn tree(
             unique_columns,
             is_sorted: false,
         } => {
-            let mut sorter = Sorter::new(Some(order.clone()), work.limits());
-            rows.each(reader, *from, row, |_, row| Ok(sorter.push(row, 0)?))?;
+            let sorted = rows.sorted(reader, *from, row, order.clone(), keys)?;
             let tree = Growing::index(builder, order.clone(), *unique_columns)?.compared(&rows);
-            sorted(sorter, tree, &mut rows)?
+            self::sorted(sorted, tree, &mut rows)?
         }
     };
     tree.before = rows.before;
@@ -328,12 +330,11 @@ fn joined(
 
 /// Builds a tree of records that are sorted.
 fn sorted(
-    sorter: Sorter,
+    mut sorted: Sorted,
     mut tree: Growing,
     rows: &mut Rows<'_>,
 ) -> Result<(Builder, Tree), Failure> {
-    let mut sorted = sorter.finish()?;
-    while let Some((record, _)) = sorted.next()? {
+    while let Some(record) = sorted.next()? {
         rows.looks.look()?;
         tree.push(0, record)?;
     }
@@ -407,10 +408,12 @@ fn rows(
     from: Source,
     row: &Row,
     rows: &mut Rows<'_>,
+    keys: &mut Option<Keys>,
 ) -> Result<(Builder, Tree), Failure> {
     let mut tree = Growing::table(builder)?.compared(rows);
     let Rowid::Field(field) = row.rowid else {
-        rows.each(reader, from, row, |rowid, row| tree.push(rowid, row))?;
+        *keys = None;
+        rows.each(reader, from, row, |rowid, row, _| tree.push(rowid, row))?;
         return tree.finish();
     };
     let alias = row
@@ -418,20 +421,15 @@ fn rows(
         .iter()
         .position(|part| *part == Part::Field(field));
     let alias = alias.ok_or(Failure::Unforeseen("the new rowid is no column"))?;
-    let work = rows.looks.work;
-    let by_alias = KeyOrder::new(
-        vec![record::KeyColumn::ascending(alias)],
-        work.settings.encoding,
-    );
-    let mut sorter = Sorter::new(Some(by_alias), work.limits());
-    rows.each(reader, from, row, |_, row| Ok(sorter.push(row, 0)?))?;
-    let mut sorted = sorter.finish()?;
+    let columns = vec![record::KeyColumn::ascending(alias)];
+    let by_alias = KeyOrder::new(columns, rows.looks.work.settings.encoding);
+    let mut sorted = rows.sorted(reader, from, row, by_alias, keys)?;
     let (mut fields, mut stored) = (Fields::default(), Vec::new());
     let pick = |at: usize| match at == alias {
         true => Pick::Null,
         false => Pick::Value(at),
     };
-    while let Some((record, _)) = sorted.next()? {
+    while let Some(record) = sorted.next()? {
         rows.looks.look()?;
         fields.read(record);
         let Some(Value::Integer(rowid)) = fields.value(record, alias) else {
@@ -463,8 +461,25 @@ impl Rows<'_> {
         row: &Row,
         mut tree: Growing,
     ) -> Result<(Builder, Tree), Failure> {
-        self.each(reader, from, row, |rowid, row| tree.push(rowid, row))?;
+        self.each(reader, from, row, |rowid, row, _| tree.push(rowid, row))?;
         tree.finish()
+    }
+
+    /// Sorts the rows of a tree as they become. `keys` has the keys of the rows afterwards, or nothing.
+    fn sorted(
+        &mut self,
+        reader: &mut Reader,
+        from: Source,
+        row: &Row,
+        order: KeyOrder,
+        keys: &mut Option<Keys>,
+    ) -> Result<Sorted, Failure> {
+        let map = reader.map().filter(|_| row.is_same).cloned();
+        let mut sorting = Sorting::new(order, self.looks.work.limits(), map, keys.take());
+        self.each(reader, from, row, |_, row, old| sorting.push(row, old))?;
+        let sorted;
+        (sorted, *keys) = sorting.finish()?;
+        Ok(sorted)
     }
 
     /// Gives each row of a tree as it becomes, in the old order.
@@ -473,7 +488,7 @@ impl Rows<'_> {
         reader: &mut Reader,
         from: Source,
         row: &Row,
-        mut push: impl FnMut(i64, &[u8]) -> Result<(), Failure>,
+        mut push: impl FnMut(i64, &[u8], Old<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut maker = Maker::new(row);
         every(reader, from, |rowid, record| {
@@ -483,9 +498,14 @@ impl Rows<'_> {
                 self.before.add(layout, &maker.fields, rowid, record);
             }
             let made = maker.make(rowid, record)?;
+            let old = Old {
+                rowid,
+                record,
+                fields: &maker.fields,
+            };
             match row.is_same {
-                true => push(made, record),
-                false => push(made, &maker.made),
+                true => push(made, record, old),
+                false => push(made, &maker.made, old),
             }
         })
     }

@@ -20,12 +20,28 @@ pub(super) struct Keys {
     places: Vec<u32>,
     /// Records of the fields, each after its length.
     bytes: Vec<u8>,
+    /// The most memory, in bytes.
+    memory_bytes: usize,
+    key: Vec<u8>,
 }
 
 impl Keys {
     /// Whether these are the keys that an index needs.
     pub(super) fn are_of(&self, joined: &Joined) -> bool {
         (self.table, &self.fields) == (joined.table, &joined.keys)
+    }
+
+    /// No keys yet of a table's rows.
+    pub(super) fn new(joined: &Joined, memory_bytes: usize) -> Self {
+        Keys {
+            table: joined.table,
+            fields: joined.keys.clone(),
+            first: 0,
+            places: Vec::new(),
+            bytes: vec![0],
+            memory_bytes,
+            key: Vec::new(),
+        }
     }
 
     /// Reads the keys of a table; `None` where they take more memory than this.
@@ -35,21 +51,11 @@ impl Keys {
         memory_bytes: usize,
         mut look: impl FnMut() -> Result<(), Failure>,
     ) -> Result<Option<Self>, Failure> {
-        let mut keys = Keys {
-            table: joined.table,
-            fields: joined.keys.clone(),
-            first: 0,
-            places: Vec::new(),
-            bytes: vec![0],
-        };
-        let (mut fields, mut key) = (Fields::default(), Vec::new());
+        let (mut keys, mut fields) = (Keys::new(joined, memory_bytes), Fields::default());
         let read = every(reader, joined.table, |rowid, row| {
             look()?;
             fields.read(row);
-            key.clear();
-            let picks = joined.keys.iter().map(|field| Pick::Value(*field));
-            fields.write(row, picks, &mut key);
-            match keys.add(rowid, &key, memory_bytes) {
+            match keys.add(rowid, &fields, row) {
                 true => Ok(()),
                 false => Err(Failure::Unforeseen(TOO_LARGE)),
             }
@@ -60,9 +66,12 @@ impl Keys {
         }
     }
 
-    /// Adds the key of a row; false where it is too much.
+    /// Adds the key of a row whose fields were read; false where it is too much.
     #[inline]
-    fn add(&mut self, rowid: i64, key: &[u8], memory_bytes: usize) -> bool {
+    pub(super) fn add(&mut self, rowid: i64, fields: &Fields, row: &[u8]) -> bool {
+        self.key.clear();
+        let picks = self.fields.iter().map(|field| Pick::Value(*field));
+        fields.write(row, picks, &mut self.key);
         if self.places.is_empty() {
             self.first = rowid;
         }
@@ -70,14 +79,15 @@ impl Keys {
             return false;
         };
         let places = at.saturating_add(1).saturating_mul(size_of::<u32>());
-        let is_too_much = places.saturating_add(self.bytes.len() + key.len()) > memory_bytes;
+        let is_too_much =
+            places.saturating_add(self.bytes.len() + self.key.len()) > self.memory_bytes;
         if is_too_much || at < self.places.len() {
             return false;
         }
         self.places.resize(at, 0);
         self.places.push(place);
-        record::varint::push(key.len() as u64, &mut self.bytes);
-        self.bytes.extend_from_slice(key);
+        record::varint::push(self.key.len() as u64, &mut self.bytes);
+        self.bytes.extend_from_slice(&self.key);
         true
     }
 

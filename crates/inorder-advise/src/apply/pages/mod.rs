@@ -6,6 +6,7 @@ mod extend;
 mod join;
 mod recipe;
 mod shape;
+mod sorting;
 mod verify;
 
 use std::fs::File;

@@ -173,6 +173,23 @@ impl Plans {
         kept
     }
 
+    /// The first index of a table that needs the new keys of the rows that the table is made of.
+    pub(crate) fn joined_to(&self, table: usize) -> Option<&Joined> {
+        let Some(Recipe::Sorted { from, .. } | Recipe::Rows { from, .. }) =
+            &self.plans[table].recipe
+        else {
+            return None;
+        };
+        let name = &self.plans[table].object.name;
+        let indexes = self.plans[table + 1..].iter();
+        let indexes = indexes.take_while(|plan| plan.object.is_on(name));
+        let mut joined = indexes.filter_map(|plan| match &plan.recipe {
+            Some(Recipe::Joined(joined)) => Some(&**joined),
+            _ => None,
+        });
+        joined.find(|joined| joined.table == *from)
+    }
+
     /// How many trees are built.
     pub(crate) fn trees(&self) -> u32 {
         let trees = self.plans.iter().filter(|plan| plan.recipe.is_some());

@@ -206,7 +206,7 @@ mod tests {
             is_verified: true,
             look: &|| Ok(()),
         };
-        let mut reader = Reader::new(File::open(&old).expect("opened")).expect("a header");
+        let mut reader = Reader::mapped(File::open(&old).expect("opened")).expect("a header");
         let plans = Plans::new(&connection, &mut reader, &draft, settings.encoding).expect("read");
         let plans = plans.expect("no obstacle");
         let file = File::create_new(&new).expect("created");
