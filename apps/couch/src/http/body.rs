@@ -258,6 +258,21 @@ impl FromRequest<Arc<Server>> for Question {
     }
 }
 
+impl Question {
+    /// The members of the object that the body is.
+    ///
+    /// # Errors
+    /// If it is no JSON object.
+    pub fn object(&self) -> HttpResult<serde_json::Map<String, serde_json::Value>> {
+        match self.0.json()? {
+            serde_json::Value::Object(members) => Ok(members),
+            _ => Err(HttpError::BadRequest(
+                "Request body must be a JSON object".to_owned(),
+            )),
+        }
+    }
+}
+
 /// Refuses what isn't declared as JSON.
 ///
 /// # Errors

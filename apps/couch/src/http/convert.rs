@@ -47,6 +47,8 @@ impl From<Refusal> for HttpError {
             Refusal::Unauthorized(_) => HttpError::Unauthorized(text),
             Refusal::MissingStub { .. } => HttpError::MissingStub(text),
             Refusal::IllegalId(_) => HttpError::BadDocumentId(text),
+            Refusal::InvalidDesign(_) => HttpError::InvalidDesign(text),
+            Refusal::Uncompiled(_) => HttpError::Uncompiled(text),
             Refusal::BadRequest(_) => HttpError::BadRequest(text),
             Refusal::Busy(_) => HttpError::ScriptsBusy(text),
             Refusal::Stopped(_) => HttpError::ScriptTimeout(text),

@@ -26,6 +26,10 @@ pub enum HttpError {
     BadDocumentId(String),
     #[error("{0}")]
     BadDocument(String),
+    #[error("{0}")]
+    InvalidDesign(String),
+    #[error("{0}")]
+    Uncompiled(String),
     #[error(
         "Name: '{0}'. Only lowercase characters (a-z), digits (0-9), and any of the characters _, $, (, ), +, -, and / are allowed. Must begin with a letter."
     )]
@@ -111,6 +115,8 @@ impl HttpError {
             E::BadParameter(..) | E::BadParameters(_) => (S::BAD_REQUEST, "query_parse_error"),
             E::Gone(_) => (S::GONE, "gone"),
             E::BadDocumentId(_) => (S::BAD_REQUEST, "illegal_docid"),
+            E::InvalidDesign(_) => (S::BAD_REQUEST, "invalid_design_doc"),
+            E::Uncompiled(_) => (S::BAD_REQUEST, "compilation_error"),
             E::BadDocument(_) => (S::BAD_REQUEST, "doc_validation"),
             E::BadDatabaseName(_) => (S::BAD_REQUEST, "illegal_database_name"),
             E::Mango(error) => (

@@ -12,6 +12,7 @@ mod convert;
 mod cors;
 mod database;
 mod design;
+mod design_rules;
 mod document;
 mod error;
 mod feed;

@@ -184,11 +184,13 @@ fn of_documents() -> Routes {
             "/{db}/_design/{design}/_view/{view}/queries",
             post(db::view_queries),
         )
+        .route("/{db}/_design/{design}/_show", any(ddoc::show))
         .route("/{db}/_design/{design}/_show/{*rest}", any(ddoc::show))
         .route(
             "/{db}/_design/{design}/_list/{*rest}",
             get(ddoc::list).post(ddoc::list_of),
         )
+        .route("/{db}/_design/{design}/_update", any(ddoc::update))
         .route("/{db}/_design/{design}/_update/{*rest}", any(ddoc::update))
         .route("/{db}/_design/{design}/_rewrite", any(rewrite))
         .route("/{db}/_design/{design}/_rewrite/", any(rewrite))
@@ -209,6 +211,7 @@ fn document() -> axum::routing::MethodRouter<Arc<Server>> {
     get(doc::get)
         .put(doc::put)
         .delete(doc::delete)
+        .post(doc::post_form)
         .fallback(doc::copy)
 }
 

@@ -6,7 +6,7 @@
 use super::blocking::blocking;
 use super::functions::{Functions, owner};
 use super::rights::NO_ADMIN;
-use super::{HttpError, HttpResult, Server, replications, users_db};
+use super::{HttpError, HttpResult, Server, design_rules, replications, users_db};
 use crate::auth::{Security, User};
 use crate::script::{Purpose, ScriptError, Verdict};
 use crate::store::{
@@ -55,6 +55,10 @@ pub async fn write(
     };
     for (index, edit) in edits.into_iter().enumerate() {
         if let Some(refusal) = writing.refused_design(&edit) {
+            writing.outcomes[index] = Some(Err(refusal));
+            continue;
+        }
+        if let Err(refusal) = design_rules::check(&server.scripts, db, &edit).await {
             writing.outcomes[index] = Some(Err(refusal));
             continue;
         }

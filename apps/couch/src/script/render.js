@@ -33,7 +33,7 @@
     start: response => { begun = response || {}; },
     send: chunk => { chunks.push(String(chunk)); },
     getRow: () => {
-      if (head === undefined) head = begun;
+      if (head === undefined && chunks.length > 0) head = begun;
       return rows.length > 0 ? rows.shift() : null;
     },
   });
@@ -110,7 +110,9 @@
       reset([]);
       let response = wrapped(run.call(design, doc, request) || {});
       if (chunks.length > 0) {
-        response.headers = Object.assign(response.headers || {}, begun.headers);
+        // As in CouchDB, what start() is given are headers by themselves.
+        const { headers, ...others } = begun;
+        response.headers = Object.assign(response.headers || {}, others, headers);
         response.body = chunks.join("") + (response.body || "");
         chunks = [];
       }

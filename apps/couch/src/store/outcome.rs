@@ -35,6 +35,12 @@ pub enum Refusal {
     /// The id is none for a document.
     #[error("{0}")]
     IllegalId(&'static str),
+    /// The members of a design document have wrong types.
+    #[error("{0}")]
+    InvalidDesign(String),
+    /// A function of a design document's views can't be compiled.
+    #[error("{0}")]
+    Uncompiled(String),
     /// Two attachments with one name, or one whose bytes never came.
     #[error("{0}")]
     BadRequest(String),

@@ -146,6 +146,30 @@ async fn a_list_function_gets_the_rows_of_all_documents() {
 }
 
 #[tokio::test]
+async fn headers_of_start_are_sent_and_may_come_after_the_first_row() {
+    let server = server().await;
+    let design = json!({
+        "shows": { "started": "function () { start({'X-A': 'b'}); send('sent'); }" },
+        "lists": { "late": "function () { getRow(); start({code: 400, headers: {'X-A': 'b'}}); send('late'); }" },
+    });
+    server.put("/db/_design/s", &design).await;
+    let shown = server.get("/db/_design/s/_show/started").await;
+    assert_eq!((shown.header("x-a"), shown.text()), ("b", "sent"));
+    let listed = server.get("/db/_design/s/_list/late/_all_docs").await;
+    assert_eq!(
+        (listed.status.as_u16(), listed.header("x-a"), listed.text()),
+        (400, "b", "late")
+    );
+    for kind in ["show", "update"] {
+        let nameless = server
+            .ask("POST", &format!("/db/_design/s/_{kind}/"))
+            .send()
+            .await;
+        assert_eq!(nameless.error(), (404, format!("{kind}_error")));
+    }
+}
+
+#[tokio::test]
 async fn a_list_function_gets_the_rows_of_a_view() {
     let server = server().await;
     let map = "function (doc) { emit(doc._id, 1) }";

@@ -230,3 +230,23 @@ async fn what_a_node_says_of_itself_is_there() {
         assert!(done.status.is_success(), "{path}: {}", done.text());
     }
 }
+
+#[tokio::test]
+async fn parameters_of_the_url_count_more_than_those_of_the_body() {
+    let server = Running::start().await;
+    server
+        .database("db", &json!([{ "_id": "a" }, { "_id": "b" }]))
+        .await;
+    server.put("/db/_local/a", &json!({})).await;
+    server.put("/db/_local/b", &json!({})).await;
+    for list in ["_all_docs", "_local_docs"] {
+        let path = format!("/db/{list}?limit=1");
+        let listed = server.post(&path, &json!({ "limit": 2 })).await.json();
+        assert_eq!(listed["rows"].as_array().map(Vec::len), Some(1), "{list}");
+    }
+    let keys = json!({ "keys": ["_local/a", "_local/b"] });
+    let listed = server.post("/db/_local_docs?skip=1", &keys).await.json();
+    assert_eq!(listed["rows"].as_array().map(Vec::len), Some(1));
+    let wrong = server.post("/db/_all_docs", &json!([])).await;
+    assert_eq!(wrong.json()["reason"], "Request body must be a JSON object");
+}

@@ -41,15 +41,20 @@ impl Query {
     /// From the parameters of the URL.
     pub fn from_params(params: &Params) -> HttpResult<Self> {
         let mut query = Query::default();
+        query.add(params)?;
+        Ok(query)
+    }
+
+    /// From the URL, in addition: it counts more than a body.
+    fn add(&mut self, params: &Params) -> HttpResult<()> {
         for name in FIELDS {
             if let Some(value) = params.json(name)? {
-                query.set(name, value)?;
+                self.set(name, value)?;
             }
         }
-        query.partition = params.get("partition").map(str::to_owned);
-        query.show(params)?;
-        query.check()?;
-        Ok(query)
+        self.partition = params.get("partition").map(str::to_owned);
+        self.show(params)?;
+        self.check()
     }
 
     /// From the body of a POST, in addition.
@@ -290,9 +295,14 @@ pub async fn design_docs_of(Db(db): Db, params: Params, body: Question) -> HttpR
     Listing::designs(db, [posted(&params, &body)?].into())?.answer()
 }
 
-fn posted(params: &Params, body: &Question) -> HttpResult<Query> {
-    let mut query = Query::from_params(params)?;
-    query.read(&body.0.json()?)?;
+/// The query of a POST. The URL counts more than the body.
+///
+/// # Errors
+/// If a parameter is wrong, or the body is no JSON object.
+pub fn posted(params: &Params, body: &Question) -> HttpResult<Query> {
+    let mut query = Query::default();
+    query.read(&body.object()?)?;
+    query.add(params)?;
     Ok(query)
 }
 

@@ -1,6 +1,6 @@
 //! `_local_docs`: the documents that are not replicated.
 
-use super::all_docs::Query;
+use super::all_docs::{Query, posted};
 use crate::http::body::Question;
 use crate::http::params::Params;
 use crate::http::target::Db;
@@ -17,9 +17,7 @@ pub async fn local_docs(Db(db): Db, params: Params) -> HttpResult {
 
 /// `POST /db/_local_docs`.
 pub async fn local_docs_of(Db(db): Db, params: Params, body: Question) -> HttpResult {
-    let mut query = Query::from_params(&params)?;
-    query.read(&body.0.json()?)?;
-    answer(&db, &query)
+    answer(&db, &posted(&params, &body)?)
 }
 
 /// There are few: checkpoints of replications, mostly.
@@ -29,6 +27,8 @@ fn answer(db: &Database, query: &Query) -> HttpResult<Response> {
     let rows: Vec<Value> = match &query.question.keys {
         Some(keys) => keys
             .iter()
+            .skip(query.question.skip)
+            .take(query.question.limit.unwrap_or(usize::MAX))
             .map(|key| match key {
                 Value::String(id) => keyed(db, id, query),
                 other => Ok(json!({ "key": other, "error": "not_found" })),

@@ -33,7 +33,7 @@ pub async fn view_of(
     body: Question,
 ) -> HttpResult {
     let design = server.views.design(&view.db, &view.id)?;
-    let body = object(&body)?;
+    let body = body.object()?;
     if body.contains_key("queries") {
         array(&body, "queries")?;
         let reason = "The `queries` parameter is no longer supported at this endpoint";
@@ -57,7 +57,7 @@ pub async fn view_queries(
     body: Question,
 ) -> HttpResult {
     let design = server.views.design(&view.db, &view.id)?;
-    let body = object(&body)?;
+    let body = body.object()?;
     if !body.contains_key("queries") {
         let reason = "POST body must include `queries` parameter.";
         return Err(HttpError::BadRequest(reason.to_owned()));
@@ -76,15 +76,6 @@ pub async fn view_queries(
     }
     let answers = begin(&server, &view, &design, queries).await?;
     Listing::new(view.db, answers).wrapped().answer().await
-}
-
-fn object(body: &Question) -> HttpResult<Map<String, Value>> {
-    match body.0.json()? {
-        Value::Object(body) => Ok(body),
-        _ => Err(HttpError::BadRequest(
-            "Request body must be a JSON object".to_owned(),
-        )),
-    }
 }
 
 fn array<'a>(body: &'a Map<String, Value>, name: &str) -> HttpResult<&'a Vec<Value>> {
