@@ -74,6 +74,28 @@ fn tables_without_rowid_are_measured_by_rowid() {
     );
 }
 
+/// Rows of which one fits a page of 4096 bytes and three one of 8192, with an index that inserts write to anywhere: the
+/// file shrinks by a third, inserts write more, and the advice says both.
+#[test]
+fn a_page_size_that_saves_a_third_says_what_inserts_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let sql = format!(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, level INTEGER, body BLOB); {} INSERT INTO t
+           SELECT i, abs(random() % 100000), randomblob(2180) FROM n; CREATE INDEX t_level ON t(level);",
+        numbers(6000)
+    );
+    let found = advice(&made(folder.path(), &sql)).unwrap();
+    let mut items = found.items.iter();
+    let size = items.find(|item| {
+        item.group == Group::PageSize && item.parts[0].candidate.object == "page size 8192"
+    });
+    let size = size.unwrap();
+    assert!(size.percent > Some(30.0), "{size:?}");
+    assert_eq!(size.verdict, Verdict::Change, "{size:?}");
+    let reason = &size.parts[0].candidate.reason;
+    assert!(reason.contains("times the bytes"), "{reason}");
+}
+
 /// Rows of which two fit a page of 4096 bytes and eleven one of 16384, with indexes that inserts write to anywhere.
 #[test]
 fn a_page_size_that_makes_inserts_write_more_is_left() {

@@ -9,8 +9,11 @@ use crate::{
 };
 use std::fs;
 
-/// Inserts may write this many times the bytes that they write today.
+/// Inserts may write this many times the bytes that they write today, whatever the page size saves.
 const WRITTEN_MAX: f64 = 1.25;
+
+/// Of a page size that saves much, inserts may write this share more per share of the file that it saves.
+const WRITTEN_PER_SAVED: f64 = 1.5;
 
 /// Inserts are measured for so many tables, the largest ones.
 const TABLES_MAX: usize = 3;
@@ -64,13 +67,19 @@ fn choose_size(trial: &Trial<'_>, items: &mut [Item]) -> Result<(), Error> {
     for item in sizes {
         let change: Vec<Change> = item.changes().cloned().collect();
         let times = written_times(trial, &change)?;
-        let is_taken = times.is_none_or(|times| times <= WRITTEN_MAX);
-        (item.verdict, item.parts[0].candidate.reason) = match times {
-            Some(times) if !is_taken => {
-                let reason = format!("inserts would write {times:.1} times the bytes");
-                (Verdict::Leave, reason)
-            }
-            _ => (Verdict::Change, today.clone()),
+        let written_max = written_max(item.percent.unwrap_or(0.0));
+        let is_taken = times.is_none_or(|times| times <= written_max);
+        let verdict = match is_taken {
+            true => Verdict::Change,
+            false => Verdict::Leave,
+        };
+        let more = times.filter(|&times| times > WRITTEN_MAX);
+        let more = more.map(|times| format!("inserts would write {times:.1} times the bytes"));
+        item.verdict = verdict;
+        item.parts[0].candidate.reason = match more {
+            Some(more) if is_taken => format!("{today}; {more}"),
+            Some(more) => more,
+            None => today.clone(),
         };
         if is_taken {
             item.parts[0].candidate.class = Class::Safe;
@@ -79,6 +88,11 @@ fn choose_size(trial: &Trial<'_>, items: &mut [Item]) -> Result<(), Error> {
     }
     sort(items);
     Ok(())
+}
+
+/// How many times the bytes inserts may write with a page size that saves this share of the file.
+fn written_max(saved_percent: f64) -> f64 {
+    WRITTEN_MAX.max(1.0 + WRITTEN_PER_SAVED * saved_percent / 100.0)
 }
 
 /// The bytes of the file with each set of changes; none where it can't be made.
@@ -147,6 +161,13 @@ fn sort(items: &mut [Item]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_size_that_saves_much_may_write_more() {
+        assert_eq!(written_max(3.0), WRITTEN_MAX);
+        assert_eq!(written_max(10.0), WRITTEN_MAX);
+        assert!((written_max(40.0) - 1.6).abs() < 1e-9);
+    }
 
     #[test]
     fn more_changes_have_to_save_more() {
