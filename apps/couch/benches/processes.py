@@ -51,3 +51,12 @@ def listener(port):
         except OSError:
             pass
     raise SystemExit(f"nobody listens on port {port}, or not as this user")
+
+
+# What a row of a CSV measures, by a quantity that it has.
+KINDS = {"memory_bytes": "memory", "file_bytes": "file", "request_cpu_us": "request", "cpu_s": "operation", "wall_ms": "time"}
+
+
+def kind(figures):
+    """The kind of a row: tables select rows by it."""
+    return next(kind for quantity, kind in KINDS.items() if quantity in figures)

@@ -22,10 +22,11 @@ import random
 import socket
 import time
 
+import processes
 from servers import ADMIN, PASSWORD, Elsewhere, Started, wrk
 
 # Of the CSV; what a row doesn't measure is empty.
-COLUMNS = ["server", "what", "requests_per_s", "request_cpu_us", "failed", "memory_bytes", "wall_ms"]
+COLUMNS = ["server", "kind", "what", "requests_per_s", "request_cpu_us", "failed", "memory_bytes", "wall_ms"]
 
 
 def documents(count):
@@ -65,7 +66,7 @@ class Rows:
     def add(self, what, **figures):
         shown = "  ".join(f"{name} {value:,.1f}" for name, value in figures.items())
         print(f"{self.server.name:22} {what:34} {shown}", flush=True)
-        self.rows.append({"server": self.server.name, "what": what, **figures})
+        self.rows.append({"server": self.server.name, "kind": processes.kind(figures), "what": what, **figures})
 
     def memory(self, what):
         self.add(what, memory_bytes=self.server.memory_bytes())
@@ -119,7 +120,8 @@ def measure(server, options):
     rows.memory("after the run")
     if options.feeds:
         each, wall = feeds(server, options.feeds)
-        rows.add(f"{options.feeds} feeds", memory_bytes=each, wall_ms=wall)
+        rows.add(f"a waiting feed, of {options.feeds}", memory_bytes=each)
+        rows.add(f"an edit reaches {options.feeds} feeds", wall_ms=wall)
     for database in ("/bench", "/films"):
         server.ask("DELETE", database, wanted=(200, 404))
     server.log_out()

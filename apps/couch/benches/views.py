@@ -23,7 +23,7 @@ import urllib.parse
 import processes
 
 # Of the CSV; what a row doesn't measure is empty.
-COLUMNS = ["server", "operation", "cpu_s", "wall_ms", "request_cpu_us", "request_us", "memory_bytes"]
+COLUMNS = ["server", "kind", "operation", "cpu_s", "wall_ms", "request_cpu_us", "request_us", "memory_bytes"]
 
 MAP_TITLE = "function (doc) { emit([doc.year, doc.title], 1); }"
 MAP_GENRE = "function (doc) { for (var i = 0; i < doc.genres.length; i++) emit([doc.genres[i], doc.year], doc.cast.length); }"
@@ -110,7 +110,7 @@ def measure(server, docs, options):
     rows = []
 
     def row(operation, **figures):
-        rows.append({"server": server.name, "operation": operation, **figures})
+        rows.append({"server": server.name, "kind": processes.kind(figures), "operation": operation, **figures})
         shown = "  ".join(f"{name} {value:,.3f}" for name, value in figures.items())
         print(f"{server.name:24} {operation:44} {shown}", flush=True)
 

@@ -53,6 +53,18 @@ pub enum ReplicateError {
         /// The fault of the answer.
         reason: String,
     },
+    /// The source does not return a revision that its changes feed lists.
+    #[error(
+        "{url}: revision {rev} of the document `{id}` is in the changes feed, but cannot be read"
+    )]
+    Absent {
+        /// The source's URL without a password.
+        url: String,
+        /// The document's id.
+        id: String,
+        /// The revision.
+        rev: String,
+    },
     /// An answer exceeds the size limit.
     #[error("{url}: the answer is too large")]
     TooLarge {
@@ -102,7 +114,7 @@ impl ReplicateError {
     /// Whether a later retry may succeed.
     pub fn is_transient(&self) -> bool {
         match self {
-            ReplicateError::Unreachable { .. } => true,
+            ReplicateError::Unreachable { .. } | ReplicateError::Absent { .. } => true,
             ReplicateError::Refused { status, .. } => {
                 matches!(status, 408 | 429 | 500..=599) && *status != 501
             }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The revisions of a document that the target lacks.
 #[derive(Debug, Clone, Deserialize)]
@@ -28,6 +29,12 @@ const BATCH_REVISIONS: usize = 100;
 /// The maximum bytes of documents written per request.
 const BATCH_BYTES: usize = 8 << 20;
 
+/// The pause before revisions that the source did not return are read again. It doubles with every attempt.
+const ABSENT_PAUSE: Duration = Duration::from_millis(250);
+
+/// The attempts to read revisions that the source did not return.
+const ABSENT_ATTEMPTS: u32 = 5;
+
 /// Copies missing revisions from one side to the other.
 #[derive(Debug)]
 pub struct Carrier {
@@ -38,11 +45,20 @@ pub struct Carrier {
 }
 
 /// A revision to copy.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 struct Wanted<'a> {
     id: &'a str,
     rev: &'a str,
     ancestors: &'a [String],
+}
+
+/// The answer to a request for revisions.
+#[derive(Default)]
+struct Fetched<'a> {
+    documents: Vec<Box<RawValue>>,
+    /// The revisions that the source did not return. A node of a cluster may list a revision in its changes feed before the
+    /// other nodes have it.
+    absent: Vec<Wanted<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -55,10 +71,18 @@ struct BulkGetResult {
     docs: Vec<Opened>,
 }
 
-/// An entry of `_bulk_get` or of `open_revs`. A revision that was purged meanwhile is skipped.
+/// An entry of `_bulk_get` or of `open_revs`.
 #[derive(Deserialize)]
 struct Opened {
     ok: Option<Box<RawValue>>,
+    /// Of `_bulk_get`: why there is no revision.
+    error: Option<Absent>,
+}
+
+#[derive(Deserialize)]
+struct Absent {
+    id: String,
+    rev: Option<String>,
 }
 
 /// The members of a document that the replicator reads.
@@ -103,7 +127,10 @@ impl Carrier {
         let mut queue: Vec<&[Wanted<'_>]> = wanted.chunks(BATCH_REVISIONS).rev().collect();
         while let Some(batch) = queue.pop() {
             match self.fetch(batch, statistics).await {
-                Ok(documents) => self.deliver(batch, documents, statistics).await?,
+                Ok(mut fetched) => {
+                    self.deliver(batch, &mut fetched, statistics).await?;
+                    self.carry_absent(fetched.absent, statistics).await?;
+                }
                 // Large documents: reduce the number per request.
                 Err(ReplicateError::TooLarge { .. }) if batch.len() > 1 => {
                     let (first, second) = batch.split_at(batch.len() / 2);
@@ -120,11 +147,47 @@ impl Carrier {
         Ok(())
     }
 
-    async fn fetch(
+    /// Copies revisions that the source did not return at first.
+    ///
+    /// # Errors
+    /// If it still does not return one of them. The replication then starts again at its checkpoint, as in CouchDB: if the
+    /// revision was purged, the changes feed does not list it any more.
+    async fn carry_absent(
         &mut self,
-        batch: &[Wanted<'_>],
+        mut absent: Vec<Wanted<'_>>,
         statistics: &mut Statistics,
-    ) -> Result<Vec<Box<RawValue>>, ReplicateError> {
+    ) -> Result<(), ReplicateError> {
+        let mut pause = ABSENT_PAUSE;
+        for _ in 0..ABSENT_ATTEMPTS {
+            let Some(Wanted { id, rev, .. }) = absent.first() else {
+                return Ok(());
+            };
+            tracing::info!(id, rev, ?pause, "a missing revision is read again");
+            tokio::time::sleep(pause).await;
+            pause *= 2;
+            let mut fetched = self.fetch(&absent, statistics).await?;
+            self.deliver(&absent, &mut fetched, statistics).await?;
+            absent = absent
+                .iter()
+                .filter(|wanted| fetched.absent.contains(wanted))
+                .cloned()
+                .collect();
+        }
+        match absent.first() {
+            None => Ok(()),
+            Some(Wanted { id, rev, .. }) => Err(ReplicateError::Absent {
+                url: self.source.shown().to_owned(),
+                id: (*id).to_owned(),
+                rev: (*rev).to_owned(),
+            }),
+        }
+    }
+
+    async fn fetch<'a>(
+        &mut self,
+        batch: &[Wanted<'a>],
+        statistics: &mut Statistics,
+    ) -> Result<Fetched<'a>, ReplicateError> {
         if self.has_bulk_get {
             match self.bulk_get(batch).await {
                 Err(ReplicateError::Refused {
@@ -133,30 +196,45 @@ impl Carrier {
                 }) => {
                     self.has_bulk_get = false;
                 }
-                Ok(documents) => {
+                Ok(fetched) => {
                     statistics.bulk_get_attempts += batch.len() as u64;
-                    statistics.bulk_get_docs += documents.len() as u64;
-                    return Ok(documents);
+                    statistics.bulk_get_docs += fetched.documents.len() as u64;
+                    return Ok(fetched);
                 }
                 Err(error) => return Err(error),
             }
         }
-        let mut documents = Vec::new();
+        let mut fetched = Fetched::default();
         for wanted in batch {
-            documents.extend(self.open_revs(wanted).await?);
+            let opened = self.open_revs(wanted).await?;
+            if opened.is_empty() {
+                fetched.absent.push(wanted.clone());
+            }
+            fetched.documents.extend(opened);
         }
-        Ok(documents)
+        Ok(fetched)
     }
 
-    async fn bulk_get(&self, batch: &[Wanted<'_>]) -> Result<Vec<Box<RawValue>>, ReplicateError> {
+    async fn bulk_get<'a>(&self, batch: &[Wanted<'a>]) -> Result<Fetched<'a>, ReplicateError> {
         let docs = batch
             .iter()
             .map(|wanted| json!({ "id": wanted.id, "rev": wanted.rev }));
         let body = json!({ "docs": docs.collect::<Vec<_>>() });
         let ask = Ask::post("/_bulk_get?revs=true&latest=true", body.to_string());
         let answer: BulkGet = self.source.json(ask).await?;
-        let opened = answer.results.into_iter().flat_map(|result| result.docs);
-        Ok(opened.filter_map(|opened| opened.ok).collect())
+        let mut fetched = Fetched::default();
+        for opened in answer.results.into_iter().flat_map(|result| result.docs) {
+            fetched.documents.extend(opened.ok);
+            if let Some(Absent { id, rev }) = opened.error {
+                let is_absent = |wanted: &&Wanted<'_>| {
+                    wanted.id == id && rev.as_deref().is_none_or(|rev| wanted.rev == rev)
+                };
+                fetched
+                    .absent
+                    .extend(batch.iter().filter(is_absent).cloned());
+            }
+        }
+        Ok(fetched)
     }
 
     async fn open_revs(&self, wanted: &Wanted<'_>) -> Result<Vec<Box<RawValue>>, ReplicateError> {
@@ -166,36 +244,42 @@ impl Carrier {
             id_path(wanted.id)
         );
         let opened: Vec<Opened> = match self.source.json(Ask::new(Method::GET, path)).await {
-            // Purged meanwhile.
             Err(error) if error.is_status(404) => return Ok(Vec::new()),
             opened => opened?,
         };
         Ok(opened.into_iter().filter_map(|opened| opened.ok).collect())
     }
 
-    async fn deliver(
+    /// Writes documents to the target. Those that the source does not have any more become absent.
+    async fn deliver<'a>(
         &self,
-        batch: &[Wanted<'_>],
-        documents: Vec<Box<RawValue>>,
+        batch: &[Wanted<'a>],
+        fetched: &mut Fetched<'a>,
         statistics: &mut Statistics,
     ) -> Result<(), ReplicateError> {
-        statistics.docs_read += documents.len() as u64;
         let mut plain: Vec<Box<RawValue>> = Vec::new();
         let mut bytes = 0;
-        for document in documents {
+        for document in std::mem::take(&mut fetched.documents) {
             let head: Head = serde_json::from_str(document.get())
                 .map_err(|error| self.source.bad_answer(&error))?;
             if head._attachments.is_empty() {
+                statistics.docs_read += 1;
                 bytes += document.get().len();
                 plain.push(document);
                 if bytes >= BATCH_BYTES {
                     self.write(&std::mem::take(&mut plain), statistics).await?;
                     bytes = 0;
                 }
-            } else {
-                let known = batch.iter().find(|wanted| wanted.id == head._id);
-                let ancestors = known.map_or(&[][..], |wanted| wanted.ancestors);
-                self.stream(&head, ancestors, statistics).await?;
+                continue;
+            }
+            let is_same = |wanted: &&Wanted<'_>| wanted.id == head._id;
+            let known = batch.iter().filter(is_same);
+            let exact = |wanted: &&Wanted<'_>| head._rev.as_deref() == Some(wanted.rev);
+            let known = known.clone().find(exact).or(known.clone().next());
+            let ancestors = known.map_or(&[][..], |wanted| wanted.ancestors);
+            match self.stream(&head, ancestors, statistics).await? {
+                true => statistics.docs_read += 1,
+                false => fetched.absent.extend(known.cloned()),
             }
         }
         self.write(&plain, statistics).await
@@ -248,13 +332,14 @@ impl Carrier {
             .count())
     }
 
-    /// Streams one document with its attachments. No attachment is held in memory as a whole.
+    /// Streams one document with its attachments. No attachment is held in memory as a whole. Returns whether the source had
+    /// it.
     async fn stream(
         &self,
         head: &Head,
         ancestors: &[String],
         statistics: &mut Statistics,
-    ) -> Result<(), ReplicateError> {
+    ) -> Result<bool, ReplicateError> {
         let mut sent = self.send(head, ancestors).await;
         if sent.as_ref().is_err_and(|error| error.is_status(412)) && !ancestors.is_empty() {
             // The target lacks an attachment of an ancestor: send all attachments.
@@ -265,14 +350,15 @@ impl Carrier {
             sent = self.send(head, ancestors).await;
         }
         match sent {
-            Ok(is_written) => statistics.docs_written += u64::from(is_written),
+            Ok(false) => return Ok(false),
+            Ok(true) => statistics.docs_written += 1,
             Err(ReplicateError::Refused { status, reason, .. }) if is_refused(status, &reason) => {
                 tracing::warn!(id = head._id, reason, "a document was refused");
                 statistics.doc_write_failures += 1;
             }
             Err(error) => return Err(error),
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Returns whether there was a document to send.
@@ -285,7 +371,6 @@ impl Carrier {
         }
         let ask = Ask::new(Method::GET, path).accepting("multipart/related");
         let response = match self.source.ask(ask).await {
-            // Purged meanwhile.
             Err(error) if error.is_status(404) => return Ok(false),
             response => response?,
         };

@@ -2,7 +2,7 @@
 //!
 //! Source: the [format](https://www.erlang.org/doc/apps/erts/erl_ext_dist.html), with minor version 1. CouchDB's JSON
 //! reader (jiffy) represents objects as `{[{Name, Value}]}` and strings as binaries. Numbers with a fraction or an
-//! exponent are floats; other numbers are integers of any size. A very small or long number with an exponent and without a
+//! exponent are floats; other numbers are integers in the range of floats. A very small or long number with an exponent and without a
 //! fraction is the product of two floats, which may differ from the nearest float: `5e-324` is 0.
 
 use crate::json::{self, Reader, Token};
@@ -18,14 +18,10 @@ mod tag {
     pub const LIST: u8 = 108;
     pub const BINARY: u8 = 109;
     pub const SMALL_BIG: u8 = 110;
-    pub const LARGE_BIG: u8 = 111;
 }
 
 /// The maximum number of items in a list of bytes that is written as a string.
 const STRING_ITEMS_MAX: usize = 0xffff;
-
-/// The maximum number of decimal digits of an integer: reading takes quadratic time.
-const INTEGER_DIGITS_MAX: usize = 4096;
 
 /// The reason why a JSON value has no term.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,7 +30,7 @@ pub enum TermError {
     /// The text is not JSON.
     #[error(transparent)]
     Json(#[from] json::Error),
-    /// A number is beyond the range of floats, or an integer has too many digits.
+    /// A number is beyond the range of floats. CouchDB refuses such integers, too.
     #[error("a number is out of range: {0}")]
     Number(String),
 }
@@ -280,16 +276,10 @@ pub(super) fn integer(out: &mut Vec<u8>, value: i128) {
     }
 }
 
-/// Appends an integer of any size; `digits` in base 256, least significant first, without a trailing zero.
+/// Appends an integer in the range of floats; `digits` in base 256, least significant first, without a trailing zero.
 fn big(out: &mut Vec<u8>, is_negative: bool, digits: &[u8]) {
-    match u8::try_from(digits.len()) {
-        Ok(length) => out.extend([tag::SMALL_BIG, length]),
-        Err(_) => {
-            out.push(tag::LARGE_BIG);
-            out.extend((digits.len() as u32).to_be_bytes());
-        }
-    }
-    out.push(u8::from(is_negative));
+    // The largest float has 128 digits.
+    out.extend([tag::SMALL_BIG, digits.len() as u8, u8::from(is_negative)]);
     out.extend(digits);
 }
 
@@ -306,10 +296,10 @@ fn number(out: &mut Vec<u8>, text: &str) -> Result<(), TermError> {
         integer(out, value);
         return Ok(());
     }
-    let digits = text.trim_start_matches('-');
-    if digits.len() > INTEGER_DIGITS_MAX {
+    if !text.parse::<f64>().is_ok_and(f64::is_finite) {
         return Err(out_of_range());
     }
+    let digits = text.trim_start_matches('-');
     big(out, text.starts_with('-'), &base_256(digits));
     Ok(())
 }
@@ -526,9 +516,8 @@ mod tests {
         expected.extend([0; 16]);
         expected.push(1);
         assert_eq!(term(power), expected);
-        let large = term(&"9".repeat(700));
-        assert_eq!(large[0], 111);
-        assert_eq!(large[1..5], 291u32.to_be_bytes());
+        let large = term(&"9".repeat(308));
+        assert_eq!(large[..2], [110, 128]);
     }
 
     #[test]
@@ -543,7 +532,17 @@ mod tests {
         assert_eq!(term("-0.0"), float(-0.0));
         assert_eq!(term("1E-400"), float(0.0));
         assert!(Term::from_json("1e400", 9).is_err());
-        assert!(Term::from_json(&"9".repeat(5000), 9).is_err());
+    }
+
+    #[test]
+    fn an_integer_beyond_the_floats_is_refused() {
+        for digits in [309, 400, 5000] {
+            let text = "9".repeat(digits);
+            for text in [format!("{{\"a\":{text}}}"), format!("-{text}")] {
+                let refused = Term::from_json(&text, 9);
+                assert!(matches!(refused, Err(TermError::Number(_))), "{digits}");
+            }
+        }
     }
 
     #[test]

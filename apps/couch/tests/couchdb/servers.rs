@@ -331,6 +331,13 @@ impl Pair {
         .await;
     }
 
+    /// Whether the CouchDB keeps several copies of a document.
+    pub async fn is_cluster(&self) -> bool {
+        let path = format!("/{}", self.name);
+        let info = self.couchdb.ok(Method::GET, &path, None).await;
+        info["cluster"]["n"].as_u64() > Some(1)
+    }
+
     pub async fn target_count(&self) -> u64 {
         let (_, info) = self
             .target()

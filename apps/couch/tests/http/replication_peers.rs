@@ -162,3 +162,83 @@ async fn a_redirect_is_refused_and_named() {
     assert_eq!(reached.load(Ordering::SeqCst), 0, "nobody was asked there");
     assert_eq!(count(&two).await, 0);
 }
+
+/// A source in front of a server, which says of its first reads of revisions that there are none.
+async fn forgetful(
+    source: &Running,
+    id: &str,
+    rev: &str,
+    reads: usize,
+) -> (String, Arc<AtomicUsize>) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&asked);
+    let error = json!({ "id": id, "rev": rev, "error": "not_found", "reason": "missing" });
+    let none = json!({ "results": [{ "id": id, "docs": [{ "error": error }] }] });
+    let file = format!("/db/{id}");
+    let url = front::before(&source.url, move |request: &Request| {
+        let path = request.uri().path();
+        let is_bulk = path.ends_with("/_bulk_get");
+        if !is_bulk && path != file {
+            return None;
+        }
+        if counter.fetch_add(1, Ordering::SeqCst) >= reads {
+            return None;
+        }
+        match is_bulk {
+            true => Some(Response::new(Body::from(none.to_string()))),
+            false => Some(answer(404, (header::CACHE_CONTROL, "no-store"))),
+        }
+    });
+    (url.await, asked)
+}
+
+#[tokio::test]
+async fn a_revision_that_the_source_lists_before_it_has_it_is_read_again() {
+    let (one, two) = (Running::start().await, Running::start().await);
+    two.database("db", &json!([])).await;
+    let written = one.database("db", &json!([{ "_id": "a" }])).await;
+    let rev = written[0]["rev"].as_str().expect("a revision");
+    let (url, asked) = forgetful(&one, "a", rev, 2).await;
+    let ask = json!({ "source": format!("{url}/db"), "target": "db" });
+    let result = two.post("/_replicate", &ask).await;
+    assert_eq!(result.status, 200, "{}", result.text());
+    assert_eq!(asked.load(Ordering::SeqCst), 3);
+    let session = &result.json()["history"][0];
+    assert_eq!(
+        (&session["docs_read"], &session["docs_written"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(count(&two).await, 1);
+    // A document with an attachment is read by itself, after `_bulk_get`.
+    let put = one
+        .ask("PUT", "/db/b/file")
+        .body("image/x", "x")
+        .send()
+        .await;
+    let put = put.json();
+    let rev = put["rev"].as_str().expect("a revision");
+    let (url, asked) = forgetful(&one, "b", rev, 3).await;
+    let ask = json!({ "source": format!("{url}/db"), "target": "db", "use_bulk_get": false });
+    let result = two.post("/_replicate", &ask).await;
+    assert_eq!(result.status, 200, "{}", result.text());
+    assert!(asked.load(Ordering::SeqCst) > 3);
+    assert_eq!(two.get("/db/b/file").await.text(), "x");
+}
+
+#[tokio::test]
+async fn a_revision_that_cannot_be_read_fails_the_replication() {
+    let (one, two) = (Running::start().await, Running::start().await);
+    two.database("db", &json!([])).await;
+    let written = one.database("db", &json!([{ "_id": "a" }])).await;
+    let rev = written[0]["rev"].as_str().expect("a revision");
+    let (url, _) = forgetful(&one, "a", rev, usize::MAX).await;
+    let ask = json!({ "source": format!("{url}/db"), "target": "db" });
+    let result = two.post("/_replicate", &ask).await;
+    assert_eq!(result.status, 500, "{}", result.text());
+    let reason = format!("revision {rev} of the document `a` is in the changes feed");
+    assert!(result.text().contains(&reason), "{}", result.text());
+    // The next one begins before it.
+    let ask = json!({ "source": format!("{}/db", one.url), "target": "db" });
+    assert_eq!(two.post("/_replicate", &ask).await.status, 200);
+    assert_eq!(count(&two).await, 1);
+}

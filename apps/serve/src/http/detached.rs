@@ -13,6 +13,7 @@ use futures_util::{Stream, StreamExt, TryStreamExt};
 use hyper::body::Frame;
 use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -105,8 +106,8 @@ impl hyper::body::Body for Leaving {
     }
 }
 
-/// Bytes that are read at once, at most, where a request line may be.
-const LINE_BYTES_MAX: usize = 128 << 10;
+/// Bytes that are read at once, at most, where a request line may be. A longer line is read in several pieces.
+const LINE_BYTES_MAX: usize = 8 << 10;
 
 /// A socket that notices when the library has sent everything: only then does the library flush it.
 pub struct Watched<T> {
@@ -138,8 +139,10 @@ impl<T: Read + Unpin> Read for Watched<T> {
         if !self.line.is_near() {
             return Pin::new(&mut self.io).poll_read(cx, buffer);
         }
-        let mut bytes = vec![0; buffer.remaining().min(LINE_BYTES_MAX)];
-        let mut head = ReadBuf::new(&mut bytes);
+        // On the stack, and not zeroed: this is the way of every request.
+        let mut bytes = [const { MaybeUninit::uninit() }; LINE_BYTES_MAX];
+        let length = buffer.remaining().min(LINE_BYTES_MAX);
+        let mut head = ReadBuf::uninit(&mut bytes[..length]);
         ready!(Pin::new(&mut self.io).poll_read(cx, head.unfilled()))?;
         let head = match self.line.encode(head.filled()) {
             Some(encoded) => Bytes::from(encoded),
