@@ -106,8 +106,9 @@ impl hyper::body::Body for Leaving {
     }
 }
 
-/// Bytes that are read at once, at most, where a request line may be. A longer line is read in several pieces.
-const LINE_BYTES_MAX: usize = 8 << 10;
+/// Bytes that are read at once, at most, where a request line may be. The HTTP library must get a line that is too long as a
+/// whole to say that it is the line.
+const LINE_BYTES_MAX: usize = 128 << 10;
 
 /// A socket that notices when the library has sent everything: only then does the library flush it.
 pub struct Watched<T> {
