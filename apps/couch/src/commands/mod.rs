@@ -33,7 +33,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Serve(serve::Serve),
+    // It has many options.
+    Serve(Box<serve::Serve>),
     Backup(backup::Backup),
     Export(export::Export),
     Import(import::Import),

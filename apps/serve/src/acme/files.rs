@@ -10,7 +10,7 @@ use rustls::pki_types::ServerName;
 use rustls::server::ParsedCertificate;
 use rustls::sign::CertifiedKey;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -110,16 +110,16 @@ impl<'a> Files<'a> {
         })
     }
 
-    fn forget(&self, path: &PathBuf) -> Result<(), AcmeError> {
+    fn forget(&self, path: &Path) -> Result<(), AcmeError> {
         match std::fs::remove_file(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             done => done.map_err(|source| self.problem(path, source)),
         }
     }
 
-    fn problem(&self, path: &PathBuf, source: io::Error) -> AcmeError {
+    fn problem(&self, path: &Path, source: io::Error) -> AcmeError {
         AcmeError::File {
-            path: path.clone(),
+            path: path.to_path_buf(),
             source,
         }
     }
