@@ -1,6 +1,7 @@
 //! Files that SQLite wrote, read without it.
 
 use std::fs::File;
+use std::path::Path;
 
 use inorder_btree::{Error, Reader, Value, record::Record};
 use rusqlite::Connection;
@@ -25,6 +26,17 @@ fn root(database: &Connection, name: &str) -> u32 {
         .expect("a root")
 }
 
+fn opened(path: &Path, is_mapped: bool) -> Reader {
+    let file = File::open(path).expect("opened");
+    let reader = match is_mapped {
+        true => Reader::mapped(file),
+        false => Reader::new(file),
+    };
+    let reader = reader.expect("a header");
+    assert_eq!(reader.map().is_some(), is_mapped);
+    reader
+}
+
 #[test]
 fn every_entry_comes_in_order() {
     for (page_bytes, blob_bytes, is_mapped) in [
@@ -46,13 +58,7 @@ fn every_entry_comes_in_order() {
                  INSERT INTO w SELECT a, b FROM t; DELETE FROM t WHERE rowid % 5 = 0;"
             ))
             .expect("made");
-        let file = File::open(&path).expect("opened");
-        let reader = match is_mapped {
-            true => Reader::mapped(file),
-            false => Reader::new(file),
-        };
-        let mut reader = reader.expect("a header");
-        assert_eq!(reader.map().is_some(), is_mapped);
+        let mut reader = opened(&path, is_mapped);
         let show = "CASE typeof({}) WHEN 'blob' THEN length({}) || ' bytes' WHEN 'null' THEN 'null' ELSE {} || '' END";
         let show = |column: &str| show.replace("{}", column);
         let expected = |query: String| -> Vec<String> {
