@@ -24,6 +24,7 @@ mod replication;
 mod replication_peers;
 mod replicator;
 mod rights;
+mod settings;
 mod stop;
 mod tls;
 mod users;

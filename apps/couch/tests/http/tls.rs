@@ -45,6 +45,7 @@ async fn documents_and_feeds_come_over_tls() {
     ));
     let client = client_that_trusts(&pem);
     let url = format!("https://localhost:{}", secure_at.port());
+    answers_name_https(&client, &url).await;
     let large = "x".repeat(1_000_000);
     let put = client
         .put(format!("{url}/db/a"))
@@ -74,6 +75,23 @@ async fn documents_and_feeds_come_over_tls() {
         .await
         .expect("it stops in time")
         .unwrap();
+}
+
+/// Over this server's TLS, `Location` is an https URL and cookies are for https only.
+async fn answers_name_https(client: &reqwest::Client, url: &str) {
+    let created = client.put(format!("{url}/other")).send().await.unwrap();
+    let location = created.headers()["location"].to_str().unwrap();
+    assert_eq!(location, format!("{url}/other"));
+    let document = client.put(format!("{url}/other/a")).body("{}");
+    let location = document.send().await.unwrap().headers()["location"].clone();
+    assert_eq!(location, format!("{url}/other/a"));
+    let ended = client
+        .delete(format!("{url}/_session"))
+        .send()
+        .await
+        .unwrap();
+    let cookie = ended.headers()["set-cookie"].to_str().unwrap().to_owned();
+    assert!(cookie.contains("; Secure; "), "{cookie}");
 }
 
 /// A waiting feed leaves the HTTP library, and its connection is used again.
