@@ -163,7 +163,7 @@ fn append(
     for size in sizes {
         writeln!(
             csv,
-            "{engine},{rows},{},{},{},{},{},{:.6}",
+            "{engine},{rows},\"{}\",{},{},{},{},{:.6}",
             schema.name,
             size.object,
             size.state,
