@@ -30,6 +30,19 @@ CODES = {
 }
 
 
+# Negations below operators of their own, and the same elsewhere.
+NEGATIONS = [
+    {"z": {"$elemMatch": {"$nor": [{"z": {"$regex": "^a.*"}, "b": {"c": {"$ne": None}}}]}}},
+    {"z": {"$elemMatch": {"$nor": [{"a": 1}, {"b": 2}]}}},
+    {"z": {"$elemMatch": {"$nor": [{"$gt": 1}, {"$lt": 0}]}}},
+    {"z": {"$elemMatch": {"$nor": []}}},
+    {"z": {"$elemMatch": {"$not": {"a": 1}}}},
+    {"z": {"$elemMatch": {"$not": {"$gt": 1}}}},
+    {"a": {"$allMatch": {"$nor": [{"b": {"$not": {"$regex": "a"}}}]}}},
+    {"a": {"$nor": [{"$lt": 1}]}},
+]
+
+
 def basic(credentials):
     return "Basic " + base64.b64encode(credentials.encode()).decode()
 
@@ -177,8 +190,9 @@ def main():
     ask(server, authorization, "DELETE", "/replication_ids")
     ask(server, authorization, "PUT", "/replication_ids")
     ask(server, authorization, "PUT", "/replication_ids/_design/app", {"filters": CODES})
-    for _ in range(LINES):
-        made = body(sys.argv[1].rstrip("/"))
+    bodies = [body(sys.argv[1].rstrip("/")) for _ in range(LINES)]
+    ends = {"source": "http://127.0.0.1:1/a", "target": "http://127.0.0.1:1/b", "continuous": True}
+    for made in bodies + [{**ends, "selector": selector} for selector in NEGATIONS]:
         status, answer = ask(server, authorization, "POST", "/_replicate", made)
         line = {"body": made}
         name = made.get("filter")
