@@ -78,8 +78,8 @@ fn make(
         look: &|| Ok(()),
     };
     if !settings.is_wal {
-        let reader = reader
-            .insert(Reader::mapped(file).map_err(|error| cannot_build(target, error.into()))?);
+        let reader =
+            reader.insert(Reader::new(file).map_err(|error| cannot_build(target, error.into()))?);
         if fill(&connection, reader, target, &draft, &work)?.is_ok() {
             return Ok(());
         }
