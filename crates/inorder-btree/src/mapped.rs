@@ -58,7 +58,7 @@ mod tests {
     fn records_are_found_by_their_places_and_others_have_none() {
         let file = tempfile::tempfile().expect("a file");
         let content: Vec<u8> = (0..=255).cycle().take(10_000).collect();
-        std::io::Write::write_all(&mut &file, &content).expect("written");
+        io::Write::write_all(&mut &file, &content).expect("written");
         let mapped = Mapped::new(&file, 9_000).expect("mapped");
         assert_eq!(mapped.bytes(), &content[..9_000]);
         for range in [0..1, 4_095..4_099, 8_999..9_000, 700..700] {
