@@ -297,6 +297,14 @@ mod tests {
 
     proptest! {
         #[test]
+        fn floats_are_read_to_the_last_digit(bits: u64) {
+            let text = format!("{:e}", f64::from_bits(bits));
+            if let Ok(Value::Number(number)) = serde_json::from_str(&text) {
+                prop_assert_eq!(Ok(split_number(&number).0), text.parse::<f64>().map(|it| it + 0.0));
+            }
+        }
+
+        #[test]
         fn keys_are_in_the_order_of_their_values(one in any_value(), other in any_value()) {
             prop_assert_eq!(key(&one).cmp(&key(&other)), compare(&one, &other), "{} {}", one, other);
         }
