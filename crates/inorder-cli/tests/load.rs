@@ -183,18 +183,19 @@ fn a_full_disk_leaves_the_old_state() {
         )
     };
     for (writer, space, words) in [
-        // Foreseen, before anything is written.
-        ("direct", free(2000), "MB and 1 MB are free"),
-        // Not foreseen: the file beside is complete, but the database can't get as long as it would.
+        // Foreseen, before anything is written; and when the table is written, for its index.
+        ("direct", free(1000), "MB and 0 MB are free"),
+        ("direct", free(2000), "MB and 0 MB are free"),
+        // Not foreseen: the database can't get as long as it would, at its end or before.
         (
             "direct",
             format!("ulimit -f {}", (whole - 48 * 1024) / 512),
-            "small/app.db: disk I/O error",
+            "small/app.db: File too large",
         ),
         (
             "direct",
             "ulimit -f 600".to_owned(),
-            "small/app.db.inorder-load: File too large",
+            "small/app.db: File too large",
         ),
         (
             "statements",
