@@ -28,6 +28,9 @@ const CALLS: &[&str] = &[
 /// More than any load of this test makes of one call.
 const CALLS_MAX: u32 = 400;
 
+/// Of the calls of a name, one in so many is stopped, unless `INORDER_STOPS=all`. Each case takes other ones.
+const SHARE: u32 = 4;
+
 const ROWS: u32 = 3000;
 
 /// What the database is before: its statements, and whether another connection left a WAL or a journal behind.
@@ -224,6 +227,13 @@ fn folder_of(before: &Before) -> tempfile::TempDir {
     folder
 }
 
+/// The numbers of the calls that are stopped in a case.
+fn stops(case: u32) -> impl Iterator<Item = u32> {
+    let is_all = std::env::var("INORDER_STOPS").is_ok_and(|share| share == "all");
+    let share = if is_all { 1 } else { SHARE };
+    (1 + case % share..=CALLS_MAX + share).step_by(share as usize)
+}
+
 fn has_strace() -> bool {
     let found = Command::new("strace")
         .arg("-V")
@@ -242,12 +252,12 @@ fn a_load_killed_before_any_call_leaves_the_old_content_or_the_new() {
     if !has_strace() {
         return;
     }
-    for before in CASES {
+    for (number, before) in (0..).zip(CASES) {
         let folder = folder_of(before);
         let (from, to) = paths(folder.path());
         let (mut stops, mut old, mut new) = (0, 0, 0);
         for call in CALLS {
-            for n in 1..=CALLS_MAX {
+            for n in stops(number) {
                 restore(folder.path());
                 let status = traced(folder.path(), call, "signal=SIGKILL", &n.to_string());
                 let case = format!("{}, {call} {n}", before.name);
@@ -286,7 +296,7 @@ fn a_load_that_fails_at_any_call_leaves_the_old_content() {
     let cases = CASES
         .iter()
         .filter(|before| ["delete", "wal", "counted"].contains(&before.name));
-    for before in cases {
+    for (number, before) in (0..).zip(cases) {
         let folder = folder_of(before);
         let (_, to) = paths(folder.path());
         let mut failures = 0;
@@ -296,7 +306,7 @@ fn a_load_that_fails_at_any_call_leaves_the_old_content() {
             ("fsync", "EIO"),
             ("fdatasync", "EIO"),
         ] {
-            for n in 1..=CALLS_MAX {
+            for n in stops(number) {
                 let (mut has_failed, mut is_new) = (false, false);
                 // The call fails once, or for good.
                 for when in [n.to_string(), format!("{n}+")] {
