@@ -228,7 +228,7 @@ fn folder_of(before: &Before) -> tempfile::TempDir {
 }
 
 /// The numbers of the calls that are stopped in a case.
-fn stops(case: u32) -> impl Iterator<Item = u32> {
+fn calls_to_stop(case: u32) -> impl Iterator<Item = u32> {
     let is_all = std::env::var("INORDER_STOPS").is_ok_and(|share| share == "all");
     let share = if is_all { 1 } else { SHARE };
     (1 + case % share..=CALLS_MAX + share).step_by(share as usize)
@@ -257,7 +257,7 @@ fn a_load_killed_before_any_call_leaves_the_old_content_or_the_new() {
         let (from, to) = paths(folder.path());
         let (mut stops, mut old, mut new) = (0, 0, 0);
         for call in CALLS {
-            for n in stops(number) {
+            for n in calls_to_stop(number) {
                 restore(folder.path());
                 let status = traced(folder.path(), call, "signal=SIGKILL", &n.to_string());
                 let case = format!("{}, {call} {n}", before.name);
@@ -306,7 +306,7 @@ fn a_load_that_fails_at_any_call_leaves_the_old_content() {
             ("fsync", "EIO"),
             ("fdatasync", "EIO"),
         ] {
-            for n in stops(number) {
+            for n in calls_to_stop(number) {
                 let (mut has_failed, mut is_new) = (false, false);
                 // The call fails once, or for good.
                 for when in [n.to_string(), format!("{n}+")] {
