@@ -10,12 +10,12 @@ CPU is user and system time of the server and its children, from /proc. Needs wr
 
 import argparse
 import concurrent.futures
-import csv
 import pathlib
 import shutil
 import tempfile
 import time
 
+import files
 import processes
 from servers import Started, wrk
 
@@ -131,10 +131,7 @@ def main():
     options = parser.parse_args()
     rows = (many(options) if options.many else []) + (large(options) if options.large else [])
     if options.csv:
-        with open(options.csv, "w", newline="") as file:
-            out = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            out.writeheader()
-            out.writerows(rows)
+        files.write_csv(options.csv, COLUMNS, rows)
 
 
 if __name__ == "__main__":

@@ -14,14 +14,13 @@ session cookie or with Basic authentication. A server at a URL is measured in th
 """
 
 import argparse
-import csv
-import gzip
 import json
 import pathlib
 import random
 import socket
 import time
 
+import files
 import processes
 from servers import ADMIN, PASSWORD, Elsewhere, Started, wrk
 
@@ -88,12 +87,6 @@ def in_batches(docs):
     return [docs[at : at + 1000] for at in range(0, len(docs), 1000)]
 
 
-def films(file):
-    data = pathlib.Path(file).read_bytes()
-    data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-    return [{"_id": f"{at:08}", **json.loads(line)} for at, line in enumerate(data.decode().splitlines())]
-
-
 def measure(server, options):
     rows = Rows(server)
     if server.is_started:
@@ -106,7 +99,7 @@ def measure(server, options):
     server.log_in()
     if options.films:
         server.create("/films")
-        rows.bulk("_bulk_docs of 1000 films", "/films", in_batches(films(options.films)))
+        rows.bulk("_bulk_docs of 1000 films", "/films", in_batches(files.films(options.films)))
         rows.memory("with the films")
     server.create("/bench")
     docs = list(documents(options.documents))
@@ -196,10 +189,7 @@ def main():
             finally:
                 server.stop()
     if options.csv:
-        with open(options.csv, "w", newline="") as file:
-            out = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            out.writeheader()
-            out.writerows(rows)
+        files.write_csv(options.csv, COLUMNS, rows)
 
 
 def contenders(options):

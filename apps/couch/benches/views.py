@@ -10,16 +10,14 @@ server is idle. FILE is JSON lines, gzip-compressed or not: titles, years, genre
 
 import argparse
 import base64
-import csv
-import gzip
 import http.client
 import json
-import pathlib
 import random
 import re
 import time
 import urllib.parse
 
+import files
 import processes
 
 # Of the CSV; what a row doesn't measure is empty.
@@ -83,10 +81,7 @@ class Server:
 
 def films(options):
     if options.films:
-        data = pathlib.Path(options.films).read_bytes()
-        data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-        lines = data.decode().splitlines()
-        return [{"_id": f"{at:08}", **json.loads(line)} for at, line in enumerate(lines)]
+        return files.films(options.films)
     dice = random.Random(1)
     words = ["light", "night", "river", "stone", "return", "garden", "winter", "letter", "shadow", "harbor"]
     genres = ["Comedy", "Drama", "Western", "Horror", "Romance", "Action", "Crime"]
@@ -168,10 +163,7 @@ def main():
         for url in options.servers:
             rows += measure(Server(url), docs, options)
     if options.csv:
-        with open(options.csv, "w", newline="") as file:
-            out = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            out.writeheader()
-            out.writerows(rows)
+        files.write_csv(options.csv, COLUMNS, rows)
 
 
 if __name__ == "__main__":

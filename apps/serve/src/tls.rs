@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 pub use tokio_rustls::TlsAcceptor;
 
 /// HTTP/1.1, as a client names it in a handshake.
-const HTTP: &[u8] = b"http/1.1";
+pub(crate) const HTTP: &[u8] = b"http/1.1";
 
 /// The files are looked at no more often than this.
 const LOOK_PAUSE: Duration = Duration::from_secs(1);

@@ -50,6 +50,41 @@ where
     text(status, body(stream::try_unfold(state, next)))
 }
 
+/// An answer that is written page by page.
+pub trait Pages: Sized + Send + 'static {
+    /// Writes the next page.
+    fn write_page(&mut self, out: &mut Vec<u8>) -> impl Future<Output = HttpResult<()>> + Send;
+
+    /// Whether the last page was written.
+    fn is_done(&self) -> bool;
+
+    /// The answer: whole if it has one page, else in pieces. `head` stands before the first page, whose error is the answer.
+    ///
+    /// # Errors
+    /// Those of the first page.
+    async fn answer(mut self, head: &[u8]) -> HttpResult {
+        let mut out = Vec::with_capacity(8 << 10);
+        out.extend_from_slice(head);
+        self.write_page(&mut out).await?;
+        if self.is_done() {
+            return Ok(text(StatusCode::OK, out));
+        }
+        let first = Some(Bytes::from(out));
+        let next = |(mut pages, first): (Self, Option<Bytes>)| async move {
+            if let Some(first) = first {
+                return Ok(Some((first, (pages, None))));
+            }
+            if pages.is_done() {
+                return Ok(None);
+            }
+            let mut out = Vec::new();
+            pages.write_page(&mut out).await?;
+            Ok(Some((out.into(), (pages, None))))
+        };
+        Ok(pieces(StatusCode::OK, (self, first), next))
+    }
+}
+
 /// JSON in pieces that come over a long time, the first at once; sent without the HTTP library where the connection can.
 pub fn lasting(
     detachable: Option<Extension<Detachable>>,

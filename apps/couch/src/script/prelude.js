@@ -1,46 +1,18 @@
 // Makes one function of a design document callable with JSON texts, in the surroundings CouchDB gives it.
-(function (source, designText) {
+(function (source, designText, requireOf) {
   "use strict";
   const { parse, stringify } = JSON;
   const design = parse(designText);
   const evaluate = eval;
-  const compile = Function;
-  const modules = new Map();
   const rendered = globalThis["\u0000rendered"];
   delete globalThis["\u0000rendered"];
   let emitted = false;
-
-  function resolve(path, folder) {
-    const steps = path.startsWith(".") ? folder.slice() : [];
-    for (const step of path.split("/")) {
-      if (step === "..") steps.pop();
-      else if (step !== "." && step !== "") steps.push(step);
-    }
-    return steps;
-  }
-
-  function load(path, folder) {
-    const steps = resolve(path, folder);
-    const name = steps.join("/");
-    if (modules.has(name)) return modules.get(name).exports;
-    let found = design;
-    for (const step of steps) {
-      found = found && Object.hasOwn(found, step) ? found[step] : undefined;
-    }
-    if (typeof found !== "string") throw new Error("the design document has no module " + name);
-    const module = { id: name, exports: {} };
-    modules.set(name, module);
-    const within = steps.slice(0, -1);
-    const run = compile("module", "exports", "require", found);
-    run.call(design, module, module.exports, inner => load(String(inner), within));
-    return module.exports;
-  }
 
   Object.assign(globalThis, {
     emit: () => { emitted = true; },
     isArray: Array.isArray,
     log: () => {},
-    require: path => load(String(path), []),
+    require: requireOf(design),
     sum: values => values.reduce((total, value) => total + value, 0),
     toJSON: value => stringify(value),
   });

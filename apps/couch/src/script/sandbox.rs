@@ -52,7 +52,8 @@ impl Script {
                 Kind::Single => include_str!("prelude.js"),
                 Kind::Views => include_str!("views.js"),
             })?;
-            let callable: Object = make.call((trimmed(source), design))?;
+            let require_of: Function = ctx.eval(include_str!("modules.js"))?;
+            let callable: Object = make.call((trimmed(source), design, require_of))?;
             ctx.globals().set(CALLABLE, callable)
         });
         compiled.map_err(Failure::Compile)?;

@@ -1,5 +1,5 @@
 // Makes the map and reduce functions of a design document's views callable with JSON texts.
-(function (source, designText) {
+(function (source, designText, requireOf) {
   "use strict";
   const { parse, stringify } = JSON;
   const { freeze } = Object;
@@ -7,38 +7,10 @@
   const apply = Reflect.apply;
   const design = parse(designText);
   const evaluate = eval;
-  const compile = Function;
-  const modules = new Map();
   let rows = [];
 
   // A reduction of more characters must be shorter than half of what was reduced.
   const REDUCTION_CHARS_MAX = 4096;
-
-  function resolve(path, folder) {
-    const steps = path.startsWith(".") ? folder.slice() : [];
-    for (const step of path.split("/")) {
-      if (step === "..") steps.pop();
-      else if (step !== "." && step !== "") steps.push(step);
-    }
-    return steps;
-  }
-
-  function load(path, folder) {
-    const steps = resolve(path, folder);
-    const name = steps.join("/");
-    if (modules.has(name)) return modules.get(name).exports;
-    let found = design;
-    for (const step of steps) {
-      found = found && Object.hasOwn(found, step) ? found[step] : undefined;
-    }
-    if (typeof found !== "string") throw new Error("the design document has no module " + name);
-    const module = { id: name, exports: {} };
-    modules.set(name, module);
-    const within = steps.slice(0, -1);
-    const run = compile("module", "exports", "require", found);
-    run.call(design, module, module.exports, inner => load(String(inner), within));
-    return module.exports;
-  }
 
   // An error has no members of its own that JSON would show.
   function shown(value) {
@@ -52,7 +24,7 @@
     emit: (key, value) => { apply(push, rows, [[key, shown(value)]]); },
     isArray: Array.isArray,
     log: () => {},
-    require: path => load(String(path), []),
+    require: requireOf(design),
     sum: values => {
       let total = 0;
       for (const at in values) total += values[at];

@@ -4,6 +4,7 @@ use super::ConnectionLimits;
 use super::detached::{self, Detachable, Rest};
 use super::socket::Socket;
 use super::unread::{self, says_close};
+use crate::tls;
 use axum::Router;
 use axum::extract::ConnectInfo;
 use axum::http::Version;
@@ -25,9 +26,6 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
-
-/// The protocol that is spoken here, as a client names it in a TLS handshake.
-const HTTP: &[u8] = b"http/1.1";
 
 /// The time in which a client may continue to send after the end of its connection was announced.
 const LINGER: Duration = Duration::from_secs(30);
@@ -73,7 +71,7 @@ impl Connection {
             Some(tls) => match timeout(self.limits.head_timeout, tls.accept(stream)).await {
                 Ok(Ok(stream)) => {
                     let protocol = stream.get_ref().1.alpn_protocol();
-                    if protocol.is_some_and(|name| name != HTTP) {
+                    if protocol.is_some_and(|name| name != tls::HTTP) {
                         // A CA that checks a domain has seen the certificate.
                         return self.linger(Socket::Tls(Box::new(stream))).await;
                     }

@@ -128,7 +128,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     ),
     (
         "inorder-serve",
-        &["http log private queue readers signals tls", "acme backup"],
+        &["log private queue readers signals tls", "acme backup http"],
     ),
     (
         "inorder-watch",

@@ -3,14 +3,12 @@
 use crate::http::body::Question;
 use crate::http::document::shown_options;
 use crate::http::params::Params;
+use crate::http::reply::Pages;
 use crate::http::seq::SeqFormat;
 use crate::http::target::Db;
 use crate::http::{HttpError, HttpResult, reply};
 use crate::mango::check_partition;
 use crate::store::{AllDocs, AllDocsPage, AllDocsRow, Database, RowValue};
-use axum::http::StatusCode;
-use axum::response::Response;
-use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
@@ -224,13 +222,13 @@ const FIELDS: &[&str] = &[
 /// `GET /db/_all_docs`.
 pub async fn all_docs(Db(db): Db, params: Params) -> HttpResult {
     let query = Query::from_params(&params)?.in_partition(&db)?;
-    Listing::one(db, query)
+    Listing::one(db, query).await
 }
 
 /// `POST /db/_all_docs`.
 pub async fn all_docs_of(Db(db): Db, params: Params, body: Question) -> HttpResult {
     let query = posted(&params, &body)?.in_partition(&db)?;
-    Listing::one(db, query)
+    Listing::one(db, query).await
 }
 
 /// All rows, and what stands before them, as a list function gets them: `{"head": {…}, "rows": […]}`.
@@ -287,12 +285,16 @@ pub fn check_listed(rows: &[u8]) -> HttpResult<()> {
 
 /// `GET /db/_design_docs`.
 pub async fn design_docs(Db(db): Db, params: Params) -> HttpResult {
-    Listing::designs(db, [Query::from_params(&params)?].into())?.answer()
+    Listing::designs(db, [Query::from_params(&params)?].into())?
+        .answer()
+        .await
 }
 
 /// `POST /db/_design_docs`.
 pub async fn design_docs_of(Db(db): Db, params: Params, body: Question) -> HttpResult {
-    Listing::designs(db, [posted(&params, &body)?].into())?.answer()
+    Listing::designs(db, [posted(&params, &body)?].into())?
+        .answer()
+        .await
 }
 
 /// The query of a POST. The URL counts more than the body.
@@ -311,6 +313,7 @@ pub async fn all_docs_queries(Db(db): Db, params: Params, body: Question) -> Htt
     Listing::new(db, queries(&params, &body)?)
         .wrapped()
         .answer()
+        .await
 }
 
 /// `POST /db/_design_docs/queries`.
@@ -318,6 +321,7 @@ pub async fn design_docs_queries(Db(db): Db, params: Params, body: Question) -> 
     Listing::designs(db, queries(&params, &body)?)?
         .wrapped()
         .answer()
+        .await
 }
 
 #[derive(Deserialize)]
@@ -366,8 +370,8 @@ impl Listing {
         }
     }
 
-    fn one(db: Database, query: Query) -> HttpResult {
-        Listing::new(db, [query].into()).answer()
+    async fn one(db: Database, query: Query) -> HttpResult {
+        Listing::new(db, [query].into()).answer().await
     }
 
     fn designs(db: Database, queries: VecDeque<Query>) -> HttpResult<Self> {
@@ -390,35 +394,44 @@ impl Listing {
         self
     }
 
-    fn answer(mut self) -> HttpResult<Response> {
-        let mut out = Vec::with_capacity(8 << 10);
-        if self.is_wrapped {
-            out.extend_from_slice(b"{\"results\":[");
-        }
-        self.write_page(&mut out)?;
-        if self.is_done {
-            return Ok(reply::text(StatusCode::OK, out));
-        }
-        let first = Some(Bytes::from(out));
-        Ok(reply::pieces(
-            StatusCode::OK,
-            (self, first),
-            |(mut listing, first)| async move {
-                if let Some(first) = first {
-                    return Ok(Some((first, (listing, None))));
-                }
-                if listing.is_done {
-                    return Ok(None);
-                }
-                let mut out = Vec::new();
-                listing.write_page(&mut out)?;
-                Ok(Some((out.into(), (listing, None))))
-            },
-        ))
+    async fn answer(self) -> HttpResult {
+        let head: &[u8] = if self.is_wrapped {
+            b"{\"results\":["
+        } else {
+            b""
+        };
+        Pages::answer(self, head).await
     }
 
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(if self.is_wrapped { b"]}\n" } else { b"\n" });
+        self.is_done = true;
+    }
+
+    fn write_head(&self, out: &mut Vec<u8>, page: &AllDocsPage) -> HttpResult<()> {
+        let write = |out: &mut Vec<u8>| -> std::io::Result<()> {
+            if !self.is_first_query {
+                out.push(b',');
+            }
+            let total = self.total_rows.unwrap_or(page.total_rows);
+            write!(out, "{{\"total_rows\":{total},\"offset\":")?;
+            match page.offset {
+                Some(offset) => write!(out, "{offset}")?,
+                None => write!(out, "null")?,
+            }
+            if self.queries.front().is_some_and(|query| query.update_seq) {
+                out.extend_from_slice(b",\"update_seq\":");
+                SeqFormat::new(&self.db).write(out, page.update_seq);
+            }
+            write!(out, ",\"rows\":[")
+        };
+        write(out).map_err(|error| HttpError::Internal(error.to_string()))
+    }
+}
+
+impl Pages for Listing {
     /// Writes the next page, with what stands before and after it.
-    fn write_page(&mut self, out: &mut Vec<u8>) -> HttpResult<()> {
+    async fn write_page(&mut self, out: &mut Vec<u8>) -> HttpResult<()> {
         let question = match self.rest.take() {
             Some(rest) => rest,
             None => match self.queries.front().cloned() {
@@ -456,29 +469,8 @@ impl Listing {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        out.extend_from_slice(if self.is_wrapped { b"]}\n" } else { b"\n" });
-        self.is_done = true;
-    }
-
-    fn write_head(&self, out: &mut Vec<u8>, page: &AllDocsPage) -> HttpResult<()> {
-        let write = |out: &mut Vec<u8>| -> std::io::Result<()> {
-            if !self.is_first_query {
-                out.push(b',');
-            }
-            let total = self.total_rows.unwrap_or(page.total_rows);
-            write!(out, "{{\"total_rows\":{total},\"offset\":")?;
-            match page.offset {
-                Some(offset) => write!(out, "{offset}")?,
-                None => write!(out, "null")?,
-            }
-            if self.queries.front().is_some_and(|query| query.update_seq) {
-                out.extend_from_slice(b",\"update_seq\":");
-                SeqFormat::new(&self.db).write(out, page.update_seq);
-            }
-            write!(out, ",\"rows\":[")
-        };
-        write(out).map_err(|error| HttpError::Internal(error.to_string()))
+    fn is_done(&self) -> bool {
+        self.is_done
     }
 }
 

@@ -3,6 +3,7 @@
 use super::all_docs::check_listed;
 use crate::http::body::{JsonBody, Question};
 use crate::http::params::Params;
+use crate::http::reply::Pages;
 use crate::http::seq::SeqFormat;
 use crate::http::target::{Doc, ViewOf};
 use crate::http::{HttpError, HttpResult, Server, reply};
@@ -10,7 +11,6 @@ use crate::store::Database;
 use crate::views::{Answer, Design, Page, Query, ViewRow};
 use axum::extract::State;
 use axum::http::StatusCode;
-use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use std::io::Write;
@@ -133,33 +133,22 @@ impl Listing {
         self
     }
 
-    async fn answer(mut self) -> HttpResult {
-        let mut out = Vec::with_capacity(8 << 10);
-        if self.is_wrapped {
-            out.extend_from_slice(b"{\"results\":[");
-        }
-        self.write_page(&mut out).await?;
-        if self.is_done {
-            return Ok(reply::text(StatusCode::OK, out));
-        }
-        let first = Some(Bytes::from(out));
-        Ok(reply::pieces(
-            StatusCode::OK,
-            (self, first),
-            |(mut listing, first)| async move {
-                if let Some(first) = first {
-                    return Ok(Some((first, (listing, None))));
-                }
-                if listing.is_done {
-                    return Ok(None);
-                }
-                let mut out = Vec::new();
-                listing.write_page(&mut out).await?;
-                Ok(Some((out.into(), (listing, None))))
-            },
-        ))
+    async fn answer(self) -> HttpResult {
+        let head: &[u8] = if self.is_wrapped {
+            b"{\"results\":["
+        } else {
+            b""
+        };
+        Pages::answer(self, head).await
     }
 
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(if self.is_wrapped { b"\r\n]}\n" } else { b"\n" });
+        self.is_done = true;
+    }
+}
+
+impl Pages for Listing {
     /// Writes the next page, with what stands before and after it.
     async fn write_page(&mut self, out: &mut Vec<u8>) -> HttpResult<()> {
         let Some(answer) = self.answers.front_mut() else {
@@ -195,9 +184,8 @@ impl Listing {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        out.extend_from_slice(if self.is_wrapped { b"\r\n]}\n" } else { b"\n" });
-        self.is_done = true;
+    fn is_done(&self) -> bool {
+        self.is_done
     }
 }
 
