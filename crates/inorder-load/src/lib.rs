@@ -58,8 +58,8 @@ pub use destination::{Create, KeySpec};
 pub use encode::Decode;
 pub use error::Error;
 pub use job::{
-    DecodeAs, Job, OnDuplicate, Phase, Progress, RowOrder, Seconds, Summary, WriterChoice,
-    memory_bytes_default,
+    DecodeAs, Existing, Job, OnDuplicate, Phase, Progress, RowOrder, Seconds, Summary,
+    WriterChoice, memory_bytes_default,
 };
 pub use pipeline::{run, run_into};
 pub use source::Table;

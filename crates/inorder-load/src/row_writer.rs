@@ -40,6 +40,11 @@ pub(crate) trait Sink: Send {
     /// The statement that will create it; `None` if it exists.
     fn created(&self) -> Option<&str>;
 
+    /// Whether the load creates the database.
+    fn is_database_new(&self) -> bool {
+        false
+    }
+
     /// The folder that rows are spilled to, if the job names none.
     fn spill_folder(&self) -> PathBuf;
 

@@ -73,6 +73,25 @@ impl WriterChoice {
     ];
 }
 
+/// What a load does with a table that exists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Existing {
+    /// Adds rows to it.
+    #[default]
+    Append,
+    /// Adds rows to it if it has none, or if the job has a rule for rows with a key that the table has. Otherwise the
+    /// load fails.
+    FillEmpty,
+    /// Deletes its rows and loads the new ones, in one transaction.
+    Truncate,
+    /// Drops it and creates it again, in one transaction. Needs [`Job::create`].
+    Replace,
+    /// Loads nothing.
+    Skip,
+    /// The load fails.
+    Refuse,
+}
+
 /// A column and how its text is decoded to bytes; `None` keeps the text.
 pub type DecodeAs = (String, Option<Decode>);
 
@@ -93,8 +112,10 @@ pub struct Job {
     pub to: String,
     /// The table.
     pub table: String,
-    /// The table to create; `None` if it exists.
+    /// The table to create if there is none; `None` if it must exist.
     pub create: Option<Create>,
+    /// What is done with a table that exists.
+    pub existing: Existing,
     /// The decoding of text in BLOB columns. For other columns the first rows decide.
     pub decode: Vec<DecodeAs>,
     /// The order in which rows are written.
@@ -129,6 +150,7 @@ impl Job {
             to,
             table,
             create: None,
+            existing: Existing::Append,
             decode: Vec::new(),
             order: RowOrder::Full,
             memory_bytes: memory_bytes_default(),

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::Job;
+
 /// The seconds of wall time of each part of a load. For a load in batches, each is the sum over the batches.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Seconds {
@@ -20,6 +22,10 @@ pub struct Summary {
     pub table: String,
     /// The statement that created it; `None` if it existed.
     pub created: Option<String>,
+    /// Whether the load created the database.
+    pub is_database_new: bool,
+    /// Whether nothing was loaded because the table exists ([`Existing::Skip`](crate::Existing::Skip)).
+    pub is_skipped: bool,
     /// Rows read.
     pub rows_read: u64,
     /// Rows written.
@@ -56,4 +62,16 @@ pub struct Summary {
     pub bytes_naive: Option<u64>,
     /// Whether this was a dry run, which writes nothing.
     pub is_dry: bool,
+}
+
+impl Summary {
+    /// The summary of a load that found its table.
+    pub(crate) fn skipped(job: &Job) -> Self {
+        Summary {
+            table: job.table.clone(),
+            is_skipped: true,
+            is_dry: job.is_dry,
+            ..Summary::default()
+        }
+    }
 }

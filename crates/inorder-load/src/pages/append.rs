@@ -104,9 +104,9 @@ impl Append {
             has_parents: false,
             file,
         };
-        if let Some(created) = goal.created {
-            let made = append.connection.execute_batch(created);
-            made.map_err(&failed)?;
+        if let Some(first) = goal.first_statements() {
+            let run = append.connection.execute_batch(&first);
+            run.map_err(&failed)?;
         }
         Ok(append.prepare(layout, plan)?.map(|()| append))
     }

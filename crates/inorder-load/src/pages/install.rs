@@ -51,8 +51,8 @@ pub(super) fn run_after(
 pub(super) struct Takeover {
     pub(super) path: PathBuf,
     pub(super) table: String,
-    /// The statement that creates the table; `None` if it exists.
-    pub(super) created: Option<String>,
+    /// The statements that create or empty the table; `None` if it is there and empty.
+    pub(super) first_statements: Option<String>,
     /// The schema version when the table was described.
     pub(super) schema_version: i64,
     /// The largest rowid that an AUTOINCREMENT table had had when rows were given theirs.
@@ -98,8 +98,8 @@ impl Takeover {
         let failed = failed(&self.path);
         check_schema(connection, &self.path, self.schema_version)?;
         let table = quoted(&self.table);
-        if let Some(created) = &self.created {
-            connection.execute_batch(created).map_err(&failed)?;
+        if let Some(first) = &self.first_statements {
+            connection.execute_batch(first).map_err(&failed)?;
         }
         let has_rows = |schema: &str| -> Result<bool, Error> {
             let any = format!("SELECT EXISTS (SELECT 1 FROM {schema}.{table})");

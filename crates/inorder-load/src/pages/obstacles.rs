@@ -3,13 +3,14 @@
 use inorder_btree::Collation;
 
 use crate::job::{OnDuplicate, RowOrder};
-use crate::schema::{Case, IndexInfo, Reason, first_reason, indexes, input_order_reason};
+use crate::schema::{Case, IndexInfo, Reason, children, first_reason, indexes, input_order_reason};
 use crate::sql::quoted;
 
 /// Every obstacle, the simplest first. A function may assume that the earlier ones don't apply.
 const ALL: &[fn(&Case<'_>) -> Reason] = &[
     is_not_a_plain_table,
     has_rows,
+    is_emptied_and_referenced,
     has_triggers,
     has_generated_columns,
     has_a_column_twice,
@@ -42,7 +43,7 @@ fn is_not_a_plain_table(case: &Case<'_>) -> Reason {
 }
 
 fn has_rows(case: &Case<'_>) -> Reason {
-    let (Some(database), None) = (case.goal.database, case.goal.created) else {
+    let Some(database) = case.goal.kept() else {
         return Ok(None);
     };
     let any = format!(
@@ -53,8 +54,19 @@ fn has_rows(case: &Case<'_>) -> Reason {
     Ok(has_rows.then(|| "it already has rows".to_owned()))
 }
 
+/// Its old rows are deleted: SQLite counts the rows of other tables that are left without a parent.
+fn is_emptied_and_referenced(case: &Case<'_>) -> Reason {
+    let (Some(database), None) = (case.goal.database, case.goal.kept()) else {
+        return Ok(None);
+    };
+    let children = children(database, &case.scratch.table)?;
+    let first = children.first();
+    Ok(first.map(|child| format!("the table {} refers to it", child.table)))
+}
+
 fn has_triggers(case: &Case<'_>) -> Reason {
-    let Some(database) = case.goal.database else {
+    // Those of a table that is created again are dropped with it.
+    let (Some(database), None) = (case.goal.database, case.goal.created) else {
         return Ok(None);
     };
     let list = "SELECT group_concat(name, ', ') FROM main.sqlite_schema \

@@ -84,7 +84,7 @@ impl Place {
             takeover: Takeover {
                 path: goal.path.to_owned(),
                 table: plan.destination.table.clone(),
-                created: goal.created.map(str::to_owned),
+                first_statements: goal.first_statements(),
                 schema_version,
                 sequence,
             },

@@ -51,7 +51,7 @@ pub fn run_into(
     table: Box<dyn LoadTable>,
 ) -> Result<Summary, Error> {
     run_through(job, progress, |wanted| {
-        Ok(Box::new(ServerSink::new(table, wanted)?))
+        Ok(Some(Box::new(ServerSink::new(table, wanted)?)))
     })
 }
 
@@ -59,7 +59,7 @@ pub fn run_into(
 fn run_through(
     job: &Job,
     progress: &Progress,
-    open: impl FnOnce(&Wanted<'_>) -> Result<Box<dyn Sink>, Error>,
+    open: impl FnOnce(&Wanted<'_>) -> Result<Option<Box<dyn Sink>>, Error>,
 ) -> Result<Summary, Error> {
     let before = Usage::now();
     let mut read_began = Instant::now();
@@ -67,7 +67,9 @@ fn run_through(
     let mut rejects = Rejects::create(job)?;
     let mut inputs = Inputs::new(job, progress.meter());
     let (sample, header) = inputs.sample(&mut rejects)?;
-    let sink = open(&Wanted::new(job, &sample))?;
+    let Some(sink) = open(&Wanted::new(job, &sample))? else {
+        return Ok(Summary::skipped(job));
+    };
     let (plan, choice) = Plan::new(job, &*sink, &sample, &header)?;
     plan.check_spill_folder(progress.bytes_total())?;
     let mut output = Output::new(&plan, sink, inputs.origins(), progress, &choice);

@@ -147,6 +147,7 @@ impl<'a> Plan<'a> {
         Summary {
             table: write.destination.table.clone(),
             created: sink.created().map(str::to_owned),
+            is_database_new: sink.is_database_new(),
             sorted_by: self.sorted_by(),
             why_not_direct: choice.why_not_pages.clone(),
             why_not_sorted: choice.why_in_input_order.clone(),

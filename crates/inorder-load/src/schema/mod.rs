@@ -3,6 +3,7 @@
 //! SQLite is asked about a copy of the schema in memory ([`Scratch`]), never by parsing SQL.
 
 mod checks;
+mod children;
 mod constraints;
 mod defaults;
 mod indexes;
@@ -15,8 +16,10 @@ use rusqlite::Connection;
 
 use crate::destination::Destination;
 use crate::job::Job;
+use crate::sql::quoted;
 
 pub(crate) use checks::{Checks, are_needed as are_checks_needed};
+pub(crate) use children::children;
 pub(crate) use constraints::{has_checks, unique_keys};
 pub(crate) use defaults::{constants, value as default_value};
 pub(crate) use indexes::{IndexInfo, Term, ValueOf, indexes};
@@ -30,10 +33,31 @@ pub(crate) struct Goal<'a> {
     pub(crate) path: &'a Path,
     /// The database as it is; `None` if the load creates it.
     pub(crate) database: Option<&'a Connection>,
-    /// The statement that creates the table; `None` if it exists.
+    /// The statements that create the table; `None` if it exists and stays.
     pub(crate) created: Option<&'a str>,
+    /// Whether the load deletes the rows that are there.
+    pub(crate) is_truncated: bool,
     /// The table.
     pub(crate) destination: &'a Destination,
+}
+
+impl Goal<'_> {
+    /// The table with its rows, if any of them stay.
+    pub(crate) fn kept(&self) -> Option<&Connection> {
+        self.database
+            .filter(|_| self.created.is_none() && !self.is_truncated)
+    }
+
+    /// The SQL that the transaction of the load begins with.
+    pub(crate) fn first_statements(&self) -> Option<String> {
+        match self.is_truncated {
+            true => Some(format!(
+                "DELETE FROM main.{}",
+                quoted(&self.destination.table)
+            )),
+            false => self.created.map(str::to_owned),
+        }
+    }
 }
 
 /// A table and what is to be done with it.

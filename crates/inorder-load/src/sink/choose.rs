@@ -70,15 +70,16 @@ fn rowids(case: &Case<'_>) -> rusqlite::Result<Option<Rowids>> {
     let is_counted =
         "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_sequence' AND ?1 <> ''";
     let is_counted: bool = case.scratch.ask(is_counted, |row| row.get(0))?[0];
-    let database = match (case.goal.database, case.goal.created) {
-        (Some(database), None) => database,
-        _ => {
-            return Ok(Some(Rowids {
-                largest: None,
-                sequence: is_counted.then_some(0),
-            }));
-        }
+    let (Some(database), None) = (case.goal.database, case.goal.created) else {
+        return Ok(Some(Rowids {
+            largest: None,
+            sequence: is_counted.then_some(0),
+        }));
     };
     let column = &destination.columns[rowid].name;
-    Rowids::of(database, &destination.table, column, is_counted).map(Some)
+    let found = Rowids::of(database, &destination.table, column, is_counted)?;
+    Ok(Some(Rowids {
+        largest: found.largest.filter(|_| !case.goal.is_truncated),
+        ..found
+    }))
 }

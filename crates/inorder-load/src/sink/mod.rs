@@ -5,10 +5,11 @@ mod server;
 mod sqlite;
 mod statements;
 mod survivors;
+mod table;
 
 use crate::Error;
 use crate::destination::{Create, Sample};
-use crate::job::Job;
+use crate::job::{Existing, Job, OnDuplicate};
 use crate::row_writer::Sink;
 
 pub(crate) use server::ServerSink;
@@ -20,8 +21,9 @@ const SINKS: &[Kind] = &[server::SINK, sqlite::SINK];
 struct Kind {
     /// Whether this names such a database.
     recognises: fn(to: &str) -> bool,
-    /// Describes a table, or says how it will be created; nothing is changed.
-    open: fn(wanted: &Wanted<'_>) -> Result<Box<dyn Sink>, Error>,
+    /// Describes a table, or says how it will be created; nothing is changed. `None` if the table exists and the job
+    /// then loads nothing.
+    open: fn(wanted: &Wanted<'_>) -> Result<Option<Box<dyn Sink>>, Error>,
 }
 
 /// The table that is wanted.
@@ -30,8 +32,12 @@ pub(crate) struct Wanted<'a> {
     pub(crate) to: &'a str,
     /// The table.
     pub(crate) table: &'a str,
-    /// The table to create; `None` if it exists.
+    /// The table to create if there is none; `None` if it must exist.
     pub(crate) create: Option<&'a Create>,
+    /// What is done with a table that exists.
+    pub(crate) existing: Existing,
+    /// What is done with a row whose key another row has.
+    pub(crate) on_duplicate: OnDuplicate,
     /// The first rows, which give a new table its types.
     pub(crate) sample: &'a Sample,
 }
@@ -43,16 +49,18 @@ impl<'a> Wanted<'a> {
             to: &job.to,
             table: &job.table,
             create: job.create.as_ref(),
+            existing: job.existing,
+            on_duplicate: job.on_duplicate,
             sample,
         }
     }
 }
 
-/// Opens a sink.
+/// Opens a sink; `None` if the table exists and the job then loads nothing.
 ///
 /// # Errors
-/// If the database or the table doesn't exist, or exists and should be created.
-pub(crate) fn open_sink(wanted: &Wanted<'_>) -> Result<Box<dyn Sink>, Error> {
+/// If the database or the table doesn't exist and isn't to be created, or exists and the job doesn't allow that.
+pub(crate) fn open_sink(wanted: &Wanted<'_>) -> Result<Option<Box<dyn Sink>>, Error> {
     let kind = SINKS.iter().find(|kind| (kind.recognises)(wanted.to));
     let kind = kind.expect("the last sink takes everything");
     (kind.open)(wanted)

@@ -19,7 +19,7 @@ use super::{Kind, Wanted};
 use crate::Error;
 use crate::destination::{ColumnInfo, Destination, KeyPart};
 use crate::encode::Affinity;
-use crate::job::{Job, OnDuplicate, Progress, RowOrder, Summary, WriterChoice};
+use crate::job::{Existing, Job, OnDuplicate, Progress, RowOrder, Summary, WriterChoice};
 use crate::order::Origin;
 use crate::row_writer::{Choice, RowWriter, Sink, WritePlan};
 use crate::rows::{Batch, Origins};
@@ -41,7 +41,7 @@ pub(super) const SINK: Kind = Kind {
             },
         };
         let table = remote.table(&settings, wanted.table)?;
-        Ok(Box::new(ServerSink::new(table, wanted)?))
+        Ok(Some(Box::new(ServerSink::new(table, wanted)?)))
     },
 };
 
@@ -70,9 +70,10 @@ impl ServerSink {
     /// If there is no such table, the job creates it, or the server doesn't answer.
     pub(crate) fn new(table: Box<dyn LoadTable>, wanted: &Wanted<'_>) -> Result<Self, Error> {
         let name = wanted.table;
-        if wanted.create.is_some() {
+        if !matches!(wanted.existing, Existing::Append | Existing::FillEmpty) {
             return Err(Error::Refused {
-                what: "--create creates SQLite tables only; create the server's table first"
+                what: "--create, --truncate, --replace-table and --if-not-exists are for SQLite tables; create or empty \
+                       the server's table first"
                     .to_owned(),
             });
         }

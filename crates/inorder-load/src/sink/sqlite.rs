@@ -6,10 +6,11 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::choose::choose;
 use super::statements::Statements;
+use super::table::{self, Table};
 use super::{Kind, Wanted};
 use crate::Error;
 use crate::database::{failed, open_database};
-use crate::destination::{Destination, describe};
+use crate::destination::Destination;
 use crate::job::{Job, Progress};
 use crate::pages::{self, PageWriter};
 use crate::row_writer::{Choice, RowWriter, Sink, WritePlan};
@@ -17,20 +18,24 @@ use crate::schema::Goal;
 
 pub(super) const SINK: Kind = Kind {
     recognises: |_| true,
-    open: |wanted| Ok(Box::new(SqliteSink::open(wanted)?)),
+    open: |wanted| {
+        let sink = SqliteSink::open(wanted)?;
+        Ok(sink.map(|sink| Box::new(sink) as Box<dyn Sink>))
+    },
 };
 
 struct SqliteSink {
     path: PathBuf,
     destination: Destination,
     created: Option<String>,
+    is_truncated: bool,
     is_new: bool,
     /// The schema version when the table was described.
     schema_version: i64,
 }
 
 impl SqliteSink {
-    fn open(wanted: &Wanted<'_>) -> Result<Self, Error> {
+    fn open(wanted: &Wanted<'_>) -> Result<Option<Self>, Error> {
         let path = resolved(Path::new(wanted.to))?;
         let is_new = !path.exists();
         if is_new && wanted.create.is_none() {
@@ -48,26 +53,22 @@ impl SqliteSink {
         let connection = connection.map_err(failed(&path))?;
         let number = |pragma: &str| connection.query_row(pragma, [], |row| row.get(0));
         let schema_version = number("PRAGMA main.schema_version").map_err(failed(&path))?;
-        let created = wanted
-            .create
-            .map(|create| create.sql(wanted.table, wanted.sample));
-        let created = created.transpose()?;
-        let mut destination = match &created {
-            Some(sql) => tried(&connection, &path, wanted.table, sql)?,
-            None => describe(&connection, &path, wanted.table)?,
+        let Some(Table {
+            destination,
+            created,
+            is_truncated,
+        }) = table::open(&connection, &path, wanted)?
+        else {
+            return Ok(None);
         };
-        if let Some(create) = wanted.create {
-            for column in &mut destination.columns {
-                column.is_guessed = create.is_guessed(&column.name);
-            }
-        }
-        Ok(SqliteSink {
+        Ok(Some(SqliteSink {
             path,
             destination,
             created,
+            is_truncated,
             is_new,
             schema_version,
-        })
+        }))
     }
 }
 
@@ -97,23 +98,6 @@ fn resolved(path: &Path) -> Result<PathBuf, Error> {
     Err(refused("it is a symbolic link to itself"))
 }
 
-/// Describes the table that a statement would create.
-fn tried(
-    connection: &Connection,
-    path: &Path,
-    table: &str,
-    sql: &str,
-) -> Result<Destination, Error> {
-    let failed = failed(path);
-    connection.execute_batch("BEGIN").map_err(&failed)?;
-    let made = connection
-        .execute_batch(sql)
-        .map_err(&failed)
-        .and_then(|()| describe(connection, path, table));
-    connection.execute_batch("ROLLBACK").map_err(&failed)?;
-    made
-}
-
 impl SqliteSink {
     /// Calls `with` with the table and its database, if it exists.
     fn with_goal<T>(&self, with: impl FnOnce(&Goal<'_>) -> Result<T, Error>) -> Result<T, Error> {
@@ -126,6 +110,7 @@ impl SqliteSink {
             path: &self.path,
             database: database.as_ref(),
             created: self.created.as_deref(),
+            is_truncated: self.is_truncated,
             destination: &self.destination,
         })
     }
@@ -138,6 +123,10 @@ impl Sink for SqliteSink {
 
     fn created(&self) -> Option<&str> {
         self.created.as_deref()
+    }
+
+    fn is_database_new(&self) -> bool {
+        self.is_new
     }
 
     fn spill_folder(&self) -> PathBuf {
@@ -167,8 +156,8 @@ impl Sink for SqliteSink {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let connection = open_database(&self.path, flags).map_err(failed(&self.path))?;
-        let writer = Statements::begin(connection, &self.path, self.is_new, plan)?;
-        writer.prepare(self.schema_version, self.created.as_deref())?;
+        let mut writer = Statements::begin(connection, &self.path, self.is_new, plan)?;
+        self.with_goal(|goal| writer.prepare(self.schema_version, goal, plan))?;
         Ok(Box::new(writer))
     }
 }

@@ -13,6 +13,7 @@ use crate::job::{OnDuplicate, Summary};
 use crate::order::Origin;
 use crate::row_writer::{RowWriter, WritePlan};
 use crate::rows::Batch;
+use crate::schema::Goal;
 use crate::sql::{bind, is_of_a_row, quoted};
 
 /// Rows per statement. 50 take a quarter less time than 50 statements of one row.
@@ -33,8 +34,6 @@ pub(super) struct Statements {
     connection: Option<Connection>,
     path: PathBuf,
     is_new: bool,
-    /// Whether the load creates the table.
-    is_made_here: bool,
     destination: Destination,
     columns: usize,
     on_duplicate: OnDuplicate,
@@ -76,10 +75,9 @@ impl Statements {
         };
         let verbs = verbs(on_duplicate);
         let may_be_asked = matches!(on_duplicate, OnDuplicate::Ignore | OnDuplicate::Report);
-        let mut writer = Statements {
+        let writer = Statements {
             path: path.to_owned(),
             is_new,
-            is_made_here: plan.job.create.is_some(),
             destination: plan.destination.clone(),
             columns,
             on_duplicate,
@@ -97,21 +95,12 @@ impl Statements {
         ))?;
         // A child may come before its parent in the order of the key.
         writer.run("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON")?;
-        writer.check_rowids(plan.rowids)?;
-        if plan.counts_replaced {
-            let connection = writer.connection();
-            let survivors =
-                Survivors::new(connection, &plan.destination, &plan.record, &plan.limits);
-            writer.survivors = survivors.map_err(failed(path))?;
-        }
         Ok(writer)
     }
 
     /// Checks that the rowids given to rows while they were read are still free.
     fn check_rowids(&self, counted_from: Option<Rowids>) -> Result<(), Error> {
-        let (Some(counted_from), Some(rowid), false) =
-            (counted_from, self.destination.rowid, self.is_made_here)
-        else {
+        let (Some(counted_from), Some(rowid)) = (counted_from, self.destination.rowid) else {
             return Ok(());
         };
         let name = &self.destination.columns[rowid].name;
@@ -129,10 +118,27 @@ impl Statements {
         }
     }
 
-    /// Creates the table if needed, after checking that the schema is unchanged.
-    pub(super) fn prepare(&self, schema_version: i64, created: Option<&str>) -> Result<(), Error> {
+    /// Creates or empties the table if needed, after checking that nothing changed since it was described.
+    pub(super) fn prepare(
+        &mut self,
+        schema_version: i64,
+        goal: &Goal<'_>,
+        plan: &WritePlan<'_>,
+    ) -> Result<(), Error> {
         check_schema(self.connection(), &self.path, schema_version)?;
-        created.map_or(Ok(()), |sql| self.run(sql))
+        if let Some(first) = goal.first_statements() {
+            self.run(&first)?;
+        }
+        if goal.created.is_none() {
+            self.check_rowids(plan.rowids)?;
+        }
+        if plan.counts_replaced {
+            let connection = self.connection();
+            let survivors =
+                Survivors::new(connection, &plan.destination, &plan.record, &plan.limits);
+            self.survivors = survivors.map_err(failed(&self.path))?;
+        }
+        Ok(())
     }
 
     fn connection(&self) -> &Connection {

@@ -5,15 +5,19 @@ use std::path::{Path, PathBuf};
 use inorder_bench::nearest;
 use inorder_load::source::{FORMATS, Location, ReadOptions, STDIN, expand};
 use inorder_load::{
-    Create, Decode, DecodeAs, Job, KeySpec, OnDuplicate, RowOrder, WriterChoice,
+    Create, Decode, DecodeAs, Existing, Job, KeySpec, OnDuplicate, RowOrder, WriterChoice,
     memory_bytes_default,
 };
 
 /// Loads rows from files into a table, in key order.
+///
+/// A table or database that does not exist is created. A table that has rows is changed only with --append,
+/// --truncate or --replace-table.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  inorder load films.csv app.db                               into the existing table films
-  inorder load films.jsonl.gz app.db --table films --create --key id=uuid7
+  inorder load films.csv app.db                               into the table films, created if there is none
+  inorder load films.jsonl.gz app.db --table films --key id=uuid7
+  inorder load new-films.csv app.db --table films --append
   inorder load 'part-*.csv.zst' app.db --table events --memory 1G --spill /fast/disk
   inorder load old.db:users new.db --on-duplicate report --rejects twice.jsonl
   zcat users.gz | inorder load - app.db --table users --format csv")]
@@ -27,28 +31,30 @@ pub struct Arguments {
     /// The table; default: the name of the first input
     #[arg(long, short, value_name = "NAME")]
     table: Option<String>,
-    /// Create the table, and the database if it does not exist; column types are derived from the first rows
-    #[arg(long)]
+    /// Create the table, or fail if it exists; column types are derived from the first rows
+    #[arg(long, group = "existing")]
     create: bool,
+    /// Add rows to a table that has rows
+    #[arg(long, group = "existing")]
+    append: bool,
+    /// Delete the rows of the table first, in the same transaction
+    #[arg(long, group = "existing")]
+    truncate: bool,
+    /// Drop the table and create it again, in the same transaction
+    #[arg(long, group = "existing")]
+    replace_table: bool,
+    /// Load nothing if the table exists
+    #[arg(long, group = "existing")]
+    if_not_exists: bool,
     /// Key columns of a created table: a column of the input, or a generated one, such as id=uuid7,
     /// id=ulid:text, id=serial
-    #[arg(
-        long,
-        value_name = "COLUMN[=KIND]",
-        value_delimiter = ',',
-        requires = "create"
-    )]
+    #[arg(long, value_name = "COLUMN[=KIND]", value_delimiter = ',')]
     key: Vec<String>,
     /// Column types of a created table, instead of the derived ones
-    #[arg(
-        long = "type",
-        value_name = "COLUMN=TYPE",
-        value_delimiter = ',',
-        requires = "create"
-    )]
+    #[arg(long = "type", value_name = "COLUMN=TYPE", value_delimiter = ',')]
     types: Vec<String>,
     /// Layout of a created table with a key: rowid or without-rowid
-    #[arg(long, default_value = "without-rowid", requires = "create")]
+    #[arg(long, default_value = "without-rowid")]
     layout: String,
     /// csv, tsv, jsonl, parquet, imdb or sqlite; default: derived from name and content
     #[arg(long)]
@@ -113,7 +119,7 @@ pub struct Arguments {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
-    /// Show no progress
+    /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
 }
@@ -144,7 +150,8 @@ impl Arguments {
             skips_unknown: self.skip_unknown,
             to: self.database.clone(),
             table,
-            create: self.create.then(|| self.created()).transpose()?,
+            create: Some(self.created()?),
+            existing: self.existing(),
             decode: self.decoded()?,
             order: self.ordered()?,
             memory_bytes: match &self.memory {
@@ -191,6 +198,18 @@ impl Arguments {
             },
             table: None,
         })
+    }
+
+    fn existing(&self) -> Existing {
+        let given = [
+            (self.create, Existing::Refuse),
+            (self.append, Existing::Append),
+            (self.truncate, Existing::Truncate),
+            (self.replace_table, Existing::Replace),
+            (self.if_not_exists, Existing::Skip),
+        ];
+        let given = given.into_iter().find(|(is_given, _)| *is_given);
+        given.map_or(Existing::FillEmpty, |(_, existing)| existing)
     }
 
     fn created(&self) -> Result<Create, String> {

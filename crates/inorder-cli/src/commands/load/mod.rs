@@ -15,6 +15,9 @@ use inorder_load::Progress;
 /// The exit code of an interrupted load: 128 and the number of SIGINT.
 const STOPPED: u8 = 130;
 
+/// The exit code of a load that left out bad rows.
+const LEFT_OUT: u8 = 6;
+
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let job = arguments.job().map_err(Wrong::Usage)?;
     let progress = Progress::default();
@@ -27,10 +30,14 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Ok(summary) => {
             let text = match arguments.is_json() {
                 true => format!("{}\n", serde_json::to_string_pretty(&summary)?),
-                false => report::text(&summary),
+                false if arguments.is_quiet() => String::new(),
+                false => report::text(&summary, &job.to),
             };
             terminal::print(&text)?;
-            Ok(ExitCode::SUCCESS)
+            Ok(match summary.rows_refused {
+                0 => ExitCode::SUCCESS,
+                _ => ExitCode::from(LEFT_OUT),
+            })
         }
         Err(inorder_load::Error::Stopped) => {
             eprintln!("inorder: {}", inorder_load::Error::Stopped);

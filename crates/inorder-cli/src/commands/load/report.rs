@@ -6,8 +6,15 @@ use indicatif::{HumanBytes, HumanCount};
 use inorder_load::Summary;
 
 /// The summary as text.
-pub fn text(summary: &Summary) -> String {
+pub fn text(summary: &Summary, database: &str) -> String {
     let mut text = String::new();
+    if summary.is_skipped {
+        let table = &summary.table;
+        return format!("loaded nothing: the table {table} exists (--if-not-exists)\n");
+    }
+    if summary.is_database_new {
+        _ = writeln!(text, "new database {database}");
+    }
     if let Some(created) = &summary.created {
         _ = writeln!(text, "{created};\n");
     }

@@ -1,0 +1,169 @@
+//! The table of a SQLite database that a load writes to: one that exists, or one that it creates.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::Wanted;
+use crate::Error;
+use crate::database::failed;
+use crate::destination::{Destination, describe};
+use crate::job::{Existing, OnDuplicate};
+use crate::schema::children;
+use crate::sql::quoted;
+
+/// A table, and what the load does before its first row.
+pub(super) struct Table {
+    pub(super) destination: Destination,
+    /// The statements that create it; `None` if it exists and stays.
+    pub(super) created: Option<String>,
+    /// Whether the load deletes its rows.
+    pub(super) is_truncated: bool,
+}
+
+/// Finds the table, or the statement that creates it. `None` if it exists and the load then does nothing.
+///
+/// # Errors
+/// If the table doesn't exist and isn't to be created, or exists and the job doesn't allow that.
+pub(super) fn open(
+    connection: &Connection,
+    path: &Path,
+    wanted: &Wanted<'_>,
+) -> Result<Option<Table>, Error> {
+    let name = existing(connection, wanted.table).map_err(failed(path))?;
+    let existing = match (&name, wanted.create) {
+        (Some(_), _) => wanted.existing,
+        (None, Some(_)) => return created(connection, path, wanted, None).map(Some),
+        // Describing it names the nearest table.
+        (None, None) => Existing::Append,
+    };
+    match existing {
+        Existing::Skip => return Ok(None),
+        Existing::Refuse => return Err(refused(path, wanted, "exists")),
+        Existing::Replace => {
+            // A view is no table.
+            describe(connection, path, wanted.table)?;
+            check_children(connection, path, wanted.table)?;
+            return created(connection, path, wanted, name.as_deref()).map(Some);
+        }
+        Existing::Truncate => check_children(connection, path, wanted.table)?,
+        Existing::Append | Existing::FillEmpty => {}
+    }
+    let destination = describe(connection, path, wanted.table)?;
+    let has_rule = wanted.on_duplicate != OnDuplicate::Error && destination.is_key_unique;
+    if existing == Existing::FillEmpty
+        && !has_rule
+        && has_rows(connection, &destination.table).map_err(failed(path))?
+    {
+        return Err(refused(path, wanted, "has rows already"));
+    }
+    Ok(Some(Table {
+        destination,
+        created: None,
+        is_truncated: existing == Existing::Truncate,
+    }))
+}
+
+/// The name of the table, view or virtual table with this name, as it was declared.
+fn existing(connection: &Connection, table: &str) -> rusqlite::Result<Option<String>> {
+    let named =
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND name = ?1 COLLATE NOCASE";
+    connection
+        .query_row(named, [table], |row| row.get(0))
+        .optional()
+}
+
+fn has_rows(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
+    let any = format!("SELECT EXISTS (SELECT 1 FROM main.{})", quoted(table));
+    connection.query_row(&any, [], |row| row.get(0))
+}
+
+fn refused(path: &Path, wanted: &Wanted<'_>, what: &str) -> Error {
+    Error::Refused {
+        what: format!(
+            "{}: the table {} {what}; choose what happens to it: --append adds rows, --truncate deletes its rows first, \
+             --replace-table creates it again, --if-not-exists loads nothing",
+            path.display(),
+            wanted.table
+        ),
+    }
+}
+
+/// Checks that no row of another table is deleted or changed with those of this one.
+fn check_children(connection: &Connection, path: &Path, table: &str) -> Result<(), Error> {
+    let children = children(connection, table).map_err(failed(path))?;
+    match children.iter().find(|child| child.is_changed()) {
+        None => Ok(()),
+        Some(child) => Err(Error::Refused {
+            what: format!(
+                "{}: to delete the rows of {table} would change those of {} (ON DELETE {}); delete the rows yourself, and \
+                 load with --append",
+                path.display(),
+                child.table,
+                child.on_delete
+            ),
+        }),
+    }
+}
+
+/// The table that the load creates, in place of the one with the name `replaced`, if any.
+fn created(
+    connection: &Connection,
+    path: &Path,
+    wanted: &Wanted<'_>,
+    replaced: Option<&str>,
+) -> Result<Table, Error> {
+    let Some(create) = wanted.create else {
+        return Err(Error::Refused {
+            what: "a table is replaced only by one that the job creates".to_owned(),
+        });
+    };
+    let sql = create.sql(wanted.table, wanted.sample)?;
+    let (sql, mut destination) = match replaced {
+        Some(name) => {
+            let alike = alike(connection).map_err(failed(path))?;
+            let destination = tried(&alike, path, wanted.table, &sql)?;
+            let drop = format!("DROP TABLE IF EXISTS {}", quoted(name));
+            (format!("{drop};\n{sql}"), destination)
+        }
+        None => {
+            let destination = tried(connection, path, wanted.table, &sql)?;
+            (sql, destination)
+        }
+    };
+    for column in &mut destination.columns {
+        column.is_guessed = create.is_guessed(&column.name);
+    }
+    Ok(Table {
+        destination,
+        created: Some(sql),
+        is_truncated: false,
+    })
+}
+
+/// An empty database with the encoding and the page size of another.
+fn alike(connection: &Connection) -> rusqlite::Result<Connection> {
+    let encoding: String = connection.query_row("PRAGMA main.encoding", [], |row| row.get(0))?;
+    let page_bytes: u32 = connection.query_row("PRAGMA main.page_size", [], |row| row.get(0))?;
+    let alike = Connection::open_in_memory()?;
+    alike.pragma_update(None, "page_size", page_bytes)?;
+    alike.pragma_update(None, "encoding", encoding)?;
+    Ok(alike)
+}
+
+/// Describes the table that a statement would create.
+fn tried(
+    connection: &Connection,
+    path: &Path,
+    table: &str,
+    sql: &str,
+) -> Result<Destination, Error> {
+    let failed = failed(path);
+    connection.execute_batch("BEGIN").map_err(&failed)?;
+    let made = connection
+        .execute_batch(sql)
+        .map_err(&failed)
+        .and_then(|()| describe(connection, path, table));
+    connection.execute_batch("ROLLBACK").map_err(&failed)?;
+    made
+}
