@@ -1,7 +1,7 @@
 //! Loads rows from files into a table in the order of its key.
 //!
 //! Rows in the order of the key fill the pages of a B-tree one after another, so that each page is written once. This
-//! crate reads CSV, TSV, JSON lines, IMDb's `title.basics.tsv`, tables of SQLite files and, with the feature `parquet`,
+//! crate reads CSV, TSV, JSON, IMDb's `title.basics.tsv`, tables of SQLite files and, with the feature `parquet`,
 //! Parquet files; it sorts the rows by the key of the table, spilling to disk what exceeds the memory, and writes them in
 //! one transaction. An empty table of SQLite is built page by page, without SQL (see [`inorder_btree`]); other tables are
 //! filled by INSERT statements. PostgreSQL and MariaDB take the rows by their own bulk load.

@@ -97,6 +97,7 @@ fn run_through(
     progress.enter(Phase::Finish);
     let mut summary = output.finish()?;
     summary.rows_read = reader.rows_read();
+    summary.notes.extend(reader.remarks());
     summary.rows_refused = rejects.errors();
     summary.refused_because = rejects.told().to_vec();
     summary.bytes_read = progress.bytes_read();

@@ -59,6 +59,11 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// What is to be said about the inputs.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        self.inputs.remarks().to_vec()
+    }
+
     /// Rows read so far, bad ones included.
     pub(super) fn rows_read(&self) -> u64 {
         self.rows_read

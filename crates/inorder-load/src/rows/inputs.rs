@@ -16,6 +16,9 @@ const SAMPLE_ROWS: usize = 10_000;
 /// The most bytes of them.
 const SAMPLE_BYTES: usize = 1 << 24;
 
+/// The most remarks about files.
+const REMARKS_MAX: usize = 10;
+
 /// The columns of a file, as its header or first row names them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Header {
@@ -38,6 +41,7 @@ pub(crate) struct Inputs<'a> {
     meter: Meter,
     opened: usize,
     current: Option<Box<dyn Rows>>,
+    remarks: Vec<String>,
 }
 
 impl<'a> Inputs<'a> {
@@ -47,6 +51,7 @@ impl<'a> Inputs<'a> {
             meter,
             opened: 0,
             current: None,
+            remarks: Vec::new(),
         }
     }
 
@@ -121,6 +126,9 @@ impl<'a> Inputs<'a> {
                 ),
             });
         }
+        let told = REMARKS_MAX.saturating_sub(self.remarks.len());
+        self.remarks
+            .extend(rows.remarks().iter().take(told).cloned());
         self.current = Some(rows);
         self.opened += 1;
         Ok(true)
@@ -154,8 +162,7 @@ impl<'a> Inputs<'a> {
         };
         let own = current.columns();
         let given = self.job.columns.as_deref();
-        let is_nameless =
-            given.is_none() && !self.job.read_options.has_header && !current.is_typed();
+        let is_nameless = given.is_none() && current.are_columns_nameless();
         let names = given.unwrap_or(own).iter().zip(0..);
         Header {
             path: self.path().to_owned(),
@@ -179,6 +186,11 @@ impl<'a> Inputs<'a> {
     #[inline]
     pub(crate) fn origin(&self, row: &Row) -> Origin {
         origins::origin(self.opened - 1, row.line())
+    }
+
+    /// What was found from the content of the files and is not the usual.
+    pub(crate) fn remarks(&self) -> &[String] {
+        &self.remarks
     }
 
     /// The origins of the rows of all inputs.

@@ -3,10 +3,11 @@
 use super::Format;
 use super::delimited::Dialect;
 
-const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: Dialect = Dialect {
     delimiter: b',',
     quotes: true,
     null: "",
+    is_found: true,
     aliases: &[],
 };
 

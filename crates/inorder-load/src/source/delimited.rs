@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use super::decimal::with_point;
 use super::input::Input;
 use super::quoting;
 use super::row::{Field, Row};
-use super::splitter::Splitter;
+use super::sniff::{Guess, Known, sniff};
+use super::splitter::{Splitter, Syntax};
 use super::{ReadOptions, Rows};
 use crate::Error;
 
@@ -16,6 +18,8 @@ pub(super) struct Dialect {
     pub(super) quotes: bool,
     /// The field that means NULL, unless it stands in quotes.
     pub(super) null: &'static str,
+    /// Whether delimiter, quotes and header may be others than the usual, as the first bytes tell.
+    pub(super) is_found: bool,
     /// Further names of columns: the further name, then the one in the header.
     pub(super) aliases: &'static [(&'static str, &'static str)],
 }
@@ -30,14 +34,37 @@ impl Dialect {
         input: Input,
         settings: &ReadOptions,
     ) -> Result<Box<dyn Rows>, Error> {
+        let usual = Guess {
+            delimiter: settings.delimiter.unwrap_or(self.delimiter),
+            quote: settings.quote.unwrap_or(self.quotes.then_some(b'"')),
+            has_header: settings.has_header.unwrap_or(true),
+            is_sure: true,
+        };
+        let known = Known {
+            delimiter: settings.delimiter,
+            quote: settings.quote,
+            has_header: settings.has_header,
+            comment: settings.comment,
+        };
+        let guess = match self.is_found {
+            true => sniff(input.head(), input.is_head_whole(), self.delimiter, &known),
+            false => usual,
+        };
+        let remarks = remarks(&input, &usual, &guess);
+        let line = input.lines_skipped() + 1;
         let (path, text) = input.into_parts();
-        let quote = settings.quote.unwrap_or(self.quotes.then_some(b'"'));
-        let delimiter = settings.delimiter.unwrap_or(self.delimiter);
+        let syntax = Syntax {
+            delimiter: guess.delimiter,
+            quote: guess.quote,
+            comment: settings.comment,
+        };
+        let mut splitter = Splitter::new(text, syntax);
+        splitter.begin_at_line(line);
         let mut rows = DelimitedRows {
             path,
-            splitter: Splitter::new(text, delimiter, quote),
-            delimiter,
-            quote,
+            splitter,
+            delimiter: guess.delimiter,
+            quote: guess.quote,
             null: match &settings.null {
                 Some(null) => null.clone(),
                 None => Some(self.null.to_owned()),
@@ -46,9 +73,41 @@ impl Dialect {
             aliases: self.aliases,
             is_quoted: Vec::new(),
             is_first_pending: false,
+            has_header: guess.has_header,
+            pads_records: settings.pads_records,
+            has_decimal_comma: settings.has_decimal_comma,
+            remarks,
         };
-        rows.name_columns(settings.has_header)?;
+        rows.name_columns()?;
         Ok(Box::new(rows))
+    }
+}
+
+/// What was found and is not the usual.
+fn remarks(input: &Input, usual: &Guess, guess: &Guess) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Some(encoding) = input.found_encoding() {
+        found.push(format!("the encoding is {encoding} (--encoding)"));
+    }
+    if guess.delimiter != usual.delimiter {
+        let delimiter = match guess.delimiter {
+            b'\t' => "a tab".to_owned(),
+            byte => format!("`{}`", char::from(byte)),
+        };
+        found.push(format!("the delimiter is {delimiter} (--delimiter)"));
+    }
+    if guess.quote != usual.quote
+        && let Some(quote) = guess.quote
+    {
+        let quote = char::from(quote);
+        found.push(format!("the quote character is {quote} (--quote)"));
+    }
+    if guess.has_header != usual.has_header {
+        found.push("the first line is a row and not a header (--header)".to_owned());
+    }
+    match found.is_empty() {
+        true => found,
+        false => vec![format!("{}: {}", input.path().display(), found.join(", "))],
     }
 }
 
@@ -64,24 +123,28 @@ struct DelimitedRows {
     is_quoted: Vec<bool>,
     /// Whether the first record is a row, because there is no header.
     is_first_pending: bool,
+    has_header: bool,
+    pads_records: bool,
+    has_decimal_comma: bool,
+    remarks: Vec<String>,
 }
 
 impl DelimitedRows {
     /// Names the columns after the fields of the first record, or by number if that is a row.
-    fn name_columns(&mut self, has_header: bool) -> Result<(), Error> {
+    fn name_columns(&mut self) -> Result<(), Error> {
         if !self.split()? {
             return Err(Error::NoRows {
                 path: self.path.clone(),
             });
         }
         let text = |field: &[u8]| String::from_utf8_lossy(field).into_owned();
-        self.columns = match has_header {
+        self.columns = match self.has_header {
             true => self.splitter.fields().map(text).collect(),
             false => (1..=self.splitter.len())
                 .map(|number| format!("c{number}"))
                 .collect(),
         };
-        self.is_first_pending = !has_header;
+        self.is_first_pending = !self.has_header;
         for (i, name) in self.columns.iter().enumerate() {
             if self.columns[..i].contains(name) {
                 return Err(Error::Malformed {
@@ -151,7 +214,7 @@ impl DelimitedRows {
             self.splitter.line(),
             at,
             format!("byte {byte} of the field is not UTF-8"),
-            "convert the file to UTF-8, for example with iconv",
+            "name the encoding of the file, such as --encoding windows-1252",
         )
     }
 
@@ -174,7 +237,7 @@ impl DelimitedRows {
 
     fn check_length(&self) -> Result<(), Error> {
         let (wanted, found) = (self.columns.len(), self.splitter.len());
-        if wanted == found {
+        if wanted == found || (self.pads_records && (found < wanted || self.is_surplus_empty())) {
             return Ok(());
         }
         Err(self.malformed(
@@ -185,8 +248,14 @@ impl DelimitedRows {
                 if found == 1 { "" } else { "s" }
             ),
             "write one field per column; put it in double quotes if it contains the delimiter, \
-             a quote or a line end",
+             a quote or a line end; --ragged pad reads missing fields as NULL, --delimiter names another delimiter",
         ))
+    }
+
+    /// Whether the fields after those of the columns are empty.
+    fn is_surplus_empty(&self) -> bool {
+        let mut surplus = self.splitter.fields().skip(self.columns.len());
+        surplus.all(<[u8]>::is_empty)
     }
 }
 
@@ -207,11 +276,15 @@ impl Rows for DelimitedRows {
         row.begin(self.splitter.line());
         let text = self.splitter.text();
         let kept = row.keep(text);
-        for (i, range) in self.splitter.ranges().enumerate() {
+        for (i, range) in self.splitter.ranges().take(self.columns.len()).enumerate() {
             let is_quoted = self.is_quoted.get(i).copied().unwrap_or(false);
             let is_null = |null: &String| null.as_bytes() == &text[range.clone()];
             let field = match !is_quoted && self.null.as_ref().is_some_and(is_null) {
                 true => Field::Null,
+                false if self.has_decimal_comma => match with_point(&text[range.clone()]) {
+                    Some(number) => Field::Number(row.keep(&number)),
+                    None => Field::Text(kept.part(range)),
+                },
                 false => Field::Text(kept.part(range)),
             };
             row.fields.push(field);
@@ -225,5 +298,13 @@ impl Rows for DelimitedRows {
 
     fn is_typed(&self) -> bool {
         false
+    }
+
+    fn are_columns_nameless(&self) -> bool {
+        !self.has_header
+    }
+
+    fn remarks(&self) -> &[String] {
+        &self.remarks
     }
 }

@@ -9,6 +9,7 @@ const DIALECT: Dialect = Dialect {
     delimiter: b'\t',
     quotes: false,
     null: "\\N",
+    is_found: false,
     aliases: &[("title", "primaryTitle"), ("year", "startYear")],
 };
 

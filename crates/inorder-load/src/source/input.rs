@@ -9,15 +9,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::ReadOptions;
+use super::encoding::TextEncoding;
 use crate::Error;
 
-/// Enough to recognise a format by.
-const HEAD_BYTES: u64 = 64;
+/// Enough to recognise a format by, and the delimiter and the header of text.
+pub(super) const HEAD_BYTES: u64 = 1 << 16;
 
 /// Less than formats ask for at a time, so that what they read goes to them past the buffer.
 const BUFFER_BYTES: usize = 1 << 16;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// Enough to tell UTF-16.
+const START_BYTES: u64 = 16;
 
 /// RFC 1952, section 2.3.1.
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
@@ -53,17 +58,35 @@ pub(super) struct Input {
     text: Box<dyn BufRead + Send>,
     is_plain_file: bool,
     meter: Meter,
+    /// The encoding of the text, if that is not UTF-8 and the first bytes told it.
+    found_encoding: Option<TextEncoding>,
+    lines_skipped: u64,
 }
 
 impl Input {
-    pub(super) fn open(path: &Path, meter: &Meter) -> Result<Self, Error> {
-        Self::try_open(path, meter).map_err(|source| Error::Open {
+    pub(super) fn open(path: &Path, settings: &ReadOptions, meter: &Meter) -> Result<Self, Error> {
+        let encoding = settings.encoding.as_deref().map(|name| {
+            TextEncoding::named(name).ok_or_else(|| Error::Refused {
+                what: format!(
+                    "--encoding: unknown `{name}`; write a name such as utf-8, utf-16le, latin1, windows-1252 or \
+                     shift_jis"
+                ),
+            })
+        });
+        let encoding = encoding.transpose()?;
+        let opened = Self::try_open(path, encoding, settings.lines_skipped, meter);
+        opened.map_err(|source| Error::Open {
             path: path.to_owned(),
             source,
         })
     }
 
-    fn try_open(path: &Path, meter: &Meter) -> io::Result<Self> {
+    fn try_open(
+        path: &Path,
+        encoding: Option<TextEncoding>,
+        lines_skipped: u64,
+        meter: &Meter,
+    ) -> io::Result<Self> {
         let is_stdin = path == Path::new(STDIN);
         let file: Box<dyn Read + Send> = match is_stdin {
             true => Box::new(io::stdin()),
@@ -85,9 +108,20 @@ impl Input {
         } else {
             Box::new(file)
         };
-        let (mark, mut text) = peek(text, BYTE_ORDER_MARK.len() as u64)?;
-        if mark == BYTE_ORDER_MARK {
-            text.consume(mark.len());
+        let (start, text) = peek(text, START_BYTES)?;
+        let found_encoding = TextEncoding::of(&start).filter(|_| encoding.is_none());
+        let mut text: Box<dyn BufRead + Send> = match encoding.or(found_encoding) {
+            Some(encoding) => {
+                let decoded = encoding.reader(Box::new(text));
+                Box::new(BufReader::with_capacity(BUFFER_BYTES, decoded))
+            }
+            None => Box::new(text),
+        };
+        if found_encoding.or(encoding).is_none() && start.starts_with(BYTE_ORDER_MARK) {
+            text.consume(BYTE_ORDER_MARK.len());
+        }
+        for _ in 0..lines_skipped {
+            skip_line(&mut text)?;
         }
         let (head, text) = peek(text, HEAD_BYTES)?;
         Ok(Input {
@@ -99,6 +133,8 @@ impl Input {
             text: Box::new(text),
             is_plain_file: !is_stdin && !is_compressed,
             meter: meter.clone(),
+            found_encoding,
+            lines_skipped,
         })
     }
 
@@ -109,6 +145,21 @@ impl Input {
     /// The first bytes of the text.
     pub(super) fn head(&self) -> &[u8] {
         &self.head
+    }
+
+    /// Whether [`head`](Self::head) is the whole text.
+    pub(super) fn is_head_whole(&self) -> bool {
+        (self.head.len() as u64) < HEAD_BYTES
+    }
+
+    /// The name of the encoding that the first bytes told, if that is not UTF-8.
+    pub(super) fn found_encoding(&self) -> Option<&'static str> {
+        self.found_encoding.map(TextEncoding::name)
+    }
+
+    /// The lines before the text, which were skipped.
+    pub(super) fn lines_skipped(&self) -> u64 {
+        self.lines_skipped
     }
 
     /// The file's extension in lower case, that of a compression left out; empty where there is none.
@@ -149,6 +200,21 @@ impl<R: Read> Read for Metered<R> {
         let read = self.inner.read(out)?;
         self.meter.add(read as u64);
         Ok(read)
+    }
+}
+
+/// Reads to the end of a line.
+fn skip_line(text: &mut dyn BufRead) -> io::Result<()> {
+    loop {
+        let buffer = text.fill_buf()?;
+        let (bytes, is_end) = match memchr::memchr(b'\n', buffer) {
+            Some(at) => (at + 1, true),
+            None => (buffer.len(), buffer.is_empty()),
+        };
+        text.consume(bytes);
+        if is_end {
+            return Ok(());
+        }
     }
 }
 

@@ -4,21 +4,27 @@
 
 mod column;
 mod csv;
+mod decimal;
 mod delimited;
+mod encoding;
 mod feed;
 mod imdb;
 mod input;
+mod json;
 mod jsonl;
 #[cfg(not(feature = "parquet"))]
 mod no_parquet;
+mod object;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod paths;
 mod quoting;
 mod row;
+mod sniff;
 mod splitter;
 mod sqlite;
 mod table;
+mod text;
 mod tsv;
 
 use std::path::Path;
@@ -42,7 +48,9 @@ pub const FORMATS: &[Format] = &[
     parquet::FORMAT,
     csv::FORMAT,
     tsv::FORMAT,
+    json::FORMAT,
     jsonl::FORMAT,
+    text::FORMAT,
 ];
 
 /// Begins to read a file of some format.
@@ -62,35 +70,33 @@ pub struct Format {
 }
 
 /// Settings that replace the defaults of a file's format.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// The name of the format (see [`FORMATS`]); `None` recognises it by the file's name and content.
     pub format: Option<String>,
-    /// The byte between two fields; `None` is the format's own.
+    /// The name of the encoding of text, as in HTML. `None` is UTF-8, or UTF-16 if the first bytes say so.
+    pub encoding: Option<String>,
+    /// The lines before the text that are not read.
+    pub lines_skipped: u64,
+    /// The byte between two fields; `None` finds it from the content.
     pub delimiter: Option<u8>,
-    /// The quote character; `Some(None)` for none, `None` for the format's own.
+    /// The quote character; `Some(None)` for none, `None` finds it from the content.
     pub quote: Option<Option<u8>>,
+    /// Lines of a delimited file that begin with this byte are left out.
+    pub comment: Option<u8>,
     /// Whether the first record of a delimited file has the names of the columns. Otherwise they are `c1`, `c2` and so
-    /// on.
-    pub has_header: bool,
+    /// on. `None` decides that from the content.
+    pub has_header: Option<bool>,
+    /// Whether missing fields at the end of a record are NULL, and empty ones too many are left out.
+    pub pads_records: bool,
+    /// Whether numbers of a delimited file have a decimal comma, as in `1.234,50`.
+    pub has_decimal_comma: bool,
+    /// Whether the members of nested JSON objects are columns, as in `address_city`.
+    pub flattens: bool,
     /// The unquoted field that means NULL; `Some(None)` for none, `None` for the format's own.
     pub null: Option<Option<String>>,
     /// The table, for an input that is a database.
     pub table: Option<String>,
-}
-
-impl Default for ReadOptions {
-    /// The defaults of the formats.
-    fn default() -> Self {
-        ReadOptions {
-            format: None,
-            delimiter: None,
-            quote: None,
-            has_header: true,
-            null: None,
-            table: None,
-        }
-    }
 }
 
 /// The rows of one file, one after another.
@@ -120,6 +126,16 @@ pub(crate) trait Rows: Send {
     /// Whether no row to come can name further columns.
     fn are_columns_known(&self) -> bool {
         true
+    }
+
+    /// Whether the columns have no names of their own.
+    fn are_columns_nameless(&self) -> bool {
+        false
+    }
+
+    /// What was found from the content of the file and is not the usual.
+    fn remarks(&self) -> &[String] {
+        &[]
     }
 
     /// Whether the format tells numbers from text.
@@ -152,7 +168,7 @@ pub(crate) fn open_rows(
     options: &ReadOptions,
     meter: &Meter,
 ) -> Result<Box<dyn Rows>, Error> {
-    let input = Input::open(path, meter)?;
+    let input = Input::open(path, options, meter)?;
     let extension = input.extension();
     let is_wanted = |format: &&Format| match &options.format {
         Some(name) => format.name == name,

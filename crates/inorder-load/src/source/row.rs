@@ -151,6 +151,11 @@ impl Row {
         }
     }
 
+    /// Whether the row has a field at this place.
+    pub(super) fn has(&self, place: usize) -> bool {
+        !matches!(self.fields.get(place), None | Some(Field::Missing))
+    }
+
     /// Sets a field, with those before it missing if they aren't there yet.
     pub(super) fn set(&mut self, place: usize, field: Field) {
         if self.fields.len() <= place {

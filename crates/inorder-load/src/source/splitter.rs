@@ -10,13 +10,21 @@ use super::row::ROW_BYTES_MAX;
 
 const BUFFER_BYTES: usize = 1 << 18;
 
+/// The characters that split text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Syntax {
+    pub(super) delimiter: u8,
+    /// The byte that fields may stand between.
+    pub(super) quote: Option<u8>,
+    /// Lines that begin with this byte are no records.
+    pub(super) comment: Option<u8>,
+}
+
 /// Splits text into records and keeps the bytes each was read from.
 pub(super) struct Splitter {
     input: Box<dyn Read + Send>,
     core: csv_core::Reader,
-    delimiter: u8,
-    /// The byte that fields may stand between.
-    quote: Option<u8>,
+    syntax: Syntax,
     /// Read but not split, from `at` to `filled`; the last record begins at `start`.
     buffer: Vec<u8>,
     start: usize,
@@ -37,18 +45,18 @@ pub(super) struct Splitter {
 }
 
 impl Splitter {
-    /// Begins to split. Fields may stand between quotes where there is one.
-    pub(super) fn new(input: Box<dyn Read + Send>, delimiter: u8, quote: Option<u8>) -> Self {
+    /// Begins to split.
+    pub(super) fn new(input: Box<dyn Read + Send>, syntax: Syntax) -> Self {
         let core = csv_core::ReaderBuilder::new()
-            .delimiter(delimiter)
-            .quoting(quote.is_some())
-            .quote(quote.unwrap_or(b'"'))
+            .delimiter(syntax.delimiter)
+            .quoting(syntax.quote.is_some())
+            .quote(syntax.quote.unwrap_or(b'"'))
+            .comment(syntax.comment)
             .build();
         Splitter {
             input,
             core,
-            delimiter,
-            quote,
+            syntax,
             is_plain: false,
             buffer: vec![0; BUFFER_BYTES],
             start: 0,
@@ -64,6 +72,11 @@ impl Splitter {
         }
     }
 
+    /// Numbers the lines from this one.
+    pub(super) fn begin_at_line(&mut self, line: u64) {
+        self.core.set_line(line);
+    }
+
     /// Splits the next record off; false where there is none.
     #[inline]
     pub(super) fn next(&mut self) -> io::Result<bool> {
@@ -75,15 +88,18 @@ impl Splitter {
 
     /// Splits the next record off if it has no quotes and is read to its end.
     fn split_plain(&mut self) -> bool {
-        if is_line_end(self.delimiter) {
+        if is_line_end(self.syntax.delimiter) {
             return false;
         }
         let unsplit = &self.buffer[self.at..self.filled];
         let line_ends = unsplit.iter().take_while(|byte| is_line_end(**byte));
         let (before, rest) = unsplit.split_at(line_ends.count());
         let start = self.at + before.len();
+        if self.syntax.comment.is_some() && rest.first().copied() == self.syntax.comment {
+            return false;
+        }
         let mut ends = 0;
-        for end in memchr::memchr3_iter(self.delimiter, b'\n', b'\r', rest) {
+        for end in memchr::memchr3_iter(self.syntax.delimiter, b'\n', b'\r', rest) {
             if ends == self.ends.len() {
                 self.ends.resize(ends * 2, 0);
             }
@@ -93,7 +109,7 @@ impl Splitter {
                 continue;
             }
             let has_quotes = |quote| memchr::memchr(quote, &rest[..end]).is_some();
-            if start < self.unquoted_from && self.quote.is_some_and(has_quotes) {
+            if start < self.unquoted_from && self.syntax.quote.is_some_and(has_quotes) {
                 return false;
             }
             self.ends_used = ends;
@@ -132,15 +148,24 @@ impl Splitter {
         }
         self.ends_used = ends;
         self.line = line_before + self.skip_line_ends();
-        Ok(true)
+        // A comment without a line end is no record.
+        Ok(self.start < self.at)
     }
 
-    /// Blank lines, and the second half of the last record's line end, are no part of this record.
+    /// Blank lines, comments, and the second half of the last record's line end, are no part of this record.
     fn skip_line_ends(&mut self) -> u64 {
         let record = self.record();
-        let line_ends = record.iter().take_while(|byte| is_line_end(**byte));
-        let before = &record[..line_ends.count()];
-        let (lines, bytes) = (newlines(before), before.len());
+        let mut bytes = 0;
+        loop {
+            let rest = &record[bytes..];
+            bytes += rest.iter().take_while(|byte| is_line_end(**byte)).count();
+            let rest = &record[bytes..];
+            if self.syntax.comment.is_none() || rest.first().copied() != self.syntax.comment {
+                break;
+            }
+            bytes += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        }
+        let lines = newlines(&record[..bytes]);
         self.start += bytes;
         lines
     }
@@ -170,7 +195,7 @@ impl Splitter {
         let new = &self.buffer[self.filled..][..read];
         self.filled += read;
         self.is_at_end = read == 0;
-        if (self.quote).is_some_and(|quote| memchr::memchr(quote, new).is_some()) {
+        if (self.syntax.quote).is_some_and(|quote| memchr::memchr(quote, new).is_some()) {
             self.unquoted_from = self.filled;
         }
         if !new.is_ascii() {
@@ -264,9 +289,15 @@ mod tests {
     /// Each record's line, bytes and fields.
     type Split = Vec<(u64, Vec<u8>, Vec<Vec<u8>>)>;
 
-    fn split(text: &[u8], delimiter: u8, quote: Option<u8>, step: usize, plain: bool) -> Split {
+    const CSV: Syntax = Syntax {
+        delimiter: b',',
+        quote: Some(b'"'),
+        comment: None,
+    };
+
+    fn split(text: &[u8], syntax: Syntax, step: usize, plain: bool) -> Split {
         let slow = Slow(Cursor::new(text.to_vec()), step);
-        let mut splitter = Splitter::new(Box::new(slow), delimiter, quote);
+        let mut splitter = Splitter::new(Box::new(slow), syntax);
         let mut records = Vec::new();
         loop {
             let is_there = match plain {
@@ -289,7 +320,7 @@ mod tests {
     #[test]
     fn a_record_without_quotes_is_split_by_searching() {
         let text = Box::new(&b"a,b\r\n1,2\r\n\n,\n\"x\",3\n4,5"[..]);
-        let mut splitter = Splitter::new(text, b',', Some(b'"'));
+        let mut splitter = Splitter::new(text, CSV);
         let mut plain = Vec::new();
         while splitter.next().expect("memory is read") {
             plain.push(splitter.is_plain());
@@ -297,17 +328,32 @@ mod tests {
         assert_eq!(plain, [false, true, true, false, false]);
     }
 
+    #[test]
+    fn comments_are_no_records() {
+        let text = b"# \"a\n\r\n#b\nx,y\n1,#2\n#,\"\n3,4\n#end";
+        let syntax = Syntax {
+            comment: Some(b'#'),
+            ..CSV
+        };
+        let records = split(text, syntax, 3, true);
+        let lines: Vec<u64> = records.iter().map(|(line, ..)| *line).collect();
+        assert_eq!(lines, [4, 5, 7]);
+        assert_eq!(records[2].1, b"3,4\n");
+    }
+
     proptest! {
         #[test]
         fn searching_splits_any_bytes_as_csv_core_does(
-            text in prop::collection::vec(prop::sample::select(&b"ab,;\t\"'\r\n\xef\xbb\xbf\0"[..]), 0..200),
+            text in prop::collection::vec(prop::sample::select(&b"ab,;#\t\"'\r\n\xef\xbb\xbf\0"[..]), 0..200),
             delimiter in prop::sample::select(&b",;\t\n"[..]),
             quote in prop::sample::select(&[None, Some(b'"'), Some(b'\'')][..]),
+            comment in prop::sample::select(&[None, Some(b'#')][..]),
             step in prop::sample::select(&[1usize, 2, 7, 64, 1 << 16][..]),
         ) {
+            let syntax = Syntax { delimiter, quote, comment };
             prop_assert_eq!(
-                split(&text, delimiter, quote, step, true),
-                split(&text, delimiter, quote, step, false)
+                split(&text, syntax, step, true),
+                split(&text, syntax, step, false)
             );
         }
 
@@ -318,8 +364,8 @@ mod tests {
             let record = |fields: &usize| format!("{}\n", vec!["x"; *fields].join(","));
             let text: String = fields.iter().map(record).collect();
             prop_assert_eq!(
-                split(text.as_bytes(), b',', Some(b'"'), 1 << 16, true),
-                split(text.as_bytes(), b',', Some(b'"'), 1 << 16, false)
+                split(text.as_bytes(), CSV, 1 << 16, true),
+                split(text.as_bytes(), CSV, 1 << 16, false)
             );
         }
     }

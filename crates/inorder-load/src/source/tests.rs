@@ -185,7 +185,7 @@ fn malformed_lines_are_named() {
     assert_eq!(
         refusal("f.jsonl", "{\"a\":1}\n\n{\"a\":}\n", None),
         "f.jsonl, line 3, column 6: not a JSON object: expected value; \
-         write one object per line, for example with `jq -c .` (`jq -c '.[]'` for an array)"
+         write one object per line; `--format json` reads objects of several lines, and arrays of objects"
     );
     let array = refusal("f.json", "[{\"a\":1}]", None);
     assert!(
@@ -195,7 +195,8 @@ fn malformed_lines_are_named() {
     assert_eq!(
         refusal("f.csv", "a,b\n1,2\n3\n", None),
         "f.csv, line 3: the line has 1 field, the first line 2; write one field per column; \
-         put it in double quotes if it contains the delimiter, a quote or a line end"
+         put it in double quotes if it contains the delimiter, a quote or a line end; \
+         --ragged pad reads missing fields as NULL, --delimiter names another delimiter"
     );
     assert_eq!(
         refusal("f.csv", "a,b,a\n1,2,3\n", None),
@@ -209,11 +210,11 @@ fn text_that_is_not_utf8_is_named() {
     assert_eq!(
         refusal("f.csv", b"a,b\n1,2\n3,x\xff\n", None),
         "f.csv, line 3, column `b`: byte 2 of the field is not UTF-8; \
-         convert the file to UTF-8, for example with iconv"
+         name the encoding of the file, such as --encoding windows-1252"
     );
     assert_eq!(
         refusal("f.jsonl", b"{\"a\":1}\n{\"a\":\"\xff\"}\n", None),
-        "f.jsonl, line 2, column 7: the bytes are not UTF-8; convert the file to UTF-8, for example with iconv"
+        "f.jsonl, line 2, column 7: the bytes are not UTF-8; name the encoding of the file, such as --encoding windows-1252"
     );
     assert!(refusal("f.csv", b"a,\xff\n", None).starts_with("f.csv, line 1, field 2: byte 1"));
 }

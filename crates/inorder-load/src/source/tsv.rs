@@ -7,6 +7,7 @@ const DIALECT: Dialect = Dialect {
     delimiter: b'\t',
     quotes: true,
     null: "",
+    is_found: true,
     aliases: &[],
 };
 

@@ -22,7 +22,7 @@ use inorder_load::{
   inorder load old.db:users new.db --on-duplicate report --rejects twice.jsonl
   zcat users.gz | inorder load - app.db --table users --format csv")]
 pub struct Arguments {
-    /// Inputs: CSV, TSV, JSONL, Parquet or IMDb's title.basics.tsv, also as .gz or .zst; glob patterns;
+    /// Inputs: CSV, TSV, JSON, JSON lines, Parquet or IMDb's title.basics.tsv, also as .gz or .zst; glob patterns;
     /// file.db:table; - for stdin
     #[arg(required = true)]
     input: Vec<String>,
@@ -56,18 +56,39 @@ pub struct Arguments {
     /// Layout of a created table with a key: rowid or without-rowid
     #[arg(long, default_value = "without-rowid")]
     layout: String,
-    /// csv, tsv, jsonl, parquet, imdb or sqlite; default: derived from name and content
+    /// csv, tsv, json, jsonl, parquet, imdb or sqlite; default: derived from name and content
     #[arg(long)]
     format: Option<String>,
-    /// Field delimiter; \t for a tab
+    /// Encoding of text, such as windows-1252 or latin1; default: UTF-8, or UTF-16 if the file is
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<String>,
+    /// Leave out so many lines before the header
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip_lines: u64,
+    /// Leave out lines that begin with this character
+    #[arg(long, value_name = "CHAR")]
+    comment: Option<String>,
+    /// Field delimiter; \t for a tab; default: derived from the content
     #[arg(long, value_name = "CHAR")]
     delimiter: Option<String>,
-    /// Quote character, or none
+    /// Quote character, or none; default: derived from the content
     #[arg(long, value_name = "CHAR")]
     quote: Option<String>,
     /// The input has no header: its columns are those of the table in order, or c1, c2, …
-    #[arg(long)]
+    #[arg(long, conflicts_with = "header")]
     no_header: bool,
+    /// The first line has the names of the columns; default: derived from the content
+    #[arg(long)]
+    header: bool,
+    /// Rows with fewer or more fields than columns: error, or pad (missing fields are NULL)
+    #[arg(long, value_name = "HOW", default_value = "error")]
+    ragged: String,
+    /// Decimal separator of numbers: a point, or a comma
+    #[arg(long, value_name = "CHAR", default_value = ".")]
+    decimal: String,
+    /// Make columns of the members of nested JSON objects, such as address_city
+    #[arg(long)]
+    flatten: bool,
     /// The unquoted field that means NULL; default: the empty field
     #[arg(long, value_name = "TEXT", conflicts_with = "empty_text")]
     null: Option<String>,
@@ -183,15 +204,26 @@ impl Arguments {
             "none" => Ok(None),
             quote => byte("--quote", quote).map(Some),
         });
+        let comment = self.comment.as_deref();
         Ok(ReadOptions {
             format: format.transpose()?,
+            encoding: self.encoding.clone(),
+            lines_skipped: self.skip_lines,
+            flattens: self.flatten,
+            comment: comment.map(|c| byte("--comment", c)).transpose()?,
+            pads_records: one_of("--ragged", &self.ragged, &[("error", false), ("pad", true)])?,
+            has_decimal_comma: one_of("--decimal", &self.decimal, &[(".", false), (",", true)])?,
             delimiter: self
                 .delimiter
                 .as_deref()
                 .map(|d| byte("--delimiter", d))
                 .transpose()?,
             quote: quote.transpose()?,
-            has_header: !self.no_header,
+            has_header: match (self.header, self.no_header) {
+                (true, _) => Some(true),
+                (_, true) => Some(false),
+                _ => None,
+            },
             null: match self.empty_text {
                 true => Some(None),
                 false => self.null.clone().map(Some),
