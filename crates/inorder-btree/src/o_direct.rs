@@ -14,7 +14,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 pub const ALIGNMENT_BYTES: usize = 4096;
 
 /// A buffer whose address is a multiple of [`ALIGNMENT_BYTES`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Aligned {
     memory: Vec<u8>,
     start: usize,

@@ -42,6 +42,9 @@ pub struct Options {
     /// Whether the file is written with `O_DIRECT`, bypassing the system's page cache, if the file system supports it.
     /// This takes much less CPU time of the system, but the next reader of the file reads it from the disk.
     pub bypasses_page_cache: bool,
+    /// Whether a thread of its own writes the pages, so that the next ones are built while the disk works. It has ended
+    /// when the builder is dropped or finished.
+    pub writes_behind: bool,
 }
 
 impl Default for Options {
@@ -58,6 +61,7 @@ impl Default for Options {
             schema_cookie: 1,
             trees: 1,
             bypasses_page_cache: false,
+            writes_behind: false,
         }
     }
 }

@@ -48,7 +48,7 @@ impl Output {
         let geometry = Geometry::new(options);
         let has_pointer_map = options.auto_vacuum != AutoVacuum::None;
         Output {
-            file: PageFile::new(file, geometry.page, options.bypasses_page_cache, 0),
+            file: PageFile::new(file, options, 0),
             numbers: Numbers::new(&geometry, has_pointer_map),
             geometry,
             pointer_map: has_pointer_map.then(PointerMap::default),
@@ -65,7 +65,7 @@ impl Output {
         let pages = pages.next_multiple_of(aligned);
         let written = u64::from(pages) * geometry.page as u64;
         Output {
-            file: PageFile::new(file, geometry.page, options.bypasses_page_cache, written),
+            file: PageFile::new(file, options, written),
             numbers: Numbers::after(&geometry, pages),
             geometry,
             pointer_map: None,

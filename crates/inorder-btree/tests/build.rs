@@ -66,6 +66,7 @@ fn case() -> impl Strategy<Value = Case> {
             schema_cookie: cookie,
             trees: 4,
             bypasses_page_cache: version % 2 == 0,
+            writes_behind: version % 3 == 0,
         },
     );
     (options, 0..3usize).prop_flat_map(|(options, size)| {

@@ -59,7 +59,7 @@ pub use encode::Decode;
 pub use error::Error;
 pub use job::{
     DecodeAs, Existing, Job, OnDuplicate, Phase, Progress, RowOrder, Seconds, Summary,
-    WriterChoice, memory_bytes_default,
+    WriterChoice, memory_bytes_default, threads_default,
 };
 pub use pipeline::{run, run_into};
 pub use source::Table;

@@ -36,9 +36,9 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
         "inorder-btree",
         &[
             "free_list mapped o_direct pointer_map record",
-            "error page_file windows",
+            "error windows",
             "options",
-            "geometry header",
+            "geometry header page_file",
             "cell cells numbers page",
             "reader",
             "output page_map rollback",

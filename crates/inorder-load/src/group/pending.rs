@@ -129,6 +129,7 @@ fn sorter(order: &Option<KeyOrder>) -> Sorter {
     let limits = order::SortLimits {
         memory_bytes: usize::MAX,
         spill_folder: std::env::temp_dir(),
+        threads: 1,
     };
     Sorter::new(order.clone(), limits)
 }

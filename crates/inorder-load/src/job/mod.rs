@@ -122,6 +122,8 @@ pub struct Job {
     pub order: RowOrder,
     /// The most memory for rows, in bytes. The rest is spilled to disk.
     pub memory_bytes: usize,
+    /// The threads that read, sort and write. The result is the same for any number. 0 counts as 1.
+    pub threads: usize,
     /// The folder of spilled rows; `None` is the database's own folder, or the system's temporary folder for a server.
     pub spill_folder: Option<PathBuf>,
     /// The treatment of a row whose key another row already has.
@@ -154,6 +156,7 @@ impl Job {
             decode: Vec::new(),
             order: RowOrder::Full,
             memory_bytes: memory_bytes_default(),
+            threads: threads_default(),
             spill_folder: None,
             on_duplicate: OnDuplicate::Error,
             rejects: None,
@@ -175,4 +178,9 @@ pub fn memory_bytes_default() -> usize {
         kilobytes.parse::<usize>().ok()
     });
     total.map_or(UNKNOWN_BYTES, |kilobytes| kilobytes / 4 * 1024)
+}
+
+/// Returns the default of [`Job::threads`]: the processors that this process may use.
+pub fn threads_default() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }

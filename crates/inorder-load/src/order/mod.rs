@@ -3,6 +3,8 @@
 //! The sort moves pairs of 16 bytes: the first 8 bytes of a key as a number, and the row's place. It compares the rest
 //! of a key only where the first 8 bytes are equal. The rows themselves move once, at the end.
 
+mod ahead;
+mod apart;
 mod arena;
 mod in_memory;
 mod merge;

@@ -6,7 +6,7 @@ use inorder_btree::{KeyOrder, Mapped};
 
 use super::arena::Records;
 use super::in_memory::{InMemory, Pair};
-use super::sorter::sort_rows;
+use super::sorter::sort_part;
 
 /// Bytes of memory per record: the prefix of its key and its place.
 pub const PLACE_BYTES: usize = size_of::<Pair>();
@@ -49,7 +49,7 @@ impl<R: Records> PlaceSorter<R> {
 
     /// The records in order.
     pub fn finish(mut self) -> SortedPlaces<R> {
-        sort_rows(&self.records, &self.order, &mut self.pairs);
+        sort_part(&self.records, &self.order, &mut self.pairs);
         SortedPlaces(InMemory::new(self.records, self.pairs))
     }
 }

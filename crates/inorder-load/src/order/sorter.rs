@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use inorder_btree::record::{WORDS, sort_pairs};
 use inorder_btree::{KeyOrder, TextEncoding};
 
+use super::ahead::{Ahead, InOrder};
+use super::apart::sort_apart;
 use super::arena::{Arena, Origin, Records};
 use super::in_memory::{InMemory, Pair};
 use super::merge::Merge;
@@ -17,6 +19,9 @@ const RUN_BYTES_MIN: usize = 1 << 16;
 /// More memory than this makes no run faster.
 const RUN_BYTES_MAX: usize = 1 << 20;
 
+/// Rows that are gathered sooner than a thread starts.
+const GATHERED_HERE_MAX: u64 = 1 << 12;
+
 /// The resources of a sort.
 #[derive(Clone, Debug)]
 pub struct SortLimits {
@@ -24,6 +29,8 @@ pub struct SortLimits {
     pub memory_bytes: usize,
     /// The folder of spilled runs.
     pub spill_folder: PathBuf,
+    /// The threads that sort. With more than one, sorted rows are also gathered by a thread of their own.
+    pub threads: usize,
 }
 
 /// Sorts records by their keys. Records with equal keys keep their order.
@@ -99,7 +106,12 @@ impl Sorter {
         }
         match self.is_by_prefix {
             true => sort_pairs(&mut self.pairs, |tied| tied.sort_unstable()),
-            false => sort_rows(&self.arena, &self.order, &mut self.pairs),
+            false => sort_rows(
+                &self.arena,
+                &self.order,
+                &mut self.pairs,
+                self.limits.threads,
+            ),
         }
     }
 
@@ -130,11 +142,15 @@ impl Sorter {
     pub fn finish(mut self) -> io::Result<Sorted> {
         if self.spill.is_none() {
             self.sort();
+            let rows = InMemory::new(self.arena, self.pairs);
             return Ok(Sorted {
                 rows: self.rows,
                 bytes: self.bytes,
                 spilled_bytes: 0,
-                from: From::Memory(InMemory::new(self.arena, self.pairs)),
+                from: match self.limits.threads > 1 && self.rows > GATHERED_HERE_MAX {
+                    true => From::Ahead(Ahead::start(rows)),
+                    false => From::Memory(rows),
+                },
             });
         }
         if !self.pairs.is_empty() {
@@ -160,17 +176,33 @@ impl Sorter {
             spilled_bytes += spill.bytes();
         }
         let readers = spill.readers(buffer_bytes(&limits, spill.runs())).collect();
+        let merge = Merge::new(order, readers)?;
         Ok(Sorted {
             rows,
             bytes,
             spilled_bytes,
-            from: From::Runs(Merge::new(order, readers)?),
+            from: match limits.threads > 1 {
+                true => From::Ahead(Ahead::start(merge)),
+                false => From::Runs(merge),
+            },
         })
     }
 }
 
-/// Sorts rows by their keys. Those with equal keys are sorted by their places.
-pub(super) fn sort_rows(records: &impl Records, order: &KeyOrder, pairs: &mut [Pair]) {
+/// Sorts rows by their keys, in several threads. Those with equal keys are sorted by their places.
+fn sort_rows(
+    records: &(impl Records + Sync),
+    order: &KeyOrder,
+    pairs: &mut [Pair],
+    threads: usize,
+) {
+    sort_apart(pairs, threads, &|part: &mut [Pair]| {
+        sort_part(records, order, part)
+    });
+}
+
+/// As [`sort_rows`], in this thread.
+pub(super) fn sort_part(records: &impl Records, order: &KeyOrder, pairs: &mut [Pair]) {
     sort_pairs(pairs, |tied| {
         let prefix = tied[0].0;
         settle(records, order, tied, 0);
@@ -246,6 +278,7 @@ pub struct Sorted {
 enum From {
     Memory(InMemory<Arena>),
     Runs(Merge),
+    Ahead(Ahead),
 }
 
 impl Sorted {
@@ -283,6 +316,7 @@ impl Sorted {
         match &mut self.from {
             From::Memory(in_memory) => Ok(in_memory.advance()),
             From::Runs(merge) => merge.advance(),
+            From::Ahead(ahead) => ahead.advance(),
         }
     }
 
@@ -292,6 +326,7 @@ impl Sorted {
         match &self.from {
             From::Memory(in_memory) => in_memory.row(),
             From::Runs(merge) => merge.row(),
+            From::Ahead(ahead) => ahead.row(),
         }
     }
 
@@ -301,6 +336,7 @@ impl Sorted {
         match &self.from {
             From::Memory(in_memory) => in_memory.is_tied(0),
             From::Runs(merge) => merge.is_tied(),
+            From::Ahead(ahead) => ahead.is_tied(),
         }
     }
 
@@ -310,6 +346,51 @@ impl Sorted {
         match &self.from {
             From::Memory(in_memory) => in_memory.is_tied(1),
             From::Runs(_) => true,
+            From::Ahead(ahead) => ahead.may_tie_next(),
         }
+    }
+}
+
+impl InOrder for InMemory<Arena> {
+    #[inline]
+    fn advance(&mut self) -> io::Result<bool> {
+        Ok(InMemory::advance(self))
+    }
+
+    #[inline]
+    fn row(&self) -> (&[u8], Origin) {
+        InMemory::row(self)
+    }
+
+    #[inline]
+    fn is_tied(&self) -> bool {
+        InMemory::is_tied(self, 0)
+    }
+
+    #[inline]
+    fn may_tie_next(&self) -> bool {
+        InMemory::is_tied(self, 1)
+    }
+}
+
+impl InOrder for Merge {
+    #[inline]
+    fn advance(&mut self) -> io::Result<bool> {
+        Merge::advance(self)
+    }
+
+    #[inline]
+    fn row(&self) -> (&[u8], Origin) {
+        Merge::row(self)
+    }
+
+    #[inline]
+    fn is_tied(&self) -> bool {
+        Merge::is_tied(self)
+    }
+
+    #[inline]
+    fn may_tie_next(&self) -> bool {
+        true
     }
 }

@@ -27,6 +27,7 @@ fn sorted(
     let limits = SortLimits {
         memory_bytes,
         spill_folder: std::env::temp_dir(),
+        threads: 1,
     };
     let mut sorter = Sorter::new(Some(order.clone()), limits);
     for (origin, record) in (0..).zip(records) {
@@ -114,6 +115,7 @@ fn by_prefix_rows_with_the_same_one_stay_as_they_came() {
     let limits = SortLimits {
         memory_bytes: usize::MAX,
         spill_folder: std::env::temp_dir(),
+        threads: 1,
     };
     let mut sorter = Sorter::by_prefix(order, limits);
     let keys: [&[u8]; 4] = [
@@ -179,6 +181,7 @@ fn rows_of_one_prefix_are_tied() {
         let limits = SortLimits {
             memory_bytes,
             spill_folder: std::env::temp_dir(),
+            threads: 1,
         };
         let mut sorter = Sorter::new(Some(order.clone()), limits);
         for record in &records {

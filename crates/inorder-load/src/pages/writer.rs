@@ -22,9 +22,9 @@ use crate::schema::{Checks, Goal, Scratch, has_checks};
 /// Writes the pages of a table.
 pub(crate) struct PageWriter {
     path: PathBuf,
-    /// Dropped before the trees: an error cuts them off while the database is locked.
-    place: Place,
+    /// Dropped before the place: nothing is written any more when an error cuts the trees off.
     build: Build,
+    place: Place,
     statements_after: Vec<String>,
     origins: Option<Origins>,
     progress: Progress,
@@ -146,6 +146,7 @@ impl PageWriter {
             encoding: plan.destination.encoding,
             // The copy source is read sequentially, once.
             bypasses_page_cache: goal.database.is_none(),
+            writes_behind: plan.job.threads > 1,
             trees: layout.trees(),
             ..usual
         };

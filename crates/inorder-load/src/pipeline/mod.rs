@@ -23,7 +23,7 @@ use inorder_engine::LoadTable;
 use crate::Error;
 use crate::job::{Job, Phase, Progress, Summary};
 use crate::row_writer::Sink;
-use crate::rows::{Inputs, Rejects, bytes_total, spilled};
+use crate::rows::{Incoming, Inputs, Rejects, bytes_total, spilled};
 use crate::sink::{self, ServerSink, Wanted};
 use output::Output;
 use plan::Plan;
@@ -62,7 +62,7 @@ fn run_through(
     open: impl FnOnce(&Wanted<'_>) -> Result<Option<Box<dyn Sink>>, Error>,
 ) -> Result<Summary, Error> {
     let before = Usage::now();
-    let mut read_began = Instant::now();
+    let read_began = Instant::now();
     progress.set_bytes_total(bytes_total(job));
     let mut rejects = Rejects::create(job)?;
     let mut inputs = Inputs::new(job, progress.meter());
@@ -72,35 +72,62 @@ fn run_through(
     };
     let (plan, choice) = Plan::new(job, &*sink, &sample, &header)?;
     plan.check_spill_folder(progress.bytes_total())?;
-    let mut output = Output::new(&plan, sink, inputs.origins(), progress, &choice);
-    let mut reader = Reader::new(&plan, choice, inputs, (sample, header), progress, &rejects)?;
-    loop {
-        progress.enter(Phase::Read);
-        let mut sorter = plan.sorter();
-        let has_more = reader.fill(&mut sorter, &mut rejects)?;
-        output.seconds().read += read_began.elapsed().as_secs_f64();
-        if sorter.rows() > 0 || !output.has_begun() {
-            let sort_began = Instant::now();
-            progress.enter(Phase::Sort);
-            let sorted = sorter.finish().map_err(spilled)?;
-            output.seconds().sort += sort_began.elapsed().as_secs_f64();
-            progress.enter(Phase::Write);
-            let written = output.write(sorted, &mut rejects);
-            written.map_err(|failure| reader.explain(failure))?;
-        }
-        if !has_more {
-            break;
-        }
-        read_began = Instant::now();
-    }
+    let origins = inputs.origins();
+    let mut output = Output::new(&plan, sink, origins.clone(), progress, &choice);
+    output.seconds().read += read_began.elapsed().as_secs_f64();
+    let (rows_read, remarks) = std::thread::scope(|scope| -> Result<_, Error> {
+        let incoming = match job.threads > 1 && inputs.has_more() {
+            true => Incoming::ahead(scope, inputs),
+            false => Incoming::here(inputs),
+        };
+        let incoming = (incoming, origins);
+        let mut reader = Reader::new(
+            &plan,
+            choice,
+            incoming,
+            (sample, header),
+            progress,
+            &rejects,
+        )?;
+        load(&plan, &mut reader, &mut output, &mut rejects)?;
+        Ok((reader.rows_read(), reader.remarks()))
+    })?;
     rejects.finish()?;
     progress.enter(Phase::Finish);
     let mut summary = output.finish()?;
-    summary.rows_read = reader.rows_read();
-    summary.notes.extend(reader.remarks());
+    summary.rows_read = rows_read;
+    summary.notes.extend(remarks);
     summary.rows_refused = rejects.errors();
     summary.refused_because = rejects.told().to_vec();
     summary.bytes_read = progress.bytes_read();
     before.add_to(&mut summary);
     Ok(summary)
+}
+
+/// Reads, sorts and writes batches until the end of the last input.
+fn load(
+    plan: &Plan<'_>,
+    reader: &mut Reader<'_, '_>,
+    output: &mut Output<'_>,
+    rejects: &mut Rejects,
+) -> Result<(), Error> {
+    loop {
+        let read_began = Instant::now();
+        reader.progress().enter(Phase::Read);
+        let mut sorter = plan.sorter();
+        let has_more = reader.fill(&mut sorter, rejects)?;
+        output.seconds().read += read_began.elapsed().as_secs_f64();
+        if sorter.rows() > 0 || !output.has_begun() {
+            let sort_began = Instant::now();
+            reader.progress().enter(Phase::Sort);
+            let sorted = sorter.finish().map_err(spilled)?;
+            output.seconds().sort += sort_began.elapsed().as_secs_f64();
+            reader.progress().enter(Phase::Write);
+            let written = output.write(sorted, rejects);
+            written.map_err(|failure| reader.explain(failure))?;
+        }
+        if !has_more {
+            return Ok(());
+        }
+    }
 }

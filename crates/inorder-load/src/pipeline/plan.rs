@@ -57,6 +57,7 @@ impl<'a> Plan<'a> {
                 Some(folder) => folder.clone(),
                 None => sink.spill_folder(),
             },
+            threads: job.threads,
         };
         let (batch_rows, is_by_prefix) = match job.order {
             RowOrder::Batch { rows, is_by_prefix } => (rows, is_by_prefix),

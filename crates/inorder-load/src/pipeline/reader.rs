@@ -9,7 +9,7 @@ use crate::encode::{Encoder, Refusal};
 use crate::job::Progress;
 use crate::order::{Origin, Sorter};
 use crate::row_writer::Choice;
-use crate::rows::{Header, Inputs, Origins, Rejects, spilled};
+use crate::rows::{Block, Header, Incoming, Next, Origins, Rejects, spilled};
 use crate::schema::Checks;
 use crate::source::Row;
 
@@ -17,21 +17,22 @@ use crate::source::Row;
 const ROWS_PER_LOOK: u64 = 1024;
 
 /// The inputs, and what makes records of their rows.
-pub(super) struct Reader<'a> {
+pub(super) struct Reader<'a, 'scope> {
     plan: &'a Plan<'a>,
-    inputs: Inputs<'a>,
+    incoming: Incoming<'a, 'scope>,
     origins: Origins,
     /// The first rows, which were read before.
     sample: std::vec::IntoIter<Row>,
-    /// The version of the columns that the encoder is bound to.
-    columns_version: (usize, usize),
+    /// The rows after them, and how many of these were encoded.
+    block: Block,
+    encoded: usize,
     encoder: Encoder,
     checks: Option<Checks>,
     progress: &'a Progress,
     rows_read: u64,
 }
 
-impl<'a> Reader<'a> {
+impl<'a, 'scope> Reader<'a, 'scope> {
     /// A reader whose first rows were read already; those of them that were bad are counted.
     ///
     /// # Errors
@@ -39,7 +40,7 @@ impl<'a> Reader<'a> {
     pub(super) fn new(
         plan: &'a Plan<'a>,
         choice: Choice,
-        inputs: Inputs<'a>,
+        (incoming, origins): (Incoming<'a, 'scope>, Origins),
         (sample, header): (Sample, Header),
         progress: &'a Progress,
         rejects: &Rejects,
@@ -48,10 +49,11 @@ impl<'a> Reader<'a> {
         encoder.bind(&mapping::places(&plan.write, &header)?);
         Ok(Reader {
             plan,
-            origins: inputs.origins(),
-            columns_version: inputs.columns_version(),
-            inputs,
+            incoming,
+            origins,
             sample: sample.rows.into_iter(),
+            block: Block::default(),
+            encoded: 0,
             encoder,
             checks: choice.checks,
             progress,
@@ -59,9 +61,14 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// What is to be said about the inputs.
+    /// The progress of the load.
+    pub(super) fn progress(&self) -> &'a Progress {
+        self.progress
+    }
+
+    /// What is to be said about the inputs, once they are read.
     pub(super) fn remarks(&self) -> Vec<String> {
-        self.inputs.remarks().to_vec()
+        self.block.remarks().to_vec()
     }
 
     /// Rows read so far, bad ones included.
@@ -85,35 +92,48 @@ impl<'a> Reader<'a> {
                 return Ok(true);
             }
         }
-        let mut row = Row::default();
-        while self.inputs.is_open()? {
-            match self.inputs.read(&mut row) {
-                Ok(true) => {
-                    if self.inputs.columns_version() != self.columns_version {
-                        self.bind()?;
-                    }
-                    self.push(&row, self.inputs.origin(&row), batch, rejects)?;
-                    if self.plan.is_full(batch) {
-                        return Ok(true);
-                    }
+        // Lent out while its rows are encoded.
+        let mut block = std::mem::take(&mut self.block);
+        let filled = self.fill_from(&mut block, batch, rejects);
+        self.block = block;
+        self.progress.set_rows_read(self.rows_read);
+        filled
+    }
+
+    /// Encodes rows of this block and those after it until the batch is full. Returns false after the last row.
+    fn fill_from(
+        &mut self,
+        block: &mut Block,
+        batch: &mut Sorter,
+        rejects: &mut Rejects,
+    ) -> Result<bool, Error> {
+        loop {
+            while self.encoded < block.len() {
+                if let Some(header) = block.header(self.encoded) {
+                    self.bind(header)?;
                 }
-                Ok(false) => {}
-                Err(error) => {
-                    self.inputs.reject(rejects, error)?;
-                    self.rows_read += 1;
+                let (row, origin) = block.row(self.encoded);
+                self.encoded += 1;
+                self.push(row, origin, batch, rejects)?;
+                if self.plan.is_full(batch) {
+                    return Ok(true);
                 }
             }
+            match block.end(rejects)? {
+                Next::Rows => {}
+                Next::Rejected => self.rows_read += 1,
+                Next::Nothing => return Ok(false),
+            }
+            self.encoded = 0;
+            self.incoming.next(block, self.progress)?;
         }
-        self.progress.set_rows_read(self.rows_read);
-        Ok(false)
     }
 
     /// Maps the fields to columns again: they change with the file, or with a row that has new names.
     #[cold]
-    fn bind(&mut self) -> Result<(), Error> {
-        self.columns_version = self.inputs.columns_version();
-        let places = mapping::places(&self.plan.write, &self.inputs.header())?;
-        self.encoder.bind(&places);
+    fn bind(&mut self, header: &Header) -> Result<(), Error> {
+        self.encoder
+            .bind(&mapping::places(&self.plan.write, header)?);
         Ok(())
     }
 

@@ -73,7 +73,7 @@ impl<'a> Inputs<'a> {
                         sample.rows.push(row);
                     }
                     Ok(false) => break,
-                    Err(error) => self.reject(rejects, error)?,
+                    Err(error) => rejects.unreadable(self.path(), self.last(), error)?,
                 }
                 header = self.header();
             }
@@ -83,18 +83,14 @@ impl<'a> Inputs<'a> {
         Ok((sample, header))
     }
 
-    /// Rejects the row that was read last.
-    ///
-    /// # Errors
-    /// Those of [`Rejects::bad`], and any error that ends the input.
-    pub(crate) fn reject(&self, rejects: &mut Rejects, error: Error) -> Result<(), Error> {
-        match error {
-            Error::Malformed { line, .. } => {
-                let text = self.current.as_ref().map_or(&[][..], |rows| rows.last());
-                rejects.bad(self.path(), line, text, error)
-            }
-            fatal => Err(fatal),
-        }
+    /// The text of the row that was read last, if its format has one.
+    pub(super) fn last(&self) -> &[u8] {
+        self.current.as_ref().map_or(&[][..], |rows| rows.last())
+    }
+
+    /// Whether there may be further rows.
+    pub(crate) fn has_more(&self) -> bool {
+        self.current.is_some() || self.opened < self.job.inputs.len()
     }
 
     /// Opens the next file unless one is open; false where there is none.
@@ -178,7 +174,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// The open file, or the last one.
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         origins::path(&self.job.inputs, self.opened.saturating_sub(1))
     }
 

@@ -63,6 +63,22 @@ impl Rejects {
         self.bad(&file, line, b"", Error::Row { at, what })
     }
 
+    /// Rejects a row that can't be read.
+    ///
+    /// # Errors
+    /// Those of [`Rejects::bad`], and any error that ends the input.
+    pub(super) fn unreadable(
+        &mut self,
+        path: &Path,
+        text: &[u8],
+        error: Error,
+    ) -> Result<(), Error> {
+        match error {
+            Error::Malformed { line, .. } => self.bad(path, line, text, error),
+            fatal => Err(fatal),
+        }
+    }
+
     /// Records a bad row.
     ///
     /// # Errors

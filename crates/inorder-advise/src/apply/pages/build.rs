@@ -608,6 +608,7 @@ impl Work<'_> {
         SortLimits {
             memory_bytes: self.memory_bytes,
             spill_folder: self.folder.to_owned(),
+            threads: 1,
         }
     }
 }

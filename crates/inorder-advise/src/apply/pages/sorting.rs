@@ -159,6 +159,7 @@ mod tests {
         let limits = SortLimits {
             memory_bytes,
             spill_folder: std::env::temp_dir(),
+            threads: 1,
         };
         let table = Source {
             root,

@@ -6,7 +6,7 @@ use inorder_bench::nearest;
 use inorder_load::source::{FORMATS, Location, ReadOptions, STDIN, expand};
 use inorder_load::{
     Create, Decode, DecodeAs, Existing, Job, KeySpec, OnDuplicate, RowOrder, WriterChoice,
-    memory_bytes_default,
+    memory_bytes_default, threads_default,
 };
 
 /// Loads rows from files into a table, in key order.
@@ -115,6 +115,9 @@ pub struct Arguments {
     /// Memory limit for rows, such as 500M or 2G; default: a quarter of the machine's memory
     #[arg(long, value_name = "BYTES")]
     memory: Option<String>,
+    /// Threads that read, sort and write; the result is the same for any number; default: the processors
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
     /// Folder for spilled rows; default: the folder of the database
     #[arg(long, value_name = "FOLDER")]
     spill: Option<PathBuf>,
@@ -179,6 +182,7 @@ impl Arguments {
                 Some(memory) => bytes(memory)?,
                 None => memory_bytes_default(),
             },
+            threads: self.threads.map_or_else(threads_default, usize::from),
             spill_folder: self.spill.clone(),
             on_duplicate: one_of("--on-duplicate", &self.on_duplicate, OnDuplicate::ALL)?,
             rejects: self.rejects.clone(),
