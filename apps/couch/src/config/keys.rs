@@ -38,6 +38,7 @@ macro_rules! keys {
 keys! {
     // constant: kind = section, key, default
     UUID: Text = "couchdb", "uuid", "";
+    MAX_PARTITION_SIZE: Number = "couchdb", "max_partition_size", 10_737_418_240;
     MAX_DOCUMENT_SIZE: Number = "couchdb", "max_document_size", 50_000_000;
     MAX_DOCUMENT_ID_LENGTH: Limit = "couchdb", "max_document_id_length", None;
     MAX_ATTACHMENT_SIZE: Limit = "couchdb", "max_attachment_size", Some(1 << 30);
@@ -51,6 +52,12 @@ keys! {
     REQUIRE_VALID_USER_EXCEPT_FOR_UP: Flag = "chttpd", "require_valid_user_except_for_up", false;
     ADMIN_ONLY_ALL_DBS: Flag = "chttpd", "admin_only_all_dbs", true;
     AUTHENTICATION_HANDLERS: Text = "chttpd", "authentication_handlers", "{chttpd_auth, cookie_authentication_handler}, {chttpd_auth, default_authentication_handler}";
+    ALLOW_JSONP: Flag = "chttpd", "allow_jsonp", false;
+    DECODE_PLUS_TO_SPACE: Flag = "chttpd", "decode_plus_to_space", true;
+    SECURE_REWRITES: Flag = "chttpd", "secure_rewrites", true;
+    X_FORWARDED_HOST: Text = "chttpd", "x_forwarded_host", "X-Forwarded-Host";
+    X_FORWARDED_PROTO: Text = "chttpd", "x_forwarded_proto", "X-Forwarded-Proto";
+    X_FORWARDED_SSL: Text = "chttpd", "x_forwarded_ssl", "X-Forwarded-Ssl";
     WWW_AUTHENTICATE: Text = "chttpd", "WWW-Authenticate", "";
     ENABLE_CORS: Flag = "chttpd", "enable_cors", false;
 
@@ -95,6 +102,9 @@ keys! {
     PERUSER_ENABLE: Flag = "couch_peruser", "enable", false;
     PERUSER_DELETE_DBS: Flag = "couch_peruser", "delete_dbs", false;
     PERUSER_DATABASE_PREFIX: Text = "couch_peruser", "database_prefix", "userdb-";
+
+    QUERY_LIMIT: Limit = "query_server_config", "query_limit", None;
+    PARTITION_QUERY_LIMIT: Limit = "query_server_config", "partition_query_limit", None;
 
     UUIDS_ALGORITHM: Text = "uuids", "algorithm", "uuid7";
     UUIDS_UTC_ID_SUFFIX: Text = "uuids", "utc_id_suffix", "";

@@ -54,7 +54,10 @@ impl Received {
     /// # Errors
     /// If it is no JSON, or of another type.
     pub fn json<T: DeserializeOwned>(&self) -> HttpResult<T> {
-        serde_json::from_slice(self).map_err(|error| HttpError::BadJson(error.to_string()))
+        serde_json::from_slice(self).map_err(|error| match error.is_data() {
+            true => HttpError::BadRequest(format!("The request body has a wrong value: {error}")),
+            false => HttpError::BadJson(error.to_string()),
+        })
     }
 }
 

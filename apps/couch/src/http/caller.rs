@@ -4,7 +4,6 @@ use super::{HttpError, HttpResult, Server, client, validation};
 use crate::auth::User;
 use crate::store::{Database, Edit, Mode, Outcome, Written};
 use axum::extract::FromRequestParts;
-use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use std::sync::Arc;
 
@@ -28,20 +27,9 @@ impl FromRequestParts<Arc<Server>> for Caller {
         Ok(Caller {
             server: Arc::clone(server),
             user: user.ok_or_else(missing)?,
-            origin: origin(&parts.headers, client::is_tls(&parts.extensions)),
+            origin: server.origin(&parts.headers, client::is_tls(&parts.extensions)),
         })
     }
-}
-
-/// The origin in absolute URLs of answers. A proxy before the server may name its own.
-pub fn origin(headers: &HeaderMap, is_tls: bool) -> String {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let is_secure = is_tls
-        || text("x-forwarded-ssl") == Some("on")
-        || text("x-forwarded-proto") == Some("https");
-    let scheme = if is_secure { "https" } else { "http" };
-    let host = text("x-forwarded-host").or(text("host"));
-    format!("{scheme}://{}", host.unwrap_or("localhost"))
 }
 
 impl Caller {
@@ -56,9 +44,14 @@ impl Caller {
         mode: Mode,
     ) -> HttpResult<Vec<Outcome>> {
         for edit in edits.iter_mut().filter(|edit| edit.id.is_none()) {
-            edit.id = Some(self.server.uuids.next(&self.server.config));
+            edit.id = Some(self.new_id());
         }
         validation::write(&self.server, &self.user, db, edits, mode).await
+    }
+
+    /// An id for a document that has none.
+    pub fn new_id(&self) -> String {
+        self.server.uuids.next(&self.server.config)
     }
 
     /// Writes an edit once the database's functions have allowed it.

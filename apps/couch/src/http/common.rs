@@ -2,8 +2,9 @@
 
 use super::body::content_length;
 use super::headers::{BODY_TIME, BodyTime, REQUEST_ID, request_id};
-use super::path::single_slashes;
-use super::{HttpError, Server, cors};
+use super::path::as_read;
+use super::{HttpError, Server, cors, jsonp};
+use crate::config::keys;
 use axum::extract::{Request, State};
 use axum::http::{Method, header};
 use axum::middleware::Next;
@@ -27,14 +28,18 @@ pub async fn common(
     } else {
         let too_large = content_length(asked).filter(|bytes| *bytes > server.request_bytes_max());
         override_method(&mut request);
-        if let Some(uri) = single_slashes(request.uri()) {
+        let plus_is_space = || server.config.values().read(&keys::DECODE_PLUS_TO_SPACE);
+        if let Some(uri) = as_read(request.uri(), plus_is_space) {
             *request.uri_mut() = uri;
         }
+        let callback = jsonp::callback(&server, &mut request);
         let body_time = BodyTime::default();
         request.extensions_mut().insert(body_time.clone());
-        let mut response = match too_large {
-            Some(_) => HttpError::BodyTooLarge.into_response(),
-            None => next.run(request).await,
+        let mut response = match (too_large, callback) {
+            (Some(_), _) => HttpError::BodyTooLarge.into_response(),
+            (None, Ok(None)) => next.run(request).await,
+            (None, Ok(Some(name))) => jsonp::called(&name, next.run(request).await),
+            (None, Err(error)) => error.into_response(),
         };
         let headers = response.headers_mut();
         headers.insert(BODY_TIME, body_time.header());

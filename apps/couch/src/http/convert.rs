@@ -47,6 +47,7 @@ impl From<Refusal> for HttpError {
             Refusal::Unauthorized(_) => HttpError::Unauthorized(text),
             Refusal::MissingStub { .. } => HttpError::MissingStub(text),
             Refusal::IllegalId(_) => HttpError::BadDocumentId(text),
+            Refusal::PartitionFull(_) => HttpError::PartitionFull(text),
             Refusal::InvalidDesign(_) => HttpError::InvalidDesign(text),
             Refusal::Uncompiled(_) => HttpError::Uncompiled(text),
             Refusal::BadRequest(_) => HttpError::BadRequest(text),
@@ -67,7 +68,7 @@ impl From<ScriptError> for HttpError {
     fn from(error: ScriptError) -> Self {
         let text = error.to_string();
         match error {
-            ScriptError::Timeout(_) => HttpError::ScriptTimeout(text),
+            ScriptError::Timeout(_) | ScriptError::Memory => HttpError::ScriptTimeout(text),
             ScriptError::Busy => HttpError::ScriptsBusy(text),
             _ => HttpError::Script(text),
         }

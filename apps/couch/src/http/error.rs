@@ -14,7 +14,7 @@ pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
 pub enum HttpError {
     #[error("{0}")]
     BadRequest(String),
-    #[error("invalid UTF-8 JSON: {0}")]
+    #[error("invalid UTF-8 JSON")]
     BadJson(String),
     #[error("{0}")]
     Gone(String),
@@ -44,6 +44,8 @@ pub enum HttpError {
     UserRequired,
     #[error("{0}")]
     Forbidden(String),
+    #[error("{0}")]
+    PartitionFull(String),
     #[error("missing")]
     DocumentMissing,
     #[error("deleted")]
@@ -62,8 +64,6 @@ pub enum HttpError {
     DatabaseExists,
     #[error("{0}")]
     MissingStub(String),
-    #[error("all_or_nothing is not supported")]
-    AllOrNothing,
     #[error("missing_rev")]
     RevisionMissing,
     #[error("{0}")]
@@ -124,6 +124,7 @@ impl HttpError {
                 error.name,
             ),
             E::Unauthorized(_) | E::UserRequired => (S::UNAUTHORIZED, "unauthorized"),
+            E::PartitionFull(_) => (S::FORBIDDEN, "partition_overflow"),
             E::Forbidden(_) => (S::FORBIDDEN, "forbidden"),
             E::DocumentMissing | E::DocumentDeleted => (S::NOT_FOUND, "not_found"),
             E::AttachmentMissing | E::DatabaseMissing => (S::NOT_FOUND, "not_found"),
@@ -133,7 +134,6 @@ impl HttpError {
             E::Conflict => (S::CONFLICT, "conflict"),
             E::DatabaseExists => (S::PRECONDITION_FAILED, "file_exists"),
             E::MissingStub(_) => (S::PRECONDITION_FAILED, "missing_stub"),
-            E::AllOrNothing => (S::EXPECTATION_FAILED, "not_implemented"),
             E::RevisionMissing => (S::CONFLICT, "not_found"),
             E::DocumentTooLarge(_) => (S::PAYLOAD_TOO_LARGE, "document_too_large"),
             E::BodyTooLarge => (S::PAYLOAD_TOO_LARGE, "too_large"),
@@ -157,6 +157,9 @@ impl HttpError {
         let mut fields = serde_json::Map::new();
         fields.insert("error".into(), self.kind().1.into());
         fields.insert("reason".into(), self.to_string().into());
+        if let HttpError::BadJson(detail) = self {
+            fields.insert("detail".into(), detail.as_str().into());
+        }
         fields
     }
 }

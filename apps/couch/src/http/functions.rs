@@ -12,6 +12,17 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub struct Functions {
     pub design_seq: u64,
     pub list: Arc<[Function]>,
+    /// The function of the design document `_auth`, which is among the others elsewhere than in the database of users.
+    pub auth: Option<Function>,
+}
+
+impl Functions {
+    /// The functions to run. The rules of the database of users are built in.
+    pub fn to_run(&self, is_users: bool) -> impl Iterator<Item = &Function> {
+        self.list
+            .iter()
+            .chain(self.auth.as_ref().filter(|_| !is_users))
+    }
 }
 
 /// The functions of all databases that were written to, read again when a design document has changed; by the database's
@@ -19,8 +30,8 @@ pub struct Functions {
 #[derive(Debug, Default)]
 pub struct Validations(Mutex<HashMap<String, Functions>>);
 
-/// A CouchDB keeps the rules of its users here. This server has them built in and does not run the function.
-const AUTH_DESIGN: &str = "_design/_auth";
+/// The design document with the rules of the database of users.
+pub const AUTH_DESIGN: &str = "_design/_auth";
 
 /// Databases whose functions are remembered.
 const DATABASES_MAX: usize = 1000;
@@ -36,21 +47,23 @@ impl Validations {
         if let Some(known) = known.filter(|known| known.design_seq == design_seq) {
             return Ok(known);
         }
-        let mut list = Vec::new();
+        let (mut list, mut auth) = (Vec::new(), None);
         for design in designs(db)? {
-            if db.name() == "_users" && design.id == AUTH_DESIGN {
-                continue;
-            }
             let Ok(Value::Object(mut body)) = serde_json::from_str(&design.body) else {
                 continue;
             };
             if let Some(Value::String(source)) = body.remove("validate_doc_update") {
-                list.push(Function::new(source, design.body));
+                let function = Function::new(source, design.body);
+                match design.id == AUTH_DESIGN {
+                    true => auth = Some(function),
+                    false => list.push(function),
+                }
             }
         }
         let functions = Functions {
             design_seq,
             list: list.into(),
+            auth,
         };
         let mut databases = self.lock();
         if databases.len() >= DATABASES_MAX {

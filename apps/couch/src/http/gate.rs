@@ -15,7 +15,9 @@ pub async fn gate(State(server): State<Arc<Server>>, mut request: Request, next:
     let method = request.method().clone();
     let policy = server.auth.policy();
     let is_tls = client::is_tls(request.extensions());
-    let asked = Asked::of(request.uri().path(), request.headers(), is_tls);
+    let asked = Asked::of(request.uri().path(), request.headers(), || {
+        server.origin(request.headers(), is_tls)
+    });
     let admitted = admit(&server, &policy, &mut request).await;
     let mut response = match admitted {
         Ok(cookie) => {

@@ -1,6 +1,6 @@
 //! The server at a socket.
 
-use super::{Server, global_changes, peruser, replications, routes};
+use super::{Server, global_changes, peruser, replications, routes, users_db};
 use crate::replicator::Here;
 use inorder_serve::{ConnectionLimits, HttpServer, TlsAcceptor};
 use std::sync::Arc;
@@ -38,6 +38,9 @@ pub async fn serve_also_tls(
     };
     let own_stop = server.stop.clone();
     let replicator = server.replicator.clone();
+    if let Err(error) = users_db::ensure_rules(&server).await {
+        tracing::error!(%error, "the design document _auth could not be written");
+    }
     replicator.begin(here(&server));
     peruser::follow(&server);
     global_changes::follow(&server);

@@ -93,6 +93,7 @@ fn of_server() -> Routes {
                 .delete(srv::delete_config_value),
         )
         .route("/_node/{node}/_config/_reload", post(srv::reload_config))
+        .route("/_node/{node}/_versions", get(srv::versions))
         .route("/_node/{node}/_stats", get(srv::stats))
         .route("/_node/{node}/_system", get(srv::system))
         .route("/_node/{node}/_prometheus", get(srv::prometheus))
@@ -188,7 +189,7 @@ fn of_documents() -> Routes {
         .route("/{db}/_design/{design}/_show/{*rest}", any(ddoc::show))
         .route(
             "/{db}/_design/{design}/_list/{*rest}",
-            get(ddoc::list).post(ddoc::list_of),
+            get(ddoc::list).post(ddoc::list_of).options(ddoc::list),
         )
         .route("/{db}/_design/{design}/_update", any(ddoc::update))
         .route("/{db}/_design/{design}/_update/{*rest}", any(ddoc::update))

@@ -2,6 +2,7 @@
 
 use super::accounts::Accounts;
 use super::cors;
+use super::forwarded::{self, ForwardedHeaders};
 use super::functions::Validations;
 use super::headers::{ServerHeader, server_header};
 use super::metrics::Metrics;
@@ -14,6 +15,7 @@ use crate::script::{ScriptSettings, Scripts};
 use crate::store::{Databases, Limits};
 use crate::tasks::Tasks;
 use crate::views::Views;
+use axum::http::HeaderMap;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -78,6 +80,7 @@ pub struct Server {
     pub stop: CancellationToken,
     pub(super) cors: cors::Rules,
     pub(super) server_header: ServerHeader,
+    pub(super) forwarded: ForwardedHeaders,
     pub(super) accounts: Accounts,
     /// The users whose password hash is being upgraded.
     pub(super) upgrades: Mutex<HashSet<String>>,
@@ -114,6 +117,7 @@ impl Server {
             uuids: Uuids::default(),
             cors: cors::Rules::new(cors::read),
             server_header: ServerHeader::new(server_header),
+            forwarded: ForwardedHeaders::new(forwarded::read),
             upgrades: Mutex::default(),
             views: Views::new(scripts.clone(), Arc::clone(&tasks)),
             scripts,
@@ -138,6 +142,11 @@ impl Server {
         bytes.min(self.settings.body_bytes_max)
     }
 
+    /// The scheme and the host by which a client reached the server.
+    pub fn origin(&self, headers: &HeaderMap, is_tls: bool) -> String {
+        self.forwarded.get(&self.config).origin(headers, is_tls)
+    }
+
     /// The largest body of any request, in bytes.
     pub fn request_bytes_max(&self) -> u64 {
         self.config.values().read(&keys::MAX_HTTP_REQUEST_SIZE)
@@ -148,7 +157,12 @@ impl Server {
 fn limits(values: &Values, others: Limits) -> Limits {
     let document_bytes_max = values.read(&keys::MAX_DOCUMENT_SIZE);
     let id_bytes_max = values.read(&keys::MAX_DOCUMENT_ID_LENGTH);
+    let partition_bytes_max = match values.read(&keys::MAX_PARTITION_SIZE) {
+        0 => u64::MAX,
+        bytes => bytes,
+    };
     Limits {
+        partition_bytes_max,
         id_bytes_max: id_bytes_max.map_or(usize::MAX, |bytes| bytes as usize),
         document_bytes_max: usize::try_from(document_bytes_max).unwrap_or(usize::MAX),
         attachment_bytes_max: values.read(&keys::MAX_ATTACHMENT_SIZE).unwrap_or(u64::MAX),

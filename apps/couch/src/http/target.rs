@@ -73,7 +73,13 @@ impl Path {
         if let Some(name) = self.find("local") {
             return Ok(format!("_local/{name}"));
         }
-        Ok(self.get("id")?.to_owned())
+        match self.get("id")? {
+            // As `_local%2F` or `_local%2Fname` in the path.
+            "_local/" => Err(HttpError::BadRequest(
+                "Invalid _local document id.".to_owned(),
+            )),
+            id => Ok(id.to_owned()),
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! What answers with the status 401 tell about how to log in.
 
-use super::caller::origin;
 use super::error::UnauthorizedReason;
 use super::reply;
 use crate::auth::Policy;
@@ -26,7 +25,7 @@ const IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC
 
 impl Asked {
     /// From the head of a request.
-    pub fn of(path: &str, headers: &HeaderMap, is_tls: bool) -> Self {
+    pub fn of(path: &str, headers: &HeaderMap, origin: impl FnOnce() -> String) -> Self {
         let accept = headers.get(header::ACCEPT);
         let accept = accept.and_then(|value| value.to_str().ok());
         let accepts = |wanted: &str| {
@@ -41,7 +40,7 @@ impl Asked {
         Asked {
             path: path.to_owned(),
             wanted: headers.get("X-CouchDB-WWW-Authenticate").cloned(),
-            pages_at: is_for_pages.then(|| origin(headers, is_tls)),
+            pages_at: is_for_pages.then(origin),
         }
     }
 

@@ -120,7 +120,8 @@ impl Writing<'_> {
     /// Shows some edits to the functions, and writes what they allow.
     async fn round(&mut self) -> HttpResult<()> {
         let functions = self.server.validations.functions(self.db)?;
-        let round = match functions.list.is_empty() && !self.is_users {
+        let has_none = functions.to_run(self.is_users).next().is_none();
+        let round = match has_none && !self.is_users {
             true => {
                 let mut all = std::mem::take(&mut self.waiting);
                 for waiting in &mut all {
@@ -229,10 +230,17 @@ impl Writing<'_> {
         (places, drafts)
     }
 
-    /// The refusals of the rules of the database of users.
-    fn refused_users(&self, proposals: &[Option<Proposal>]) -> Vec<Option<Refusal>> {
+    /// The refusals of the rules of the database of users. In another database than `_users` they hold once it has the design
+    /// document `_auth`.
+    fn refused_users(
+        &self,
+        functions: &Functions,
+        proposals: &[Option<Proposal>],
+    ) -> Vec<Option<Refusal>> {
+        let is_ruled =
+            self.is_users && (self.db.name() == users_db::USERS || functions.auth.is_some());
         let refused = |proposal: &Option<Proposal>| {
-            let Proposal { new, old, .. } = proposal.as_ref().filter(|_| self.is_users)?;
+            let Proposal { new, old, .. } = proposal.as_ref().filter(|_| is_ruled)?;
             let judged = users_db::validate(new, old.as_ref(), self.user, &self.security);
             judged.err().map(Refusal::Forbidden)
         };
@@ -246,10 +254,10 @@ impl Writing<'_> {
         proposals: &[Option<Proposal>],
     ) -> HttpResult<Refusals> {
         let mut refusals = Refusals {
-            list: self.refused_users(proposals),
+            list: self.refused_users(functions, proposals),
             fatal: None,
         };
-        if functions.list.is_empty() {
+        if functions.to_run(self.is_users).next().is_none() {
             return Ok(refusals);
         }
         let shown: Vec<_> = proposals
@@ -269,7 +277,7 @@ impl Writing<'_> {
         let user = json!({ "db": db.name(), "name": user.name(), "roles": user.roles() });
         let user = user.to_string();
         let owner = owner(db, Purpose::Write);
-        for function in functions.list.iter() {
+        for function in functions.to_run(self.is_users) {
             let (places, updates): (Vec<usize>, Vec<[&str; 2]>) = shown
                 .iter()
                 .filter(|(at, ..)| refusals.list[*at].is_none())

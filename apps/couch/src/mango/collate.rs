@@ -13,6 +13,9 @@ use serde_json::{Number, Value};
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
+/// What sorts strings. Another version may sort some of them differently.
+pub const COLLATOR_VERSION: &str = "ICU4X 2";
+
 /// Follows after every key.
 pub const MAX: u8 = 0xff;
 

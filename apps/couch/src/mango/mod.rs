@@ -20,6 +20,7 @@ mod query;
 mod selector;
 mod sort;
 
+pub use collate::COLLATOR_VERSION;
 pub use error::Error;
 pub use index::{Index, IndexDefinition, IndexWritten};
 pub use query::{FindQuery, check_partition};

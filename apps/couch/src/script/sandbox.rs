@@ -25,6 +25,9 @@ impl std::fmt::Debug for Script {
 /// The name the callable is kept under in the global object.
 const CALLABLE: &str = "\u{0}callable";
 
+/// The message of the error that QuickJS throws then.
+const OUT_OF_MEMORY: &str = "out of memory";
+
 /// The name under which the prelude finds what calls functions that answer requests.
 const RENDERED: &str = "\u{0}rendered";
 
@@ -70,7 +73,10 @@ impl Script {
             let method: Function = callable.get(method.name())?;
             method.call((Rest(arguments.to_vec()),))
         });
-        called.map_err(Failure::Failed)
+        called.map_err(|reason| match reason.as_str() {
+            OUT_OF_MEMORY => Failure::Memory,
+            _ => Failure::Failed(reason),
+        })
     }
 
     fn run<T>(

@@ -381,6 +381,7 @@ fn value<T: DeserializeOwned>(answer: Answer) -> Result<T, ScriptError> {
         Answer::Value(value) => serde_json::from_str(value.get())
             .map_err(|error| ScriptError::Failed(error.to_string())),
         Answer::Failure(Failure::Compile(reason)) => Err(ScriptError::Compile(reason)),
+        Answer::Failure(Failure::Memory) => Err(ScriptError::Memory),
         Answer::Failure(Failure::Failed(reason)) => Err(ScriptError::Failed(reason)),
     }
 }

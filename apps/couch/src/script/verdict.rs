@@ -27,9 +27,12 @@ pub enum ScriptError {
     /// It is no function, or says what can't be understood.
     #[error("The function cannot be compiled: {0}")]
     Compile(String),
-    /// It threw, or ran out of memory or stack.
+    /// It threw, or ran out of stack.
     #[error("The function failed: {0}")]
     Failed(String),
+    /// It ran out of memory.
+    #[error("The function used more memory than it may.")]
+    Memory,
     /// It took longer than its limit.
     #[error("The function was stopped after {0:?}.")]
     Timeout(Duration),

@@ -5,8 +5,10 @@
   const { freeze } = Object;
   const { push } = Array.prototype;
   const apply = Reflect.apply;
+  const { InternalError } = globalThis;
   const design = parse(designText);
   const evaluate = eval;
+  const OUT_OF_MEMORY = "out of memory";
   let rows = [];
 
   // A reduction of more characters must be shorter than half of what was reduced.
@@ -60,9 +62,13 @@
       rows = [];
       try {
         mapped[at](doc);
-      } catch {
+      } catch (error) {
         // What it emitted before does not count.
         rows = [];
+        // Without memory for an error, QuickJS throws null.
+        if (error === null || (error instanceof InternalError && error.message === OUT_OF_MEMORY)) {
+          throw new InternalError(OUT_OF_MEMORY);
+        }
       }
       all.push(rows);
     }

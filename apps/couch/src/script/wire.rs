@@ -82,8 +82,10 @@ pub struct Head {
 pub enum Failure {
     /// The source is no function.
     Compile(String),
-    /// The function threw, or ran out of memory or stack.
+    /// The function threw, or ran out of stack.
     Failed(String),
+    /// The function ran out of memory.
+    Memory,
 }
 
 /// The only text of an answer.

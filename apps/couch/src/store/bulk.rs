@@ -40,8 +40,10 @@ impl Shared {
                 Err(refusal) => outcomes.push(Some(Err(refusal))),
             }
         }
+        let partitions = self.partition_limit();
         self.write(move |connection| {
-            let (done, seq) = write_drafts(connection, accepted, mode)?;
+            let writer = Writer::limited(connection, partitions)?;
+            let (done, seq) = write_drafts(writer, accepted, mode)?;
             for (index, progress) in done {
                 outcomes[index] = Some(outcome(progress));
             }
@@ -51,9 +53,11 @@ impl Shared {
 
     /// Writes drafts as far as their consents go; how far is in the order they were given.
     pub fn write_drafts(&self, drafts: Vec<Draft>, mode: Mode) -> Pending<Vec<Progress>> {
+        let partitions = self.partition_limit();
         self.write(move |connection| {
             let numbered = drafts.into_iter().enumerate().collect();
-            let (mut done, seq) = write_drafts(connection, numbered, mode)?;
+            let writer = Writer::limited(connection, partitions)?;
+            let (mut done, seq) = write_drafts(writer, numbered, mode)?;
             done.sort_unstable_by_key(|(index, _)| *index);
             let done = done.into_iter().map(|(_, progress)| progress);
             Ok((done.collect(), Some(seq)))
@@ -89,8 +93,9 @@ impl Shared {
             Ok(draft) => draft,
             Err(refusal) => return Pending::known(Ok(Err(refusal))),
         };
+        let partitions = self.partition_limit();
         self.write(move |connection| {
-            let mut writer = Writer::new(connection)?;
+            let mut writer = Writer::limited(connection, partitions)?;
             let outcome = outcome(writer.edit(draft, Mode::New)?);
             let seq = writer.finish()?;
             Ok((outcome, Some(seq)))
@@ -100,13 +105,12 @@ impl Shared {
 
 /// Writes drafts in the order of their ids; how far each came, and the sequence of the last change.
 fn write_drafts(
-    connection: &Connection,
+    mut writer: Writer<'_>,
     mut drafts: Vec<(usize, Draft)>,
     mode: Mode,
 ) -> super::Result<(Vec<(usize, Progress)>, u64)> {
     // Neighbours share a page of the index. Stable: of two edits of a document the first comes first.
     drafts.sort_by(|(_, one), (_, other)| one.id().cmp(other.id()));
-    let mut writer = Writer::new(connection)?;
     let mut done = Vec::with_capacity(drafts.len());
     for (index, draft) in drafts {
         done.push((index, writer.edit(draft, mode)?));

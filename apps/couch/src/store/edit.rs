@@ -164,10 +164,15 @@ impl Edit {
     }
 
     /// Adds an attachment at the start, as CouchDB does. It replaces one with the same name.
-    pub fn attach(&mut self, attachment: NewAttachment) {
+    ///
+    /// # Errors
+    /// If its name starts with an underscore.
+    pub fn attach(&mut self, attachment: NewAttachment) -> Result<()> {
+        check_attachment_name(&attachment.name)?;
         self.attachments
             .retain(|other| other.name != attachment.name);
         self.attachments.insert(0, attachment);
+        Ok(())
     }
 
     /// Replaces the body by that of another edit.
@@ -301,12 +306,18 @@ fn attachments(value: &str) -> Result<Vec<NewAttachment>> {
     Ok(attachments)
 }
 
-fn attachment(name: String, given: GivenAttachment<'_>) -> Result<NewAttachment> {
-    if name.is_empty() || name.starts_with('_') {
-        return Err(Error::BadRequest(format!(
-            "Attachment name '{name}' is empty, or starts with prohibited character '_'"
-        )));
+/// Refuses names of attachments that CouchDB refuses.
+fn check_attachment_name(name: &str) -> Result<()> {
+    if !name.starts_with('_') {
+        return Ok(());
     }
+    Err(Error::BadRequest(format!(
+        "Attachment name '{name}' starts with prohibited character '_'"
+    )))
+}
+
+fn attachment(name: String, given: GivenAttachment<'_>) -> Result<NewAttachment> {
+    check_attachment_name(&name)?;
     let md5 = given.digest.as_deref().and_then(digest);
     let content = if given.stub {
         NewContent::Stub {

@@ -42,7 +42,8 @@ impl Shared {
             self.readers.read_snapshot(|connection| {
                 let state = State::read(connection)?;
                 let pragma = |name| connection.pragma_query_value(None, name, |row| number(row, 0));
-                let pages = pragma("page_count")?.saturating_sub(pragma("freelist_count")?);
+                // Without the page of the schema, which holds no data.
+                let pages = pragma("page_count")?.saturating_sub(pragma("freelist_count")? + 1);
                 let sql = "SELECT created_microseconds, uuid FROM state";
                 let mut statement = connection.prepare_cached(sql)?;
                 let (created, uuid) = statement

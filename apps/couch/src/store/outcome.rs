@@ -41,6 +41,9 @@ pub enum Refusal {
     /// A function of a design document's views can't be compiled.
     #[error("{0}")]
     Uncompiled(String),
+    /// The partition of this document has its limit of bytes.
+    #[error("Partition limit exceeded due to update on '{0}'")]
+    PartitionFull(String),
     /// Two attachments with one name, or one whose bytes never came.
     #[error("{0}")]
     BadRequest(String),

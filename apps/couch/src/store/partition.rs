@@ -1,8 +1,10 @@
 //! Partitioned databases: each id is `partition:id`, and a query may be of one partition.
 
-use super::Result;
 use super::state::number;
+use super::{Result, row};
 use rusqlite::{Connection, OptionalExtension};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The property that marks a partitioned database.
 pub const PARTITIONED: &str = "partitioned";
@@ -14,8 +16,86 @@ pub struct PartitionInfo {
     pub doc_count: u64,
     /// Documents that are deleted.
     pub deleted_count: u64,
-    /// Bytes of their bodies.
-    pub body_bytes: u64,
+    /// Bytes of their bodies and attachments, decoded.
+    pub external_bytes: u64,
+}
+
+/// Partitions whose sizes are kept.
+const KNOWN_MAX: usize = 10_000;
+
+/// The sizes of partitions that were asked for, kept up to date by the writing thread: adding one up reads all its rows.
+#[derive(Debug, Default)]
+pub struct Sizes(Mutex<HashMap<String, u64>>);
+
+impl Sizes {
+    fn bytes(&self, connection: &Connection, partition: &str) -> Result<u64> {
+        if let Some(known) = self.lock().get(partition) {
+            return Ok(*known);
+        }
+        let bytes = info(connection, partition)?.external_bytes;
+        let mut known = self.lock();
+        if known.len() >= KNOWN_MAX {
+            known.clear();
+        }
+        known.insert(partition.to_owned(), bytes);
+        Ok(bytes)
+    }
+
+    /// Forgets all sizes, after a write that was undone.
+    pub fn forget(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The limit of the partitions of a database, within one job of the writing thread.
+#[derive(Debug)]
+pub struct Limit {
+    bytes_max: u64,
+    sizes: Arc<Sizes>,
+    /// Whether partitions were full when the job first wrote to them, as in CouchDB.
+    full: HashMap<String, bool>,
+}
+
+impl Limit {
+    /// The limit for another job.
+    pub fn new(bytes_max: u64, sizes: Arc<Sizes>) -> Self {
+        Limit {
+            bytes_max,
+            sizes,
+            full: HashMap::new(),
+        }
+    }
+
+    /// Whether the partition of a document is full. The database has so many bytes in all.
+    pub fn is_full(&mut self, connection: &Connection, id: &str, all_bytes: u64) -> Result<bool> {
+        let Some(partition) = partition_of(id).filter(|_| all_bytes >= self.bytes_max) else {
+            return Ok(false);
+        };
+        if let Some(known) = self.full.get(partition) {
+            return Ok(*known);
+        }
+        let is_full = self.sizes.bytes(connection, partition)? >= self.bytes_max;
+        self.full.insert(partition.to_owned(), is_full);
+        Ok(is_full)
+    }
+
+    /// Notes the new size of a document.
+    pub fn count(&self, id: &str, old_bytes: u64, new_bytes: u64) {
+        let mut known = self.sizes.lock();
+        if let Some(bytes) = partition_of(id).and_then(|partition| known.get_mut(partition)) {
+            *bytes = bytes.saturating_sub(old_bytes) + new_bytes;
+        }
+    }
+}
+
+/// The partition of a document; none for design documents.
+fn partition_of(id: &str) -> Option<&str> {
+    let (partition, _) = id.split_once(':')?;
+    (!id.starts_with('_')).then_some(partition)
 }
 
 /// Whether a database is partitioned.
@@ -35,15 +115,15 @@ pub fn bounds(partition: &str) -> (String, String) {
 pub fn info(connection: &Connection, partition: &str) -> Result<PartitionInfo> {
     let mut info = PartitionInfo::default();
     let mut statement = connection.prepare_cached(
-        "SELECT deleted, count(*), sum(octet_length(body)) FROM docs WHERE id >= ?1 AND id < ?2 GROUP BY deleted",
+        "SELECT deleted, octet_length(body), atts FROM docs WHERE id >= ?1 AND id < ?2",
     )?;
     let mut rows = statement.query(bounds(partition))?;
     while let Some(row) = rows.next()? {
-        let count = number(row, 1)?;
-        info.body_bytes += number(row, 2)?;
+        let atts: Option<String> = row.get(2)?;
+        info.external_bytes += row::external_bytes(number(row, 1)?, atts.as_deref())?;
         match row.get(0)? {
-            true => info.deleted_count = count,
-            false => info.doc_count = count,
+            true => info.deleted_count += 1,
+            false => info.doc_count += 1,
         }
     }
     Ok(info)

@@ -18,8 +18,9 @@ pub struct Purged {
 impl Shared {
     /// Purges leaf revisions in one transaction.
     pub fn purge(&self, revisions: BTreeMap<String, Vec<Revision>>) -> Pending<Vec<Purged>> {
+        let partitions = self.partition_limit();
         self.write(move |connection| {
-            let mut writer = Writer::new(connection)?;
+            let mut writer = Writer::limited(connection, partitions)?;
             let mut purged = Vec::with_capacity(revisions.len());
             for (id, revisions) in revisions {
                 let revisions = writer.purge(&id, &revisions)?;

@@ -26,6 +26,8 @@ pub struct Limits {
     pub attachment_bytes_max: u64,
     /// Attachments of one document.
     pub attachments_max: usize,
+    /// Bytes of the documents and attachments of a partition, decoded.
+    pub partition_bytes_max: u64,
 }
 
 impl Default for Limits {
@@ -37,6 +39,7 @@ impl Default for Limits {
             id_bytes_max: usize::MAX,
             attachment_bytes_max: 1 << 30,
             attachments_max: 1000,
+            partition_bytes_max: 10 << 30,
         }
     }
 }

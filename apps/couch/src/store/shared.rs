@@ -22,6 +22,7 @@ pub struct Shared {
     pub uuid: String,
     pub path: PathBuf,
     pub is_partitioned: bool,
+    pub partition_sizes: Arc<partition::Sizes>,
     pub limits: Arc<LiveLimits>,
     pub readers: ReaderPool<Error>,
     pub pins: Pins,
@@ -71,6 +72,7 @@ impl Shared {
             uuid,
             path: path.to_owned(),
             is_partitioned,
+            partition_sizes: Arc::default(),
             limits,
             readers,
             pins,
@@ -107,7 +109,11 @@ impl Shared {
             return Pending::known(Err(Error::Closed));
         };
         let (seq, writes) = (seq.clone(), Arc::clone(&self.writes));
+        let sizes = Arc::clone(&self.partition_sizes);
         let answer = move |given: Result<(T, Option<u64>)>| {
+            if given.is_err() {
+                sizes.forget();
+            }
             if given.is_ok() {
                 writes.fetch_add(1, Ordering::Release);
                 then();
@@ -129,6 +135,15 @@ impl Shared {
             Ok(()) => Pending::new(told),
             Err(error) => Pending::known(Err(error.into())),
         }
+    }
+
+    /// The limit of its partitions, for a job of the writing thread; none if the database has no partitions.
+    pub fn partition_limit(&self) -> Option<partition::Limit> {
+        let limit = || {
+            let bytes_max = self.limits.get().partition_bytes_max;
+            partition::Limit::new(bytes_max, Arc::clone(&self.partition_sizes))
+        };
+        self.is_partitioned.then(limit)
     }
 
     /// Runs work on the writing thread while no transaction is open, and waits for it.

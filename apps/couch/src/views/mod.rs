@@ -26,4 +26,5 @@ pub use error::{Error, Result};
 pub use key::Collation;
 pub use query::{Given, Query, Update};
 pub use read::{Answer, Page, Reader, ViewRow};
+pub use reduce::overflow_reason;
 pub use registry::{IndexInfo, Views};

@@ -126,7 +126,18 @@ impl Query {
     /// # Errors
     /// Why one is wrong.
     pub fn read_body(&mut self, body: &Map<String, Value>) -> Result<()> {
-        for (name, value) in body {
+        self.read_members(body.iter())
+    }
+
+    /// Adds some members of a body.
+    ///
+    /// # Errors
+    /// Why one is wrong.
+    pub fn read_members<'a>(
+        &mut self,
+        members: impl Iterator<Item = (&'a String, &'a Value)>,
+    ) -> Result<()> {
+        for (name, value) in members {
             self.set(name, Given::Json(value))?;
         }
         Ok(())
@@ -231,6 +242,22 @@ impl Query {
             _ => {}
         }
         Ok(is_reduced.then_some(grouping))
+    }
+
+    /// Applies the configured limit of rows: no query may ask for more, and a query without a limit gets it.
+    ///
+    /// # Errors
+    /// If the query asks for more.
+    pub fn limit_to(&mut self, rows_max: Option<u64>) -> Result<()> {
+        match (rows_max, self.limit) {
+            (None, _) => {}
+            (Some(rows_max), Some(limit)) if limit > rows_max => {
+                let reason = format!("Limit is too large, must not exceed {rows_max}");
+                return Err(Error::Query(reason));
+            }
+            (Some(rows_max), limit) => self.limit = Some(limit.unwrap_or(rows_max)),
+        }
+        Ok(())
     }
 
     fn grouping(&self) -> Result<Grouping> {

@@ -176,14 +176,10 @@ impl Views {
         let design = self.design(db, id)?;
         let index = self.open(db, &design)?;
         let state = index.readers.read(State::read)?;
-        let (active_bytes, external_bytes) = index.readers.read(|connection| {
-            let pragma =
-                |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-            let pages = pragma("page_count")? - pragma("freelist_count")?;
+        let node_bytes = index.readers.read(|connection| {
             let sql = "SELECT coalesce(sum(octet_length(node)), 0) FROM nodes";
-            let external: i64 = connection.query_row(sql, [], |row| row.get(0))?;
-            Ok(((pages * pragma("page_size")?) as u64, external as u64))
-        })?;
+            Ok(connection.query_row(sql, [], |row| row.get::<_, i64>(0))?)
+        })? as u64;
         let bytes = |ending: &str| {
             let mut path = index.path.clone().into_os_string();
             path.push(ending);
@@ -193,8 +189,8 @@ impl Views {
             signature: design.signature.clone(),
             language: design.language.clone(),
             file_bytes: bytes("") + bytes("-wal"),
-            active_bytes,
-            external_bytes,
+            active_bytes: node_bytes,
+            external_bytes: node_bytes,
             updater_running: index.updating.try_lock().is_err(),
             update_seq: state.update_seq,
             purge_seq: state.purge_seq,

@@ -110,11 +110,6 @@ async fn one_illegal_document_refuses_the_whole_bulk() {
         ),
         (json!({"docs": {}}), 400, "bad_request"),
         (json!([]), 400, "bad_request"),
-        (
-            json!({"docs": [{"_id": "a"}], "all_or_nothing": true}),
-            417,
-            "not_implemented",
-        ),
     ];
     for (body, status, error) in cases {
         let refused = server.post("/db/_bulk_docs", &body).await;

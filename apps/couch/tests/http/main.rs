@@ -26,6 +26,7 @@ mod replicator;
 mod rights;
 mod settings;
 mod stop;
+mod suites;
 mod tls;
 mod users;
 mod views;

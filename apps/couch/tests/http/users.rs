@@ -405,3 +405,110 @@ async fn many_rounds_in_a_document_cost_nothing() {
         "Iteration count is too high for this server"
     );
 }
+
+/// The design document says to other servers what is built in here.
+#[tokio::test]
+async fn the_function_of_the_design_document_auth_has_the_built_in_rules() {
+    let server = server(&[("couchdb", "users_db_security_editable", "true")]).await;
+    let design = get(&server, ADMIN, "/_users/_design/_auth").await.json();
+    assert_eq!(design["language"], "javascript");
+    // In another database the function itself runs.
+    database(&server, "copy", &["anna"]).await;
+    let open = json!({ "members": { "roles": [], "names": [] }, "admins": { "roles": ["chief"] } });
+    for path in ["/_users/_security", "/copy/_security"] {
+        let opened = send(&server, ADMIN, "PUT", path, &open).await;
+        assert_eq!(opened.status, 200);
+    }
+    let function = json!({ "validate_doc_update": design["validate_doc_update"] });
+    let written = send(&server, ADMIN, "PUT", "/copy/_design/_auth", &function).await;
+    assert_eq!(written.status, 201, "{}", written.text());
+    let stored = json!({ "type": "user", "name": "anna", "roles": ["staff"], "password": "pw" });
+    let reset = async || {
+        for database in ["_users", "copy"] {
+            let path = format!("/{database}/org.couchdb.user:anna");
+            let found = get(&server, ADMIN, &path).await.json();
+            let mut document = stored.clone();
+            if let Some(rev) = found.get("_rev") {
+                document["_rev"] = rev.clone();
+            }
+            let written = send(&server, ADMIN, "PUT", &path, &document).await;
+            assert_eq!(written.status, 201, "{}", written.text());
+        }
+    };
+    let changes = [
+        json!({ "type": "account" }),
+        json!({ "name": null }),
+        json!({ "name": 1 }),
+        json!({ "name": "bert" }),
+        json!({ "roles": null }),
+        json!({ "roles": {} }),
+        json!({ "roles": [1] }),
+        json!({ "roles": [] }),
+        json!({ "roles": ["staff", "chief"] }),
+        json!({ "roles": ["_admin"] }),
+        json!({ "roles": ["_metrics"] }),
+        json!({ "password_sha": "a" }),
+        json!({ "password_scheme": "md5" }),
+        json!({ "password_scheme": "pbkdf2" }),
+        json!({ "password_scheme": "pbkdf2", "iterations": 1 }),
+        json!({ "_deleted": true }),
+    ];
+    for who in [ADMIN, "anna:pw"] {
+        for id in ["anna", "carl", "_dora", "e:f"] {
+            for change in &changes {
+                let mut document = json!({ "type": "user", "name": id, "roles": ["staff"] });
+                for (name, value) in change.as_object().unwrap() {
+                    document[name] = value.clone();
+                }
+                let of = async |database: &str| {
+                    let path = format!("/{database}/org.couchdb.user:{id}");
+                    let found = get(&server, ADMIN, &path).await.json();
+                    let mut document = document.clone();
+                    document["_rev"] = found["_rev"].clone();
+                    if document["_rev"].is_null() {
+                        document.as_object_mut().unwrap().remove("_rev");
+                    }
+                    let answer = send(&server, who, "PUT", &path, &document).await;
+                    (answer.status.as_u16(), answer.json()["reason"].clone())
+                };
+                reset().await;
+                // The database of users hides the documents of others.
+                // A user without an account can write nothing, so the account is the last to be deleted.
+                let run = of("copy").await;
+                let built_in = of("_users").await;
+                if built_in.0 != 404 {
+                    assert_eq!(built_in, run, "{who} {document}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn another_database_of_users_has_rules_once_it_has_the_design_document() {
+    let server = server(&[("chttpd_auth", "authentication_db", "accounts")]).await;
+    let made = send(&server, ADMIN, "PUT", "/accounts", &Value::Null).await;
+    assert_eq!(made.status, 201);
+    let path = "/accounts/_design/_auth";
+    let design = get(&server, ADMIN, path).await.json();
+    let untyped = json!({ "name": "anna", "roles": [], "password": "pw" });
+    let write = async || {
+        let path = "/accounts/org.couchdb.user:anna";
+        send(&server, ADMIN, "PUT", path, &untyped).await
+    };
+    assert_eq!(write().await.error(), (403, "forbidden".to_owned()));
+    let rev = design["_rev"].as_str().unwrap();
+    let path = format!("{path}?rev={rev}");
+    let deleted = send(&server, ADMIN, "DELETE", &path, &Value::Null).await;
+    assert_eq!(deleted.status, 200);
+    assert_eq!(write().await.status, 201);
+    // The database `_users` has the rules in any case, and the other database gets its document when `_users` is made.
+    assert_eq!(
+        get(&server, ADMIN, "/_users/_design/_auth").await.status,
+        404
+    );
+    send(&server, ADMIN, "DELETE", "/_users", &Value::Null).await;
+    send(&server, ADMIN, "PUT", "/_users", &Value::Null).await;
+    let again = get(&server, ADMIN, "/accounts/_design/_auth").await.json();
+    assert_eq!(again["validate_doc_update"], design["validate_doc_update"]);
+}

@@ -1,18 +1,23 @@
 //! `_all_docs` and `_design_docs`: documents in the order of their ids, page by page.
 
+use super::limits::{check_listed, rows_max};
 use crate::http::body::Question;
-use crate::http::document::shown_options;
 use crate::http::params::Params;
 use crate::http::reply::Pages;
 use crate::http::seq::SeqFormat;
 use crate::http::target::Db;
-use crate::http::{HttpError, HttpResult, reply};
+use crate::http::{HttpError, HttpResult, Server, reply};
 use crate::mango::check_partition;
-use crate::store::{AllDocs, AllDocsPage, AllDocsRow, Database, RowValue};
+use crate::store::{
+    AllDocs, AllDocsPage, AllDocsRow, AttachmentOption, Database, GetOptions, RowValue,
+};
+use crate::views;
+use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
 use std::io::Write;
+use std::sync::Arc;
 
 /// The query and the format of the answer.
 #[derive(Debug, Clone, Default)]
@@ -23,135 +28,105 @@ pub struct Query {
     update_seq: bool,
     /// Nothing can be meant: a key range that holds no string.
     is_empty: bool,
-    /// Whether a key or an end of a range was given.
-    has_range: bool,
     partition: Option<String>,
 }
 
-/// The end of a range, in the order of keys: numbers and the like, then text, then arrays and objects.
-enum Bound {
-    BeforeText,
-    Text(String),
-    AfterText,
+/// The parameters as they were given. They are those of views, but for `keys`: each of them has a row.
+#[derive(Debug, Clone, Default)]
+struct Given {
+    of_views: views::Query,
+    keys: Option<Vec<Value>>,
+}
+
+impl Given {
+    /// Adds the parameters of a URL.
+    fn add_url(&mut self, params: &Params) -> HttpResult<()> {
+        let keys = params.get("keys").map(serde_json::from_str);
+        let keys = keys
+            .transpose()
+            .map_err(|_| HttpError::from(views::Error::Json))?;
+        self.add_keys(keys.as_ref(), "`keys` parameter must be an array.")?;
+        let others = params.pairs().filter(|(name, _)| *name != "keys");
+        Ok(self.of_views.read_url(others)?)
+    }
+
+    /// Adds the members of a body.
+    fn add_body(&mut self, body: &Map<String, Value>) -> HttpResult<()> {
+        self.add_keys(body.get("keys"), "`keys` body member must be an array.")?;
+        let others = body.iter().filter(|(name, _)| *name != "keys");
+        Ok(self.of_views.read_members(others)?)
+    }
+
+    fn add_keys(&mut self, keys: Option<&Value>, wrong: &str) -> HttpResult<()> {
+        match keys {
+            None | Some(Value::Null) => {}
+            Some(Value::Array(keys)) => self.keys = Some(keys.clone()),
+            Some(_) => return Err(HttpError::BadRequest(wrong.to_owned())),
+        }
+        Ok(())
+    }
+
+    /// Applies the configured limit of rows, and checks the parameters against each other.
+    fn limited(mut self, server: &Server) -> HttpResult<Query> {
+        let is_of_partition = self.of_views.partition.is_some();
+        self.of_views.limit_to(rows_max(server, is_of_partition))?;
+        self.finish()
+    }
+
+    /// Checks the parameters against each other.
+    fn finish(self) -> HttpResult<Query> {
+        let Given { mut of_views, keys } = self;
+        let partition = of_views.partition.take();
+        of_views.keys = keys.clone().map(Value::Array);
+        of_views.check(false, false)?;
+        let descending = of_views.descending;
+        let include_docs = of_views.include_docs.then(|| GetOptions {
+            conflicts: of_views.conflicts == Some(true),
+            att_encoding_info: of_views.att_encoding_info,
+            attachments: match of_views.attachments {
+                true => AttachmentOption::Inline,
+                false => AttachmentOption::Stubs,
+            },
+            ..GetOptions::default()
+        });
+        let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let (first, last) = (of_views.start_key.map(text), of_views.end_key.map(text));
+        let upper = if descending { &first } else { &last };
+        let is_empty = matches!(upper, Some(None));
+        Ok(Query {
+            question: AllDocs {
+                start: first.flatten(),
+                end: last.flatten(),
+                inclusive_end: of_views.inclusive_end,
+                keys,
+                limit: of_views.limit.map(count),
+                skip: count(of_views.skip),
+                descending,
+                include_docs,
+                ..AllDocs::default()
+            },
+            update_seq: of_views.update_seq,
+            is_empty,
+            partition,
+        })
+    }
+}
+
+/// An end of a range of ids. CouchDB compares ids as Erlang does: what is no text is before all text.
+fn text(key: Value) -> Option<String> {
+    match key {
+        Value::String(text) => Some(text),
+        _ => None,
+    }
 }
 
 impl Query {
     /// From the parameters of the URL.
+    ///
+    /// # Errors
+    /// If one is wrong, or two contradict each other.
     pub fn from_params(params: &Params) -> HttpResult<Self> {
-        let mut query = Query::default();
-        query.add(params)?;
-        Ok(query)
-    }
-
-    /// From the URL, in addition: it counts more than a body.
-    fn add(&mut self, params: &Params) -> HttpResult<()> {
-        for name in FIELDS {
-            if let Some(value) = params.json(name)? {
-                self.set(name, value)?;
-            }
-        }
-        self.partition = params.get("partition").map(str::to_owned);
-        self.show(params)?;
-        self.check()
-    }
-
-    /// From the body of a POST, in addition.
-    pub fn read(&mut self, body: &Map<String, Value>) -> HttpResult<()> {
-        for name in FIELDS {
-            if let Some(value) = body.get(*name) {
-                self.set(name, value.clone())?;
-            }
-        }
-        let mut shown = Params::default();
-        for (name, value) in body {
-            shown.push(name, value.to_string());
-        }
-        self.show(&shown)?;
-        self.check()
-    }
-
-    /// Refuses what contradicts itself.
-    fn check(&self) -> HttpResult<()> {
-        let has_keys = self
-            .question
-            .keys
-            .as_ref()
-            .is_some_and(|keys| !keys.is_empty());
-        if has_keys && self.has_range {
-            let reason = "`keys` is incompatible with `key`, `start_key` and `end_key`";
-            return Err(HttpError::BadParameters(reason.to_owned()));
-        }
-        Ok(())
-    }
-
-    fn show(&mut self, params: &Params) -> HttpResult<()> {
-        self.update_seq |= params.flag("update_seq")?;
-        if params.flag("reduce")? {
-            let reason = "Reduce is invalid for map-only views.";
-            return Err(HttpError::BadParameters(reason.to_owned()));
-        }
-        if params.flag("group")? || params.parsed("group_level")?.unwrap_or(0_u64) > 0 {
-            let reason = "Invalid use of grouping on a map view.";
-            return Err(HttpError::BadParameters(reason.to_owned()));
-        }
-        if params.flag("include_docs")? {
-            self.question.include_docs = Some(shown_options(params)?);
-        }
-        Ok(())
-    }
-
-    fn set(&mut self, name: &'static str, value: Value) -> HttpResult<()> {
-        let wrong = |value: &Value| HttpError::BadParameter(name, value.to_string());
-        let number = || value.as_u64().ok_or_else(|| wrong(&value));
-        let flag = || value.as_bool().ok_or_else(|| wrong(&value));
-        match name {
-            "limit" => self.question.limit = Some(number()? as usize),
-            "skip" => self.question.skip = number()? as usize,
-            "descending" => self.question.descending = flag()?,
-            "inclusive_end" => self.question.inclusive_end = flag()?,
-            "keys" => match value {
-                Value::Array(keys) => self.question.keys = Some(keys),
-                Value::Null => {}
-                _ => {
-                    let reason = "`keys` parameter must be an array.";
-                    return Err(HttpError::BadRequest(reason.to_owned()));
-                }
-            },
-            // Of one document there is no row if it is not there, other than with `keys`.
-            "key" => {
-                self.has_range = true;
-                match value {
-                    Value::String(id) => {
-                        self.question.start = Some(id.clone());
-                        self.question.end = Some(id);
-                    }
-                    _ => self.is_empty = true,
-                }
-            }
-            "startkey" | "start_key" => match self.bound(value) {
-                Bound::BeforeText => self.question.start = None,
-                Bound::Text(text) => self.question.start = Some(text),
-                Bound::AfterText => self.is_empty = true,
-            },
-            _ => match self.bound(value) {
-                Bound::BeforeText => self.is_empty = true,
-                Bound::Text(text) => self.question.end = Some(text),
-                Bound::AfterText => self.question.end = None,
-            },
-        }
-        Ok(())
-    }
-
-    /// Descending, what comes after all text is before it.
-    fn bound(&mut self, value: Value) -> Bound {
-        self.has_range = true;
-        match (value, self.question.descending) {
-            (Value::String(text), _) => Bound::Text(text),
-            (Value::Array(_) | Value::Object(_), false) => Bound::AfterText,
-            (Value::Array(_) | Value::Object(_), true) => Bound::BeforeText,
-            (_, false) => Bound::BeforeText,
-            (_, true) => Bound::AfterText,
-        }
+        given(params, &Map::new())?.finish()
     }
 
     /// Narrows the question to design documents.
@@ -205,29 +180,22 @@ fn narrow(question: &mut AllDocs, first: &str, end: &str) {
 /// The first id of design documents, and the first id after them.
 const DESIGN: (&str, &str) = ("_design/", "_design0");
 
-const FIELDS: &[&str] = &[
-    // First, because ends of ranges depend on it.
-    "descending",
-    "limit",
-    "skip",
-    "inclusive_end",
-    "keys",
-    "key",
-    "startkey",
-    "start_key",
-    "endkey",
-    "end_key",
-];
-
 /// `GET /db/_all_docs`.
-pub async fn all_docs(Db(db): Db, params: Params) -> HttpResult {
-    let query = Query::from_params(&params)?.in_partition(&db)?;
+pub async fn all_docs(State(server): State<Arc<Server>>, Db(db): Db, params: Params) -> HttpResult {
+    let query = given(&params, &Map::new())?.limited(&server)?;
+    let query = query.in_partition(&db)?;
     Listing::one(db, query).await
 }
 
 /// `POST /db/_all_docs`.
-pub async fn all_docs_of(Db(db): Db, params: Params, body: Question) -> HttpResult {
-    let query = posted(&params, &body)?.in_partition(&db)?;
+pub async fn all_docs_of(
+    State(server): State<Arc<Server>>,
+    Db(db): Db,
+    params: Params,
+    body: Question,
+) -> HttpResult {
+    let query = given(&params, &body.object()?)?.limited(&server)?;
+    let query = query.in_partition(&db)?;
     Listing::one(db, query).await
 }
 
@@ -236,13 +204,12 @@ pub async fn all_docs_of(Db(db): Db, params: Params, body: Question) -> HttpResu
 /// # Errors
 /// If the parameters are wrong, or the rows take too much memory.
 pub fn listed_rows(
+    server: &Server,
     db: &Database,
     params: &Params,
     body: &Map<String, Value>,
 ) -> HttpResult<String> {
-    let mut query = Query::from_params(params)?;
-    query.read(body)?;
-    let query = query.in_partition(db)?;
+    let query = given(params, body)?.limited(server)?.in_partition(db)?;
     let mut question = match query.is_empty {
         true => None,
         false => Some(query.question),
@@ -267,22 +234,6 @@ pub fn listed_rows(
     String::from_utf8(out).map_err(|error| HttpError::Internal(error.to_string()))
 }
 
-/// Bytes of the rows that a list function gets.
-const LISTED_BYTES_MAX: usize = 16 << 20;
-
-/// Refuses more rows than a list function gets.
-///
-/// # Errors
-/// If there are more.
-pub fn check_listed(rows: &[u8]) -> HttpResult<()> {
-    if rows.len() <= LISTED_BYTES_MAX {
-        return Ok(());
-    }
-    let reason =
-        format!("A list function gets at most {LISTED_BYTES_MAX} bytes of rows: use limit.");
-    Err(HttpError::BadRequest(reason))
-}
-
 /// `GET /db/_design_docs`.
 pub async fn design_docs(Db(db): Db, params: Params) -> HttpResult {
     Listing::designs(db, [Query::from_params(&params)?].into())?
@@ -302,26 +253,33 @@ pub async fn design_docs_of(Db(db): Db, params: Params, body: Question) -> HttpR
 /// # Errors
 /// If a parameter is wrong, or the body is no JSON object.
 pub fn posted(params: &Params, body: &Question) -> HttpResult<Query> {
-    let mut query = Query::default();
-    query.read(&body.object()?)?;
-    query.add(params)?;
-    Ok(query)
+    given(params, &body.object()?)?.finish()
+}
+
+fn given(params: &Params, body: &Map<String, Value>) -> HttpResult<Given> {
+    let mut given = Given::default();
+    given.add_body(body)?;
+    given.add_url(params)?;
+    Ok(given)
 }
 
 /// `POST /db/_all_docs/queries`: several questions at once.
-pub async fn all_docs_queries(Db(db): Db, params: Params, body: Question) -> HttpResult {
-    Listing::new(db, queries(&params, &body)?)
-        .wrapped()
-        .answer()
-        .await
+pub async fn all_docs_queries(
+    State(server): State<Arc<Server>>,
+    Db(db): Db,
+    params: Params,
+    body: Question,
+) -> HttpResult {
+    let queries = queries(&params, &body)?.into_iter();
+    let queries: HttpResult<_> = queries.map(|given| given.limited(&server)).collect();
+    Listing::new(db, queries?).wrapped().answer().await
 }
 
 /// `POST /db/_design_docs/queries`.
 pub async fn design_docs_queries(Db(db): Db, params: Params, body: Question) -> HttpResult {
-    Listing::designs(db, queries(&params, &body)?)?
-        .wrapped()
-        .answer()
-        .await
+    let queries = queries(&params, &body)?.into_iter();
+    let queries: HttpResult<_> = queries.map(Given::finish).collect();
+    Listing::designs(db, queries?)?.wrapped().answer().await
 }
 
 #[derive(Deserialize)]
@@ -329,12 +287,14 @@ struct Queries {
     queries: Vec<Map<String, Value>>,
 }
 
-fn queries(params: &Params, body: &Question) -> HttpResult<VecDeque<Query>> {
+fn queries(params: &Params, body: &Question) -> HttpResult<Vec<Given>> {
     let Queries { queries } = body.0.json()?;
-    let common = Query::from_params(params)?;
+    let mut common = Given::default();
+    common.add_url(params)?;
     let query = |fields: &Map<String, Value>| {
-        let mut query = common.clone();
-        query.read(fields).map(|()| query)
+        let mut given = common.clone();
+        given.add_body(fields)?;
+        Ok(given)
     };
     queries.iter().map(query).collect()
 }

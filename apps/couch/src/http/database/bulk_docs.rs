@@ -5,10 +5,12 @@ use crate::http::caller::Caller;
 use crate::http::document::require_revision;
 use crate::http::target::Db;
 use crate::http::{HttpError, HttpResult, reply};
+use crate::revision::History;
 use crate::store::{Edit, Error, Limits, Mode, Outcome, Refusal};
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 #[derive(Deserialize)]
 struct Body<'a> {
@@ -27,7 +29,14 @@ const DOCS_MAX: usize = 100_000;
 pub async fn bulk_docs(caller: Caller, Db(db): Db, JsonBody(body): JsonBody) -> HttpResult {
     let (limits, bytes) = (db.limits(), body.len());
     let read = move || read(&body, &limits);
-    let (given, new_edits) = in_its_place(bytes, read).await?;
+    let Given {
+        docs: given,
+        new_edits,
+        all_or_nothing,
+    } = in_its_place(bytes, read).await?;
+    if new_edits && all_or_nothing {
+        return not_atomic(&given);
+    }
     let mode = match new_edits {
         true => Mode::New,
         false => Mode::Replicated,
@@ -77,9 +86,16 @@ struct Unreadable {
     refusal: Refusal,
 }
 
-type Given = Result<Edit, Unreadable>;
+type OneGiven = Result<Edit, Unreadable>;
 
-fn read(body: &Received, limits: &Limits) -> HttpResult<(Vec<Given>, bool)> {
+/// The body of a request.
+struct Given {
+    docs: Vec<OneGiven>,
+    new_edits: bool,
+    all_or_nothing: bool,
+}
+
+fn read(body: &Received, limits: &Limits) -> HttpResult<Given> {
     let text = body.text()?;
     let bad = |reason: &str| HttpError::BadRequest(reason.to_owned());
     let body: Body<'_> = serde_json::from_str(text).map_err(|error| match error.is_data() {
@@ -96,15 +112,34 @@ fn read(body: &Received, limits: &Limits) -> HttpResult<(Vec<Given>, bool)> {
         Some("false") => false,
         Some(_) => return Err(bad("`new_edits` parameter must be a boolean.")),
     };
-    if new_edits && body.all_or_nothing.map(RawValue::get) == Some("true") {
-        return Err(HttpError::AllOrNothing);
-    }
     let docs = docs.items()?.into_iter();
-    let given: HttpResult<Vec<Given>> = docs.map(|doc| read_one(doc.get(), limits)).collect();
-    Ok((given?, new_edits))
+    let docs: HttpResult<Vec<OneGiven>> = docs.map(|doc| read_one(doc.get(), limits)).collect();
+    Ok(Given {
+        docs: docs?,
+        new_edits,
+        all_or_nothing: body.all_or_nothing.map(RawValue::get) == Some("true"),
+    })
 }
 
-fn read_one(text: &str, limits: &Limits) -> HttpResult<Given> {
+/// The answer to a request to write all documents or none, which CouchDB does not do either.
+fn not_atomic(docs: &[OneGiven]) -> HttpResult {
+    let refused = |one: &OneGiven| {
+        let (id, rev) = match one {
+            Ok(edit) => (&edit.id, edit.history.as_ref().map(History::revision)),
+            Err(unreadable) => (&unreadable.id, None),
+        };
+        json!({
+            "id": id,
+            "rev": rev.map_or_else(|| "0-".to_owned(), |rev| rev.to_string()),
+            "error": "not_implemented",
+            "reason": "all_or_nothing is not supported",
+        })
+    };
+    let refused: Vec<Value> = docs.iter().map(refused).collect();
+    reply::json(StatusCode::EXPECTATION_FAILED, &refused)
+}
+
+fn read_one(text: &str, limits: &Limits) -> HttpResult<OneGiven> {
     #[derive(Deserialize)]
     struct Id {
         _id: Option<String>,
@@ -138,5 +173,5 @@ fn write_refusal(out: &mut Vec<u8>, refusal: &Refusal, id: Option<&str>) {
     let mut row = serde_json::Map::new();
     row.insert("id".to_owned(), id.into());
     row.extend(error.json());
-    out.extend_from_slice(serde_json::Value::Object(row).to_string().as_bytes());
+    out.extend_from_slice(Value::Object(row).to_string().as_bytes());
 }

@@ -23,9 +23,10 @@ struct Body {
 /// A requested document.
 #[derive(Deserialize)]
 struct Wanted {
-    id: String,
     #[serde(default)]
-    rev: Option<String>,
+    id: Option<String>,
+    #[serde(default)]
+    rev: Option<Value>,
     #[serde(default)]
     atts_since: Option<Vec<Revision>>,
 }
@@ -128,7 +129,10 @@ impl Rest {
 
 /// Returns the requested revisions, or all leaves if the request names none.
 fn open(source: &Source, wanted: &Wanted, options: &GetOptions) -> HttpResult<Vec<Found>> {
-    if !source.visible.includes(&wanted.id) {
+    let missing = || HttpError::BadRequest("document id missed".to_owned());
+    let id = wanted.id.as_deref().ok_or_else(missing)?;
+    source.db.check_id(id)?;
+    if !source.visible.includes(id) {
         return Ok(Vec::new());
     }
     let mut options = options.clone();
@@ -138,17 +142,20 @@ fn open(source: &Source, wanted: &Wanted, options: &GetOptions) -> HttpResult<Ve
             _ => AttachmentOption::InlineSince(since.clone()),
         };
     }
-    let revisions = match wanted.rev.as_deref() {
+    let revisions = match &wanted.rev {
         None => None,
-        Some(rev) => Some([rev.parse::<Revision>()?]),
+        Some(rev) => Some([rev.as_str().unwrap_or_default().parse::<Revision>()?]),
     };
     let revisions = revisions.as_ref().map(|one| &one[..]);
-    Ok(source.db.open_revs(&wanted.id, revisions, &options)?)
+    Ok(source.db.open_revs(id, revisions, &options)?)
 }
 
 fn write_result(out: &mut Vec<u8>, wanted: &Wanted, found: HttpResult<Vec<Found>>) {
     out.extend_from_slice(b"{\"id\":");
-    reply::push_string(out, &wanted.id);
+    match &wanted.id {
+        Some(id) => reply::push_string(out, id),
+        None => out.extend_from_slice(b"null"),
+    }
     out.extend_from_slice(b",\"docs\":[");
     match found {
         Ok(found) if !found.is_empty() => {
@@ -184,12 +191,17 @@ fn write_error(out: &mut Vec<u8>, wanted: &Wanted, rev: Option<&Revision>, error
 }
 
 fn error_json(wanted: &Wanted, rev: Option<&Revision>, error: &HttpError) -> Value {
-    let rev = rev.map(Revision::to_string).or_else(|| wanted.rev.clone());
+    let rev = rev.map(|rev| Value::from(rev.to_string()));
+    // A document that was looked for has a text here, as in CouchDB.
+    let none = match error {
+        HttpError::DocumentMissing => Value::from("undefined"),
+        _ => Value::Null,
+    };
     let mut fields = Map::new();
-    fields.insert("id".to_owned(), wanted.id.as_str().into());
+    fields.insert("id".to_owned(), wanted.id.as_deref().into());
     fields.insert(
         "rev".to_owned(),
-        rev.unwrap_or_else(|| "undefined".to_owned()).into(),
+        rev.or_else(|| wanted.rev.clone()).unwrap_or(none),
     );
     fields.extend(error.json());
     Value::Object(fields)
@@ -213,9 +225,10 @@ impl Iterator for Batches {
             self.is_done = true;
             return end;
         };
+        let id = wanted.id.as_deref().unwrap_or_default();
         let error = |rev: Option<&Revision>, error: &HttpError| {
             let body = error_json(&wanted, rev, error).to_string();
-            parts::error(&self.outer, &[("X-Doc-ID", &wanted.id)], body)
+            parts::error(&self.outer, &[("X-Doc-ID", id)], body)
         };
         Some(match open(&self.source, &wanted, &self.options) {
             Err(wrong) => error(None, &wrong),
@@ -226,7 +239,7 @@ impl Iterator for Batches {
                     Found::Missing(rev) => error(Some(&rev), &HttpError::DocumentMissing),
                     Found::Document(document) => {
                         let rev = document.revision.to_string();
-                        let headers = [("X-Doc-ID", wanted.id.as_str()), ("X-Rev-ID", &rev)];
+                        let headers = [("X-Doc-ID", id), ("X-Rev-ID", &rev)];
                         parts::document(&self.outer, &headers, &document)
                     }
                 })

@@ -5,6 +5,7 @@ mod bulk_docs;
 mod bulk_get;
 mod changes;
 mod find;
+mod limits;
 mod local_docs;
 mod maintenance;
 mod partition;
@@ -32,12 +33,11 @@ pub use views::{
 };
 
 use super::blocking::blocking;
-use super::caller::origin;
 use super::document::location;
 use super::info::info_json;
 use super::params::Params;
 use super::target::{Db, DbName};
-use super::{HttpError, HttpResult, Server, client, reply};
+use super::{HttpError, HttpResult, Server, client, reply, users_db};
 use axum::extract::State;
 use axum::http::{Extensions, HeaderMap, StatusCode, header};
 use std::sync::Arc;
@@ -66,13 +66,17 @@ pub async fn create(
         }
     }
     let databases = server.databases.clone();
-    let origin = origin(&headers, client::is_tls(&extensions));
+    let is_users = name == users_db::USERS || name == server.auth.policy().users_database;
+    let origin = server.origin(&headers, client::is_tls(&extensions));
     let url = location(&origin, &[&name]);
     blocking(move || match is_partitioned {
         true => databases.create_partitioned(&name),
         false => databases.create(&name),
     })
     .await??;
+    if is_users {
+        users_db::ensure_rules(&server).await?;
+    }
     let mut response = reply::ok(StatusCode::CREATED);
     reply::set(&mut response, header::LOCATION, &url);
     Ok(response)
@@ -86,7 +90,7 @@ pub async fn delete(
 ) -> HttpResult {
     if params.get("rev").is_some() {
         // A script whose document id is empty by accident shall not delete everything.
-        let reason = "You tried to DELETE a database with a ?rev= parameter. Did you mean to DELETE a document instead?";
+        let reason = "You tried to DELETE a database with a ?=rev parameter. Did you mean to DELETE a document instead?";
         return Err(HttpError::BadRequest(reason.to_owned()));
     }
     let databases = server.databases.clone();

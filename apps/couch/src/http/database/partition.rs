@@ -39,7 +39,7 @@ pub async fn partition_info(Db(db): Db, Path(path): Path<HashMap<String, String>
     let info = db.partition_info(name)?;
     let body = json!({
         "db_name": db.name(),
-        "sizes": { "active": info.body_bytes, "external": info.body_bytes },
+        "sizes": { "active": info.external_bytes, "external": info.external_bytes },
         "partition": name,
         "doc_count": info.doc_count,
         "doc_del_count": info.deleted_count,
@@ -58,28 +58,27 @@ pub async fn in_partition(
     routes: fn(Arc<Server>) -> Router,
 ) -> HttpResult<Response> {
     require_partitions(&db)?;
-    let (name, uri) = of_database(request.uri())?;
-    check_partition(&name)?;
-    *request.uri_mut() = uri;
+    *request.uri_mut() = of_database(request.uri())?;
     let Ok(response) = routes(server).oneshot(request).await;
     Ok(response)
 }
 
-/// The partition, and the URI of the request to the database.
-fn of_database(uri: &Uri) -> HttpResult<(String, Uri)> {
+/// The URI of the request to the database.
+fn of_database(uri: &Uri) -> HttpResult<Uri> {
     // An empty one, the database, `_partition`, the partition, the rest.
     let parts: Vec<&str> = uri.path().splitn(5, '/').collect();
     let [_, db, _, partition, rest] = parts.as_slice() else {
         return Err(HttpError::DocumentMissing);
     };
+    let name = percent_decode_str(partition)
+        .decode_utf8_lossy()
+        .into_owned();
+    check_partition(&name)?;
     let first = rest.split('/').next().unwrap_or_default();
     let is_view = rest.starts_with("_design/") && rest.contains("/_view/");
     if !ANSWERED.contains(&first) && !is_view {
         return Err(HttpError::DocumentMissing);
     }
-    let name = percent_decode_str(partition)
-        .decode_utf8_lossy()
-        .into_owned();
     let query = uri.query().unwrap_or_default();
     let named = crate::http::params::Params::parse(query);
     if named.get("partition").is_some_and(|other| other != name) {
@@ -90,5 +89,5 @@ fn of_database(uri: &Uri) -> HttpResult<(String, Uri)> {
     let path = format!("/{db}/{rest}?{query}&partition={name_in_query}");
     let path = PathAndQuery::try_from(path);
     let path = path.map_err(|error| HttpError::BadRequest(error.to_string()))?;
-    Ok((name, Uri::from(path)))
+    Ok(Uri::from(path))
 }

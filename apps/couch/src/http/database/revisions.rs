@@ -55,6 +55,11 @@ pub async fn purge(Db(db): Db, body: JsonBody) -> HttpResult {
         let reason = format!("Exceeded maximum number of documents: {PURGE_DOCUMENTS_MAX}.");
         return Err(HttpError::BadRequest(reason));
     }
+    if db.is_partitioned() {
+        for id in revisions.keys() {
+            db.check_id(id)?;
+        }
+    }
     let purged = db.purge(revisions).await?;
     let purged = purged
         .into_iter()

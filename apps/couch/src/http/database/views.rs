@@ -1,14 +1,15 @@
 //! Map and reduce views.
 
-use super::all_docs::check_listed;
+use super::limits::{check_listed, rows_max};
 use crate::http::body::{JsonBody, Question};
 use crate::http::params::Params;
 use crate::http::reply::Pages;
 use crate::http::seq::SeqFormat;
 use crate::http::target::{Doc, ViewOf};
 use crate::http::{HttpError, HttpResult, Server, reply};
+use crate::mango::COLLATOR_VERSION;
 use crate::store::Database;
-use crate::views::{Answer, Design, Page, Query, ViewRow};
+use crate::views::{Answer, Design, Page, Query, ViewRow, overflow_reason};
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -88,12 +89,14 @@ async fn begin(
     server: &Server,
     view: &ViewOf,
     design: &Arc<Design>,
-    queries: Vec<Query>,
+    mut queries: Vec<Query>,
 ) -> HttpResult<VecDeque<Answer>> {
     let ViewOf { db, id, name } = view;
     let (_, reducer) = design.view(name)?;
-    for query in &queries {
+    let rows_max = rows_max(server, design.is_partitioned);
+    for query in &mut queries {
         query.check(reducer.is_some(), design.is_partitioned)?;
+        query.limit_to(rows_max)?;
     }
     let mut answers = VecDeque::with_capacity(queries.len());
     for query in queries {
@@ -247,6 +250,13 @@ fn write_head(out: &mut Vec<u8>, page: &Page, seq: Option<&SeqFormat>) -> HttpRe
 }
 
 fn write_row(out: &mut Vec<u8>, row: &ViewRow) {
+    let overflow = row.id.is_none().then(|| overflow_reason(&row.value));
+    if let Some(reason) = overflow.flatten() {
+        out.extend_from_slice(b"{\"key\":null,\"error\":\"reduce_overflow_error\",\"reason\":");
+        out.extend_from_slice(reason.as_bytes());
+        out.push(b'}');
+        return;
+    }
     out.push(b'{');
     if let Some(id) = &row.id {
         out.extend_from_slice(b"\"id\":");
@@ -278,6 +288,7 @@ pub async fn view_info(State(server): State<Arc<Server>>, Doc { db, id }: Doc) -
         },
         "updater_running": info.updater_running,
         "compact_running": false,
+        "collator_versions": [COLLATOR_VERSION],
         "waiting_commit": false,
         "waiting_clients": 0,
         "update_seq": info.update_seq,

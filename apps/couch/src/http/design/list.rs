@@ -1,6 +1,6 @@
 //! `_list`: the rows of a view in the form that a function gives them.
 
-use super::respond::response;
+use super::respond::{JSON, response};
 use super::{call, load, path};
 use crate::http::caller::Caller;
 use crate::http::database::{listed_rows, listed_view_rows};
@@ -49,7 +49,7 @@ async fn answer(
     };
     let loaded = load(&db, design, "lists", name)?;
     let input = match view.as_str() {
-        "_all_docs" => listed_rows(&db, &params, &body)?,
+        "_all_docs" => listed_rows(&caller.server, &db, &params, &body)?,
         name => {
             let view = ViewOf {
                 db: db.clone(),
@@ -62,5 +62,5 @@ async fn answer(
     let body = (!body.is_empty()).then_some(Value::Object(body));
     let request = request_object(&caller, &db, head, None, body)?;
     let answer = call(&caller, &db, &loaded.function, "list", &request, &input).await?;
-    response(StatusCode::OK, &answer["answer"], &[])
+    response(StatusCode::OK, JSON, &answer["answer"], &[])
 }

@@ -11,11 +11,20 @@ use serde_json::{Map, Value};
 /// Headers that the HTTP library sets.
 const OWN: &[&str] = &["content-length", "transfer-encoding", "connection"];
 
+/// The content type of an answer that names none: of a list, and of the others.
+pub const JSON: &str = "application/json";
+pub const HTML: &str = "text/html; charset=utf-8";
+
 /// Makes a response of the object that a function answered, and of more headers.
 ///
 /// # Errors
 /// If a member of the object is unknown, or its value has the wrong type.
-pub fn response(status: StatusCode, answer: &Value, headers: &[(&str, &str)]) -> HttpResult {
+pub fn response(
+    status: StatusCode,
+    content_type: &str,
+    answer: &Value,
+    headers: &[(&str, &str)],
+) -> HttpResult {
     let empty = Map::new();
     let members = answer.as_object().unwrap_or(&empty);
     let wrong = |name: &str, value: &Value| {
@@ -23,7 +32,7 @@ pub fn response(status: StatusCode, answer: &Value, headers: &[(&str, &str)]) ->
         HttpError::Function("external_response_error".to_owned(), reason)
     };
     let mut status = status;
-    let mut content_type = "text/html; charset=utf-8";
+    let mut content_type = content_type;
     let mut body = Vec::new();
     for (name, value) in members {
         let bad = || wrong(name, value);
@@ -36,7 +45,7 @@ pub fn response(status: StatusCode, answer: &Value, headers: &[(&str, &str)]) ->
             "json" => {
                 body = value.to_string().into_bytes();
                 body.push(b'\n');
-                content_type = "application/json";
+                content_type = JSON;
             }
             "body" => body = value.as_str().ok_or_else(bad)?.as_bytes().to_vec(),
             "base64" => {

@@ -1,8 +1,9 @@
 //! `_rewrite`: rules or a function of a design document say which request is meant.
 
-use super::respond::response;
+use super::respond::{HTML, response};
 use super::rules::{self, Rewritten};
 use super::{body_of, call, design, path};
+use crate::config::keys;
 use crate::http::caller::Caller;
 use crate::http::params::Params;
 use crate::http::request::request_object;
@@ -58,6 +59,12 @@ pub async fn rewrite(
     let mut body = body;
     let meant = match members.get("rewrites") {
         Some(Value::Array(list)) => {
+            let values = caller.server.config.values();
+            if values.read(&keys::SECURE_REWRITES) && !rules::are_secure(list) {
+                let reason = "too many ../.. segments";
+                let error = "insecure_rewrite_rule";
+                return Err(HttpError::Function(error.to_owned(), reason.to_owned()));
+            }
             let meant = rules::first(list, head.method.as_str(), rest, &params);
             meant.ok_or(HttpError::DocumentMissing)?
         }
@@ -75,7 +82,7 @@ pub async fn rewrite(
                 if let Some(members) = answer.as_object_mut() {
                     members.retain(|name, _| ["code", "body", "headers"].contains(&name.as_str()));
                 }
-                return response(StatusCode::OK, &answer, &[]);
+                return response(StatusCode::OK, HTML, &answer, &[]);
             }
             let text = answer.get("body").and_then(Value::as_str);
             let text = text.or(bytes.as_ref().and_then(Value::as_str));

@@ -21,6 +21,15 @@ const JSON: &[&str] = &["key", "startkey", "start_key", "endkey", "end_key", "ke
 /// The variables that a rule bound, in their order.
 type Bindings = Vec<(String, Value)>;
 
+/// Whether no rule leaves the database: at most two parts of a path are `..`.
+pub fn are_secure(rules: &[Value]) -> bool {
+    let leaves = |path: &str| path.split('/').filter(|part| *part == "..").count() > 2;
+    let has = |rule: &Value, name| rule.get(name).and_then(Value::as_str).is_some_and(leaves);
+    !rules
+        .iter()
+        .any(|rule| has(rule, "from") || has(rule, "to"))
+}
+
 /// Applies the first rule that a request fits.
 pub fn first(rules: &[Value], method: &str, path: &[String], params: &Params) -> Option<Rewritten> {
     rules

@@ -1,6 +1,6 @@
 //! `_show`: a document in the form that a function gives it.
 
-use super::respond::response;
+use super::respond::{HTML, response};
 use super::{call, document, load, path};
 use crate::http::caller::Caller;
 use crate::http::document::{is_known, not_modified};
@@ -51,5 +51,5 @@ pub async fn show(caller: Caller, Db(db): Db, request: Request) -> HttpResult {
     let answer = call(&caller, &db, &loaded.function, "show", &request, input).await?;
     let tag = format!("\"{tag}\"");
     let headers = [("etag", tag.as_str()), ("vary", "Accept")];
-    response(StatusCode::OK, &answer["answer"], &headers)
+    response(StatusCode::OK, HTML, &answer["answer"], &headers)
 }

@@ -1,6 +1,6 @@
 //! `_update`: a function makes an edit of a request.
 
-use super::respond::response;
+use super::respond::{HTML, response};
 use super::{call, document, load, path};
 use crate::http::caller::Caller;
 use crate::http::request::request_object;
@@ -33,7 +33,7 @@ pub async fn update(caller: Caller, Db(db): Db, request: Request) -> HttpResult 
     let input = input.as_deref().unwrap_or("null");
     let answer = call(&caller, &db, &loaded.function, "update", &request, input).await?;
     if !answer["doc"].is_object() {
-        return response(StatusCode::OK, &answer["answer"], &[]);
+        return response(StatusCode::OK, HTML, &answer["answer"], &[]);
     }
     let edit = Edit::from_json(&answer["doc"].to_string(), &db.limits())?;
     db.check_id(edit.id.as_deref().unwrap_or_default())?;
@@ -44,5 +44,5 @@ pub async fn update(caller: Caller, Db(db): Db, request: Request) -> HttpResult 
         ("x-couch-update-newrev", revision.as_str()),
         ("x-couch-id", &id),
     ];
-    response(StatusCode::CREATED, &answer["answer"], &headers)
+    response(StatusCode::CREATED, HTML, &answer["answer"], &headers)
 }

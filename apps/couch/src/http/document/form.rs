@@ -53,7 +53,7 @@ pub async fn post_form(caller: Caller, Doc { db, id }: Doc, request: Request) ->
     };
     edit.id = Some(id);
     for attachment in form.attachments.into_iter().rev() {
-        edit.attach(attachment);
+        edit.attach(attachment)?;
     }
     let done = caller.write(&db, edit, Mode::New).await?;
     written(StatusCode::CREATED, &caller, db.name(), &done)

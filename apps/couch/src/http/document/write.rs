@@ -6,11 +6,12 @@ use crate::http::body::require_json;
 use crate::http::caller::Caller;
 use crate::http::params::Params;
 use crate::http::target::{Db, Doc};
-use crate::http::{HttpError, HttpResult};
+use crate::http::{HttpError, HttpResult, reply};
 use crate::revision::{History, Revision};
-use crate::store::{Edit, Missing, Mode};
+use crate::store::{Database, Edit, Missing, Mode};
 use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode, header};
+use serde_json::json;
 
 /// `PUT /db/id`.
 pub async fn put(
@@ -26,12 +27,12 @@ pub async fn put(
         return local::put(&caller, &db, edit).await;
     }
     if let Some(parent) = parent {
-        set_parent(&mut edit, parent)?;
+        set_parent(&mut edit, parent, params.get("rev").is_some())?;
     }
     edit.id = Some(id);
-    let status = match accepted(&params) {
-        StatusCode::CREATED if edit.deleted => StatusCode::OK,
-        status => status,
+    let status = match edit.deleted {
+        true => StatusCode::OK,
+        false => StatusCode::CREATED,
     };
     let is_new = params.parsed("new_edits")?.unwrap_or(true);
     let mode = match is_new {
@@ -39,8 +40,7 @@ pub async fn put(
         false => Mode::Replicated,
     };
     require_revision(&edit, mode)?;
-    let done = caller.write(&db, edit, mode).await?;
-    written(status, &caller, db.name(), &done)
+    finish(&caller, &db, edit, mode, &params, status).await
 }
 
 /// `POST /db`: a document whose id is in it, or made here.
@@ -54,8 +54,7 @@ pub async fn post(caller: Caller, Db(db): Db, params: Params, request: Request) 
     {
         return local::put(&caller, &db, edit).await;
     }
-    let done = caller.write(&db, edit, Mode::New).await?;
-    written(accepted(&params), &caller, db.name(), &done)
+    finish(&caller, &db, edit, Mode::New, &params, StatusCode::CREATED).await
 }
 
 /// `DELETE /db/id`.
@@ -77,16 +76,30 @@ pub async fn delete(
         });
     };
     db.winner(&id)?;
-    let done = caller
-        .write(&db, Edit::deletion(id, parent), Mode::New)
-        .await?;
-    let status = accepted(&params);
-    let status = if status == StatusCode::CREATED {
-        StatusCode::OK
-    } else {
-        status
-    };
-    written(status, &caller, db.name(), &done)
+    let edit = Edit::deletion(id, parent);
+    finish(&caller, &db, edit, Mode::New, &params, StatusCode::OK).await
+}
+
+/// Writes an edit. With `batch=ok` the answer names no revision and no conflict, as in CouchDB; the edit is committed all the
+/// same.
+async fn finish(
+    caller: &Caller,
+    db: &Database,
+    mut edit: Edit,
+    mode: Mode,
+    params: &Params,
+    status: StatusCode,
+) -> HttpResult {
+    if params.get("batch") != Some("ok") {
+        let done = caller.write(db, edit, mode).await?;
+        return written(status, caller, db.name(), &done);
+    }
+    let id = edit.id.get_or_insert_with(|| caller.new_id()).clone();
+    match caller.write(db, edit, mode).await {
+        Ok(_) | Err(HttpError::Conflict) => {}
+        Err(error) => return Err(error),
+    }
+    reply::json(StatusCode::ACCEPTED, &json!({ "ok": true, "id": id }))
 }
 
 /// Refuses a revision made elsewhere that has no name.
@@ -101,13 +114,7 @@ pub fn require_revision(edit: &Edit, mode: Mode) -> HttpResult<()> {
     Ok(())
 }
 
-/// Every edit is committed before the answer, also with `batch=ok`.
-fn accepted(params: &Params) -> StatusCode {
-    match params.get("batch") {
-        Some("ok") => StatusCode::ACCEPTED,
-        _ => StatusCode::CREATED,
-    }
-}
+const DIFFERENT_TAG: &str = "Document rev and etag have different values";
 
 /// The revision an edit was made from, as the URL or `If-Match` names it.
 pub fn parent(params: &Params, headers: &HeaderMap) -> HttpResult<Option<Revision>> {
@@ -117,18 +124,22 @@ pub fn parent(params: &Params, headers: &HeaderMap) -> HttpResult<Option<Revisio
     let tag = tag.map(|text| text.trim().trim_start_matches("W/").trim_matches('"'));
     let tag = tag.map(str::parse::<Revision>).transpose()?;
     match (named, tag) {
-        (Some(named), Some(tag)) if named != tag => Err(HttpError::BadRequest(
-            "Document rev and etag have different values".to_owned(),
-        )),
+        (Some(named), Some(tag)) if named != tag => {
+            Err(HttpError::BadRequest(DIFFERENT_TAG.to_owned()))
+        }
         (named, tag) => Ok(named.or(tag)),
     }
 }
 
-fn set_parent(edit: &mut Edit, parent: Revision) -> HttpResult<()> {
+fn set_parent(edit: &mut Edit, parent: Revision, is_in_query: bool) -> HttpResult<()> {
     match &edit.history {
-        Some(history) if history.revision() != parent => Err(HttpError::BadRequest(
-            "Document rev from request body and query string have different values".to_owned(),
-        )),
+        Some(history) if history.revision() != parent => {
+            let reason = match is_in_query {
+                true => "Document rev from request body and query string have different values",
+                false => DIFFERENT_TAG,
+            };
+            Err(HttpError::BadRequest(reason.to_owned()))
+        }
         Some(_) => Ok(()),
         None => {
             edit.history = Some(History::from(parent));

@@ -5,7 +5,7 @@ use crate::config::{Config, ConfigError, Lifetime, keys};
 use crate::http::blocking::blocking;
 use crate::http::body::JsonBody;
 use crate::http::params::Params;
-use crate::http::{HttpError, HttpResult, Server, reply};
+use crate::http::{HttpError, HttpResult, Server, reply, users_db};
 use crate::store::{Databases, Error};
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -57,29 +57,31 @@ pub async fn set_up_cluster(
     let Ok(setup) = body.json::<Setup>() else {
         return Err(bad_request("Missing JSON body'"));
     };
+    let of_setup = Arc::clone(&server);
     blocking(move || match setup.action.as_str() {
         "enable_single_node" => {
-            set_up_node(&server.config, &setup)?;
-            create(&server.databases, &setup.databases())
+            set_up_node(&of_setup.config, &setup)?;
+            create(&of_setup.databases, &setup.databases())
         }
         "enable_cluster" => {
             if setup.node_count.unwrap_or(1) > 1 {
                 return Err(one_node());
             }
-            set_up_node(&server.config, &setup)
+            set_up_node(&of_setup.config, &setup)
         }
         "finish_cluster" => {
             let names = setup.databases();
-            if exist(&server.databases, &names)? {
+            if exist(&of_setup.databases, &names)? {
                 return Err(bad_request("Cluster is already finished"));
             }
-            create(&server.databases, &names)
+            create(&of_setup.databases, &names)
         }
         "add_node" => Err(bad_request("Cluster is not enabled.")),
         "remove_node" | "receive_cookie" => Err(one_node()),
         _ => Err(bad_request("Invalid Action'")),
     })
     .await??;
+    users_db::ensure_rules(&server).await?;
     Ok(reply::ok(StatusCode::CREATED))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::http::metrics::Metric;
 use crate::http::{HttpError, HttpResult, Server, reply};
+use crate::mango::COLLATOR_VERSION;
 use crate::tasks::NODE;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -37,6 +38,16 @@ pub async fn active_tasks(State(server): State<Arc<Server>>) -> HttpResult {
 pub async fn node(Path(node): Path<String>) -> HttpResult {
     require_this_node(&node)?;
     reply::json(StatusCode::OK, &json!({ "name": NODE }))
+}
+
+/// `GET /_node/_local/_versions`: what functions of design documents run in, and what sorts keys.
+pub async fn versions(Path(node): Path<String>) -> HttpResult {
+    require_this_node(&node)?;
+    let body = json!({
+        "javascript_engine": { "name": "quickjs" },
+        "collation_driver": { "name": "icu4x", "collator_version": COLLATOR_VERSION },
+    });
+    reply::json(StatusCode::OK, &body)
 }
 
 /// `GET /_node/_local/_stats`: the counters as CouchDB nests them.

@@ -2,7 +2,6 @@
 
 use crate::auth::{AuthError, Credentials, User};
 use crate::http::body::Received;
-use crate::http::caller::origin;
 use crate::http::error::UnauthorizedReason;
 use crate::http::params::Params;
 use crate::http::{HttpError, HttpResult, Server, client, password_upgrade, reply};
@@ -78,7 +77,8 @@ pub async fn login(
         Err(error) => return Err(error.into()),
     };
     reply::set(&mut response, header::SET_COOKIE, &cookie);
-    redirect(&mut response, &origin(&headers, is_tls), params.get(page))?;
+    let origin = server.origin(&headers, is_tls);
+    redirect(&mut response, &origin, params.get(page))?;
     Ok(response)
 }
 
@@ -93,7 +93,8 @@ pub async fn logout(
     let mut response = reply::ok(StatusCode::OK);
     let cookie = server.auth.logout_cookie(is_tls);
     reply::set(&mut response, header::SET_COOKIE, &cookie);
-    redirect(&mut response, &origin(&headers, is_tls), params.get("next"))?;
+    let origin = server.origin(&headers, is_tls);
+    redirect(&mut response, &origin, params.get("next"))?;
     Ok(response)
 }
 

@@ -1,7 +1,9 @@
 //! The rules of the database of users: what documents it takes, how passwords are kept, and who sees which document.
 
+mod design;
 mod document;
 
+pub use design::{USERS, ensure_rules};
 pub use document::validate;
 
 use super::{HttpError, HttpResult, Server};

@@ -46,6 +46,14 @@ impl Writer<'_> {
         })
     }
 
+    /// Whether the partition of a document takes no larger documents.
+    fn is_full(&mut self, id: &str) -> Result<bool> {
+        match &mut self.partitions {
+            Some(limit) => limit.is_full(self.connection, id, self.state.external_bytes),
+            None => Ok(false),
+        }
+    }
+
     /// Writes a revision that is not known.
     fn write(
         &mut self,
@@ -64,6 +72,16 @@ impl Writer<'_> {
             return Err(Refusal::Conflict.into());
         }
         tree.stem(self.state.revs_limit);
+        let old_bytes = stored.as_ref().map_or(0, |it| it.external_bytes);
+        let new_bytes = change
+            .records
+            .iter()
+            .map(|record| record.length)
+            .sum::<u64>()
+            + edit.body.len() as u64;
+        if mode == Mode::New && new_bytes > old_bytes && self.is_full(&edit.id)? {
+            return Err(Refusal::PartitionFull(edit.id).into());
+        }
         // Nothing refuses it any more: now its bytes are stored.
         let mut records = change.records;
         self.store_attachments(edit.attachments, &mut records)?;

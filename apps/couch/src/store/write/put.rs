@@ -18,12 +18,13 @@ impl Writer<'_> {
         for record in new.iter().flat_map(|new| &new.records) {
             blobs::count(self.connection, record.blob, 1)?;
         }
+        let old_bytes = stored.as_ref().map_or(0, |it| it.external_bytes);
         if let Some(stored) = &stored {
             self.drop_bodies(&stored.tree, &tree)?;
-            let (deleted, bytes) = (stored.head.deleted, stored.external_bytes);
-            self.state.count(deleted, bytes, Count::Out);
+            self.state.count(stored.head.deleted, old_bytes, Count::Out);
         }
         let Some(winner) = tree.winner().cloned() else {
+            self.count_in_partition(id, old_bytes, 0);
             return self.remove(id, stored);
         };
         let old = stored.as_ref().map(|stored| &stored.head);
@@ -38,17 +39,23 @@ impl Writer<'_> {
             &tree,
             body.as_ref(),
         )?;
-        let bytes = match (&body, &stored) {
-            (Some(body), _) => row::external_bytes(body.text.len() as u64, body.atts.as_deref())?,
-            (None, Some(stored)) => stored.external_bytes,
-            (None, None) => 0,
+        let bytes = match &body {
+            Some(body) => row::external_bytes(body.text.len() as u64, body.atts.as_deref())?,
+            None => old_bytes,
         };
+        self.count_in_partition(id, old_bytes, bytes);
         self.state.count(winner.deleted, bytes, Count::In);
         if id.starts_with(id::DESIGN) {
             self.state.design_seq = seq;
             indexes::follow_designs(self.connection)?;
         }
         Ok(())
+    }
+
+    fn count_in_partition(&self, id: &str, old_bytes: u64, new_bytes: u64) {
+        if let Some(limit) = &self.partitions {
+            limit.count(id, old_bytes, new_bytes);
+        }
     }
 
     /// Moves the bodies of other revisions out of the row. Returns the body for the row; `None` if it is unchanged.

@@ -4,7 +4,7 @@ use crate::revision::{History, Node, Revision};
 use crate::store::attachment::Record;
 use crate::store::row::{Body, Stored};
 use crate::store::state::State;
-use crate::store::{Error, Refusal, Result};
+use crate::store::{Error, Refusal, Result, partition};
 use rusqlite::Connection;
 
 /// A revision that is to be written.
@@ -40,6 +40,8 @@ pub struct Writer<'a> {
     pub state: State,
     /// The design documents that consents must have come from: as they were before this job.
     pub(super) design_seq: u64,
+    /// Of a database with partitions.
+    pub(super) partitions: Option<partition::Limit>,
 }
 
 /// Stops an edit: refused alone, or with all of the job.
@@ -67,6 +69,18 @@ impl<'a> Writer<'a> {
             connection,
             state,
             design_seq: state.design_seq,
+            partitions: None,
+        })
+    }
+
+    /// The same, with the limit of partitions.
+    pub fn limited(
+        connection: &'a Connection,
+        partitions: Option<partition::Limit>,
+    ) -> Result<Self> {
+        Ok(Writer {
+            partitions,
+            ..Writer::new(connection)?
         })
     }
 

@@ -195,6 +195,12 @@ pub fn call(scripts: &CallScripts<'_>, calls: &[ScriptCall]) -> Result<Vec<Strin
 /// A reduction that says that a reduction became too large.
 const OVERFLOW: &str = "{\"reduce_overflow_error\":";
 
+/// The reason in a reduction that became too large; none in any other.
+pub fn overflow_reason(reduction: &str) -> Option<&str> {
+    let reason = reduction.strip_prefix(OVERFLOW)?;
+    reason.strip_suffix('}')
+}
+
 /// Returns the first such reduction among those that are to be reduced: it is the result.
 fn overflow(call: &ScriptCall) -> Option<String> {
     if !call.is_rereduce || !call.values.contains(OVERFLOW) {

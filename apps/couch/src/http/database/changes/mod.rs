@@ -40,11 +40,10 @@ pub async fn changes_of(
 ) -> HttpResult {
     let (head, body) = request.into_parts();
     let copied = Request::from_parts(head.clone(), body);
-    let Question(body) = Question::from_request(copied, &caller.server).await?;
-    let body: Map<String, Value> = if body.is_empty() {
-        Map::new()
-    } else {
-        body.json()?
+    let body = Question::from_request(copied, &caller.server).await?;
+    let body: Map<String, Value> = match body.0.is_empty() {
+        true => Map::new(),
+        false => body.object()?,
     };
     let feed = feed(caller, db, &params, &head, &body).await?;
     feed.answer(detachable).await
