@@ -5,6 +5,7 @@
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use std::fs::{self, File};
+use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,8 @@ struct Pebble {
     /// Where it connects to for HTTP-01 and TLS-ALPN-01.
     http: u16,
     tls: u16,
+    /// Where the resolver is told other addresses.
+    resolver: u16,
     _processes: [Running; 2],
 }
 
@@ -79,6 +82,7 @@ impl Pebble {
             free_port(),
             free_port(),
         );
+        let resolver_management = free_port();
         own_certificate(folder.path());
         let config = serde_json::json!({ "pebble": {
             "listenAddress": format!("127.0.0.1:{api}"),
@@ -93,7 +97,7 @@ impl Pebble {
         fs::write(&file, config.to_string()).unwrap();
         let resolver = Command::new(programs.join("pebble-challtestsrv"))
             .args(["-dnsserver", &format!("127.0.0.1:{dns}")])
-            .args(["-management", &format!("127.0.0.1:{}", free_port())])
+            .args(["-management", &format!("127.0.0.1:{resolver_management}")])
             .args(["-defaultIPv4", "127.0.0.1", "-defaultIPv6", ""])
             .args(["-http01", "", "-https01", "", "-tlsalpn01", "", "-doh", ""])
             .stdout(log(folder.path(), "resolver.log"))
@@ -103,8 +107,9 @@ impl Pebble {
             .arg("-config")
             .arg(&file)
             .args(["-dnsserver", &format!("127.0.0.1:{dns}")])
-            // Some nonces are refused, as a CA may do.
+            // Some nonces are refused, as a CA may do, and every order is checked.
             .envs([("PEBBLE_VA_NOSLEEP", "1"), ("PEBBLE_WFE_NONCEREJECT", "5")])
+            .env("PEBBLE_AUTHZREUSE", "0")
             .stdout(log(folder.path(), "pebble.log"))
             .stderr(Stdio::null())
             .spawn();
@@ -117,8 +122,24 @@ impl Pebble {
             folder,
             http,
             tls,
+            resolver: resolver_management,
             _processes: processes,
         })
+    }
+
+    /// Gives every name another address.
+    fn resolve_to(&self, address: &str) {
+        let body = format!("{{\"ip\":\"{address}\"}}");
+        let request = format!(
+            "POST /set-default-ipv4 HTTP/1.0\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let mut socket = wait("the resolver listens", || {
+            TcpStream::connect(("127.0.0.1", self.resolver)).ok()
+        });
+        socket.write_all(request.as_bytes()).unwrap();
+        let answer = std::io::read_to_string(socket).unwrap();
+        assert!(answer.contains(" 200 "), "{answer}");
     }
 
     fn serve(&self, folder: &Path, more: &[&str]) -> Running {
@@ -212,6 +233,15 @@ impl rustls::client::danger::ServerCertVerifier for Any {
     }
 }
 
+/// The reason in the log why there is no certificate, or no newer one.
+fn problem(folder: &Path) -> Option<String> {
+    let text = fs::read_to_string(folder.join("stderr")).unwrap();
+    let mut lines = text.lines();
+    lines
+        .find(|line| line.contains("no certificate"))
+        .map(str::to_owned)
+}
+
 fn orders(folder: &Path) -> usize {
     let text = fs::read_to_string(folder.join("stderr")).unwrap();
     text.matches("ordering a certificate").count()
@@ -245,6 +275,23 @@ fn a_certificate_is_ordered_kept_and_renewed_over_tls() {
 }
 
 #[test]
+fn a_certificate_stays_in_use_when_it_cannot_be_renewed() {
+    let Some(pebble) = Pebble::start() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let tls = format!("127.0.0.1:{}", pebble.tls);
+    let _server = pebble.serve(folder.path(), &["--tls-listen", &tls]);
+    let first = wait("a certificate", || shown(pebble.tls));
+    // The CA no longer reaches the server.
+    pebble.resolve_to("127.0.0.2");
+    let problem = wait("the reason", || problem(folder.path()));
+    assert!(problem.contains("the next try is in 120 s"), "{problem}");
+    assert_eq!(shown(pebble.tls).as_ref(), Some(&first));
+    assert_eq!(orders(folder.path()), 2, "the second one failed");
+}
+
+#[test]
 fn a_certificate_is_ordered_over_http() {
     let Some(pebble) = Pebble::start() else {
         return;
@@ -267,12 +314,7 @@ fn a_domain_that_cannot_be_checked_is_explained() {
     let tls = free_port();
     let tls_at = format!("127.0.0.1:{tls}");
     let _server = pebble.serve(folder.path(), &["--tls-listen", &tls_at]);
-    let problem = wait("the reason", || {
-        let text = fs::read_to_string(folder.path().join("stderr")).unwrap();
-        text.lines()
-            .find(|line| line.contains("no certificate"))
-            .map(str::to_owned)
-    });
+    let problem = wait("the reason", || problem(folder.path()));
     for part in [
         DOMAIN,
         "TLS-ALPN-01 must reach port 443",

@@ -72,16 +72,32 @@ impl LiveSync {
         for (section, key, value) in VALUES {
             config.set(section, key, value, Lifetime::Kept)?;
         }
-        let password = secret();
         let url = self.livesync_url.as_deref().unwrap_or(url);
-        let text = announcement(url.trim_end_matches('/'), &password)?;
-        config.set(ADMINS, USER, &hashed(config, &password), Lifetime::Kept)?;
-        Ok(Some(text))
+        set_password(config, url, &secret()).map(Some)
     }
 }
 
+/// Sets a new password of the account. Returns what to print: a setup URI for the vault with this passphrase.
+///
+/// # Errors
+/// If there is no account, or it can't be written.
+pub fn renew(config: &Config, url: &str, vault_passphrase: &str) -> anyhow::Result<String> {
+    anyhow::ensure!(
+        config.get(ADMINS, USER).is_some(),
+        "the folder has no account `{USER}`: it is made by `serve --livesync`"
+    );
+    set_password(config, url, vault_passphrase)
+}
+
+fn set_password(config: &Config, url: &str, vault_passphrase: &str) -> anyhow::Result<String> {
+    let password = secret();
+    let text = announcement(url.trim_end_matches('/'), &password, vault_passphrase)?;
+    config.set(ADMINS, USER, &hashed(config, &password), Lifetime::Kept)?;
+    Ok(text)
+}
+
 /// The setup URI and its passphrase, with explanations.
-fn announcement(url: &str, password: &str) -> anyhow::Result<String> {
+fn announcement(url: &str, password: &str, vault_passphrase: &str) -> anyhow::Result<String> {
     let passphrase = secret();
     // Settings that differ from the plugin's defaults: the connection, encryption, and what it prefers for CouchDB.
     let mut settings = json!({
@@ -91,7 +107,7 @@ fn announcement(url: &str, password: &str) -> anyhow::Result<String> {
         "couchDB_DBNAME": DATABASE,
         "isConfigured": true,
         "encrypt": true,
-        "passphrase": secret(),
+        "passphrase": vault_passphrase,
         "usePathObfuscation": true,
         "E2EEAlgorithm": "v2",
         "batchSave": true,

@@ -7,6 +7,7 @@ mod identity;
 mod import;
 mod listeners;
 mod livesync;
+mod livesync_uri;
 mod location;
 mod password;
 mod progress;
@@ -39,6 +40,8 @@ enum Command {
     Export(export::Export),
     Import(import::Import),
     HashPassword(hash_password::HashPassword),
+    #[command(name = "livesync-uri")]
+    LiveSyncUri(livesync_uri::LiveSyncUri),
     #[command(hide = true)]
     ScriptHost(script_host::ScriptHost),
 }
@@ -52,6 +55,7 @@ impl Cli {
             Command::Export(command) => command.run(),
             Command::Import(command) => command.run(),
             Command::HashPassword(command) => command.run(),
+            Command::LiveSyncUri(command) => command.run(),
             Command::ScriptHost(command) => return Ok(command.run()),
         };
         ran.map(|()| ExitCode::SUCCESS)

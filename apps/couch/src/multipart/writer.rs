@@ -18,9 +18,9 @@ impl Boundary {
         format!("multipart/{kind}; boundary=\"{}\"", self.0)
     }
 
-    /// Returns the start of a part with these header fields.
-    pub fn part(&self, headers: &[(&str, &str)]) -> String {
-        let mut text = format!("\r\n--{}", self.0);
+    /// Returns the start of the first part of a body, with these header fields.
+    pub fn first_part(&self, headers: &[(&str, &str)]) -> String {
+        let mut text = format!("--{}", self.0);
         for (name, value) in headers {
             text.extend(["\r\n", name, ": "]);
             // A line end within would begin another field.
@@ -28,6 +28,11 @@ impl Boundary {
         }
         text.push_str("\r\n\r\n");
         text
+    }
+
+    /// Returns the start of another part.
+    pub fn part(&self, headers: &[(&str, &str)]) -> String {
+        format!("\r\n{}", self.first_part(headers))
     }
 
     /// Returns the end of the body.

@@ -356,3 +356,19 @@ async fn answers_call_a_function_where_that_is_allowed() {
     let refused = server.get("/db/a?callback=f%22").await;
     assert_eq!(refused.error(), (400, "bad_request".to_owned()));
 }
+
+#[tokio::test]
+async fn a_body_of_several_parts_begins_with_its_boundary() {
+    let server = Running::start().await;
+    let attached = json!({ "f": { "content_type": "a/b", "data": "aGVsbG8=" } });
+    let doc = json!({ "_id": "a", "_attachments": attached });
+    server.database("db", &json!([doc])).await;
+    let related = server
+        .ask("GET", "/db/a?attachments=true")
+        .header("accept", "multipart/related");
+    let related = related.send().await;
+    let boundary = related.header("content-type").split('"').nth(1).unwrap();
+    assert!(related.text().starts_with(&format!("--{boundary}\r\n")));
+    let length = related.header("content-length");
+    assert_eq!(length, related.body.len().to_string());
+}

@@ -159,7 +159,7 @@ impl Acme {
                     let problem = explained(&error);
                     tracing::warn!(%domains, "no certificate: {problem}; the next try is in {seconds} s");
                     tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    pause = longer(pause);
                 }
             }
         }
@@ -173,6 +173,11 @@ impl Acme {
         *self.shared.certificate() = Some((certified, validity));
         Ok(validity)
     }
+}
+
+/// The pause after another failed order.
+fn longer(pause: Duration) -> Duration {
+    (pause * 2).min(LONGEST_PAUSE)
 }
 
 impl Shared {
@@ -209,4 +214,17 @@ async fn answer(
 ) -> Result<String, StatusCode> {
     let answer = shared.answers().http.get(&token).cloned();
     answer.ok_or(StatusCode::NOT_FOUND)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_after_failed_orders_double_up_to_half_a_day() {
+        let pauses = std::iter::successors(Some(FIRST_PAUSE), |pause| Some(longer(*pause)));
+        let seconds: Vec<u64> = pauses.take(11).map(|pause| pause.as_secs()).collect();
+        assert_eq!(seconds[..4], [120, 240, 480, 960]);
+        assert_eq!(seconds[9..], [43_200, 43_200]);
+    }
 }

@@ -82,8 +82,8 @@ impl<B: Iterator<Item = Vec<Piece>>> Sending<B> {
 
 /// A document and the attachments that follow it: the parts of a `multipart/related` body.
 pub fn related(boundary: &Boundary, document: &Document) -> Vec<Piece> {
-    let json = boundary.part(&[("Content-Type", "application/json")]) + &document.to_json();
-    let mut pieces = vec![Piece::Text(json)];
+    let head = boundary.first_part(&[("Content-Type", "application/json")]);
+    let mut pieces = vec![Piece::Text(head + &document.to_json())];
     for attachment in following(document) {
         let is_packed = attachment.show_encoding && attachment.encoding == Encoding::Gzip;
         let (form, length) = if is_packed {
