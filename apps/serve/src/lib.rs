@@ -22,7 +22,7 @@ mod signals;
 mod tls;
 
 pub use backup::{BackupError, copy_database};
-pub use http::{ConnectionLimits, Detachable, HttpServer, IsTls, client_network};
+pub use http::{Answer, ConnectionLimits, Detachable, HttpServer, IsTls, Link, client_network};
 pub use log::start_log;
 pub use queue::{QueueCounts, QueueError, QueueLimits, WriteQueue};
 pub use readers::{PoolClosed, ReaderPool};

@@ -41,7 +41,7 @@ async fn started(limits: ConnectionLimits) -> Running {
         stop: CancellationToken::new(),
     };
     let server = HttpServer {
-        router: Router::new().route("/", get(who)),
+        answers: Router::new().route("/", get(who)),
         limits,
         open: Arc::clone(&running.open),
         stop: running.stop.clone(),

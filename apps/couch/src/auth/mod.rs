@@ -14,6 +14,7 @@ mod policy;
 mod proxy;
 mod security;
 pub mod session;
+mod sessions;
 mod totp;
 mod user;
 mod verified;
@@ -31,6 +32,7 @@ pub use user::{ADMIN_ROLE, Handler, METRICS_ROLE, User};
 use crate::config::{Config, Derived, keys};
 use axum::http::{HeaderMap, header};
 use password::{BadHash, PasswordHash, Scheme};
+use sessions::{Session, Sessions};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -132,6 +134,7 @@ pub struct Auth {
     /// Signs sessions where no secret is set.
     own_secret: [u8; 32],
     verified: Verified,
+    sessions: Sessions,
     lockouts: lockout::Lockouts,
     /// Few hashes at a time, so that guessing does not occupy all cores.
     hashing: Semaphore,
@@ -157,6 +160,7 @@ impl Auth {
             policy: Derived::new(Policy::read),
             own_secret: random(),
             verified: Verified::default(),
+            sessions: Sessions::default(),
             lockouts: lockout::Lockouts::default(),
             hashing: Semaphore::new((cores / 2).max(1)),
         }
@@ -255,7 +259,7 @@ impl Auth {
 
     fn by_cookie(
         &self,
-        policy: &Policy,
+        policy: &Arc<Policy>,
         headers: &HeaderMap,
         is_tls: bool,
         directory: &dyn Directory,
@@ -267,23 +271,51 @@ impl Auth {
         let Some(token) = token else {
             return Ok(None);
         };
-        let token = session::Token::read(token)?;
-        let Some(account) = account(policy, token.name(), directory)? else {
+        let now = now();
+        let age = |made_seconds: u64| {
+            let age = now.checked_sub(made_seconds);
+            age.filter(|age| *age < policy.session_seconds)
+        };
+        if let Some(session) = self.sessions.get(token)
+            && let Some(age) = age(session.made_seconds)
+            && let Some(name) = session.user.name()
+            && let Some(account) = account(policy, name, directory)?
+            && session.is_of(policy, &account)
+        {
+            let user = session.user.clone();
+            return Ok(Some(self.in_session(policy, user, &account, age, is_tls)));
+        }
+        let read = session::Token::read(token)?;
+        let Some(account) = account(policy, read.name(), directory)? else {
             return Ok(None);
         };
         let key = self.session_key(policy, &account);
-        let (now, functions) = (now(), &policy.session_hashes);
-        let Some(age) = token.verified_age(now, policy.session_seconds, &key, functions) else {
+        let functions = &policy.session_hashes;
+        let Some(age) = read.verified_age(now, policy.session_seconds, &key, functions) else {
             return Ok(None);
         };
-        let cookie = policy
-            .is_renewed(age)
-            .then(|| self.cookie(policy, token.name(), &account, is_tls));
-        Ok(Some(Authenticated {
-            user: User::new(token.name(), Arc::clone(&account.roles), Handler::Cookie),
+        let user = User::new(read.name(), Arc::clone(&account.roles), Handler::Cookie);
+        let session = Session::new(user.clone(), now - age, policy, &account);
+        self.sessions.add(token, session);
+        Ok(Some(self.in_session(policy, user, &account, age, is_tls)))
+    }
+
+    /// The user of a session, with a new cookie if the session is so old that it needs one.
+    fn in_session(
+        &self,
+        policy: &Policy,
+        user: User,
+        account: &Account,
+        age_seconds: u64,
+        is_tls: bool,
+    ) -> Authenticated {
+        let name = user.name().filter(|_| policy.is_renewed(age_seconds));
+        let cookie = name.map(|name| self.cookie(policy, name, account, is_tls));
+        Authenticated {
+            user,
             cookie,
             outdated: None,
-        }))
+        }
     }
 
     async fn by_password(

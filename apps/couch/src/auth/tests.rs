@@ -221,3 +221,51 @@ async fn without_an_admin_everybody_is_one() {
     let login = auth.login(&credentials("a", "b"), CLIENT, false, &()).await;
     assert_eq!(login, Err(AuthError::WrongPassword));
 }
+
+/// A directory with one account, which stays the same object as that of the server does.
+struct One(Option<Arc<Account>>);
+
+impl Directory for One {
+    fn account(&self, _: &str, _: &str) -> Result<Option<Arc<Account>>, String> {
+        Ok(self.0.clone())
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_was_verified_ends_with_its_account_and_with_the_secret() {
+    let auth = auth();
+    let with_salt = |salt: &str| {
+        let document = json!({ "roles": ["staff"], "salt": salt, "password_sha": "00" });
+        One(Some(Arc::new(account(document))))
+    };
+    let first = with_salt("salt");
+    let policy = auth.policy();
+    let made = |salt: &str| {
+        let key = [b"secret", salt.as_bytes()].concat();
+        session::token("bert", now(), &key, HashFunction::Sha256)
+    };
+    let cookie = made("salt");
+    let headers = header(header::COOKIE, &format!("{}={cookie}", session::COOKIE));
+    let user = async |directory: &One| {
+        let found = auth.authenticate(&headers, CLIENT, false, directory).await;
+        found.unwrap().user
+    };
+    for _ in 0..2 {
+        let bert = user(&first).await;
+        assert_eq!(
+            (bert.name(), bert.roles()[0].as_str()),
+            (Some("bert"), "staff")
+        );
+        assert!(auth.sessions.get(&cookie).is_some(), "it is remembered");
+    }
+    assert_eq!(
+        user(&with_salt("other")).await,
+        User::anonymous(),
+        "another password"
+    );
+    assert_eq!(user(&One(None)).await, User::anonymous(), "no account");
+    assert_eq!(user(&first).await.name(), Some("bert"));
+    auth.config.fix("chttpd_auth", "secret", "another");
+    assert!(!Arc::ptr_eq(&policy, &auth.policy()));
+    assert_eq!(user(&first).await, User::anonymous(), "another secret");
+}

@@ -16,14 +16,15 @@ pub type Print = [u8; 32];
 /// The passwords that were verified.
 #[derive(Debug)]
 pub struct Verified {
-    key: [u8; 32],
+    /// With the key, and without a text.
+    mac: Hmac<Sha256>,
     prints: RwLock<HashSet<Print>>,
 }
 
 impl Default for Verified {
     fn default() -> Self {
         Verified {
-            key: random(),
+            mac: Hmac::new_from_slice(&random::<32>()).expect("any length"),
             prints: RwLock::default(),
         }
     }
@@ -32,7 +33,7 @@ impl Default for Verified {
 impl Verified {
     /// The MAC of a password.
     pub fn print(&self, name: &str, password: &str, hash: &PasswordHash) -> Print {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("any length");
+        let mut mac = self.mac.clone();
         for part in [name, hash.salt(), hash.hash(), password] {
             mac.update(&(part.len() as u64).to_le_bytes());
             mac.update(part.as_bytes());

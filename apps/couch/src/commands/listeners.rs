@@ -64,7 +64,7 @@ impl Listeners {
         if let Some((acme, challenges)) = self.acme {
             if let Some(listener) = challenges {
                 let http = HttpServer {
-                    router: acme.http_router(),
+                    answers: acme.http_router(),
                     limits: ConnectionLimits::default(),
                     open: Arc::default(),
                     stop: stop.clone(),

@@ -1,60 +1,92 @@
 //! What all requests and answers have in common, authenticated or not: the method's override, cross-origin rules, headers.
 
 use super::body::content_length;
-use super::headers::{BODY_TIME, BodyTime, REQUEST_ID, request_id};
+use super::cors::{self, Hosts};
+use super::headers::{BODY_TIME, BodyTime, NO_BODY_TIME, REQUEST_ID, request_id};
 use super::path::as_read;
-use super::{HttpError, Server, cors, jsonp};
+use super::{HttpError, Server, jsonp};
 use crate::config::keys;
-use axum::extract::{Request, State};
-use axum::http::{Method, header};
-use axum::middleware::Next;
+use axum::body::HttpBody;
+use axum::extract::Request;
+use axum::http::{HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
-/// Answers preflight requests, overrides the method, and adds the headers of every answer.
-pub async fn common(
-    State(server): State<Arc<Server>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let asked = request.headers();
-    let id = request_id(asked);
-    let origin = cors::origin(asked);
-    let rules = origin.is_some().then(|| server.cors.get(&server.config));
-    let rule = rules.as_ref().and_then(|rules| rules.rule(asked));
-    let preflight = rule.and_then(|rule| rule.preflight(request.method(), asked));
-    let mut response = if let Some(response) = preflight {
-        response
-    } else {
-        let too_large = content_length(asked).filter(|bytes| *bytes > server.request_bytes_max());
-        override_method(&mut request);
+/// What every answer gets from its request.
+pub struct Common {
+    id: HeaderValue,
+    /// The cross-origin rules and the origin, if the request has one.
+    origin: Option<(Arc<Hosts>, String)>,
+    host: Option<HeaderValue>,
+    is_preflight: bool,
+    body_time: Option<BodyTime>,
+    callback: Option<String>,
+}
+
+impl Common {
+    /// Reads the head of a request, overrides the method, and brings the path to CouchDB's form. Returns the answer, too, if the
+    /// request is a preflight request, is too large, or names a callback that is no function.
+    pub fn begin(server: &Server, request: &mut Request) -> (Self, Option<Response>) {
+        let asked = request.headers();
+        let origin = cors::origin(asked).map(|origin| (server.cors.get(&server.config), origin));
+        let rule = origin.as_ref().and_then(|(rules, _)| rules.rule(asked));
+        let preflight = rule.and_then(|rule| rule.preflight(request.method(), asked));
+        let mut common = Common {
+            id: request_id(asked),
+            host: origin
+                .as_ref()
+                .and_then(|_| asked.get(header::HOST).cloned()),
+            origin,
+            is_preflight: preflight.is_some(),
+            body_time: None,
+            callback: None,
+        };
+        if preflight.is_some() {
+            return (common, preflight);
+        }
+        let is_too_large =
+            content_length(asked).is_some_and(|bytes| bytes > server.request_bytes_max());
+        override_method(request);
         let plus_is_space = || server.config.values().read(&keys::DECODE_PLUS_TO_SPACE);
         if let Some(uri) = as_read(request.uri(), plus_is_space) {
             *request.uri_mut() = uri;
         }
-        let callback = jsonp::callback(&server, &mut request);
-        let body_time = BodyTime::default();
-        request.extensions_mut().insert(body_time.clone());
-        let mut response = match (too_large, callback) {
-            (Some(_), _) => HttpError::BodyTooLarge.into_response(),
-            (None, Ok(None)) => next.run(request).await,
-            (None, Ok(Some(name))) => jsonp::called(&name, next.run(request).await),
-            (None, Err(error)) => error.into_response(),
-        };
-        let headers = response.headers_mut();
-        headers.insert(BODY_TIME, body_time.header());
-        if let (Some(rule), Some(origin)) = (rule, origin) {
-            rule.expose(&origin, headers);
+        if !request.body().is_end_stream() {
+            let body_time = BodyTime::default();
+            request.extensions_mut().insert(body_time.clone());
+            common.body_time = Some(body_time);
         }
-        response
-    };
-    let headers = response.headers_mut();
-    headers.insert(
-        header::SERVER,
-        (*server.server_header.get(&server.config)).clone(),
-    );
-    headers.insert(REQUEST_ID, id);
-    response
+        if is_too_large {
+            return (common, Some(HttpError::BodyTooLarge.into_response()));
+        }
+        match jsonp::callback(server, request) {
+            Ok(callback) => common.callback = callback,
+            Err(error) => return (common, Some(error.into_response())),
+        }
+        (common, None)
+    }
+
+    /// The function that the answer shall call.
+    pub fn callback(&self) -> Option<&str> {
+        self.callback.as_deref()
+    }
+
+    /// Adds the headers of every answer.
+    pub fn complete(self, server: &Server, response: &mut Response) {
+        let headers = response.headers_mut();
+        if !self.is_preflight {
+            let time = self.body_time.map_or(NO_BODY_TIME, |time| time.header());
+            headers.insert(BODY_TIME, time);
+            if let Some((rules, origin)) = &self.origin
+                && let Some(rule) = rules.rule_of(self.host.as_ref())
+            {
+                rule.expose(origin, headers);
+            }
+        }
+        let server_header = server.server_header.get(&server.config);
+        headers.insert(header::SERVER, (*server_header).clone());
+        headers.insert(REQUEST_ID, self.id);
+    }
 }
 
 /// A `POST` may name another method, for clients that can't send it.

@@ -69,7 +69,12 @@ pub fn read(values: &Values) -> Hosts {
 impl Hosts {
     /// Returns the rule for the host of a request.
     pub fn rule(&self, asked: &HeaderMap) -> Option<&Rule> {
-        let host = asked.get(header::HOST).and_then(|host| host.to_str().ok());
+        self.rule_of(asked.get(header::HOST))
+    }
+
+    /// Returns the rule for a host.
+    pub fn rule_of(&self, host: Option<&HeaderValue>) -> Option<&Rule> {
+        let host = host.and_then(|host| host.to_str().ok());
         let name = host.unwrap_or_default().split(':').next();
         let special = name.and_then(|name| self.special.get(name));
         special.or(self.common.as_ref())

@@ -1,99 +1,147 @@
 //! The gate of every request: authentication, authorisation and counters.
 
+use super::resend::Routes;
+use super::rights::Admitted;
 use super::unauthorized::Asked;
-use super::{HttpError, HttpResult, Server, client, password_upgrade, rights};
+use super::users_db::Visible;
+use super::{HttpError, HttpResult, Server, password_upgrade, rights};
 use crate::auth::{Policy, User};
+use crate::store::Database;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use inorder_serve::{Link, client_network};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Admits or refuses a request.
-pub async fn gate(State(server): State<Arc<Server>>, mut request: Request, next: Next) -> Response {
-    let method = request.method().clone();
-    let policy = server.auth.policy();
-    let is_tls = client::is_tls(request.extensions());
-    let asked = Asked::of(request.uri().path(), request.headers(), || {
-        server.origin(request.headers(), is_tls)
-    });
-    let admitted = admit(&server, &policy, &mut request).await;
-    let mut response = match admitted {
-        Ok(cookie) => {
-            let mut response = next.run(request).await;
-            if let Some(cookie) = cookie.and_then(|text| HeaderValue::from_str(&text).ok())
-                && !response.headers().contains_key(header::SET_COOKIE)
-            {
-                response.headers_mut().insert(header::SET_COOKIE, cookie);
-            }
-            response
+/// The gate of one request.
+pub struct Gate<'a> {
+    server: &'a Arc<Server>,
+    policy: Arc<Policy>,
+    method: Method,
+    asked: Asked,
+}
+
+/// A request that was admitted.
+pub struct Entry {
+    /// The user.
+    user: User,
+    /// The database in the path.
+    admitted: Option<Admitted>,
+    /// The new cookie, if the session needs one.
+    pub cookie: Option<String>,
+}
+
+impl Entry {
+    /// The database in the path, if the user sees all of it.
+    pub fn whole_database(&self) -> Option<&Database> {
+        let admitted = self.admitted.as_ref();
+        let whole = admitted.filter(|admitted| admitted.visible == Visible::All);
+        whole.map(|admitted| &admitted.db)
+    }
+
+    /// Adds user and database to the extensions of a request, for its handler.
+    pub fn add_to(self, extensions: &mut Extensions) {
+        extensions.insert(self.user);
+        if let Some(admitted) = self.admitted {
+            extensions.insert(admitted);
         }
-        Err(error) => error.into_response(),
-    };
-    let names_methods = response.headers().contains_key(header::ALLOW);
-    if response.status() == StatusCode::METHOD_NOT_ALLOWED && names_methods {
-        response = method_not_allowed(&response);
     }
-    if response.status() == StatusCode::UNAUTHORIZED {
-        asked.complete(&policy, &mut response);
+}
+
+impl<'a> Gate<'a> {
+    /// Notes what the answer needs of the request.
+    pub fn new(server: &'a Arc<Server>, head: &Parts, link: &Link) -> Self {
+        Gate {
+            server,
+            policy: server.auth.policy(),
+            method: head.method.clone(),
+            asked: Asked::of(&head.uri, &head.headers, || {
+                server.origin(&head.headers, link.is_tls)
+            }),
+        }
     }
-    server.metrics.count(&method, response.status());
-    response
+
+    /// Authenticates and authorises a request.
+    ///
+    /// # Errors
+    /// Why it is refused.
+    pub async fn admit(&self, head: &Parts, link: &Link) -> HttpResult<Entry> {
+        let (server, policy) = (self.server, &*self.policy);
+        if policy.admins.is_empty() {
+            require_loopback_name(&head.headers)?;
+        }
+        let client = client_network(link.peer.ip());
+        let found = server
+            .auth
+            .authenticate(&head.headers, client, link.is_tls, &server.accounts)
+            .await?;
+        let user = found.user;
+        if user.name().is_none() && needs_user(policy, head) {
+            return Err(HttpError::UserRequired);
+        }
+        if let (Some(password), Some(name)) = (found.outdated, user.name()) {
+            password_upgrade::upgrade(server, name, password);
+        }
+        let path = head.uri.path();
+        let admitted = rights::authorize(server, policy, &user, &self.method, path)?;
+        Ok(Entry {
+            user,
+            admitted,
+            cookie: found.cookie,
+        })
+    }
+
+    /// Completes the answer and counts it.
+    pub fn complete(self, mut response: Response) -> Response {
+        match response.status() {
+            StatusCode::METHOD_NOT_ALLOWED if response.headers().contains_key(header::ALLOW) => {
+                response = method_not_allowed(&response);
+            }
+            StatusCode::UNAUTHORIZED => self.asked.complete(&self.policy, &mut response),
+            _ => {}
+        }
+        self.server.metrics.count(&self.method, response.status());
+        response
+    }
 }
 
 /// Authorises a request that the server sends to itself for a user. What the user may do is asked for each time.
 pub async fn within(
-    State((server, user)): State<(Arc<Server>, User)>,
+    State((server, user, routes)): State<(Arc<Server>, User, Routes)>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let admit = |request: &mut Request| -> HttpResult<()> {
-        let user = server.auth.refreshed(&user, &server.accounts)?;
-        rights::authorize(&server, &server.auth.policy(), &user, request)?;
-        request.extensions_mut().insert(user);
-        Ok(())
-    };
-    match admit(&mut request) {
-        Ok(()) => next.run(request).await,
+    let admitted = admit_within(&server, &user, request.method(), request.uri().path());
+    match admitted {
+        Ok(entry) => {
+            request.extensions_mut().insert(routes);
+            entry.add_to(request.extensions_mut());
+            next.run(request).await
+        }
         Err(error) => error.into_response(),
     }
 }
 
-/// Authenticates and authorises a request. Returns a new cookie when the session needs one.
-async fn admit(
-    server: &Arc<Server>,
-    policy: &Policy,
-    request: &mut Request,
-) -> HttpResult<Option<String>> {
-    if policy.admins.is_empty() {
-        require_loopback_name(request.headers())?;
-    }
-    let client = client::client(request);
-    let is_tls = client::is_tls(request.extensions());
-    let found = server
-        .auth
-        .authenticate(request.headers(), client, is_tls, &server.accounts)
-        .await?;
-    let user = found.user;
-    if user.name().is_none() && needs_user(policy, request) {
-        return Err(HttpError::UserRequired);
-    }
-    if let (Some(password), Some(name)) = (found.outdated, user.name()) {
-        password_upgrade::upgrade(server, name, password);
-    }
-    rights::authorize(server, policy, &user, request)?;
-    request.extensions_mut().insert(user);
-    Ok(found.cookie)
+fn admit_within(server: &Server, user: &User, method: &Method, path: &str) -> HttpResult<Entry> {
+    let user = server.auth.refreshed(user, &server.accounts)?;
+    let admitted = rights::authorize(server, &server.auth.policy(), &user, method, path)?;
+    Ok(Entry {
+        user,
+        admitted,
+        cookie: None,
+    })
 }
 
 /// Whether a request is for users only. Everybody may try to log in.
-fn needs_user(policy: &Policy, request: &Request) -> bool {
+fn needs_user(policy: &Policy, head: &Parts) -> bool {
     let (all, all_but_up) = (
         policy.require_valid_user,
         policy.require_valid_user_except_for_up,
     );
-    match (request.method(), request.uri().path()) {
+    match (&head.method, head.uri.path()) {
         (&Method::POST, "/_session") => false,
         (_, "/_up") => all && !all_but_up,
         _ => all || all_but_up,
@@ -135,6 +183,7 @@ fn method_not_allowed(response: &Response) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::http::HeaderValue;
 
     #[test]
     fn only_names_of_this_machine_pass_without_an_admin() {

@@ -20,6 +20,9 @@ pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-couch-request-id")
 /// [`BodyTime`].
 pub const BODY_TIME: HeaderName = HeaderName::from_static("x-couchdb-body-time");
 
+/// The time of a request without a body.
+pub const NO_BODY_TIME: HeaderValue = HeaderValue::from_static("0");
+
 /// The header `Server`.
 pub type ServerHeader = Derived<HeaderValue>;
 
@@ -66,6 +69,9 @@ fn new_id() -> HeaderValue {
     let number = start
         .wrapping_add(count)
         .wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let text = format!("{:010x}", number >> 24);
-    HeaderValue::from_str(&text).expect("digits")
+    let mut digits = [0; 10];
+    for (at, digit) in digits.iter_mut().enumerate() {
+        *digit = b"0123456789abcdef"[(number >> (60 - 4 * at)) as usize & 15];
+    }
+    HeaderValue::from_bytes(&digits).expect("digits")
 }

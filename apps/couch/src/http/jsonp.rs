@@ -7,7 +7,6 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, Method, header};
 use axum::response::Response;
 use futures_util::{StreamExt, stream};
-use inorder_serve::Detachable;
 
 const JAVASCRIPT: HeaderValue = HeaderValue::from_static("application/javascript");
 
@@ -15,7 +14,7 @@ const JAVASCRIPT: HeaderValue = HeaderValue::from_static("application/javascript
 ///
 /// # Errors
 /// If its name has other characters than those of CouchDB's rule.
-pub fn callback(server: &Server, request: &mut Request) -> HttpResult<Option<String>> {
+pub fn callback(server: &Server, request: &Request) -> HttpResult<Option<String>> {
     let query = request.uri().query().unwrap_or_default();
     if !query.contains("callback=") || !server.config.values().read(&keys::ALLOW_JSONP) {
         return Ok(None);
@@ -29,8 +28,6 @@ pub fn callback(server: &Server, request: &mut Request) -> HttpResult<Option<Str
         let reason = "invalid callback".to_owned();
         return Err(HttpError::BadRequest(reason));
     }
-    // The end of the call is sent after the answer, so the answer stays within the HTTP library.
-    request.extensions_mut().remove::<Detachable>();
     let has_body = *request.method() != Method::HEAD;
     Ok(has_body.then(|| name.to_owned()))
 }

@@ -46,7 +46,7 @@ pub async fn serve_also_tls(
     global_changes::follow(&server);
     let http = HttpServer {
         open: Arc::clone(&server.metrics.connections),
-        router: routes::router(server),
+        answers: routes::site(server),
         limits,
         stop: own_stop.clone(),
     };

@@ -14,11 +14,16 @@ use std::future::Future;
 
 const MUST_REVALIDATE: HeaderValue = HeaderValue::from_static("must-revalidate");
 
+/// Headers of most answers: type, caching, tag, date, length, server, id and time of the body.
+const HEADERS: usize = 8;
+
 /// JSON text that is ready.
 pub fn text(status: StatusCode, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;
     let headers = response.headers_mut();
+    // Of most answers these are all, so that the map does not grow.
+    headers.reserve(HEADERS);
     headers.insert(header::CONTENT_TYPE, JSON);
     headers.insert(header::CACHE_CONTROL, MUST_REVALIDATE);
     response

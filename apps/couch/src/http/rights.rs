@@ -6,10 +6,11 @@ use super::{HttpError, HttpResult, Server, replications};
 use crate::auth::{METRICS_ROLE, Policy, User};
 use crate::replicator::is_replicator_database;
 use crate::store::{Database, Error};
-use axum::extract::{FromRequestParts, Request};
+use axum::extract::FromRequestParts;
 use axum::http::Method;
 use axum::http::request::Parts;
 use percent_encoding::percent_decode_str;
+use std::borrow::Cow;
 
 /// The database that a request was admitted to.
 #[derive(Debug, Clone)]
@@ -32,6 +33,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Visible {
     }
 }
 
+/// The segments of a path that decide which rights it needs, at most.
+const SEGMENTS_MAX: usize = 6;
+
 /// Refuses a request without the rights that its path needs. Handlers find a database only through this.
 ///
 /// # Errors
@@ -40,22 +44,21 @@ pub fn authorize(
     server: &Server,
     policy: &Policy,
     user: &User,
-    request: &mut Request,
-) -> HttpResult<()> {
-    let decoded: Vec<_> = request
-        .uri()
-        .path()
-        .split('/')
-        .filter(|part| !part.is_empty())
-        .map(|part| percent_decode_str(part).decode_utf8_lossy())
-        .collect();
-    let parts: Vec<&str> = decoded.iter().map(|part| &**part).collect();
-    let method = request.method();
-    let Some(admitted) = admit(server, policy, user, method, &parts)? else {
-        return Ok(());
-    };
-    request.extensions_mut().insert(admitted);
-    Ok(())
+    method: &Method,
+    path: &str,
+) -> HttpResult<Option<Admitted>> {
+    let mut decoded: [Cow<'_, str>; SEGMENTS_MAX] = Default::default();
+    let segments = path.split('/').filter(|segment| !segment.is_empty());
+    let mut count = 0;
+    for (decoded, segment) in decoded.iter_mut().zip(segments) {
+        *decoded = match segment.contains('%') {
+            true => percent_decode_str(segment).decode_utf8_lossy(),
+            false => Cow::Borrowed(segment),
+        };
+        count += 1;
+    }
+    let segments = decoded.each_ref().map(|segment| &**segment);
+    admit(server, policy, user, method, &segments[..count])
 }
 
 fn admit(

@@ -1,56 +1,33 @@
 //! The routes of the server, one per line.
 
-use super::target::Db;
+use super::resend::Routes;
+use super::site::Site;
 use super::{
-    HttpError, HttpResult, Server, caller::Caller, common, database as db, design as ddoc,
-    document as doc, gate, later, server as srv,
+    HttpError, Server, database as db, design as ddoc, document as doc, gate, later, server as srv,
 };
 use crate::auth::User;
 use crate::status_page;
-use axum::extract::{Request, State};
-use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post, put};
 use axum::{Router, middleware};
-use std::any::Any;
 use std::sync::Arc;
-use tower_http::catch_panic::CatchPanicLayer;
 
-/// The server as a service.
-pub fn router(server: Arc<Server>) -> Router {
+/// What answers at the sockets of the server.
+pub fn site(server: Arc<Server>) -> Site {
     let routes = all().merge(status_page::routes());
     let routes = routes.with_state(Arc::clone(&server));
-    // Around the routes as a whole: only there an answer says which methods a path has.
-    Router::new()
-        .fallback_service(routes)
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(middleware::from_fn_with_state(
-            Arc::clone(&server),
-            gate::gate,
-        ))
-        .layer(middleware::from_fn_with_state(server, common::common))
-}
-
-/// A mistake of this program ends the request it is in, and no other.
-fn panicked(what: Box<dyn Any + Send>) -> Response {
-    let text = what.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| what.downcast_ref::<&str>().copied());
-    HttpError::Internal(format!("panicked: {}", text.unwrap_or_default())).into_response()
+    Site::new(server, routes)
 }
 
 /// The service for the server itself, without authentication and with the rights of a user: for replications of its own
 /// databases.
 pub fn within(server: Arc<Server>, user: User) -> Router {
-    let state = (Arc::clone(&server), user);
+    let routes = all().with_state(Arc::clone(&server));
+    let state = (server, user, Routes(routes.clone()));
     let layer = middleware::from_fn_with_state(state, gate::within);
-    all().layer(layer).with_state(server)
+    Router::new().fallback_service(routes).layer(layer)
 }
 
-/// The routes for a request that was authenticated.
-fn answering(server: Arc<Server>) -> Router {
-    all().with_state(server)
-}
-
-fn all() -> Routes {
+fn all() -> Unbound {
     Router::new()
         .merge(of_server())
         .merge(of_databases())
@@ -62,9 +39,10 @@ async fn nothing() -> HttpError {
     HttpError::NotFound("missing".to_owned())
 }
 
-type Routes = Router<Arc<Server>>;
+/// Routes that have no server yet.
+type Unbound = Router<Arc<Server>>;
 
-fn of_server() -> Routes {
+fn of_server() -> Unbound {
     Router::new()
         .route("/", get(srv::welcome))
         .route("/_up", get(srv::up))
@@ -106,7 +84,7 @@ fn of_server() -> Routes {
         )
 }
 
-fn of_databases() -> Routes {
+fn of_databases() -> Unbound {
     Router::new()
         .route("/{db}", database())
         .route("/{db}/", database())
@@ -150,9 +128,7 @@ fn of_databases() -> Routes {
         .route("/{db}/_partition/{partition}", get(db::partition_info))
         .route(
             "/{db}/_partition/{partition}/{*rest}",
-            any(|server: State<Arc<Server>>, db: Db, request: Request| {
-                db::in_partition(server, db, request, answering)
-            }),
+            any(db::in_partition),
         )
 }
 
@@ -163,7 +139,7 @@ fn database() -> axum::routing::MethodRouter<Arc<Server>> {
         .post(doc::post)
 }
 
-fn of_documents() -> Routes {
+fn of_documents() -> Unbound {
     Router::new()
         .route("/{db}/{id}", document())
         .route("/{db}/{id}/{*attachment}", attachment())
@@ -193,18 +169,17 @@ fn of_documents() -> Routes {
         )
         .route("/{db}/_design/{design}/_update", any(ddoc::update))
         .route("/{db}/_design/{design}/_update/{*rest}", any(ddoc::update))
-        .route("/{db}/_design/{design}/_rewrite", any(rewrite))
-        .route("/{db}/_design/{design}/_rewrite/", any(rewrite))
-        .route("/{db}/_design/{design}/_rewrite/{*rest}", any(rewrite))
+        .route("/{db}/_design/{design}/_rewrite", any(ddoc::rewrite))
+        .route("/{db}/_design/{design}/_rewrite/", any(ddoc::rewrite))
+        .route(
+            "/{db}/_design/{design}/_rewrite/{*rest}",
+            any(ddoc::rewrite),
+        )
         .route("/{db}/_design/{design}/_search/{*rest}", any(later::search))
         .route(
             "/{db}/_design/{design}/_nouveau/{*rest}",
             any(later::search),
         )
-}
-
-async fn rewrite(caller: Caller, db: Db, request: Request) -> HttpResult {
-    ddoc::rewrite(caller, db, request, answering).await
 }
 
 fn document() -> axum::routing::MethodRouter<Arc<Server>> {

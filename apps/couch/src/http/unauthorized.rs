@@ -3,19 +3,22 @@
 use super::error::UnauthorizedReason;
 use super::reply;
 use crate::auth::Policy;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::Response;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// What a client asked for, as far as answers with the status 401 depend on it.
 #[derive(Debug)]
 pub struct Asked {
-    path: String,
+    uri: Uri,
     /// The header that the client wants in the answer.
     wanted: Option<HeaderValue>,
     /// The origin of this server, if the client is a browser that reads pages and no JSON.
     pages_at: Option<String>,
 }
+
+/// The header with which a client chooses that of the answer.
+const WANTED: HeaderName = HeaderName::from_static("x-couchdb-www-authenticate");
 
 const IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -25,7 +28,7 @@ const IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC
 
 impl Asked {
     /// From the head of a request.
-    pub fn of(path: &str, headers: &HeaderMap, origin: impl FnOnce() -> String) -> Self {
+    pub fn of(uri: &Uri, headers: &HeaderMap, origin: impl FnOnce() -> String) -> Self {
         let accept = headers.get(header::ACCEPT);
         let accept = accept.and_then(|value| value.to_str().ok());
         let accepts = |wanted: &str| {
@@ -36,10 +39,10 @@ impl Asked {
                 .map(crate::multipart::media_type);
             types.any(|one| one == wanted || one == "*/*" || one.strip_suffix("/*") == Some(group))
         };
-        let is_for_pages = !accepts("application/json") && accepts("text/html");
+        let is_for_pages = accept.is_some() && !accepts("application/json") && accepts("text/html");
         Asked {
-            path: path.to_owned(),
-            wanted: headers.get("X-CouchDB-WWW-Authenticate").cloned(),
+            uri: uri.clone(),
+            wanted: headers.get(WANTED).cloned(),
             pages_at: is_for_pages.then(origin),
         }
     }
@@ -60,7 +63,7 @@ impl Asked {
             reply::set(response, header::WWW_AUTHENTICATE, "Basic realm=\"server\"");
         } else if let Some(origin) = self.pages_at {
             let encoded = |text: &str| utf8_percent_encode(text, IN_QUERY).to_string();
-            let (path, reason) = (encoded(&self.path), encoded(&reason));
+            let (path, reason) = (encoded(self.uri.path()), encoded(&reason));
             let page = &policy.authentication_redirect;
             let page = format!("{page}?return={path}&reason={reason}");
             *response.status_mut() = StatusCode::FOUND;

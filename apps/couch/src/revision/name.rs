@@ -42,6 +42,11 @@ impl RevisionHash {
         is_text.then(|| RevisionHash(Bytes::Other(bytes.into())))
     }
 
+    /// Whether it is written as hexadecimal digits.
+    pub fn is_digest(&self) -> bool {
+        matches!(self.0, Bytes::Digest(_))
+    }
+
     /// The bytes as stored and compared.
     pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {

@@ -4,6 +4,7 @@ use super::Attachment;
 use crate::json;
 use crate::mango::Selector;
 use crate::revision::{History, Revision};
+use std::io::Write;
 
 /// Whether a revision's body can still be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +136,11 @@ impl Document {
 }
 
 fn write_revision(out: &mut Vec<u8>, revision: &Revision) {
-    json::write_string(out, &revision.to_string());
+    // A revision has no character that JSON escapes, unless its hash came from elsewhere.
+    match revision.hash.is_digest() {
+        true => write!(out, "\"{revision}\"").expect("a vector takes it"),
+        false => json::write_string(out, &revision.to_string()),
+    }
 }
 
 fn write_revisions(out: &mut Vec<u8>, name: &str, revisions: &[Revision]) {

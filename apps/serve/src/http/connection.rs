@@ -1,20 +1,17 @@
 //! One connection: requests and answers in turn, until it is idle, slow, ended or stopped.
 
-use super::ConnectionLimits;
 use super::detached::{self, Detachable, Rest};
 use super::socket::Socket;
 use super::unread::{self, says_close};
+use super::{Answer, ConnectionLimits, Link};
 use crate::tls;
-use axum::Router;
-use axum::extract::ConnectInfo;
 use axum::http::Version;
 use bytes::Bytes;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::{Service, service_fn};
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -33,16 +30,12 @@ const LINGER: Duration = Duration::from_secs(30);
 /// The longest pause of such a client.
 const LINGER_PAUSE: Duration = Duration::from_secs(5);
 
-/// Whether a request came over TLS. Requests have it as an extension.
-#[derive(Clone, Copy, Debug)]
-pub struct IsTls(pub bool);
-
 /// The parts of a connection beside its socket.
-pub struct Connection {
+pub struct Connection<A> {
     pub peer: SocketAddr,
     pub limits: ConnectionLimits,
     pub stop: CancellationToken,
-    pub service: TowerToHyperService<Router>,
+    pub answers: A,
 }
 
 /// The parts of a connection that the HTTP library returns.
@@ -63,7 +56,7 @@ struct Detached {
     is_last: bool,
 }
 
-impl Connection {
+impl<A: Answer> Connection<A> {
     /// Answers the requests of a connection, after the handshake if there is one.
     pub async fn run(self, stream: TcpStream, tls: Option<TlsAcceptor>) {
         let stream = match tls {
@@ -131,20 +124,26 @@ impl Connection {
     /// the socket before.
     async fn exchange(&self, stream: Socket, received: Bytes) -> Left {
         let (detachable, is_last) = (Detachable::default(), AtomicBool::new(false));
-        let is_tls = matches!(stream, Socket::Tls(_));
-        let service = service_fn(|mut request: Request<Incoming>| {
-            let is_last = &is_last;
+        let link = Link {
+            peer: self.peer,
+            is_tls: matches!(stream, Socket::Tls(_)),
+            detachable: Some(detachable.clone()),
+        };
+        let old = Link {
+            detachable: None,
+            ..link.clone()
+        };
+        let service = service_fn(|request: Request<Incoming>| {
+            let (is_last, answers) = (&is_last, &self.answers);
             is_last.store(says_close(request.headers()), Ordering::Relaxed);
-            request.extensions_mut().insert(ConnectInfo(self.peer));
-            request.extensions_mut().insert(IsTls(is_tls));
-            // Before HTTP/1.1 there are no chunks.
-            if request.version() == Version::HTTP_11 {
-                request.extensions_mut().insert(detachable.clone());
-            }
+            let link = match request.version() {
+                Version::HTTP_11 => &link,
+                _ => &old,
+            };
             // Boxed, because `poll_without_shutdown` needs a future that can be moved.
             Box::pin(async move {
                 let response =
-                    unread::answer(request, |request| self.service.call(request)).await?;
+                    unread::answer(request, |request| answers.answer(request, link)).await;
                 is_last.fetch_or(says_close(response.headers()), Ordering::Relaxed);
                 Ok::<_, Infallible>(response)
             })

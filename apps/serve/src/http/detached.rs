@@ -110,6 +110,9 @@ impl hyper::body::Body for Leaving {
 /// whole to say that it is the line.
 const LINE_BYTES_MAX: usize = 128 << 10;
 
+/// Bytes that the HTTP library reads at once unless much arrives.
+const READ_BYTES: usize = 8 << 10;
+
 /// A socket that notices when the library has sent everything: only then does the library flush it.
 pub struct Watched<T> {
     io: T,
@@ -140,9 +143,25 @@ impl<T: Read + Unpin> Read for Watched<T> {
         if !self.line.is_near() {
             return Pin::new(&mut self.io).poll_read(cx, buffer);
         }
+        match buffer.remaining() {
+            ..=READ_BYTES => self.read_line::<READ_BYTES>(cx, buffer),
+            _ => self.read_line::<LINE_BYTES_MAX>(cx, buffer),
+        }
+    }
+}
+
+impl<T: Read + Unpin> Watched<T> {
+    /// Reads at most `N` bytes that may belong to a request line.
+    // Never inlined: each call would touch the stack of the larger array.
+    #[inline(never)]
+    fn read_line<const N: usize>(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
         // On the stack, and not zeroed: this is the way of every request.
-        let mut bytes = [const { MaybeUninit::uninit() }; LINE_BYTES_MAX];
-        let length = buffer.remaining().min(LINE_BYTES_MAX);
+        let mut bytes = [const { MaybeUninit::uninit() }; N];
+        let length = buffer.remaining().min(N);
         let mut head = ReadBuf::uninit(&mut bytes[..length]);
         ready!(Pin::new(&mut self.io).poll_read(cx, head.unfilled()))?;
         let head = match self.line.encode(head.filled()) {

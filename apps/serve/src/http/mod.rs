@@ -1,19 +1,20 @@
 //! An HTTP/1.1 server: accepts connections within limits, and stops gracefully.
 
+mod answer;
 mod connection;
 mod detached;
 mod line;
+mod link;
 mod places;
 mod socket;
 mod unread;
 
-pub use connection::IsTls;
+pub use answer::Answer;
 pub use detached::Detachable;
+pub use link::{IsTls, Link};
 pub use places::client_network;
 
-use axum::Router;
 use connection::Connection;
-use hyper_util::service::TowerToHyperService;
 use places::{Place, Places};
 use std::io;
 use std::net::SocketAddr;
@@ -64,14 +65,12 @@ impl Default for ConnectionLimits {
 
 /// A server of HTTP/1.1 over TCP, with or without TLS.
 ///
-/// Requests have the client's address as the extension [`axum::extract::ConnectInfo`], [`IsTls`], and in HTTP/1.1 a
-/// [`Detachable`].
-/// The rest of a request body that a handler left unread is read, or the connection is closed without a reset, so the
+/// Requests come with the [`Link`] of their connection, which a [`axum::Router`] gets as extensions. The rest of a request body that a handler left unread is read, or the connection is closed without a reset, so the
 /// client always gets the answer.
 #[derive(Clone, Debug)]
-pub struct HttpServer {
+pub struct HttpServer<A> {
     /// Answers the requests.
-    pub router: Router,
+    pub answers: A,
     /// The limits of its connections.
     pub limits: ConnectionLimits,
     /// Counts open connections, for metrics.
@@ -80,7 +79,7 @@ pub struct HttpServer {
     pub stop: CancellationToken,
 }
 
-impl HttpServer {
+impl<A: Answer> HttpServer<A> {
     /// Serves until `stop` is cancelled. Then closes the listener and idle connections, and waits for requests under way
     /// for at most [`ConnectionLimits::stop_timeout`].
     pub async fn serve(self, listener: TcpListener) {
@@ -95,7 +94,6 @@ impl HttpServer {
     async fn serve_with(self, listener: TcpListener, tls: Option<TlsAcceptor>) {
         let room = Arc::new(Semaphore::new(self.limits.connections_max));
         let places = Arc::new(Places::default());
-        let service = TowerToHyperService::new(self.router.clone());
         let connections = TaskTracker::new();
         loop {
             let accepted = tokio::select! {
@@ -124,7 +122,7 @@ impl HttpServer {
                 peer,
                 limits: self.limits,
                 stop: self.stop.clone(),
-                service: service.clone(),
+                answers: self.answers.clone(),
             };
             let tls = tls.clone();
             connections.spawn(async move {

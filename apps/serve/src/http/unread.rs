@@ -1,12 +1,12 @@
 //! The unread rest of a request body. A client sends the next request of a connection behind it, so the rest is read, or the
 //! answer announces the end of the connection.
 
+use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
 use hyper::Request;
-use hyper::body::{Body, Frame, Incoming, SizeHint};
-use std::convert::Infallible;
+use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,7 +38,7 @@ fn lock(loan: &Mutex<Loan>) -> MutexGuard<'_, Loan> {
     loan.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Body for Lent {
+impl hyper::body::Body for Lent {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -58,11 +58,16 @@ impl Body for Lent {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.as_ref().is_none_or(Body::is_end_stream)
+        self.body
+            .as_ref()
+            .is_none_or(hyper::body::Body::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.as_ref().map(Body::size_hint).unwrap_or_default()
+        self.body
+            .as_ref()
+            .map(hyper::body::Body::size_hint)
+            .unwrap_or_default()
     }
 }
 
@@ -75,23 +80,28 @@ impl Drop for Lent {
 /// Answers a request, then reads the rest of its body or announces the end of the connection.
 pub async fn answer<F>(
     request: Request<Incoming>,
-    service: impl FnOnce(Request<Lent>) -> F,
-) -> Result<Response, Infallible>
+    answer: impl FnOnce(Request<Body>) -> F,
+) -> Response
 where
-    F: Future<Output = Result<Response, Infallible>>,
+    F: Future<Output = Response>,
 {
+    if request.body().is_end_stream() {
+        return answer(request.map(|_| Body::empty())).await;
+    }
     let loan = Arc::new(Mutex::new(Loan::default()));
     let is_announced = is_announced(request.headers());
-    let request = request.map(|body| Lent {
-        body: Some(body),
-        loan: Arc::clone(&loan),
+    let request = request.map(|body| {
+        Body::new(Lent {
+            body: Some(body),
+            loan: Arc::clone(&loan),
+        })
     });
-    let mut response = service(request).await?;
+    let mut response = answer(request).await;
     if !is_all_read(&loan, is_announced, response.status()).await {
         let close = HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);
     }
-    Ok(response)
+    response
 }
 
 /// Whether the client waits for `100 Continue` before it sends the body.

@@ -83,7 +83,7 @@ impl Serve {
             limits.connections_per_client_max = limits.connections_max;
         }
         let server = HttpServer {
-            router: web::router(&app),
+            answers: web::router(&app),
             limits,
             open: Arc::default(),
             stop,

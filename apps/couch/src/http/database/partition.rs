@@ -1,18 +1,16 @@
 //! `_partition`: requests about one partition of a database.
 
+use crate::http::resend::Routes;
 use crate::http::target::Db;
-use crate::http::{HttpError, HttpResult, Server, reply};
+use crate::http::{HttpError, HttpResult, reply};
 use crate::mango::check_partition;
 use crate::store::Database;
-use axum::Router;
-use axum::extract::{Path, Request, State};
+use axum::Extension;
+use axum::extract::{Path, Request};
 use axum::http::{StatusCode, Uri, uri::PathAndQuery};
-use axum::response::Response;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::json;
 use std::collections::HashMap;
-use std::sync::Arc;
-use tower::ServiceExt;
 
 fn require_partitions(db: &Database) -> HttpResult<()> {
     match db.is_partitioned() {
@@ -52,15 +50,13 @@ const ANSWERED: &[&str] = &["_all_docs", "_index", "_find", "_explain"];
 
 /// `/db/_partition/name/…`: the same request to the database, with the partition as a parameter.
 pub async fn in_partition(
-    State(server): State<Arc<Server>>,
+    Extension(routes): Extension<Routes>,
     Db(db): Db,
     mut request: Request,
-    routes: fn(Arc<Server>) -> Router,
-) -> HttpResult<Response> {
+) -> HttpResult {
     require_partitions(&db)?;
     *request.uri_mut() = of_database(request.uri())?;
-    let Ok(response) = routes(server).oneshot(request).await;
-    Ok(response)
+    routes.answer(request).await
 }
 
 /// The URI of the request to the database.

@@ -7,11 +7,12 @@ use crate::config::keys;
 use crate::http::caller::Caller;
 use crate::http::params::Params;
 use crate::http::request::request_object;
+use crate::http::resend::Routes;
 use crate::http::rights::authorize;
 use crate::http::target::Db;
-use crate::http::{HttpError, HttpResult, Server};
+use crate::http::{HttpError, HttpResult};
 use crate::script::Function;
-use axum::Router;
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request};
 use axum::http::request::Parts;
@@ -20,9 +21,7 @@ use inorder_serve::{Detachable, IsTls};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use tokio_util::task::AbortOnDropHandle;
-use tower::ServiceExt;
 
 /// Requests that one request may be rewritten to, one after the other.
 const REWRITES_MAX: usize = 100;
@@ -35,8 +34,8 @@ struct Rewrites(usize);
 pub async fn rewrite(
     caller: Caller,
     Db(db): Db,
+    Extension(routes): Extension<Routes>,
     request: Request,
-    routes: fn(Arc<Server>) -> Router,
 ) -> HttpResult {
     let (mut head, body) = request.into_parts();
     let Rewrites(count) = head.extensions.get().copied().unwrap_or_default();
@@ -103,7 +102,7 @@ async fn send(
     body: Body,
     prefix: &str,
     meant: &Rewritten,
-    routes: fn(Arc<Server>) -> Router,
+    routes: Routes,
 ) -> HttpResult {
     if let Some(method) = &meant.method {
         let bad = |_| HttpError::BadRequest(format!("Invalid method: {method}"));
@@ -112,17 +111,23 @@ async fn send(
     let uri = rules::normalized(&format!("{prefix}/{}", meant.path), &meant.query);
     head.uri = Uri::try_from(uri).map_err(|error| HttpError::BadRequest(error.to_string()))?;
     head.extensions = carried(&head.extensions, caller);
-    let mut request = Request::from_parts(head, body);
     // The path may lead to another database, or to what needs more rights.
-    let policy = caller.server.auth.policy();
-    authorize(&caller.server, &policy, &caller.user, &mut request)?;
+    let (server, user) = (&caller.server, &caller.user);
+    let admitted = authorize(
+        server,
+        &server.auth.policy(),
+        user,
+        &head.method,
+        head.uri.path(),
+    )?;
+    if let Some(admitted) = admitted {
+        head.extensions.insert(admitted);
+    }
     // A task of its own: a hundred of them within each other would fill the stack.
-    let meant = routes(Arc::clone(&caller.server)).oneshot(request);
+    let meant = routes.answer(Request::from_parts(head, body));
     let task = AbortOnDropHandle::new(tokio::spawn(meant));
-    let Ok(response) = task
-        .await
-        .map_err(|error| HttpError::Internal(error.to_string()))?;
-    Ok(response)
+    task.await
+        .map_err(|error| HttpError::Internal(error.to_string()))?
 }
 
 /// What stays with a request when it goes to another path: the parameters of the old path do not.

@@ -18,5 +18,5 @@ pub use copy::copy;
 pub use form::post_form;
 pub use local::{no_local_attachment, no_local_id};
 pub use options::{Accepts, get_options, shown_options};
-pub use read::get;
+pub use read::{get, plain};
 pub use write::{delete, post, put, require_revision};

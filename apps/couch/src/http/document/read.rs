@@ -12,7 +12,7 @@ use crate::http::{HttpError, HttpResult, replications, reply};
 use crate::multipart::Boundary;
 use crate::revision::Revision;
 use crate::store::{AttachmentOption, Database, Document, Found, GetOptions};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 
 /// Reads a document in the requested revisions and format.
@@ -39,9 +39,7 @@ pub async fn get(
         return local::get(&db, &id, &headers);
     }
     if params.is_empty() {
-        // The common case.
-        let document = db.get(&id, &GetOptions::default())?;
-        return Ok(tagged(&document, &headers));
+        return plain(&db, &id, &headers);
     }
     let options = get_options(&params)?;
     let accepts = Accepts::of(&headers);
@@ -51,13 +49,25 @@ pub async fn get(
     one(&db, &id, options, &accepts, &headers)
 }
 
+/// Reads the winning revision of a document.
+///
+/// # Errors
+/// If there is none.
+pub fn plain(db: &Database, id: &str, headers: &HeaderMap) -> HttpResult {
+    let document = db.get(id, &GetOptions::default())?;
+    Ok(tagged(&document, headers))
+}
+
 fn tagged(document: &Document, headers: &HeaderMap) -> Response {
-    let tag = document.revision.to_string();
-    if is_known(headers, &tag) {
-        return not_modified(&tag);
+    let quoted = format!("\"{}\"", document.revision);
+    let tag = quoted.trim_matches('"');
+    if is_known(headers, tag) {
+        return not_modified(tag);
     }
     let mut response = json(document);
-    reply::set(&mut response, header::ETAG, &format!("\"{tag}\""));
+    if let Ok(tag) = HeaderValue::try_from(quoted) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
     response
 }
 
