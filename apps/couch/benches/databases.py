@@ -17,10 +17,10 @@ import time
 
 import files
 import processes
-from servers import Started, wrk
+from servers import Load, Started, wrk
 
 # Of the CSV; what a row doesn't measure is empty.
-COLUMNS = ["subject", "kind", "what", "wall_ms", "memory_bytes", "file_bytes", "cpu_s", "requests_per_s", "request_cpu_us"]
+COLUMNS = ["subject", "kind", "what", "wall_ms", "memory_bytes", "file_bytes", "cpu_s", *Load._fields]
 
 # Databases of many that are asked for after the start.
 ASKED = 1000
@@ -111,10 +111,10 @@ def large(options):
     for what, script in scripts.items():
         for connections in (1, 16):
             lua = f'math.randomseed({connections})\nwrk.headers["Content-Type"] = "application/json"\nfunction request() return {script} end'
-            rate, micros, failed = wrk(server, lua, connections, options.seconds)
-            if failed:
-                raise SystemExit(f"{what}: {failed} requests failed")
-            subject.add(f"{what} c={connections}", requests_per_s=rate, request_cpu_us=micros)
+            load = wrk(server, lua, connections, options.seconds)
+            if load.failed:
+                raise SystemExit(f"{what}: {load.failed} requests failed")
+            subject.add(f"{what} c={connections}", **load._asdict())
     subject.add("after the requests", memory_bytes=server.memory_bytes())
     subject.end()
     return subject.rows

@@ -22,10 +22,10 @@ import time
 
 import files
 import processes
-from servers import ADMIN, PASSWORD, Elsewhere, Started, wrk
+from servers import ADMIN, PASSWORD, Elsewhere, Load, Started, wrk
 
 # Of the CSV; what a row doesn't measure is empty.
-COLUMNS = ["server", "kind", "what", "requests_per_s", "request_cpu_us", "failed", "memory_bytes", "wall_ms"]
+COLUMNS = ["server", "kind", "what", *Load._fields, "memory_bytes", "wall_ms"]
 
 
 def documents(count):
@@ -72,8 +72,7 @@ class Rows:
 
     def run(self, what, script, seconds, counts=(1, 16)):
         for connections in counts:
-            rate, micros, failed = wrk(self.server, script, connections, seconds)
-            self.add(f"{what} c={connections}", requests_per_s=rate, request_cpu_us=micros, failed=failed)
+            self.add(f"{what} c={connections}", **wrk(self.server, script, connections, seconds)._asdict())
 
     def bulk(self, what, database, batches):
         begun, used = time.monotonic(), self.server.cpu_seconds()

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import typing
 import urllib.parse
 
 import processes
@@ -137,17 +138,37 @@ class Started(Server):
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class Load(typing.NamedTuple):
+    """What many requests on some connections took. `median_us` and `p99_us` are times that clients waited for an answer."""
+
+    requests_per_s: float
+    request_cpu_us: float
+    failed: int
+    median_us: float
+    p99_us: float
+
+
+def microseconds(text, percentile):
+    """A percentile of wrk's latencies, such as `50%   11.00us`."""
+    number, unit = re.search(rf"^\s+{percentile}%\s+([\d.]+)(us|ms|s)$", text, re.MULTILINE).groups()
+    return float(number) * {"us": 1, "ms": 1e3, "s": 1e6}[unit]
+
+
 def wrk(server, script, connections, seconds):
-    """Returns requests per second, CPU microseconds per request, and the number of failures."""
     headers = "".join(f'wrk.headers["{name}"] = "{value}"\n' for name, value in server.headers.items())
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as file:
         file.write(headers + script)
         file.flush()
         before = server.cpu_seconds()
-        command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", file.name, f"http://127.0.0.1:{server.port}"]
+        command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", file.name, f"http://127.0.0.1:{server.port}"]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         used = server.cpu_seconds() - before
     requests = int(re.search(r"(\d+) requests in", text)[1])
-    rate = float(re.search(r"Requests/sec:\s+([\d.]+)", text)[1])
     wrong = re.search(r"Non-2xx or 3xx responses: (\d+)", text)
-    return rate, used / max(requests, 1) * 1e6, int(wrong[1]) if wrong else 0
+    return Load(
+        requests_per_s=float(re.search(r"Requests/sec:\s+([\d.]+)", text)[1]),
+        request_cpu_us=used / max(requests, 1) * 1e6,
+        failed=int(wrong[1]) if wrong else 0,
+        median_us=microseconds(text, 50),
+        p99_us=microseconds(text, 99),
+    )
