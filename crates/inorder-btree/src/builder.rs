@@ -50,9 +50,9 @@ impl Builder {
     /// # Errors
     ///
     /// As [`create`](Self::create).
-    pub fn extend(file: File, options: Options, pages: u32) -> Result<Self> {
+    pub fn extend(file: Arc<File>, options: Options, pages: u32) -> Result<Self> {
         options.check()?;
-        Builder::of(Output::after(Arc::new(file), &options, pages), options)
+        Builder::of(Output::after(file, &options, pages), options)
     }
 
     /// Begins trees behind the first `pages` pages of a database, as [`extend`](Self::extend) does, whose root pages are
@@ -177,12 +177,11 @@ impl Builder {
     /// # Errors
     ///
     /// [`Error::Trees`] if fewer than [`Options::trees`] were built, and [`Error::Write`].
-    pub fn finish_trees(self) -> Result<(File, u32)> {
+    pub fn finish_trees(self) -> Result<(Arc<File>, u32)> {
         if self.built < self.options.trees {
             return Err(self.wrong_trees());
         }
-        let (file, pages) = self.output.finish_trees()?;
-        Ok((own(file), pages))
+        self.output.finish_trees()
     }
 
     /// Ends trees whose root pages are there. The pages are written but not synced, those of the roots are returned.

@@ -79,8 +79,20 @@ impl Geometry {
     }
 
     /// The rowid of a cell, or 0, and its payload.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn payload<'a>(&self, kind: PageKind, cell: &'a [u8]) -> Option<(i64, Payload<'a>)> {
+        if let [bytes @ 0..0x80, rest @ ..] = cell
+            && kind != PageKind::TableLeaf
+            && usize::from(*bytes) <= self.whole
+        {
+            let payload = rest.get(..usize::from(*bytes))?;
+            return Some((0, Payload::Whole(payload)));
+        }
+        self.long_payload(kind, cell)
+    }
+
+    /// As [`payload`](Self::payload), of any length.
+    fn long_payload<'a>(&self, kind: PageKind, cell: &'a [u8]) -> Option<(i64, Payload<'a>)> {
         let (bytes, mut at) = varint::read(cell)?;
         let bytes = usize::try_from(bytes).ok()?;
         let mut rowid = 0;
@@ -89,7 +101,10 @@ impl Geometry {
             rowid = number as i64;
             at += read;
         }
-        let local_bytes = self.local_bytes(kind, bytes);
+        let local_bytes = match bytes <= self.whole {
+            true => bytes,
+            false => self.local_bytes(kind, bytes),
+        };
         let (local, rest) = cell.get(at..)?.split_at_checked(local_bytes)?;
         if local_bytes == bytes {
             return Some((rowid, Payload::Whole(local)));

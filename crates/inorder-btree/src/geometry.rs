@@ -31,6 +31,8 @@ pub(crate) struct Geometry {
     pub(crate) usable: usize,
     /// The bytes up to which a page is filled.
     pub(crate) filled: usize,
+    /// The bytes of a payload that are never split, in a cell of any kind.
+    pub(crate) whole: usize,
 }
 
 impl Geometry {
@@ -42,6 +44,7 @@ impl Geometry {
             page,
             usable,
             filled,
+            whole: (usable - 12) * 64 / 255 - 23,
         }
     }
 

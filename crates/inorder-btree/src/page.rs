@@ -100,9 +100,11 @@ impl Page {
     pub(crate) fn seal_at(&mut self, start: usize, right_child: u32) -> &[u8] {
         let header_bytes = self.kind.header_bytes();
         let offsets_end = header_bytes + 2 * self.cells;
-        self.bytes
-            .copy_within(header_bytes..offsets_end, start + header_bytes);
-        self.bytes[..start].fill(0);
+        if start > 0 {
+            self.bytes
+                .copy_within(header_bytes..offsets_end, start + header_bytes);
+            self.bytes[..start].fill(0);
+        }
         self.bytes[start + offsets_end..self.content].fill(0);
         let header = &mut self.bytes[start..][..header_bytes];
         header.fill(0);

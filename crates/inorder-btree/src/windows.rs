@@ -23,7 +23,7 @@ const NEAR_PAGES: u32 = 8;
 /// Some places of a file of which pages are in memory.
 #[derive(Debug)]
 pub(crate) struct Windows {
-    file: File,
+    file: Arc<File>,
     io: DirectIo,
     is_direct: bool,
     page_bytes: usize,
@@ -57,7 +57,7 @@ pub(crate) struct Place {
 }
 
 impl Windows {
-    pub(crate) fn new(file: File, page_bytes: usize, pages: u32, is_direct: bool) -> Self {
+    pub(crate) fn new(file: Arc<File>, page_bytes: usize, pages: u32, is_direct: bool) -> Self {
         let (bytes, count) = match is_direct {
             true => (DIRECT_WINDOW_BYTES, DIRECT_WINDOWS),
             false => (WINDOW_BYTES, WINDOWS),
@@ -93,7 +93,7 @@ impl Windows {
     }
 
     /// Returns the file, which uses the page cache again.
-    pub(crate) fn into_file(self) -> File {
+    pub(crate) fn into_file(self) -> Arc<File> {
         // A file system that took the flag gives it back.
         _ = self.io.end(&self.file);
         self.file

@@ -8,6 +8,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use inorder_btree::{SchemaEntry, lock_page};
 use inorder_load::raw_pages::{Extension, RawPages};
@@ -36,7 +37,8 @@ pub(super) fn make(
     };
     progress.enter(Phase::Build)?;
     let file = File::options().read(true).write(true).open(path);
-    let file = file.map_err(Error::io(path))?;
+    let file = Arc::new(file.map_err(Error::io(path))?);
+    snapshot.kept.push(Arc::clone(&file));
     let work = Work {
         settings,
         memory_bytes: rekey.memory_bytes,
@@ -68,7 +70,7 @@ pub(super) fn make(
 }
 
 /// Makes the new trees those of the database, in the transaction that has read the old ones: nobody can have written
-/// since. The file stays open until the snapshot ends.
+/// since.
 fn commit(
     path: &Path,
     snapshot: &mut Snapshot,
@@ -126,7 +128,6 @@ fn commit(
         return Err(refused(path, "the header has an old format".to_owned()));
     }
     connection.execute_batch("COMMIT").map_err(busy)?;
-    snapshot.kept.push(extended.file);
     Ok(())
 }
 

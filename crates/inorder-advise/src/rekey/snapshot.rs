@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use inorder_btree::{Reader, Sizes};
@@ -24,9 +25,9 @@ pub(super) struct Snapshot {
     pub(super) pages: Reader,
     /// What the file's header says of its pages, where it does.
     pub(super) sizes: Option<Sizes>,
-    pub(super) file: File,
+    pub(super) file: Arc<File>,
     /// Other descriptors of the file.
-    pub(super) kept: Vec<File>,
+    pub(super) kept: Vec<Arc<File>>,
 }
 
 /// Where a file's header counts changes, unless the database is in WAL mode.
@@ -49,7 +50,7 @@ impl Snapshot {
             source,
         };
         let file = File::options().read(true).write(true).open(path);
-        let file = file.map_err(failed)?;
+        let file = Arc::new(file.map_err(failed)?);
         let connection = open(path, wait)?;
         let busy = |error: rusqlite::Error| busy_or(path, "another process writes to it", error);
         // Also plays a journal back that a killed process left.
@@ -80,7 +81,12 @@ impl Snapshot {
     }
 
     /// The snapshot of a connection that has begun to read.
-    fn of(connection: Connection, is_wal: bool, path: &Path, file: File) -> Result<Self, Error> {
+    fn of(
+        connection: Connection,
+        is_wal: bool,
+        path: &Path,
+        file: Arc<File>,
+    ) -> Result<Self, Error> {
         let failed = |source| Error::File {
             path: path.to_owned(),
             source,
@@ -91,10 +97,7 @@ impl Snapshot {
         if let Some(sizes) = sizes {
             cut(&file, sizes).map_err(failed)?;
         }
-        let pages = file
-            .try_clone()
-            .map_err(inorder_btree::Error::Read)
-            .and_then(Reader::mapped);
+        let pages = Reader::mapped(Arc::clone(&file));
         let mut snapshot = Snapshot {
             connection,
             is_wal,

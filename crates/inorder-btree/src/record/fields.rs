@@ -169,6 +169,25 @@ impl Fields {
         }
     }
 
+    /// Appends a record with the first values of `record`, which must be the one read last. Returns false, and appends
+    /// nothing, where a serial type takes more than a byte or there are fewer values.
+    #[inline]
+    #[must_use]
+    pub fn write_first(&self, record: &[u8], count: usize, out: &mut Vec<u8>) -> bool {
+        let Some(last) = count.checked_sub(1).and_then(|last| self.0.get(last)) else {
+            return false;
+        };
+        let body = self.0[0].start as usize;
+        // One byte for the length of the header, and one for each type.
+        if body != 1 + self.0.len() || body >= 0x80 {
+            return false;
+        }
+        out.push(1 + count as u8);
+        out.extend_from_slice(&record[1..=count]);
+        out.extend_from_slice(&record[body..last.end as usize]);
+        true
+    }
+
     #[inline]
     fn serial_type(&self, pick: Pick) -> u64 {
         match pick {
@@ -201,4 +220,56 @@ pub fn join(first: &[u8], count: usize, second: &[u8], out: &mut Vec<u8>) -> boo
         out.extend_from_slice(part);
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::encode;
+
+    #[test]
+    fn the_first_values_are_those_that_are_picked() {
+        let (short, long) = (vec![b'x'; 40], vec![b'x'; 300]);
+        let values = [
+            Value::Integer(7),
+            Value::Text(&short),
+            Value::Null,
+            Value::Blob(&long),
+            Value::Real(0.5),
+        ];
+        let mut fields = Fields::default();
+        for to in 0..=values.len() {
+            for from in 0..=to {
+                let mut record = Vec::new();
+                encode(&values[from..to], &mut record);
+                fields.read(&record);
+                for count in 0..values.len() + 2 {
+                    let (mut first, mut picked) = (vec![9], vec![9]);
+                    let is_written = fields.write_first(&record, count, &mut first);
+                    fields.write(&record, (0..count).map(Pick::Value), &mut picked);
+                    let has_long = (from..to).contains(&3);
+                    assert_eq!(is_written, !has_long && (1..=to - from).contains(&count));
+                    assert_eq!(first, if is_written { picked } else { vec![9] });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_values_of_malformed_records_are_none_or_some() {
+        let mut fields = Fields::default();
+        for record in [
+            &[][..],
+            &[0],
+            &[9, 1, 1],
+            &[3, 1],
+            &[2, 200, 1],
+            &[3, 1, 1, 5],
+        ] {
+            fields.read(record);
+            for count in 0..4 {
+                _ = fields.write_first(record, count, &mut Vec::new());
+            }
+        }
+    }
 }

@@ -45,8 +45,8 @@ pub(super) struct Built {
 #[derive(Debug)]
 pub(super) struct Tree {
     pub(super) source: Source,
-    /// What was written, in its order.
-    pub(super) written: InOrder,
+    /// What was written, in its order; none of what is compared with rows.
+    pub(super) written: Option<InOrder>,
     /// Whether only entries were taken that don't begin with NULL.
     pub(super) is_not_null: bool,
     /// What a table that changes was.
@@ -163,7 +163,8 @@ enum Target {
 struct Growing {
     target: Target,
     written: InOrder,
-    /// Whether what is written is added up: rows that change are compared in another way.
+    /// Whether what is written is added up: rows that change, and indexes that are made of them, are compared in another
+    /// way.
     is_added: bool,
 }
 
@@ -231,7 +232,7 @@ impl Growing {
         };
         let tree = Tree {
             source: Source { root, is_table },
-            written: self.written,
+            written: self.is_added.then_some(self.written),
             is_not_null: false,
             before: Before::default(),
         };
@@ -320,6 +321,8 @@ fn joined(
     rows: &mut Rows<'_>,
 ) -> Result<(Builder, Tree), Failure> {
     let mut tree = Growing::index(builder, own.order.clone(), own.unique_columns)?;
+    // It is compared with the rows of its table: it is whole, and has no computed term.
+    tree.is_added = false;
     let limits = rows.looks.work.limits();
     join(reader, own, keys, &limits, |entry| {
         rows.looks.look()?;
@@ -518,6 +521,8 @@ struct Maker<'a> {
     made: Vec<u8>,
     blobs: Vec<Vec<u8>>,
     has_ids: bool,
+    /// Whether the parts are the first fields of a row in their order.
+    is_beginning: bool,
     rows: i64,
 }
 
@@ -525,6 +530,9 @@ impl<'a> Maker<'a> {
     fn new(row: &'a Row) -> Self {
         Maker {
             has_ids: row.parts.iter().any(|part| matches!(part, Part::Id(..))),
+            is_beginning: (0..row.parts.len())
+                .map(Part::Field)
+                .eq(row.parts.iter().copied()),
             row,
             fields: Fields::default(),
             made: Vec::new(),
@@ -563,6 +571,10 @@ impl<'a> Maker<'a> {
         self.made.clear();
         if self.has_ids {
             self.convert(rowid, record)?;
+            return Ok(rowid);
+        }
+        let count = self.row.parts.len();
+        if self.is_beginning && self.fields.write_first(record, count, &mut self.made) {
             return Ok(rowid);
         }
         let pick = |part: &Part| match part {

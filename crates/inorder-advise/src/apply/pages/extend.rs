@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::sync::Arc;
 
 use inorder_btree::{AutoVacuum, Builder, PageMap, Reader, SchemaEntry, Sizes};
 use rusqlite::Connection;
@@ -24,8 +25,7 @@ pub(crate) struct Extended {
     pub(crate) pages: u32,
     /// Pages of the trees that are gone, ascending.
     pub(crate) freed: Vec<u32>,
-    /// The file. Closing it gives up the process's locks.
-    pub(crate) file: File,
+    pub(crate) file: Arc<File>,
 }
 
 /// Pages that are left to SQLite, which writes the new schema.
@@ -38,7 +38,7 @@ const SLACK_MAX: f64 = 0.05;
 const SCHEMA_ROOT: u32 = 1;
 
 /// Builds and verifies the trees of a draft that differ from those of the database, behind its pages. `file` is the
-/// database, opened apart. Returns why it can't be done.
+/// database, opened apart: closing it would give up the process's locks. Returns why it can't be done.
 ///
 /// # Errors
 /// As [`copy`](super::copy). The database has its content after each; its file may be longer.
@@ -46,7 +46,7 @@ pub(crate) fn extend(
     connection: &Connection,
     source: &mut Reader,
     sizes: Sizes,
-    file: File,
+    file: Arc<File>,
     draft: &Draft,
     work: &Work<'_>,
 ) -> Result<Result<Extended, String>, Failure> {

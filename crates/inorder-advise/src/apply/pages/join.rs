@@ -3,6 +3,7 @@
 use inorder_btree::record::{self, Fields, Pick};
 use inorder_btree::{KeyColumn, KeyOrder, Reader, Value};
 use inorder_load::order::{SortLimits, Sorter};
+use memmap2::MmapMut;
 
 use super::Failure;
 use super::recipe::Joined;
@@ -18,8 +19,8 @@ pub(super) struct Keys {
     first: i64,
     /// Where the key of each rowid is, from the first on; 0 where there is none.
     places: Vec<u32>,
-    /// Records of the fields, each after its length.
-    bytes: Vec<u8>,
+    /// Records of the fields, each after its length; the first byte belongs to none.
+    bytes: HugePages,
     /// The most memory, in bytes.
     memory_bytes: usize,
     key: Vec<u8>,
@@ -38,7 +39,7 @@ impl Keys {
             fields: joined.keys.clone(),
             first: 0,
             places: Vec::new(),
-            bytes: vec![0],
+            bytes: HugePages::new(memory_bytes),
             memory_bytes,
             key: Vec::new(),
         }
@@ -86,9 +87,9 @@ impl Keys {
         }
         self.places.resize(at, 0);
         self.places.push(place);
-        record::varint::push(self.key.len() as u64, &mut self.bytes);
-        self.bytes.extend_from_slice(&self.key);
-        true
+        let mut length = [0; record::varint::BYTES_MAX];
+        let length_bytes = record::varint::write(self.key.len() as u64, &mut length);
+        self.bytes.push(&length[..length_bytes]) && self.bytes.push(&self.key)
     }
 
     #[inline]
@@ -109,6 +110,55 @@ impl Keys {
         let key = self.bytes.get(place..).filter(|_| place > 0)?;
         let (bytes, read) = record::varint::read(key)?;
         key.get(read..)?.get(..bytes as usize)
+    }
+}
+
+/// Bytes that are read in any order, in large pages of memory where the system has them. It provides a page when that is
+/// written to.
+struct HugePages {
+    memory: Option<MmapMut>,
+    used: usize,
+}
+
+impl HugePages {
+    /// One byte, with room for some others.
+    fn new(room: usize) -> Self {
+        let memory = MmapMut::map_anon(room.max(1)).ok();
+        #[cfg(target_os = "linux")]
+        if let Some(memory) = &memory {
+            // It is as good without them.
+            _ = memory.advise(memmap2::Advice::HugePage);
+        }
+        HugePages { memory, used: 1 }
+    }
+
+    fn len(&self) -> usize {
+        self.used
+    }
+
+    /// Adds bytes; false where there is no room.
+    #[inline]
+    fn push(&mut self, bytes: &[u8]) -> bool {
+        let memory = self
+            .memory
+            .as_mut()
+            .and_then(|memory| memory.get_mut(self.used..));
+        let Some(place) = memory.and_then(|memory| memory.get_mut(..bytes.len())) else {
+            return false;
+        };
+        place.copy_from_slice(bytes);
+        self.used += bytes.len();
+        true
+    }
+}
+
+impl std::ops::Deref for HugePages {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        let memory = self.memory.as_deref().unwrap_or(&[0]);
+        &memory[..self.used]
     }
 }
 

@@ -35,9 +35,12 @@ pub(super) fn verify(new: &mut Reader, plans: &Plans, built: &Built) -> Result<(
             table(new, plans, built, plan, tree, change, &mut is_compared)?;
             continue;
         }
+        let Some(written) = tree.written else {
+            return Err(unproven(&plan.object, "it is compared with nothing"));
+        };
         let mut read = InOrder::default();
         each(new, tree.source, |rowid, record| read.add(rowid, record))?;
-        if read != tree.written {
+        if read != written {
             return Err(unproven(
                 &plan.object,
                 "other entries were read back than written",
