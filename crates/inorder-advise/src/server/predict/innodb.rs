@@ -15,6 +15,10 @@ const EXTENT_PAGES_MIN: u64 = 64;
 const FREE_PART: u64 = 8;
 /// So many free extents are enough for a large segment.
 const FREE_EXTENTS: u64 = 4;
+/// Standard errors to each side in which a step is looked for: 95% of samples are within.
+const ERRORS: f64 = 2.0;
+/// A step of at most this share of a size is predicted in its middle.
+const STEP_SHARE_MAX: f64 = 0.1;
 
 /// A page of an index: its number, entries and their bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +35,8 @@ pub(super) struct Density {
     pub per_leaf: f64,
     /// Entries per full interior page.
     pub per_interior: f64,
+    /// Relative standard error of the entries per leaf page. 0 if all full leaf pages have the same number.
+    pub error: f64,
 }
 
 impl Density {
@@ -47,31 +53,49 @@ impl Density {
             return Some(Density {
                 per_leaf: fits(mean),
                 per_interior: fits(mean + 4.0),
+                error: 0.0,
             });
         }
         let per_interior = fits(root.bytes as f64 / root.entries.max(1) as f64);
         let all = pages.len() as u64;
-        let per_leaf = match root.entries == all - 1 {
+        let (per_leaf, error) = match root.entries == all - 1 {
             true => {
                 let leaves = pages.iter().filter(|page| page.number != root.number);
-                let last = leaves.map(|page| page.entries).min().unwrap_or(0);
-                match all {
-                    2 => entries as f64,
-                    _ => (entries - last) as f64 / (all - 2) as f64,
+                let mut leaves: Vec<u64> = leaves.map(|page| page.entries).collect();
+                leaves.sort_unstable();
+                match &leaves[..] {
+                    // The last leaf page is not full.
+                    [_, full @ ..] if !full.is_empty() => mean_and_error(full),
+                    _ => (entries as f64, 0.0),
                 }
             }
             // The root's children are interior pages.
-            false => entries as f64 / ((all - 1 - root.entries) as f64 - 0.5),
+            false => (
+                entries as f64 / ((all - 1 - root.entries) as f64 - 0.5),
+                0.0,
+            ),
         };
         Some(Density {
             per_leaf,
             per_interior,
+            error,
         })
     }
 
     /// Pages that an index with so many entries, and other pages in its leaf segment, has allocated.
     pub fn allocated(&self, entries: f64, others: f64, page_bytes: u64) -> u64 {
-        let leaves = (entries / self.per_leaf).ceil().max(1.0);
+        let at = |per_leaf: f64| self.allocated_with(per_leaf, entries, others, page_bytes);
+        let likely = at(self.per_leaf);
+        let [least, most] =
+            [1.0, -1.0].map(|sign| at(self.per_leaf * (1.0 + sign * ERRORS * self.error)));
+        match (most - least) as f64 <= STEP_SHARE_MAX * likely as f64 {
+            true => (least + most) / 2,
+            false => likely,
+        }
+    }
+
+    fn allocated_with(&self, per_leaf: f64, entries: f64, others: f64, page_bytes: u64) -> u64 {
+        let leaves = (entries / per_leaf).ceil().max(1.0);
         if leaves <= 1.0 && others < 1.0 {
             return 1;
         }
@@ -84,6 +108,15 @@ impl Density {
         let extent = (EXTENT_BYTES / page_bytes).max(EXTENT_PAGES_MIN);
         reserved(leaves as u64, others as u64, extent) + reserved(interior as u64, 0, extent)
     }
+}
+
+/// The mean of numbers and its relative standard error.
+fn mean_and_error(numbers: &[u64]) -> (f64, f64) {
+    let count = numbers.len() as f64;
+    let mean = numbers.iter().sum::<u64>() as f64 / count;
+    let squares = numbers.iter().map(|one| (*one as f64 - mean).powi(2));
+    let deviation = (squares.sum::<f64>() / count).sqrt();
+    (mean, deviation / count.sqrt() / mean.max(1.0))
 }
 
 /// Pages that a segment has allocated for so many pages of the tree, and others evenly between them.
@@ -148,6 +181,21 @@ mod tests {
         assert_eq!(density.per_interior, 357.0);
         // 561 leaf pages below 2 interior ones and the root.
         assert_eq!(density.allocated(200_000.0, 0.0, 16_384), 675);
+        assert_eq!(density.error, 0.0);
         assert_eq!(Density::of(&[], 0, 16_252.0), None);
+    }
+
+    #[test]
+    fn a_step_within_the_error_of_the_sample_is_predicted_in_its_middle() {
+        let density = |error| Density {
+            per_leaf: 100.0,
+            per_interior: 800.0,
+            error,
+        };
+        let sizes = |leaves: f64, error| density(error).allocated(leaves * 100.0, 0.0, 16_384);
+        // Segments grow at 366 and 926 leaf pages.
+        assert_eq!((sizes(925.0, 0.0), sizes(926.0, 0.0)), (1059, 1123));
+        assert_eq!((sizes(925.0, 0.001), sizes(926.0, 0.001)), (1091, 1091));
+        assert_eq!((sizes(365.0, 0.005), sizes(366.0, 0.005)), (417, 481));
     }
 }
