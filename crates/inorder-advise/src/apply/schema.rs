@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
-use crate::ddl::{Statements, mentions, quoted, tokens};
+use crate::ddl::{Statements, has_text, mentions, quoted, tokens};
 
 /// A row of `sqlite_schema`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,9 @@ impl Object {
     /// Whether it is a virtual table.
     pub(crate) fn is_virtual(&self) -> bool {
         let sql = self.sql.as_deref().unwrap_or_default();
-        self.kind == "table" && tokens(sql).get(1).is_some_and(|token| token.is("VIRTUAL"))
+        self.kind == "table"
+            && has_text(sql, "VIRTUAL")
+            && tokens(sql).get(1).is_some_and(|token| token.is("VIRTUAL"))
     }
 
     /// Whether a virtual table is over the rows of a table: external content goes by the rowid wherever no other name
@@ -127,12 +129,16 @@ impl Schema {
     /// Makes the schema in memory and compiles what reads and writes each of its tables and views, with their
     /// triggers and foreign keys. Returns SQLite's error, or none, by statement.
     ///
-    /// Text in double quotes is a name here, so that SQLite can't take a column that is gone for text.
-    pub(crate) fn compile(&self) -> rusqlite::Result<BTreeMap<String, Option<String>>> {
+    /// Text in double quotes is a name here, so that SQLite can't take a column that is gone for text. Objects that are not
+    /// wanted are not made: with each object, SQLite reads all that were made before.
+    pub(crate) fn compile(
+        &self,
+        is_wanted: impl Fn(&Object) -> bool,
+    ) -> rusqlite::Result<BTreeMap<String, Option<String>>> {
         let memory = Connection::open_in_memory()?;
         memory.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
         memory.execute_batch("PRAGMA foreign_keys = ON")?;
-        let mut found = self.make(&memory)?;
+        let mut found = self.make(&memory, is_wanted)?;
         for object in self.readable() {
             for statement in uses(&memory, &object.name)? {
                 let error = memory.prepare(&statement).err();
@@ -146,12 +152,16 @@ impl Schema {
     pub(super) fn make(
         &self,
         memory: &Connection,
+        is_wanted: impl Fn(&Object) -> bool,
     ) -> rusqlite::Result<BTreeMap<String, Option<String>>> {
         let mut found = BTreeMap::new();
+        let wanted = self.objects.iter().filter(|object| is_wanted(object));
         let (first, rest): (Vec<&Object>, Vec<&Object>) =
-            self.objects.iter().partition(|object| object.is_virtual());
+            wanted.partition(|object| object.is_virtual());
         for object in first.iter().chain(&rest) {
-            let is_made = memory.table_exists(None, &*object.name)?;
+            // By a virtual table, or by AUTOINCREMENT.
+            let may_be_made = !first.is_empty() || object.name.starts_with("sqlite_");
+            let is_made = may_be_made && memory.table_exists(None, &*object.name)?;
             let Some(sql) = object.sql.as_deref().filter(|_| !is_made) else {
                 continue;
             };

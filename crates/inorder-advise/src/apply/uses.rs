@@ -28,7 +28,7 @@ impl Uses {
     /// Makes the schema in memory and compiles what reads and writes its tables and views.
     pub(crate) fn of(schema: &Schema) -> rusqlite::Result<Self> {
         let memory = Connection::open_in_memory()?;
-        schema.make(&memory)?;
+        schema.make(&memory, |_| true)?;
         let accesses: Arc<Mutex<Vec<Access>>> = Arc::default();
         let noted = Arc::clone(&accesses);
         memory.authorizer(Some(move |context: AuthContext<'_>| {

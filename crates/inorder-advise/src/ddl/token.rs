@@ -83,7 +83,16 @@ pub(crate) fn tokens(sql: &str) -> Vec<Token<'_>> {
 
 /// Whether a statement has a token that may be this name.
 pub(crate) fn mentions(sql: &str, name: &str) -> bool {
-    tokens(sql).iter().any(|token| token.is_name(name))
+    has_text(sql, name) && tokens(sql).iter().any(|token| token.is_name(name))
+}
+
+/// Whether a token of a statement can be this name or keyword: the text is there, in any case. A name with quotes is spelled
+/// in other ways too.
+pub(crate) fn has_text(sql: &str, name: &str) -> bool {
+    let name = name.as_bytes();
+    let has_quotes = name.iter().any(|byte| b"\"'`".contains(byte));
+    let mut places = sql.as_bytes().windows(name.len().max(1));
+    has_quotes || name.is_empty() || places.any(|text| text.eq_ignore_ascii_case(name))
 }
 
 fn is_in_name(byte: &u8) -> bool {
