@@ -151,3 +151,24 @@ fn random_ids_are_measured_in_tables_of_every_key() {
         }
     }
 }
+
+#[test]
+fn a_full_text_index_that_does_not_fit_its_content_is_told() {
+    const SCHEMA: &str = "CREATE TABLE page(id INTEGER PRIMARY KEY, body); INSERT INTO page VALUES (1, 'one'), (2, 'two');
+        CREATE VIRTUAL TABLE \"the words\" USING fts5(body, content='page', content_rowid='id');
+        INSERT INTO \"the words\"(\"the words\") VALUES ('rebuild');";
+    for (spoil, count) in [("", 0), ("DELETE FROM page WHERE id = 2", 1)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = made(folder.path(), &format!("{SCHEMA} {spoil}"));
+        let before = std::fs::read(&path).unwrap();
+        let found = advice(&path).unwrap();
+        let is_it = |note: &&String| note.contains("full-text index the words does not fit");
+        assert_eq!(
+            found.notes.iter().filter(is_it).count(),
+            count,
+            "{:?}",
+            found.notes
+        );
+        assert!(std::fs::read(&path).unwrap() == before);
+    }
+}

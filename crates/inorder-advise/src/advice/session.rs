@@ -7,7 +7,13 @@ use super::{
     id_lines::id_lines,
     options::{Observer, Options},
 };
-use crate::{Error, read::Database, trial::Trial};
+use crate::{
+    Error, check,
+    ddl::quoted,
+    read::{self, Database},
+    trial::Trial,
+};
+use rusqlite::ErrorCode;
 use std::{fs, path::Path, thread};
 
 /// Tables are read and rebuilt by so many threads at most: each has its own cache.
@@ -31,6 +37,10 @@ pub fn advise(
         threads => threads,
     };
     let mut notes = base.notes;
+    if !base.is_damaged && base.estimate.is_none() {
+        observer.step("checking full-text indexes");
+        notes.extend(wrong_full_text(&base.path)?);
+    }
     observer.step("reading the schema");
     let mut database = Database::read(&base.path)?;
     observer.step("reading values");
@@ -83,4 +93,20 @@ pub fn advise(
         _ = fs::remove_file(&base.path);
     }
     Ok(advice)
+}
+
+/// A sentence for each index of FTS5 that does not fit its content, in a private copy.
+fn wrong_full_text(copy: &Path) -> Result<Vec<String>, Error> {
+    let found = check::full_text_damage(&read::open(copy)?)?;
+    // Another error says that FTS5 cannot check it here, such as without its tokenizer.
+    let is_wrong = |(_, error): &(String, rusqlite::Error)| {
+        error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt)
+    };
+    let sentence = |(name, _): (String, rusqlite::Error)| {
+        let table = quoted(&name);
+        format!(
+            "The full-text index {name} does not fit its content: searches miss rows or find wrong ones. FTS5 builds it anew with INSERT INTO {table}({table}) VALUES ('rebuild'), and such a copy gives other answers. No change here repairs it."
+        )
+    };
+    Ok(found.into_iter().filter(is_wrong).map(sentence).collect())
 }

@@ -2,7 +2,7 @@
 
 mod content;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
 
@@ -90,12 +90,13 @@ pub(crate) fn violations(connection: &Connection) -> rusqlite::Result<Violations
 }
 
 /// What FTS5 finds wrong, by index.
-pub(crate) type FullText = BTreeMap<String, String>;
+pub(crate) type FullText = BTreeMap<String, rusqlite::Error>;
 
-/// What `integrity_check` and the indexes of FTS5 find wrong but found right `before`; nothing where all is right.
+/// What `integrity_check` and the indexes of FTS5 find wrong but found right before; nothing where all is right. `before` is
+/// asked only where FTS5 finds something wrong.
 pub(crate) fn damage(
     connection: &Connection,
-    before: &FullText,
+    before: impl FnOnce() -> rusqlite::Result<BTreeSet<String>>,
 ) -> rusqlite::Result<Option<String>> {
     let schema = Schema::read(connection)?;
     let checked = checkable(&schema);
@@ -113,7 +114,11 @@ pub(crate) fn damage(
         }
     }
     let now = full_text_damage(connection)?;
-    let mut new = now.iter().filter(|(name, _)| !before.contains_key(*name));
+    if now.is_empty() {
+        return Ok(None);
+    }
+    let before = before()?;
+    let mut new = now.iter().filter(|(name, _)| !before.contains(*name));
     Ok(new
         .next()
         .map(|(name, error)| format!("FTS5 finds {name} wrong: {error}")))
@@ -132,7 +137,7 @@ pub(crate) fn full_text_damage(connection: &Connection) -> rusqlite::Result<Full
         // Rank 1 compares with external content too (<https://www.sqlite.org/fts5.html#the_integrity_check_command>).
         let check = format!("INSERT INTO {name}({name}, rank) VALUES ('integrity-check', 1)");
         if let Err(error) = connection.execute_batch(&check) {
-            found.insert(table.name, error.to_string());
+            found.insert(table.name, error);
         }
     }
     Ok(found)

@@ -3,6 +3,7 @@
 mod script;
 mod values;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
@@ -42,7 +43,7 @@ pub fn migrate(
     let settings = Settings::read(&connection)?;
     let old = State::read(&connection, &draft, false)?;
     let old_converted = State::read(&connection, &draft, true)?;
-    let full_text = check::full_text_damage(&connection)?;
+    let full_text: BTreeSet<String> = check::full_text_damage(&connection)?.into_keys().collect();
     let plans = plans(&connection, queries)?;
     let base = Script {
         name,
@@ -71,7 +72,7 @@ pub fn migrate(
     let found = check::schema_difference(&draft.new, &new);
     let found = found.or(old_converted.difference(&State::read(&connection, &draft, false)?));
     let found = match found {
-        None => check::damage(&connection, &full_text)?,
+        None => check::damage(&connection, || Ok(full_text.clone()))?,
         found => found,
     };
     let found = found.or(worse(&plans, &self::plans(&connection, queries)?));
@@ -90,7 +91,7 @@ pub fn migrate(
     let found = check::schema_difference(&draft.old, &Schema::read(&connection)?);
     let found = found.or(old.difference(&State::read(&connection, &draft, false)?));
     let found = match found {
-        None => check::damage(&connection, &full_text)?,
+        None => check::damage(&connection, || Ok(full_text))?,
         found => found,
     };
     match found {

@@ -21,14 +21,9 @@ struct Line<'a> {
 /// The file as one bar before and one after.
 pub(super) fn strips(advice: &Advice, out: &mut String) {
     let before = tree_sizes(&advice.database);
-    let total: u64 = before.iter().map(|size| size.bytes).sum();
-    if total == 0 {
+    if before.is_empty() {
         return;
     }
-    let after = advice
-        .together
-        .as_ref()
-        .map(|together| together.trees.as_slice());
     let colours = colours(&before);
     *out += "<div class=\"strips\">\n";
     let about = if advice.estimate.is_some() {
@@ -36,9 +31,12 @@ pub(super) fn strips(advice: &Advice, out: &mut String) {
     } else {
         ""
     };
-    strip(&format!("before{about}"), &before, total, &colours, out);
-    if let Some(after) = after {
-        strip(&format!("after{about}"), after, total, &colours, out);
+    let total = advice.base_bytes();
+    let bytes = [total, total];
+    strip(&format!("before{about}"), &before, bytes, &colours, out);
+    if let Some(after) = &advice.together {
+        let bytes = [after.bytes, total];
+        strip(&format!("after{about}"), &after.trees, bytes, &colours, out);
     }
     *out += "</div>\n";
 }
@@ -59,19 +57,21 @@ fn colours(sizes: &[TreeSize]) -> BTreeMap<&str, usize> {
         .collect()
 }
 
-/// All B-trees beside each other, tables with their indexes.
+/// All B-trees of a file beside each other, tables with their indexes, and what else is in it. The first bytes are those of
+/// the file, the others those of a whole bar.
 fn strip(
     name: &str,
     sizes: &[TreeSize],
-    total: u64,
+    [bytes, total]: [u64; 2],
     colours: &BTreeMap<&str, usize>,
     out: &mut String,
 ) {
     let sum: u64 = sizes.iter().map(|size| size.bytes).sum();
+    let percent = |bytes: u64| 100.0 * bytes as f64 / bytes.max(total).max(1) as f64;
     _ = write!(
         out,
         "<div class=\"strip\"><span class=\"label\">{name} {}</span><div class=\"bar\">",
-        words::bytes(sum)
+        words::bytes(bytes)
     );
     let mut sizes: Vec<&TreeSize> = sizes.iter().collect();
     sizes.sort_by_key(|size| {
@@ -84,7 +84,7 @@ fn strip(
         )
     });
     for size in sizes {
-        let percent = 100.0 * size.bytes as f64 / total as f64;
+        let percent = percent(size.bytes);
         let text = if percent >= NAMED_MIN {
             escaped(short(size))
         } else {
@@ -97,6 +97,15 @@ fn strip(
             if size.index.is_some() { " index" } else { "" },
             escaped(&full(size)),
             words::bytes(size.bytes),
+        );
+    }
+    let other = bytes.saturating_sub(sum);
+    if other > 0 {
+        _ = write!(
+            out,
+            "<i class=\"c0\" style=\"width:{:.3}%\" title=\"schema and free pages: {}\"></i>",
+            percent(other),
+            words::bytes(other),
         );
     }
     *out += "</div></div>\n";
