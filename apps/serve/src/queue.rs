@@ -1,5 +1,6 @@
 //! A writing thread with group commit.
 
+use crate::ReaderPool;
 use rusqlite::Connection;
 use std::{
     collections::VecDeque,
@@ -104,6 +105,22 @@ pub struct WriteQueue {
     counters: Arc<Counters>,
 }
 
+/// Readers beside the writer, whatever their errors are.
+trait Beside: Send + Sync {
+    fn write_begins(&self);
+    fn write_ended(&self);
+}
+
+impl<E: Send> Beside for ReaderPool<E> {
+    fn write_begins(&self) {
+        ReaderPool::write_begins(self);
+    }
+
+    fn write_ended(&self) {
+        ReaderPool::write_ended(self);
+    }
+}
+
 /// A waiting write.
 enum Entry {
     /// In a transaction with others.
@@ -163,10 +180,32 @@ impl WriteQueue {
     /// # Errors
     /// If the thread cannot be started.
     pub fn start(connection: Connection, limits: QueueLimits) -> io::Result<Self> {
+        WriteQueue::start_with(connection, limits, None)
+    }
+
+    /// Starts the thread as the only writer beside a pool that [keeps snapshots](ReaderPool::keeping_snapshots).
+    ///
+    /// # Errors
+    /// If the thread cannot be started.
+    pub fn start_beside<E: Send + 'static>(
+        readers: &Arc<ReaderPool<E>>,
+        connection: Connection,
+        limits: QueueLimits,
+    ) -> io::Result<Self> {
+        let readers: Arc<dyn Beside> = Arc::clone(readers) as _;
+        WriteQueue::start_with(connection, limits, Some(readers))
+    }
+
+    fn start_with(
+        connection: Connection,
+        limits: QueueLimits,
+        readers: Option<Arc<dyn Beside>>,
+    ) -> io::Result<Self> {
         let (sender, receiver) = mpsc::sync_channel(limits.waiting_writes_max);
         let counters = Arc::new(Counters::default());
         let writer = Writer {
             connection,
+            readers,
             limits,
             receiver,
             counters: Arc::clone(&counters),
@@ -297,6 +336,7 @@ where
 /// The writing thread.
 struct Writer {
     connection: Connection,
+    readers: Option<Arc<dyn Beside>>,
     limits: QueueLimits,
     receiver: Receiver<Entry>,
     counters: Arc<Counters>,
@@ -311,6 +351,9 @@ struct Writer {
 impl Writer {
     fn run(mut self) {
         while let Some(entry) = self.next.pop_front().or_else(|| self.receiver.recv().ok()) {
+            if let Some(readers) = &self.readers {
+                readers.write_begins();
+            }
             match entry {
                 Entry::Write(first) => self.transaction(first),
                 Entry::Alone(mut write) => {
@@ -319,6 +362,9 @@ impl Writer {
                     self.count(u64::from(kept), 0);
                     write.answer(Ok(()));
                 }
+            }
+            if let Some(readers) = &self.readers {
+                readers.write_ended();
             }
         }
     }

@@ -167,7 +167,10 @@ impl Database {
         let is_one_statement =
             !row::needs_tree(options) && options.attachments == AttachmentOption::Stubs;
         match is_one_statement {
-            true => self.read(|connection| get::get(connection, id, options)),
+            true => self
+                .0
+                .readers
+                .read_one(|connection| get::get(connection, id, options)),
             false => self
                 .0
                 .readers

@@ -24,7 +24,7 @@ pub struct Shared {
     pub is_partitioned: bool,
     pub partition_sizes: Arc<partition::Sizes>,
     pub limits: Arc<LiveLimits>,
-    pub readers: ReaderPool<Error>,
+    pub readers: Arc<ReaderPool<Error>>,
     pub pins: Pins,
     pub is_compacting: AtomicBool,
     /// Tells apart the openings of databases by this process.
@@ -61,12 +61,13 @@ impl Shared {
         indexes::follow_designs(&connection)?;
         let is_partitioned = partition::partitioned(&connection)?;
         let uuid = connection.query_row("SELECT uuid FROM state", [], |row| row.get(0))?;
-        let queue = WriteQueue::start(connection, QueueLimits::default())
-            .map_err(|error| Error::io(path, error))?;
         let readers_of = path.to_owned();
         let readers = ReaderPool::new(settings.readers_max, move || {
             schema::open_reader(&readers_of)
         });
+        let readers = Arc::new(readers.keeping_snapshots());
+        let queue = WriteQueue::start_beside(&readers, connection, QueueLimits::default())
+            .map_err(|error| Error::io(path, error))?;
         Ok(Shared {
             name: name.to_owned(),
             uuid,
