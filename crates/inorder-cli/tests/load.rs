@@ -244,3 +244,41 @@ fn ctrl_c_leaves_the_old_state_and_says_so() {
         code => assert_eq!((code, look(&load.path("app.db"))), (Some(0), (500, ROWS))),
     }
 }
+
+/// Stdin can't be read twice: what was read is kept until the types are known.
+#[test]
+fn all_rows_of_stdin_decide_the_types() {
+    const NUMBERS: u64 = 60_000;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut csv = String::from("a;b\n");
+    for i in 0..NUMBERS {
+        csv += &format!("{i};{i}\n");
+    }
+    csv += "last;\n";
+    for (arguments, rows) in [
+        (&[][..], NUMBERS + 1),
+        (&["--replace-table"], NUMBERS + 1),
+        (&["--append"], 2 * (NUMBERS + 1)),
+    ] {
+        let mut load = Command::new(env!("CARGO_BIN_EXE_inorder"))
+            .args(["load", "-", "app.db", "--table", "t", "--quiet"])
+            .args(arguments)
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command runs");
+        let mut stdin = load.stdin.take().expect("a pipe");
+        std::io::Write::write_all(&mut stdin, csv.as_bytes()).expect("it is read");
+        drop(stdin);
+        let ended = load.wait_with_output().expect("the command ends");
+        assert!(ended.status.success(), "{ended:?}");
+        assert_eq!(String::from_utf8_lossy(&ended.stdout), "");
+        let db = rusqlite::Connection::open(folder.path().join("app.db")).expect("a database");
+        let found = "SELECT count(*), min(typeof(a)), max(b) FROM t";
+        let found: (u64, String, u64) = db
+            .query_row(found, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .expect("rows");
+        assert_eq!(found, (rows, "text".to_owned(), NUMBERS - 1));
+    }
+}

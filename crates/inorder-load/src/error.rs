@@ -115,6 +115,26 @@ pub enum Error {
         /// The database's message.
         what: String,
     },
+    /// A value doesn't fit the type that the first rows gave its column. [`run`](crate::run) then looks at all rows.
+    #[error("{path}, line {line}, column `{column}`: {what}; {remedy}")]
+    Guess {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// The column.
+        column: String,
+        /// The fault.
+        what: String,
+        /// The remedy.
+        remedy: &'static str,
+    },
+    /// A row or a file has a column that the first rows, which a created table is made for, didn't have.
+    #[error("{what}")]
+    NewColumn {
+        /// The fault and the remedy.
+        what: String,
+    },
     /// More rows are bad than [`Job::errors_max`](crate::Job::errors_max).
     #[error("{bad} bad rows, the last one: {last}")]
     TooManyErrors {

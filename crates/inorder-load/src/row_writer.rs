@@ -40,6 +40,11 @@ pub(crate) trait Sink: Send {
     /// The statement that will create it; `None` if it exists.
     fn created(&self) -> Option<&str>;
 
+    /// What is to be said about the table.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whether the load creates the database.
     fn is_database_new(&self) -> bool {
         false

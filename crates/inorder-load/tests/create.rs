@@ -119,69 +119,39 @@ fn prices_and_long_decimals_are_text() {
     }
 }
 
-/// A row after the sampled ones is stored unchanged, or is an error that names it.
+/// The rows after the sampled ones change the type, if it would not store them unchanged.
 #[test]
-fn a_later_field_that_does_not_fit_is_an_error_with_its_line() {
-    let later = [
-        "8",
-        "-8",
-        "8.5",
-        "8.0",
-        "8.50",
-        "1.10",
-        "007",
-        "+8",
-        " 8",
-        "1e5",
-        "-0",
-        "0x10",
-        "text",
-        "9223372036854775808",
-        "0.1234567890123456789",
-        "12345678901.12345",
-        "0.0009876543",
-        "",
-    ];
-    for (first, fitting) in [
-        ("7", &["8", "-8", "8.5", "0.0009876543"][..]),
-        ("7.5", &["8.5", "8.0", "0.0009876543"]),
-        ("seven", &later[..]),
+fn all_rows_decide_the_type_if_the_first_do_not() {
+    for (first, later, expected) in [
+        ("7", &["8", "-8"][..], "INTEGER"),
+        // A column of INTEGER gives 8.5 back.
+        ("7", &["8.5"], "INTEGER"),
+        ("7", &["8.0"], "TEXT"),
+        ("7", &["007"], "TEXT"),
+        ("7", &["8", "9223372036854775808"], "TEXT"),
+        ("7.5", &["8.0", "0.0009876543"], "REAL"),
+        ("7.5", &["8"], "NUMERIC"),
+        ("7.5", &["8", "8.0"], "TEXT"),
+        ("7.5", &["text", "8", " 8", "1e5"], "TEXT"),
+        ("", &["8"], "INTEGER"),
+        ("seven", &["8", "-0"], "TEXT"),
     ] {
         let folder = Folder::new("");
-        let mut csv = "a\n".to_owned() + &format!("{first}\n").repeat(SAMPLE_ROWS);
+        let mut csv = "a,b\n".to_owned() + &format!("{first},x\n").repeat(SAMPLE_ROWS);
         for field in later {
-            csv += &(quoted(field) + "\n");
+            csv += &format!("{},x\n", quoted(field));
         }
-        let job = creating(&folder, "t.csv", &csv);
-        let refused = folder.run(&job).err().unwrap_or_default();
+        let summary = folder.run(&creating(&folder, "t.csv", &csv));
+        let summary = summary.expect("a load");
         assert_eq!(
-            refused.is_empty(),
-            fitting.len() == later.len(),
-            "{refused}"
+            declared_types(&folder),
+            [expected, "TEXT"],
+            "{first} {later:?}"
         );
-        assert!(
-            refused.is_empty() || refused.starts_with("t.csv, line 100"),
-            "{refused}"
-        );
-        assert!(
-            refused.is_empty() || refused.contains("column `a`"),
-            "{refused}"
-        );
-        let summary = folder.run(&Job {
-            errors_max: u64::MAX,
-            create: Some(Create::default()),
-            to: folder.path("lenient.db").display().to_string(),
-            ..job
-        });
-        assert_eq!(
-            summary.expect("a load").rows_refused,
-            (later.len() - fitting.len()) as u64,
-            "{first}"
-        );
-        std::fs::rename(folder.path("lenient.db"), folder.database()).expect("renamed");
+        assert_eq!(summary.rows_written, (SAMPLE_ROWS + later.len()) as u64);
         let found = texts(&folder, "a").split_off(SAMPLE_ROWS);
         let found: Vec<String> = found.into_iter().flatten().collect();
-        assert_eq!(found, fitting, "{first}");
+        assert_eq!(found, later, "{first}");
     }
 }
 
@@ -224,8 +194,12 @@ fn numbers_of_json_keep_their_value() {
         assert_eq!(found, stored);
     }
     let folder = Folder::new("");
-    let json = "{\"a\":1.5}\n".repeat(SAMPLE_ROWS) + "{\"a\":0.1234567890123456789}\n";
-    let refused = folder.run(&creating(&folder, "t.jsonl", &json));
-    let refused = refused.expect_err("a digit would be lost");
-    assert!(refused.starts_with("t.jsonl, line 10001"), "{refused}");
+    let json = "{\"a\":1.5}\n".repeat(SAMPLE_ROWS) + "{\"a\":0.1234567890123456789,\"b\":1}\n";
+    let summary = folder.run(&creating(&folder, "t.jsonl", &json));
+    assert_eq!(declared_types(&folder), ["TEXT", "INTEGER"]);
+    let notes = summary.expect("a load").notes;
+    assert!(
+        notes[0].starts_with("all rows were read to decide the types"),
+        "{notes:?}"
+    );
 }

@@ -13,8 +13,14 @@ use crate::sql::quoted;
 pub struct Create {
     /// Columns and their declared types. The first rows decide the types of the others.
     pub types: Vec<(String, String)>,
+    /// All columns of the input with their types, if more is known than the first rows say. They are not checked again.
+    pub found: Vec<(String, String)>,
     /// The columns of the primary key. If empty, the table has none.
     pub key: Vec<KeySpec>,
+    /// The columns of each index.
+    pub indexes: Vec<Vec<String>>,
+    /// The foreign keys.
+    pub foreign_keys: Vec<ForeignKey>,
     /// Whether the table has rowids. Otherwise it is WITHOUT ROWID, if it has a key.
     pub has_rowid: bool,
 }
@@ -26,6 +32,44 @@ pub struct KeySpec {
     pub column: String,
     /// The kind and encoding of the ids to make; `None` if the input has them.
     pub made: Option<(KeyKind, Encoding)>,
+}
+
+/// A foreign key of one column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignKey {
+    /// The column.
+    pub column: String,
+    /// The table that it refers to.
+    pub parent: String,
+    /// The column that it refers to; `None` is the primary key.
+    pub parent_column: Option<String>,
+}
+
+impl ForeignKey {
+    /// Parses `author=people` or `author=people.id`.
+    ///
+    /// # Errors
+    /// A message that says what is wrong.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (column, parent) = text
+            .split_once('=')
+            .ok_or_else(|| format!("write {text} as COLUMN=TABLE or COLUMN=TABLE.COLUMN"))?;
+        let (parent, parent_column) = match parent.split_once('.') {
+            Some((parent, column)) => (parent, Some(column.to_owned())),
+            None => (parent, None),
+        };
+        Ok(ForeignKey {
+            column: column.to_owned(),
+            parent: parent.to_owned(),
+            parent_column,
+        })
+    }
+
+    fn clause(&self) -> String {
+        let column = self.parent_column.as_deref();
+        let column = column.map_or(String::new(), |column| format!("({})", quoted(column)));
+        format!(" REFERENCES {}{column}", quoted(&self.parent))
+    }
 }
 
 impl KeySpec {
@@ -92,25 +136,61 @@ impl Create {
         for key in self.key.iter().filter(|key| key.made.is_some()) {
             columns.push((key.column.clone(), key.declared_type("").to_owned()));
         }
-        for (name, place) in &sample.names {
-            let given = self.types.iter().find(|(column, _)| column == name);
-            let declared_type = match given {
-                Some((_, declared_type)) => declared_type.clone(),
-                None => {
-                    let found = sample.declared_type(*place);
+        for (name, place) in self.columns(sample) {
+            let mut known = self.types.iter().chain(&self.found);
+            let declared_type = match (known.find(|(column, _)| column == name), place) {
+                (Some((_, declared_type)), _) => declared_type.clone(),
+                (None, None) => String::new(),
+                (None, Some(place)) => {
+                    let found = sample.declared_type(place);
                     let found = found.map_err(|error| Error::Create {
                         what: format!("column `{name}`: {error}"),
                     })?;
                     found.to_owned()
                 }
             };
-            columns.push((name.clone(), declared_type));
+            columns.push((name.to_owned(), declared_type));
         }
-        Ok(self.statement(table, &columns))
+        let mut statements = vec![self.statement(table, &columns)];
+        for index in &self.indexes {
+            let name = format!("{table}_{}", index.join("_"));
+            let columns: Vec<String> = index.iter().map(|column| quoted(column)).collect();
+            statements.push(format!(
+                "CREATE INDEX {} ON {}({})",
+                quoted(&name),
+                quoted(table),
+                columns.join(", ")
+            ));
+        }
+        Ok(statements.join(";\n"))
+    }
+
+    /// The type that is given for a column, or found from all rows.
+    pub(crate) fn type_of(&self, name: &str) -> Option<&str> {
+        let mut known = self.types.iter().chain(&self.found);
+        let (_, declared_type) = known.find(|(column, _)| column == name)?;
+        Some(declared_type)
+    }
+
+    /// The columns of the input, with their places in the first rows.
+    fn columns<'a>(&'a self, sample: &'a Sample) -> Vec<(&'a str, Option<usize>)> {
+        let first = sample.names.iter();
+        let mut columns: Vec<(&str, Option<usize>)> = first
+            .map(|(name, place)| (name.as_str(), Some(*place)))
+            .collect();
+        let later = self.found.iter().map(|(name, _)| name.as_str());
+        let later: Vec<&str> = later
+            .filter(|name| !columns.iter().any(|(column, _)| column == name))
+            .collect();
+        columns.extend(later.into_iter().map(|name| (name, None)));
+        columns
     }
 
     /// The columns whose types are guessed.
     pub(crate) fn is_guessed(&self, column: &str) -> bool {
+        if self.found.iter().any(|(name, _)| name == column) {
+            return false;
+        }
         let is_made = self
             .key
             .iter()
@@ -119,7 +199,8 @@ impl Create {
     }
 
     fn check(&self, sample: &Sample) -> Result<(), Error> {
-        let has = |name: &str| sample.names.iter().any(|(column, _)| column == name);
+        let columns = self.columns(sample);
+        let has = |name: &str| columns.iter().any(|(column, _)| *column == name);
         let wrong = |what: String| Err(Error::Create { what });
         for key in &self.key {
             match (&key.made, has(&key.column)) {
@@ -134,8 +215,14 @@ impl Create {
                 _ => {}
             }
         }
-        match self.types.iter().find(|(column, _)| !has(column)) {
-            Some((column, _)) => wrong(self.not_there(column, sample)),
+        let is_made = |name: &str| self.key.iter().any(|key| key.column == name);
+        let indexed = self.indexes.iter().flatten().filter(|name| !is_made(name));
+        let named = self.types.iter().map(|(column, _)| column);
+        let mut named = named
+            .chain(indexed)
+            .chain(self.foreign_keys.iter().map(|key| &key.column));
+        match named.find(|column| !has(column)) {
+            Some(column) => wrong(self.not_there(column, sample)),
             None => Ok(()),
         }
     }
@@ -167,6 +254,8 @@ impl Create {
             if is_in_key && !is_integer(declared_type) {
                 line += " NOT NULL";
             }
+            let foreign = self.foreign_keys.iter().filter(|key| key.column == *name);
+            line.extend(foreign.map(ForeignKey::clause));
             lines.push(line);
         }
         if self.key.len() > 1 {

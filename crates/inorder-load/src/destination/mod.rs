@@ -11,7 +11,8 @@ use inorder_engine::Intake;
 
 use crate::encode::{Affinity, Strict};
 
-pub use create::{Create, KeySpec};
+pub use create::{Create, ForeignKey, KeySpec};
+pub(crate) use sample::AllRows;
 pub use sample::Sample;
 pub use sqlite::describe;
 pub(crate) use sqlite::unique_key;
@@ -54,6 +55,8 @@ pub struct ColumnInfo {
     pub default: Option<String>,
     /// Whether the type was guessed from the first rows.
     pub is_guessed: bool,
+    /// Whether the first rows have no value that would give it a type.
+    pub is_undecided: bool,
     /// Bytes of text that a binary column stores as they are. Only longer text is decoded without `--decode`.
     pub text_bytes_max: usize,
     /// The conversion of values for a server's column, in place of the affinity.

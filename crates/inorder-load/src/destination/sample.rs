@@ -31,12 +31,71 @@ struct Kinds {
     has_large_integer: bool,
 }
 
+/// The kinds of values in the columns of all rows.
+pub(crate) struct AllRows {
+    oracle: Oracle,
+    columns: Vec<(String, Kinds)>,
+    /// Whether every source tells numbers from text.
+    is_typed: bool,
+}
+
+impl AllRows {
+    /// # Errors
+    /// If SQLite can't be opened for its conversions.
+    pub(crate) fn new() -> rusqlite::Result<Self> {
+        Ok(AllRows {
+            oracle: Oracle::new()?,
+            columns: Vec::new(),
+            is_typed: true,
+        })
+    }
+
+    /// The numbers of the columns with these names.
+    pub(crate) fn places(
+        &mut self,
+        columns: &[(String, usize)],
+        is_typed: bool,
+    ) -> Vec<(usize, usize)> {
+        self.is_typed &= is_typed;
+        let mut places = Vec::with_capacity(columns.len());
+        for (name, place) in columns {
+            let known = self.columns.iter().position(|(column, _)| column == name);
+            if known.is_none() {
+                self.columns.push((name.clone(), Kinds::default()));
+            }
+            places.push((known.unwrap_or(self.columns.len() - 1), *place));
+        }
+        places
+    }
+
+    /// Adds a row whose fields are in these places.
+    pub(crate) fn add(&mut self, row: &Row, places: &[(usize, usize)]) {
+        for (column, place) in places {
+            let (_, kinds) = &mut self.columns[*column];
+            kinds.add(row.field(*place), self.is_typed, &self.oracle);
+        }
+    }
+
+    /// The columns and their declared types.
+    pub(crate) fn types(self) -> Vec<(String, String)> {
+        let is_typed = self.is_typed;
+        let declared = |kinds: Kinds| match is_typed {
+            true => kinds.type_of_values(),
+            false => kinds.type_of_texts(),
+        };
+        let columns = self.columns.into_iter();
+        columns
+            .map(|(name, kinds)| (name, declared(kinds).to_owned()))
+            .collect()
+    }
+}
+
 impl Sample {
     /// Returns the declared type for the values at this place; empty if no type stores all of them unchanged.
     ///
     /// # Errors
     /// If SQLite can't be opened for its conversions.
-    pub(super) fn declared_type(&self, place: usize) -> rusqlite::Result<&'static str> {
+    pub(crate) fn declared_type(&self, place: usize) -> rusqlite::Result<&'static str> {
         let oracle = Oracle::new()?;
         let mut kinds = Kinds::default();
         for row in &self.rows {
@@ -45,6 +104,15 @@ impl Sample {
         Ok(match self.is_typed {
             true => kinds.type_of_values(),
             false => kinds.type_of_texts(),
+        })
+    }
+
+    /// Whether no row has a value in a column.
+    pub(crate) fn is_undecided(&self, column: &str) -> bool {
+        let place = self.names.iter().find(|(name, _)| name == column);
+        place.is_some_and(|(_, place)| {
+            let has_value = |row: &Row| !matches!(row.field(*place), Raw::Missing | Raw::Null);
+            !self.rows.iter().any(has_value)
         })
     }
 
@@ -62,8 +130,25 @@ impl Sample {
             texts().all(|text| text.len() > column.text_bytes_max && way.fits(text, &mut scratch))
         };
         let mut fits_all = fits_all;
-        Decode::ALL.iter().find(|way| fits_all(way)).copied()
+        let found = Decode::ALL.iter().find(|way| fits_all(way)).copied();
+        found.filter(|way| *way != Decode::Base64 || is_base64(texts()))
     }
+}
+
+/// Whether texts that base64 can decode are surely base64: words of 4, 8 or 12 letters can be decoded too. Padding tells it, or
+/// a plus sign in long text.
+fn is_base64<'a>(texts: impl Iterator<Item = &'a [u8]>) -> bool {
+    /// The fewest characters of long text.
+    const LONG: usize = 16;
+    let (mut has_plus, mut are_long) = (false, true);
+    for text in texts {
+        if text.ends_with(b"=") {
+            return true;
+        }
+        has_plus |= text.contains(&b'+');
+        are_long &= text.len() >= LONG;
+    }
+    has_plus && are_long
 }
 
 impl Kinds {

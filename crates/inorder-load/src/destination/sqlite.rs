@@ -131,6 +131,7 @@ fn all_columns(
             is_not_null: row.get(2)?,
             default: row.get(3)?,
             is_guessed: false,
+            is_undecided: false,
             declared_type,
         };
         let is_plain = row.get::<_, i64>(5)? == 0;

@@ -22,6 +22,11 @@ pub enum Affinity {
 }
 
 impl Affinity {
+    /// Whether text that looks like a number becomes one.
+    pub fn is_numeric(self) -> bool {
+        matches!(self, Affinity::Numeric | Affinity::Integer | Affinity::Real)
+    }
+
     /// Returns the affinity of a declared type, by SQLite's five rules.
     pub fn of(declared_type: &str) -> Self {
         let declared_type = declared_type.to_ascii_uppercase();

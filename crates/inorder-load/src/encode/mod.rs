@@ -5,6 +5,7 @@ mod cells;
 mod decode;
 mod form;
 mod maker;
+mod misfits;
 mod oracle;
 mod rowids;
 mod taken;
@@ -17,6 +18,7 @@ use inorder_engine::Intake;
 use crate::source::{Raw, Row};
 use affinity::number;
 use cells::{Carver, recycled};
+use misfits::Misfits;
 
 pub(crate) use form::{Form, is_exact};
 pub(crate) use oracle::Oracle;
@@ -61,6 +63,8 @@ pub struct Rules {
     pub strict: Option<Strict>,
     /// Whether the type was guessed from the first rows. Then a value that it would change is refused.
     pub is_guessed: bool,
+    /// Whether the first rows had no value. Then any value is refused, because it decides the type.
+    pub is_undecided: bool,
 }
 
 /// A type of a STRICT table. Source: <https://www.sqlite.org/stricttables.html>.
@@ -116,6 +120,10 @@ impl Rules {
             );
             return Err(refusal(name, what, REMEDY_FOR_GUESS));
         }
+        if self.is_undecided && *value != Value::Null {
+            let what = format!("{} is the first value of the column", shown(raw));
+            return Err(refusal(name, what, REMEDY_FOR_GUESS));
+        }
         if self.is_not_null && *value == Value::Null {
             let what = "the value is missing, and the column is NOT NULL".to_owned();
             return Err(refusal(name, what, REMEDY_FOR_NULL));
@@ -131,7 +139,7 @@ impl Rules {
 }
 
 const REMEDY_FOR_DECODING: &str = "correct it, or set the column's encoding (--decode)";
-const REMEDY_FOR_GUESS: &str = "set the column's type, such as --type COLUMN=TEXT";
+pub(crate) const REMEDY_FOR_GUESS: &str = "set the column's type, such as --type COLUMN=TEXT";
 const REMEDY_FOR_NULL: &str = "supply one, or load empty fields as text (--empty-text)";
 const REMEDY_FOR_TYPE: &str =
     "correct it; a rowid and the columns of a STRICT table accept no other type";
@@ -176,6 +184,8 @@ struct RowidSlot {
 /// Encodes rows one after another, without an allocation per row.
 pub struct Encoder {
     slots: Vec<Slot>,
+    /// Of each slot.
+    misfits: Vec<Misfits>,
     rowid: Option<RowidSlot>,
     encoding: TextEncoding,
     /// The bytes of all defaults.
@@ -208,6 +218,12 @@ impl Encoder {
         });
     }
 
+    /// What is to be said about the values so far.
+    pub fn remarks(&self) -> impl Iterator<Item = String> {
+        let slots = self.slots.iter().zip(&self.misfits);
+        slots.filter_map(|(slot, misfits)| misfits.remark(&slot.name))
+    }
+
     /// Takes the last row back: it is not stored, and its rowid stays free.
     pub fn take_back(&mut self) {
         if let Some(rowid) = &mut self.rowid {
@@ -227,6 +243,7 @@ impl Encoder {
         Ok(Encoder {
             constant_bytes: constant_bytes.sum(),
             is_of_server: slots.iter().any(|slot| slot.intake.is_some()),
+            misfits: slots.iter().map(|_| Misfits::default()).collect(),
             slots,
             rowid: None,
             encoding,
@@ -260,7 +277,7 @@ impl Encoder {
         {
             rowid.rowids.take(last);
         }
-        for slot in &mut self.slots {
+        for (slot, misfits) in self.slots.iter_mut().zip(&mut self.misfits) {
             let raw = match &mut slot.from {
                 ValueSource::Field(place) => row.field(*place),
                 ValueSource::Made(maker) => maker.next(),
@@ -274,6 +291,11 @@ impl Encoder {
                     .map_err(|what| refusal(&slot.name, what, REMEDY_FOR_DECODING))?,
             };
             slot.rules.check(&slot.name, raw, &value, convert.oracle)?;
+            if slot.rules.affinity.is_numeric()
+                && let (Value::Text(_), Raw::Text(text)) = (&value, raw)
+            {
+                misfits.add(text, row.line());
+            }
             values.push(value);
         }
         if let Some(rowid) = &mut self.rowid {

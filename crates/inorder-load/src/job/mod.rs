@@ -4,6 +4,7 @@ mod progress;
 mod summary;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::destination::Create;
 use crate::encode::Decode;
@@ -11,6 +12,9 @@ use crate::source::{Location, ReadOptions};
 
 pub use progress::{Phase, Progress};
 pub use summary::{Seconds, Summary};
+
+/// The default of [`Job::busy_timeout`].
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The order in which rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +42,8 @@ pub enum OnDuplicate {
     Ignore,
     /// The last row stays.
     Replace,
+    /// The row that has the key gets the values of the columns that the input gives.
+    Update,
     /// The first row stays. The others are written to the file of rejects.
     Report,
 }
@@ -48,6 +54,7 @@ impl OnDuplicate {
         ("error", OnDuplicate::Error),
         ("ignore", OnDuplicate::Ignore),
         ("replace", OnDuplicate::Replace),
+        ("update", OnDuplicate::Update),
         ("report", OnDuplicate::Report),
     ];
 }
@@ -136,6 +143,10 @@ pub struct Job {
     pub fill_percent: Option<u8>,
     /// The writer for a SQLite database.
     pub writer: WriterChoice,
+    /// The time to wait for the lock of a SQLite database.
+    pub busy_timeout: Duration,
+    /// Whether to add the columns that the input has and a table of SQLite that exists doesn't have.
+    pub alters: bool,
     /// Whether to read, encode and sort the rows without writing them.
     pub is_dry: bool,
 }
@@ -163,6 +174,8 @@ impl Job {
             errors_max: 0,
             fill_percent: None,
             writer: WriterChoice::Auto,
+            busy_timeout: BUSY_TIMEOUT,
+            alters: false,
             is_dry: false,
         }
     }

@@ -27,6 +27,7 @@ pub enum Phase {
 pub struct Progress {
     meter: Meter,
     state: Arc<State>,
+    is_stopped: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
@@ -35,7 +36,6 @@ struct State {
     rows_read: AtomicU64,
     rows_written: AtomicU64,
     bytes_total: AtomicU64,
-    is_stopped: AtomicBool,
 }
 
 impl Progress {
@@ -69,9 +69,18 @@ impl Progress {
         self.state.bytes_total.load(Relaxed)
     }
 
+    /// The progress of a further load, from its beginning. [`stop`](Progress::stop) of either stops both.
+    #[must_use]
+    pub fn for_next(&self) -> Self {
+        Progress {
+            is_stopped: Arc::clone(&self.is_stopped),
+            ..Progress::default()
+        }
+    }
+
     /// Requests cancellation: the load ends soon with [`Error::Stopped`](crate::Error::Stopped) and changes nothing.
     pub fn stop(&self) {
-        self.state.is_stopped.store(true, Relaxed);
+        self.is_stopped.store(true, Relaxed);
     }
 
     /// Returns [`Error::Stopped`] if cancellation was requested.
@@ -84,7 +93,7 @@ impl Progress {
 
     /// Whether cancellation was requested.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.state.is_stopped.load(Relaxed)
+        self.is_stopped.load(Relaxed)
     }
 
     /// The counter of bytes read.

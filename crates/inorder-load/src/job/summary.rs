@@ -32,6 +32,8 @@ pub struct Summary {
     pub rows_written: u64,
     /// Bad rows that were left out.
     pub rows_refused: u64,
+    /// Rows written by updating the row that had their key ([`OnDuplicate::Update`](crate::OnDuplicate::Update)).
+    pub rows_updated: u64,
     /// Rows left out because another row has their key.
     pub rows_duplicate: u64,
     /// Rows that the table's own constraints or triggers left out without an error.

@@ -75,6 +75,8 @@ impl Append {
         let file = open(goal.path).map_err(work)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let connection = open_database(goal.path, flags).map_err(&failed)?;
+        let set = connection.busy_timeout(plan.job.busy_timeout);
+        set.map_err(&failed)?;
         let locked = match lock(&connection, goal.path, &file)? {
             Ok(locked) => locked,
             Err(why) => return Ok(Err(why)),
@@ -108,7 +110,9 @@ impl Append {
             let run = append.connection.execute_batch(&first);
             run.map_err(&failed)?;
         }
-        Ok(append.prepare(layout, plan)?.map(|()| append))
+        let reads_roots = goal.first_statements_read_roots();
+        let prepared = append.prepare(layout, plan, reads_roots)?;
+        Ok(prepared.map(|()| append))
     }
 
     /// Finds the root pages, and makes room for the largest rowid.
@@ -116,6 +120,7 @@ impl Append {
         &mut self,
         layout: &Layout,
         plan: &WritePlan<'_>,
+        reads_roots: bool,
     ) -> Result<Result<(), String>, Error> {
         let failed = failed(&self.path);
         for name in layout.tree_names() {
@@ -151,6 +156,11 @@ impl Append {
             .connection
             .query_row(parents, [&self.table], |row| row.get(0));
         self.has_parents = parents.map_err(&failed)?;
+        if self.has_parents && reads_roots {
+            // The rows are looked at before the commit, and SQLite would not see the new root pages.
+            let why = "it has foreign keys, and other statements come before its rows";
+            return Ok(Err(why.to_owned()));
+        }
         let Some(sizes) = self.sizes_now().map_err(&failed)? else {
             return Ok(Err("its header has an old format".to_owned()));
         };

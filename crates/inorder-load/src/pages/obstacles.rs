@@ -11,6 +11,7 @@ const ALL: &[fn(&Case<'_>) -> Reason] = &[
     is_not_a_plain_table,
     has_rows,
     is_emptied_and_referenced,
+    updates_rows,
     has_triggers,
     has_generated_columns,
     has_a_column_twice,
@@ -62,6 +63,11 @@ fn is_emptied_and_referenced(case: &Case<'_>) -> Reason {
     let children = children(database, &case.scratch.table)?;
     let first = children.first();
     Ok(first.map(|child| format!("the table {} refers to it", child.table)))
+}
+
+fn updates_rows(case: &Case<'_>) -> Reason {
+    let is_so = case.job.on_duplicate == OnDuplicate::Update;
+    Ok(is_so.then(|| "rows may update rows (--on-duplicate update)".to_owned()))
 }
 
 fn has_triggers(case: &Case<'_>) -> Reason {

@@ -167,6 +167,7 @@ fn rules(info: &ColumnInfo, is_rowid: bool, job: &Job, choice: &Choice) -> Rules
             false => info.strict,
         },
         is_guessed: info.is_guessed,
+        is_undecided: info.is_undecided,
     }
 }
 
@@ -216,12 +217,15 @@ fn unknown(path: &Path, name: &str, destination: &Destination) -> Error {
         .iter()
         .map(|column| column.name.as_str());
     let known = offer(name, names);
-    Error::Refused {
-        what: format!(
-            "{}: the table {} has no column `{name}`; {known} (--columns renames columns, --skip-unknown omits unknown ones)",
-            path.display(),
-            destination.table
-        ),
+    let what = format!(
+        "{}: the table {} has no column `{name}`; {known} (--columns renames columns, --skip-unknown omits unknown ones, \
+         --alter adds them)",
+        path.display(),
+        destination.table
+    );
+    match destination.columns.iter().any(|column| column.is_guessed) {
+        true => Error::NewColumn { what },
+        false => Error::Refused { what },
     }
 }
 

@@ -14,8 +14,10 @@ mod plan;
 mod reader;
 #[cfg(test)]
 mod tests;
+mod types;
 mod usage;
 
+use std::path::Path;
 use std::time::Instant;
 
 use inorder_engine::LoadTable;
@@ -25,6 +27,7 @@ use crate::job::{Job, Phase, Progress, Summary};
 use crate::row_writer::Sink;
 use crate::rows::{Incoming, Inputs, Rejects, bytes_total, spilled};
 use crate::sink::{self, ServerSink, Wanted};
+use crate::source::{KeptStdin, STDIN, forget_stdin};
 use output::Output;
 use plan::Plan;
 use reader::Reader;
@@ -38,7 +41,43 @@ use usage::Usage;
 /// If an input, the table or a row is wrong, or something can't be read or written. The database is then as it was
 /// before.
 pub fn run(job: &Job, progress: &Progress) -> Result<Summary, Error> {
-    run_through(job, progress, sink::open_sink)
+    let _stdin = keep_stdin(job)?;
+    let loaded = run_through(job, progress, sink::open_sink);
+    let (Err(error @ (Error::Guess { .. } | Error::NewColumn { .. })), Some(create)) =
+        (&loaded, &job.create)
+    else {
+        return loaded;
+    };
+    progress.enter(Phase::Read);
+    let whole = types::of_all_rows(job, create, progress)?;
+    let mut summary = run_through(&whole, progress, sink::open_sink)?;
+    let place = match error {
+        Error::Guess {
+            path, line, column, ..
+        } => format!("{}, line {line}, column `{column}`", path.display()),
+        _ => "a later column".to_owned(),
+    };
+    summary.notes.push(format!(
+        "all rows were read to decide the types of the columns: {place} does not fit those of the first rows"
+    ));
+    Ok(summary)
+}
+
+/// Keeps what is read from stdin, if all of it may have to be read again to create the table.
+fn keep_stdin(job: &Job) -> Result<Option<KeptStdin>, Error> {
+    let has_stdin = job
+        .inputs
+        .iter()
+        .any(|input| input.path == Path::new(STDIN));
+    if !has_stdin || job.create.is_none() {
+        return Ok(None);
+    }
+    let folder = job.spill_folder.clone().unwrap_or_else(std::env::temp_dir);
+    let kept = KeptStdin::begin(&folder);
+    kept.map(Some).map_err(|source| Error::Work {
+        path: folder,
+        source,
+    })
 }
 
 /// Loads the rows of a job into a table of a server that is connected already. [`Job::to`] is not used.
@@ -70,6 +109,10 @@ fn run_through(
     let Some(sink) = open(&Wanted::new(job, &sample))? else {
         return Ok(Summary::skipped(job));
     };
+    let columns = &sink.destination().columns;
+    if !columns.iter().any(|column| column.is_guessed) {
+        forget_stdin();
+    }
     let (plan, choice) = Plan::new(job, &*sink, &sample, &header)?;
     plan.check_spill_folder(progress.bytes_total())?;
     let origins = inputs.origins();

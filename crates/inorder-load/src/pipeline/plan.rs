@@ -6,7 +6,7 @@ use super::mapping;
 use crate::Error;
 use crate::destination::{Destination, Sample};
 use crate::disk_space;
-use crate::job::{Job, RowOrder, Summary};
+use crate::job::{Job, OnDuplicate, RowOrder, Summary};
 use crate::order::{SortLimits, Sorter};
 use crate::row_writer::{Choice, Sink, WritePlan};
 use crate::rows::Header;
@@ -108,7 +108,9 @@ impl<'a> Plan<'a> {
 
     /// The order that tells duplicates apart; `None` if the database does.
     pub(super) fn unique_order(&self) -> Option<&KeyOrder> {
-        let is_unique = !self.is_by_prefix && self.write.destination.is_key_unique;
+        // Later rows update earlier ones.
+        let is_settled = self.write.job.on_duplicate != OnDuplicate::Update;
+        let is_unique = !self.is_by_prefix && self.write.destination.is_key_unique && is_settled;
         self.order.as_ref().filter(|_| is_unique)
     }
 
@@ -149,6 +151,7 @@ impl<'a> Plan<'a> {
             table: write.destination.table.clone(),
             created: sink.created().map(str::to_owned),
             is_database_new: sink.is_database_new(),
+            notes: sink.notes(),
             sorted_by: self.sorted_by(),
             why_not_direct: choice.why_not_pages.clone(),
             why_not_sorted: choice.why_in_input_order.clone(),

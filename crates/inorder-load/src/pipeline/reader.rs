@@ -5,7 +5,7 @@ use super::plan::Plan;
 use super::{clash, mapping};
 use crate::Error;
 use crate::destination::Sample;
-use crate::encode::{Encoder, Refusal};
+use crate::encode::{Encoder, REMEDY_FOR_GUESS, Refusal};
 use crate::job::Progress;
 use crate::order::{Origin, Sorter};
 use crate::row_writer::Choice;
@@ -68,7 +68,9 @@ impl<'a, 'scope> Reader<'a, 'scope> {
 
     /// What is to be said about the inputs, once they are read.
     pub(super) fn remarks(&self) -> Vec<String> {
-        self.block.remarks().to_vec()
+        let mut remarks = self.block.remarks().to_vec();
+        remarks.extend(self.encoder.remarks());
+        remarks
     }
 
     /// Rows read so far, bad ones included.
@@ -194,6 +196,15 @@ fn refuse(
     rejects: &mut Rejects,
 ) -> Result<(), Error> {
     let (path, line) = origins.file_and_line(origin);
+    if refusal.remedy == REMEDY_FOR_GUESS {
+        return Err(Error::Guess {
+            path,
+            line,
+            column: refusal.column,
+            what: refusal.what,
+            remedy: refusal.remedy,
+        });
+    }
     let error = Error::Malformed {
         path: path.clone(),
         line,

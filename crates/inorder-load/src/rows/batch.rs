@@ -245,7 +245,7 @@ impl<'a> Batch<'a> {
                 let error = format!("{first} has the same key");
                 self.rejects.write(&file, line, b"", &error)
             }
-            OnDuplicate::Ignore | OnDuplicate::Replace => Ok(()),
+            OnDuplicate::Ignore | OnDuplicate::Replace | OnDuplicate::Update => Ok(()),
         }
     }
 }

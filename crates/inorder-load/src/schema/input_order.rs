@@ -34,6 +34,11 @@ fn runs_triggers(case: &Case<'_>) -> Reason {
     let names: Vec<String> = destination
         .columns
         .iter()
+        .filter(|column| {
+            // Those that are added are not there yet.
+            let altered = &case.goal.altered;
+            !altered.iter().any(|altered| altered.column == column.name)
+        })
         .map(|column| quoted(&column.name))
         .collect();
     let explain = format!(

@@ -26,6 +26,15 @@ pub(crate) use indexes::{IndexInfo, Term, ValueOf, indexes};
 pub(crate) use input_order::reason as input_order_reason;
 pub(crate) use scratch::Scratch;
 
+/// A column that a load adds.
+#[derive(Debug, Clone)]
+pub(crate) struct Altered {
+    /// Its name.
+    pub(crate) column: String,
+    /// The statement that adds it.
+    pub(crate) sql: String,
+}
+
 /// The table that rows are loaded into, in a SQLite database.
 #[derive(Debug, Clone)]
 pub(crate) struct Goal<'a> {
@@ -35,6 +44,8 @@ pub(crate) struct Goal<'a> {
     pub(crate) database: Option<&'a Connection>,
     /// The statements that create the table; `None` if it exists and stays.
     pub(crate) created: Option<&'a str>,
+    /// The columns that the load adds to a table that exists.
+    pub(crate) altered: &'a [Altered],
     /// Whether the load deletes the rows that are there.
     pub(crate) is_truncated: bool,
     /// The table.
@@ -48,15 +59,22 @@ impl Goal<'_> {
             .filter(|_| self.created.is_none() && !self.is_truncated)
     }
 
+    /// Whether SQLite reads root pages of the table in the first statements: in all but a single CREATE TABLE.
+    pub(crate) fn first_statements_read_roots(&self) -> bool {
+        self.is_truncated
+            || !self.altered.is_empty()
+            || self.created.is_some_and(|sql| sql.contains(";\n"))
+    }
+
     /// The SQL that the transaction of the load begins with.
     pub(crate) fn first_statements(&self) -> Option<String> {
-        match self.is_truncated {
-            true => Some(format!(
-                "DELETE FROM main.{}",
-                quoted(&self.destination.table)
-            )),
-            false => self.created.map(str::to_owned),
+        let mut statements: Vec<String> = self.created.map(str::to_owned).into_iter().collect();
+        statements.extend(self.altered.iter().map(|altered| altered.sql.clone()));
+        if self.is_truncated {
+            let table = quoted(&self.destination.table);
+            statements.push(format!("DELETE FROM main.{table}"));
         }
+        (!statements.is_empty()).then(|| statements.join(";\n"))
     }
 }
 

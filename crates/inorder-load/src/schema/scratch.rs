@@ -26,7 +26,8 @@ impl Scratch {
         connection.pragma_update(None, "foreign_keys", false)?;
         let encoding = goal.destination.encoding.name();
         connection.pragma_update(None, "encoding", encoding)?;
-        for statement in &statements {
+        let altered = goal.altered.iter().map(|altered| &altered.sql);
+        for statement in statements.iter().chain(altered) {
             connection.execute_batch(statement)?;
         }
         Ok(Scratch { connection, table })

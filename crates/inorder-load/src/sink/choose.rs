@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::database::failed;
+use crate::destination::Destination;
 use crate::encode::Rowids;
 use crate::job::{Job, OnDuplicate, WriterChoice};
 use crate::pages;
@@ -31,6 +32,7 @@ pub(super) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
         scratch: &scratch,
         job,
     };
+    check_update(goal.destination, given, job)?;
     let mut choice = match job.writer {
         WriterChoice::Statements => Choice::default(),
         _ => pages::choose(&case, given)?,
@@ -52,6 +54,7 @@ pub(super) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
         false => given,
     };
     let is_looked_at = may_leave_out
+        && job.on_duplicate != OnDuplicate::Update
         && (has_unique_keys || choice.writes_pages)
         && are_checks_needed(&scratch, goal.destination, record).map_err(&failed)?;
     if is_looked_at {
@@ -59,6 +62,31 @@ pub(super) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
         choice.checks = Some(checks.map_err(&failed)?);
     }
     Ok(choice)
+}
+
+/// Checks that rows to update can be found.
+fn check_update(destination: &Destination, given: &[usize], job: &Job) -> Result<(), Error> {
+    if job.on_duplicate != OnDuplicate::Update {
+        return Ok(());
+    }
+    let missing = destination
+        .key
+        .iter()
+        .find(|part| !given.contains(&part.column));
+    let what = match missing {
+        None if destination.is_key_unique => return Ok(()),
+        None => format!("the table {} has no unique key", destination.table),
+        Some(part) => {
+            let name = &destination.columns[part.column].name;
+            format!(
+                "the input has no column `{name}`, which is in the key of {}",
+                destination.table
+            )
+        }
+    };
+    Err(Error::Refused {
+        what: format!("--on-duplicate update finds rows by their key: {what}"),
+    })
 }
 
 /// The largest rowids of the table, if it has a rowid alias.

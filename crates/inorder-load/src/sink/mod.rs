@@ -7,6 +7,8 @@ mod statements;
 mod survivors;
 mod table;
 
+use std::time::Duration;
+
 use crate::Error;
 use crate::destination::{Create, Sample};
 use crate::job::{Existing, Job, OnDuplicate};
@@ -36,6 +38,10 @@ pub(crate) struct Wanted<'a> {
     pub(crate) create: Option<&'a Create>,
     /// What is done with a table that exists.
     pub(crate) existing: Existing,
+    /// The time to wait for the lock of a SQLite database; `None` if nothing will be written.
+    pub(crate) busy_timeout: Option<Duration>,
+    /// Whether columns are added to a table that exists.
+    pub(crate) alters: bool,
     /// What is done with a row whose key another row has.
     pub(crate) on_duplicate: OnDuplicate,
     /// The first rows, which give a new table its types.
@@ -50,6 +56,8 @@ impl<'a> Wanted<'a> {
             table: &job.table,
             create: job.create.as_ref(),
             existing: job.existing,
+            busy_timeout: (!job.is_dry).then_some(job.busy_timeout),
+            alters: job.alters,
             on_duplicate: job.on_duplicate,
             sample,
         }

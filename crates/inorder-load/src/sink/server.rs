@@ -70,6 +70,12 @@ impl ServerSink {
     /// If there is no such table, the job creates it, or the server doesn't answer.
     pub(crate) fn new(table: Box<dyn LoadTable>, wanted: &Wanted<'_>) -> Result<Self, Error> {
         let name = wanted.table;
+        if wanted.alters {
+            return Err(Error::Refused {
+                what: "--alter is for SQLite tables; add the columns on the server first"
+                    .to_owned(),
+            });
+        }
         if !matches!(wanted.existing, Existing::Append | Existing::FillEmpty) {
             return Err(Error::Refused {
                 what: "--create, --truncate, --replace-table and --if-not-exists are for SQLite tables; create or empty \
@@ -129,6 +135,7 @@ fn column(column: LoadColumn) -> ColumnInfo {
         is_not_null: false,
         default: column.info.is_optional.then(String::new),
         is_guessed: false,
+        is_undecided: false,
         name: column.info.name,
         declared_type: column.info.declared_type,
         intake: Some(column.intake),
@@ -202,6 +209,12 @@ impl Sink for ServerSink {
         let refused = |what: String| Err(Error::Refused { what });
         if job.writer == WriterChoice::Direct {
             return refused("a server's pages can't be written directly".to_owned());
+        }
+        if job.on_duplicate == OnDuplicate::Update {
+            return refused(
+                "--on-duplicate update is for SQLite tables; load into another table of the server, and merge it there"
+                    .to_owned(),
+            );
         }
         // A server accepts or refuses a bulk of rows as a whole: duplicates are resolved among the loaded rows.
         if job.on_duplicate != OnDuplicate::Error

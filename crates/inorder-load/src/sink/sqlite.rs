@@ -1,8 +1,9 @@
 //! Tables of SQLite databases.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::choose::choose;
 use super::statements::Statements;
@@ -14,7 +15,7 @@ use crate::destination::Destination;
 use crate::job::{Job, Progress};
 use crate::pages::{self, PageWriter};
 use crate::row_writer::{Choice, RowWriter, Sink, WritePlan};
-use crate::schema::Goal;
+use crate::schema::{Altered, Goal};
 
 pub(super) const SINK: Kind = Kind {
     recognises: |_| true,
@@ -29,6 +30,7 @@ struct SqliteSink {
     destination: Destination,
     created: Option<String>,
     is_truncated: bool,
+    altered: Vec<Altered>,
     is_new: bool,
     /// The schema version when the table was described.
     schema_version: i64,
@@ -53,10 +55,14 @@ impl SqliteSink {
         let connection = connection.map_err(failed(&path))?;
         let number = |pragma: &str| connection.query_row(pragma, [], |row| row.get(0));
         let schema_version = number("PRAGMA main.schema_version").map_err(failed(&path))?;
+        if let (Some(timeout), false) = (wanted.busy_timeout, is_new) {
+            wait_for_lock(&connection, &path, timeout)?;
+        }
         let Some(Table {
             destination,
             created,
             is_truncated,
+            altered,
         }) = table::open(&connection, &path, wanted)?
         else {
             return Ok(None);
@@ -66,9 +72,27 @@ impl SqliteSink {
             destination,
             created,
             is_truncated,
+            altered,
             is_new,
             schema_version,
         }))
+    }
+}
+
+/// Waits until no other process writes: a load that would have to wait after it has read its rows waits before.
+fn wait_for_lock(connection: &Connection, path: &Path, timeout: Duration) -> Result<(), Error> {
+    connection.busy_timeout(timeout).map_err(failed(path))?;
+    match connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK") {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+            Err(Error::Refused {
+                what: format!(
+                    "{}: another process is writing to the database, and did not end within {} s (--busy-timeout)",
+                    path.display(),
+                    timeout.as_secs_f64()
+                ),
+            })
+        }
+        other => other.map_err(failed(path)),
     }
 }
 
@@ -111,6 +135,7 @@ impl SqliteSink {
             database: database.as_ref(),
             created: self.created.as_deref(),
             is_truncated: self.is_truncated,
+            altered: &self.altered,
             destination: &self.destination,
         })
     }
@@ -123,6 +148,11 @@ impl Sink for SqliteSink {
 
     fn created(&self) -> Option<&str> {
         self.created.as_deref()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let note = |altered: &Altered| format!("added a column: {}", altered.sql);
+        self.altered.iter().map(note).collect()
     }
 
     fn is_database_new(&self) -> bool {

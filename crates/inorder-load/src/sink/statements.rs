@@ -37,6 +37,8 @@ pub(super) struct Statements {
     destination: Destination,
     columns: usize,
     on_duplicate: OnDuplicate,
+    /// The UPDATE of the row that has the key; `None` if rows update no others.
+    update: Option<String>,
     one: String,
     many: String,
     rows_together: usize,
@@ -44,6 +46,8 @@ pub(super) struct Statements {
     probe: Option<String>,
     /// Rows inserted, including those replaced later.
     inserted: u64,
+    /// Rows that updated others.
+    updated: u64,
     survivors: Option<Survivors>,
 }
 
@@ -63,8 +67,9 @@ impl Statements {
             .collect();
         let on_duplicate = plan.job.on_duplicate;
         // SQLite does not report which of several rows failed.
-        let is_one_by_one =
-            plan.is_in_input_order || plan.counts_replaced || on_duplicate == OnDuplicate::Report;
+        let is_one_by_one = plan.is_in_input_order
+            || plan.counts_replaced
+            || matches!(on_duplicate, OnDuplicate::Report | OnDuplicate::Update);
         let rows_together = match is_one_by_one {
             true => 1,
             false => ROWS_TOGETHER.min(PARAMETERS_MAX / columns).max(1),
@@ -81,15 +86,20 @@ impl Statements {
             destination: plan.destination.clone(),
             columns,
             on_duplicate,
+            update: update(plan),
             one: insert(verbs, 1),
             many: insert(verbs, rows_together),
             rows_together,
             probe: (plan.is_in_input_order && may_be_asked)
                 .then(|| insert(("INSERT OR ABORT", ""), 1)),
             inserted: 0,
+            updated: 0,
             survivors: None,
             connection: Some(connection),
         };
+        let timeout = plan.job.busy_timeout;
+        let set = writer.connection().busy_timeout(timeout);
+        set.map_err(failed(path))?;
         writer.run(&format!(
             "PRAGMA cache_size = -{CACHE_KIB}; PRAGMA foreign_keys = ON"
         ))?;
@@ -191,7 +201,7 @@ impl Statements {
         batch: &mut Batch<'_>,
     ) -> Result<(), Error> {
         let is_duplicate = match (self.on_duplicate, &self.probe) {
-            (OnDuplicate::Error | OnDuplicate::Replace, _) => false,
+            (OnDuplicate::Error | OnDuplicate::Replace | OnDuplicate::Update, _) => false,
             (_, None) => true,
             (_, Some(_)) => why.is_some_and(|error| self.is_duplicate(&error)),
         };
@@ -248,13 +258,15 @@ impl RowWriter for Statements {
                 inserts.send(batch)?;
             }
         }
-        let inserted = inserts.finish(batch)?;
+        let (inserted, updated) = inserts.finish(batch)?;
         self.inserted += inserted;
+        self.updated += updated;
         self.survivors = survivors;
-        Ok(inserted)
+        Ok(inserted + updated)
     }
 
     fn finish(mut self: Box<Self>, summary: &mut Summary) -> Result<(), Error> {
+        summary.rows_updated = self.updated;
         if let Some(survivors) = self.survivors.take() {
             let replaced =
                 self.inserted - survivors.count(self.connection(), failed(&self.path))?;
@@ -294,11 +306,13 @@ struct Inserts<'a> {
     writer: &'a Statements,
     one: Statement<'a>,
     many: Statement<'a>,
+    update: Option<Statement<'a>>,
     probe: Option<Statement<'a>>,
     savepoint: Savepoint<'a>,
     survivors: Option<&'a mut Survivors>,
     pending: Pending,
     inserted: u64,
+    updated: u64,
 }
 
 impl<'a> Inserts<'a> {
@@ -310,12 +324,14 @@ impl<'a> Inserts<'a> {
         Ok(Inserts {
             one: prepare(&writer.one)?,
             many: prepare(&writer.many)?,
+            update: writer.update.as_deref().map(prepare).transpose()?,
             probe: writer.probe.as_deref().map(prepare).transpose()?,
             savepoint: Savepoint::new(writer.connection()).map_err(failed(&writer.path))?,
             writer,
             survivors,
             pending: Pending::default(),
             inserted: 0,
+            updated: 0,
         })
     }
 
@@ -334,10 +350,32 @@ impl<'a> Inserts<'a> {
         Ok(())
     }
 
-    /// Inserts the remaining rows. Returns the rows inserted in all.
-    fn finish(mut self, batch: &mut Batch<'_>) -> Result<u64, Error> {
+    /// Inserts the remaining rows. Returns the rows inserted in all, and those that updated others.
+    fn finish(mut self, batch: &mut Batch<'_>) -> Result<(u64, u64), Error> {
         self.insert_each(batch)?;
-        Ok(self.inserted)
+        Ok((self.inserted, self.updated))
+    }
+
+    /// Updates the row that has the key of this one. Returns whether that is all: it was found, or this one is refused.
+    fn is_update(
+        &mut self,
+        record: &[u8],
+        origin: Origin,
+        batch: &mut Batch<'_>,
+    ) -> Result<bool, Error> {
+        let (writer, Some(update)) = (self.writer, &mut self.update) else {
+            return Ok(false);
+        };
+        writer.bind(update, 0, record)?;
+        match self.savepoint.run(update, None) {
+            Ok((0, _)) => return Ok(false),
+            Ok(_) => self.updated += 1,
+            Err(error) if writer.connection().is_autocommit() && writer.is_of_a_row(&error) => {
+                return Err(batch.end(&error.to_string(), origin));
+            }
+            Err(error) => writer.refused(error, record, origin, batch)?,
+        }
+        Ok(true)
     }
 
     /// Inserts the waiting rows in one statement. Returns false, with none inserted, if one of them is refused.
@@ -362,6 +400,9 @@ impl<'a> Inserts<'a> {
     fn insert_each(&mut self, batch: &mut Batch<'_>) -> Result<(), Error> {
         let pending = std::mem::take(&mut self.pending);
         for (record, origin) in pending.iter() {
+            if self.is_update(record, origin, batch)? {
+                continue;
+            }
             let writer = self.writer;
             writer.bind(&mut self.one, 0, record)?;
             if let Some(probe) = &mut self.probe {
@@ -469,7 +510,7 @@ impl Pending {
 /// those of unique keys, `OR REPLACE` all of them.
 fn verbs(on_duplicate: OnDuplicate) -> (&'static str, &'static str) {
     match on_duplicate {
-        OnDuplicate::Error => ("INSERT", ""),
+        OnDuplicate::Error | OnDuplicate::Update => ("INSERT", ""),
         OnDuplicate::Replace => ("INSERT OR REPLACE", ""),
         OnDuplicate::Ignore | OnDuplicate::Report => ("INSERT", " ON CONFLICT DO NOTHING"),
     }
@@ -483,6 +524,37 @@ fn insert(verb: &str, table: &str, columns: &[String], rows: usize, clause: &str
         columns.join(","),
         vec![places; rows].join(",")
     )
+}
+
+/// The UPDATE of the row with the key of a record: each value is the parameter of its number.
+fn update(plan: &WritePlan<'_>) -> Option<String> {
+    if plan.job.on_duplicate != OnDuplicate::Update {
+        return None;
+    }
+    let destination = &plan.destination;
+    let (mut values, mut conditions) = (Vec::new(), Vec::new());
+    for (column, number) in plan.record.iter().zip(1..) {
+        let name = quoted(&destination.columns[*column].name);
+        match destination.key.iter().find(|part| part.column == *column) {
+            Some(part) => conditions.push(format!(
+                "{name} = ?{number} COLLATE {}",
+                part.collation.name()
+            )),
+            None => values.push(format!("{name} = ?{number}")),
+        }
+    }
+    if values.is_empty() {
+        // A row without other columns is updated by leaving it as it is.
+        let part = destination.key.first()?;
+        let name = quoted(&destination.columns[part.column].name);
+        values.push(format!("{name} = {name}"));
+    }
+    Some(format!(
+        "UPDATE main.{} SET {} WHERE {}",
+        quoted(&destination.table),
+        values.join(", "),
+        conditions.join(" AND ")
+    ))
 }
 
 fn is_unique(error: &rusqlite::Error) -> bool {

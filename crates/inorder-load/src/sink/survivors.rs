@@ -164,6 +164,7 @@ fn key_by_default(
                 is_not_null: false,
                 strict: None,
                 is_guessed: false,
+                is_undecided: false,
             },
             intake: None,
         });

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::database::failed;
 use crate::destination::{Destination, describe};
 use crate::job::{Existing, OnDuplicate};
-use crate::schema::children;
+use crate::schema::{Altered, children};
 use crate::sql::quoted;
 
 /// A table, and what the load does before its first row.
@@ -19,6 +19,8 @@ pub(super) struct Table {
     pub(super) created: Option<String>,
     /// Whether the load deletes its rows.
     pub(super) is_truncated: bool,
+    /// The columns that the load adds.
+    pub(super) altered: Vec<Altered>,
 }
 
 /// Finds the table, or the statement that creates it. `None` if it exists and the load then does nothing.
@@ -57,10 +59,15 @@ pub(super) fn open(
     {
         return Err(refused(path, wanted, "has rows already"));
     }
+    let (destination, altered) = match wanted.alters {
+        true => altered(connection, path, wanted, destination)?,
+        false => (destination, Vec::new()),
+    };
     Ok(Some(Table {
         destination,
         created: None,
         is_truncated: existing == Existing::Truncate,
+        altered,
     }))
 }
 
@@ -87,6 +94,51 @@ fn refused(path: &Path, wanted: &Wanted<'_>, what: &str) -> Error {
             wanted.table
         ),
     }
+}
+
+/// Adds the columns of the first rows that the table doesn't have, and describes it with them.
+fn altered(
+    connection: &Connection,
+    path: &Path,
+    wanted: &Wanted<'_>,
+    destination: Destination,
+) -> Result<(Destination, Vec<Altered>), Error> {
+    let mut altered = Vec::new();
+    for (name, place) in &wanted.sample.names {
+        if destination.column(name).is_some() {
+            continue;
+        }
+        let given = wanted.create.and_then(|create| create.type_of(name));
+        let declared_type = match given {
+            Some(declared_type) => declared_type.to_owned(),
+            None => {
+                let found = wanted.sample.declared_type(*place);
+                found.map_err(failed(path))?.to_owned()
+            }
+        };
+        let table = quoted(&destination.table);
+        let sql = format!(
+            "ALTER TABLE main.{table} ADD COLUMN {} {declared_type}",
+            quoted(name)
+        );
+        altered.push(Altered {
+            column: name.clone(),
+            sql: sql.trim_end().to_owned(),
+        });
+    }
+    if altered.is_empty() {
+        return Ok((destination, altered));
+    }
+    let all: Vec<&str> = altered.iter().map(|altered| altered.sql.as_str()).collect();
+    let mut destination = tried(connection, path, wanted.table, &all.join(";\n"))?;
+    for column in &mut destination.columns {
+        let is_added = altered.iter().any(|altered| altered.column == column.name);
+        column.is_guessed |= is_added
+            && wanted
+                .create
+                .is_none_or(|create| create.is_guessed(&column.name));
+    }
+    Ok((destination, altered))
 }
 
 /// Checks that no row of another table is deleted or changed with those of this one.
@@ -118,6 +170,20 @@ fn created(
             what: "a table is replaced only by one that the job creates".to_owned(),
         });
     };
+    for key in &create.foreign_keys {
+        if existing(connection, &key.parent)
+            .map_err(failed(path))?
+            .is_none()
+        {
+            return Err(Error::Create {
+                what: format!(
+                    "--foreign-key: {} has no table `{}`; load it first",
+                    path.display(),
+                    key.parent
+                ),
+            });
+        }
+    }
     let sql = create.sql(wanted.table, wanted.sample)?;
     let (sql, mut destination) = match replaced {
         Some(name) => {
@@ -133,11 +199,13 @@ fn created(
     };
     for column in &mut destination.columns {
         column.is_guessed = create.is_guessed(&column.name);
+        column.is_undecided = column.is_guessed && wanted.sample.is_undecided(&column.name);
     }
     Ok(Table {
         destination,
         created: Some(sql),
         is_truncated: false,
+        altered: Vec::new(),
     })
 }
 

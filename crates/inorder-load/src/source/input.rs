@@ -11,6 +11,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::ReadOptions;
 use super::encoding::TextEncoding;
+use super::stdin::Stdin;
 use crate::Error;
 
 /// Enough to recognise a format by, and the delimiter and the header of text.
@@ -89,7 +90,7 @@ impl Input {
     ) -> io::Result<Self> {
         let is_stdin = path == Path::new(STDIN);
         let file: Box<dyn Read + Send> = match is_stdin {
-            true => Box::new(io::stdin()),
+            true => Box::new(Stdin::open()),
             false => Box::new(File::open(path)?),
         };
         let metered = Metered {

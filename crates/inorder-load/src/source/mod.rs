@@ -23,6 +23,7 @@ mod row;
 mod sniff;
 mod splitter;
 mod sqlite;
+mod stdin;
 mod table;
 mod text;
 mod tsv;
@@ -36,6 +37,7 @@ pub(crate) use input::Meter;
 pub use input::STDIN;
 pub use paths::{Location, expand};
 pub(crate) use row::{Raw, Row};
+pub(crate) use stdin::{KeptStdin, forget_stdin};
 pub use table::{Table, read};
 
 /// Every format. Those recognised by content come before those recognised by the extension.

@@ -16,7 +16,7 @@ pub struct Location {
 
 /// Returns the inputs that command-line arguments name, in their order.
 ///
-/// A pattern (`*`, `?`, `[…]`, `**`) names the files that match it, sorted by name; `file.db:table` names a table of a
+/// A folder names the files in it that have an extension of a format of rows, sorted by name. A pattern (`*`, `?`, `[…]`, `**`) names the files that match it, sorted by name; `file.db:table` names a table of a
 /// database, and `-` stdin.
 ///
 /// # Errors
@@ -24,7 +24,9 @@ pub struct Location {
 pub fn expand(arguments: &[String]) -> Result<Vec<Location>, Error> {
     let mut locations = Vec::new();
     for argument in arguments {
-        if argument == STDIN || Path::new(argument).exists() {
+        if Path::new(argument).is_dir() {
+            locations.extend(files(argument)?);
+        } else if argument == STDIN || Path::new(argument).exists() {
             locations.push(file(argument.into()));
         } else if let Some((path, table)) = database(argument) {
             locations.push(Location {
@@ -39,6 +41,39 @@ pub fn expand(arguments: &[String]) -> Result<Vec<Location>, Error> {
         }
     }
     Ok(locations)
+}
+
+/// The extensions of files that a folder stands for.
+const EXTENSIONS: &[&str] = &[
+    "csv", "tsv", "tab", "txt", "json", "jsonl", "ndjson", "parquet",
+];
+
+/// The files of rows in a folder.
+fn files(folder: &str) -> Result<Vec<Location>, Error> {
+    let open = |source| Error::Open {
+        path: folder.into(),
+        source,
+    };
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(open)? {
+        let path = entry.map_err(open)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.to_lowercase();
+        let plain = name.strip_suffix(".gz").or(name.strip_suffix(".zst"));
+        let extension = plain.unwrap_or(&name).rsplit_once('.');
+        let is_known = extension.is_some_and(|(_, known)| EXTENSIONS.contains(&known));
+        if path.is_file() && is_known && !name.starts_with('.') {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    match paths.is_empty() {
+        true => Err(Error::Pattern {
+            pattern: folder.to_owned(),
+            what: format!("no file in this folder ends in .{}", EXTENSIONS.join(", .")),
+        }),
+        false => Ok(paths.into_iter().map(file).collect()),
+    }
 }
 
 fn file(path: PathBuf) -> Location {
@@ -92,6 +127,8 @@ mod tests {
         assert_eq!(names(&path("?.csv")), ["a.csv", "b.csv"]);
         assert_eq!(names(&path("odd[1].csv")), ["odd[1].csv"]);
         assert_eq!(names("-"), ["-"]);
+        let all = names(&folder.path().display().to_string());
+        assert_eq!(all, ["a.csv", "b.csv", "odd[1].csv"]);
         let table = expand(&[path("c.db:films")]).expect("a table");
         assert_eq!(table[0].table.as_deref(), Some("films"));
         let error = expand(&[path("*.tsv")]).expect_err("nothing matches");

@@ -14,9 +14,9 @@ fn creating(from: &Path, to: &Path, key: &str, has_rowid: bool) -> Job {
     let key = KeySpec::parse(key).expect("a key");
     Job {
         create: Some(Create {
-            types: Vec::new(),
             key: vec![key],
             has_rowid,
+            ..Create::default()
         }),
         ..job(from, to, WriterChoice::Auto)
     }

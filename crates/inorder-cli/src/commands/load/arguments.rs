@@ -1,12 +1,14 @@
 //! The flags of `inorder load`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::Duration;
 
+use super::tables::by_table;
 use inorder_bench::nearest;
-use inorder_load::source::{FORMATS, Location, ReadOptions, STDIN, expand};
+use inorder_load::source::{FORMATS, Location, ReadOptions, expand};
 use inorder_load::{
-    Create, Decode, DecodeAs, Existing, Job, KeySpec, OnDuplicate, RowOrder, WriterChoice,
-    memory_bytes_default, threads_default,
+    Create, Decode, DecodeAs, Existing, ForeignKey, Job, KeySpec, OnDuplicate, RowOrder,
+    WriterChoice, memory_bytes_default, threads_default,
 };
 
 /// Loads rows from files into a table, in key order.
@@ -28,7 +30,7 @@ pub struct Arguments {
     input: Vec<String>,
     /// The database to load into
     database: String,
-    /// The table; default: the name of the first input
+    /// The table of all inputs; default: each input goes to the table of its own name
     #[arg(long, short, value_name = "NAME")]
     table: Option<String>,
     /// Create the table, or fail if it exists; column types are derived from the first rows
@@ -53,6 +55,15 @@ pub struct Arguments {
     /// Column types of a created table, instead of the derived ones
     #[arg(long = "type", value_name = "COLUMN=TYPE", value_delimiter = ',')]
     types: Vec<String>,
+    /// Create an index on columns of a created table; may be repeated
+    #[arg(long, value_name = "COLUMN,…")]
+    index: Vec<String>,
+    /// Foreign keys of a created table, to the key or a column of another table
+    #[arg(long, value_name = "COLUMN=TABLE[.COLUMN]", value_delimiter = ',')]
+    foreign_key: Vec<String>,
+    /// Add the columns that the input has and the table does not
+    #[arg(long)]
+    alter: bool,
     /// Layout of a created table with a key: rowid or without-rowid
     #[arg(long, default_value = "without-rowid")]
     layout: String,
@@ -121,7 +132,7 @@ pub struct Arguments {
     /// Folder for spilled rows; default: the folder of the database
     #[arg(long, value_name = "FOLDER")]
     spill: Option<PathBuf>,
-    /// Handling of a duplicate key: error, ignore, replace or report
+    /// Handling of a duplicate key: error, ignore, replace, report, or update (the columns that the input gives)
     #[arg(long, value_name = "HOW", default_value = "error")]
     on_duplicate: String,
     /// Write rows that are left out to this file, as JSON lines with file, line and error
@@ -137,6 +148,9 @@ pub struct Arguments {
     /// auto, direct (write pages without SQLite, or fail) or statements
     #[arg(long, default_value = "auto")]
     writer: String,
+    /// Seconds to wait for another process that writes to the database, before the input is read
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    busy_timeout: u32,
     /// Do everything except writing
     #[arg(long)]
     dry_run: bool,
@@ -157,16 +171,18 @@ impl Arguments {
         self.quiet
     }
 
-    /// Builds the job from the arguments, or returns the error message.
-    pub fn job(&self) -> Result<Job, String> {
+    /// Builds the jobs from the arguments, one per table, or returns the error message.
+    pub fn jobs(&self) -> Result<Vec<Job>, String> {
         let inputs = expand(&self.input).map_err(|error| error.to_string())?;
-        let table = match &self.table {
-            Some(table) => table.clone(),
-            None => inputs
-                .first()
-                .and_then(table_of)
-                .ok_or("--table: name the table; stdin has no file name")?,
-        };
+        let tables = by_table(inputs, self.table.as_deref())?;
+        if tables.len() > 1 && self.rejects.is_some() {
+            return Err("--rejects: load the tables one by one, or name one --table".to_owned());
+        }
+        let job = |(table, inputs)| self.job(table, inputs);
+        tables.into_iter().map(job).collect()
+    }
+
+    fn job(&self, table: String, inputs: Vec<Location>) -> Result<Job, String> {
         Ok(Job {
             inputs,
             read_options: self.read_options()?,
@@ -189,6 +205,8 @@ impl Arguments {
             errors_max: self.max_errors,
             fill_percent: self.fill,
             writer: one_of("--writer", &self.writer, WriterChoice::ALL)?,
+            busy_timeout: Duration::from_secs(self.busy_timeout.into()),
+            alters: self.alter,
             is_dry: self.dry_run,
         })
     }
@@ -263,11 +281,22 @@ impl Arguments {
         Ok(Create {
             key: key.map_err(|what| format!("--key: {what}"))?,
             types: types.collect::<Result<_, String>>()?,
+            indexes: self
+                .index
+                .iter()
+                .map(|index| index.split(',').map(str::to_owned).collect())
+                .collect(),
+            foreign_keys: self
+                .foreign_key
+                .iter()
+                .map(|key| ForeignKey::parse(key).map_err(|what| format!("--foreign-key: {what}")))
+                .collect::<Result<_, _>>()?,
             has_rowid: one_of(
                 "--layout",
                 &self.layout,
                 &[("rowid", true), ("without-rowid", false)],
             )?,
+            ..Create::default()
         })
     }
 
@@ -296,17 +325,6 @@ impl Arguments {
         ];
         one_of("--order", &self.order, &orders)
     }
-}
-
-/// The table for an input: the given one, or the file name up to the first dot.
-fn table_of(input: &Location) -> Option<String> {
-    if let Some(table) = &input.table {
-        return Some(table.clone());
-    }
-    let name = input.path.file_name()?.to_string_lossy().into_owned();
-    let is_file = input.path != Path::new(STDIN);
-    let stem = name.split('.').next().unwrap_or(&name).to_owned();
-    (is_file && !stem.is_empty()).then_some(stem)
 }
 
 fn one_of<T: Copy>(flag: &str, name: &str, known: &[(&str, T)]) -> Result<T, String> {
@@ -364,18 +382,5 @@ mod tests {
         for wrong in ["", "M", "1X", "-5G", "many", "63K", "NaNG"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn tables_are_named_like_their_files() {
-        let table = |path: &str, table: Option<&str>| {
-            table_of(&Location {
-                path: path.into(),
-                table: table.map(str::to_owned),
-            })
-        };
-        assert_eq!(table("a/films.jsonl.gz", None).as_deref(), Some("films"));
-        assert_eq!(table("a/old.db", Some("users")).as_deref(), Some("users"));
-        assert_eq!(table("-", None), None);
     }
 }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod report;
+mod tables;
 mod watch;
 
 use anyhow::Result;
@@ -19,30 +20,44 @@ const STOPPED: u8 = 130;
 const LEFT_OUT: u8 = 6;
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let job = arguments.job().map_err(Wrong::Usage)?;
-    let progress = Progress::default();
-    let stop = progress.clone();
+    let jobs = arguments.jobs().map_err(Wrong::Usage)?;
+    let stopped = Progress::default();
+    let stop = stopped.clone();
     ctrlc::set_handler(move || stop.stop())?;
-    let watch = watch::Watch::start(&progress, arguments.is_quiet());
-    let loaded = inorder_load::run(&job, &progress);
-    watch.finish();
-    match loaded {
-        Ok(summary) => {
-            let text = match arguments.is_json() {
-                true => format!("{}\n", serde_json::to_string_pretty(&summary)?),
-                false if arguments.is_quiet() => String::new(),
-                false => report::text(&summary, &job.to),
-            };
-            terminal::print(&text)?;
-            Ok(match summary.rows_refused {
-                0 => ExitCode::SUCCESS,
-                _ => ExitCode::from(LEFT_OUT),
-            })
+    let (mut summaries, mut code) = (Vec::new(), ExitCode::SUCCESS);
+    let is_text = !arguments.is_json() && !arguments.is_quiet();
+    for job in &jobs {
+        let progress = stopped.for_next();
+        let watch = watch::Watch::start(&progress, arguments.is_quiet());
+        let loaded = inorder_load::run(job, &progress);
+        watch.finish();
+        let summary = match loaded {
+            Ok(summary) => summary,
+            Err(inorder_load::Error::Stopped) => {
+                eprintln!("inorder: {}", inorder_load::Error::Stopped);
+                return Ok(ExitCode::from(STOPPED));
+            }
+            Err(error) => {
+                if jobs.len() > 1 && is_text {
+                    terminal::print(&report::incomplete(&jobs, summaries.len()))?;
+                }
+                return Err(error.into());
+            }
+        };
+        if is_text {
+            terminal::print(&report::text(&summary, &job.to))?;
         }
-        Err(inorder_load::Error::Stopped) => {
-            eprintln!("inorder: {}", inorder_load::Error::Stopped);
-            Ok(ExitCode::from(STOPPED))
+        if summary.rows_refused > 0 {
+            code = ExitCode::from(LEFT_OUT);
         }
-        Err(error) => Err(error.into()),
+        summaries.push(summary);
     }
+    if arguments.is_json() {
+        let json = match &summaries[..] {
+            [summary] => serde_json::to_string_pretty(summary)?,
+            summaries => serde_json::to_string_pretty(summaries)?,
+        };
+        terminal::print(&format!("{json}\n"))?;
+    }
+    Ok(code)
 }

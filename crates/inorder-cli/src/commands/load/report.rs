@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use indicatif::{HumanBytes, HumanCount};
-use inorder_load::Summary;
+use inorder_load::{Job, Summary};
 
 /// The summary as text.
 pub fn text(summary: &Summary, database: &str) -> String {
@@ -42,10 +42,31 @@ pub fn text(summary: &Summary, database: &str) -> String {
     text
 }
 
+/// What is loaded, and what is not, after an error in one of several tables.
+pub fn incomplete(jobs: &[Job], loaded: usize) -> String {
+    let names = |jobs: &[Job]| {
+        let names: Vec<&str> = jobs.iter().map(|job| job.table.as_str()).collect();
+        match names.is_empty() {
+            true => "none".to_owned(),
+            false => names.join(", "),
+        }
+    };
+    let (done, left) = jobs.split_at(loaded);
+    format!(
+        "loaded tables: {}; not loaded: {}\n",
+        names(done),
+        names(left)
+    )
+}
+
 type Line = (&'static str, String);
 
 fn rows_left_out(summary: &Summary) -> Vec<Line> {
     let mut lines = Vec::new();
+    if summary.rows_updated > 0 {
+        let updated = HumanCount(summary.rows_updated);
+        lines.push(("updated", format!("{updated} had their key already")));
+    }
     if summary.rows_duplicate > 0 {
         let duplicates = HumanCount(summary.rows_duplicate);
         lines.push(("duplicates", format!("{duplicates} left out")));

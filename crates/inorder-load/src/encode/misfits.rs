@@ -1,0 +1,47 @@
+//! Counts text that numeric columns store as text.
+
+use super::excerpt;
+
+/// The texts of a column that are no numbers.
+#[derive(Debug, Default)]
+pub(super) struct Misfits {
+    values: u64,
+    /// The line and the beginning of the first one.
+    first: Option<(u64, String)>,
+}
+
+impl Misfits {
+    #[cold]
+    pub(super) fn add(&mut self, text: &[u8], line: u64) {
+        self.values += 1;
+        if self.first.is_none() {
+            self.first = Some((line, excerpt(text)));
+        }
+    }
+
+    /// A remark about a column; `None` if all its texts are numbers.
+    pub(super) fn remark(&self, column: &str) -> Option<String> {
+        let (line, text) = self.first.as_ref()?;
+        let values = match self.values {
+            1 => "1 value is".to_owned(),
+            values => format!("{values} values are"),
+        };
+        let has_comma = |text: &str| {
+            let (whole, fraction) = text.split_once(',')?;
+            Some(
+                !whole.is_empty()
+                    && whole
+                        .chars()
+                        .chain(fraction.chars())
+                        .all(|c| c.is_ascii_digit()),
+            )
+        };
+        let hint = match has_comma(text) {
+            Some(true) => "; --decimal , reads decimal commas",
+            _ => "",
+        };
+        Some(format!(
+            "column `{column}` has a numeric type, and {values} stored as text, the first in line {line}: `{text}`{hint}"
+        ))
+    }
+}
