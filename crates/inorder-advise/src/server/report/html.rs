@@ -27,7 +27,7 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
     items(advice, &mut out);
     leave(advice, &mut out);
     if !advice.ids.is_empty() {
-        out += "<h2>Ids</h2>\n<div class=\"scroll\"><table>\n<tr><th>column</th><th>note</th><th>ids</th></tr>\n";
+        out += "<h2>Ids</h2>\n<div class=\"scroll\"><table class=\"parts\">\n<tr><th>column</th><th>note</th><th>ids</th></tr>\n";
         for line in &advice.ids {
             row(&mut out, &[&line.column, &line.note, &line.kind]);
         }
@@ -63,7 +63,7 @@ fn items(advice: &Advice, out: &mut String) {
             escaped(&words::title(item)),
             escaped(&words::figures(item))
         );
-        *out += "<div class=\"scroll\"><table>\n";
+        *out += "<div class=\"scroll\"><table class=\"parts\">\n";
         for part in &item.parts {
             row(
                 out,
@@ -99,7 +99,7 @@ fn leave(advice: &Advice, out: &mut String) {
     if parts.peek().is_none() {
         return;
     }
-    *out += "<h2>What to leave</h2>\n<div class=\"scroll\"><table>\n<tr><th>what</th><th>size</th><th>why</th></tr>\n";
+    *out += "<h2>What to leave</h2>\n<div class=\"scroll\"><table class=\"parts\">\n<tr><th>what</th><th>size</th><th>why</th></tr>\n";
     for part in parts {
         row(
             out,
