@@ -2,15 +2,16 @@
 """Loaders of a CSV into an SQLite table, side by side: CPU, time, memory and bytes written of each.
 
     cargo build --release && cargo build --release -p inorder-load --example rusqlite
-    python3 crates/inorder-load/benches/loaders.py                    # 5,000,000 rows, 530 MB, all loaders
+    python3 crates/inorder-load/benches/loaders.py                    # 5,000,000 rows, 530 MB: about 12 minutes
+    python3 crates/inorder-load/benches/loaders.py --rows 1000000 --slow            # all loaders: 10 minutes
     python3 crates/inorder-load/benches/loaders.py --rows 1000000 --only inorder,import --repeat 5
     python3 crates/inorder-load/benches/loaders.py --skip sqlite-utils,python --csv loaders.csv
     python3 crates/inorder-load/benches/loaders.py --list
 
 The same file for all: an id of 40 hex digits in no order and a payload of 64. Two tables: WITHOUT ROWID with the id
-as its key, and one with rowids and the id as its PRIMARY KEY; loaders that take minutes go into the first alone
-unless --everywhere is given. Nothing is ended early unless --seconds-max says so. `inorder` runs --repeat times, the
-others and what is slow once; of several runs the table has the one of median CPU.
+as its key, and one with rowids and the id as its PRIMARY KEY. Loaders that take minutes run only with --slow, or if
+--only names them. Nothing is ended early unless --seconds-max says so. `inorder` runs --repeat times, the others and
+what is slow once; of several runs the table has the one of median CPU.
 
 Whatever was loaded is checked after the loader has ended: the number of rows, that a walk along the key meets every id
 once and in order, a thousand rows by their keys, and what `inorder` wrote by PRAGMA integrity_check; of further runs
@@ -75,7 +76,7 @@ class Loader:
     needs: str = ""
     # Whether it makes the table itself, in a database that isn't there yet.
     is_new: bool = False
-    # Whether it takes so long that one table is enough.
+    # Whether it takes minutes.
     is_slow: bool = False
 
     @property
@@ -99,6 +100,7 @@ def loaders(args, table, csv, db, python):
     duckdb = [python, "-c", DUCKDB, csv, db]
     return [
         Loader("inorder", create, args.inorder, is_new=True),
+        Loader("inorder --threads 1", create + ["--threads", "1"], args.inorder, is_new=True),
         Loader("inorder --memory 128M", create + ["--memory", "128M"], args.inorder, is_new=True),
         Loader("inorder, a database with other tables", load, args.inorder),
         Loader("inorder --writer statements", load + ["--writer", "statements"], args.inorder),
@@ -273,7 +275,7 @@ def arguments():
     parser.add_argument("--skip", default="", help="loaders that are left out, likewise")
     parser.add_argument("--list", action="store_true", help="name the loaders and end")
     parser.add_argument("--table", choices=TABLES, action="append", help="one table in place of both")
-    parser.add_argument("--everywhere", action="store_true", help="slow loaders into both tables too")
+    parser.add_argument("--slow", action="store_true", help="also the loaders that take minutes")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each loader that is inorder's")
     parser.add_argument("--inorder", default=str(ROOT / "target/release/inorder"))
     parser.add_argument("--rusqlite", default=str(ROOT / "target/release/examples/rusqlite"))
@@ -289,7 +291,7 @@ def chosen(args, table, csv, db, python):
     only, skip = (tuple(filter(None, names.split(","))) for names in (args.only, args.skip))
     for loader in loaders(args, table, csv, db, python):
         is_wanted = not only or loader.name.startswith(only)
-        is_worth_it = table == "without-rowid" or args.everywhere or only or not loader.is_slow
+        is_worth_it = args.slow or only or not loader.is_slow
         if is_wanted and is_worth_it and not loader.name.startswith(skip or ("\n",)):
             yield loader
 

@@ -7,6 +7,9 @@
 /// The largest chunk in bytes. An offset takes 32 bits.
 const CHUNK_BYTES_MAX: usize = 1 << 25;
 
+/// The size of a cache line.
+pub(super) const LINE_BYTES: usize = 64;
+
 /// The bytes before each record: its length and origin.
 pub(super) const FRAME_BYTES: usize = 12;
 
@@ -20,12 +23,27 @@ pub(super) type Place = u64;
 pub trait Records {
     /// The record at a place that was given out.
     fn record(&self, place: u64) -> &[u8];
+
+    /// A byte at the place, to fetch its memory.
+    #[inline]
+    fn first_byte(&self, place: u64) -> u8 {
+        self.record(place).first().copied().unwrap_or(0)
+    }
 }
 
 impl Records for Arena {
     #[inline]
     fn record(&self, place: Place) -> &[u8] {
         self.get(place).0
+    }
+
+    #[inline]
+    fn first_byte(&self, place: Place) -> u8 {
+        let chunk = &self.chunks[(place >> 32) as usize];
+        let at = place as u32 as usize;
+        // Most rows are in two lines. The frame is in the first one.
+        let next = chunk.get(at + LINE_BYTES).copied().unwrap_or(0);
+        chunk[at].wrapping_add(next)
     }
 }
 

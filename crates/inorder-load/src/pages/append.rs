@@ -15,7 +15,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::aside::{is_named, remove_leftover};
 use super::build::{Failure, Trees};
-use super::install::{check_parents, largest_rowid, received_rows};
+use super::install::{check_parents, largest_rowid, received_rows, reread};
 use super::layout::Layout;
 use super::lock::{Locked, lock};
 use crate::Error;
@@ -38,6 +38,8 @@ pub(super) struct Append {
     /// The largest rowid ever of an AUTOINCREMENT table.
     sequence: Option<i64>,
     has_parents: bool,
+    /// The indexes that SQLite builds.
+    built_after: Vec<String>,
     file: Arc<File>,
 }
 
@@ -64,9 +66,6 @@ impl Append {
         input_bytes: u64,
     ) -> Result<Result<Self, String>, Error> {
         let failed = failed(goal.path);
-        if let Some(statement) = layout.statements_after.first() {
-            return Ok(Err(format!("SQLite has to run {statement}")));
-        }
         remove_leftover(goal.path);
         let work = |source| Error::Work {
             path: goal.path.to_owned(),
@@ -104,6 +103,7 @@ impl Append {
             roots: Vec::new(),
             sequence: None,
             has_parents: false,
+            built_after: Vec::new(),
             file,
         };
         if let Some(first) = goal.first_statements() {
@@ -131,6 +131,12 @@ impl Append {
                     return Err(received_rows(&self.path, &self.table));
                 }
                 Found::Filled => return Ok(Err(format!("the index {name} isn't empty"))),
+            }
+        }
+        for index in &layout.built_after {
+            match self.root(&index.name).map_err(&failed)? {
+                Found::Empty(_) => self.built_after.push(index.name.clone()),
+                _ => return Ok(Err(format!("the index {} isn't empty", index.name))),
             }
         }
         let savepoint = format!("SAVEPOINT {SAVEPOINT}");
@@ -175,8 +181,8 @@ impl Append {
     pub(super) fn builder(&self, options: Options) -> Result<Builder, Failure> {
         let options = Options {
             page_bytes: self.sizes.page_bytes,
-            // SQLite reads the rows again to look for their parents.
-            bypasses_page_cache: !self.has_parents,
+            // Otherwise SQLite reads the rows again.
+            bypasses_page_cache: !self.has_parents && self.built_after.is_empty(),
             ..options
         };
         let file = Arc::clone(&self.file);
@@ -196,7 +202,7 @@ impl Append {
     /// Makes the trees those of the table.
     ///
     /// # Errors
-    /// If a row has no parent, the database can't be written, or the load is stopped. The database is then as it was.
+    /// If a row has no parent, an index can't be built, the database can't be written, or the load is stopped. The database is then as it was.
     pub(super) fn finish(&self, trees: Trees, progress: &Progress) -> Result<(), Failure> {
         if trees.rows() == 0 {
             // What was created stays.
@@ -210,6 +216,10 @@ impl Append {
         let last_page = self.last_page(&appended)?;
         progress.check()?;
         self.enter(&appended, last_page.as_deref(), largest)?;
+        if self.has_parents || !self.built_after.is_empty() {
+            let table = (self.table.as_str(), &self.built_after[..]);
+            reread(&self.connection, &self.path, table, progress)?;
+        }
         if self.has_parents {
             check_parents(&self.connection, &self.path, &self.table, progress)?;
         }

@@ -126,7 +126,45 @@ impl Takeover {
     }
 }
 
-/// Checks the foreign keys of a table whose pages were replaced in this transaction.
+/// Lets SQLite see the rows of a table whose pages were replaced in this transaction, and build indexes of them.
+///
+/// # Errors
+/// If SQLite doesn't see the rows or can't build an index, or the load is stopped.
+pub(super) fn reread(
+    connection: &Connection,
+    path: &Path,
+    (table, indexes): (&str, &[String]),
+    progress: &Progress,
+) -> Result<(), Error> {
+    let run = || -> rusqlite::Result<bool> {
+        // SQLite reads the number of pages again when a savepoint ends.
+        connection.execute_batch("SAVEPOINT inorder_pages; RELEASE inorder_pages")?;
+        if !indexes.is_empty() {
+            connection.pragma_update(Some("main"), "cache_size", -CACHE_KIB)?;
+        }
+        interruptible(connection, progress, || {
+            let build = |index: &String| format!("REINDEX main.{}", quoted(index));
+            indexes
+                .iter()
+                .try_for_each(|index| connection.execute_batch(&build(index)))
+        })?;
+        // It may look at an index: that has no entries either if there were no rows to be seen.
+        let any = format!("SELECT EXISTS (SELECT 1 FROM main.{})", quoted(table));
+        connection.query_row(&any, [], |row| row.get(0))
+    };
+    match run() {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Error::Refused {
+            what: format!(
+                "{}: SQLite doesn't see the rows of {table}; run the load again with --writer statements",
+                path.display()
+            ),
+        }),
+        Err(error) => Err(stopped_or(progress, failed(path)(error))),
+    }
+}
+
+/// Checks the foreign keys of a table that SQLite sees the rows of.
 ///
 /// # Errors
 /// If a row has no parent, or the load is stopped.
@@ -137,19 +175,6 @@ pub(super) fn check_parents(
     progress: &Progress,
 ) -> Result<(), Error> {
     let failed = failed(path);
-    // SQLite reads the number of pages again when a savepoint ends.
-    let reread = "SAVEPOINT inorder_pages; RELEASE inorder_pages";
-    connection.execute_batch(reread).map_err(&failed)?;
-    let any = format!("SELECT EXISTS (SELECT 1 FROM main.{})", quoted(table));
-    let has_rows = connection.query_row(&any, [], |row| row.get(0));
-    if !has_rows.map_err(&failed)? {
-        return Err(Error::Refused {
-            what: format!(
-                "{}: SQLite doesn't see the rows of {table}; run the load again with --writer statements",
-                path.display()
-            ),
-        });
-    }
     let mut result = Ok(());
     let ran = interruptible(connection, progress, || {
         result = refuse_orphans(connection, path, table);

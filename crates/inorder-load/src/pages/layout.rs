@@ -19,8 +19,15 @@ pub(super) struct Layout {
     pub(super) indexes: Vec<IndexLayout>,
     /// The rows of the schema, without the indexes that SQLite creates afterwards.
     pub(super) schema: Vec<SchemaRow>,
-    /// The statements that SQLite runs on the built file.
-    pub(super) statements_after: Vec<String>,
+    /// The indexes that SQLite builds afterwards.
+    pub(super) built_after: Vec<BuiltAfter>,
+}
+
+/// An index on expressions or with a condition.
+pub(super) struct BuiltAfter {
+    pub(super) name: String,
+    /// The statement that creates it.
+    pub(super) sql: String,
 }
 
 /// The tree of the rows.
@@ -82,12 +89,16 @@ impl Layout {
         };
         // Rows without a rowid get consecutive ones.
         let rows_order = rows_order.filter(|_| destination.rowid.is_none());
-        let (mut beside, mut layouts, mut statements_after) = (None, Vec::new(), Vec::new());
+        let (mut beside, mut layouts, mut built_after) = (None, Vec::new(), Vec::new());
         for index in indexes(scratch, destination)? {
             if index.is_left_to_sqlite() {
                 let at = schema.iter().position(|row| row.name == index.name);
                 let row = at.map(|at| schema.remove(at));
-                statements_after.extend(row.and_then(|row| row.sql));
+                let sql = row.and_then(|row| row.sql);
+                built_after.extend(sql.map(|sql| BuiltAfter {
+                    name: index.name,
+                    sql,
+                }));
             } else if index.is_table() {
                 let (_, order) = entries(&index, destination, record, index.key_terms());
                 table = TableLayout::WithoutRowid(order);
@@ -118,7 +129,7 @@ impl Layout {
             beside,
             indexes: layouts,
             schema,
-            statements_after,
+            built_after,
         })
     }
 

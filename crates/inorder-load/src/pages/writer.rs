@@ -150,7 +150,8 @@ impl PageWriter {
             trees: layout.trees(),
             ..usual
         };
-        let statements_after = layout.statements_after.clone();
+        let built_after = layout.built_after.iter();
+        let statements_after = built_after.map(|index| index.sql.clone()).collect();
         let on_duplicate = plan.job.on_duplicate;
         let checks = match !plan.is_checked && has_checks(&scratch).map_err(&failed)? {
             true => Some(
