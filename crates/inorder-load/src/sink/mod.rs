@@ -25,8 +25,11 @@ struct Kind {
     recognises: fn(to: &str) -> bool,
     /// Describes a table, or says how it will be created; nothing is changed. `None` if the table exists and the job
     /// then loads nothing.
-    open: fn(wanted: &Wanted<'_>) -> Result<Option<Box<dyn Sink>>, Error>,
+    open: fn(wanted: &Wanted<'_>) -> Result<Opened, Error>,
 }
+
+/// A sink, if there is anything to load.
+type Opened = Option<Box<dyn Sink>>;
 
 /// The table that is wanted.
 pub(crate) struct Wanted<'a> {
