@@ -19,17 +19,24 @@ import threading
 import time
 
 import memory
+from built import diagnostics, messages_of
 from passed import Passed
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PYTHON = "/usr/bin/python3"  # Another one, found first, may have an sqlite3 module that loads no extensions.
 SECONDS = ROOT / "target" / "test-seconds.json"  # Of each step and each test binary, when it last passed.
-BINARIES = ROOT / "target" / "test-binaries.json"  # What Cargo says of the test binaries it built, one JSON object per line.
+# What Cargo says of what it built, warnings included: one JSON object per line.
+BUILT = ROOT / "target" / "test-built.json"
+EXTENSION_BUILT = ROOT / "target" / "test-built-extension.json"
 PASSED = ROOT / "target" / "test-passed.json"  # The inputs with which each test binary passed last.
 TEMPLATES = ROOT / "target" / "tmp" / "templates"  # Data folders of servers, prepared by tests.
 JOB_SECONDS_MAX = 1800
 # Feature unification: with the same packages selected, no crate is built twice.
-WORKSPACE = "--locked --workspace --exclude inorder-fuzz"
+WORKSPACE = "--locked --workspace"
+EXTENSION = "--locked --manifest-path bindings/extension/Cargo.toml"
+# Each crate is compiled once: Clippy compiles those of this repository, and `.ci/rustdoc` writes their documentation when it tests
+# the examples. `cargo clippy` and `cargo doc` would compile all dependencies once more.
+TOOLS = {"RUSTC_WORKSPACE_WRAPPER": "clippy-driver", "RUSTDOC": str(ROOT / ".ci" / "rustdoc"), "RUSTDOCFLAGS": "-Dwarnings"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,23 +60,20 @@ class Step:
 
 STEPS = [
     Step("format", "cargo fmt --all --check"),
-    Step("build", f"cargo test {WORKSPACE} --no-run --lib --bins --tests --examples --message-format json-render-diagnostics",
-         compiles=True, output=BINARIES),
+    Step("build", f"cargo test {WORKSPACE} --no-run --all-targets --message-format json", compiles=True, output=BUILT),
     Step("tests", after=("build",), binaries=("*",)),
     Step("pouchdb-install", "npm ci --prefix apps/couch/tests/pouchdb --no-audit --no-fund"),
     Step("pouchdb", after=("build", "pouchdb-install"), binaries=("pouchdb",), arguments="--ignored pouchdb_"),
     Step("browser", after=("build", "pouchdb-install"), binaries=("browser", "pouchdb", "report"), arguments="--ignored browser_"),
     Step("old-sqlite", f"{PYTHON} crates/inorder-load/tests/old_sqlite.py", after=("build",)),
     Step("extension-format", "cargo fmt --manifest-path bindings/extension/Cargo.toml --check"),
-    Step("extension-build", "cargo build --locked --release --manifest-path bindings/extension/Cargo.toml", compiles=True),
-    Step("lints", "cargo clippy --locked --workspace --all-targets -- -D warnings", compiles=True),
-    Step("extension-lints", "cargo clippy --locked --manifest-path bindings/extension/Cargo.toml -- -D warnings", compiles=True),
+    Step("extension-build", f"cargo build {EXTENSION} --release --message-format json", compiles=True, output=EXTENSION_BUILT),
+    Step("lints", f"{PYTHON} .ci/built.py {BUILT} {EXTENSION_BUILT}", after=("build", "extension-build")),
     Step("extension", f"{PYTHON} -m unittest discover -s bindings/extension/tests", after=("extension-build",)),
     Step("packages", f"{PYTHON} -m unittest discover -s bindings/tests", after=("extension",)),
     Step("sql", f"{PYTHON} -m unittest discover -s bindings/sql/tests", after=("build",)),
     Step("parquet", f"cargo test {WORKSPACE} --features inorder-load/parquet --test parquet", after=("build",), compiles=True),
-    Step("doc-examples", f"cargo test {WORKSPACE} --no-fail-fast --doc", compiles=True),
-    Step("doc", "cargo doc --locked --workspace --no-deps", compiles=True),
+    Step("doc", f"cargo test {WORKSPACE} --no-fail-fast --doc", compiles=True),
     Step("wedge", after=("build",), binaries=("wedge",), alone=True),
 ]
 
@@ -89,10 +93,10 @@ class Job:
 
 def test_binaries():
     """Each test binary that Cargo built: its name, its package's folder, its path and the programs of the package."""
-    messages = [json.loads(line) for line in BINARIES.read_text().splitlines()]
-    built = [message for message in messages if message.get("executable")]
+    built = [message for message in messages_of(BUILT) if message.get("executable")]
     for message in built:
-        if message["profile"]["test"]:
+        is_test = message["target"]["kind"][0] in ("lib", "bin", "test") and message["profile"]["test"]
+        if is_test and message["manifest_path"] != str(ROOT / "fuzz" / "Cargo.toml"):
             same = [other["executable"] for other in built
                     if other["manifest_path"] == message["manifest_path"] and not other["profile"]["test"]]
             yield message["target"], pathlib.Path(message["manifest_path"]).parent, message["executable"], sorted(same)
@@ -100,7 +104,7 @@ def test_binaries():
 
 def jobs_of(step, passed):
     """The processes of a step whose needs are met."""
-    environment = dict(os.environ, RUSTDOCFLAGS="-Dwarnings")
+    environment = dict(os.environ, **TOOLS)
     if step.command:
         return [Job(step, step.name, shlex.split(step.command), ROOT, environment)]
     jobs = []
@@ -223,6 +227,8 @@ class Run:
             self.processes.discard(process)
             output.seek(0)
             text = output.read().decode(errors="replace")
+        if job.step.output and status != 0:
+            text = "\n".join(diagnostics(job.step.output)) + text
         return status, text, time.monotonic() - began
 
     def end_job(self, job, status, output, seconds):
