@@ -108,7 +108,8 @@ impl Replicator {
     pub fn doc(&self, database: &str, id: &str) -> Result<Option<Value>, Error> {
         let db = self.0.databases.get(database)?;
         let document = db.get(id, &GetOptions::default())?;
-        Ok(self.info(database, id, &document.body))
+        let info = self.info(database, id, &document.body);
+        Ok(info.or_else(|| unseen_json(database, id, &document.body)))
     }
 
     /// What is known about a document. None for a design document, and for one that is just being found or completed.
@@ -205,6 +206,19 @@ fn progress(content: &Content) -> Value {
     }
 }
 
+/// A document that the replicator has not seen yet: a client may ask at once after it has written it.
+fn unseen_json(database: &str, id: &str, body: &str) -> Option<Value> {
+    if id.starts_with("_design/") {
+        return None;
+    }
+    let body: Map<String, Value> = serde_json::from_str(body).ok()?;
+    let mut unseen = ended_json(database, id, "completed", &body);
+    for name in ["state", "info", "start_time", "last_updated"] {
+        unseen[name] = Value::Null;
+    }
+    Some(unseen)
+}
+
 fn ended_json(database: &str, id: &str, state: &str, body: &Map<String, Value>) -> Value {
     let time = body.get("_replication_state_time");
     let endpoint = |name: &str| {
@@ -272,5 +286,22 @@ fn kind_name(kind: &EventKind) -> &'static str {
         EventKind::Started => "started",
         EventKind::Stopped => "stopped",
         EventKind::Crashed(_) => "crashed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_that_was_just_written_has_no_state() {
+        let body = r#"{"source":"http://a:b@127.0.0.1:1/s","target":"http://127.0.0.1:1/t"}"#;
+        let unseen = unseen_json("_replicator", "r", body).unwrap();
+        assert_eq!(unseen["source"], "http://127.0.0.1:1/s/");
+        assert_eq!(
+            (&unseen["state"], &unseen["error_count"]),
+            (&Value::Null, &json!(0))
+        );
+        assert_eq!(unseen_json("_replicator", "_design/d", "{}"), None);
     }
 }
