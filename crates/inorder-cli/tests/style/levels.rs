@@ -128,7 +128,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     ),
     (
         "inorder-serve",
-        &["log private queue readers signals tls", "acme backup http"],
+        &["log private readers signals tls", "acme backup http queue"],
     ),
     (
         "inorder-watch",
