@@ -211,7 +211,7 @@ fn malformed_rows_are_the_same() {
 }
 
 #[test]
-fn values_that_a_column_refuses_are_the_same() {
+fn types_that_all_rows_decide_are_the_same() {
     let folder = Folder::new("");
     let mut text = csv("", false, None);
     text += "last,no number,x\n";
@@ -219,7 +219,12 @@ fn values_that_a_column_refuses_are_the_same() {
         create: created(false),
         ..one_file(&folder, &text)
     };
-    compare("guessed", &job, "", "`no number` would be changed");
+    compare(
+        "guessed",
+        &job,
+        "",
+        "column `n` does not fit those of the first",
+    );
 }
 
 #[test]

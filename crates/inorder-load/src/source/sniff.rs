@@ -63,12 +63,13 @@ pub(super) fn sniff(head: &[u8], is_whole: bool, usual: u8, known: &Known) -> Gu
     });
     let is_told = known.quote.is_some();
     let trials: Vec<Trial> = trials
-        .filter(|trial| is_told || trial.quote != Some(b'\'') || trial.is_in_apostrophes())
+        .filter(|trial| is_told || trial.quote != Some(b'\'') || trial.has_apostrophes())
         .collect();
-    // The first of equal ones stays: the usual delimiter, and double quotes.
+    // The first of equal ones stays: the usual delimiter, and double quotes unless many fields stand in single ones.
     let mut best = &trials[0];
     for trial in &trials[1..] {
-        if trial.rank() > best.rank() {
+        let is_as_good = trial.rank() == best.rank() && trial.delimiter == best.delimiter;
+        if trial.rank() > best.rank() || (is_as_good && trial.is_in_apostrophes()) {
             best = trial;
         }
     }
@@ -149,7 +150,12 @@ impl Trial {
         (alike.count() * 1000 / self.records.len(), fields)
     }
 
-    /// Whether fields stand in single quotes, and not just begin with an apostrophe.
+    /// Whether some fields stand in single quotes, and none just begins with an apostrophe.
+    fn has_apostrophes(&self) -> bool {
+        !self.is_broken && self.records.iter().flatten().any(|field| field.is_quoted)
+    }
+
+    /// Whether many fields stand in single quotes, and none begins with a double one.
     fn is_in_apostrophes(&self) -> bool {
         let has_quotes = |record: &&Vec<Field>| record.iter().any(|field| field.is_quoted);
         let quoted = self.records.iter().filter(has_quotes).count();
@@ -266,6 +272,10 @@ mod tests {
     fn apostrophes_are_quotes_only_around_fields() {
         let quote = |text| guessed(text).1;
         assert_eq!(quote("a,b\n'x, y','z'\n'it''s',''\n"), Some('\''));
+        assert_eq!(quote("'a','b'\n'x','y'\n"), Some('\''));
+        // They explain what would otherwise be ragged.
+        assert_eq!(quote("a,b\nx,y\nx,y\nz,'1,5'\n\"q\",w\n"), Some('\''));
+        assert_eq!(quote("a,b\nx,y\nx,y\nz,'quoted'\n"), Some('"'));
         assert_eq!(quote("a,b\n'tis,the season\nof,'90s\n"), Some('"'));
         assert_eq!(quote("a,b\n\"'x'\",y\n"), Some('"'));
     }

@@ -82,8 +82,7 @@ impl Case {
             given.clone_from(&settable);
         }
         let mut rows = rows::rows(dice, &schema, &given, format);
-        let on_duplicates: Vec<OnDuplicate> =
-            OnDuplicate::ALL.iter().map(|(_, way)| *way).collect();
+        let on_duplicates: Vec<OnDuplicate> = ways().map(|(_, way)| *way).collect();
         let on_duplicate = match rows.len() > MANY {
             // Following which rows are replaced takes too long.
             true => dice.pick(&[OnDuplicate::Error, OnDuplicate::Ignore, OnDuplicate::Report]),
@@ -230,4 +229,10 @@ impl Case {
         }
         found
     }
+}
+
+/// The treatments of duplicates that the cases have. `tests/update.rs` has those of updates.
+pub fn ways() -> impl Iterator<Item = &'static (&'static str, OnDuplicate)> {
+    let all = OnDuplicate::ALL.iter();
+    all.filter(|(_, way)| *way != OnDuplicate::Update)
 }

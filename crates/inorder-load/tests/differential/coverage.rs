@@ -8,7 +8,6 @@ use crate::loaded::Loaded;
 use crate::oracle::Outcome;
 use crate::rows::{Field, Format};
 use crate::schema::{CLAUSES, ENCODINGS, RAISES};
-use inorder_load::OnDuplicate;
 
 /// The number of cases with each property.
 #[derive(Default)]
@@ -167,7 +166,7 @@ fn of_options(case: &Case) -> Vec<Feature> {
     let mut found = Vec::new();
     let table = case.schema.table() + &case.schema.indexes.join(" ");
     let several = table.matches("UNIQUE").count() + table.matches("PRIMARY KEY").count() > 1;
-    for (name, way) in OnDuplicate::ALL {
+    for (name, way) in crate::case::ways() {
         let is_it = options.on_duplicate == *way;
         found.push((format!("--on-duplicate {name}"), is_it));
         let of_several = format!("--on-duplicate {name}, several keys");

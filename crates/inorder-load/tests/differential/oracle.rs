@@ -320,7 +320,8 @@ impl Oracle<'_> {
 
 fn verbs(on_duplicate: OnDuplicate) -> (&'static str, &'static str) {
     match on_duplicate {
-        OnDuplicate::Error => ("INSERT", ""),
+        // tests/update.rs has the cases of updates.
+        OnDuplicate::Error | OnDuplicate::Update => ("INSERT", ""),
         OnDuplicate::Ignore | OnDuplicate::Report => ("INSERT", " ON CONFLICT DO NOTHING"),
         OnDuplicate::Replace => ("INSERT OR REPLACE", ""),
     }
