@@ -16,7 +16,7 @@ use rusqlite::{Connection, params};
 
 use super::snapshot::{Snapshot, busy_or};
 use super::{Phase, Progress, Rekey};
-use crate::apply::{self, Draft, Extended, Failure, Schema, Settings, Work};
+use crate::apply::{self, Draft, Extended, Failure, Schema, Settings};
 use crate::{Error, check};
 
 /// Makes the changes of a draft. Returns the reason where that can't be done in place; the file may be longer then.
@@ -39,13 +39,8 @@ pub(super) fn make(
     let file = File::options().read(true).write(true).open(path);
     let file = Arc::new(file.map_err(Error::io(path))?);
     snapshot.kept.push(Arc::clone(&file));
-    let work = Work {
-        settings,
-        memory_bytes: rekey.memory_bytes,
-        folder: path.parent().unwrap_or(Path::new(".")),
-        is_verified: true,
-        look: &|| progress.look().map_err(|_| Failure::Stopped),
-    };
+    let look = || progress.look().map_err(|_| Failure::Stopped);
+    let work = rekey.work(path, settings, &look);
     let Snapshot {
         connection, pages, ..
     } = snapshot;

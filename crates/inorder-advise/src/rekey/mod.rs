@@ -204,6 +204,22 @@ impl Rekey {
         swap::swap(&snapshot, &aside, path, self.wait, progress)
     }
 
+    /// How trees are built: verified, with runs beside the database.
+    fn work<'a>(
+        &self,
+        path: &'a Path,
+        settings: &'a Settings,
+        look: &'a dyn Fn() -> Result<(), Failure>,
+    ) -> Work<'a> {
+        Work {
+            settings,
+            memory_bytes: self.memory_bytes,
+            folder: path.parent().unwrap_or(Path::new(".")),
+            is_verified: true,
+            look,
+        }
+    }
+
     /// Fills the file beside the database. Returns whether it was verified.
     fn build(
         &self,
@@ -214,13 +230,8 @@ impl Rekey {
         settings: &Settings,
         progress: &Progress,
     ) -> Result<bool, Error> {
-        let work = Work {
-            settings,
-            memory_bytes: self.memory_bytes,
-            folder: path.parent().unwrap_or(Path::new(".")),
-            is_verified: true,
-            look: &|| progress.look().map_err(|_| Failure::Stopped),
-        };
+        let look = || progress.look().map_err(|_| Failure::Stopped);
+        let work = self.work(path, settings, &look);
         let Snapshot {
             connection, pages, ..
         } = snapshot;
