@@ -152,7 +152,7 @@ impl DelimitedRows {
                     line: self.splitter.line(),
                     at: format!(", field {}", i + 1),
                     what: format!("the column `{name}` appears twice"),
-                    remedy: "give each column a different name in the first line",
+                    remedy: "give each column a different name in the first line, or load that line as a row (--no-header)",
                 });
             }
         }

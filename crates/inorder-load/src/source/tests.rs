@@ -187,9 +187,9 @@ fn malformed_lines_are_named() {
         "f.jsonl, line 3, column 6: not a JSON object: expected value; \
          write one object per line; `--format json` reads objects of several lines, and arrays of objects"
     );
-    let array = refusal("f.json", "[{\"a\":1}]", None);
+    let array = refusal("f.json", "[{\"a\":1}, 2]", None);
     assert!(
-        array.starts_with("f.json, line 1, column 1: not a JSON object"),
+        array.starts_with("f.json, line 1, column 11: not a JSON object"),
         "{array}"
     );
     assert_eq!(
@@ -201,7 +201,7 @@ fn malformed_lines_are_named() {
     assert_eq!(
         refusal("f.csv", "a,b,a\n1,2,3\n", None),
         "f.csv, line 1, field 3: the column `a` appears twice; \
-         give each column a different name in the first line"
+         give each column a different name in the first line, or load that line as a row (--no-header)"
     );
 }
 
