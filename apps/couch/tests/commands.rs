@@ -310,29 +310,16 @@ fn a_server_for_livesync_prints_its_setup_uri_once() {
     assert_eq!(start(), "");
     assert_eq!(fs::read_to_string(&file).unwrap(), written);
     // A lost one is replaced by another, with a new password.
-    let renew = |passphrase: &str| {
-        let mut child = command()
-            .args([
-                "livesync-uri",
-                "--livesync-url",
-                "https://notes.example.com",
-            ])
-            .current_dir(folder.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the command starts");
-        let mut stdin = child.stdin.take().expect("a pipe");
-        stdin.write_all(passphrase.as_bytes()).expect("it reads");
-        drop(stdin);
-        child.wait_with_output().expect("it ends")
-    };
-    let renewed = renew("of the vault\n");
+    let renew = [
+        "livesync-uri",
+        "--livesync-url",
+        "https://notes.example.com",
+    ];
+    let renewed = with_input(&renew, folder.path(), "of the vault\n");
     assert!(renewed.status.success(), "{}", text(&renewed.stderr));
     assert!(text(&renewed.stdout).starts_with("setup URI: obsidian://setuplivesync?settings="));
     assert_ne!(fs::read_to_string(&file).unwrap(), written);
-    let refused = renew("\n");
+    let refused = with_input(&renew, folder.path(), "\n");
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("the passphrase is empty"));
 }

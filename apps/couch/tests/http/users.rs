@@ -406,6 +406,28 @@ async fn many_rounds_in_a_document_cost_nothing() {
     );
 }
 
+/// Members of a user document that the rules allow or refuse.
+fn changes_of_users() -> [Value; 16] {
+    [
+        json!({ "type": "account" }),
+        json!({ "name": null }),
+        json!({ "name": 1 }),
+        json!({ "name": "bert" }),
+        json!({ "roles": null }),
+        json!({ "roles": {} }),
+        json!({ "roles": [1] }),
+        json!({ "roles": [] }),
+        json!({ "roles": ["staff", "chief"] }),
+        json!({ "roles": ["_admin"] }),
+        json!({ "roles": ["_metrics"] }),
+        json!({ "password_sha": "a" }),
+        json!({ "password_scheme": "md5" }),
+        json!({ "password_scheme": "pbkdf2" }),
+        json!({ "password_scheme": "pbkdf2", "iterations": 1 }),
+        json!({ "_deleted": true }),
+    ]
+}
+
 /// The design document says to other servers what is built in here.
 #[tokio::test]
 async fn the_function_of_the_design_document_auth_has_the_built_in_rules() {
@@ -435,27 +457,9 @@ async fn the_function_of_the_design_document_auth_has_the_built_in_rules() {
             assert_eq!(written.status, 201, "{}", written.text());
         }
     };
-    let changes = [
-        json!({ "type": "account" }),
-        json!({ "name": null }),
-        json!({ "name": 1 }),
-        json!({ "name": "bert" }),
-        json!({ "roles": null }),
-        json!({ "roles": {} }),
-        json!({ "roles": [1] }),
-        json!({ "roles": [] }),
-        json!({ "roles": ["staff", "chief"] }),
-        json!({ "roles": ["_admin"] }),
-        json!({ "roles": ["_metrics"] }),
-        json!({ "password_sha": "a" }),
-        json!({ "password_scheme": "md5" }),
-        json!({ "password_scheme": "pbkdf2" }),
-        json!({ "password_scheme": "pbkdf2", "iterations": 1 }),
-        json!({ "_deleted": true }),
-    ];
     for who in [ADMIN, "anna:pw"] {
         for id in ["anna", "carl", "_dora", "e:f"] {
-            for change in &changes {
+            for change in &changes_of_users() {
                 let mut document = json!({ "type": "user", "name": id, "roles": ["staff"] });
                 for (name, value) in change.as_object().unwrap() {
                     document[name] = value.clone();

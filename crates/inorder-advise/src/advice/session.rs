@@ -46,19 +46,7 @@ pub fn advise(
     observer.step("reading values");
     database.scan(&base.path, threads, &|table| observer.object(table));
     notes.append(&mut database.problems);
-    if !database.missing.is_empty() {
-        notes.push(format!(
-            "Missing here: {}. The tables that need it are read for their sizes, and stay as they are: {}.",
-            database.missing.join(", "),
-            database
-                .tables
-                .iter()
-                .filter(|table| table.missing.is_some())
-                .map(|table| &*table.name)
-                .collect::<Vec<_>>()
-                .join(", ")
-        ));
-    }
+    notes.extend(missing(&database));
     let mut scaled = database.clone();
     base.scale.apply(&mut scaled);
     let mut advice = Advice {
@@ -93,6 +81,20 @@ pub fn advise(
         _ = fs::remove_file(&base.path);
     }
     Ok(advice)
+}
+
+/// A sentence about what tables need and is not here.
+fn missing(database: &Database) -> Option<String> {
+    let tables = database.tables.iter();
+    let lacking = tables.filter(|table| table.missing.is_some());
+    let names: Vec<_> = lacking.map(|table| &*table.name).collect();
+    (!database.missing.is_empty()).then(|| {
+        format!(
+            "Missing here: {}. The tables that need it are read for their sizes, and stay as they are: {}.",
+            database.missing.join(", "),
+            names.join(", ")
+        )
+    })
 }
 
 /// A sentence for each index of FTS5 that does not fit its content, in a private copy.
