@@ -33,7 +33,8 @@ fn attach(db: &Database, mut edit: Edit, name: &str, content: StoredContent) -> 
             content,
             revpos: None,
         },
-    });
+    })
+    .unwrap();
     let written = db.put(edit).wait().unwrap().unwrap();
     written.revision.to_string()
 }
@@ -163,7 +164,8 @@ fn only_attachments_since_a_revision_come_inline() {
             bytes: b"new".to_vec(),
             revpos: None,
         },
-    });
+    })
+    .unwrap();
     store.db.put(edit).wait().unwrap().unwrap();
     let since = |since: AttachmentOption| {
         let options = GetOptions {
@@ -317,7 +319,8 @@ fn an_edit_that_is_forbidden_stores_nothing() {
             bytes: noise(300_000),
             revpos: None,
         },
-    });
+    })
+    .unwrap();
     let mut draft = store.db.draft(edit).unwrap();
     draft.consent = Consent::Missing;
     let drafts = [draft];
