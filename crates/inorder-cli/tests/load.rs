@@ -183,9 +183,10 @@ fn a_full_disk_leaves_the_old_state() {
         )
     };
     for (writer, space, words) in [
-        // Foreseen, before anything is written; and when the table is written, for its index.
+        // Foreseen, before anything is written; and when the table is written, for its index, unless its last blocks, which a
+        // thread writes behind, find no room first.
         ("direct", free(1000), "MB and 0 MB are free"),
-        ("direct", free(2000), "MB and 0 MB are free"),
+        ("direct", free(2000), "MB and 0 MB are free|No space left"),
         // Not foreseen: the database can't get as long as it would, at its end or before.
         (
             "direct",
@@ -213,7 +214,8 @@ fn a_full_disk_leaves_the_old_state() {
             return;
         };
         assert_eq!((code, &*left), (1, "app.db"), "{writer}, {space}: {said}");
-        assert!(said.contains(words), "{writer}, {space}: {said}");
+        let is_said = words.split('|').any(|words| said.contains(words));
+        assert!(is_said, "{writer}, {space}: {said}");
         assert_eq!(look(&load.path("app.db")), (500, 0), "{writer}, {space}");
     }
 }
