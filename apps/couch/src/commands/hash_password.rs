@@ -2,7 +2,6 @@
 
 use super::password;
 use clap::Args;
-use std::io::{IsTerminal, Read};
 
 /// Prints the hash of a password, as `serve --password-file` and CouchDB's configuration accept it.
 ///
@@ -12,14 +11,7 @@ pub struct HashPassword {}
 
 impl HashPassword {
     pub fn run(self) -> anyhow::Result<()> {
-        let password = if std::io::stdin().is_terminal() {
-            password::ask("Password: ")?
-        } else {
-            let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text)?;
-            text.lines().next().unwrap_or_default().to_owned()
-        };
-        anyhow::ensure!(!password.is_empty(), "the password is empty");
+        let password = password::ask_or_read("Password: ", "password")?;
         println!("{}", password::hashed(&password)?);
         Ok(())
     }

@@ -3,7 +3,6 @@
 use super::location::Dir;
 use super::{identity, livesync, password};
 use clap::Args;
-use std::io::{IsTerminal, Read};
 
 /// Prints a new setup URI for Obsidian's plugin Self-hosted LiveSync, and sets a new password of its account.
 ///
@@ -23,14 +22,7 @@ impl LiveSyncUri {
     pub fn run(self) -> anyhow::Result<()> {
         let _no_server = self.dir.open()?;
         let config = identity::open(&self.dir.dir)?;
-        let passphrase = if std::io::stdin().is_terminal() {
-            password::ask("Passphrase of the vault: ")?
-        } else {
-            let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text)?;
-            text.lines().next().unwrap_or_default().to_owned()
-        };
-        anyhow::ensure!(!passphrase.is_empty(), "the passphrase is empty");
+        let passphrase = password::ask_or_read("Passphrase of the vault: ", "passphrase")?;
         println!(
             "{}",
             livesync::renew(&config, &self.livesync_url, &passphrase)?

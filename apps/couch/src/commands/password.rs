@@ -1,6 +1,6 @@
 //! Reads passwords from a file, a variable or the terminal.
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use console::Term;
 use inorder_couch::auth::password::{ITERATIONS, PasswordHash, is_hash};
 use std::io::IsTerminal;
@@ -44,6 +44,18 @@ pub fn ask(question: &str) -> anyhow::Result<String> {
         bail!("the passwords differ");
     }
     Ok(password)
+}
+
+/// Reads a password from the terminal, or the first line of stdin when that is no terminal. `name` is what it is called.
+pub fn ask_or_read(question: &str, name: &str) -> anyhow::Result<String> {
+    let given = if std::io::stdin().is_terminal() {
+        ask(question)?
+    } else {
+        let text = std::io::read_to_string(std::io::stdin())?;
+        text.lines().next().unwrap_or_default().to_owned()
+    };
+    ensure!(!given.is_empty(), "the {name} is empty");
+    Ok(given)
 }
 
 /// Whether a password, plain or hashed, is well known.

@@ -63,13 +63,18 @@ pub trait Pages: Sized + Send + 'static {
     /// Whether the last page was written.
     fn is_done(&self) -> bool;
 
-    /// The answer: whole if it has one page, else in pieces. `head` stands before the first page, whose error is the answer.
+    /// Whether the pages are several results, in an array of an object. The last page ends both.
+    fn is_wrapped(&self) -> bool;
+
+    /// The answer: whole if it has one page, else in pieces. An error of the first page is the answer.
     ///
     /// # Errors
     /// Those of the first page.
-    async fn answer(mut self, head: &[u8]) -> HttpResult {
+    async fn answer(mut self) -> HttpResult {
         let mut out = Vec::with_capacity(8 << 10);
-        out.extend_from_slice(head);
+        if self.is_wrapped() {
+            out.extend_from_slice(b"{\"results\":[");
+        }
         self.write_page(&mut out).await?;
         if self.is_done() {
             return Ok(text(StatusCode::OK, out));

@@ -354,15 +354,6 @@ impl Listing {
         self
     }
 
-    async fn answer(self) -> HttpResult {
-        let head: &[u8] = if self.is_wrapped {
-            b"{\"results\":["
-        } else {
-            b""
-        };
-        Pages::answer(self, head).await
-    }
-
     fn finish(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(if self.is_wrapped { b"]}\n" } else { b"\n" });
         self.is_done = true;
@@ -390,6 +381,10 @@ impl Listing {
 }
 
 impl Pages for Listing {
+    fn is_wrapped(&self) -> bool {
+        self.is_wrapped
+    }
+
     /// Writes the next page, with what stands before and after it.
     async fn write_page(&mut self, out: &mut Vec<u8>) -> HttpResult<()> {
         let question = match self.rest.take() {
