@@ -6,22 +6,29 @@ use super::excerpt;
 #[derive(Debug, Default)]
 pub(super) struct Misfits {
     values: u64,
-    /// The line and the beginning of the first one.
-    first: Option<(u64, String)>,
+    /// The block, the line and the beginning of the first one.
+    first: Option<(u64, u64, String)>,
 }
 
 impl Misfits {
     #[cold]
-    pub(super) fn add(&mut self, text: &[u8], line: u64) {
+    pub(super) fn add(&mut self, text: &[u8], block: u64, line: u64) {
         self.values += 1;
         if self.first.is_none() {
-            self.first = Some((line, excerpt(text)));
+            self.first = Some((block, line, excerpt(text)));
         }
+    }
+
+    /// Adds those of other blocks.
+    pub(super) fn merge(&mut self, other: Misfits) {
+        self.values += other.values;
+        let firsts = [self.first.take(), other.first];
+        self.first = firsts.into_iter().flatten().min();
     }
 
     /// A remark about a column; `None` if all its texts are numbers.
     pub(super) fn remark(&self, column: &str) -> Option<String> {
-        let (line, text) = self.first.as_ref()?;
+        let (_, line, text) = self.first.as_ref()?;
         let values = match self.values {
             1 => "1 value is".to_owned(),
             values => format!("{values} values are"),

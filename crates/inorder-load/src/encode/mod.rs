@@ -187,6 +187,7 @@ pub struct Encoder {
     /// Of each slot.
     misfits: Vec<Misfits>,
     rowid: Option<RowidSlot>,
+    block: u64,
     encoding: TextEncoding,
     /// The bytes of all defaults.
     constant_bytes: usize,
@@ -224,6 +225,24 @@ impl Encoder {
         slots.filter_map(|(slot, misfits)| misfits.remark(&slot.name))
     }
 
+    /// Whether other encoders can encode rows between those of this one: no value depends on the row before.
+    pub fn is_independent(&self) -> bool {
+        let is_made = |slot: &Slot| matches!(slot.from, ValueSource::Made(_));
+        self.rowid.is_none() && !self.slots.iter().any(is_made)
+    }
+
+    /// Begins a block of rows: remarks name the first row of the first block.
+    pub fn begin_block(&mut self, number: u64) {
+        self.block = number;
+    }
+
+    /// Takes what is to be said about the values of another encoder.
+    pub fn take_remarks(&mut self, other: &mut Encoder) {
+        for (own, other) in self.misfits.iter_mut().zip(&mut other.misfits) {
+            own.merge(std::mem::take(other));
+        }
+    }
+
     /// Takes the last row back: it is not stored, and its rowid stays free.
     pub fn take_back(&mut self) {
         if let Some(rowid) = &mut self.rowid {
@@ -246,6 +265,7 @@ impl Encoder {
             misfits: slots.iter().map(|_| Misfits::default()).collect(),
             slots,
             rowid: None,
+            block: 0,
             encoding,
             oracle: Oracle::new()?,
             scratch: Vec::new(),
@@ -294,7 +314,7 @@ impl Encoder {
             if slot.rules.affinity.is_numeric()
                 && let (Value::Text(_), Raw::Text(text)) = (&value, raw)
             {
-                misfits.add(text, row.line());
+                misfits.add(text, self.block, row.line());
             }
             values.push(value);
         }

@@ -49,8 +49,10 @@ impl Records for Arena {
 
 pub(super) struct Arena {
     chunks: Vec<Vec<u8>>,
-    /// The chunk that is filled now; those after it are empty.
+    /// The chunk that is filled now.
     current: usize,
+    /// Empty chunks.
+    spare: Vec<Vec<u8>>,
     chunk_bytes: usize,
     used_bytes: usize,
 }
@@ -61,6 +63,7 @@ impl Arena {
         Arena {
             chunks: Vec::new(),
             current: 0,
+            spare: Vec::new(),
             chunk_bytes: (memory_bytes / 8).clamp(1 << 16, CHUNK_BYTES_MAX),
             used_bytes: 0,
         }
@@ -90,16 +93,37 @@ impl Arena {
 
     #[cold]
     fn begin_chunk(&mut self, bytes: usize) {
-        let wanted = bytes.max(self.chunk_bytes);
-        self.current = match self.chunks.get(self.current) {
-            Some(chunk) if !chunk.is_empty() => self.current + 1,
-            _ => self.current,
-        };
+        let is_used = self
+            .chunks
+            .get(self.current)
+            .is_some_and(|chunk| !chunk.is_empty());
+        self.current += usize::from(is_used);
+        let mut chunk = self.spare();
+        chunk.reserve(bytes.max(self.chunk_bytes));
         match self.chunks.get_mut(self.current) {
-            Some(chunk) if chunk.capacity() < bytes => *chunk = Vec::with_capacity(wanted),
-            Some(_) => {}
-            None => self.chunks.push(Vec::with_capacity(wanted)),
+            Some(too_small) => *too_small = chunk,
+            None => self.chunks.push(chunk),
         }
+    }
+
+    /// The number of the chunk that follows those in use.
+    pub(super) fn next_number(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// Keeps rows end to end as the chunk of this number, from [`Arena::next_number`] on.
+    pub(super) fn put(&mut self, number: usize, chunk: Vec<u8>) {
+        if self.chunks.len() <= number {
+            self.chunks.resize_with(number + 1, Vec::new);
+            self.current = number;
+        }
+        self.used_bytes += chunk.len();
+        self.chunks[number] = chunk;
+    }
+
+    /// An empty chunk, with memory that was used before if there is some.
+    pub(super) fn spare(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_default()
     }
 
     /// The record and origin at a place.
@@ -117,6 +141,7 @@ impl Arena {
     /// Removes the rows and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.chunks.iter_mut().for_each(Vec::clear);
+        self.spare.append(&mut self.chunks);
         self.current = 0;
         self.used_bytes = 0;
     }

@@ -9,11 +9,13 @@ mod arena;
 mod in_memory;
 mod merge;
 mod places;
+mod portion;
 mod sorter;
 mod spill;
 
 pub use arena::{Origin, Records};
 pub use places::{PLACE_BYTES, PlaceSorter, SortedPlaces};
+pub use portion::Portion;
 pub use sorter::{SortLimits, Sorted, Sorter};
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::apart::sort_apart;
 use super::arena::{Arena, Origin, Records};
 use super::in_memory::{InMemory, Pair};
 use super::merge::Merge;
+use super::portion::Portion;
 use super::spill::Spill;
 
 /// The least memory of a run that is merged.
@@ -83,10 +84,45 @@ impl Sorter {
         self.pairs.push((self.order.prefix(record), place));
         self.rows += 1;
         self.bytes += record.len() as u64;
-        if self.memory_bytes() > self.limits.memory_bytes {
+        if self.is_over() {
             self.spill_run()?;
         }
         Ok(())
+    }
+
+    /// An empty portion of rows. The numbers of portions begin with [`Sorter::next_number`].
+    pub fn portion(&self) -> Portion {
+        Portion::new(self.order.clone())
+    }
+
+    /// The number of the portion that follows the rows added.
+    pub fn next_number(&self) -> usize {
+        self.arena.next_number()
+    }
+
+    /// Adds the rows of a portion, which is empty afterwards.
+    pub fn add(&mut self, portion: &mut Portion) {
+        self.rows += portion.rows() as u64;
+        self.bytes += portion.record_bytes() as u64;
+        self.pairs.append(&mut portion.pairs);
+        let spare = self.arena.spare();
+        self.arena.put(portion.number, portion.exchange(spare));
+    }
+
+    /// Whether the rows exceed the memory. Those of portions are spilled by [`Sorter::spill_if_over`].
+    pub fn is_over(&self) -> bool {
+        self.memory_bytes() > self.limits.memory_bytes
+    }
+
+    /// Spills the rows if they exceed the memory. All portions must have been added.
+    ///
+    /// # Errors
+    /// If the run can't be spilled.
+    pub fn spill_if_over(&mut self) -> io::Result<()> {
+        match self.is_over() {
+            true => self.spill_run(),
+            false => Ok(()),
+        }
     }
 
     /// The rows added.

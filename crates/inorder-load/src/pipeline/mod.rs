@@ -7,6 +7,7 @@
 //! ```
 
 mod clash;
+mod lane;
 mod mapping;
 mod model;
 mod output;
@@ -25,7 +26,7 @@ use inorder_engine::LoadTable;
 use crate::Error;
 use crate::job::{Job, Phase, Progress, Summary};
 use crate::row_writer::Sink;
-use crate::rows::{Incoming, Inputs, Rejects, bytes_total, spilled};
+use crate::rows::{Inputs, Rejects, bytes_total, spilled};
 use crate::sink::{self, ServerSink, Wanted};
 use crate::source::{KeptStdin, STDIN, forget_stdin};
 use output::Output;
@@ -118,23 +119,10 @@ fn run_through(
     let origins = inputs.origins();
     let mut output = Output::new(&plan, sink, origins.clone(), progress, &choice);
     output.seconds().read += read_began.elapsed().as_secs_f64();
-    let (rows_read, remarks) = std::thread::scope(|scope| -> Result<_, Error> {
-        let incoming = match job.threads > 1 && inputs.has_more() {
-            true => Incoming::ahead(scope, inputs),
-            false => Incoming::here(inputs),
-        };
-        let incoming = (incoming, origins);
-        let mut reader = Reader::new(
-            &plan,
-            choice,
-            incoming,
-            (sample, header),
-            progress,
-            &rejects,
-        )?;
-        load(&plan, &mut reader, &mut output, &mut rejects)?;
-        Ok((reader.rows_read(), reader.remarks()))
-    })?;
+    let first = (sample, header);
+    let mut reader = Reader::new(&plan, choice, inputs, first, progress, &rejects)?;
+    load(&plan, &mut reader, &mut output, &mut rejects)?;
+    let (rows_read, remarks) = (reader.rows_read(), reader.remarks());
     rejects.finish()?;
     progress.enter(Phase::Finish);
     let mut summary = output.finish()?;
@@ -150,7 +138,7 @@ fn run_through(
 /// Reads, sorts and writes batches until the end of the last input.
 fn load(
     plan: &Plan<'_>,
-    reader: &mut Reader<'_, '_>,
+    reader: &mut Reader<'_>,
     output: &mut Output<'_>,
     rejects: &mut Rejects,
 ) -> Result<(), Error> {

@@ -14,6 +14,10 @@ use crate::rows::Header;
 /// The memory of rows that are not sorted, in bytes.
 const UNSORTED_BYTES: usize = 1 << 24;
 
+/// The least and the most bytes of text that a thread takes at a time.
+const PART_BYTES_MIN: usize = 1 << 14;
+const PART_BYTES_MAX: usize = 1 << 18;
+
 /// The plan for reading, sorting and writing rows.
 pub(super) struct Plan<'a> {
     pub(super) write: WritePlan<'a>,
@@ -97,6 +101,18 @@ impl<'a> Plan<'a> {
                 },
             ),
         }
+    }
+
+    /// Whether a batch takes its rows in portions, from several threads.
+    pub(super) fn takes_portions(&self) -> bool {
+        let job = self.write.job;
+        self.order.is_some() && job.order == RowOrder::Full && job.errors_max == 0
+    }
+
+    /// The bytes of text that a thread takes at a time: little of the memory, and what stays in the processor's cache.
+    pub(super) fn part_bytes(&self) -> usize {
+        let limits = &self.write.limits;
+        (limits.memory_bytes / (16 * limits.threads.max(1))).clamp(PART_BYTES_MIN, PART_BYTES_MAX)
     }
 
     /// Whether a batch is to be written.

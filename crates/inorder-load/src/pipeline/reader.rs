@@ -1,38 +1,35 @@
 //! Reads rows, encodes them as records, and checks them.
 
+use super::clash;
+use super::lane::{Lane, ROWS_PER_LOOK, Together, Wrong};
 use super::output::Failure;
 use super::plan::Plan;
-use super::{clash, mapping};
 use crate::Error;
 use crate::destination::Sample;
-use crate::encode::{Encoder, REMEDY_FOR_GUESS, Refusal};
+use crate::encode::{REMEDY_FOR_GUESS, Refusal};
 use crate::job::Progress;
 use crate::order::{Origin, Sorter};
 use crate::row_writer::Choice;
-use crate::rows::{Block, Header, Incoming, Next, Origins, Rejects, spilled};
+use crate::rows::{Block, Blocks, Header, Inputs, Next, Origins, Rejects, spilled};
 use crate::schema::Checks;
 use crate::source::Row;
 
-/// Rows between two looks at the progress.
-const ROWS_PER_LOOK: u64 = 1024;
-
 /// The inputs, and what makes records of their rows.
-pub(super) struct Reader<'a, 'scope> {
+pub(super) struct Reader<'a> {
     plan: &'a Plan<'a>,
-    incoming: Incoming<'a, 'scope>,
+    blocks: Blocks<'a>,
     origins: Origins,
     /// The first rows, which were read before.
     sample: std::vec::IntoIter<Row>,
-    /// The rows after them, and how many of these were encoded.
-    block: Block,
-    encoded: usize,
-    encoder: Encoder,
+    lane: Lane,
+    /// Those of the other threads.
+    further: Vec<Lane>,
     checks: Option<Checks>,
     progress: &'a Progress,
     rows_read: u64,
 }
 
-impl<'a, 'scope> Reader<'a, 'scope> {
+impl<'a> Reader<'a> {
     /// A reader whose first rows were read already; those of them that were bad are counted.
     ///
     /// # Errors
@@ -40,21 +37,28 @@ impl<'a, 'scope> Reader<'a, 'scope> {
     pub(super) fn new(
         plan: &'a Plan<'a>,
         choice: Choice,
-        (incoming, origins): (Incoming<'a, 'scope>, Origins),
+        inputs: Inputs<'a>,
         (sample, header): (Sample, Header),
         progress: &'a Progress,
         rejects: &Rejects,
     ) -> Result<Self, Error> {
-        let mut encoder = mapping::encoder(&plan.write, &sample, &header, &choice)?;
-        encoder.bind(&mapping::places(&plan.write, &header)?);
+        let lane = || Lane::new(&plan.write, &sample, &header, &choice);
+        let first = lane()?;
+        let is_apart = inputs.has_more()
+            && plan.takes_portions()
+            && choice.checks.is_none()
+            && first.encoder.is_independent();
+        let further = match is_apart {
+            true => (1..plan.write.job.threads).map(|_| lane()).collect(),
+            false => Ok(Vec::new()),
+        };
         Ok(Reader {
             plan,
-            incoming,
-            origins,
+            origins: inputs.origins(),
+            further: further?,
+            lane: first,
+            blocks: Blocks::new(inputs, header),
             sample: sample.rows.into_iter(),
-            block: Block::default(),
-            encoded: 0,
-            encoder,
             checks: choice.checks,
             progress,
             rows_read: rejects.errors(),
@@ -68,8 +72,8 @@ impl<'a, 'scope> Reader<'a, 'scope> {
 
     /// What is to be said about the inputs, once they are read.
     pub(super) fn remarks(&self) -> Vec<String> {
-        let mut remarks = self.block.remarks().to_vec();
-        remarks.extend(self.encoder.remarks());
+        let mut remarks = self.blocks.remarks().to_vec();
+        remarks.extend(self.lane.encoder.remarks());
         remarks
     }
 
@@ -94,10 +98,16 @@ impl<'a, 'scope> Reader<'a, 'scope> {
                 return Ok(true);
             }
         }
-        // Lent out while its rows are encoded.
-        let mut block = std::mem::take(&mut self.block);
-        let filled = self.fill_from(&mut block, batch, rejects);
-        self.block = block;
+        let filled = match self.further.is_empty() {
+            true => {
+                // Lent out while its rows are encoded.
+                let mut block = std::mem::take(&mut self.lane.block);
+                let filled = self.fill_from(&mut block, batch, rejects);
+                self.lane.block = block;
+                filled
+            }
+            false => self.fill_apart(batch, rejects).map(|()| false),
+        };
         self.progress.set_rows_read(self.rows_read);
         filled
     }
@@ -110,32 +120,47 @@ impl<'a, 'scope> Reader<'a, 'scope> {
         rejects: &mut Rejects,
     ) -> Result<bool, Error> {
         loop {
-            while self.encoded < block.len() {
-                if let Some(header) = block.header(self.encoded) {
-                    self.bind(header)?;
-                }
-                let (row, origin) = block.row(self.encoded);
-                self.encoded += 1;
+            self.lane.bind(block, &self.plan.write)?;
+            while let Some((row, origin)) = block.next() {
                 self.push(row, origin, batch, rejects)?;
                 if self.plan.is_full(batch) {
                     return Ok(true);
                 }
+                self.lane.bind(block, &self.plan.write)?;
             }
             match block.end(rejects)? {
                 Next::Rows => {}
                 Next::Rejected => self.rows_read += 1,
                 Next::Nothing => return Ok(false),
             }
-            self.encoded = 0;
-            self.incoming.next(block, self.progress)?;
+            self.blocks.take(block, None);
         }
     }
 
-    /// Maps the fields to columns again: they change with the file, or with a row that has new names.
-    #[cold]
-    fn bind(&mut self, header: &Header) -> Result<(), Error> {
-        self.encoder
-            .bind(&mapping::places(&self.plan.write, header)?);
+    /// Encodes all rows in several threads.
+    fn fill_apart(&mut self, batch: &mut Sorter, rejects: &mut Rejects) -> Result<(), Error> {
+        while !self.blocks.have_ended() {
+            let lanes = std::iter::once(&mut self.lane).chain(&mut self.further);
+            let together = Together::new(&mut self.blocks, batch, self.plan, self.progress);
+            let rows = together
+                .run(lanes, self.rows_read)
+                .map_err(|wrong| match wrong {
+                    Wrong::Refused(refusal, origin) => {
+                        let refused = refuse(&self.origins, refusal, origin, rejects);
+                        refused.expect_err("a job that allows bad rows reads in one thread")
+                    }
+                    Wrong::Unreadable(mut block) => {
+                        let ended = block.end(rejects).map(drop);
+                        ended.expect_err("a job that allows bad rows reads in one thread")
+                    }
+                    Wrong::Failed(error) => error,
+                })?;
+            self.rows_read = rows;
+            batch.spill_if_over().map_err(spilled)?;
+        }
+        for lane in &mut self.further {
+            self.lane.encoder.take_remarks(&mut lane.encoder);
+        }
         Ok(())
     }
 
@@ -153,14 +178,14 @@ impl<'a, 'scope> Reader<'a, 'scope> {
             self.progress.check()?;
         }
         self.rows_read += 1;
-        let record = match self.encoder.encode(row) {
+        let record = match self.lane.encoder.encode(row) {
             Ok(record) => record,
             Err(refusal) => return refuse(&self.origins, refusal, origin, rejects),
         };
         if let Some(checks) = &self.checks
             && let Some(what) = checks.refusal(None, record).map_err(checking)?
         {
-            self.encoder.take_back();
+            self.lane.encoder.take_back();
             return rejects.refused(&self.origins, origin, what);
         }
         batch.push(record, origin).map_err(spilled)
@@ -176,7 +201,7 @@ impl<'a, 'scope> Reader<'a, 'scope> {
         let Some(clash) = clash else {
             return error;
         };
-        let other = clash::other_row(&self.plan.write, &mut self.encoder, &clash);
+        let other = clash::other_row(&self.plan.write, &mut self.lane.encoder, &clash);
         match (error, other) {
             (Error::Duplicate { table, .. }, Some(other)) => Error::Duplicate {
                 first: self.origins.words(other.min(clash.origin)),

@@ -35,6 +35,45 @@ pub(crate) struct Header {
     pub(crate) is_typed: bool,
 }
 
+/// Rows of a file, which another thread can read beside those that follow.
+pub(super) struct Part {
+    rows: Box<dyn Rows>,
+    bytes: usize,
+    file: usize,
+    path: PathBuf,
+}
+
+impl Part {
+    /// Reads the next row. Returns its origin; `None` if there is none.
+    ///
+    /// # Errors
+    /// Those of [`Rows::next`].
+    #[inline]
+    pub(super) fn next(&mut self, row: &mut Row) -> Result<Option<Origin>, Error> {
+        let is_there = self.rows.next(row)?;
+        Ok(is_there.then(|| origins::origin(self.file, row.line())))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// About how many bytes it has.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The text of the row that was read last.
+    pub(super) fn last(&self) -> &[u8] {
+        self.rows.last()
+    }
+
+    /// The memory, to be used again.
+    pub(super) fn into_memory(self) -> Vec<u8> {
+        self.rows.into_memory()
+    }
+}
+
 /// The inputs of a job, read one after another.
 pub(crate) struct Inputs<'a> {
     job: &'a Job,
@@ -143,6 +182,24 @@ impl<'a> Inputs<'a> {
             self.current = None;
         }
         Ok(is_there)
+    }
+
+    /// Splits a part off the rows of the open file (see [`Rows::part`]).
+    pub(super) fn part(
+        &mut self,
+        bytes: usize,
+        memory: &mut Vec<u8>,
+    ) -> Result<Option<Part>, Error> {
+        let Some(current) = &mut self.current else {
+            return Ok(None);
+        };
+        let rows = current.part(bytes, memory)?;
+        Ok(rows.map(|rows| Part {
+            rows,
+            bytes,
+            file: self.opened - 1,
+            path: self.path().to_owned(),
+        }))
     }
 
     /// A number that changes whenever the open file's columns do.

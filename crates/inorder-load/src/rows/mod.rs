@@ -2,14 +2,12 @@
 
 mod batch;
 mod block;
-mod incoming;
 mod inputs;
 mod origins;
 mod rejects;
 
 pub(crate) use batch::{Batch, Clash, Context, spilled};
-pub(crate) use block::{Block, Next};
-pub(crate) use incoming::Incoming;
+pub(crate) use block::{Block, Blocks, Next};
 pub(crate) use inputs::{Header, Inputs, bytes_total};
 pub(crate) use origins::Origins;
 pub(crate) use rejects::Rejects;

@@ -292,6 +292,37 @@ impl Rows for DelimitedRows {
         Ok(true)
     }
 
+    fn part(&mut self, bytes: usize, memory: &mut Vec<u8>) -> Result<Option<Box<dyn Rows>>, Error> {
+        if self.is_first_pending {
+            return Ok(None);
+        }
+        let line = self.splitter.next_line();
+        let cut = self
+            .splitter
+            .cut(bytes, memory)
+            .map_err(|source| Error::Read {
+                path: self.path.clone(),
+                line,
+                source,
+            })?;
+        let Some(cut) = cut else {
+            return Ok(None);
+        };
+        Ok(Some(Box::new(DelimitedRows {
+            path: self.path.clone(),
+            splitter: Splitter::of(cut, self.splitter.syntax()),
+            null: self.null.clone(),
+            columns: self.columns.clone(),
+            is_quoted: Vec::new(),
+            remarks: Vec::new(),
+            ..*self
+        })))
+    }
+
+    fn into_memory(self: Box<Self>) -> Vec<u8> {
+        self.splitter.into_memory()
+    }
+
     fn last(&self) -> &[u8] {
         self.splitter.record()
     }

@@ -119,6 +119,24 @@ pub(crate) trait Rows: Send {
     /// read. Any other error ends the file.
     fn next(&mut self, row: &mut Row) -> Result<bool, Error>;
 
+    /// Splits rows off that another thread can read beside these, about so many bytes of text. Takes the memory of an
+    /// earlier part. `None` if that is not possible here: [`Rows::next`] reads on, and a later part may be possible.
+    ///
+    /// # Errors
+    /// If the file can't be read.
+    fn part(
+        &mut self,
+        _bytes: usize,
+        _memory: &mut Vec<u8>,
+    ) -> Result<Option<Box<dyn Rows>>, Error> {
+        Ok(None)
+    }
+
+    /// The memory of a part, to be used again.
+    fn into_memory(self: Box<Self>) -> Vec<u8> {
+        Vec::new()
+    }
+
     /// The bytes of the last row as they are in the file, for a list of rejects; empty where a format
     /// has no text.
     fn last(&self) -> &[u8] {

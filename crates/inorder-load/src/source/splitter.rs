@@ -44,9 +44,23 @@ pub(super) struct Splitter {
     line: u64,
 }
 
+/// Records without quotes that were cut off.
+pub(super) struct Cut {
+    /// Begins with their bytes.
+    text: Vec<u8>,
+    bytes: usize,
+    is_ascii: bool,
+    /// The line of the first one.
+    line: u64,
+}
+
 impl Splitter {
     /// Begins to split.
     pub(super) fn new(input: Box<dyn Read + Send>, syntax: Syntax) -> Self {
+        Splitter::with_buffer(input, syntax, vec![0; BUFFER_BYTES])
+    }
+
+    fn with_buffer(input: Box<dyn Read + Send>, syntax: Syntax, buffer: Vec<u8>) -> Self {
         let core = csv_core::ReaderBuilder::new()
             .delimiter(syntax.delimiter)
             .quoting(syntax.quote.is_some())
@@ -58,7 +72,7 @@ impl Splitter {
             core,
             syntax,
             is_plain: false,
-            buffer: vec![0; BUFFER_BYTES],
+            buffer,
             start: 0,
             at: 0,
             filled: 0,
@@ -75,6 +89,93 @@ impl Splitter {
     /// Numbers the lines from this one.
     pub(super) fn begin_at_line(&mut self, line: u64) {
         self.core.set_line(line);
+    }
+
+    /// A splitter of text that another one cut off.
+    pub(super) fn of(cut: Cut, syntax: Syntax) -> Self {
+        let Cut {
+            text,
+            bytes,
+            is_ascii,
+            line,
+        } = cut;
+        let mut splitter = Splitter {
+            ascii_from: if is_ascii { 0 } else { bytes },
+            filled: bytes,
+            is_at_end: true,
+            ..Splitter::with_buffer(Box::new(io::empty()), syntax, text)
+        };
+        // csv-core takes a byte order mark off the first record that it sees: this one.
+        splitter
+            .core
+            .read_record(b"\n", &mut splitter.fields, &mut splitter.ends);
+        splitter.ends_used = 1;
+        splitter.begin_at_line(line);
+        splitter
+    }
+
+    /// The memory of the text, to be used again.
+    pub(super) fn into_memory(self) -> Vec<u8> {
+        self.buffer
+    }
+
+    /// Cuts records off that another splitter can split, about so many bytes of text without quotes, into this memory. `None` if the text
+    /// to come has quotes, is at its end, or its first record is longer.
+    pub(super) fn cut(&mut self, bytes: usize, memory: &mut Vec<u8>) -> io::Result<Option<Cut>> {
+        self.start = self.at;
+        let rest = self.filled - self.at;
+        if is_line_end(self.syntax.delimiter) || self.ends_used == 0 || self.at < self.unquoted_from
+        {
+            return Ok(None);
+        }
+        let bytes = bytes.max(rest);
+        if memory.len() < bytes {
+            memory.resize(bytes, 0);
+        }
+        memory[..rest].copy_from_slice(&self.buffer[self.at..self.filled]);
+        let mut filled = rest;
+        while filled < bytes && !self.is_at_end {
+            match self.input.read(&mut memory[filled..bytes]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => {
+                    let read = read?;
+                    filled += read;
+                    self.is_at_end = read == 0;
+                }
+            }
+        }
+        let text = &memory[..filled];
+        let has_quotes =
+            (self.syntax.quote).is_some_and(|quote| memchr::memchr(quote, text).is_some());
+        let end = match memchr::memrchr(b'\n', text) {
+            Some(at) if !has_quotes => at + 1,
+            _ => 0,
+        };
+        let is_ascii = text.is_ascii();
+        self.keep(&text[end..], has_quotes, is_ascii);
+        if end == 0 {
+            return Ok(None);
+        }
+        let line = self.core.line();
+        self.core
+            .set_line(line + memchr::memchr_iter(b'\n', &text[..end]).count() as u64);
+        Ok(Some(Cut {
+            text: std::mem::take(memory),
+            bytes: end,
+            is_ascii,
+            line,
+        }))
+    }
+
+    /// Sets the text that was read and not split.
+    fn keep(&mut self, text: &[u8], has_quotes: bool, is_ascii: bool) {
+        if self.buffer.len() < text.len() {
+            self.buffer.resize(text.len(), 0);
+        }
+        self.buffer[..text.len()].copy_from_slice(text);
+        (self.start, self.at, self.filled) = (0, 0, text.len());
+        self.unquoted_from = if has_quotes { text.len() } else { 0 };
+        self.ascii_from = if is_ascii { 0 } else { text.len() };
     }
 
     /// Splits the next record off; false where there is none.
@@ -219,6 +320,10 @@ impl Splitter {
         self.core.line()
     }
 
+    pub(super) fn syntax(&self) -> Syntax {
+        self.syntax
+    }
+
     /// The number of fields of the last record.
     pub(super) fn len(&self) -> usize {
         self.ends_used
@@ -341,7 +446,73 @@ mod tests {
         assert_eq!(records[2].1, b"3,4\n");
     }
 
+    /// Splits with cuts of so many bytes wherever one is possible.
+    fn split_in_parts(text: &[u8], syntax: Syntax, step: usize, bytes: usize) -> Split {
+        let slow = Slow(Cursor::new(text.to_vec()), step);
+        let mut splitter = Splitter::new(Box::new(slow), syntax);
+        let (mut records, mut memory) = (Vec::new(), Vec::new());
+        let record = |splitter: &Splitter| {
+            assert!(!splitter.is_ascii() || splitter.record().is_ascii());
+            let fields = splitter.fields().map(<[u8]>::to_vec).collect();
+            (splitter.line(), splitter.record().to_vec(), fields)
+        };
+        loop {
+            let cut = splitter.cut(bytes, &mut memory);
+            if let Some(cut) = cut.expect("memory is read") {
+                let mut part = Splitter::of(cut, syntax);
+                while part.next().expect("memory is read") {
+                    records.push(record(&part));
+                }
+                memory = part.into_memory();
+            } else if splitter.next().expect("memory is read") {
+                records.push(record(&splitter));
+            } else {
+                return records;
+            }
+        }
+    }
+
+    #[test]
+    fn text_without_quotes_is_cut_in_parts() {
+        let text = b"a,b\n1,2\n3,\xc3\xa4\n5";
+        let mut splitter = Splitter::new(Box::new(&text[..]), CSV);
+        assert!(splitter.next().expect("memory is read"));
+        let mut memory = Vec::new();
+        let cut = splitter.cut(64, &mut memory).expect("memory is read");
+        let cut = cut.expect("there are no quotes");
+        assert_eq!((cut.bytes, cut.line, cut.is_ascii), (9, 2, false));
+        assert_eq!(splitter.next_line(), 4);
+        assert!(
+            splitter
+                .cut(64, &mut memory)
+                .expect("memory is read")
+                .is_none()
+        );
+        let text = b"a,b\r\n1,2\r\n\n\n3,\xc3\xa4\n4,\"5\"\n6,7\n8,9";
+        for bytes in [8, 16, 64] {
+            assert_eq!(
+                split_in_parts(text, CSV, 3, bytes),
+                split(text, CSV, 3, true)
+            );
+        }
+    }
+
     proptest! {
+        #[test]
+        fn cuts_do_not_change_records(
+            text in prop::collection::vec(prop::sample::select(&b"ab,;#\t\"'\r\n\n\n\xef\xbb\xbf\0"[..]), 0..200),
+            quote in prop::sample::select(&[None, Some(b'"'), Some(b'\'')][..]),
+            comment in prop::sample::select(&[None, Some(b'#')][..]),
+            step in prop::sample::select(&[1usize, 7, 64, 1 << 16][..]),
+            bytes in prop::sample::select(&[2usize, 8, 16, 64, 256][..]),
+        ) {
+            let syntax = Syntax { delimiter: b',', quote, comment };
+            prop_assert_eq!(
+                split_in_parts(&text, syntax, step, bytes),
+                split(&text, syntax, step, true)
+            );
+        }
+
         #[test]
         fn searching_splits_any_bytes_as_csv_core_does(
             text in prop::collection::vec(prop::sample::select(&b"ab,;#\t\"'\r\n\xef\xbb\xbf\0"[..]), 0..200),
