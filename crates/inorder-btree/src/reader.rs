@@ -51,6 +51,8 @@ pub struct Reader {
     payload: Vec<u8>,
     /// Pages that a tree may still have.
     left: u32,
+    /// The pages that were visited, if they are noted.
+    visited: Option<Vec<u32>>,
 }
 
 impl Reader {
@@ -120,6 +122,7 @@ impl Reader {
             levels: Vec::new(),
             payload: Vec::new(),
             left: 0,
+            visited: None,
         })
     }
 
@@ -168,6 +171,16 @@ impl Reader {
     #[must_use]
     pub fn into_file(self) -> Arc<File> {
         self.windows.into_file()
+    }
+
+    /// Notes the pages of the trees that are visited from now on.
+    pub fn note_pages(&mut self) {
+        self.visited = Some(Vec::new());
+    }
+
+    /// Returns the pages noted so far, in the order of the visits.
+    pub fn take_pages(&mut self) -> Vec<u32> {
+        self.visited.take().unwrap_or_default()
     }
 
     /// Whether the index at this root page has no entries.
@@ -323,6 +336,9 @@ impl Reader {
             return Err(Error::Malformed { page: number });
         }
         self.left -= 1;
+        if let Some(visited) = &mut self.visited {
+            visited.push(number);
+        }
         self.windows.find(number).map_err(Error::Read)
     }
 }

@@ -15,7 +15,9 @@ use crate::schema::Checks;
 pub(crate) struct Choice {
     /// Whether the direct page writer writes them. Records then have every stored column.
     pub(crate) writes_pages: bool,
-    /// Why it doesn't.
+    /// Whether it merges them with those that the table has.
+    pub(crate) merges: bool,
+    /// Why pages are not written.
     pub(crate) why_not_pages: Option<String>,
     /// Further sorts that run while rows are written, such as those of indexes. They share the memory.
     pub(crate) further_sorts: usize,
@@ -80,6 +82,8 @@ pub(crate) struct WritePlan<'a> {
     pub(crate) record: Vec<usize>,
     /// Whether the direct page writer writes the rows.
     pub(crate) writes_pages: bool,
+    /// Whether it merges them with those that the table has.
+    pub(crate) merges: bool,
     /// Whether rows are written one by one in the order of the input.
     pub(crate) is_in_input_order: bool,
     /// Whether the writer counts the rows that others replaced.

@@ -16,10 +16,12 @@ use rusqlite::{Connection, OpenFlags};
 use super::aside::{is_named, remove_leftover};
 use super::build::{Failure, Trees};
 use super::install::{check_parents, largest_rowid, received_rows, reread};
-use super::layout::Layout;
+use super::kept::Kept;
+use super::layout::{Layout, TableLayout};
 use super::lock::{Locked, lock};
 use crate::Error;
 use crate::database::{check_schema, failed, open_database};
+use crate::encode::Rowids;
 use crate::job::Progress;
 use crate::raw_pages::{Extension, RawPages};
 use crate::row_writer::WritePlan;
@@ -49,6 +51,9 @@ const FREE_BYTES_MAX: u64 = 1 << 20;
 /// As a share of the input's bytes: SQLite fills free pages, so that a table which is emptied and loaded again and again
 /// doesn't make the file longer each time.
 const FREE_SHARE: u64 = 8;
+
+/// As a share of the database's pages, if rows are merged: the pages of the old trees become free.
+const FREE_SHARE_OF_MERGES: u32 = 2;
 
 /// The savepoint before everything that only rows need.
 const SAVEPOINT: &str = "inorder_load";
@@ -87,7 +92,8 @@ impl Append {
         DirectIo::begin(&file, true).end(&file).map_err(work)?;
         let Locked { sizes, file_bytes } = locked;
         let free_bytes = u64::from(sizes.free_pages) * u64::from(sizes.page_bytes);
-        if free_bytes > FREE_BYTES_MAX.max(input_bytes / FREE_SHARE) {
+        let is_kept_free = plan.merges && sizes.free_pages <= sizes.pages / FREE_SHARE_OF_MERGES;
+        if free_bytes > FREE_BYTES_MAX.max(input_bytes / FREE_SHARE) && !is_kept_free {
             let pages = sizes.free_pages;
             return Ok(Err(format!(
                 "it fills the {pages} free pages of the database"
@@ -127,10 +133,11 @@ impl Append {
             match self.root(name).map_err(&failed)? {
                 Found::Empty(root) => self.roots.push(root),
                 Found::Missing => return Ok(Err(format!("it doesn't find the root of {name}"))),
-                Found::Filled if name == self.table => {
+                Found::Filled(root) if plan.merges => self.roots.push(root),
+                Found::Filled(_) if name == self.table => {
                     return Err(received_rows(&self.path, &self.table));
                 }
-                Found::Filled => return Ok(Err(format!("the index {name} isn't empty"))),
+                Found::Filled(_) => return Ok(Err(format!("the index {name} isn't empty"))),
             }
         }
         for index in &layout.built_after {
@@ -138,6 +145,9 @@ impl Append {
                 Found::Empty(_) => self.built_after.push(index.name.clone()),
                 _ => return Ok(Err(format!("the index {} isn't empty", index.name))),
             }
+        }
+        if plan.merges && !self.has_rowids_of(plan).map_err(&failed)? {
+            return Err(received_rows(&self.path, &self.table));
         }
         let savepoint = format!("SAVEPOINT {SAVEPOINT}");
         self.connection.execute_batch(&savepoint).map_err(&failed)?;
@@ -178,11 +188,17 @@ impl Append {
     ///
     /// # Errors
     /// Those of [`Builder::append`].
-    pub(super) fn builder(&self, options: Options) -> Result<Builder, Failure> {
+    pub(super) fn builder(
+        &self,
+        options: Options,
+        kept: Option<&Kept>,
+    ) -> Result<Builder, Failure> {
         let options = Options {
             page_bytes: self.sizes.page_bytes,
-            // Otherwise SQLite reads the rows again.
-            bypasses_page_cache: !self.has_parents && self.built_after.is_empty(),
+            // Otherwise SQLite reads the rows again, or rows are read by calls that O_DIRECT refuses.
+            bypasses_page_cache: !self.has_parents
+                && self.built_after.is_empty()
+                && kept.is_none_or(Kept::is_mapped),
             ..options
         };
         let file = Arc::clone(&self.file);
@@ -194,6 +210,26 @@ impl Append {
         )?)
     }
 
+    /// The rows that the table has.
+    ///
+    /// # Errors
+    /// If the file can't be read.
+    pub(super) fn kept(&self, layout: &Layout) -> Result<Kept, Failure> {
+        let is_by_rowid = matches!(layout.table, TableLayout::Rowid { .. });
+        Kept::new(&self.file, &self.roots, is_by_rowid)
+    }
+
+    /// Whether the rowids that rows were given are still free.
+    fn has_rowids_of(&self, plan: &WritePlan<'_>) -> rusqlite::Result<bool> {
+        let (Some(given), Some(rowid)) = (plan.rowids, plan.destination.rowid) else {
+            return Ok(true);
+        };
+        let name = &plan.destination.columns[rowid].name;
+        let is_counted = given.sequence.is_some();
+        let now = Rowids::of(&self.connection, &self.table, name, is_counted)?;
+        Ok(now == given)
+    }
+
     /// The largest rowid ever of an AUTOINCREMENT table before the load.
     pub(super) fn sequence(&self) -> Option<i64> {
         self.sequence
@@ -203,7 +239,12 @@ impl Append {
     ///
     /// # Errors
     /// If a row has no parent, an index can't be built, the database can't be written, or the load is stopped. The database is then as it was.
-    pub(super) fn finish(&self, trees: Trees, progress: &Progress) -> Result<(), Failure> {
+    pub(super) fn finish(
+        &self,
+        trees: Trees,
+        kept: Option<&Kept>,
+        progress: &Progress,
+    ) -> Result<(), Failure> {
         if trees.rows() == 0 {
             // What was created stays.
             let undo = format!("ROLLBACK TO {SAVEPOINT}; COMMIT");
@@ -215,7 +256,8 @@ impl Append {
         self.file.sync_all()?;
         let last_page = self.last_page(&appended)?;
         progress.check()?;
-        self.enter(&appended, last_page.as_deref(), largest)?;
+        let old = kept.map_or(&[][..], Kept::pages);
+        self.enter(&appended, last_page.as_deref(), largest, old)?;
         if self.has_parents || !self.built_after.is_empty() {
             let table = (self.table.as_str(), &self.built_after[..]);
             reread(&self.connection, &self.path, table, progress)?;
@@ -239,12 +281,13 @@ impl Append {
         Ok(Some(page))
     }
 
-    /// Writes what refers to the new pages.
+    /// Writes what refers to the new pages, and frees old ones.
     fn enter(
         &self,
         appended: &Appended,
         last_page: Option<&[u8]>,
         largest: Option<i64>,
+        old: &[u32],
     ) -> Result<(), Error> {
         let failed = failed(&self.path);
         if let (Some(_), Some(largest)) = (self.sequence, largest) {
@@ -264,15 +307,16 @@ impl Append {
         for (root, page) in &appended.roots {
             raw.write(*root, page).map_err(&failed)?;
         }
-        if last_page.is_none() {
+        if last_page.is_none() && old.is_empty() {
             return Ok(());
         }
         // Blocks are aligned: small pages may be left over before the first one.
         let lock_page = lock_page(self.sizes.page_bytes);
         let between = self.sizes.pages + 1..appended.first;
-        let freed: Vec<u32> = between.filter(|page| *page != lock_page).collect();
+        let between = between.filter(|page| *page != lock_page);
+        let freed: Vec<u32> = old.iter().copied().chain(between).collect();
         let extension = Extension {
-            pages: appended.last,
+            pages: appended.last.max(self.sizes.pages),
             last_page,
             freed: &freed,
             schema_cookie: None,
@@ -308,7 +352,7 @@ impl Append {
         };
         Ok(match is_empty_leaf(&page) {
             true => Found::Empty(root),
-            false => Found::Filled,
+            false => Found::Filled(root),
         })
     }
 
@@ -370,7 +414,7 @@ enum Found {
     /// A leaf page without entries.
     Empty(u32),
     /// A page with entries.
-    Filled,
+    Filled(u32),
     /// There is none.
     Missing,
 }

@@ -47,6 +47,9 @@ pub(super) enum Failure {
     Load(#[from] crate::Error),
 }
 
+/// The origin of a row that the table had before. No line of an input has the number 0.
+pub(super) const KEPT: Origin = 0;
+
 /// A table that is being built.
 pub(super) struct Build {
     layout: Layout,
@@ -110,7 +113,10 @@ impl Build {
         }
         let rowid = match self.layout.table {
             TableLayout::WithoutRowid(_) => 0,
-            TableLayout::Rowid { alias: None, .. } => self.rows as i64 + 1,
+            TableLayout::Rowid { alias: None, .. } => match self.last_rowid {
+                None => 1,
+                Some(last) => last.checked_add(1).ok_or_else(rowids_spent)?,
+            },
             TableLayout::Rowid {
                 alias: Some(alias), ..
             } => match self.fields.value(row, alias) {
@@ -119,6 +125,52 @@ impl Build {
             },
         };
         self.store(rowid, row, origin)
+    }
+
+    /// Whether a new row comes before one that the table has.
+    #[inline]
+    pub(super) fn is_before(&mut self, row: &[u8], rowid: i64, kept: &[u8]) -> bool {
+        match &self.layout.table {
+            TableLayout::WithoutRowid(order) => order.compare(row, kept).is_lt(),
+            // The new rows get the rowids after those that are there.
+            TableLayout::Rowid { alias: None, .. } => false,
+            TableLayout::Rowid {
+                alias: Some(alias), ..
+            } => {
+                self.fields.read(row);
+                matches!(self.fields.value(row, *alias), Some(Value::Integer(new)) if new < rowid)
+            }
+        }
+    }
+
+    /// Appends a row that the table has, as it is stored there. A WITHOUT ROWID table ignores the rowid.
+    #[inline]
+    pub(super) fn keep(&mut self, rowid: i64, record: &[u8]) -> Result<(), Failure> {
+        let result = match &mut self.tree {
+            Tree::Index(tree) => tree.push(record),
+            Tree::Table(tree) => tree.push(rowid, record),
+            Tree::Pair(tree) => tree.push(rowid, record),
+        };
+        result.map_err(|error| clash(error, &self.layout.name, self.last_origin, KEPT))?;
+        self.last_rowid = Some(rowid);
+        self.last_origin = KEPT;
+        if self.layout.indexes.is_empty() {
+            return Ok(());
+        }
+        self.fields.read(record);
+        self.add_entries(rowid, record, KEPT)
+    }
+
+    /// Adds the entries of a row, whose fields were read, to the indexes that are sorted.
+    #[inline]
+    fn add_entries(&mut self, rowid: i64, row: &[u8], origin: Origin) -> Result<(), Failure> {
+        for (index, (entries, bytes)) in self.layout.indexes.iter().zip(&mut self.entries) {
+            self.stored.clear();
+            self.fields.write(row, index.picks(rowid), &mut self.stored);
+            *bytes += self.stored.len() as u64;
+            entries.push(&self.stored, origin)?;
+        }
+        Ok(())
     }
 
     /// Appends a row whose fields were read. A WITHOUT ROWID table ignores the rowid.
@@ -149,13 +201,7 @@ impl Build {
         }
         self.last_rowid = Some(rowid);
         self.last_origin = origin;
-        for (index, (entries, bytes)) in self.layout.indexes.iter().zip(&mut self.entries) {
-            self.stored.clear();
-            self.fields.write(row, index.picks(rowid), &mut self.stored);
-            *bytes += self.stored.len() as u64;
-            entries.push(&self.stored, origin)?;
-        }
-        Ok(())
+        self.add_entries(rowid, row, origin)
     }
 
     /// Builds the indexes.
@@ -198,6 +244,16 @@ impl Build {
             rows: self.rows,
             spilled_bytes,
         })
+    }
+}
+
+#[cold]
+fn rowids_spent() -> Failure {
+    Failure::Refused {
+        what: format!(
+            "no rowid is left above {}; --writer statements takes free ones",
+            i64::MAX
+        ),
     }
 }
 

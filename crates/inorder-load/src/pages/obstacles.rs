@@ -2,14 +2,13 @@
 
 use inorder_btree::Collation;
 
+use super::merging;
 use crate::job::{OnDuplicate, RowOrder};
 use crate::schema::{Case, IndexInfo, Reason, children, first_reason, indexes, input_order_reason};
-use crate::sql::quoted;
 
 /// Every obstacle, the simplest first. A function may assume that the earlier ones don't apply.
 const ALL: &[fn(&Case<'_>) -> Reason] = &[
     is_not_a_plain_table,
-    has_rows,
     is_emptied_and_referenced,
     updates_rows,
     has_triggers,
@@ -20,6 +19,7 @@ const ALL: &[fn(&Case<'_>) -> Reason] = &[
     has_a_unique_index_of_some_rows,
     input_order_reason,
     replaces_null_by_default,
+    merging::reason_against,
 ];
 
 /// The first obstacle.
@@ -41,18 +41,6 @@ fn is_not_a_plain_table(case: &Case<'_>) -> Reason {
         Some(kind) => Some(format!("it is a {kind} table")),
         None => Some("its schema can't be recreated".to_owned()),
     })
-}
-
-fn has_rows(case: &Case<'_>) -> Reason {
-    let Some(database) = case.goal.kept() else {
-        return Ok(None);
-    };
-    let any = format!(
-        "SELECT EXISTS (SELECT 1 FROM main.{})",
-        quoted(&case.scratch.table)
-    );
-    let has_rows: bool = database.query_row(&any, [], |row| row.get(0))?;
-    Ok(has_rows.then(|| "it already has rows".to_owned()))
 }
 
 /// Its old rows are deleted: SQLite counts the rows of other tables that are left without a parent.

@@ -7,14 +7,16 @@ use rusqlite::Connection;
 
 use super::append::Append;
 use super::aside::{Aside, folder, refuse_stale};
-use super::build::{Build, Failure};
+use super::build::{Build, Failure, KEPT};
 use super::install::{Takeover, largest_rowid, run_after};
+use super::kept::{Kept, NewRows};
 use super::layout::Layout;
 use super::rows_order;
 use crate::Error;
 use crate::database::failed;
 use crate::disk_space;
 use crate::job::{Progress, Summary};
+use crate::order::Origin;
 use crate::row_writer::{RowWriter, WritePlan};
 use crate::rows::{Batch, Origins};
 use crate::schema::{Checks, Goal, Scratch, has_checks};
@@ -24,6 +26,8 @@ pub(crate) struct PageWriter {
     path: PathBuf,
     /// Dropped before the place: nothing is written any more when an error cuts the trees off.
     build: Build,
+    /// The rows that the table has, if they are merged.
+    kept: Option<Kept>,
     place: Place,
     statements_after: Vec<String>,
     origins: Option<Origins>,
@@ -56,10 +60,10 @@ impl Place {
         schema_version: i64,
         plan: &WritePlan<'_>,
         progress: &Progress,
-    ) -> Result<Self, Error> {
+    ) -> Result<Result<Self, String>, Error> {
         let Some(database) = goal.database else {
             refuse_stale(goal.path)?;
-            return Ok(Place::New(Aside::create(goal.path)?));
+            return Ok(Ok(Place::New(Aside::create(goal.path)?)));
         };
         let input_bytes = progress.bytes_total();
         let why = match Append::begin(goal, layout, schema_version, plan, input_bytes)? {
@@ -68,8 +72,9 @@ impl Place {
                     .sequence()
                     .into_iter()
                     .for_each(|largest| layout.count_from(largest));
-                return Ok(Place::Behind(append));
+                return Ok(Ok(Place::Behind(append)));
             }
+            Err(why) if plan.merges => return Ok(Err(why)),
             Err(why) => why,
         };
         let mut sequence = None;
@@ -79,7 +84,7 @@ impl Place {
             layout.count_from(largest);
             sequence = Some(largest);
         }
-        Ok(Place::Copied {
+        Ok(Ok(Place::Copied {
             aside: Aside::create(goal.path)?,
             takeover: Takeover {
                 path: goal.path.to_owned(),
@@ -89,13 +94,21 @@ impl Place {
                 sequence,
             },
             why,
-        })
+        }))
+    }
+
+    /// The rows that are merged.
+    fn kept(&self, layout: &Layout, merges: bool) -> Result<Option<Kept>, Failure> {
+        match self {
+            Place::Behind(append) if merges => append.kept(layout).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// Begins the trees.
-    fn builder(&self, options: Options) -> Result<Builder, Failure> {
+    fn builder(&self, options: Options, kept: Option<&Kept>) -> Result<Builder, Failure> {
         match self {
-            Place::Behind(append) => append.builder(options),
+            Place::Behind(append) => append.builder(options, kept),
             Place::New(aside) | Place::Copied { aside, .. } => {
                 Ok(Builder::create(aside.writer()?, options)?)
             }
@@ -120,7 +133,8 @@ impl Place {
 }
 
 impl PageWriter {
-    /// Begins to write a table that [`choose`](super::choose) allows.
+    /// Begins to write a table that [`choose`](super::choose) allows. Returns the reason if rows can't be merged after
+    /// all.
     ///
     /// # Errors
     /// If another load is running, the database is locked, there is a stale journal, or a file can't be created.
@@ -129,13 +143,16 @@ impl PageWriter {
         schema_version: i64,
         plan: &WritePlan<'_>,
         progress: &Progress,
-    ) -> Result<Self, Error> {
+    ) -> Result<Result<Self, String>, Error> {
         let failed = failed(goal.path);
         let scratch = Scratch::new(goal).map_err(&failed)?;
-        let order = rows_order(plan.job, &plan.destination, &plan.record);
+        let order = rows_order(plan.job, &plan.destination, &plan.record, plan.merges);
         let mut layout = Layout::new(&scratch, &plan.destination, &plan.record, order.as_ref())
             .map_err(&failed)?;
-        let place = Place::choose(goal, &mut layout, schema_version, plan, progress)?;
+        let place = match Place::choose(goal, &mut layout, schema_version, plan, progress)? {
+            Ok(place) => place,
+            Err(why) => return Ok(Err(why)),
+        };
         let usual = Options::default();
         let options = Options {
             page_bytes: match goal.database {
@@ -161,17 +178,39 @@ impl PageWriter {
             false => None,
         };
         let encoding = options.encoding;
-        let build = place
-            .builder(options)
-            .and_then(|builder| Build::begin(builder, encoding, layout, checks, &plan.limits));
-        Ok(PageWriter {
-            build: build.map_err(|failure| explained(failure, place.path(goal.path), None))?,
+        let begun = place.kept(&layout, plan.merges).and_then(|kept| {
+            let builder = place.builder(options, kept.as_ref())?;
+            let build = Build::begin(builder, encoding, layout, checks, &plan.limits)?;
+            Ok((build, kept))
+        });
+        let begun = begun.map_err(|failure| explained(failure, place.path(goal.path), None));
+        let (build, kept) = begun?;
+        Ok(Ok(PageWriter {
+            build,
+            kept,
             path: goal.path.to_owned(),
             place,
             statements_after,
             origins: None,
             progress: progress.clone(),
-        })
+        }))
+    }
+}
+
+/// The rows of a batch.
+impl NewRows for &mut Batch<'_> {
+    #[inline]
+    fn next(&mut self, row: &mut Vec<u8>) -> Result<Option<Origin>, Failure> {
+        let next = Batch::next(self)?;
+        Ok(next.map(|(record, origin)| {
+            row.clear();
+            row.extend_from_slice(record);
+            origin
+        }))
+    }
+
+    fn refuse(&mut self, what: String, origin: Origin) -> Result<(), Failure> {
+        Ok(Batch::refuse(self, what, origin)?)
     }
 }
 
@@ -188,6 +227,12 @@ impl RowWriter for PageWriter {
         let bytes = disk_space::tree_bytes(batch.rows(), batch.bytes());
         disk_space::check(folder(&self.path), self.place.copies() * bytes)?;
         let origins = self.origins.get_or_insert_with(|| batch.origins().clone());
+        if let Some(kept) = &mut self.kept {
+            let mut new = &mut *batch;
+            let merged = kept.merge(&mut self.build, &mut new, &self.progress);
+            let path = self.place.path(&self.path);
+            return merged.map_err(|failure| explained(failure, path, Some(origins)));
+        }
         let mut rows = 0;
         while let Some((row, origin)) = batch.next()? {
             match self.build.push(row, origin) {
@@ -207,6 +252,7 @@ impl RowWriter for PageWriter {
             path,
             place,
             build,
+            kept,
             statements_after,
             origins,
             progress,
@@ -216,7 +262,9 @@ impl RowWriter for PageWriter {
         let trees = trees.map_err(explained)?;
         summary.bytes_spilled += trees.spilled_bytes();
         if let Place::Behind(append) = &place {
-            return append.finish(trees, &progress).map_err(explained);
+            summary.notes.extend(kept.as_ref().map(merged));
+            let finished = append.finish(trees, kept.as_ref(), &progress);
+            return finished.map_err(explained);
         }
         // SQLite's locks are the process's: closing any handle of the file ends them.
         drop(trees.into_file().map_err(explained)?);
@@ -241,9 +289,22 @@ impl RowWriter for PageWriter {
     }
 }
 
+/// What is to be said about merged rows.
+fn merged(kept: &Kept) -> String {
+    let (rows, pages) = (kept.rows(), kept.pages().len());
+    format!(
+        "merged with the {rows} rows that were there, because that writes fewer pages than inserts; the {pages} pages of the \
+         old trees are free now (VACUUM gives them back)"
+    )
+}
+
 /// The error of a load for a failed build of a file.
 fn explained(failure: Failure, path: &Path, origins: Option<&Origins>) -> Error {
-    let words = |origin| origins.map_or("a row".to_owned(), |origins| origins.words(origin));
+    let words = |origin| match origins {
+        _ if origin == KEPT => "a row that is there already".to_owned(),
+        Some(origins) => origins.words(origin),
+        None => "a row".to_owned(),
+    };
     match failure {
         Failure::Clash {
             tree,

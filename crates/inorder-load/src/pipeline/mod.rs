@@ -107,7 +107,8 @@ fn run_through(
     let mut rejects = Rejects::create(job)?;
     let mut inputs = Inputs::new(job, progress.meter());
     let (sample, header) = inputs.sample(&mut rejects)?;
-    let Some(sink) = open(&Wanted::new(job, &sample))? else {
+    let extent = (progress.bytes_total(), !inputs.has_more());
+    let Some(sink) = open(&Wanted::new(job, &sample, extent))? else {
         return Ok(Summary::skipped(job));
     };
     let columns = &sink.destination().columns;

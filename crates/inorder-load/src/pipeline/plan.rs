@@ -70,6 +70,7 @@ impl<'a> Plan<'a> {
         let write = WritePlan {
             job,
             writes_pages: choice.writes_pages,
+            merges: choice.merges,
             is_in_input_order,
             counts_replaced: choice.may_replace && !has_settled_all,
             is_checked: choice.checks.is_some(),

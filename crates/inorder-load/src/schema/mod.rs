@@ -8,6 +8,7 @@ mod constraints;
 mod defaults;
 mod indexes;
 mod input_order;
+mod newcomers;
 mod scratch;
 
 use std::path::Path;
@@ -24,6 +25,7 @@ pub(crate) use constraints::{has_checks, unique_keys};
 pub(crate) use defaults::{constants, value as default_value};
 pub(crate) use indexes::{IndexInfo, Term, ValueOf, indexes};
 pub(crate) use input_order::reason as input_order_reason;
+pub(crate) use newcomers::Newcomers;
 pub(crate) use scratch::Scratch;
 
 /// A column that a load adds.
@@ -50,6 +52,8 @@ pub(crate) struct Goal<'a> {
     pub(crate) is_truncated: bool,
     /// The table.
     pub(crate) destination: &'a Destination,
+    /// The rows that come.
+    pub(crate) newcomers: &'a Newcomers,
 }
 
 impl Goal<'_> {

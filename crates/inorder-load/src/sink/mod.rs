@@ -49,11 +49,19 @@ pub(crate) struct Wanted<'a> {
     pub(crate) on_duplicate: OnDuplicate,
     /// The first rows, which give a new table its types.
     pub(crate) sample: &'a Sample,
+    /// The bytes of the inputs; 0 if that is unknown.
+    pub(crate) input_bytes: u64,
+    /// Whether the first rows are all.
+    pub(crate) is_sample_whole: bool,
 }
 
 impl<'a> Wanted<'a> {
     /// The table of a job.
-    pub(crate) fn new(job: &'a Job, sample: &'a Sample) -> Self {
+    pub(crate) fn new(
+        job: &'a Job,
+        sample: &'a Sample,
+        (input_bytes, is_sample_whole): (u64, bool),
+    ) -> Self {
         Wanted {
             to: &job.to,
             table: &job.table,
@@ -63,6 +71,8 @@ impl<'a> Wanted<'a> {
             alters: job.alters,
             on_duplicate: job.on_duplicate,
             sample,
+            input_bytes,
+            is_sample_whole,
         }
     }
 }

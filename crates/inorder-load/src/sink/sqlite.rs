@@ -12,10 +12,11 @@ use super::{Kind, Wanted};
 use crate::Error;
 use crate::database::{failed, open_database};
 use crate::destination::Destination;
-use crate::job::{Job, Progress};
+use crate::job::{Job, Progress, Summary};
 use crate::pages::{self, PageWriter};
 use crate::row_writer::{Choice, RowWriter, Sink, WritePlan};
-use crate::schema::{Altered, Goal};
+use crate::rows::Batch;
+use crate::schema::{Altered, Goal, Newcomers};
 
 pub(super) const SINK: Kind = Kind {
     recognises: |_| true,
@@ -34,6 +35,7 @@ struct SqliteSink {
     is_new: bool,
     /// The schema version when the table was described.
     schema_version: i64,
+    newcomers: Newcomers,
 }
 
 impl SqliteSink {
@@ -69,12 +71,18 @@ impl SqliteSink {
         };
         Ok(Some(SqliteSink {
             path,
-            destination,
             created,
             is_truncated,
             altered,
             is_new,
             schema_version,
+            newcomers: Newcomers::of(
+                wanted.sample,
+                &destination,
+                wanted.input_bytes,
+                wanted.is_sample_whole,
+            ),
+            destination,
         }))
     }
 }
@@ -137,6 +145,7 @@ impl SqliteSink {
             is_truncated: self.is_truncated,
             altered: &self.altered,
             destination: &self.destination,
+            newcomers: &self.newcomers,
         })
     }
 }
@@ -175,10 +184,14 @@ impl Sink for SqliteSink {
         plan: &WritePlan<'_>,
         progress: &Progress,
     ) -> Result<Box<dyn RowWriter>, Error> {
+        let mut why_not_merged = None;
         if plan.writes_pages {
             let begin =
                 |goal: &Goal<'_>| PageWriter::begin(goal, self.schema_version, plan, progress);
-            return Ok(Box::new(self.with_goal(begin)?));
+            match self.with_goal(begin)? {
+                Ok(writer) => return Ok(Box::new(writer)),
+                Err(why) => why_not_merged = Some(why),
+            }
         }
         if self.is_new {
             // Only a file of this load is removed if it fails.
@@ -188,6 +201,30 @@ impl Sink for SqliteSink {
         let connection = open_database(&self.path, flags).map_err(failed(&self.path))?;
         let mut writer = Statements::begin(connection, &self.path, self.is_new, plan)?;
         self.with_goal(|goal| writer.prepare(self.schema_version, goal, plan))?;
-        Ok(Box::new(writer))
+        Ok(match why_not_merged {
+            Some(why) => Box::new(Unmerged { writer, why }),
+            None => Box::new(writer),
+        })
+    }
+}
+
+/// Inserts rows that could not be merged after all.
+struct Unmerged {
+    writer: Statements,
+    why: String,
+}
+
+impl RowWriter for Unmerged {
+    fn name(&self) -> &'static str {
+        self.writer.name()
+    }
+
+    fn write(&mut self, batch: &mut Batch<'_>) -> Result<u64, Error> {
+        self.writer.write(batch)
+    }
+
+    fn finish(self: Box<Self>, summary: &mut Summary) -> Result<(), Error> {
+        summary.why_not_direct = Some(format!("it already has rows, and {}", self.why));
+        Box::new(self.writer).finish(summary)
     }
 }

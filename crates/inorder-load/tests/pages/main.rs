@@ -8,6 +8,7 @@ mod equal;
 mod files;
 mod generated;
 mod kill;
+mod merge;
 mod new;
 mod obstacles;
 mod schema;

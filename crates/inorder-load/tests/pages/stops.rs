@@ -64,6 +64,25 @@ const LEFT_TO_SQLITE: &str = "CREATE TABLE beside(x); INSERT INTO beside VALUES 
     CREATE TABLE t(id TEXT PRIMARY KEY, n) WITHOUT ROWID; CREATE INDEX i ON t(n) WHERE n % 2; \
     CREATE INDEX j ON t(upper(id), n); CREATE INDEX k ON t(n)";
 
+/// A table with as many rows as are loaded, between them.
+macro_rules! filled {
+    ($setup:literal) => {
+        concat!(
+            $setup,
+            "CREATE TABLE beside(x); INSERT INTO beside VALUES (zeroblob(9000)), ('kept'); \
+             CREATE TABLE t(id TEXT PRIMARY KEY, n, UNIQUE(n)) WITHOUT ROWID; CREATE INDEX i ON t(n, id); \
+             INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) \
+             SELECT hex(CAST(i * 7919 % 10007 AS TEXT)) || printf('%040d', -i), -i FROM n"
+        )
+    };
+}
+
+const FILLED: &str = filled!("");
+const FILLED_WAL: &str = filled!("PRAGMA journal_mode = WAL;");
+
+/// What creates its own table.
+const WITH_TABLE: &[&str] = &[COUNTED, LEFT_TO_SQLITE, FILLED, FILLED_WAL];
+
 const CASES: &[Before] = &[
     Before {
         name: "delete",
@@ -115,7 +134,18 @@ const CASES: &[Before] = &[
         statements: LEFT_TO_SQLITE,
         left: Left::Nothing,
     },
+    Before {
+        name: "merge",
+        statements: FILLED,
+        left: Left::Nothing,
+    },
+    Before {
+        name: "merge in a WAL",
+        statements: FILLED_WAL,
+        left: Left::Wal,
+    },
 ];
+
 const ID: &str = "hex(CAST(i * 7919 % 10007 AS TEXT)) || printf('%040d', i)";
 
 fn paths(folder: &Path) -> (PathBuf, PathBuf) {
@@ -129,15 +159,16 @@ fn stopped() {
         return;
     };
     let (from, to) = paths(Path::new(&folder));
-    let loaded = load(&job(&from, &to, WriterChoice::Direct));
-    assert_eq!(loaded.expect("a load").notes, Vec::<String>::new());
+    let loaded = load(&job(&from, &to, WriterChoice::Direct)).expect("a load");
+    let is_merge = |note: &String| note.starts_with("merged with the 3000 rows");
+    assert!(loaded.notes.iter().all(is_merge), "{:?}", loaded.notes);
 }
 
 /// Makes a database and what another process left beside it.
 fn prepare(folder: &Path, before: &Before) {
     let made_at = folder.join("made.db");
     let database = made(&made_at, before.statements);
-    if ![COUNTED, LEFT_TO_SQLITE].contains(&before.statements) {
+    if !WITH_TABLE.contains(&before.statements) {
         database.execute_batch(TABLE).expect("made");
     }
     match before.left {
@@ -199,14 +230,25 @@ fn traced(folder: &Path, call: &str, action: &str, when: &str) -> ExitStatus {
 }
 
 /// Whether the database has the new rows. Fails if it is neither as it was nor has all of them.
-fn is_new(to: &Path, case: &str) -> bool {
+fn is_new(to: &Path, before: &Before, case: &str) -> bool {
     let database = Connection::open(to).expect("opened");
     assert_whole(&database);
     let kept = "SELECT count(*) FROM beside WHERE x IN (zeroblob(9000), 'kept')";
     assert_eq!(rows(&database, kept), ["[Integer(2)]"], "{case}");
+    let is_filled = [FILLED, FILLED_WAL].contains(&before.statements);
+    let filled = if is_filled {
+        "[Integer(3000)]"
+    } else {
+        "[Integer(0)]"
+    };
+    assert_eq!(
+        rows(&database, "SELECT count(*) FROM t WHERE n < 0"),
+        [filled],
+        "{case}"
+    );
     let expected = format!(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {ROWS}) \
-         SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM t JOIN n ON t.n = i WHERE id = {ID})"
+         SELECT (SELECT count(*) FROM t WHERE n > 0), (SELECT count(*) FROM t JOIN n ON t.n = i WHERE id = {ID})"
     );
     match &rows(&database, &expected)[..] {
         [row] if row == "[Integer(0), Integer(0)]" => false,
@@ -273,7 +315,7 @@ fn a_load_killed_before_any_call_leaves_the_old_content_or_the_new() {
                 let case = format!("{}, {call} {n}", before.name);
                 let is_killed = status.signal().is_some();
                 assert!(is_killed || status.success(), "{case}: {status}");
-                let is_new = is_new(&to, &case);
+                let is_new = is_new(&to, before, &case);
                 assert!(is_killed || is_new, "{case}: it ended without the rows");
                 if !is_killed {
                     break;
@@ -284,7 +326,7 @@ fn a_load_killed_before_any_call_leaves_the_old_content_or_the_new() {
                 if !is_new {
                     // What the killed load left is in nobody's way.
                     load(&job(&from, &to, WriterChoice::Direct)).expect("the next load");
-                    assert!(self::is_new(&to, &case));
+                    assert!(self::is_new(&to, before, &case));
                 }
             }
         }
@@ -303,9 +345,9 @@ fn a_load_that_fails_at_any_call_leaves_the_old_content() {
         return;
     }
     // The other cases differ before the load.
-    let cases = CASES
-        .iter()
-        .filter(|before| ["delete", "wal", "counted", "left to SQLite"].contains(&before.name));
+    let cases = CASES.iter().filter(|before| {
+        ["delete", "wal", "counted", "left to SQLite", "merge"].contains(&before.name)
+    });
     for (number, before) in (0..).zip(cases) {
         let folder = folder_of(before);
         let (_, to) = paths(folder.path());
@@ -323,7 +365,7 @@ fn a_load_that_fails_at_any_call_leaves_the_old_content() {
                     restore(folder.path());
                     let status = traced(folder.path(), call, &format!("error={error}"), &when);
                     let case = format!("{}, {call} {when}", before.name);
-                    is_new = self::is_new(&to, &case);
+                    is_new = self::is_new(&to, before, &case);
                     assert_eq!(status.success(), is_new, "{case}: {status}");
                     has_failed |= !is_new;
                 }
