@@ -72,6 +72,9 @@ fn why_impossible(case: &Case<'_>) -> Reason {
 /// The most pages of a tree that are estimated from one way down.
 const DEPTH_MAX: usize = 20;
 
+/// Smaller tables are not worth the free pages.
+const PAGES_MIN: f64 = 64.0;
+
 /// Compares the pages that either way writes, but for those of the new rows.
 ///
 /// An insert writes each leaf page that it changes twice: as it was to the journal, or as it is to the WAL, and to the
@@ -102,6 +105,9 @@ fn why_dearer(case: &Case<'_>) -> Reason {
         merged += pages;
         // The leaves that rows in no order meet.
         inserted += 2.0 * pages * (1.0 - (-among / pages).exp());
+    }
+    if merged < PAGES_MIN {
+        return Ok(Some(format!("its {merged:.0} pages are few")));
     }
     Ok((inserted <= merged).then(|| {
         format!(
