@@ -1,5 +1,6 @@
 //! Files beside a database, and the room for them.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// The path of a file beside a database, such as its journal: the same name with something behind it.
@@ -15,4 +16,10 @@ pub fn beside(path: &Path, suffix: &str) -> PathBuf {
 pub fn free_bytes(folder: &Path) -> Option<u64> {
     let system = rustix::fs::statvfs(folder).ok()?;
     Some(system.f_bavail.saturating_mul(system.f_frsize))
+}
+
+/// Whether two folders share their free room.
+pub(crate) fn is_same_file_system(a: &Path, b: &Path) -> bool {
+    let device = |path: &Path| path.metadata().map(|metadata| metadata.dev());
+    matches!((device(a), device(b)), (Ok(a), Ok(b)) if a == b)
 }

@@ -183,6 +183,7 @@ impl Sorter {
                 rows: self.rows,
                 bytes: self.bytes,
                 spilled_bytes: 0,
+                freed_bytes: 0,
                 from: match self.limits.threads > 1 && self.rows > GATHERED_HERE_MAX {
                     true => From::Ahead(Ahead::start(rows)),
                     false => From::Memory(rows),
@@ -217,6 +218,7 @@ impl Sorter {
             rows,
             bytes,
             spilled_bytes,
+            freed_bytes: if spill.gives_back() { spill.bytes() } else { 0 },
             from: match limits.threads > 1 {
                 true => From::Ahead(Ahead::start(merge)),
                 false => From::Runs(merge),
@@ -308,6 +310,7 @@ pub struct Sorted {
     rows: u64,
     bytes: u64,
     spilled_bytes: u64,
+    freed_bytes: u64,
     from: From,
 }
 
@@ -331,6 +334,11 @@ impl Sorted {
     /// Bytes that were written to the spill folder.
     pub fn spilled_bytes(&self) -> u64 {
         self.spilled_bytes
+    }
+
+    /// Bytes of the spill folder that become free as the records are read.
+    pub fn freed_bytes(&self) -> u64 {
+        self.freed_bytes
     }
 
     /// The next record, with the number that was given with it.

@@ -8,10 +8,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use inorder_btree::o_direct::{ALIGNMENT_BYTES, Aligned, DirectIo};
+use rustix::fs::{FallocateFlags, fallocate};
 
 use super::arena::{FRAME_BYTES, Origin, frame, unframe};
 
 const WRITE_BYTES: usize = 1 << 20;
+
+/// Gives the room of a part of a file back.
+const GONE: FallocateFlags = FallocateFlags::PUNCH_HOLE.union(FallocateFlags::KEEP_SIZE);
 
 /// A file and the way it is read and written.
 struct SpillFile {
@@ -99,6 +103,12 @@ impl Spill {
         self.written_bytes
     }
 
+    /// Whether the room of rows is given back as they are read.
+    pub(super) fn gives_back(&self) -> bool {
+        let behind = self.written_bytes;
+        fallocate(&self.file.file, GONE, behind, ALIGNMENT_BYTES as u64).is_ok()
+    }
+
     /// A reader of each run, each with about this much memory.
     pub(super) fn readers(&self, buffer_bytes: usize) -> impl Iterator<Item = RunReader> {
         // Reads begin and end at multiples of the alignment, for any memory.
@@ -166,6 +176,8 @@ impl RunReader {
         let into = &mut self.buffer[self.read_from..][..wanted];
         let SpillFile { file, io } = &*self.file;
         io.read_exact_at(file, into, self.at)?;
+        // Nobody reads it again: the room goes to the database. A file system that can't give it back keeps it.
+        _ = fallocate(file, GONE, self.at, wanted as u64);
         self.at += wanted as u64;
         self.filled = self.read_from + missing.min(wanted as u64) as usize;
         Ok(())
@@ -191,6 +203,7 @@ impl RunReader {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::os::unix::fs::MetadataExt as _;
     use std::path::PathBuf;
 
     /// A folder on a disk and, if available, one in memory: they differ in their support for O_DIRECT.
@@ -224,6 +237,7 @@ mod tests {
             }
             let readers = spill.readers(buffer_bytes);
             prop_assert_eq!(spill.runs(), runs.len());
+            let gives_back = spill.gives_back();
             for (mut reader, rows) in readers.zip(&runs) {
                 for (at, bytes) in rows.iter().enumerate() {
                     prop_assert!(reader.advance().expect("read"));
@@ -231,6 +245,8 @@ mod tests {
                 }
                 prop_assert!(!reader.advance().expect("read"));
             }
+            let blocks = spill.file.file.metadata().expect("sizes").blocks();
+            prop_assert!(blocks == 0 || !gives_back, "{} blocks", blocks);
         }
     }
 }

@@ -15,6 +15,7 @@ use super::rows_order;
 use crate::Error;
 use crate::database::failed;
 use crate::disk_space;
+use crate::files::is_same_file_system;
 use crate::job::{Progress, Summary};
 use crate::order::Origin;
 use crate::row_writer::{RowWriter, WritePlan};
@@ -30,6 +31,7 @@ pub(crate) struct PageWriter {
     kept: Option<Kept>,
     place: Place,
     statements_after: Vec<String>,
+    spill_folder: PathBuf,
     origins: Option<Origins>,
     progress: Progress,
 }
@@ -191,6 +193,7 @@ impl PageWriter {
             path: goal.path.to_owned(),
             place,
             statements_after,
+            spill_folder: plan.limits.spill_folder.clone(),
             origins: None,
             progress: progress.clone(),
         }))
@@ -225,7 +228,13 @@ impl RowWriter for PageWriter {
 
     fn write(&mut self, batch: &mut Batch<'_>) -> Result<u64, Error> {
         let bytes = disk_space::tree_bytes(batch.rows(), batch.bytes());
-        disk_space::check(folder(&self.path), self.place.copies() * bytes)?;
+        let folder = folder(&self.path);
+        let freed_bytes = match is_same_file_system(folder, &self.spill_folder) {
+            true => batch.freed_bytes(),
+            false => 0,
+        };
+        let needed_bytes = self.place.copies() * bytes;
+        disk_space::check(folder, needed_bytes.saturating_sub(freed_bytes))?;
         let origins = self.origins.get_or_insert_with(|| batch.origins().clone());
         if let Some(kept) = &mut self.kept {
             let mut new = &mut *batch;
@@ -256,6 +265,7 @@ impl RowWriter for PageWriter {
             statements_after,
             origins,
             progress,
+            ..
         } = *self;
         let explained = |failure| explained(failure, place.path(&path), origins.as_ref());
         let trees = build.finish(folder(&path), || progress.check());

@@ -126,6 +126,11 @@ impl<'a> Batch<'a> {
         self.sorted.bytes()
     }
 
+    /// Bytes of the spill folder that become free as the rows are read.
+    pub fn freed_bytes(&self) -> u64 {
+        self.sorted.freed_bytes()
+    }
+
     /// The origins of the rows.
     pub fn origins(&self) -> &'a Origins {
         self.origins
