@@ -1,7 +1,7 @@
 //! Bulk loads of rows into a table.
 
-use crate::{ColumnInfo, Error, Writer};
-use std::{fmt::Debug, sync::Arc};
+use crate::{ColumnInfo, Error, TableChange, Writer};
+use std::{fmt::Debug, sync::Arc, time::Duration};
 
 /// A load into one table, in one open transaction.
 pub struct Load {
@@ -132,6 +132,8 @@ pub struct LoadShape {
     /// Why the rows must be sent in the order of the input, and why no row may be left out before the server checks
     /// it, in words. `None` if neither is necessary.
     pub why_in_input_order: Option<String>,
+    /// The statements that create the table, for messages. `None` if it exists.
+    pub created: Option<String>,
 }
 
 /// A table for a load, on one server or on several.
@@ -148,4 +150,16 @@ pub trait LoadTable: Send + Sync {
     /// # Errors
     /// If the table or a column is missing.
     fn load(&self, columns: &[&str], survives_refusals: bool) -> Result<Load, Error>;
+
+    /// Returns whether the table has rows, or `None` if it is missing. Waits so long for a lock.
+    ///
+    /// # Errors
+    /// If the engine does not answer.
+    fn has_rows(&self, lock_max: Duration) -> Result<Option<bool>, Error>;
+
+    /// Returns the table for a load that also makes this change. Nothing is changed before [`LoadTable::load`].
+    ///
+    /// # Errors
+    /// If the engine does not support changes.
+    fn changed(self: Box<Self>, change: TableChange) -> Result<Box<dyn LoadTable>, Error>;
 }

@@ -1,10 +1,10 @@
 //! The trait of an open database.
 
 use crate::{
-    ColumnInfo, Error, Io, Load, LoadColumn, LoadShape, LoadTable, PageFill, Reader, Retry, Tree,
-    Writer,
+    ColumnInfo, Error, Io, Load, LoadColumn, LoadShape, LoadTable, PageFill, Reader, Retry,
+    TableChange, Tree, Writer,
 };
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 /// A server that stores a part of a table's rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub trait Database: Send + Sync {
         let columns = self.columns(table)?;
         Ok(LoadShape {
             columns: columns.into_iter().map(LoadColumn::as_given).collect(),
-            why_in_input_order: None,
+            ..LoadShape::default()
         })
     }
 
@@ -88,6 +88,39 @@ pub trait Database: Send + Sync {
             survives_refusals: false,
             is_one_statement: false,
         })
+    }
+
+    /// Returns whether a table has rows, or `None` if it is missing. Waits so long for a lock.
+    ///
+    /// # Errors
+    /// If the engine doesn't answer.
+    fn has_rows(&self, table: &str, _lock_max: Duration) -> Result<Option<bool>, Error> {
+        match self.columns(table)?.is_empty() {
+            true => Ok(None),
+            false => Ok(Some(self.count(table)? > 0)),
+        }
+    }
+
+    /// Returns the properties that a table has after a change. Nothing is changed.
+    ///
+    /// # Errors
+    /// If the engine doesn't answer, refuses the change, or has no such changes.
+    fn shape_after(&self, table: &str, _change: &TableChange) -> Result<LoadShape, Error> {
+        Err(no_changes(table))
+    }
+
+    /// Begins a load that also makes a change, as [`Database::load`].
+    ///
+    /// # Errors
+    /// Those of [`Database::load`] and [`Database::shape_after`].
+    fn load_after(
+        &self,
+        table: &str,
+        _columns: &[&str],
+        _survives_refusals: bool,
+        _change: &TableChange,
+    ) -> Result<Load, Error> {
+        Err(no_changes(table))
     }
 
     /// Returns whether an index, or the table's own order, finds rows by these columns.
@@ -187,10 +220,22 @@ pub trait Database: Send + Sync {
     fn query_plan(&self, sql: &str) -> Result<Vec<String>, Error>;
 }
 
+/// Returns the error of an engine that loads tables only as they are.
+pub(crate) fn no_changes(table: &str) -> Error {
+    Error::Database {
+        doing: format!("preparing {table}"),
+        message:
+            "a load into this database can't create, empty, extend or update a table: do that \
+                  yourself, and load with --append"
+                .to_owned(),
+    }
+}
+
 /// A table of one database.
 pub struct DatabaseTable {
     database: Arc<dyn Database>,
     name: String,
+    change: Option<TableChange>,
 }
 
 impl DatabaseTable {
@@ -199,16 +244,35 @@ impl DatabaseTable {
         DatabaseTable {
             database,
             name: name.to_owned(),
+            change: None,
         }
     }
 }
 
 impl LoadTable for DatabaseTable {
     fn shape(&self) -> Result<LoadShape, Error> {
-        self.database.load_shape(&self.name)
+        match &self.change {
+            Some(change) => self.database.shape_after(&self.name, change),
+            None => self.database.load_shape(&self.name),
+        }
     }
 
     fn load(&self, columns: &[&str], survives_refusals: bool) -> Result<Load, Error> {
-        self.database.load(&self.name, columns, survives_refusals)
+        let (database, name) = (&self.database, &*self.name);
+        match &self.change {
+            Some(change) => database.load_after(name, columns, survives_refusals, change),
+            None => database.load(name, columns, survives_refusals),
+        }
+    }
+
+    fn has_rows(&self, lock_max: Duration) -> Result<Option<bool>, Error> {
+        self.database.has_rows(&self.name, lock_max)
+    }
+
+    fn changed(self: Box<Self>, change: TableChange) -> Result<Box<dyn LoadTable>, Error> {
+        Ok(Box::new(DatabaseTable {
+            change: Some(change),
+            ..*self
+        }))
     }
 }

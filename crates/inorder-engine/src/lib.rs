@@ -24,6 +24,7 @@ mod settings;
 pub mod sharded;
 pub mod sqlite;
 mod structure;
+mod table_change;
 mod writer;
 
 pub use batch::{Batch, Column, Value};
@@ -39,4 +40,5 @@ pub use processes::cpu_s;
 pub use server::home::TEMPLATES;
 pub use settings::{AutoVacuum, Journal, Partition, Settings, Synchronous, Write};
 pub use structure::{ColumnInfo, PageFill, Tree};
+pub use table_change::{ColumnKind, NewColumn, NewForeignKey, NewTable, Start, TableChange};
 pub use writer::{Reader, Retry, Writer};

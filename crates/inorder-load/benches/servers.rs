@@ -14,10 +14,11 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use inorder_engine::{
-    Database, DatabaseTable, Load, LoadShape, LoadTable, Retry, Settings, Write, cpu_s, engine,
+    Database, DatabaseTable, Load, LoadShape, LoadTable, Retry, Settings, TableChange, Write,
+    cpu_s, engine,
 };
 use inorder_load::source::Location;
 use inorder_load::{Job, Progress, RowOrder, run_into};
@@ -224,6 +225,20 @@ impl LoadTable for AsItIs {
             survives_refusals: false,
             is_one_statement: false,
         })
+    }
+
+    fn has_rows(
+        &self,
+        lock_max: Duration,
+    ) -> std::result::Result<Option<bool>, inorder_engine::Error> {
+        self.0.has_rows("t", lock_max)
+    }
+
+    fn changed(
+        self: Box<Self>,
+        _change: TableChange,
+    ) -> std::result::Result<Box<dyn LoadTable>, inorder_engine::Error> {
+        Ok(self)
     }
 }
 

@@ -13,6 +13,8 @@ use crate::schema::Checks;
 /// The writing method that a sink chose.
 #[derive(Default)]
 pub(crate) struct Choice {
+    /// Whether the writer takes one row per key, also if later rows update earlier ones.
+    pub(crate) settles_updates: bool,
     /// Whether the direct page writer writes them. Records then have every stored column.
     pub(crate) writes_pages: bool,
     /// Whether it merges them with those that the table has.
@@ -84,6 +86,8 @@ pub(crate) struct WritePlan<'a> {
     pub(crate) writes_pages: bool,
     /// Whether it merges them with those that the table has.
     pub(crate) merges: bool,
+    /// Whether the writer takes one row per key, also if later rows update earlier ones.
+    pub(crate) settles_updates: bool,
     /// Whether rows are written one by one in the order of the input.
     pub(crate) is_in_input_order: bool,
     /// Whether the writer counts the rows that others replaced.

@@ -8,6 +8,10 @@
 //! }
 //! ```
 
+mod server;
+
+pub use server::PrivateServer;
+
 use inorder_engine::{Engine, Error, TEMPLATES};
 use std::{
     env,

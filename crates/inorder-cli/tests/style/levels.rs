@@ -56,7 +56,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     (
         "inorder-engine",
         &[
-            "batch counters error layout names processes settings structure",
+            "batch counters error layout names processes settings structure table_change",
             "gather writer",
             "bulk_load",
             "database",
@@ -83,7 +83,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "pipeline",
         ],
     ),
-    ("inorder-testing", &[]),
+    ("inorder-testing", &["server"]),
     (
         "inorder-advise",
         &[
@@ -431,7 +431,7 @@ mod tests {
             (
                 "crates/inorder-engine/src/mariadb/session.rs",
                 "use super::database::MariaDatabase;",
-                "inorder-engine mariadb: bulk_load database session strict structure table",
+                "inorder-engine mariadb: bulk_load change database session strict structure table",
             ),
         ] {
             let found = found_with(path, line);

@@ -4,12 +4,13 @@
 //! the shadow table, no session sees a part of the load, and an interrupted load leaves none.
 
 use super::{
+    change::{self, Updater},
     session::quoted,
     strict::{self, StrictWriter},
     table::Table,
 };
 use crate::{
-    Batch, Error, Load, Writer,
+    Batch, Error, Load, LoadShape, NewTable, Start, TableChange, Writer,
     server::{Failure, session::Session},
 };
 use mysql::{Conn, Row, prelude::Queryable as _};
@@ -86,16 +87,28 @@ fn index_name(definition: &str) -> &str {
     &definition[from..=end]
 }
 
+/// What a shadow table replaces.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Replaced {
+    /// A table, which must have no rows.
+    Empty,
+    /// A table with any rows, or none.
+    Any,
+    /// Nothing: the table must not exist.
+    Nothing,
+}
+
 /// A shadow table.
 struct Beside {
     table: String,
     name: String,
     before: String,
     indexes: Vec<String>,
+    replaced: Replaced,
 }
 
 /// Returns whether a table has rows, or `None` if it is missing.
-fn has_rows(conn: &mut Conn, table: &str) -> Result<Option<bool>, mysql::Error> {
+pub fn has_rows(conn: &mut Conn, table: &str) -> Result<Option<bool>, mysql::Error> {
     let there: Option<u8> = conn.exec_first(
         "SELECT 1 FROM information_schema.tables WHERE table_schema = database() AND table_name = ?",
         (table,),
@@ -119,8 +132,69 @@ fn is_held(conn: &mut Conn, table: &str) -> Result<bool, mysql::Error> {
 }
 
 impl Beside {
-    /// Creates the shadow table, or returns why it cannot.
-    fn make(conn: &mut Conn, table: &str) -> Result<Result<Self, String>, mysql::Error> {
+    fn new(table: &str, indexes: Vec<String>, replaced: Replaced) -> Self {
+        Beside {
+            name: format!("{BESIDE}{table}"),
+            before: format!("{BEFORE}{table}"),
+            table: table.to_owned(),
+            indexes,
+            replaced,
+        }
+    }
+
+    /// Locks the names, and removes what a killed load left. Returns why it cannot.
+    fn reserve(&self, conn: &mut Conn) -> Result<Option<String>, mysql::Error> {
+        if self.before.chars().count() > NAME_MAX {
+            let why = "the table's name leaves no room for the suffix of the temporary table";
+            return Ok(Some(why.to_owned()));
+        }
+        // The connection holds the lock until it is closed.
+        let lock: Option<Option<bool>> = conn.exec_first(
+            "SELECT GET_LOCK(md5(concat(database(), '.', ?)), ?)",
+            (&self.name, LOCK_SECONDS_MAX),
+        )?;
+        if lock != Some(Some(true)) {
+            return Ok(Some("another load into it is running".to_owned()));
+        }
+        if has_rows(conn, &self.before)? == Some(true) {
+            return Ok(Some(format!("{} exists and has rows", self.before)));
+        }
+        for left in [&self.name, &self.before] {
+            conn.query_drop(format!("DROP TABLE IF EXISTS {}", quoted(left)))?;
+        }
+        Ok(None)
+    }
+
+    /// Creates the shadow table of a table that the load creates. Returns it with the statement for messages.
+    fn create(
+        conn: &mut Conn,
+        table: &str,
+        (new, replaced): (&NewTable, Replaced),
+    ) -> Result<(Self, String), Failure> {
+        let (statement, indexes) = change::create(conn, table, new)?;
+        let beside = Beside::new(table, indexes, replaced);
+        if let Some(why_not) = beside.reserve(conn)? {
+            return Err(told(why_not));
+        }
+        let (own, name) =
+            change::create(conn, &beside.name, new).map(|(own, _)| (own, &beside.name))?;
+        conn.query_drop(own).map_err(|error| {
+            let mut failure = Failure::from(error);
+            failure.message = failure.message.replace(name.as_str(), table);
+            failure
+        })?;
+        let adds = beside.indexes.iter();
+        let adds = adds.map(|index| format!(";\nALTER TABLE {} ADD {index}", quoted(table)));
+        let told = format!("{statement}{}", adds.collect::<String>());
+        Ok((beside, told))
+    }
+
+    /// Creates a shadow table like the table, or returns why it cannot.
+    fn make(
+        conn: &mut Conn,
+        table: &str,
+        replaced: Replaced,
+    ) -> Result<Result<Self, String>, mysql::Error> {
         let definition = Definition::read(conn, table)?;
         let counted = definition.counted();
         let mut indexes = definition.indexes();
@@ -129,17 +203,12 @@ impl Beside {
                 .as_ref()
                 .is_some_and(|column| index.contains(column))
         });
-        let beside = Beside {
-            name: format!("{BESIDE}{table}"),
-            before: format!("{BEFORE}{table}"),
-            table: table.to_owned(),
-            indexes,
-        };
+        let beside = Beside::new(table, indexes, replaced);
         let why_not = |what: &str| Ok(Err(what.to_owned()));
-        if beside.indexes.is_empty() {
+        if beside.indexes.is_empty() && replaced == Replaced::Empty {
             return why_not("");
         }
-        if has_rows(conn, table)? != Some(false) {
+        if replaced == Replaced::Empty && has_rows(conn, table)? != Some(false) {
             return why_not("the table has rows");
         }
         if definition.has_history() {
@@ -150,24 +219,8 @@ impl Beside {
                 "the table has foreign keys, is referenced by foreign keys, or has triggers",
             );
         }
-        if beside.before.chars().count() > NAME_MAX {
-            return why_not(
-                "the table's name leaves no room for the suffix of the temporary table",
-            );
-        }
-        // The connection holds the lock until it is closed.
-        let lock: Option<Option<bool>> = conn.exec_first(
-            "SELECT GET_LOCK(md5(concat(database(), '.', ?)), ?)",
-            (&beside.name, LOCK_SECONDS_MAX),
-        )?;
-        if lock != Some(Some(true)) {
-            return why_not("another load into it is running");
-        }
-        if has_rows(conn, &beside.before)? == Some(true) {
-            return Ok(Err(format!("{} exists and has rows", beside.before)));
-        }
-        for left in [&beside.name, &beside.before] {
-            conn.query_drop(format!("DROP TABLE IF EXISTS {}", quoted(left)))?;
+        if let Some(why) = beside.reserve(conn)? {
+            return Ok(Err(why));
         }
         let (own, other) = (quoted(&beside.name), quoted(table));
         conn.query_drop(format!("CREATE TABLE {own} LIKE {other}"))?;
@@ -181,7 +234,10 @@ impl Beside {
         let counter = definition.counter();
         let counter = counter.map(|next| format!("AUTO_INCREMENT = {next}"));
         let changes = drops.chain(counter).collect::<Vec<_>>().join(", ");
-        let changed = conn.query_drop(format!("ALTER TABLE {own} {changes}"));
+        let changed = match changes.is_empty() {
+            true => Ok(()),
+            false => conn.query_drop(format!("ALTER TABLE {own} {changes}")),
+        };
         if let Err(error) = changed.and_then(|()| beside.try_trigger(conn)) {
             beside.remove(conn)?;
             return Err(error);
@@ -206,7 +262,10 @@ impl Beside {
     fn make_indexes(&self, conn: &mut Conn) -> Result<(), mysql::Error> {
         let adds = self.indexes.iter().map(|index| format!("ADD {index}"));
         let adds = adds.collect::<Vec<_>>().join(", ");
-        conn.query_drop(format!("ALTER TABLE {} {adds}", quoted(&self.name)))
+        match adds.is_empty() {
+            true => Ok(()),
+            false => conn.query_drop(format!("ALTER TABLE {} {adds}", quoted(&self.name))),
+        }
     }
 
     /// Returns the keys of two rows with equal values in a unique index, as in the server's message.
@@ -260,7 +319,11 @@ impl Beside {
     fn put_in_place(&self, conn: &mut Conn) -> Result<(), Failure> {
         let names = [&self.table, &self.before, &self.name].map(|name| quoted(name));
         let [table, before, name] = names;
-        if has_rows(conn, &self.table)? == Some(true) {
+        if self.replaced == Replaced::Nothing {
+            // It fails if the table exists by now.
+            return Ok(conn.query_drop(format!("RENAME TABLE {name} TO {table}"))?);
+        }
+        if self.replaced == Replaced::Empty && has_rows(conn, &self.table)? == Some(true) {
             return Err(told(format!(
                 "{table} received rows during the load; run the load again"
             )));
@@ -268,7 +331,7 @@ impl Beside {
         conn.query_drop(format!(
             "RENAME TABLE {table} TO {before}, {name} TO {table}"
         ))?;
-        if has_rows(conn, &self.before)? == Some(true) {
+        if self.replaced == Replaced::Empty && has_rows(conn, &self.before)? == Some(true) {
             return Err(told(format!(
                 "the loaded rows are in {table}; rows that others wrote at the same moment are in {before}"
             )));
@@ -300,60 +363,179 @@ struct Loader {
     is_complete: bool,
 }
 
-/// Begins a load of these columns. `has_later_keys` permits a shadow table, `goes_by_file` permits LOAD DATA.
+/// A load to begin.
+pub struct Wanted<'a> {
+    pub table: &'a str,
+    pub columns: &'a [&'a str],
+    /// Whether a shadow table may take the rows of an existing table.
+    pub has_later_keys: bool,
+    /// Whether LOAD DATA may be used.
+    pub goes_by_file: bool,
+    pub change: Option<&'a TableChange>,
+}
+
+/// Where rows go.
+enum Into {
+    Table,
+    Beside(Beside),
+    /// A temporary table, and the statements that store its rows.
+    Updates([String; 2]),
+}
+
+/// Begins a load.
 ///
 /// # Errors
 /// If the table's properties cannot be read, or the load could not be undone after a refused row.
-pub fn begin(
-    mut session: Session<Conn>,
-    table: &str,
-    columns: &[&str],
-    has_later_keys: bool,
-    goes_by_file: bool,
-) -> Result<Load, Error> {
+pub fn begin(mut session: Session<Conn>, wanted: &Wanted<'_>) -> Result<Load, Error> {
+    let table = wanted.table;
     let conn = &mut session.connection;
-    let found = strict::prepare(conn).and_then(|()| Table::find(conn, table));
-    let found = found.map_err(|error| Failure::from(error).doing(format!("describing {table}")))?;
-    let refused = |what| told(what).doing(format!("loading into {table}"));
-    let found = found.ok_or_else(|| refused("there is no such table".to_owned()))?;
-    if let Some(obstacle) = found.obstacle() {
-        return Err(refused(obstacle));
-    }
-    let made = match has_later_keys {
-        true => Beside::make(conn, table).unwrap_or_else(|error| Err(Failure::from(error).message)),
-        false => Err(String::new()),
+    let doing = |failure: Failure| failure.doing(format!("loading into {table}"));
+    strict::prepare(conn).map_err(|error| doing(error.into()))?;
+    let (found, into, told) = prepare(conn, wanted).map_err(doing)?;
+    let is_emptied = matches!(into, Into::Table)
+        && wanted
+            .change
+            .is_some_and(|change| change.start == Start::Emptied);
+    let name = match &into {
+        Into::Table => table,
+        Into::Beside(beside) => &beside.name,
+        Into::Updates(_) => change::UPDATES,
     };
-    let (into, told) = match &made {
-        Ok(beside) => {
-            let names: Vec<&str> = beside
-                .indexes
-                .iter()
-                .map(|index| index_name(index))
-                .collect();
-            let told = format!("built after the load: {}", names.join(", "));
-            (&*beside.name, vec![told])
-        }
-        Err(why_not) if why_not.is_empty() => (table, Vec::new()),
-        Err(why_not) => {
-            let told = format!("the indexes of {table} are kept: {why_not}");
-            (table, vec![told])
-        }
-    };
-    let mut writer = StrictWriter::open(session, &found, into, columns, goes_by_file)?;
+    let mut writer =
+        StrictWriter::open(session, &found, name, wanted.columns, wanted.goes_by_file)?;
     writer.begin()?;
-    let writer: Box<dyn Writer> = match made {
-        Ok(beside) => Box::new(Loader {
+    if is_emptied {
+        writer
+            .session()
+            .run(&format!("DELETE FROM {}", quoted(table)))?;
+    }
+    let writer: Box<dyn Writer> = match into {
+        Into::Table => Box::new(writer),
+        Into::Beside(beside) => Box::new(Loader {
             writer,
             beside,
             is_complete: false,
         }),
-        Err(_) => Box::new(writer),
+        Into::Updates(merge) => Box::new(Updater {
+            writer,
+            merge,
+            is_complete: false,
+        }),
     };
     Ok(Load {
         writer,
         told,
         survives_refusals: true,
         is_one_statement: false,
+    })
+}
+
+/// Changes the table, and decides where the rows go. Returns the table, and messages.
+fn prepare(conn: &mut Conn, wanted: &Wanted<'_>) -> Result<(Table, Into, Vec<String>), Failure> {
+    let table = wanted.table;
+    let mut said = Vec::new();
+    if let Some(change) = wanted.change {
+        change::limit_locks(conn, change)?;
+        if let Some(new) = replacement(change) {
+            let (beside, _) = Beside::create(conn, table, new)?;
+            let found = Table::find(conn, &beside.name)?.map(|found| found.named(table));
+            let found = found.ok_or_else(|| told("there is no such table".to_owned()))?;
+            return Ok((found, Into::Beside(beside), said));
+        }
+        for sql in change::additions(table, &change.added) {
+            conn.query_drop(sql)?;
+            said.push(
+                "MariaDB commits ALTER TABLE at once: the columns stay if the load fails"
+                    .to_owned(),
+            );
+        }
+        said.dedup();
+    }
+    let found = Table::find(conn, table)?;
+    let found = found.ok_or_else(|| told("there is no such table".to_owned()))?;
+    if let Some(obstacle) = found.obstacle() {
+        return Err(told(obstacle));
+    }
+    if wanted.change.is_some_and(|change| change.updates) {
+        let merge = change::updates(conn, &found, wanted.columns)?;
+        return Ok((found, Into::Updates(merge), said));
+    }
+    let replaced = match wanted.change {
+        Some(change) if change.start == Start::Emptied => Replaced::Any,
+        _ => Replaced::Empty,
+    };
+    let made = match wanted.has_later_keys {
+        true => Beside::make(conn, table, replaced)
+            .unwrap_or_else(|error| Err(Failure::from(error).message)),
+        false => Err(String::new()),
+    };
+    let into = match made {
+        Ok(beside) => {
+            let names: Vec<&str> = beside
+                .indexes
+                .iter()
+                .map(|index| index_name(index))
+                .collect();
+            if !names.is_empty() {
+                said.push(format!("built after the load: {}", names.join(", ")));
+            }
+            Into::Beside(beside)
+        }
+        Err(why_not) => {
+            if !why_not.is_empty() {
+                said.push(format!("the indexes of {table} are kept: {why_not}"));
+            }
+            Into::Table
+        }
+    };
+    Ok((found, into, said))
+}
+
+/// Returns the table that a change creates, and what it replaces.
+fn replacement(change: &TableChange) -> Option<(&NewTable, Replaced)> {
+    match &change.start {
+        Start::Created(new) => Some((new, Replaced::Nothing)),
+        Start::Replaced(new) => Some((new, Replaced::Any)),
+        Start::Kept | Start::Emptied => None,
+    }
+}
+
+/// Returns the properties that a table has after a change, from a shadow table that is dropped again.
+pub fn shape_after(
+    conn: &mut Conn,
+    table: &str,
+    change: &TableChange,
+) -> Result<LoadShape, Failure> {
+    strict::prepare(conn)?;
+    change::limit_locks(conn, change)?;
+    let (beside, created) = match replacement(change) {
+        Some(new) => {
+            let (beside, created) = Beside::create(conn, table, new)?;
+            (beside, Some(created))
+        }
+        None if change.added.is_empty() => {
+            let found = Table::find(conn, table)?;
+            return Ok(found.map(Table::shape).unwrap_or_default());
+        }
+        None => {
+            let beside = Beside::new(table, Vec::new(), Replaced::Empty);
+            if let Some(why_not) = beside.reserve(conn)? {
+                return Err(told(why_not));
+            }
+            let (own, other) = (quoted(&beside.name), quoted(table));
+            conn.query_drop(format!("CREATE TABLE {own} LIKE {other}"))?;
+            (beside, None)
+        }
+    };
+    let described = change::additions(&beside.name, &change.added)
+        .into_iter()
+        .try_for_each(|sql| conn.query_drop(sql))
+        .and_then(|()| Table::find(conn, &beside.name));
+    beside.remove(conn)?;
+    let shape = described?.map(|found| found.named(table).shape());
+    Ok(LoadShape {
+        created,
+        ..shape.unwrap_or_default()
     })
 }
 

@@ -1,14 +1,14 @@
 //! One open database: its control connection.
 
 use super::{
-    PACKET_BYTES_MAX, SCHEMA, SOCKET, bulk_load, confine, counters, running,
+    PACKET_BYTES_MAX, SCHEMA, SOCKET, bulk_load, change, confine, counters, running,
     session::quoted,
     settings, structure,
     table::{Table, columns},
 };
 use crate::{
-    ColumnInfo, Database, Error, Io, Load, LoadShape, PageFill, Reader, Retry, Settings, Tree,
-    Write, Writer,
+    ColumnInfo, Database, Error, Io, Load, LoadShape, PageFill, Reader, Retry, Settings,
+    TableChange, Tree, Write, Writer,
     remote::{Remote, dialect::Feature, host::Host},
     server::{Connection, Failure, Server, Sessions, session::Keeper, sql},
 };
@@ -144,6 +144,24 @@ fn flush(conn: &mut Conn) -> Result<(), mysql::Error> {
     conn.query_drop(format!("SET GLOBAL innodb_max_dirty_pages_pct = {before}"))
 }
 
+impl MariaDatabase {
+    fn begin_load(
+        &self,
+        table: &str,
+        columns: &[&str],
+        change: Option<&TableChange>,
+    ) -> Result<Load, Error> {
+        let wanted = bulk_load::Wanted {
+            table,
+            columns,
+            has_later_keys: self.host.has(Feature::LaterKeys),
+            goes_by_file: self.sessions.write() == Write::Bulk,
+            change,
+        };
+        bulk_load::begin(self.sessions.open()?, &wanted)
+    }
+}
+
 impl Database for MariaDatabase {
     fn quoted(&self, name: &str) -> String {
         quoted(name)
@@ -213,10 +231,36 @@ impl Database for MariaDatabase {
     }
 
     fn load(&self, table: &str, columns: &[&str], _survives_refusals: bool) -> Result<Load, Error> {
-        let session = self.sessions.open()?;
-        let has_later_keys = self.host.has(Feature::LaterKeys);
-        let goes_by_file = self.sessions.write() == Write::Bulk;
-        bulk_load::begin(session, table, columns, has_later_keys, goes_by_file)
+        self.begin_load(table, columns, None)
+    }
+
+    fn has_rows(&self, table: &str, lock_max: Duration) -> Result<Option<bool>, Error> {
+        // A session of its own: its limits end with it.
+        let mut session = self.sessions.open()?;
+        let change = TableChange {
+            lock_max,
+            ..TableChange::default()
+        };
+        let conn = &mut session.connection;
+        let found =
+            change::limit_locks(conn, &change).and_then(|()| bulk_load::has_rows(conn, table));
+        found.map_err(|error| Failure::from(error).doing(format!("looking for rows of {table}")))
+    }
+
+    fn shape_after(&self, table: &str, change: &TableChange) -> Result<LoadShape, Error> {
+        let mut session = self.sessions.open()?;
+        let shape = bulk_load::shape_after(&mut session.connection, table, change);
+        shape.map_err(|failure| failure.doing(format!("preparing {table}")))
+    }
+
+    fn load_after(
+        &self,
+        table: &str,
+        columns: &[&str],
+        _survives_refusals: bool,
+        change: &TableChange,
+    ) -> Result<Load, Error> {
+        self.begin_load(table, columns, Some(change))
     }
 
     fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {

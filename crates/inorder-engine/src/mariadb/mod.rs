@@ -6,6 +6,7 @@
 //! a control connection.
 
 mod bulk_load;
+mod change;
 mod confine;
 mod connect;
 pub(crate) mod counters;

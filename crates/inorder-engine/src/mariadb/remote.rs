@@ -84,11 +84,39 @@ fn table(remote: &Remote, settings: &Settings, name: &str) -> Result<Box<dyn Loa
     let url = &remote.url;
     let named = Opts::from_url(&url.with_scheme("mysql")).ok();
     let named = named.as_ref().and_then(Opts::get_db_name);
-    let schema =
-        named.ok_or_else(|| url.error("the URL names no database: mysql://host/database"))?;
-    let address = options(url, Some(schema))?.into();
+    let (schema, name) = match own_schema(url, named, name)? {
+        Some(parts) => parts,
+        None => {
+            let schema = named.ok_or_else(|| {
+                url.error(
+                    "the URL names no database: mysql://host/database, or --table DATABASE.TABLE",
+                )
+            })?;
+            (schema.to_owned(), name)
+        }
+    };
+    let address = options(url, Some(&schema))?.into();
     let database = MariaDatabase::open_remote(remote, address, settings, Arc::new(()))?;
     Ok(Box::new(DatabaseTable::new(Arc::new(database), name)))
+}
+
+/// Splits a name with a database. A point is a part of the name if the URL's database has that table, or if there is no
+/// such database.
+fn own_schema<'a>(
+    url: &ServerUrl,
+    named: Option<&str>,
+    name: &'a str,
+) -> Result<Option<(String, &'a str)>, Error> {
+    let Some((schema, table)) = name.split_once('.') else {
+        return Ok(None);
+    };
+    let found: Result<Option<bool>, mysql::Error> = connect(url)?.exec_first(
+        "SELECT EXISTS (SELECT 1 FROM information_schema.schemata WHERE schema_name = ?)
+             AND NOT EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = ? AND table_name = ?)",
+        (schema, named, name),
+    );
+    let found = found.map_err(|error| url.error(Failure::from(error).message))?;
+    Ok((found == Some(true)).then(|| (schema.to_owned(), table)))
 }
 
 /// Drops a database of `inorder`. The next start retries if that fails.

@@ -386,6 +386,7 @@ impl Table {
         LoadShape {
             why_in_input_order: self.has_triggers.then(|| "triggers run per row".to_owned()),
             columns: self.columns.into_iter().map(column).collect(),
+            created: None,
         }
     }
 
@@ -405,6 +406,22 @@ impl Table {
             true => None,
             false => names.iter().map(column).collect(),
         }
+    }
+
+    /// Returns it under another name.
+    pub fn named(self, name: &str) -> Self {
+        Table {
+            name: name.to_owned(),
+            ..self
+        }
+    }
+
+    /// Returns the columns of the primary key, in order.
+    pub fn key(&self) -> Vec<String> {
+        let columns = self.columns.iter().map(|(info, _)| info);
+        let mut key: Vec<&ColumnInfo> = columns.filter(|info| info.primary_key > 0).collect();
+        key.sort_by_key(|info| info.primary_key);
+        key.into_iter().map(|info| info.name.clone()).collect()
     }
 
     /// Returns the reason why the table cannot be loaded: the load could not be undone after a refused row.

@@ -2,9 +2,9 @@
 //! same transaction. Creating them from sorted rows costs the server less than maintaining them row by row, and sorts
 //! an index in another order only once.
 
-use super::{copy::Copy, stream::Stream, table::Table};
+use super::{change, copy::Copy, stream::Stream, table::Table};
 use crate::{
-    Batch, Error, Load, Writer,
+    Batch, Error, Load, TableChange, Writer,
     server::{Connection as _, Failure, session::Session},
 };
 use postgres::{Client, Row, types::Type};
@@ -194,46 +194,69 @@ struct Loader {
     way: Way,
     copy: Copy,
     again: Vec<String>,
+    /// The statement that stores the rows of a temporary table in the table.
+    merge: Option<String>,
     survives_refusals: bool,
     stored: u64,
     is_open: bool,
+}
+
+/// A load to begin.
+pub struct Wanted<'a> {
+    pub table: &'a str,
+    pub columns: &'a [&'a str],
+    /// Whether keys and indexes may be built after the rows.
+    pub has_later_keys: bool,
+    pub survives_refusals: bool,
+    pub change: Option<&'a TableChange>,
 }
 
 /// Begins a load.
 ///
 /// # Errors
 /// If the table or a column is missing, or its properties cannot be read.
-pub fn begin(
-    mut session: Session<Client>,
-    name: &str,
-    columns: &[&str],
-    has_later_keys: bool,
-    survives_refusals: bool,
-) -> Result<Load, Error> {
-    let doing = |failure: Failure| failure.doing(format!("preparing {name}"));
+pub fn begin(mut session: Session<Client>, wanted: &Wanted<'_>) -> Result<Load, Error> {
+    let Wanted { columns, .. } = *wanted;
+    let mut name = wanted.table.to_owned();
     session.run("BEGIN")?;
-    let client = &mut session.connection;
-    let table = Table::find(client, name).map_err(|error| doing(error.into()))?;
-    let table = table.ok_or_else(|| Table::missing(name))?;
-    let copy = copy(&table, columns);
+    if let Some(change) = wanted.change {
+        name = change::apply(&mut session, &name, change)?.name;
+    }
+    let doing = |failure: Failure| failure.doing(format!("preparing {name}"));
+    let table = Table::find(&mut session.connection, &name).map_err(|error| doing(error.into()))?;
+    let table = table.ok_or_else(|| Table::missing(&name))?;
+    let mut copy = copy(&table, columns);
+    let mut merge = None;
+    if wanted.change.is_some_and(|change| change.updates) {
+        let updates = change::updates(&mut session, &table, columns)?;
+        copy.statement = format!("COPY {}({}) FROM STDIN", updates.into, Table::list(columns));
+        copy.table = updates
+            .into
+            .rsplit('.')
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        merge = Some(updates.merge);
+    }
     let mut told = Vec::new();
     // Concurrent writers may rely on the indexes, or see a part of the rows.
-    let again = match has_later_keys && !table.has_triggers {
-        true => take_away(client, &table, &mut told).map_err(doing)?,
+    let again = match wanted.has_later_keys && !table.has_triggers && merge.is_none() {
+        true => take_away(&mut session.connection, &table, &mut told).map_err(doing)?,
         false => Vec::new(),
     };
     // Statement triggers run once, and foreign keys to the table itself are checked at the end.
-    let is_one = table.has_triggers || table.leads_to_itself;
+    let is_one = merge.is_none() && (table.has_triggers || table.leads_to_itself);
     let way = match is_one {
         true => Way::Stream(Stream::start(session, &copy)),
         false => Way::Batches(Box::new(session)),
     };
-    let survives_refusals = survives_refusals && !is_one;
+    let survives_refusals = wanted.survives_refusals && !is_one;
     Ok(Load {
         writer: Box::new(Loader {
             way,
             copy,
             again,
+            merge,
             survives_refusals,
             stored: 0,
             is_open: true,
@@ -321,6 +344,10 @@ impl Writer for Loader {
 
     fn complete(&mut self) -> Result<(), Error> {
         let again = std::mem::take(&mut self.again);
+        if let Some(merge) = self.merge.take() {
+            let stored = self.session()?.connection.execute(&merge, &[]);
+            self.stored = stored.map_err(|error| self.copy.refused(error, 0))?;
+        }
         let session = self.session()?;
         // Indexes can't be built while a deferred constraint is pending.
         session.run("SET CONSTRAINTS ALL IMMEDIATE")?;

@@ -1,19 +1,22 @@
 //! One open database: its control connection.
 
 use super::{
-    NAME, SUPERUSER, bulk_load, confine, counters, running,
+    NAME, SUPERUSER, bulk_load, change, confine, counters, running,
     session::Address,
     settings, structure,
     table::{COLUMN_INFO, PRIMARY_KEY, Table, column_info},
 };
 use crate::{
-    ColumnInfo, Database, Error, Io, Load, LoadShape, PageFill, Reader, Retry, Settings, Tree,
-    Writer,
+    ColumnInfo, Database, Error, Io, Load, LoadShape, PageFill, Reader, Retry, Settings,
+    TableChange, Tree, Writer,
     remote::{Remote, dialect::Feature, host::Host},
     server::{Connection, Failure, Server, Sessions, session::Keeper, sql},
 };
 use postgres::{Client, Config, NoTls, SimpleQueryMessage, types::ToSql};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 /// An open database.
 pub struct PostgresDatabase {
@@ -212,13 +215,60 @@ impl Database for PostgresDatabase {
     }
 
     fn load(&self, table: &str, columns: &[&str], survives_refusals: bool) -> Result<Load, Error> {
-        bulk_load::begin(
-            self.sessions.open()?,
+        let wanted = bulk_load::Wanted {
             table,
             columns,
-            self.host.has(Feature::LaterKeys),
+            has_later_keys: self.host.has(Feature::LaterKeys),
             survives_refusals,
-        )
+            change: None,
+        };
+        bulk_load::begin(self.sessions.open()?, &wanted)
+    }
+
+    fn has_rows(&self, table: &str, lock_max: Duration) -> Result<Option<bool>, Error> {
+        self.control(&format!("looking for rows of {table}"), |client| {
+            let Some(found) = Table::find(client, table)? else {
+                return Ok(None);
+            };
+            let wait = lock_max.as_millis();
+            client.batch_execute(&format!("SET lock_timeout = {wait}"))?;
+            let any = format!("SELECT EXISTS (SELECT FROM {})", found.quoted);
+            let row = client.query_one(&any, &[]);
+            client.batch_execute("RESET lock_timeout")?;
+            Ok(Some(row?.try_get(0)?))
+        })
+    }
+
+    fn shape_after(&self, table: &str, change: &TableChange) -> Result<LoadShape, Error> {
+        let mut session = self.sessions.open()?;
+        session.run("BEGIN")?;
+        let changed = change::apply(&mut session, table, change)?;
+        let found = Table::find(&mut session.connection, &changed.name);
+        let found =
+            found.map_err(|error| Failure::from(error).doing(format!("describing {table}")))?;
+        session.run("ROLLBACK")?;
+        let shape = found.map(Table::shape).unwrap_or_default();
+        Ok(LoadShape {
+            created: changed.created,
+            ..shape
+        })
+    }
+
+    fn load_after(
+        &self,
+        table: &str,
+        columns: &[&str],
+        survives_refusals: bool,
+        change: &TableChange,
+    ) -> Result<Load, Error> {
+        let wanted = bulk_load::Wanted {
+            table,
+            columns,
+            has_later_keys: self.host.has(Feature::LaterKeys),
+            survives_refusals,
+            change: Some(change),
+        };
+        bulk_load::begin(self.sessions.open()?, &wanted)
     }
 
     fn finds_by_index(&self, table: &str, columns: &[String]) -> Result<bool, Error> {

@@ -6,6 +6,7 @@
 
 mod bind;
 mod bulk_load;
+mod change;
 pub(crate) mod confine;
 mod connect;
 mod copy;

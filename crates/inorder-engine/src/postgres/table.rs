@@ -87,8 +87,8 @@ fn columns_query() -> String {
 const INVALID_NAME: &str = "42602";
 
 impl Table {
-    /// Returns the table of a name: a literal name without a schema, or an identifier in SQL syntax with or without
-    /// one.
+    /// Returns the table of a name: a literal name without a schema, an identifier in SQL syntax with or without one, or
+    /// the literal names of schema and table with a point between them.
     pub fn find(client: &mut Client, name: &str) -> Result<Option<Self>, postgres::Error> {
         let found = client.query_opt(&format!("{TABLE}quote_ident($1))"), &[&name])?;
         let found = match found {
@@ -97,6 +97,13 @@ impl Table {
                 found => found?,
             },
             found => found,
+        };
+        let found = match (found, name.split_once('.')) {
+            (None, Some(parts)) => {
+                let both = format!("{TABLE}quote_ident($1) || '.' || quote_ident($2))");
+                client.query_opt(&both, &[&parts.0, &parts.1])?
+            }
+            (found, _) => found,
         };
         found.map(|row| Table::read(client, &row)).transpose()
     }
@@ -129,10 +136,19 @@ impl Table {
     pub fn shape(self) -> LoadShape {
         LoadShape {
             columns: self.columns.into_iter().map(TableColumn::into).collect(),
+            created: None,
             why_in_input_order: self
                 .has_triggers
                 .then(|| "the table has triggers, which run in the order of arrival".to_owned()),
         }
+    }
+
+    /// Returns the columns of the primary key, in order.
+    pub fn key(&self) -> Vec<&str> {
+        let columns = self.columns.iter().map(|column| &column.info);
+        let mut key: Vec<_> = columns.filter(|info| info.primary_key > 0).collect();
+        key.sort_by_key(|info| info.primary_key);
+        key.into_iter().map(|info| &*info.name).collect()
     }
 
     /// Returns the column of this name.

@@ -7,6 +7,8 @@ use super::{
 };
 use crate::{
     Database as _, DatabaseTable, Error, Load, LoadShape, LoadTable, Partition, Settings,
+    TableChange,
+    database::no_changes,
     postgres::{
         PROTOCOL,
         database::PostgresDatabase,
@@ -16,7 +18,7 @@ use crate::{
     server::Connection as _,
 };
 use postgres::{Client, Row};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 /// Query for a table's partitioning: the column, its type, whether the operator class is the default and the collation
 /// is deterministic, and whether the table has triggers.
@@ -334,6 +336,14 @@ impl LoadTable for ThroughCoordinator {
         ));
         Ok(load)
     }
+
+    fn has_rows(&self, lock_max: Duration) -> Result<Option<bool>, Error> {
+        self.table.has_rows(lock_max)
+    }
+
+    fn changed(self: Box<Self>, change: TableChange) -> Result<Box<dyn LoadTable>, Error> {
+        Box::new(self.table).changed(change)
+    }
 }
 
 impl LoadTable for RoutedTable {
@@ -355,6 +365,14 @@ impl LoadTable for RoutedTable {
             return self.through_coordinator(columns, survives_refusals, &why_not);
         }
         routed::load(&self.shards, &self.name, columns, &self.rule)
+    }
+
+    fn has_rows(&self, lock_max: Duration) -> Result<Option<bool>, Error> {
+        self.coordinator.has_rows(&self.name, lock_max)
+    }
+
+    fn changed(self: Box<Self>, _change: TableChange) -> Result<Box<dyn LoadTable>, Error> {
+        Err(no_changes(&self.name))
     }
 }
 

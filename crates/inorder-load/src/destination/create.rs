@@ -1,6 +1,6 @@
 //! Creates a table for the rows that are loaded into it.
 
-use inorder_engine::nearest;
+use inorder_engine::{ColumnKind, nearest};
 use inorder_key::{Encoding, KeyKind};
 
 use super::Sample;
@@ -15,6 +15,8 @@ pub struct Create {
     pub types: Vec<(String, String)>,
     /// All columns of the input with their types, if more is known than the first rows say. They are not checked again.
     pub found: Vec<(String, String)>,
+    /// The kinds of the same columns on a server.
+    pub found_kinds: Vec<(String, ColumnKind)>,
     /// The columns of the primary key. If empty, the table has none.
     pub key: Vec<KeySpec>,
     /// The columns of each index.
@@ -173,7 +175,7 @@ impl Create {
     }
 
     /// The columns of the input, with their places in the first rows.
-    fn columns<'a>(&'a self, sample: &'a Sample) -> Vec<(&'a str, Option<usize>)> {
+    pub(super) fn columns<'a>(&'a self, sample: &'a Sample) -> Vec<(&'a str, Option<usize>)> {
         let first = sample.names.iter();
         let mut columns: Vec<(&str, Option<usize>)> = first
             .map(|(name, place)| (name.as_str(), Some(*place)))
@@ -198,7 +200,7 @@ impl Create {
         !is_made && !self.types.iter().any(|(name, _)| name == column)
     }
 
-    fn check(&self, sample: &Sample) -> Result<(), Error> {
+    pub(super) fn check(&self, sample: &Sample) -> Result<(), Error> {
         let columns = self.columns(sample);
         let has = |name: &str| columns.iter().any(|(column, _)| *column == name);
         let wrong = |what: String| Err(Error::Create { what });

@@ -1,6 +1,8 @@
 //! Describes the table that rows are loaded into.
 
 mod create;
+mod forms;
+mod native;
 mod sample;
 mod sqlite;
 
@@ -12,6 +14,7 @@ use inorder_engine::Intake;
 use crate::encode::{Affinity, Strict};
 
 pub use create::{Create, ForeignKey, KeySpec};
+pub(crate) use forms::fits;
 pub(crate) use sample::AllRows;
 pub use sample::Sample;
 pub use sqlite::describe;

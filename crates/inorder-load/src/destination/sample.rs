@@ -1,8 +1,10 @@
 //! Guesses the types of columns from the first rows of an input.
 
 use super::ColumnInfo;
+use super::forms::Forms;
 use crate::encode::{Decode, Form, Oracle, is_exact};
 use crate::source::{Raw, Row};
+use inorder_engine::ColumnKind;
 
 /// The first rows and their columns.
 #[derive(Debug, Default)]
@@ -34,7 +36,7 @@ struct Kinds {
 /// The kinds of values in the columns of all rows.
 pub(crate) struct AllRows {
     oracle: Oracle,
-    columns: Vec<(String, Kinds)>,
+    columns: Vec<(String, Kinds, Forms)>,
     /// Whether every source tells numbers from text.
     is_typed: bool,
 }
@@ -59,9 +61,10 @@ impl AllRows {
         self.is_typed &= is_typed;
         let mut places = Vec::with_capacity(columns.len());
         for (name, place) in columns {
-            let known = self.columns.iter().position(|(column, _)| column == name);
+            let known = self.columns.iter().position(|(column, ..)| column == name);
             if known.is_none() {
-                self.columns.push((name.clone(), Kinds::default()));
+                let new = (name.clone(), Kinds::default(), Forms::default());
+                self.columns.push(new);
             }
             places.push((known.unwrap_or(self.columns.len() - 1), *place));
         }
@@ -71,22 +74,23 @@ impl AllRows {
     /// Adds a row whose fields are in these places.
     pub(crate) fn add(&mut self, row: &Row, places: &[(usize, usize)]) {
         for (column, place) in places {
-            let (_, kinds) = &mut self.columns[*column];
+            let (_, kinds, forms) = &mut self.columns[*column];
+            forms.add(row.given(*place));
             kinds.add(row.field(*place), self.is_typed, &self.oracle);
         }
     }
 
-    /// The columns and their declared types.
-    pub(crate) fn types(self) -> Vec<(String, String)> {
+    /// The columns, their declared types in SQLite, and their kinds on a server.
+    pub(crate) fn types(self) -> impl Iterator<Item = (String, String, ColumnKind)> {
         let is_typed = self.is_typed;
-        let declared = |kinds: Kinds| match is_typed {
-            true => kinds.type_of_values(),
-            false => kinds.type_of_texts(),
-        };
-        let columns = self.columns.into_iter();
-        columns
-            .map(|(name, kinds)| (name, declared(kinds).to_owned()))
-            .collect()
+        self.columns.into_iter().map(move |(name, kinds, forms)| {
+            let declared_type = match is_typed {
+                true => kinds.type_of_values(),
+                false => kinds.type_of_texts(),
+            };
+            let kind = forms.kind(declared_type);
+            (name, declared_type.to_owned(), kind)
+        })
     }
 }
 

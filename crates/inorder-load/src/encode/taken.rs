@@ -6,9 +6,13 @@ use inorder_btree::{Value, record};
 use inorder_engine::{Given, Taken};
 
 use super::cells::recycled;
-use super::{Decode, Encoder, REMEDY_FOR_DECODING, Refusal, Slot, ValueSource, excerpt, refusal};
-use crate::source::Row;
+use super::{
+    Decode, Encoder, Oracle, REMEDY_FOR_DECODING, REMEDY_FOR_GUESS, Refusal, Slot, ValueSource,
+    excerpt, is_kept_whole, refusal, shown,
+};
+use crate::source::{Raw, Row};
 
+const OF_SERVER: &str = "a slot of a server's column";
 const REMEDY_FOR_VALUE: &str = "correct it, or change the column's type";
 
 impl Encoder {
@@ -17,9 +21,9 @@ impl Encoder {
         let mut bytes = std::mem::take(&mut self.scratch);
         bytes.clear();
         self.taken.clear();
-        for slot in &self.slots {
+        for slot in &mut self.slots {
             let start = bytes.len();
-            let taken = take(slot, row, &mut bytes)?;
+            let taken = take(slot, row, &self.oracle, &mut bytes)?;
             self.taken.push((taken, start..bytes.len()));
         }
         let mut values = recycled(std::mem::take(&mut self.values));
@@ -39,11 +43,24 @@ impl Encoder {
     }
 }
 
-fn take(slot: &Slot, row: &Row, out: &mut Vec<u8>) -> Result<Taken, Refusal> {
-    let ValueSource::Field(place) = slot.from else {
-        unreachable!("a server's columns are given values by fields alone");
+fn take(slot: &mut Slot, row: &Row, oracle: &Oracle, out: &mut Vec<u8>) -> Result<Taken, Refusal> {
+    let place = match &mut slot.from {
+        ValueSource::Field(place) => *place,
+        ValueSource::Made(maker) => {
+            let id = match maker.next() {
+                Raw::Integer(integer) => Given::Integer(integer),
+                Raw::Text(text) => Given::Text(text),
+                Raw::Blob(blob) => Given::Blob(blob),
+                _ => Given::Null,
+            };
+            let intake = slot.intake.as_ref().expect(OF_SERVER);
+            let taken = intake.take(id, out);
+            return taken.map_err(|what| refusal(&slot.name, what, REMEDY_FOR_VALUE));
+        }
+        ValueSource::Constant(_) => unreachable!("a server has its own defaults"),
     };
     let given = row.given(place);
+    slot.check_guess(row.field(place), oracle)?;
     if let (Some(decode), Given::Text(text) | Given::JsonString(text)) = (slot.decode, given) {
         let decoded = decoded(decode, text).ok_or_else(|| {
             let what = format!(
@@ -67,9 +84,27 @@ fn decoded(decode: Decode, text: &[u8]) -> Option<Vec<u8>> {
 
 impl Slot {
     fn take(&self, given: Given<'_>, out: &mut Vec<u8>) -> Result<Taken, Refusal> {
-        let intake = self.intake.as_ref().expect("a slot of a server's column");
+        let intake = self.intake.as_ref().expect(OF_SERVER);
+        let remedy = match self.rules.is_guessed {
+            true => REMEDY_FOR_GUESS,
+            false => REMEDY_FOR_VALUE,
+        };
         intake
             .take(given, out)
-            .map_err(|what| refusal(&self.name, what, REMEDY_FOR_VALUE))
+            .map_err(|what| refusal(&self.name, what, remedy))
+    }
+
+    /// Refuses a value that the type chosen from the first rows would change.
+    fn check_guess(&self, raw: Raw<'_>, oracle: &Oracle) -> Result<(), Refusal> {
+        let is_given = !matches!(raw, Raw::Missing | Raw::Null);
+        let is_changed = self.rules.is_guessed && !is_kept_whole(raw, self.rules.affinity, oracle);
+        if is_changed || (self.rules.is_undecided && is_given) {
+            let what = format!(
+                "{} does not fit the type chosen from the first rows",
+                shown(raw)
+            );
+            return Err(refusal(&self.name, what, REMEDY_FOR_GUESS));
+        }
+        Ok(())
     }
 }

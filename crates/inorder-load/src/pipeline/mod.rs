@@ -90,9 +90,7 @@ pub fn run_into(
     progress: &Progress,
     table: Box<dyn LoadTable>,
 ) -> Result<Summary, Error> {
-    run_through(job, progress, |wanted| {
-        Ok(Some(Box::new(ServerSink::new(table, wanted)?)))
-    })
+    run_through(job, progress, |wanted| ServerSink::open(table, wanted))
 }
 
 /// Loads into the sink that `open` opens once the first rows are read.

@@ -71,6 +71,7 @@ impl<'a> Plan<'a> {
             job,
             writes_pages: choice.writes_pages,
             merges: choice.merges,
+            settles_updates: choice.settles_updates,
             is_in_input_order,
             counts_replaced: choice.may_replace && !has_settled_all,
             is_checked: choice.checks.is_some(),
@@ -126,7 +127,8 @@ impl<'a> Plan<'a> {
     /// The order that tells duplicates apart; `None` if the database does.
     pub(super) fn unique_order(&self) -> Option<&KeyOrder> {
         // Later rows update earlier ones.
-        let is_settled = self.write.job.on_duplicate != OnDuplicate::Update;
+        let is_settled =
+            self.write.job.on_duplicate != OnDuplicate::Update || self.write.settles_updates;
         let is_unique = !self.is_by_prefix && self.write.destination.is_key_unique && is_settled;
         self.order.as_ref().filter(|_| is_unique)
     }

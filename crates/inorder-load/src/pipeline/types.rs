@@ -40,9 +40,15 @@ pub(super) fn of_all_rows(job: &Job, create: &Create, progress: &Progress) -> Re
             progress.check()?;
         }
     }
+    let (mut found, mut found_kinds) = (Vec::new(), Vec::new());
+    for (name, declared_type, kind) in all.types() {
+        found.push((name.clone(), declared_type));
+        found_kinds.push((name, kind));
+    }
     Ok(Job {
         create: Some(Create {
-            found: all.types(),
+            found,
+            found_kinds,
             ..create.clone()
         }),
         ..job.clone()

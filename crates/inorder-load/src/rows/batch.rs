@@ -91,7 +91,7 @@ impl<'a> Batch<'a> {
         self.given += 1;
         match (self.key, self.on_duplicate) {
             (None, _) => self.sorted.next().map_err(spilled),
-            (Some(key), OnDuplicate::Replace) => self.last_of_equals(key),
+            (Some(key), OnDuplicate::Replace | OnDuplicate::Update) => self.last_of_equals(key),
             (Some(key), _) => self.first_of_equals(key),
         }
     }

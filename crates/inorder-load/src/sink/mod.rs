@@ -41,7 +41,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) create: Option<&'a Create>,
     /// What is done with a table that exists.
     pub(crate) existing: Existing,
-    /// The time to wait for the lock of a SQLite database; `None` if nothing will be written.
+    /// The time to wait for a lock of the database; `None` if nothing will be written.
     pub(crate) busy_timeout: Option<Duration>,
     /// Whether columns are added to a table that exists.
     pub(crate) alters: bool,
@@ -73,6 +73,17 @@ impl<'a> Wanted<'a> {
             sample,
             input_bytes,
             is_sample_whole,
+        }
+    }
+
+    /// The error of a table that the job must not change. `place` begins the message.
+    fn refused(&self, place: &str, what: &str) -> Error {
+        Error::Refused {
+            what: format!(
+                "{place}the table {} {what}; choose what happens to it: --append adds rows, --truncate deletes its rows \
+                 first, --replace-table creates it again, --if-not-exists loads nothing",
+                self.table
+            ),
         }
     }
 }

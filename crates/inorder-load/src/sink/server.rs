@@ -11,13 +11,13 @@ use std::sync::Arc;
 use inorder_btree::{Collation, Record, TextEncoding, Value};
 use inorder_engine::remote::{Remote, ServerUrl};
 use inorder_engine::{
-    Batch as Columns, Column, Engine as _, Error as EngineError, Load, LoadColumn, LoadTable,
-    Settings, Value as Cell, Write,
+    Batch as Columns, Column, ColumnKind, Engine as _, Error as EngineError, Given, Intake, Load,
+    LoadColumn, LoadTable, NewColumn, Settings, Start, TableChange, Taken, Value as Cell, Write,
 };
 
 use super::{Kind, Wanted};
 use crate::Error;
-use crate::destination::{ColumnInfo, Destination, KeyPart};
+use crate::destination::{ColumnInfo, Create, Destination, KeyPart, fits};
 use crate::encode::Affinity;
 use crate::job::{Existing, Job, OnDuplicate, Progress, RowOrder, Summary, WriterChoice};
 use crate::order::Origin;
@@ -41,7 +41,7 @@ pub(super) const SINK: Kind = Kind {
             },
         };
         let table = remote.table(&settings, wanted.table)?;
-        Ok(Some(Box::new(ServerSink::new(table, wanted)?)))
+        ServerSink::open(table, wanted)
     },
 };
 
@@ -61,28 +61,40 @@ pub(crate) struct ServerSink {
     counted: Vec<usize>,
     /// A column of the key for which only the server can tell whether two values are equal.
     inexact: Option<usize>,
+    /// The statements that create the table.
+    created: Option<String>,
+    /// What the load changes.
+    notes: Vec<String>,
 }
 
 impl ServerSink {
-    /// Describes a table. Rows go the way its database's settings say ([`inorder_engine::Write`]).
+    /// Describes a table, or the one that the load creates; `None` if it exists and the job then loads nothing. Rows go the
+    /// way its database's settings say ([`inorder_engine::Write`]).
     ///
     /// # Errors
-    /// If there is no such table, the job creates it, or the server doesn't answer.
-    pub(crate) fn new(table: Box<dyn LoadTable>, wanted: &Wanted<'_>) -> Result<Self, Error> {
+    /// If there is no such table and none is to be created, the job does not allow changing it, or the server doesn't
+    /// answer.
+    pub(crate) fn open(
+        table: Box<dyn LoadTable>,
+        wanted: &Wanted<'_>,
+    ) -> Result<Option<Box<dyn Sink>>, Error> {
+        let Some(change) = change(&*table, wanted)? else {
+            return Ok(None);
+        };
+        // A table that stays as it is may be on a server that can't change it.
+        let table = match change == TableChange::default() {
+            true => table,
+            false => table.changed(change.clone())?,
+        };
+        Ok(Some(Box::new(ServerSink::new(table, wanted, &change)?)))
+    }
+
+    fn new(
+        table: Box<dyn LoadTable>,
+        wanted: &Wanted<'_>,
+        change: &TableChange,
+    ) -> Result<Self, Error> {
         let name = wanted.table;
-        if wanted.alters {
-            return Err(Error::Refused {
-                what: "--alter is for SQLite tables; add the columns on the server first"
-                    .to_owned(),
-            });
-        }
-        if !matches!(wanted.existing, Existing::Append | Existing::FillEmpty) {
-            return Err(Error::Refused {
-                what: "--create, --truncate, --replace-table and --if-not-exists are for SQLite tables; create or empty \
-                       the server's table first"
-                    .to_owned(),
-            });
-        }
         let shape = table.shape()?;
         let found = shape.columns;
         if found.is_empty() {
@@ -106,6 +118,8 @@ impl ServerSink {
         };
         Ok(ServerSink {
             why_in_input_order: shape.why_in_input_order,
+            created: shape.created,
+            notes: added(change),
             counted: counted.collect(),
             inexact: inexact.map(|(_, place)| *place),
             destination: Destination {
@@ -114,7 +128,10 @@ impl ServerSink {
                 is_key_unique: !key.is_empty(),
                 key: key.iter().map(part).collect(),
                 rowid: None,
-                columns: found.into_iter().map(column).collect(),
+                columns: found
+                    .into_iter()
+                    .map(|column| self::column(column, change, wanted))
+                    .collect(),
                 encoding: TextEncoding::Utf8,
                 page_bytes: None,
             },
@@ -123,22 +140,125 @@ impl ServerSink {
     }
 }
 
+/// What the load does to the table; `None` if the table exists and the load then does nothing.
+fn change(table: &dyn LoadTable, wanted: &Wanted<'_>) -> Result<Option<TableChange>, Error> {
+    let default = TableChange::default();
+    let lock_max = wanted.busy_timeout.unwrap_or(default.lock_max);
+    let has_rows = table.has_rows(lock_max)?;
+    let has_rule = wanted.on_duplicate != OnDuplicate::Error;
+    let start = match (has_rows, wanted.create, wanted.existing) {
+        (None, Some(create), _) => Start::Created(create.new_table(wanted.sample)?),
+        // Describing it fails.
+        (None, None, _) => Start::Kept,
+        (Some(_), _, Existing::Skip) => return Ok(None),
+        (Some(_), _, Existing::Refuse) => return Err(wanted.refused("", "exists")),
+        (Some(true), _, Existing::FillEmpty) if !has_rule => {
+            return Err(wanted.refused("", "has rows already"));
+        }
+        (Some(_), Some(create), Existing::Replace) => {
+            Start::Replaced(create.new_table(wanted.sample)?)
+        }
+        (Some(_), None, Existing::Replace) => {
+            return Err(Error::Refused {
+                what: "a table is replaced only by one that the job creates".to_owned(),
+            });
+        }
+        (Some(_), _, Existing::Truncate) => Start::Emptied,
+        (Some(_), _, Existing::Append | Existing::FillEmpty) => Start::Kept,
+    };
+    let is_old = matches!(start, Start::Kept | Start::Emptied);
+    let added = match wanted.alters && is_old && has_rows.is_some() {
+        true => additions(table, wanted)?,
+        false => Vec::new(),
+    };
+    Ok(Some(TableChange {
+        start,
+        added,
+        updates: wanted.on_duplicate == OnDuplicate::Update && has_rows.is_some(),
+        lock_max,
+    }))
+}
+
+/// The columns of the first rows that the table doesn't have.
+fn additions(table: &dyn LoadTable, wanted: &Wanted<'_>) -> Result<Vec<NewColumn>, Error> {
+    let found = table.shape()?.columns;
+    let is_there = |name: &str| {
+        let mut names = found.iter().map(|column| &column.info.name);
+        names.any(|known| known.eq_ignore_ascii_case(name))
+    };
+    let none = Create::default();
+    let create = wanted.create.unwrap_or(&none);
+    let mut added = Vec::new();
+    for (name, place) in &wanted.sample.names {
+        if !is_there(name) {
+            added.push(NewColumn {
+                name: name.clone(),
+                kind: create.kind_of(name, Some(*place), wanted.sample)?,
+            });
+        }
+    }
+    Ok(added)
+}
+
+/// The notes about added columns.
+fn added(change: &TableChange) -> Vec<String> {
+    let added = change.added.iter();
+    added
+        .map(|column| format!("added the column `{}`", column.name))
+        .collect()
+}
+
 /// A column of the destination. The server decides which values it refuses.
-fn column(column: LoadColumn) -> ColumnInfo {
+fn column(column: LoadColumn, change: &TableChange, wanted: &Wanted<'_>) -> ColumnInfo {
+    let name = &column.info.name;
+    let new = match &change.start {
+        Start::Created(table) | Start::Replaced(table) => &table.columns,
+        Start::Kept | Start::Emptied => &change.added,
+    };
+    let kind = new.iter().find(|new| new.name == *name);
+    let kind = kind.map(|new| new.kind.clone());
+    let is_guessed = kind.is_some() && wanted.create.is_none_or(|create| create.is_guessed(name));
+    let affinity = match (&kind, column.guesses_bytes) {
+        (Some(ColumnKind::Integer), _) => Affinity::Integer,
+        (Some(ColumnKind::Real), _) => Affinity::Real,
+        (Some(ColumnKind::Decimal), _) => Affinity::Numeric,
+        (_, Some(_)) => Affinity::Blob,
+        (_, None) => Affinity::Text,
+    };
+    let intake: Arc<dyn Intake> = match kind {
+        Some(kind) if is_guessed => Arc::new(Guessed {
+            kind,
+            intake: column.intake,
+        }),
+        _ => column.intake,
+    };
     ColumnInfo {
-        affinity: match column.guesses_bytes {
-            Some(_) => Affinity::Blob,
-            None => Affinity::Text,
-        },
+        affinity,
         text_bytes_max: column.guesses_bytes.unwrap_or_default(),
         strict: None,
         is_not_null: false,
         default: column.info.is_optional.then(String::new),
-        is_guessed: false,
-        is_undecided: false,
+        is_guessed,
+        is_undecided: is_guessed && wanted.sample.is_undecided(name),
         name: column.info.name,
         declared_type: column.info.declared_type,
-        intake: Some(column.intake),
+        intake: Some(intake),
+    }
+}
+
+/// The conversion for a column whose kind the first rows decided. It refuses values of other forms.
+#[derive(Debug)]
+struct Guessed {
+    kind: ColumnKind,
+    intake: Arc<dyn Intake>,
+}
+
+impl Intake for Guessed {
+    fn take(&self, given: Given<'_>, out: &mut Vec<u8>) -> Result<Taken, String> {
+        match fits(&self.kind, given) {
+            true => self.intake.take(given, out),
+            false => Err("the value does not have the form of the first rows".to_owned()),
+        }
     }
 }
 
@@ -198,7 +318,11 @@ impl Sink for ServerSink {
     }
 
     fn created(&self) -> Option<&str> {
-        None
+        self.created.as_deref()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     fn spill_folder(&self) -> PathBuf {
@@ -210,13 +334,8 @@ impl Sink for ServerSink {
         if job.writer == WriterChoice::Direct {
             return refused("a server's pages can't be written directly".to_owned());
         }
-        if job.on_duplicate == OnDuplicate::Update {
-            return refused(
-                "--on-duplicate update is for SQLite tables; load into another table of the server, and merge it there"
-                    .to_owned(),
-            );
-        }
-        // A server accepts or refuses a bulk of rows as a whole: duplicates are resolved among the loaded rows.
+        // A server accepts or refuses a bulk of rows as a whole: duplicates are resolved among the loaded rows. Updates
+        // alone reach rows that the table has.
         if job.on_duplicate != OnDuplicate::Error
             && let Some(why) = self.unsettled(given, job)
         {
@@ -226,6 +345,7 @@ impl Sink for ServerSink {
             ));
         }
         Ok(Choice {
+            settles_updates: job.on_duplicate == OnDuplicate::Update,
             why_in_input_order: self
                 .why_in_input_order(given)
                 .filter(|_| job.order != RowOrder::Input),

@@ -41,7 +41,7 @@ pub(super) fn open(
     };
     match existing {
         Existing::Skip => return Ok(None),
-        Existing::Refuse => return Err(refused(path, wanted, "exists")),
+        Existing::Refuse => return Err(wanted.refused(&place(path), "exists")),
         Existing::Replace => {
             // A view is no table.
             describe(connection, path, wanted.table)?;
@@ -57,7 +57,7 @@ pub(super) fn open(
         && !has_rule
         && has_rows(connection, &destination.table).map_err(failed(path))?
     {
-        return Err(refused(path, wanted, "has rows already"));
+        return Err(wanted.refused(&place(path), "has rows already"));
     }
     let (destination, altered) = match wanted.alters {
         true => altered(connection, path, wanted, destination)?,
@@ -85,15 +85,9 @@ fn has_rows(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
     connection.query_row(&any, [], |row| row.get(0))
 }
 
-fn refused(path: &Path, wanted: &Wanted<'_>, what: &str) -> Error {
-    Error::Refused {
-        what: format!(
-            "{}: the table {} {what}; choose what happens to it: --append adds rows, --truncate deletes its rows first, \
-             --replace-table creates it again, --if-not-exists loads nothing",
-            path.display(),
-            wanted.table
-        ),
-    }
+/// The beginning of a message about the database.
+fn place(path: &Path) -> String {
+    format!("{}: ", path.display())
 }
 
 /// Adds the columns of the first rows that the table doesn't have, and describes it with them.
