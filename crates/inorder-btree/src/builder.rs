@@ -249,6 +249,17 @@ impl TableBuilder {
         self.tree.push_page(page, row, &mut self.builder.output)
     }
 
+    /// Makes a leaf page that is in the file already the next of the tree. Its rowids are larger than those before, and at
+    /// most `last`. The page is not written. Rows follow the last one, and none come before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfOrder`] if a row was appended before, or `last` is less than that of the page before;
+    /// [`Error::TooManyPages`] and [`Error::Write`].
+    pub fn adopt(&mut self, page: u32, last: i64) -> Result<()> {
+        self.tree.adopt(page, last, &mut self.builder.output)
+    }
+
     /// Ends the tree. Returns the file's builder and the number of the tree's root page.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use crate::geometry::{Geometry, PageKind};
 use crate::header::HEADER_BYTES;
 use crate::mapped::Mapped;
 use crate::options::Options;
+use crate::record::varint;
 use crate::windows::{Place, Windows};
 
 /// SQLite's own limit of how deep a tree is (`BTCURSOR_MAX_DEPTH`).
@@ -221,6 +222,84 @@ impl Reader {
     {
         let mut row = |_, record: &[u8]| entry(record);
         self.visit(root, false, &mut Rows(&mut row))
+    }
+
+    /// Calls `leaf` for each leaf page of the table at this root page, in their order, without reading it: its number, and
+    /// the largest rowid that it may have. Returns the number of the last leaf page, for which `leaf` is not called.
+    ///
+    /// # Errors
+    ///
+    /// Those of `leaf`; [`Error::Malformed`]; errors of reading.
+    pub fn leaves<E: From<Error>>(
+        &mut self,
+        root: u32,
+        mut leaf: impl FnMut(u32, i64) -> std::result::Result<(), E>,
+    ) -> std::result::Result<u32, E> {
+        self.left = self.pages;
+        let (mut height, mut number) = (0, root);
+        while let Some(child) = self.first_child(number)? {
+            if height == DEPTH_MAX {
+                return Err(Error::Malformed { page: number }.into());
+            }
+            (height, number) = (height + 1, child);
+        }
+        let mut last = root;
+        self.walk_leaves(root, height, None, &mut |number, bound| match bound {
+            Some(bound) => leaf(number, bound),
+            None => {
+                last = number;
+                Ok(())
+            }
+        })?;
+        Ok(last)
+    }
+
+    /// The first child of an interior page of a table; `None` if it is a leaf page.
+    fn first_child(&mut self, number: u32) -> Result<Option<u32>> {
+        let malformed = || Error::Malformed { page: number };
+        let usable = self.geometry.usable;
+        let page = self.page(number)?;
+        let cells = Cells::new(page, number, usable).ok_or_else(malformed)?;
+        match (cells.kind, cells.count) {
+            (PageKind::TableLeaf, _) => Ok(None),
+            (PageKind::TableInterior, 0) => Ok(cells.right_child),
+            (PageKind::TableInterior, _) => {
+                let cell = cells.cell(0).and_then(|cell| cell.first_chunk());
+                let child = cell.ok_or_else(malformed)?;
+                Ok(Some(u32::from_be_bytes(*child)))
+            }
+            _ => Err(malformed()),
+        }
+    }
+
+    /// Gives the leaf pages below an interior page of this height, each with the largest rowid that it may have; the last
+    /// one of the tree has none.
+    fn walk_leaves<E: From<Error>>(
+        &mut self,
+        number: u32,
+        height: usize,
+        bound: Option<i64>,
+        leaf: &mut impl FnMut(u32, Option<i64>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        if height == 0 {
+            return leaf(number, bound);
+        }
+        let malformed = || Error::Malformed { page: number };
+        let place = self.find(number)?;
+        let copy = self.windows.page(place).to_vec();
+        let cells = Cells::new(&copy, number, self.geometry.usable).ok_or_else(malformed)?;
+        if cells.kind != PageKind::TableInterior {
+            return Err(malformed().into());
+        }
+        for at in 0..cells.count {
+            let cell = cells.cell(at).and_then(|cell| cell.split_first_chunk());
+            let (child, rest) = cell.ok_or_else(malformed)?;
+            let (rowid, _) = varint::read(rest).ok_or_else(malformed)?;
+            let child = u32::from_be_bytes(*child);
+            self.walk_leaves(child, height - 1, Some(rowid as i64), leaf)?;
+        }
+        let right_child = cells.right_child.ok_or_else(malformed)?;
+        self.walk_leaves(right_child, height - 1, bound, leaf)
     }
 
     /// Gives the pages and rows of the table, or of the index, at this root page to a visitor, in their order.

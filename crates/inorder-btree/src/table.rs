@@ -82,6 +82,18 @@ impl TableTree {
         Ok(true)
     }
 
+    /// As `TableBuilder::adopt`.
+    pub(crate) fn adopt(&mut self, page: u32, last: i64, output: &mut Output) -> Result<()> {
+        let entry = self.rows;
+        let is_begun = self.leaf.used() > PageKind::TableLeaf.header_bytes();
+        if is_begun || !self.held.is_empty() || (entry > 0 && last <= self.last) {
+            return Err(Error::OutOfOrder { entry });
+        }
+        self.last = last;
+        self.rows += 1;
+        self.push_child(page, output)
+    }
+
     fn end_held(&mut self, output: &mut Output) -> Result<()> {
         if self.held.is_empty() {
             return Ok(());

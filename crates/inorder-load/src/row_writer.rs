@@ -17,8 +17,8 @@ pub(crate) struct Choice {
     pub(crate) settles_updates: bool,
     /// Whether the direct page writer writes them. Records then have every stored column.
     pub(crate) writes_pages: bool,
-    /// Whether it merges them with those that the table has.
-    pub(crate) merges: bool,
+    /// Why it merges them with those that the table has, if it does.
+    pub(crate) merges: Option<String>,
     /// Why pages are not written.
     pub(crate) why_not_pages: Option<String>,
     /// Further sorts that run while rows are written, such as those of indexes. They share the memory.
@@ -84,8 +84,8 @@ pub(crate) struct WritePlan<'a> {
     pub(crate) record: Vec<usize>,
     /// Whether the direct page writer writes the rows.
     pub(crate) writes_pages: bool,
-    /// Whether it merges them with those that the table has.
-    pub(crate) merges: bool,
+    /// Why it merges them with those that the table has, if it does.
+    pub(crate) merges: Option<String>,
     /// Whether the writer takes one row per key, also if later rows update earlier ones.
     pub(crate) settles_updates: bool,
     /// Whether rows are written one by one in the order of the input.

@@ -92,7 +92,8 @@ impl Append {
         DirectIo::begin(&file, true).end(&file).map_err(work)?;
         let Locked { sizes, file_bytes } = locked;
         let free_bytes = u64::from(sizes.free_pages) * u64::from(sizes.page_bytes);
-        let is_kept_free = plan.merges && sizes.free_pages <= sizes.pages / FREE_SHARE_OF_MERGES;
+        let is_kept_free =
+            plan.merges.is_some() && sizes.free_pages <= sizes.pages / FREE_SHARE_OF_MERGES;
         if free_bytes > FREE_BYTES_MAX.max(input_bytes / FREE_SHARE) && !is_kept_free {
             let pages = sizes.free_pages;
             return Ok(Err(format!(
@@ -133,7 +134,7 @@ impl Append {
             match self.root(name).map_err(&failed)? {
                 Found::Empty(root) => self.roots.push(root),
                 Found::Missing => return Ok(Err(format!("it doesn't find the root of {name}"))),
-                Found::Filled(root) if plan.merges => self.roots.push(root),
+                Found::Filled(root) if plan.merges.is_some() => self.roots.push(root),
                 Found::Filled(_) if name == self.table => {
                     return Err(received_rows(&self.path, &self.table));
                 }
@@ -146,7 +147,7 @@ impl Append {
                 _ => return Ok(Err(format!("the index {} isn't empty", index.name))),
             }
         }
-        if plan.merges && !self.has_rowids_of(plan).map_err(&failed)? {
+        if plan.merges.is_some() && !self.has_rowids_of(plan).map_err(&failed)? {
             return Err(received_rows(&self.path, &self.table));
         }
         let savepoint = format!("SAVEPOINT {SAVEPOINT}");
@@ -210,13 +211,18 @@ impl Append {
         )?)
     }
 
-    /// The rows that the table has.
+    /// The rows that the table has; the largest rowid, if they have rowids of their own.
     ///
     /// # Errors
     /// If the file can't be read.
-    pub(super) fn kept(&self, layout: &Layout) -> Result<Kept, Failure> {
+    pub(super) fn kept(
+        &self,
+        layout: &Layout,
+        largest: Option<i64>,
+        why: &str,
+    ) -> Result<Kept, Failure> {
         let is_by_rowid = matches!(layout.table, TableLayout::Rowid { .. });
-        Kept::new(&self.file, &self.roots, is_by_rowid)
+        Kept::new(&self.file, &self.roots, (is_by_rowid, largest), why)
     }
 
     /// Whether the rowids that rows were given are still free.

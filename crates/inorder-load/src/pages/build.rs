@@ -5,8 +5,8 @@ use std::path::Path;
 
 use inorder_btree::record::Fields;
 use inorder_btree::{
-    Appended, Builder, Error as TreeError, IndexBuilder, PairBuilder, SchemaEntry, TableBuilder,
-    TextEncoding, Value, record,
+    Appended, Builder, Error as TreeError, IndexBuilder, KeyOrder, PairBuilder, SchemaEntry,
+    TableBuilder, TextEncoding, Value, record,
 };
 
 use super::layout::{IndexLayout, Layout, SEQUENCE, SchemaRow, TableLayout};
@@ -154,11 +154,30 @@ impl Build {
         result.map_err(|error| clash(error, &self.layout.name, self.last_origin, KEPT))?;
         self.last_rowid = Some(rowid);
         self.last_origin = KEPT;
-        if self.layout.indexes.is_empty() {
-            return Ok(());
+        Ok(())
+    }
+
+    /// Keeps a leaf page of the table where it is. The page with its largest rowids is not one of these.
+    pub(super) fn keep_leaf(&mut self, page: u32, last: i64) -> Result<(), Failure> {
+        match &mut self.tree {
+            Tree::Table(tree) => Ok(tree.adopt(page, last)?),
+            Tree::Pair(_) | Tree::Index(_) => unreachable!("a table with rowids that is merged"),
         }
-        self.fields.read(record);
-        self.add_entries(rowid, record, KEPT)
+    }
+
+    /// Whether a new row, and so all that follow, has a larger rowid than this, the largest of the table.
+    pub(super) fn is_after(&mut self, row: &[u8], largest: Option<i64>) -> bool {
+        match self.layout.table {
+            TableLayout::WithoutRowid(_) => false,
+            TableLayout::Rowid { alias: None, .. } => true,
+            TableLayout::Rowid {
+                alias: Some(alias), ..
+            } => {
+                self.fields.read(row);
+                let rowid = self.fields.value(row, alias);
+                matches!((rowid, largest), (Some(Value::Integer(new)), Some(old)) if new > old)
+            }
+        }
     }
 
     /// Adds the entries of a row, whose fields were read, to the indexes that are sorted.
@@ -206,10 +225,11 @@ impl Build {
 
     /// Builds the indexes.
     ///
-    /// `look` is called regularly and can stop the build.
+    /// The entries of `kept` rows are merged with the new ones. `look` is called regularly and can stop the build.
     pub(super) fn finish(
         mut self,
         folder: &Path,
+        mut kept: Option<&mut dyn KeptEntries>,
         mut look: impl FnMut() -> Result<(), crate::Error>,
     ) -> Result<Trees, Failure> {
         let mut spilled_bytes = 0;
@@ -226,13 +246,24 @@ impl Build {
         };
         roots.push((self.layout.name.clone(), root));
         let entries = std::mem::take(&mut self.entries);
-        for (index, (entries, bytes)) in self.layout.indexes.iter().zip(entries) {
+        for (at, (index, (entries, bytes))) in self.layout.indexes.iter().zip(entries).enumerate() {
             disk_space::check(folder, disk_space::tree_bytes(entries.rows(), bytes))?;
             let tree = builder.index(index.order.clone(), index.unique_columns)?;
             let entries = entries.finish()?;
             spilled_bytes += entries.spilled_bytes();
+            let mut entries = NewEntries {
+                tree,
+                name: &index.name,
+                entries,
+                count: 0,
+                last_origin: KEPT,
+                look: &mut look,
+            };
+            if let Some(kept) = &mut kept {
+                kept.merge(at, &index.order, &mut entries)?;
+            }
             let root;
-            (builder, root) = build_index(tree, &index.name, entries, &mut look)?;
+            (builder, root) = entries.finish()?;
             roots.push((index.name.clone(), root));
         }
         Ok(Trees {
@@ -324,23 +355,73 @@ impl Trees {
 /// Entries between two calls of `look`.
 const ENTRIES_A_LOOK: u64 = 1024;
 
-fn build_index(
-    mut tree: IndexBuilder,
-    name: &str,
-    mut entries: Sorted,
-    look: &mut impl FnMut() -> Result<(), crate::Error>,
-) -> Result<(Builder, u32), Failure> {
-    let (mut count, mut last_origin) = (0u64, 0);
-    while let Some((entry, origin)) = entries.next()? {
-        if count.is_multiple_of(ENTRIES_A_LOOK) {
-            look()?;
+/// The entries that the indexes of a table have.
+pub(super) trait KeptEntries {
+    /// Appends the entries of an index, by its place, and the new ones in their order.
+    fn merge(
+        &mut self,
+        index: usize,
+        order: &KeyOrder,
+        new: &mut NewEntries<'_>,
+    ) -> Result<(), Failure>;
+}
+
+/// Stops a build.
+type Look<'a> = &'a mut dyn FnMut() -> Result<(), crate::Error>;
+
+/// The new entries of an index, and its tree.
+pub(super) struct NewEntries<'a> {
+    tree: IndexBuilder,
+    name: &'a str,
+    entries: Sorted,
+    count: u64,
+    last_origin: Origin,
+    look: Look<'a>,
+}
+
+impl NewEntries<'_> {
+    /// Advances to the next entry. Returns false if there is none.
+    #[inline]
+    pub(super) fn advance(&mut self) -> Result<bool, Failure> {
+        if self.count.is_multiple_of(ENTRIES_A_LOOK) {
+            (self.look)()?;
         }
-        count += 1;
-        tree.push(entry)
-            .map_err(|error| clash(error, name, last_origin, origin))?;
-        last_origin = origin;
+        self.count += 1;
+        Ok(self.entries.advance()?)
     }
-    Ok(tree.finish()?)
+
+    /// The entry that was advanced to.
+    #[inline]
+    pub(super) fn entry(&self) -> &[u8] {
+        self.entries.row().0
+    }
+
+    /// Appends the entry that was advanced to.
+    #[inline]
+    pub(super) fn push(&mut self) -> Result<(), Failure> {
+        let (entry, origin) = self.entries.row();
+        let pushed = self.tree.push(entry);
+        pushed.map_err(|error| clash(error, self.name, self.last_origin, origin))?;
+        self.last_origin = origin;
+        Ok(())
+    }
+
+    /// Appends an entry that the index has.
+    #[inline]
+    pub(super) fn keep(&mut self, entry: &[u8]) -> Result<(), Failure> {
+        let pushed = self.tree.push(entry);
+        pushed.map_err(|error| clash(error, self.name, self.last_origin, KEPT))?;
+        self.last_origin = KEPT;
+        Ok(())
+    }
+
+    /// Appends the entries that are left, and ends the tree.
+    fn finish(mut self) -> Result<(Builder, u32), Failure> {
+        while self.advance()? {
+            self.push()?;
+        }
+        Ok(self.tree.finish()?)
+    }
 }
 
 /// The error of a tree, with the origins of the two rows if it is about a duplicate.

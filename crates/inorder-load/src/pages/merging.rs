@@ -4,11 +4,11 @@ use rusqlite::Connection;
 
 use crate::job::{OnDuplicate, WriterChoice};
 use crate::raw_pages::RawPages;
-use crate::schema::{Case, IndexInfo, Reason, ValueOf, indexes};
+use crate::schema::{Case, IndexInfo, Reason, indexes};
 use crate::sql::quoted;
 
 /// Whether the table has rows that stay.
-pub(super) fn has_rows(case: &Case<'_>) -> rusqlite::Result<bool> {
+fn has_rows(case: &Case<'_>) -> rusqlite::Result<bool> {
     let Some(database) = case.goal.kept() else {
         return Ok(false);
     };
@@ -19,13 +19,24 @@ pub(super) fn has_rows(case: &Case<'_>) -> rusqlite::Result<bool> {
     database.query_row(&any, [], |row| row.get(0))
 }
 
+/// Why rows are merged with those of a table; `None` if it has none. A function of the reasons against it comes before.
+pub(super) fn reason_for(case: &Case<'_>) -> Reason {
+    if !has_rows(case)? {
+        return Ok(None);
+    }
+    Ok(Some(match case.job.writer {
+        WriterChoice::Auto => compare(case)?.unwrap_or_else(|why| why),
+        _ => "--writer direct".to_owned(),
+    }))
+}
+
 /// Why rows are inserted into a table that has rows and not merged with them.
 pub(super) fn reason_against(case: &Case<'_>) -> Reason {
     if !has_rows(case)? {
         return Ok(None);
     }
     let found = match why_impossible(case)? {
-        None if case.job.writer == WriterChoice::Auto => why_dearer(case)?,
+        None if case.job.writer == WriterChoice::Auto => compare(case)?.err(),
         found => found,
     };
     Ok(found.map(|why| format!("it already has rows, and {why}")))
@@ -50,23 +61,9 @@ fn why_impossible(case: &Case<'_>) -> Reason {
     if let Some(parent) = parents.first() {
         return Ok(Some(format!("it refers to the table {parent}")));
     }
-    // Rows from before a column was added don't have its default.
-    let has_default = |index: &&IndexInfo| {
-        index.terms.iter().any(|term| match term.of {
-            ValueOf::Column(column) => destination.columns[column].default.is_some(),
-            _ => false,
-        })
-    };
     let indexes = indexes(scratch, destination)?;
-    if let Some(index) = indexes.iter().find(|index| index.is_left_to_sqlite()) {
-        let name = &index.name;
-        return Ok(Some(format!("{name} is partial or has an expression")));
-    }
-    let index = indexes
-        .iter()
-        .filter(|index| !index.is_table())
-        .find(has_default);
-    Ok(index.map(|index| format!("a column of {} has a default", index.name)))
+    let index = indexes.iter().find(|index| index.is_left_to_sqlite());
+    Ok(index.map(|index| format!("{} is partial or has an expression", index.name)))
 }
 
 /// The most pages of a tree that are estimated from one way down.
@@ -75,14 +72,23 @@ const DEPTH_MAX: usize = 20;
 /// Smaller tables are not worth the free pages.
 const PAGES_MIN: f64 = 64.0;
 
-/// Compares the pages that either way writes, but for those of the new rows.
+/// The interior pages of a tree, of which each has at least so many children in most trees.
+const CHILDREN: f64 = 64.0;
+
+/// Leaf pages that stay make a merge cheaper than inserts, which descend the tree for each row, if its interior pages are
+/// few beside the new pages.
+const FEW: f64 = 20.0;
+
+/// Compares the pages that either way writes, but for those of the new rows. Returns the reason for a merge, or the one
+/// against it.
 ///
 /// An insert writes each leaf page that it changes twice: as it was to the journal, or as it is to the WAL, and to the
-/// database. A merge writes all pages once.
-fn why_dearer(case: &Case<'_>) -> Reason {
-    let (Some(database), Some(rows)) = (case.goal.database, case.goal.newcomers.rows) else {
-        return Ok(Some(
-            "how many come is not known before they are read".to_owned(),
+/// database. A merge writes all pages once, but for leaf pages that all new rows come after.
+fn compare(case: &Case<'_>) -> rusqlite::Result<Result<String, String>> {
+    let newcomers = case.goal.newcomers;
+    let (Some(database), Some(rows)) = (case.goal.database, newcomers.rows) else {
+        return Ok(Err(
+            "how many come is not known before they are read".to_owned()
         ));
     };
     let destination = case.goal.destination;
@@ -91,29 +97,34 @@ fn why_dearer(case: &Case<'_>) -> Reason {
     let mut roots = database.prepare(roots)?;
     let roots = roots.query_map([&destination.table], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let roots: Vec<(u32, bool)> = roots.collect::<rusqlite::Result<_>>()?;
+    let has_rowid = !is_without_rowid(case)?;
     let inside = share_inside(case, database)?;
-    let table_is_keyed = destination.rowid.is_some() || is_without_rowid(case)?;
-    let (mut merged, mut inserted) = (0.0, 0.0);
+    let (mut all, mut merged, mut inserted) = (0.0, 0.0, 0.0);
     for (root, is_index) in roots {
         let pages = pages(database, root)?;
-        let among = match (is_index, table_is_keyed) {
-            (false, true) => rows as f64 * inside,
-            (false, false) => 0.0,
-            (true, true) => rows as f64,
-            (true, false) => rows as f64 * inside,
-        };
+        all += pages;
+        // Rows without a rowid get the next ones.
+        let comes_last = has_rowid && !is_index && (destination.rowid.is_none() || inside == 0.0);
+        if comes_last {
+            merged += pages / CHILDREN;
+            continue;
+        }
+        let is_key = !is_index || destination.rowid.is_none();
+        let among = rows as f64 * if is_key { inside } else { 1.0 };
         merged += pages;
         // The leaves that rows in no order meet.
         inserted += 2.0 * pages * (1.0 - (-among / pages).exp());
     }
-    if merged < PAGES_MIN {
-        return Ok(Some(format!("its {merged:.0} pages are few")));
+    if all < PAGES_MIN {
+        return Ok(Err(format!("its {all:.0} pages are few")));
     }
-    Ok((inserted <= merged).then(|| {
-        format!(
-            "inserts change about {inserted:.0} pages, fewer than the {merged:.0} that a merge writes again"
-        )
-    }))
+    let pages =
+        format!("inserts change about {inserted:.0} pages, a merge writes {merged:.0} again");
+    let new = newcomers.bytes as f64 / destination.page_bytes.unwrap_or(4096) as f64;
+    Ok(match inserted > merged || merged * FEW < new {
+        true => Ok(pages),
+        false => Err(pages),
+    })
 }
 
 fn is_without_rowid(case: &Case<'_>) -> rusqlite::Result<bool> {

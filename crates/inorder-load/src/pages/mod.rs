@@ -58,8 +58,8 @@ pub(crate) fn choose(case: &Case<'_>, given: &[usize]) -> Result<Choice, Error> 
 /// Decides how the pages of a table without obstacles are written, or why statements are better.
 fn fit(case: &Case<'_>, given: &[usize]) -> rusqlite::Result<Result<Choice, String>> {
     let destination = case.goal.destination;
-    let merges = merging::has_rows(case)?;
-    let further_sorts = sorted_apart(case, merges)?;
+    let merges = merging::reason_for(case)?;
+    let further_sorts = sorted_apart(case, merges.is_some())?;
     // Looking at a row is an insert of it: where no index is to be sorted, statements are done with that.
     if case.job.writer == WriterChoice::Auto && further_sorts == 0 && has_checks(case.scratch)? {
         let why = "it has CHECK constraints and no index in another order, so that INSERT statements cost less";

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use super::append::Append;
 use super::aside::{Aside, folder, refuse_stale};
-use super::build::{Build, Failure, KEPT};
+use super::build::{Build, Failure, KEPT, KeptEntries};
 use super::install::{Takeover, largest_rowid, run_after};
 use super::kept::{Kept, NewRows};
 use super::layout::Layout;
@@ -76,7 +76,7 @@ impl Place {
                     .for_each(|largest| layout.count_from(largest));
                 return Ok(Ok(Place::Behind(append)));
             }
-            Err(why) if plan.merges => return Ok(Err(why)),
+            Err(why) if plan.merges.is_some() => return Ok(Err(why)),
             Err(why) => why,
         };
         let mut sequence = None;
@@ -100,9 +100,12 @@ impl Place {
     }
 
     /// The rows that are merged.
-    fn kept(&self, layout: &Layout, merges: bool) -> Result<Option<Kept>, Failure> {
-        match self {
-            Place::Behind(append) if merges => append.kept(layout).map(Some),
+    fn kept(&self, layout: &Layout, plan: &WritePlan<'_>) -> Result<Option<Kept>, Failure> {
+        match (self, &plan.merges) {
+            (Place::Behind(append), Some(why)) => {
+                let largest = plan.rowids.and_then(|rowids| rowids.largest);
+                append.kept(layout, largest, why).map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -148,7 +151,12 @@ impl PageWriter {
     ) -> Result<Result<Self, String>, Error> {
         let failed = failed(goal.path);
         let scratch = Scratch::new(goal).map_err(&failed)?;
-        let order = rows_order(plan.job, &plan.destination, &plan.record, plan.merges);
+        let order = rows_order(
+            plan.job,
+            &plan.destination,
+            &plan.record,
+            plan.merges.is_some(),
+        );
         let mut layout = Layout::new(&scratch, &plan.destination, &plan.record, order.as_ref())
             .map_err(&failed)?;
         let place = match Place::choose(goal, &mut layout, schema_version, plan, progress)? {
@@ -180,7 +188,7 @@ impl PageWriter {
             false => None,
         };
         let encoding = options.encoding;
-        let begun = place.kept(&layout, plan.merges).and_then(|kept| {
+        let begun = place.kept(&layout, plan).and_then(|kept| {
             let builder = place.builder(options, kept.as_ref())?;
             let build = Build::begin(builder, encoding, layout, checks, &plan.limits)?;
             Ok((build, kept))
@@ -238,7 +246,7 @@ impl RowWriter for PageWriter {
         let origins = self.origins.get_or_insert_with(|| batch.origins().clone());
         if let Some(kept) = &mut self.kept {
             let mut new = &mut *batch;
-            let merged = kept.merge(&mut self.build, &mut new, &self.progress);
+            let merged = kept.merge_rows(&mut self.build, &mut new, &self.progress);
             let path = self.place.path(&self.path);
             return merged.map_err(|failure| explained(failure, path, Some(origins)));
         }
@@ -261,18 +269,20 @@ impl RowWriter for PageWriter {
             path,
             place,
             build,
-            kept,
+            mut kept,
             statements_after,
             origins,
             progress,
             ..
         } = *self;
         let explained = |failure| explained(failure, place.path(&path), origins.as_ref());
-        let trees = build.finish(folder(&path), || progress.check());
+        let entries = kept.as_mut().map(|kept| kept as &mut dyn KeptEntries);
+        let trees = build.finish(folder(&path), entries, || progress.check());
         let trees = trees.map_err(explained)?;
         summary.bytes_spilled += trees.spilled_bytes();
         if let Place::Behind(append) = &place {
-            summary.notes.extend(kept.as_ref().map(merged));
+            kept.iter_mut().for_each(Kept::end);
+            summary.notes.extend(kept.as_ref().map(Kept::note));
             let finished = append.finish(trees, kept.as_ref(), &progress);
             return finished.map_err(explained);
         }
@@ -297,15 +307,6 @@ impl RowWriter for PageWriter {
             }
         }
     }
-}
-
-/// What is to be said about merged rows.
-fn merged(kept: &Kept) -> String {
-    let (rows, pages) = (kept.rows(), kept.pages().len());
-    format!(
-        "merged with the {rows} rows that were there, because that writes fewer pages than inserts; the {pages} pages of the \
-         old trees are free now (VACUUM gives them back)"
-    )
 }
 
 /// The error of a load for a failed build of a file.

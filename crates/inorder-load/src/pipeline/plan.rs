@@ -70,7 +70,7 @@ impl<'a> Plan<'a> {
         let write = WritePlan {
             job,
             writes_pages: choice.writes_pages,
-            merges: choice.merges,
+            merges: choice.merges.clone(),
             settles_updates: choice.settles_updates,
             is_in_input_order,
             counts_replaced: choice.may_replace && !has_settled_all,

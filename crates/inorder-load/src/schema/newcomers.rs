@@ -16,6 +16,8 @@ const BYTES_BETWEEN: usize = 1;
 pub(crate) struct Newcomers {
     /// About how many they are; `None` if nothing tells.
     pub(crate) rows: Option<u64>,
+    /// About how many bytes they have, if the rows are known.
+    pub(crate) bytes: u64,
     /// The values of some of them in the first column of the key.
     pub(crate) keys: Vec<Value>,
 }
@@ -35,6 +37,7 @@ impl Newcomers {
             .map(|row| row.bytes_len() + row.len() * BYTES_BETWEEN);
         let bytes: usize = bytes.sum();
         Newcomers {
+            bytes: input_bytes.max(bytes as u64),
             rows: match is_whole {
                 true => Some(rows),
                 false if input_bytes == 0 || bytes == 0 => None,

@@ -40,7 +40,7 @@ fn is_merged(summary: &Summary) -> bool {
     let is_told = summary
         .notes
         .iter()
-        .any(|note| note.contains("merged with the 4000 rows"));
+        .any(|note| note.contains("the rows that were there"));
     assert_eq!(is_told, summary.writer == "direct", "{:?}", summary.notes);
     is_told
 }
@@ -70,6 +70,11 @@ fn merged_rows_are_those_of_inserts() {
                 "rowid",
             ),
             (
+                "CREATE TABLE t(a INTEGER PRIMARY KEY, b); INSERT INTO t VALUES (-5, 1), (900000, 2); \
+                 ALTER TABLE t ADD COLUMN c DEFAULT 'some'; CREATE INDEX i ON t(c)",
+                "rowid",
+            ),
+            (
                 "CREATE TABLE t(a INTEGER PRIMARY KEY, b CHECK (b <> 5000), c); CREATE INDEX i ON t(b)",
                 "rowid",
             ),
@@ -84,8 +89,53 @@ fn merged_rows_are_those_of_inserts() {
             let (direct, merged) = loaded(&schema, WriterChoice::Direct, &wanted);
             let (_, inserted) = loaded(&schema, WriterChoice::Statements, &wanted);
             assert!(is_merged(&direct), "{schema}");
-            assert_eq!(merged.len(), 8000, "{schema}");
+            assert!(merged.len() >= 8000, "{schema}");
             assert!(merged == inserted, "{schema}");
+        }
+    }
+}
+
+#[test]
+fn rows_that_come_last_leave_pages_where_they_are() {
+    for setup in ["", "PRAGMA journal_mode = WAL", "PRAGMA page_size = 512"] {
+        for table in [
+            "CREATE TABLE t(a INTEGER PRIMARY KEY, b, c); CREATE INDEX i ON t(b)",
+            "CREATE TABLE t(a INTEGER PRIMARY KEY AUTOINCREMENT, b, c)",
+            "CREATE TABLE t(a PRIMARY KEY, b, c)",
+            "CREATE TABLE t(a UNIQUE, b, c); CREATE INDEX i ON t(c, a)",
+        ] {
+            let source = format!("{SOURCE}; UPDATE s SET a = a + 100000");
+            let schema = schema(setup, table);
+            let wanted = "SELECT rowid, a, b, c FROM t ORDER BY rowid";
+            let (_folder, from, to) = quick_pair(&source, &schema);
+            let (_other, _, by_inserts) = quick_pair(&source, &schema);
+            // One row, and rows of several levels of interior pages.
+            open(&from)
+                .execute_batch("CREATE TABLE one AS SELECT 7000000 AS a, 1 AS b, 2 AS c")
+                .expect("made");
+            for from_table in ["s", "one"] {
+                let load_of = |to, writer| {
+                    let mut job = job(&from, to, writer);
+                    job.inputs[0].table = Some(from_table.to_owned());
+                    load(&job).unwrap_or_else(|error| panic!("{error}: {schema}"))
+                };
+                let summary = load_of(&to, WriterChoice::Direct);
+                load_of(&by_inserts, WriterChoice::Statements);
+                let note = summary.notes.first().map_or("", String::as_str);
+                assert!(
+                    note.starts_with("appended to the rows that were there, whose pages stay"),
+                    "{note}"
+                );
+            }
+            let database = open(&to);
+            assert_whole(&database);
+            assert!(
+                rows(&database, wanted) == rows(&open(&by_inserts), wanted),
+                "{schema}"
+            );
+            let free = "SELECT freelist_count * 4 < page_count OR (SELECT count(*) FROM pragma_index_list('t')) \
+                        FROM pragma_freelist_count, pragma_page_count";
+            assert_eq!(rows(&database, free), ["[Integer(1)]"], "{schema}");
         }
     }
 }
@@ -138,10 +188,6 @@ fn the_reason_why_rows_are_inserted_is_told() {
         (
             "CREATE TABLE t(a PRIMARY KEY, b, c); CREATE INDEX i ON t(b) WHERE b > 5",
             "i is partial",
-        ),
-        (
-            "CREATE TABLE t(a PRIMARY KEY, b DEFAULT 3, c); CREATE INDEX i ON t(b)",
-            "a column of i has a default",
         ),
         (
             "CREATE TABLE t(a PRIMARY KEY, b, c); CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1; END",

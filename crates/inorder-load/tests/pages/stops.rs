@@ -66,22 +66,29 @@ const LEFT_TO_SQLITE: &str = "CREATE TABLE beside(x); INSERT INTO beside VALUES 
 
 /// A table with as many rows as are loaded, between them.
 macro_rules! filled {
-    ($setup:literal) => {
+    ($setup:literal, $table:literal) => {
         concat!(
             $setup,
             "CREATE TABLE beside(x); INSERT INTO beside VALUES (zeroblob(9000)), ('kept'); \
-             CREATE TABLE t(id TEXT PRIMARY KEY, n, UNIQUE(n)) WITHOUT ROWID; CREATE INDEX i ON t(n, id); \
-             INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) \
+             CREATE TABLE t",
+            $table,
+            "; CREATE INDEX i ON t(n, id); \
+             INSERT INTO t(id, n) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) \
              SELECT hex(CAST(i * 7919 % 10007 AS TEXT)) || printf('%040d', -i), -i FROM n"
         )
     };
 }
 
-const FILLED: &str = filled!("");
-const FILLED_WAL: &str = filled!("PRAGMA journal_mode = WAL;");
+const FILLED: &str = filled!("", "(id TEXT PRIMARY KEY, n, UNIQUE(n)) WITHOUT ROWID");
+const FILLED_WAL: &str = filled!(
+    "PRAGMA journal_mode = WAL;",
+    "(id TEXT PRIMARY KEY, n, UNIQUE(n)) WITHOUT ROWID"
+);
+/// The rows come after those that are there.
+const FILLED_BEFORE: &str = filled!("", "(n INTEGER PRIMARY KEY, id UNIQUE)");
 
 /// What creates its own table.
-const WITH_TABLE: &[&str] = &[COUNTED, LEFT_TO_SQLITE, FILLED, FILLED_WAL];
+const WITH_TABLE: &[&str] = &[COUNTED, LEFT_TO_SQLITE, FILLED, FILLED_WAL, FILLED_BEFORE];
 
 const CASES: &[Before] = &[
     Before {
@@ -144,6 +151,11 @@ const CASES: &[Before] = &[
         statements: FILLED_WAL,
         left: Left::Wal,
     },
+    Before {
+        name: "append",
+        statements: FILLED_BEFORE,
+        left: Left::Nothing,
+    },
 ];
 
 const ID: &str = "hex(CAST(i * 7919 % 10007 AS TEXT)) || printf('%040d', i)";
@@ -160,7 +172,10 @@ fn stopped() {
     };
     let (from, to) = paths(Path::new(&folder));
     let loaded = load(&job(&from, &to, WriterChoice::Direct)).expect("a load");
-    let is_merge = |note: &String| note.starts_with("merged with the 3000 rows");
+    let is_merge = |note: &String| {
+        note.contains("to the rows that were there")
+            || note.contains("with the rows that were there")
+    };
     assert!(loaded.notes.iter().all(is_merge), "{:?}", loaded.notes);
 }
 
@@ -235,7 +250,7 @@ fn is_new(to: &Path, before: &Before, case: &str) -> bool {
     assert_whole(&database);
     let kept = "SELECT count(*) FROM beside WHERE x IN (zeroblob(9000), 'kept')";
     assert_eq!(rows(&database, kept), ["[Integer(2)]"], "{case}");
-    let is_filled = [FILLED, FILLED_WAL].contains(&before.statements);
+    let is_filled = [FILLED, FILLED_WAL, FILLED_BEFORE].contains(&before.statements);
     let filled = if is_filled {
         "[Integer(3000)]"
     } else {
