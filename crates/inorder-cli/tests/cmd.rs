@@ -6,7 +6,11 @@ fn pages_say_what_the_command_says() {
     // The pages are for readers who stand at the root.
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     std::env::set_current_dir(root).expect("the root of the repository");
-    trycmd::TestCases::new()
+    let cases = trycmd::TestCases::new();
+    if !cfg!(feature = "full") {
+        cases.skip("docs/inputs.md");
+    }
+    cases
         .case("docs/*.md")
         .case("crates/inorder-cli/tests/cmd/*.md")
         .env("NO_COLOR", "1")

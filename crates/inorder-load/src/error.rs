@@ -30,6 +30,14 @@ pub enum Error {
         /// The system's or the decompressor's reason.
         source: io::Error,
     },
+    /// The file of a URL can't be downloaded.
+    #[error("cannot download {path}: {source}")]
+    Download {
+        /// The URL, without secrets.
+        path: PathBuf,
+        /// What the server or the connection said.
+        source: io::Error,
+    },
     /// The format of a file is unknown.
     #[error(
         "{path}: neither the name nor the content matches a known format; supply one of these, \
@@ -233,7 +241,8 @@ impl Error {
             wanted: match wanted {
                 Some(name) => format!("has no table `{name}`"),
                 None => {
-                    "has more or fewer than one table; name the table (file.db:table)".to_owned()
+                    let file = path.file_name().unwrap_or_default().to_string_lossy();
+                    format!("has several tables, or none; name one ({file}:NAME)")
                 }
             },
             hint: offer(wanted.unwrap_or_default(), present),

@@ -161,16 +161,6 @@ fn binary_garbage_is_no_table() {
 }
 
 #[test]
-#[cfg(not(feature = "parquet"))]
-fn parquet_without_its_library_is_told_so() {
-    refused_as(&[(
-        "f.parquet",
-        b"PAR1 and so on",
-        "f.parquet is a Parquet file, which this build does not support",
-    )]);
-}
-
-#[test]
 fn values_that_do_not_fit_are_named_by_column() {
     refused_as(&[
         (

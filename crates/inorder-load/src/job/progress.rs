@@ -1,7 +1,7 @@
 //! The progress of a load, for other threads, and a way to stop it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use crate::Error;
 use crate::source::Meter;
@@ -27,7 +27,6 @@ pub enum Phase {
 pub struct Progress {
     meter: Meter,
     state: Arc<State>,
-    is_stopped: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
@@ -73,14 +72,14 @@ impl Progress {
     #[must_use]
     pub fn for_next(&self) -> Self {
         Progress {
-            is_stopped: Arc::clone(&self.is_stopped),
+            meter: self.meter.for_next(),
             ..Progress::default()
         }
     }
 
     /// Requests cancellation: the load ends soon with [`Error::Stopped`](crate::Error::Stopped) and changes nothing.
     pub fn stop(&self) {
-        self.is_stopped.store(true, Relaxed);
+        self.meter.stop();
     }
 
     /// Returns [`Error::Stopped`] if cancellation was requested.
@@ -93,7 +92,7 @@ impl Progress {
 
     /// Whether cancellation was requested.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.is_stopped.load(Relaxed)
+        self.meter.is_stopped()
     }
 
     /// The counter of bytes read.

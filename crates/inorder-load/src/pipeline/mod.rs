@@ -42,6 +42,15 @@ use usage::Usage;
 /// If an input, the table or a row is wrong, or something can't be read or written. The database is then as it was
 /// before.
 pub fn run(job: &Job, progress: &Progress) -> Result<Summary, Error> {
+    match run_again(job, progress) {
+        // Waits that are cut short fail in ways of their own.
+        Err(_) if progress.is_stopped() => Err(Error::Stopped),
+        result => result,
+    }
+}
+
+/// Loads, and a second time if the first rows did not decide the types of the columns.
+fn run_again(job: &Job, progress: &Progress) -> Result<Summary, Error> {
     let _stdin = keep_stdin(job)?;
     let loaded = run_through(job, progress, sink::open_sink);
     let (Err(error @ (Error::Guess { .. } | Error::NewColumn { .. })), Some(create)) =
@@ -105,6 +114,7 @@ fn run_through(
     let mut rejects = Rejects::create(job)?;
     let mut inputs = Inputs::new(job, progress.meter());
     let (sample, header) = inputs.sample(&mut rejects)?;
+    progress.set_bytes_total(bytes_total(job));
     let extent = (progress.bytes_total(), !inputs.has_more());
     let Some(sink) = open(&Wanted::new(job, &sample, extent))? else {
         return Ok(Summary::skipped(job));

@@ -158,7 +158,7 @@ impl<'a> Blocks<'a> {
             match inputs.read(row) {
                 Ok(true) => break,
                 Ok(false) => {}
-                Err(error) => return Err(wrong(error, inputs.path(), inputs.last())),
+                Err(error) => return Err(wrong(error, &inputs.path(), inputs.last())),
             }
         }
         if inputs.columns_version() != self.columns_version {

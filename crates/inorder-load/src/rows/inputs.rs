@@ -8,7 +8,7 @@ use crate::Error;
 use crate::destination::Sample;
 use crate::job::Job;
 use crate::order::Origin;
-use crate::source::{Meter, ReadOptions, Row, Rows, STDIN, open_rows};
+use crate::source::{Meter, ReadOptions, Row, Rows, STDIN, is_url, open_rows};
 
 /// Rows that types are guessed from.
 const SAMPLE_ROWS: usize = 10_000;
@@ -112,7 +112,7 @@ impl<'a> Inputs<'a> {
                         sample.rows.push(row);
                     }
                     Ok(false) => break,
-                    Err(error) => rejects.unreadable(self.path(), self.last(), error)?,
+                    Err(error) => rejects.unreadable(&self.path(), self.last(), error)?,
                 }
                 header = self.header();
             }
@@ -155,7 +155,7 @@ impl<'a> Inputs<'a> {
             return Err(Error::Refused {
                 what: format!(
                     "{} has {} columns, and --columns names {}: name each, with `-` for an omitted one",
-                    location.path.display(),
+                    location.name().display(),
                     rows.columns().len(),
                     names.len()
                 ),
@@ -198,7 +198,7 @@ impl<'a> Inputs<'a> {
             rows,
             bytes,
             file: self.opened - 1,
-            path: self.path().to_owned(),
+            path: self.path(),
         }))
     }
 
@@ -218,7 +218,7 @@ impl<'a> Inputs<'a> {
         let is_nameless = given.is_none() && current.are_columns_nameless();
         let names = given.unwrap_or(own).iter().zip(0..);
         Header {
-            path: self.path().to_owned(),
+            path: self.path(),
             columns: names
                 .filter(|(name, _)| given.is_none() || *name != STDIN)
                 .map(|(name, place)| (name.clone(), place))
@@ -231,7 +231,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// The open file, or the last one.
-    pub(super) fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> PathBuf {
         origins::path(&self.job.inputs, self.opened.saturating_sub(1))
     }
 
@@ -252,11 +252,12 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// Bytes of all inputs; 0 if one of them is a pipe.
+/// Bytes of all inputs; 0 if one of them is a pipe, or a URL of several inputs.
 pub(crate) fn bytes_total(job: &Job) -> u64 {
-    let bytes = |path: &Path| match path == Path::new(STDIN) {
-        true => None,
-        false => path.metadata().ok().map(|metadata| metadata.len()),
+    let bytes = |path: &Path| match path {
+        _ if path == Path::new(STDIN) => None,
+        _ if is_url(path) && job.inputs.len() == 1 => job.read_options.downloads.bytes_of(path),
+        _ => path.metadata().ok().map(|metadata| metadata.len()),
     };
     let all: Option<u64> = job.inputs.iter().map(|input| bytes(&input.path)).sum();
     all.unwrap_or(0)

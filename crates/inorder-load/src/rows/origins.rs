@@ -1,9 +1,9 @@
 //! The origin of a row: a file and a line, as one number.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::order::Origin;
-use crate::source::{Location, STDIN};
+use crate::source::Location;
 
 /// Bits of an [`Origin`] that are the line; those above are the file.
 const LINE_BITS: u32 = 48;
@@ -15,12 +15,10 @@ pub(super) fn origin(file: usize, line: u64) -> Origin {
 }
 
 /// The path of the file at this place among the inputs, for messages.
-pub(super) fn path(locations: &[Location], file: usize) -> &Path {
-    match locations.get(file) {
-        Some(location) if location.path == Path::new(STDIN) => Path::new("stdin"),
-        Some(location) => &location.path,
-        None => Path::new(""),
-    }
+pub(super) fn path(locations: &[Location], file: usize) -> PathBuf {
+    locations
+        .get(file)
+        .map_or_else(PathBuf::new, Location::name)
 }
 
 /// Turns an [`Origin`] back into a file and a line.
@@ -36,7 +34,7 @@ impl Origins {
     /// The file and the line.
     pub fn file_and_line(&self, origin: Origin) -> (PathBuf, u64) {
         let file = path(&self.0, (origin >> LINE_BITS) as usize);
-        (file.to_owned(), origin & ((1 << LINE_BITS) - 1))
+        (file, origin & ((1 << LINE_BITS) - 1))
     }
 
     /// Formats the file and the line.

@@ -38,6 +38,7 @@ impl Dialect {
             delimiter: settings.delimiter.unwrap_or(self.delimiter),
             quote: settings.quote.unwrap_or(self.quotes.then_some(b'"')),
             has_header: settings.has_header.unwrap_or(true),
+            is_header_told: true,
             is_sure: true,
         };
         let known = Known {
@@ -104,6 +105,9 @@ fn remarks(input: &Input, usual: &Guess, guess: &Guess) -> Vec<String> {
     }
     if guess.has_header != usual.has_header {
         found.push("the first line is a row and not a header (--header)".to_owned());
+    }
+    if !guess.is_header_told {
+        found.push("the first line is taken as a header (--header, --no-header), because all values are text".to_owned());
     }
     match found.is_empty() {
         true => found,

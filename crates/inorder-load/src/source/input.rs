@@ -5,13 +5,14 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::bufread::MultiGzDecoder;
 
 use super::ReadOptions;
 use super::encoding::TextEncoding;
+use super::meter::Meter;
 use super::stdin::Stdin;
+use super::url::{Download, Follower, is_url, public};
 use crate::Error;
 
 /// Enough to recognise a format by, and the delimiter and the header of text.
@@ -37,24 +38,21 @@ const COMPRESSED: &[&str] = &["gz", "zst"];
 /// The path that means stdin.
 pub const STDIN: &str = "-";
 
-/// Bytes read so far, compressed as they are, for a progress bar in another thread.
-#[derive(Clone, Debug, Default)]
-pub struct Meter(Arc<AtomicU64>);
-
-impl Meter {
-    /// The bytes.
-    pub fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn add(&self, bytes: u64) {
-        self.0.fetch_add(bytes, Ordering::Relaxed);
-    }
+/// A file that its format reads here and there, not from front to back.
+pub(super) struct PlainFile {
+    /// The path for messages.
+    pub(super) shown: PathBuf,
+    /// The path to open.
+    pub(super) real: PathBuf,
+    pub(super) meter: Meter,
 }
 
 /// An open file. Reads as its text.
 pub(super) struct Input {
+    /// The path for messages.
     path: PathBuf,
+    /// The download, if the path is a URL.
+    download: Option<Arc<Download>>,
     head: Vec<u8>,
     text: Box<dyn BufRead + Send>,
     is_plain_file: bool,
@@ -75,9 +73,9 @@ impl Input {
             })
         });
         let encoding = encoding.transpose()?;
-        let opened = Self::try_open(path, encoding, settings.lines_skipped, meter);
+        let opened = Self::try_open(path, encoding, settings, meter);
         opened.map_err(|source| Error::Open {
-            path: path.to_owned(),
+            path: shown(path),
             source,
         })
     }
@@ -85,13 +83,18 @@ impl Input {
     fn try_open(
         path: &Path,
         encoding: Option<TextEncoding>,
-        lines_skipped: u64,
+        settings: &ReadOptions,
         meter: &Meter,
     ) -> io::Result<Self> {
         let is_stdin = path == Path::new(STDIN);
-        let file: Box<dyn Read + Send> = match is_stdin {
-            true => Box::new(Stdin::open()),
-            false => Box::new(File::open(path)?),
+        let download = match is_url(path) {
+            true => Some(settings.downloads.open(path)?),
+            false => None,
+        };
+        let file: Box<dyn Read + Send> = match &download {
+            Some(download) => Box::new(Follower::new(Arc::clone(download), meter.clone())),
+            None if is_stdin => Box::new(Stdin::open()),
+            None => Box::new(File::open(path)?),
         };
         let metered = Metered {
             inner: file,
@@ -121,21 +124,19 @@ impl Input {
         if found_encoding.or(encoding).is_none() && start.starts_with(BYTE_ORDER_MARK) {
             text.consume(BYTE_ORDER_MARK.len());
         }
-        for _ in 0..lines_skipped {
+        for _ in 0..settings.lines_skipped {
             skip_line(&mut text)?;
         }
         let (head, text) = peek(text, HEAD_BYTES)?;
         Ok(Input {
-            path: match is_stdin {
-                true => PathBuf::from("stdin"),
-                false => path.to_owned(),
-            },
+            path: shown(path),
+            download,
             head,
             text: Box::new(text),
             is_plain_file: !is_stdin && !is_compressed,
             meter: meter.clone(),
             found_encoding,
-            lines_skipped,
+            lines_skipped: settings.lines_skipped,
         })
     }
 
@@ -178,15 +179,40 @@ impl Input {
         (self.path, self.text)
     }
 
-    /// The path of a file that its format reads here and there, not from front to back.
+    /// The file, for a format that does not read it from front to back. Waits for the end of a download.
     ///
     /// # Errors
-    /// The input is stdin or compressed.
-    pub(super) fn into_file(self) -> Result<(PathBuf, Meter), Error> {
-        match self.is_plain_file {
-            true => Ok((self.path, self.meter)),
-            false => Err(Error::NotAFile { path: self.path }),
+    /// The input is stdin or compressed, or the download fails.
+    pub(super) fn into_file(self) -> Result<PlainFile, Error> {
+        if !self.is_plain_file {
+            return Err(Error::NotAFile { path: self.path });
         }
+        let real = match &self.download {
+            Some(download) => {
+                download
+                    .whole(&self.meter)
+                    .map(Path::to_owned)
+                    .map_err(|source| Error::Download {
+                        path: self.path.clone(),
+                        source,
+                    })?
+            }
+            None => self.path.clone(),
+        };
+        Ok(PlainFile {
+            shown: self.path,
+            real,
+            meter: self.meter,
+        })
+    }
+}
+
+/// The path of an input, for messages.
+pub(super) fn shown(path: &Path) -> PathBuf {
+    match path {
+        _ if path == Path::new(STDIN) => PathBuf::from("stdin"),
+        _ if is_url(path) => public(path),
+        _ => path.to_owned(),
     }
 }
 

@@ -12,8 +12,11 @@ mod imdb;
 mod input;
 mod json;
 mod jsonl;
+mod meter;
 #[cfg(not(feature = "parquet"))]
 mod no_parquet;
+#[cfg(not(feature = "xlsx"))]
+mod no_spreadsheet;
 mod object;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -22,23 +25,28 @@ mod quoting;
 mod row;
 mod sniff;
 mod splitter;
+#[cfg(feature = "xlsx")]
+mod spreadsheet;
 mod sqlite;
 mod stdin;
 mod table;
 mod text;
 mod tsv;
+mod url;
 
 use std::path::Path;
 
 use crate::Error;
 use input::Input;
 
-pub(crate) use input::Meter;
 pub use input::STDIN;
+pub(crate) use meter::Meter;
 pub use paths::{Location, expand};
 pub(crate) use row::{Raw, Row};
 pub(crate) use stdin::{KeptStdin, forget_stdin};
 pub use table::{Table, read};
+pub use url::Downloads;
+pub(crate) use url::is_url;
 
 /// Every format. Those recognised by content come before those recognised by the extension.
 pub const FORMATS: &[Format] = &[
@@ -48,6 +56,10 @@ pub const FORMATS: &[Format] = &[
     no_parquet::FORMAT,
     #[cfg(feature = "parquet")]
     parquet::FORMAT,
+    #[cfg(not(feature = "xlsx"))]
+    no_spreadsheet::FORMAT,
+    #[cfg(feature = "xlsx")]
+    spreadsheet::FORMAT,
     csv::FORMAT,
     tsv::FORMAT,
     json::FORMAT,
@@ -97,8 +109,10 @@ pub struct ReadOptions {
     pub flattens: bool,
     /// The unquoted field that means NULL; `Some(None)` for none, `None` for the format's own.
     pub null: Option<Option<String>>,
-    /// The table, for an input that is a database.
+    /// The table, for an input that is a database, or the sheet of a workbook.
     pub table: Option<String>,
+    /// What is downloaded for inputs that are URLs.
+    pub downloads: Downloads,
 }
 
 /// The rows of one file, one after another.
@@ -178,8 +192,8 @@ impl dyn Rows + '_ {
 }
 
 /// Opens a file: CSV, TSV, JSON with one object per line, or IMDb's `title.basics.tsv`, each also compressed with gzip
-/// or zstd; a table of a SQLite database; Parquet if this crate's feature of that name is on. The path [`STDIN`] means
-/// stdin.
+/// or zstd; a table of a SQLite database; Parquet and worksheets if this crate's features `parquet` and `xlsx` are on. The
+/// path [`STDIN`] means stdin; URLs are read if the feature `url` is on.
 ///
 /// # Errors
 /// If the file cannot be opened, its format is unknown, or its beginning violates the format's rules.

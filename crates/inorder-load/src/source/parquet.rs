@@ -11,6 +11,7 @@ use parquet::record::reader::RowIter;
 
 use super::Format;
 use super::feed::Feed;
+use super::input::PlainFile;
 use super::row::{Field, Row};
 use crate::Error;
 
@@ -19,7 +20,11 @@ pub(super) const FORMAT: Format = Format {
     description: "Parquet (.parquet)",
     recognises: |_, head| head.starts_with(b"PAR1"),
     open: |input, _| {
-        let (path, meter) = input.into_file()?;
+        let PlainFile {
+            shown: path,
+            real,
+            meter,
+        } = input.into_file()?;
         let unreadable = {
             let path = path.clone();
             move |what: String| Error::Unreadable {
@@ -27,7 +32,7 @@ pub(super) const FORMAT: Format = Format {
                 what,
             }
         };
-        let file = File::open(&path).map_err(|source| Error::Open {
+        let file = File::open(&real).map_err(|source| Error::Open {
             path: path.clone(),
             source,
         })?;

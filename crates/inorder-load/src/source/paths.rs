@@ -3,21 +3,30 @@
 use std::path::{Path, PathBuf};
 
 use super::STDIN;
+use super::input::shown;
+use super::url::is_url;
 use crate::Error;
 
 /// An input of a load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The file, or [`STDIN`].
+    /// The file, [`STDIN`], or a URL.
     pub path: PathBuf,
     /// The table, if the file is a database.
     pub table: Option<String>,
 }
 
+impl Location {
+    /// The path for messages: a URL without password and parameters, `stdin` for [`STDIN`].
+    pub fn name(&self) -> PathBuf {
+        shown(&self.path)
+    }
+}
+
 /// Returns the inputs that command-line arguments name, in their order.
 ///
 /// A folder names the files in it that have an extension of a format of rows, sorted by name. A pattern (`*`, `?`, `[…]`, `**`) names the files that match it, sorted by name; `file.db:table` names a table of a
-/// database, and `-` stdin.
+/// database, or a sheet of a workbook, and `-` stdin. URLs stay as they are.
 ///
 /// # Errors
 /// [`Error::Pattern`] if a pattern is wrong or nothing matches it.
@@ -26,7 +35,7 @@ pub fn expand(arguments: &[String]) -> Result<Vec<Location>, Error> {
     for argument in arguments {
         if Path::new(argument).is_dir() {
             locations.extend(files(argument)?);
-        } else if argument == STDIN || Path::new(argument).exists() {
+        } else if is_url(Path::new(argument)) || argument == STDIN || Path::new(argument).exists() {
             locations.push(file(argument.into()));
         } else if let Some((path, table)) = database(argument) {
             locations.push(Location {
@@ -45,7 +54,7 @@ pub fn expand(arguments: &[String]) -> Result<Vec<Location>, Error> {
 
 /// The extensions of files that a folder stands for.
 const EXTENSIONS: &[&str] = &[
-    "csv", "tsv", "tab", "txt", "json", "jsonl", "ndjson", "parquet",
+    "csv", "tsv", "tab", "txt", "json", "jsonl", "ndjson", "parquet", "xlsx", "ods",
 ];
 
 /// The files of rows in a folder.

@@ -27,6 +27,8 @@ pub(super) struct Guess {
     pub(super) delimiter: u8,
     pub(super) quote: Option<u8>,
     pub(super) has_header: bool,
+    /// Whether the content tells a header from a row: not where all fields are text.
+    pub(super) is_header_told: bool,
     /// Whether records have at least two fields, and as good as all the same number.
     pub(super) is_sure: bool,
 }
@@ -77,12 +79,12 @@ pub(super) fn sniff(head: &[u8], is_whole: bool, usual: u8, known: &Known) -> Gu
     if best.rank().0 < SURE_SHARE && best.delimiter != usual && !trials[0].is_narrow() {
         best = &trials[0];
     }
+    let found = has_header(&best.records);
     Guess {
         delimiter: best.delimiter,
         quote: best.quote,
-        has_header: known
-            .has_header
-            .unwrap_or_else(|| has_header(&best.records)),
+        has_header: known.has_header.or(found).unwrap_or(true),
+        is_header_told: known.has_header.is_some() || found.is_some() || best.records.len() < 2,
         is_sure: best.rank().0 >= SURE_SHARE && best.records.len() > 1,
     }
 }
@@ -206,13 +208,11 @@ fn is_uuid(text: &str) -> bool {
     text.parse::<inorder_key::Uuid>().is_ok()
 }
 
-/// Whether the first record names the columns. It does, unless one of its fields is a number, a date or a UUID as all the
-/// others of the column, and no other column speaks against that.
-fn has_header(records: &[Vec<Field>]) -> bool {
-    let Some((first, rest)) = records.split_first() else {
-        return true;
-    };
-    let mut is_like_a_row = false;
+/// Whether the first record names the columns: not if one of its fields is a number, a date or a UUID as all the others of
+/// the column, and no other column speaks against that. `None` if all is text.
+fn has_header(records: &[Vec<Field>]) -> Option<bool> {
+    let (first, rest) = records.split_first()?;
+    let (mut is_like_a_row, mut names_a_column) = (false, false);
     for (i, field) in first.iter().enumerate() {
         let kinds = rest.iter().filter_map(|record| record.get(i)).map(Kind::of);
         let kinds: Vec<Kind> = kinds.filter(|kind| *kind != Kind::Empty).collect();
@@ -222,15 +222,20 @@ fn has_header(records: &[Vec<Field>]) -> bool {
         let are_numbers = kinds.iter().all(|kind| kind.is_number());
         let are_ids = kinds.iter().all(|kind| *kind == Kind::Id);
         match Kind::of(field) {
-            Kind::Text if are_numbers || are_ids => return true,
+            Kind::Text if are_numbers || are_ids => return Some(true),
             Kind::Number if are_numbers => is_like_a_row = true,
             Kind::Id if are_ids => is_like_a_row = true,
             // A year above numbers that are no years names a column.
-            Kind::Year => is_like_a_row |= kinds.iter().all(|kind| *kind == Kind::Year),
+            Kind::Year if kinds.iter().all(|kind| *kind == Kind::Year) => is_like_a_row = true,
+            Kind::Year if are_numbers => names_a_column = true,
             _ => {}
         }
     }
-    !is_like_a_row
+    match (is_like_a_row, names_a_column) {
+        (true, _) => Some(false),
+        (false, true) => Some(true),
+        (false, false) => None,
+    }
 }
 
 #[cfg(test)]
@@ -295,6 +300,15 @@ mod tests {
             ("7,x\n8,y\n,z\n", false),
         ] {
             assert_eq!(guessed(text).2, is_header, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_header_above_text_is_a_guess() {
+        let is_told = |text: &str| sniff(text.as_bytes(), true, b',', &NOTHING).is_header_told;
+        assert!(!is_told("a,b\nc,d\n"));
+        for told in ["a,b\n", "id,b\n1,d\n", "1,b\n2,d\n", "2020,x\n1.5,y\n"] {
+            assert!(is_told(told), "{told}");
         }
     }
 

@@ -16,22 +16,22 @@ pub(super) const FORMAT: Format = Format {
     description: "a SQLite database, as file.db:table",
     recognises: |_, head| head.starts_with(b"SQLite format 3\0"),
     open: |input, settings| {
-        let (path, meter) = input.into_file()?;
-        let bytes = path.metadata().map_or(0, |metadata| metadata.len());
-        let rows = open(path, settings)?;
+        let file = input.into_file()?;
+        let bytes = file.real.metadata().map_or(0, |metadata| metadata.len());
+        let rows = open(file.shown, &file.real, settings)?;
         // SQLite reads the file: the position is unknown.
-        meter.add(bytes.saturating_sub(meter.bytes()));
+        file.meter.add(bytes.saturating_sub(file.meter.bytes()));
         Ok(Box::new(rows))
     },
 };
 
-fn open(path: PathBuf, settings: &ReadOptions) -> Result<Feed, Error> {
+fn open(path: PathBuf, real: &Path, settings: &ReadOptions) -> Result<Feed, Error> {
     let failed = |source| Error::Database {
         path: path.clone(),
         source,
     };
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
+    let connection = Connection::open_with_flags(real, flags).map_err(failed)?;
     inorder_sqlite::register(&connection).map_err(failed)?;
     let table = table(&connection, &path, settings.table.as_deref())?;
     let sql = format!("SELECT * FROM {}", quoted(&table));

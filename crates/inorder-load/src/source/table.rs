@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use inorder_engine::Column;
 
 use super::column::{ColumnBuilder, TooMuchText};
-use super::input::Meter;
+use super::meter::Meter;
 use super::row::{Raw, Row};
 use super::{ReadOptions, Rows, open_rows};
 use crate::Error;

@@ -234,8 +234,8 @@ fn files_without_rows_are_refused() {
 
 #[test]
 fn unknown_formats_are_told_the_known_ones() {
-    let message = refusal("films.ods", "PK", None);
-    let beginning = "films.ods: neither the name nor the content matches a known format; \
+    let message = refusal("films.odt", "PK", None);
+    let beginning = "films.odt: neither the name nor the content matches a known format; \
                      supply one of these, plain or compressed with gzip or zstd:\n  - IMDb's";
     assert!(message.starts_with(beginning), "{message}");
     assert_eq!(message.lines().count(), 1 + FORMATS.len());

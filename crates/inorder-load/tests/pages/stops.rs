@@ -238,6 +238,8 @@ fn traced(folder: &Path, call: &str, action: &str, when: &str) -> ExitStatus {
             "--nocapture",
         ])
         .env(FOLDER, folder)
+        // A panic of the child is expected, and its backtrace takes longer than the load.
+        .env("RUST_BACKTRACE", "0")
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::tables::by_table;
 use inorder_bench::nearest;
-use inorder_load::source::{FORMATS, Location, ReadOptions, expand};
+use inorder_load::source::{Downloads, FORMATS, Location, ReadOptions, expand};
 use inorder_load::{
     Create, Decode, DecodeAs, Existing, ForeignKey, Job, KeySpec, OnDuplicate, RowOrder,
     WriterChoice, memory_bytes_default, threads_default,
@@ -24,8 +24,8 @@ use inorder_load::{
   inorder load old.db:users new.db --on-duplicate report --rejects twice.jsonl
   zcat users.gz | inorder load - app.db --table users --format csv")]
 pub struct Arguments {
-    /// Inputs: CSV, TSV, JSON, JSON lines, Parquet or IMDb's title.basics.tsv, also as .gz or .zst; glob patterns;
-    /// file.db:table; - for stdin
+    /// Inputs: CSV, TSV, JSON, JSON lines, Parquet, worksheets or IMDb's title.basics.tsv, also as .gz or .zst; glob patterns;
+    /// file.db:table; file.xlsx:sheet; https:// and s3:// URLs; - for stdin
     #[arg(required = true)]
     input: Vec<String>,
     /// The database to load into
@@ -67,7 +67,7 @@ pub struct Arguments {
     /// Layout of a created table with a key: rowid or without-rowid
     #[arg(long, default_value = "without-rowid")]
     layout: String,
-    /// csv, tsv, json, jsonl, parquet, imdb or sqlite; default: derived from name and content
+    /// csv, tsv, json, jsonl, parquet, xlsx, imdb or sqlite; default: derived from name and content
     #[arg(long)]
     format: Option<String>,
     /// Encoding of text, such as windows-1252 or latin1; default: UTF-8, or UTF-16 if the file is
@@ -129,7 +129,7 @@ pub struct Arguments {
     /// Threads that read, sort and write; the result is the same for any number; default: the processors
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Folder for spilled rows; default: the folder of the database
+    /// Folder for spilled rows and for downloads; default: the folder of the database; for downloads that of TMPDIR
     #[arg(long, value_name = "FOLDER")]
     spill: Option<PathBuf>,
     /// Handling of a duplicate key: error, ignore, replace, report, or update (the columns that the input gives)
@@ -251,7 +251,13 @@ impl Arguments {
                 false => self.null.clone().map(Some),
             },
             table: None,
+            downloads: self.downloads(),
         })
+    }
+
+    fn downloads(&self) -> Downloads {
+        let folder = self.spill.clone();
+        folder.map_or_else(Downloads::default, Downloads::in_folder)
     }
 
     fn existing(&self) -> Existing {

@@ -28,7 +28,8 @@ fn table_of(input: &Location) -> Option<String> {
     if let Some(table) = &input.table {
         return Some(table.clone());
     }
-    let name = input.path.file_name()?.to_string_lossy().into_owned();
+    let name = input.name();
+    let name = name.file_name()?.to_string_lossy().into_owned();
     let is_file = input.path != Path::new(STDIN);
     let stem = name.split('.').next().unwrap_or(&name).to_owned();
     (is_file && !stem.is_empty()).then_some(stem)
@@ -48,6 +49,10 @@ mod tests {
         };
         assert_eq!(table("a/films.jsonl.gz", None).as_deref(), Some("films"));
         assert_eq!(table("a/old.db", Some("users")).as_deref(), Some("users"));
+        assert_eq!(
+            table("https://host/a/films.csv?as=x.y", None).as_deref(),
+            Some("films")
+        );
         assert_eq!(table("-", None), None);
     }
 
