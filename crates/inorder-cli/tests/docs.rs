@@ -60,7 +60,11 @@ fn what_is_not_documented_is_found() {
     let found = |page: &str| missing_commands(page, &inorder_cli::command());
     assert_eq!(
         found(&page.replace("`--dry-run`", "`--dry-running`")),
-        ["inorder bench: `--dry-run", "inorder load: `--dry-run"]
+        [
+            "inorder bench: `--dry-run",
+            "inorder load: `--dry-run",
+            "inorder copy: `--dry-run"
+        ]
     );
     assert_eq!(
         found(&page.replace("\n## inorder explain", "\n## explain")),

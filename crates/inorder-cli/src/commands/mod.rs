@@ -4,6 +4,7 @@ mod advise;
 mod bench;
 mod compare;
 mod completions;
+mod copy;
 mod engines;
 mod explain;
 mod id;
@@ -26,6 +27,8 @@ pub enum Commands {
     Bench(Box<bench::Arguments>),
     /// Loads rows from files into a table, in key order
     Load(Box<load::Arguments>),
+    /// Copies a whole database to PostgreSQL or SQLite, and proves the copy
+    Copy(copy::Arguments),
     /// Makes the changes of a plan in the database itself: all or none
     Rekey(rekey::Arguments),
     /// Makes a report of a result file
@@ -56,6 +59,7 @@ impl Commands {
             Commands::Advise(arguments) => advise::run(arguments),
             Commands::Bench(arguments) => bench::run(*arguments),
             Commands::Load(arguments) => load::run(*arguments),
+            Commands::Copy(arguments) => copy::run(arguments),
             Commands::Rekey(arguments) => rekey::run(arguments),
             Commands::Report(arguments) => report::run(arguments),
             Commands::Compare(arguments) => compare::run(arguments),

@@ -34,6 +34,7 @@ const LEVELS: &[(&str, usize)] = &[
     ("inorder-watch", 3),
     ("inorder-testing", 3),
     ("inorder-advise", 4),
+    ("inorder-copy", 4),
     ("inorder-bench", 4),
     ("inorder-cli", 5),
 ];
@@ -69,6 +70,7 @@ const RESERVED: &[(&str, &[&str])] = &[
             "inorder-sqlite",
             "inorder-load",
             "inorder-advise",
+            "inorder-copy",
             "inorder-bench",
             "inorder-serve",
             "inorder-couch",

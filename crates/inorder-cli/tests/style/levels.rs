@@ -98,6 +98,10 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "inorder-copy",
+        &["error value", "model", "source", "destination", "run"],
+    ),
+    (
         "inorder-bench",
         &[
             "clock error probes rules statistics",

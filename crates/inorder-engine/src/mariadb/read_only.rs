@@ -5,7 +5,7 @@ use crate::{
     Error,
     remote::{
         Remote,
-        read_only::{Cancel, ReadConnection, ReadLimits, TextRows},
+        read_only::{Cancel, EachRow, ReadConnection, ReadLimits, TextRows},
     },
     server::Failure,
 };
@@ -81,6 +81,24 @@ impl ReadConnection for Reading {
             .into_iter()
             .map(|row| row.unwrap().into_iter().map(text).collect())
             .collect())
+    }
+
+    /// The rows are not buffered.
+    fn stream(&mut self, sql: &str, each: EachRow<'_>) -> Result<(), Error> {
+        let failed = |error: mysql::Error| Failure::from(error).doing(sql);
+        let rows = self.conn.query_iter(sql).map_err(failed)?;
+        for row in rows {
+            let row = row.map_err(failed)?;
+            let value = |at| match row.as_ref(at) {
+                Some(Value::Bytes(bytes)) => Some(&**bytes),
+                _ => None,
+            };
+            let values: Vec<Option<&[u8]>> = (0..row.len()).map(value).collect();
+            if !each(&values) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn is_open(&self) -> bool {

@@ -10,9 +10,11 @@ mod change;
 pub(crate) mod confine;
 mod connect;
 mod copy;
+mod copy_out;
 mod counters;
 pub(crate) mod database;
 mod ddl;
+mod exchange;
 mod intake;
 mod read_only;
 pub(crate) mod remote;
@@ -23,6 +25,7 @@ mod stream;
 mod structure;
 mod table;
 
+pub use exchange::Exchange;
 pub(crate) use remote::PROTOCOL;
 
 use crate::{

@@ -1,11 +1,14 @@
 //! A session that only reads a running server.
 
-use super::connect::{config, connect_with};
+use super::{
+    connect::{config, connect_with},
+    copy_out,
+};
 use crate::{
     Error,
     remote::{
         Remote,
-        read_only::{Cancel, ReadConnection, ReadLimits, TextRows},
+        read_only::{Cancel, EachRow, ReadConnection, ReadLimits, TextRows},
     },
     server::{Failure, session::LOST},
 };
@@ -26,6 +29,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("intervalstyle", "postgres"),
     ("extra_float_digits", "1"),
     ("standard_conforming_strings", "on"),
+    ("timezone", "UTC"),
     // A policy that hides rows is an error, not a smaller sample.
     ("row_security", "off"),
 ];
@@ -84,6 +88,10 @@ impl ReadConnection for Reading {
             _ => None,
         });
         Ok(rows.collect())
+    }
+
+    fn stream(&mut self, sql: &str, each: EachRow<'_>) -> Result<(), Error> {
+        copy_out::stream(&mut self.client, sql, each)
     }
 
     fn is_open(&self) -> bool {

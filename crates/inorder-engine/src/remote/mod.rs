@@ -9,7 +9,7 @@ pub(crate) mod host;
 pub(crate) mod read_only;
 pub(crate) mod url;
 
-pub use read_only::{Cancel, ReadLimits, ReadOnly, TextRows};
+pub use read_only::{Cancel, EachRow, ReadLimits, ReadOnly, TextRows};
 pub use url::ServerUrl;
 
 use crate::{

@@ -7,13 +7,16 @@ use std::time::Duration;
 /// Rows as the server prints their values. `None` is NULL.
 pub type TextRows = Vec<Vec<Option<String>>>;
 
+/// Takes the values of one row as the server prints them; `None` is NULL. It returns whether it wants more rows.
+pub type EachRow<'a> = &'a mut dyn FnMut(&[Option<&[u8]>]) -> bool;
+
 /// Stops the statement that a session runs, from any thread.
 pub type Cancel = Box<dyn Fn() + Send + Sync>;
 
 /// Limits of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadLimits {
-    /// Maximum time of one statement; the server stops it.
+    /// Maximum time of one statement; the server stops it. Zero is no limit.
     pub statement_max: Duration,
     /// Maximum time to wait for a lock.
     pub lock_max: Duration,
@@ -23,6 +26,10 @@ pub struct ReadLimits {
 pub(crate) trait ReadConnection: Send {
     /// Runs a query and returns its rows as text. A query that fails leaves the session and its snapshot usable.
     fn rows(&mut self, sql: &str) -> Result<TextRows, Error>;
+
+    /// Runs a query and reads its rows one after another. The session is not usable after an error, or if not all rows
+    /// were read.
+    fn stream(&mut self, sql: &str, each: EachRow<'_>) -> Result<(), Error>;
 
     /// Returns whether the connection is still open.
     fn is_open(&self) -> bool;
@@ -59,6 +66,15 @@ impl ReadOnly {
             }
             rows => rows,
         }
+    }
+
+    /// Runs a query and reads its rows one after another, without keeping them. The session is not usable after an error,
+    /// or if not all rows were read.
+    ///
+    /// # Errors
+    /// If the server refuses it, or the connection is lost.
+    pub fn stream(&mut self, sql: &str, each: EachRow<'_>) -> Result<(), Error> {
+        self.connection.stream(sql, each)
     }
 
     /// Returns whether the connection is still open.

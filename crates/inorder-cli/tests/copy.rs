@@ -1,0 +1,128 @@
+//! `inorder copy` as a process: a kill in the middle, and what a user gets wrong.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use inorder_testing::PrivateServer;
+
+fn start(name: &str) -> Option<PrivateServer> {
+    PrivateServer::start(name, env!("CARGO_TARGET_TMPDIR"))
+}
+
+fn command(from: &str, to: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_inorder"));
+    command.args(["copy", from, to]);
+    command
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Tables with foreign keys between them, which are copied in some seconds.
+fn fill(server: &PrivateServer, tables: usize, rows: usize) {
+    server.run("SET foreign_key_checks = 0");
+    for table in 0..tables {
+        server.run(&format!(
+            "CREATE TABLE t{table} (id int PRIMARY KEY, parent int, t varchar(100), d double,
+                FOREIGN KEY (parent) REFERENCES t{}(id)) DEFAULT CHARSET utf8mb4",
+            (table + 1) % tables
+        ));
+        server.run(&format!(
+            "INSERT INTO t{table} SELECT seq, seq, repeat(seq, 5), seq / 7 FROM seq_1_to_{rows}"
+        ));
+    }
+}
+
+#[test]
+fn a_killed_copy_is_completed() {
+    let (Some(from), Some(to)) = (start("mariadb"), start("postgres")) else {
+        return;
+    };
+    fill(&from, 6, 30_000);
+    let mut kills = 0;
+    for milliseconds in [150, 400, 800, 1200] {
+        let mut process = command(&from.url(), &to.url())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("a process");
+        sleep(Duration::from_millis(milliseconds));
+        if process.try_wait().expect("its state").is_some() {
+            break;
+        }
+        process.kill().expect("a process");
+        process.wait().expect("its end");
+        kills += 1;
+    }
+    assert!(kills > 0);
+    let output = command(&from.url(), &to.url()).output().expect("a process");
+    let is_complete = output.status.success() || errors(&output).contains("already");
+    assert!(is_complete, "{}", errors(&output));
+    for table in 0..6 {
+        let sums = "count(*), sum(id), sum(length(t)), sum(parent)";
+        let query = format!("SELECT {sums} FROM t{table}");
+        assert_eq!(to.rows(&query), from.rows(&query));
+    }
+    let keys = to.rows("SELECT count(*) FROM pg_constraint WHERE contype IN ('p', 'f') AND conrelid::regclass::text LIKE 't%'");
+    assert_eq!(keys, ["12"]);
+    let left = "SELECT count(*) FROM pg_class WHERE relname = '_inorder_copy'";
+    assert_eq!(to.rows(left), ["0"]);
+}
+
+#[test]
+fn what_is_wrong_is_told() {
+    let Some(server) = start("postgres") else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (file, missing) = (path("a.db"), path("missing.db"));
+    let db = rusqlite::Connection::open(&file).expect("a database");
+    db.execute_batch(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, n); INSERT INTO t VALUES (1, 'x'), (2, NULL)",
+    )
+    .expect("rows");
+    let url = server.url();
+    for (from, to, words) in [
+        (&*missing, &*url, "missing.db"),
+        (
+            &*file,
+            "postgres://localhost:1/x",
+            "check the host and the port",
+        ),
+        (
+            &*file,
+            &*server.url_of("nothing"),
+            "name an existing database",
+        ),
+        (&*file, "mysql://localhost/x", "a copy goes to PostgreSQL"),
+        (&*file, "oracle://x", "postgres://"),
+        (&*url, &*path("b.db"), "no tables to copy"),
+    ] {
+        let output = command(from, to).output().expect("a process");
+        assert!(!output.status.success(), "{from} {to}");
+        let errors = errors(&output);
+        assert!(
+            errors.contains(words) && !errors.contains(":pw@"),
+            "{errors}"
+        );
+    }
+    let output = command(&file, &url).output().expect("a process");
+    assert!(output.status.success(), "{}", errors(&output));
+    let said = String::from_utf8(output.stdout).expect("text");
+    assert!(said.starts_with("t  ") && said.contains("2 rows"), "{said}");
+    let again = command(&file, &url).output().expect("a process");
+    assert!(
+        errors(&again).contains("--replace-tables"),
+        "{}",
+        errors(&again)
+    );
+    server.run("ALTER DATABASE postgres SET default_transaction_read_only = on");
+    let read_only = command(&file, &url).arg("--replace-tables").output();
+    let read_only = errors(&read_only.expect("a process"));
+    assert!(read_only.contains("read-only"), "{read_only}");
+    assert!(Path::new(&file).exists());
+}

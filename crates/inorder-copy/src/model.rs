@@ -1,0 +1,152 @@
+//! The schema of a database, as far as a copy has it.
+
+use crate::value::Kind;
+
+/// A table.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    pub name: String,
+    pub columns: Vec<Column>,
+    /// The columns of the primary key.
+    pub key: Vec<String>,
+    pub indexes: Vec<Index>,
+    pub foreign_keys: Vec<ForeignKey>,
+    /// Constraints, as the source writes them.
+    pub checks: Vec<Check>,
+    pub comment: Option<String>,
+    /// The size that the source estimates, in rows.
+    pub rows_estimated: u64,
+    /// What is not copied, or not as it was.
+    pub notes: Vec<String>,
+}
+
+/// A column.
+#[derive(Clone, Debug)]
+pub struct Column {
+    pub name: String,
+    /// The type in the source.
+    pub declared: String,
+    /// What its values are.
+    pub kind: Kind,
+    /// The query expression that reads it.
+    pub read: String,
+    /// The type in PostgreSQL.
+    pub postgres: String,
+    pub is_not_null: bool,
+    pub default: Option<Default_>,
+    /// The next number, if the database counts.
+    pub next: Option<String>,
+    pub comment: Option<String>,
+}
+
+/// A default value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Default_ {
+    /// A number.
+    Number(String),
+    /// Text.
+    Text(String),
+    /// The time of the insert.
+    Now,
+    /// An expression of PostgreSQL.
+    Postgres(String),
+}
+
+/// An index.
+#[derive(Clone, Debug)]
+pub struct Index {
+    pub name: String,
+    pub is_unique: bool,
+    pub columns: Vec<String>,
+}
+
+/// A foreign key.
+#[derive(Clone, Debug)]
+pub struct ForeignKey {
+    pub name: String,
+    pub columns: Vec<String>,
+    pub parent: String,
+    pub parent_columns: Vec<String>,
+    pub on_delete: String,
+    pub on_update: String,
+}
+
+/// A CHECK constraint.
+#[derive(Clone, Debug)]
+pub struct Check {
+    pub name: String,
+    /// The condition in standard SQL.
+    pub condition: String,
+}
+
+/// A schema.
+#[derive(Clone, Debug, Default)]
+pub struct Schema {
+    pub tables: Vec<Table>,
+    /// Objects that are not copied.
+    pub notes: Vec<String>,
+}
+
+/// Returns a condition in standard SQL if it has only columns, literals and operators that mean the same everywhere.
+pub fn portable(condition: &str) -> Option<String> {
+    const WORDS: &[&str] = &["and", "or", "not", "in", "is", "null", "between"];
+    let mut out = String::new();
+    let mut rest = condition;
+    while let Some(first) = rest.chars().next() {
+        let end = match first {
+            '`' | '"' => {
+                let end = rest[1..].find(first)? + 2;
+                out.push_str(&format!("\"{}\"", &rest[1..end - 1]));
+                rest = &rest[end..];
+                continue;
+            }
+            '\'' => {
+                let end = rest[1..].find('\'')? + 2;
+                if rest[..end].contains('\\') || rest[end..].starts_with('\'') {
+                    return None;
+                }
+                end
+            }
+            'a'..='z' | 'A'..='Z' | '_' => {
+                let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+                let end = end.unwrap_or(rest.len());
+                let word = rest[..end].to_ascii_lowercase();
+                if !WORDS.contains(&&*word) {
+                    return None;
+                }
+                end
+            }
+            '0'..='9' | '.' | ' ' | '(' | ')' | ',' | '<' | '>' | '=' | '+' | '-' | '*' => 1,
+            _ => return None,
+        };
+        out.push_str(&rest[..end]);
+        rest = &rest[end..];
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::portable;
+
+    #[test]
+    fn conditions_are_translated_or_left() {
+        for (given, expected) in [
+            (
+                "`n` > 0 and `a` in ('x','y')",
+                Some("\"n\" > 0 and \"a\" in ('x','y')"),
+            ),
+            (
+                "`n` is not null or `n` between -1 and 2.5",
+                Some("\"n\" is not null or \"n\" between -1 and 2.5"),
+            ),
+            ("json_valid(`j`)", None),
+            ("`a` = 'it''s'", None),
+            ("`a` like 'x%'", None),
+            ("`a` % 2 = 0", None),
+            ("`a` = 'x\\\\y'", None),
+        ] {
+            assert_eq!(portable(given).as_deref(), expected, "{given}");
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! The course of a copy.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use crate::destination::{self, Destination, SOURCE, STATE};
+use crate::error::Error;
+use crate::model::{Schema, Table};
+use crate::source::{self, Source};
+use crate::value::{Content, Row, Target};
+
+/// Bytes of rows that are handed over at a time.
+const BLOCK_BYTES: usize = 1 << 18;
+
+/// Blocks that may wait for the destination, which limits the memory.
+const WAITING_MAX: usize = 4;
+
+/// What is copied, and where to.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The URL of a server, or the path of an SQLite file.
+    pub from: String,
+    /// The URL of a PostgreSQL database, or the path of an SQLite file.
+    pub to: String,
+    /// The schema of a PostgreSQL source.
+    pub schema: String,
+    /// The tables to copy; empty for all.
+    pub tables: Vec<String>,
+    /// The tables to leave out.
+    pub excluded: Vec<String>,
+    /// Whether tables that the destination has are dropped first.
+    pub replaces: bool,
+    /// Whether to print the statements and copy nothing.
+    pub is_dry: bool,
+}
+
+/// What is told about a copy while it runs.
+pub trait Observer: Sync {
+    /// A table begins, of an estimated number of rows.
+    fn table(&self, name: &str, rows_estimated: u64);
+    /// So many more rows of it were read.
+    fn rows(&self, rows: u64);
+    /// Whether the copy is to stop.
+    fn is_stopped(&self) -> bool;
+}
+
+/// The result of a copy.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// The tables, in the order of their names.
+    pub tables: Vec<TableSummary>,
+    /// What is not copied, or not as it was.
+    pub notes: Vec<String>,
+    /// The statements of a dry run.
+    pub statements: Vec<String>,
+}
+
+/// One table of a copy.
+#[derive(Clone, Debug)]
+pub struct TableSummary {
+    /// Its name.
+    pub name: String,
+    /// Its rows.
+    pub rows: u64,
+    /// The number of rows and the hash of their contents, which source and copy have in common.
+    pub content: String,
+    /// Whether an earlier run copied it.
+    pub was_finished: bool,
+}
+
+/// Copies a database.
+///
+/// # Errors
+/// If the source or the destination fails, the destination has one of the tables, or a value has no equivalent. Finished
+/// tables are kept, and the same job continues with the others.
+pub fn run(job: &Job, observer: &dyn Observer) -> Result<Summary, Error> {
+    let mut source = source::open(&job.from, &job.schema)?;
+    let schema = chosen(job, source.schema()?)?;
+    if !job.is_dry {
+        // Both are open before the first row is read.
+        let mut destination = destination::open(&job.to)?;
+        return copy(job, &mut *source, &mut *destination, schema, observer);
+    }
+    let destination = destination::open(&job.to)?;
+    let mut summary = Summary {
+        notes: notes(&schema),
+        ..Summary::default()
+    };
+    for table in &schema.tables {
+        summary.statements.extend(destination.statements(table));
+        summary.tables.push(TableSummary {
+            name: table.name.clone(),
+            rows: table.rows_estimated,
+            content: String::new(),
+            was_finished: false,
+        });
+    }
+    Ok(summary)
+}
+
+/// The notes of a schema and its tables.
+fn notes(schema: &Schema) -> Vec<String> {
+    let mut notes = schema.notes.clone();
+    for table in &schema.tables {
+        let of_table = table.notes.iter();
+        notes.extend(of_table.map(|note| format!("table {}: {note}", table.name)));
+    }
+    notes
+}
+
+/// The tables that the job copies.
+fn chosen(job: &Job, mut schema: Schema) -> Result<Schema, Error> {
+    for name in job.tables.iter().chain(&job.excluded) {
+        if !schema.tables.iter().any(|table| table.name == *name) {
+            let names: Vec<&str> = schema.tables.iter().map(|table| &*table.name).collect();
+            let nearest = inorder_engine::nearest(name, names);
+            return Err(Error::Refused(format!(
+                "{} has no table {name}: {nearest}",
+                job.source_shown()
+            )));
+        }
+    }
+    schema.tables.retain(|table| {
+        let is_chosen = job.tables.is_empty() || job.tables.contains(&table.name);
+        is_chosen && !job.excluded.contains(&table.name)
+    });
+    let names: Vec<String> = schema
+        .tables
+        .iter()
+        .map(|table| table.name.clone())
+        .collect();
+    for table in &mut schema.tables {
+        let (kept, left): (Vec<_>, Vec<_>) = std::mem::take(&mut table.foreign_keys)
+            .into_iter()
+            .partition(|key| names.contains(&key.parent));
+        table.foreign_keys = kept;
+        for key in left {
+            let note = format!(
+                "not copied: the foreign key {} to {}, which is not copied",
+                key.name, key.parent
+            );
+            table.notes.push(note);
+        }
+    }
+    match schema.tables.is_empty() {
+        true => Err(Error::Refused(format!(
+            "{} has no tables to copy",
+            job.source_shown()
+        ))),
+        false => Ok(schema),
+    }
+}
+
+impl Job {
+    /// The source without a password.
+    fn source_shown(&self) -> String {
+        match inorder_engine::remote::ServerUrl::parse(&self.from) {
+            Ok(url) => url.to_string(),
+            Err(_) => self.from.clone(),
+        }
+    }
+}
+
+fn copy(
+    job: &Job,
+    source: &mut dyn Source,
+    destination: &mut dyn Destination,
+    schema: Schema,
+    observer: &dyn Observer,
+) -> Result<Summary, Error> {
+    let finished = prepare(job, &source.name(), destination, &schema)?;
+    let mut summary = Summary {
+        notes: notes(&schema),
+        ..Summary::default()
+    };
+    for table in &schema.tables {
+        observer.table(&table.name, table.rows_estimated);
+        let known = finished.get(&table.name);
+        if let Some(known) = known {
+            // The source may have changed since.
+            let content = read(source, table, destination.target(), observer, None)?;
+            if content.text() == *known {
+                summary.tables.push(told(table, &content, true));
+                continue;
+            }
+            destination.forget(&table.name)?;
+        }
+        let (content, notes) = one(source, destination, table, observer)?;
+        let notes = notes.into_iter();
+        summary
+            .notes
+            .extend(notes.map(|note| format!("table {}: {note}", table.name)));
+        summary.tables.push(told(table, &content, false));
+    }
+    summary.notes.extend(destination.finish(&schema.tables)?);
+    Ok(summary)
+}
+
+fn told(table: &Table, content: &Content, was_finished: bool) -> TableSummary {
+    TableSummary {
+        name: table.name.clone(),
+        rows: content.rows,
+        content: content.text(),
+        was_finished,
+    }
+}
+
+/// Checks the destination, and begins a copy or continues one. Returns the finished tables.
+fn prepare(
+    job: &Job,
+    source: &str,
+    destination: &mut dyn Destination,
+    schema: &Schema,
+) -> Result<BTreeMap<String, String>, Error> {
+    let mut state = destination.state()?;
+    match state.remove(SOURCE) {
+        Some(other) if other != source => {
+            return Err(Error::Refused(format!(
+                "the destination has an unfinished copy of {other}; finish that, or drop its tables and {STATE}"
+            )));
+        }
+        Some(_) => {}
+        None => {
+            let there = destination.tables()?;
+            let names = schema.tables.iter().map(|table| &table.name);
+            let existing: Vec<&str> = names
+                .filter(|name| there.contains(name))
+                .map(|name| &**name)
+                .collect();
+            if !existing.is_empty() && !job.replaces {
+                return Err(Error::Refused(format!(
+                    "the destination has {} already; choose other tables (--table, --exclude), or drop them with --replace-tables",
+                    existing.join(", ")
+                )));
+            }
+            for name in existing {
+                destination.forget(name)?;
+            }
+            destination.begin(source)?;
+        }
+    }
+    Ok(state)
+}
+
+/// Copies one table, and compares what is there with what was read.
+fn one(
+    source: &mut dyn Source,
+    destination: &mut dyn Destination,
+    table: &Table,
+    observer: &dyn Observer,
+) -> Result<(Content, Vec<String>), Error> {
+    let target = destination.target();
+    let (sender, receiver) = sync_channel::<Vec<u8>>(WAITING_MAX);
+    let (read, written) = thread::scope(|scope| {
+        let reader = scope.spawn(|| read(source, table, target, observer, Some(sender)));
+        let written = write(destination, table, receiver);
+        (reader.join(), written)
+    });
+    let read = read.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    // An error of one side ends the other: the first cause is told.
+    let both = match (read, written) {
+        (Ok(_) | Err(Error::Stopped), Err(error)) => Err(error),
+        (Err(error), _) => Err(error),
+        (Ok(content), Ok(notes)) => Ok((content, notes)),
+    };
+    let proven = both.and_then(|(content, notes)| {
+        prove(destination, table, &content)?;
+        Ok((content, notes))
+    });
+    if proven.is_err() {
+        destination.discard();
+    }
+    proven
+}
+
+/// Compares the rows in the destination with those that were read, and keeps the table.
+fn prove(destination: &mut dyn Destination, table: &Table, content: &Content) -> Result<(), Error> {
+    let stored = destination.read_back(table)?;
+    if stored == *content {
+        return destination.keep(&table.name, &content.text());
+    }
+    let columns = content.differences(&stored);
+    let names = columns
+        .iter()
+        .map(|at| format!("`{}`", table.columns[*at].name));
+    let names: Vec<String> = names.collect();
+    Err(Error::Differs {
+        table: table.name.clone(),
+        read: content.rows,
+        stored: stored.rows,
+        what: match names.is_empty() {
+            true => "their rows".to_owned(),
+            false => names.join(", "),
+        },
+    })
+}
+
+/// Writes the rows that come from the reader.
+fn write(
+    destination: &mut dyn Destination,
+    table: &Table,
+    receiver: Receiver<Vec<u8>>,
+) -> Result<Vec<String>, Error> {
+    destination.write(table, &mut || receiver.recv().ok())
+}
+
+/// Reads the rows of a table, and sends them in canonical form if there is a receiver.
+fn read(
+    source: &mut dyn Source,
+    table: &Table,
+    target: Target,
+    observer: &dyn Observer,
+    sender: Option<SyncSender<Vec<u8>>>,
+) -> Result<Content, Error> {
+    let mut content = Content::default();
+    let mut row = Row::default();
+    let (mut block, mut told) = (Vec::with_capacity(BLOCK_BYTES), 0);
+    let mut wrong = None;
+    source.rows(table, &mut |values| {
+        row.begin();
+        for (value, column) in values.iter().zip(&table.columns) {
+            if let Err(what) = row.push(column.kind, *value, target) {
+                wrong = Some(Error::Value {
+                    table: table.name.clone(),
+                    row: content.rows + 1,
+                    column: column.name.clone(),
+                    what,
+                });
+                return false;
+            }
+        }
+        content.add(&row);
+        block.extend_from_slice(row.framed());
+        if block.len() < BLOCK_BYTES {
+            return true;
+        }
+        observer.rows(content.rows - told);
+        told = content.rows;
+        if observer.is_stopped() {
+            wrong = Some(Error::Stopped);
+            return false;
+        }
+        let full = std::mem::replace(&mut block, Vec::with_capacity(BLOCK_BYTES));
+        // The destination's error is told if it takes no more.
+        sender
+            .as_ref()
+            .is_none_or(|sender| sender.send(full).is_ok())
+    })?;
+    if let Some(wrong) = wrong {
+        return Err(wrong);
+    }
+    observer.rows(content.rows - told);
+    if let Some(sender) = sender
+        && !block.is_empty()
+    {
+        _ = sender.send(block);
+    }
+    Ok(content)
+}

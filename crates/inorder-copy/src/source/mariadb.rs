@@ -1,0 +1,368 @@
+//! MariaDB and MySQL. Rows are read unbuffered.
+
+use inorder_engine::remote::{ReadOnly, ServerUrl, TextRows};
+
+use super::{EachRow, Source};
+use crate::error::Error;
+use crate::model::{Check, Column, Default_, ForeignKey, Index, Schema, Table, portable};
+use crate::value::Kind;
+
+/// Bits of the largest number that a bit column is read as.
+const BITS: u32 = 64;
+
+pub struct MariaDb {
+    name: String,
+    session: ReadOnly,
+}
+
+const TABLES: &str =
+    "SELECT table_name, table_type, engine, auto_increment, table_rows, table_comment,
+        create_options LIKE '%partitioned%'
+    FROM information_schema.tables WHERE table_schema = database() ORDER BY table_name";
+const COLUMNS: &str = "SELECT column_name, column_type, data_type, is_nullable, column_default, upper(extra), column_comment
+    FROM information_schema.columns WHERE table_schema = database() AND table_name = ";
+const INDEXES: &str = "SELECT index_name, non_unique, column_name, sub_part, index_type
+    FROM information_schema.statistics WHERE table_schema = database() AND table_name = ";
+const FOREIGN_KEYS: &str = "SELECT k.constraint_name, k.column_name, k.referenced_table_name, k.referenced_column_name,
+        r.delete_rule, r.update_rule, k.referenced_table_schema = database()
+    FROM information_schema.key_column_usage AS k
+    JOIN information_schema.referential_constraints AS r
+        ON r.constraint_schema = k.constraint_schema AND r.constraint_name = k.constraint_name AND r.table_name = k.table_name
+    WHERE k.table_schema = database() AND k.referenced_table_name IS NOT NULL AND k.table_name = ";
+const CHECKS: &str =
+    "SELECT constraint_name, check_clause FROM information_schema.check_constraints
+    WHERE constraint_schema = database() AND table_name = ";
+const TRIGGERS: &str = "SELECT concat('trigger ', trigger_name) FROM information_schema.triggers
+    WHERE trigger_schema = database() ORDER BY 1";
+const ROUTINES: &str =
+    "SELECT concat(lower(routine_type), ' ', routine_name) FROM information_schema.routines
+    WHERE routine_schema = database() ORDER BY 1";
+
+fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+/// A value of a catalog; empty for NULL.
+fn text(row: &[Option<String>], at: usize) -> String {
+    row.get(at).cloned().flatten().unwrap_or_default()
+}
+
+impl MariaDb {
+    pub fn new(url: &ServerUrl, mut session: ReadOnly) -> Result<Self, Error> {
+        // Points in time are read in UTC. The destination may be slower than the source for minutes.
+        session.rows("SET SESSION time_zone = '+00:00', SESSION net_write_timeout = 3600")?;
+        Ok(MariaDb {
+            name: url.to_string(),
+            session,
+        })
+    }
+
+    fn about(&mut self, query: &str, table: &str, order: &str) -> Result<TextRows, Error> {
+        let sql = format!("{query}{} ORDER BY {order}", literal(table));
+        Ok(self.session.rows(&sql)?)
+    }
+
+    fn table(&mut self, about: &[Option<String>]) -> Result<Table, Error> {
+        let name = text(about, 0);
+        let mut table = Table {
+            rows_estimated: text(about, 4).parse().unwrap_or_default(),
+            comment: Some(text(about, 5)).filter(|comment| !comment.is_empty()),
+            ..Table::default()
+        };
+        if text(about, 6) == "1" {
+            table
+                .notes
+                .push("it is one table, without partitions".to_owned());
+        }
+        let engine = text(about, 2);
+        if engine != "InnoDB" {
+            table.notes.push(format!(
+                "its engine {engine} has no transactions: its rows are not those of the snapshot if others write to it"
+            ));
+        }
+        let next = about.get(3).cloned().flatten();
+        for row in self.about(COLUMNS, &name, "ordinal_position")? {
+            let column = column(&row, next.as_deref(), &mut table.notes)
+                .map_err(|what| Error::Refused(format!("table {name}: {what}")))?;
+            table.columns.push(column);
+        }
+        self.indexes(&name, &mut table)?;
+        self.foreign_keys(&name, &mut table)?;
+        for row in self
+            .about(CHECKS, &name, "constraint_name")
+            .unwrap_or_default()
+        {
+            table.check(&text(&row, 0), &text(&row, 1));
+        }
+        table.name = name;
+        Ok(table)
+    }
+
+    fn indexes(&mut self, name: &str, table: &mut Table) -> Result<(), Error> {
+        let rows = self.about(INDEXES, name, "index_name, seq_in_index")?;
+        for part in rows.chunk_by(|one, next| one[0] == next[0]) {
+            let (index, kind) = (text(&part[0], 0), text(&part[0], 4));
+            let columns: Vec<String> = part.iter().map(|row| text(row, 2)).collect();
+            let has_prefix = part.iter().any(|row| row[3].is_some());
+            let is_unique = text(&part[0], 1) == "0";
+            if index == "PRIMARY" && !has_prefix {
+                table.key = columns;
+            } else if kind != "BTREE" && kind != "HASH" {
+                table
+                    .notes
+                    .push(format!("not copied: the {kind} index {index}"));
+            } else if is_unique && has_prefix {
+                table.notes.push(format!(
+                    "not copied: the unique index {index}, because it has the beginnings of values"
+                ));
+            } else {
+                if has_prefix {
+                    table
+                        .notes
+                        .push(format!("the index {index} has whole values"));
+                }
+                table.indexes.push(Index {
+                    name: index,
+                    is_unique,
+                    columns,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn foreign_keys(&mut self, name: &str, table: &mut Table) -> Result<(), Error> {
+        let rows = self.about(FOREIGN_KEYS, name, "k.constraint_name, k.ordinal_position")?;
+        for part in rows.chunk_by(|one, next| one[0] == next[0]) {
+            let first = &part[0];
+            if text(first, 6) != "1" {
+                let key = text(first, 0);
+                table.notes.push(format!(
+                    "not copied: the foreign key {key} to another database"
+                ));
+                continue;
+            }
+            table.foreign_keys.push(ForeignKey {
+                name: text(first, 0),
+                columns: part.iter().map(|row| text(row, 1)).collect(),
+                parent: text(first, 2),
+                parent_columns: part.iter().map(|row| text(row, 3)).collect(),
+                on_delete: text(first, 4),
+                on_update: text(first, 5),
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Table {
+    /// Adds a constraint, or a note about it. The one of a JSON column makes it one.
+    fn check(&mut self, name: &str, clause: &str) {
+        let of_json =
+            |column: &&mut Column| clause == format!("json_valid({})", quoted(&column.name));
+        if let Some(column) = self.columns.iter_mut().find(of_json) {
+            column.postgres = "json".to_owned();
+            return;
+        }
+        match portable(clause) {
+            Some(condition) => self.checks.push(Check {
+                name: name.to_owned(),
+                condition,
+            }),
+            None => self.notes.push(format!("not copied: CHECK ({clause})")),
+        }
+    }
+}
+
+impl Source for MariaDb {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn schema(&mut self) -> Result<Schema, Error> {
+        let mut schema = Schema::default();
+        for row in self.session.rows(TABLES)? {
+            let (name, kind) = (text(&row, 0), text(&row, 1));
+            match &*kind {
+                "BASE TABLE" | "SYSTEM VERSIONED" => schema.tables.push(self.table(&row)?),
+                _ => {
+                    let note = format!("not copied: {} {name}", kind.to_lowercase());
+                    schema.notes.push(note);
+                }
+            }
+        }
+        let mut others = self.session.rows(TRIGGERS)?;
+        match self.session.rows(ROUTINES) {
+            Ok(routines) => others.extend(routines),
+            Err(error) => schema.notes.push(format!(
+                "not copied: functions and procedures, which can't be listed: {error}"
+            )),
+        }
+        for row in others {
+            schema.notes.push(format!("not copied: {}", text(&row, 0)));
+        }
+        Ok(schema)
+    }
+
+    fn rows(&mut self, table: &Table, each: EachRow<'_>) -> Result<(), Error> {
+        let list: Vec<&str> = table.columns.iter().map(|column| &*column.read).collect();
+        let key: Vec<String> = table.key.iter().map(|name| quoted(name)).collect();
+        let order = match key.is_empty() {
+            true => String::new(),
+            false => format!(" ORDER BY {}", key.join(", ")),
+        };
+        let sql = format!(
+            "SELECT {} FROM {}{order}",
+            list.join(", "),
+            quoted(&table.name)
+        );
+        Ok(self.session.stream(&sql, each)?)
+    }
+}
+
+/// Returns a column, or why it can't be copied.
+fn column(
+    row: &[Option<String>],
+    next: Option<&str>,
+    notes: &mut Vec<String>,
+) -> Result<Column, String> {
+    let (name, declared, data_type) = (text(row, 0), text(row, 1), text(row, 2));
+    let extra = text(row, 5);
+    let own = quoted(&name);
+    let (kind, postgres) = mapped(&declared, &data_type).ok_or_else(|| {
+        format!("column `{name}`: the type {declared} has no equivalent; leave the table out (--exclude), or change the column")
+    })?;
+    let read = match &*data_type {
+        // The text of a FLOAT has only six digits.
+        "float" => format!("{own} + 0e0"),
+        "bit" => {
+            let bits = length(&declared).unwrap_or(1).min(BITS);
+            format!("lpad(bin({own} + 0), {bits}, '0')")
+        }
+        _ => own,
+    };
+    if ["enum", "set"].contains(&&*data_type) {
+        notes.push(format!(
+            "column `{name}`: {declared} is text, and its values are not checked"
+        ));
+    }
+    if ["VIRTUAL", "STORED", "PERSISTENT"]
+        .iter()
+        .any(|word| extra.contains(word))
+    {
+        notes.push(format!(
+            "column `{name}`: its values are copied, and the expression that generates them is not"
+        ));
+    }
+    if extra.contains("ON UPDATE") {
+        notes.push(format!(
+            "column `{name}`: not copied: ON UPDATE CURRENT_TIMESTAMP"
+        ));
+    }
+    let is_counted = extra.contains("AUTO_INCREMENT");
+    let given = row[4].as_deref().filter(|given| *given != "NULL");
+    let default = given.and_then(default);
+    if default.is_none()
+        && let Some(given) = given
+    {
+        notes.push(format!("column `{name}`: not copied: DEFAULT {given}"));
+    }
+    Ok(Column {
+        kind,
+        read,
+        postgres,
+        is_not_null: text(row, 3) == "NO",
+        default: default.filter(|_| !is_counted),
+        next: is_counted.then(|| next.unwrap_or("1").to_owned()),
+        comment: Some(text(row, 6)).filter(|comment| !comment.is_empty()),
+        name,
+        declared,
+    })
+}
+
+/// The number in parentheses of a type.
+fn length(declared: &str) -> Option<u32> {
+    let (_, rest) = declared.split_once('(')?;
+    let end = rest.find([')', ','])?;
+    rest[..end].parse().ok()
+}
+
+/// The kind of a type's values, and its equivalent in PostgreSQL.
+fn mapped(declared: &str, data_type: &str) -> Option<(Kind, String)> {
+    let is_unsigned = declared.contains("unsigned");
+    let part = declared.find('(').map(|at| {
+        let end = declared.find(')').unwrap_or(declared.len() - 1);
+        &declared[at..=end]
+    });
+    let with = |name: &str| format!("{name}{}", part.unwrap_or_default());
+    let plain = |name: &str| (Kind::Plain, name.to_owned());
+    Some(match (data_type, is_unsigned) {
+        ("tinyint" | "year", _) | ("smallint", false) => plain("smallint"),
+        ("smallint", true) | ("mediumint", _) | ("int", false) => plain("integer"),
+        ("int", true) | ("bigint", false) => plain("bigint"),
+        ("bigint", true) => plain("numeric(20)"),
+        ("decimal", _) => (Kind::Plain, with("numeric")),
+        ("float", _) => (Kind::Single, "real".to_owned()),
+        ("double", _) => (Kind::Double, "double precision".to_owned()),
+        ("char" | "varchar", _) => (Kind::Text, with("varchar")),
+        ("tinytext" | "text" | "mediumtext" | "longtext" | "enum" | "set", _) => {
+            (Kind::Text, "text".to_owned())
+        }
+        ("binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob", _) => {
+            (Kind::Bytes, "bytea".to_owned())
+        }
+        ("bit", _) => (Kind::Plain, with("bit")),
+        ("json", _) => (Kind::Text, "json".to_owned()),
+        ("date", _) => (Kind::Time, "date".to_owned()),
+        ("datetime", _) => (Kind::Time, with("timestamp")),
+        ("timestamp", _) => (Kind::Instant, with("timestamptz")),
+        ("time", _) => (Kind::Time, with("interval")),
+        ("uuid", _) => plain("uuid"),
+        ("inet4" | "inet6", _) => plain("text"),
+        _ => return None,
+    })
+}
+
+/// Returns a default that every database has.
+fn default(given: &str) -> Option<Default_> {
+    let lower = given.to_ascii_lowercase();
+    if lower.starts_with("current_timestamp") {
+        return Some(Default_::Now);
+    }
+    if given.parse::<f64>().is_ok() {
+        return Some(Default_::Number(given.to_owned()));
+    }
+    let text = given.strip_prefix('\'')?.strip_suffix('\'')?;
+    (!text.contains('\\')).then(|| Default_::Text(text.replace("''", "'")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_have_equivalents() {
+        for (declared, data_type, expected) in [
+            ("int(10) unsigned", "int", Some("bigint")),
+            ("bigint(20) unsigned", "bigint", Some("numeric(20)")),
+            ("decimal(10,2)", "decimal", Some("numeric(10,2)")),
+            ("decimal(10,2) unsigned", "decimal", Some("numeric(10,2)")),
+            ("varchar(20)", "varchar", Some("varchar(20)")),
+            ("datetime(6)", "datetime", Some("timestamp(6)")),
+            ("datetime", "datetime", Some("timestamp")),
+            ("bit(9)", "bit", Some("bit(9)")),
+            ("enum('a)','b')", "enum", Some("text")),
+            ("point", "point", None),
+        ] {
+            let found = mapped(declared, data_type).map(|(_, ty)| ty);
+            assert_eq!(found.as_deref(), expected, "{declared}");
+        }
+        assert_eq!(default("'it''s'"), Some(Default_::Text("it's".to_owned())));
+        assert_eq!(default("current_timestamp(6)"), Some(Default_::Now));
+        assert_eq!(default("(uuid())"), None);
+    }
+}

@@ -1,0 +1,55 @@
+//! The databases that are copied. A source is one file here and one line in [`open`].
+
+mod mariadb;
+mod postgres;
+mod sqlite;
+
+pub use sqlite::each_row;
+
+use std::time::Duration;
+
+use inorder_engine::remote::{ReadLimits, Remote, ServerUrl};
+
+use crate::error::Error;
+use crate::model::{Schema, Table};
+
+/// Takes the values of one row as text or bytes; `None` is NULL. It returns whether it wants more rows.
+pub type EachRow<'a> = &'a mut dyn FnMut(&[Option<&[u8]>]) -> bool;
+
+/// A database that is read from one snapshot.
+pub trait Source: Send {
+    /// Its name, without a password.
+    fn name(&self) -> String;
+
+    /// Reads the tables and what is not copied.
+    fn schema(&mut self) -> Result<Schema, Error>;
+
+    /// Reads the rows of a table in the order of its key.
+    fn rows(&mut self, table: &Table, each: EachRow<'_>) -> Result<(), Error>;
+}
+
+/// Maximum wait for a lock in the source.
+const LOCK_MAX: Duration = Duration::from_secs(30);
+
+/// Opens the database with this URL or path. `schema` is a schema of PostgreSQL.
+pub fn open(from: &str, schema: &str) -> Result<Box<dyn Source>, Error> {
+    if !from.contains("://") {
+        return Ok(Box::new(sqlite::Sqlite::open(from)?));
+    }
+    let url = ServerUrl::parse(from)?;
+    let remote = Remote::at(&url)?;
+    let session = remote.read_only(ReadLimits {
+        // A table may take hours.
+        statement_max: Duration::ZERO,
+        lock_max: LOCK_MAX,
+    })?;
+    Ok(match url.scheme() {
+        "postgres" | "postgresql" => Box::new(postgres::Postgres::new(&url, session, schema)),
+        _ => Box::new(mariadb::MariaDb::new(&url, session)?),
+    })
+}
+
+/// Returns a name in double quotes.
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

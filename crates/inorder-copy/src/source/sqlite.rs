@@ -1,0 +1,382 @@
+//! SQLite. The values of a column decide its type, because a column of SQLite stores any.
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags};
+
+use super::{EachRow, Source, quoted};
+use crate::error::Error;
+use crate::model::{Column, Default_, ForeignKey, Index, Schema, Table};
+use crate::value::Kind;
+
+/// The largest integer up to which all are exact as floating-point numbers.
+const EXACT_MAX: i64 = 1 << 53;
+
+pub struct Sqlite {
+    path: String,
+    db: Connection,
+}
+
+/// The storage classes of the values of a column.
+#[derive(Default)]
+struct Classes {
+    integer: bool,
+    real: bool,
+    text: bool,
+    blob: bool,
+    has_large: bool,
+}
+
+impl Sqlite {
+    pub fn open(path: &str) -> Result<Self, Error> {
+        let failed = |source| Error::Sqlite {
+            path: path.to_owned(),
+            source,
+        };
+        let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+        let db = db.map_err(failed)?;
+        // The first read takes the snapshot.
+        db.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema")
+            .map_err(failed)?;
+        Ok(Sqlite {
+            path: path.to_owned(),
+            db,
+        })
+    }
+
+    fn failed(&self, source: rusqlite::Error) -> Error {
+        Error::Sqlite {
+            path: self.path.clone(),
+            source,
+        }
+    }
+
+    fn table(&self, name: &str, sql: &str) -> rusqlite::Result<Table> {
+        let mut table = Table {
+            name: name.to_owned(),
+            ..Table::default()
+        };
+        let mut key: Vec<(i64, String)> = Vec::new();
+        let mut columns = self.db.prepare("SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?1) WHERE hidden <> 1")?;
+        let found = columns.query_map([name], |row| {
+            let default: Option<String> = row.get(3)?;
+            let place: i64 = row.get(4)?;
+            Ok((
+                row.get(0)?,
+                row.get(1)?,
+                row.get(2)?,
+                default,
+                place,
+                row.get(5)?,
+            ))
+        })?;
+        let found: Vec<(String, String, bool, Option<String>, i64, i64)> =
+            found.collect::<Result<_, _>>()?;
+        for (column, declared, is_not_null, default, place, hidden) in found {
+            if place > 0 {
+                key.push((place, column.clone()));
+            }
+            if hidden > 1 {
+                table.notes.push(format!("column `{column}`: its values are copied, and the expression that generates them is not"));
+            }
+            let classes = self.classes(name, &column)?;
+            table
+                .columns
+                .push(classes.column(column, declared, is_not_null, &mut table.notes));
+            if let (Some(default), Some(last)) = (default, table.columns.last_mut()) {
+                last.default = parsed(&default);
+                if last.default.is_none() && !default.eq_ignore_ascii_case("null") {
+                    table.notes.push(format!(
+                        "column `{}`: not copied: DEFAULT {default}",
+                        last.name
+                    ));
+                }
+            }
+        }
+        key.sort();
+        table.key = key.into_iter().map(|(_, column)| column).collect();
+        self.counter(&mut table, sql)?;
+        self.indexes(&mut table)?;
+        self.foreign_keys(&mut table)?;
+        if has_word(sql, "CHECK") {
+            table
+                .notes
+                .push("not copied: its CHECK constraints".to_owned());
+        }
+        let count = format!("SELECT count(*) FROM {}", quoted(name));
+        table.rows_estimated = self.db.query_row(&count, [], |row| row.get(0))?;
+        Ok(table)
+    }
+
+    /// The next number of an INTEGER PRIMARY KEY.
+    fn counter(&self, table: &mut Table, sql: &str) -> rusqlite::Result<()> {
+        let [key] = &table.key[..] else {
+            return Ok(());
+        };
+        let is_alias = |column: &&mut Column| {
+            column.name == *key && column.declared.eq_ignore_ascii_case("INTEGER")
+        };
+        let Some(column) = table.columns.iter_mut().find(is_alias) else {
+            return Ok(());
+        };
+        if has_word(sql, "WITHOUT") && has_word(sql, "ROWID") {
+            return Ok(());
+        }
+        let most = format!(
+            "SELECT coalesce(max({}), 0) FROM {}",
+            quoted(key),
+            quoted(&table.name)
+        );
+        let mut most: i64 = self.db.query_row(&most, [], |row| row.get(0))?;
+        if has_word(sql, "AUTOINCREMENT") {
+            let used = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
+            most = most.max(self.db.query_row(used, [&table.name], |row| row.get(0))?);
+        }
+        column.next = Some(most.max(0).saturating_add(1).to_string());
+        column.is_not_null = true;
+        Ok(())
+    }
+
+    fn classes(&self, table: &str, column: &str) -> rusqlite::Result<Classes> {
+        let c = quoted(column);
+        let of = |class: &str| format!("coalesce(max(typeof({c}) = '{class}'), 0)");
+        let sql = format!(
+            "SELECT {}, {}, {}, {}, coalesce(max(typeof({c}) = 'integer' AND abs({c}/2) > {}), 0) FROM {}",
+            of("integer"),
+            of("real"),
+            of("text"),
+            of("blob"),
+            EXACT_MAX / 2,
+            quoted(table)
+        );
+        self.db.query_row(&sql, [], |row| {
+            Ok(Classes {
+                integer: row.get(0)?,
+                real: row.get(1)?,
+                text: row.get(2)?,
+                blob: row.get(3)?,
+                has_large: row.get(4)?,
+            })
+        })
+    }
+
+    fn indexes(&self, table: &mut Table) -> rusqlite::Result<()> {
+        let mut list = self.db.prepare(
+            "SELECT name, \"unique\", partial FROM pragma_index_list(?1) WHERE origin <> 'pk' ORDER BY name",
+        )?;
+        let found = list.query_map([&table.name], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+        let found: Vec<(String, bool, bool)> = found.collect::<Result<_, _>>()?;
+        let mut parts = self
+            .db
+            .prepare("SELECT name FROM pragma_index_info(?1) ORDER BY seqno")?;
+        for (name, is_unique, is_partial) in found {
+            let columns = parts.query_map([&name], |row| row.get(0))?;
+            let columns: Vec<Option<String>> = columns.collect::<Result<_, _>>()?;
+            let columns: Option<Vec<String>> = columns.into_iter().collect();
+            match columns.filter(|_| !is_partial) {
+                Some(columns) => table.indexes.push(Index {
+                    name: name.trim_start_matches("sqlite_").to_owned(),
+                    is_unique,
+                    columns,
+                }),
+                None => table.notes.push(format!(
+                    "not copied: the index {name}, which is partial or has expressions"
+                )),
+            }
+        }
+        Ok(())
+    }
+
+    fn foreign_keys(&self, table: &mut Table) -> rusqlite::Result<()> {
+        let mut list = self.db.prepare(
+            "SELECT id, \"table\", \"from\", \"to\", on_delete, on_update FROM pragma_foreign_key_list(?1) ORDER BY id, seq",
+        )?;
+        let rows = list.query_map([&table.name], |row| {
+            Ok((
+                row.get(0)?,
+                row.get(1)?,
+                row.get(2)?,
+                row.get(3)?,
+                row.get(4)?,
+                row.get(5)?,
+            ))
+        })?;
+        type Part = (i64, String, String, Option<String>, String, String);
+        let rows: Vec<Part> = rows.collect::<Result<_, _>>()?;
+        for parts in rows.chunk_by(|one, next| one.0 == next.0) {
+            let (id, parent, _, _, on_delete, on_update) = &parts[0];
+            let named: Option<Vec<String>> = parts.iter().map(|part| part.3.clone()).collect();
+            let parent_columns = match named {
+                Some(columns) => columns,
+                None => {
+                    let key = "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk";
+                    let mut key = self.db.prepare(key)?;
+                    let key = key.query_map([parent], |row| row.get(0))?;
+                    key.collect::<Result<_, _>>()?
+                }
+            };
+            table.foreign_keys.push(ForeignKey {
+                name: format!("{}_fk{id}", table.name),
+                columns: parts.iter().map(|part| part.2.clone()).collect(),
+                parent: parent.clone(),
+                parent_columns,
+                on_delete: on_delete.clone(),
+                on_update: on_update.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    fn read(&self, table: &Table, each: EachRow<'_>) -> rusqlite::Result<()> {
+        let list: Vec<&str> = table.columns.iter().map(|column| &*column.read).collect();
+        let key: Vec<String> = table.key.iter().map(|name| quoted(name)).collect();
+        let order = match key.is_empty() {
+            true => String::new(),
+            false => format!(" ORDER BY {}", key.join(", ")),
+        };
+        let sql = format!(
+            "SELECT {} FROM {}{order}",
+            list.join(", "),
+            quoted(&table.name)
+        );
+        each_row(&self.db, &sql, each)
+    }
+}
+
+/// Reads rows as text and bytes.
+pub fn each_row(db: &Connection, sql: &str, each: EachRow<'_>) -> rusqlite::Result<()> {
+    let mut statement = db.prepare(sql)?;
+    let columns = statement.column_count();
+    let mut rows = statement.query([])?;
+    let mut bytes: Vec<u8> = Vec::new();
+    let mut ends: Vec<Option<(usize, usize)>> = Vec::new();
+    while let Some(row) = rows.next()? {
+        bytes.clear();
+        ends.clear();
+        for at in 0..columns {
+            let start = bytes.len();
+            match row.get_ref(at)? {
+                ValueRef::Null => {
+                    ends.push(None);
+                    continue;
+                }
+                ValueRef::Integer(integer) => {
+                    bytes.extend_from_slice(integer.to_string().as_bytes())
+                }
+                ValueRef::Real(real) => bytes.extend_from_slice(format!("{real:e}").as_bytes()),
+                ValueRef::Text(value) | ValueRef::Blob(value) => bytes.extend_from_slice(value),
+            }
+            ends.push(Some((start, bytes.len())));
+        }
+        let value = |end: &Option<(usize, usize)>| end.map(|(start, end)| &bytes[start..end]);
+        let values: Vec<Option<&[u8]>> = ends.iter().map(value).collect();
+        if !each(&values) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl Classes {
+    /// The column whose values have these classes.
+    fn column(
+        self,
+        name: String,
+        declared: String,
+        is_not_null: bool,
+        notes: &mut Vec<String>,
+    ) -> Column {
+        let upper = declared.to_ascii_uppercase();
+        let has = |word: &str| upper.contains(word);
+        let own = quoted(&name);
+        let text = (Kind::Text, "text", format!("CAST({own} AS TEXT)"));
+        let (kind, postgres, read) = match (self.integer, self.real, self.text, self.blob) {
+            (true, false, false, false) => (Kind::Plain, "bigint", own),
+            (_, true, false, false) if !self.has_large => (Kind::Double, "double precision", own),
+            (false, false, true, false) => (Kind::Text, "text", own),
+            (false, false, false, true) => (Kind::Bytes, "bytea", own),
+            (false, false, false, false) if has("INT") => (Kind::Plain, "bigint", own),
+            (false, false, false, false) if has("REAL") || has("FLOA") || has("DOUB") => {
+                (Kind::Double, "double precision", own)
+            }
+            (false, false, false, false) if has("BLOB") => (Kind::Bytes, "bytea", own),
+            (false, false, false, false) => (Kind::Text, "text", own),
+            (_, _, _, false) => {
+                notes.push(format!("column `{name}`: it has numbers and text, or numbers that no type has: they are text in the copy"));
+                text
+            }
+            (_, _, _, true) => {
+                notes.push(format!(
+                    "column `{name}`: it has bytes and other values: all are bytes in the copy"
+                ));
+                (Kind::Bytes, "bytea", format!("CAST({own} AS BLOB)"))
+            }
+        };
+        Column {
+            kind,
+            read,
+            postgres: postgres.to_owned(),
+            is_not_null,
+            default: None,
+            next: None,
+            comment: None,
+            name,
+            declared,
+        }
+    }
+}
+
+fn has_word(sql: &str, word: &str) -> bool {
+    let is_end = |char: char| !char.is_ascii_alphanumeric() && char != '_';
+    sql.split(is_end)
+        .any(|part| part.eq_ignore_ascii_case(word))
+}
+
+fn parsed(default: &str) -> Option<Default_> {
+    if default.eq_ignore_ascii_case("CURRENT_TIMESTAMP") {
+        return None;
+    }
+    if default.parse::<f64>().is_ok() {
+        return Some(Default_::Number(default.to_owned()));
+    }
+    let text = default.strip_prefix('\'')?.strip_suffix('\'')?;
+    Some(Default_::Text(text.replace("''", "'")))
+}
+
+impl Source for Sqlite {
+    fn name(&self) -> String {
+        self.path.clone()
+    }
+
+    fn schema(&mut self) -> Result<Schema, Error> {
+        let read = || -> rusqlite::Result<Schema> {
+            let mut schema = Schema::default();
+            let mut list = self.db.prepare(
+                "SELECT type, name, coalesce(sql, '') FROM sqlite_schema
+                 WHERE type <> 'index' AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY name",
+            )?;
+            let found = list.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            let found: Vec<(String, String, String)> = found.collect::<Result<_, _>>()?;
+            for (kind, name, sql) in found {
+                let is_virtual = sql
+                    .trim_start()
+                    .to_ascii_uppercase()
+                    .starts_with("CREATE VIRTUAL");
+                match (&*kind, is_virtual) {
+                    ("table", false) => schema.tables.push(self.table(&name, &sql)?),
+                    ("table", true) => schema
+                        .notes
+                        .push(format!("not copied: virtual table {name}")),
+                    _ => schema.notes.push(format!("not copied: {kind} {name}")),
+                }
+            }
+            Ok(schema)
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
+    fn rows(&mut self, table: &Table, each: EachRow<'_>) -> Result<(), Error> {
+        self.read(table, each).map_err(|error| self.failed(error))
+    }
+}

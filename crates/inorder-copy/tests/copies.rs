@@ -1,0 +1,510 @@
+//! Copies between private servers and SQLite files, compared with what the databases themselves say. A missing server
+//! prints SKIPPED.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use inorder_copy::{Job, Observer, Summary, run};
+use inorder_testing::PrivateServer;
+use tempfile::TempDir;
+
+/// Stops the copy after so many rows.
+struct Watch {
+    rows: AtomicU64,
+    rows_max: u64,
+}
+
+impl Observer for Watch {
+    fn table(&self, _: &str, _: u64) {}
+
+    fn rows(&self, rows: u64) {
+        self.rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.rows.load(Ordering::Relaxed) >= self.rows_max
+    }
+}
+
+fn watch(rows_max: u64) -> Watch {
+    Watch {
+        rows: AtomicU64::new(0),
+        rows_max,
+    }
+}
+
+fn job(from: &str, to: &str) -> Job {
+    Job {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        schema: "public".to_owned(),
+        tables: Vec::new(),
+        excluded: Vec::new(),
+        replaces: false,
+        is_dry: false,
+    }
+}
+
+fn copy(from: &str, to: &str) -> Result<Summary, String> {
+    run(&job(from, to), &watch(u64::MAX)).map_err(|error| error.to_string())
+}
+
+fn start(name: &str) -> Option<PrivateServer> {
+    PrivateServer::start(name, env!("CARGO_TARGET_TMPDIR"))
+}
+
+struct File(TempDir);
+
+impl File {
+    fn new() -> Self {
+        File(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("copy.db")
+    }
+
+    fn name(&self) -> String {
+        self.path().display().to_string()
+    }
+
+    fn rows(&self, sql: &str) -> Vec<String> {
+        let db = rusqlite::Connection::open(self.path()).expect("a database");
+        let mut statement = db.prepare(sql).expect(sql);
+        let columns = statement.column_count();
+        let rows = statement.query_map([], |row| {
+            let text = |at| -> rusqlite::Result<String> {
+                Ok(match row.get_ref(at)? {
+                    rusqlite::types::ValueRef::Null => "NULL".to_owned(),
+                    rusqlite::types::ValueRef::Integer(integer) => integer.to_string(),
+                    rusqlite::types::ValueRef::Real(real) => real.to_string(),
+                    rusqlite::types::ValueRef::Text(text) => {
+                        String::from_utf8_lossy(text).into_owned()
+                    }
+                    rusqlite::types::ValueRef::Blob(blob) => format!("{blob:02x?}"),
+                })
+            };
+            let values: rusqlite::Result<Vec<String>> = (0..columns).map(text).collect();
+            Ok(values?.join("|"))
+        });
+        rows.expect(sql).collect::<Result<_, _>>().expect(sql)
+    }
+}
+
+/// Types of MariaDB, literals of their edges, and the type and the texts of the copy in PostgreSQL.
+type TypeCase = (
+    &'static str,
+    &'static [&'static str],
+    &'static str,
+    &'static [&'static str],
+);
+
+const MARIADB_TYPES: &[TypeCase] = &[
+    (
+        "tinyint(1)",
+        &["0", "1", "-128"],
+        "smallint",
+        &["0", "1", "-128"],
+    ),
+    ("smallint unsigned", &["65535"], "integer", &["65535"]),
+    ("mediumint", &["-8388608"], "integer", &["-8388608"]),
+    ("int unsigned", &["4294967295"], "bigint", &["4294967295"]),
+    (
+        "bigint",
+        &["-9223372036854775808"],
+        "bigint",
+        &["-9223372036854775808"],
+    ),
+    (
+        "bigint unsigned",
+        &["18446744073709551615"],
+        "numeric(20,0)",
+        &["18446744073709551615"],
+    ),
+    (
+        "decimal(20,5)",
+        &["-12345.60000", "0"],
+        "numeric(20,5)",
+        &["-12345.60000", "0.00000"],
+    ),
+    (
+        "float",
+        &["3.14159274", "1e-38", "16777217"],
+        "real",
+        &["3.1415927", "1e-38", "1.6777216e+07"],
+    ),
+    (
+        "double",
+        &["0.1", "1.7976931348623157e308", "-5e-324"],
+        "double precision",
+        &["0.1", "1.7976931348623157e+308", "-5e-324"],
+    ),
+    (
+        "varchar(10)",
+        &["''", "'a\\tb\\\\n'", "'NULL'"],
+        "character varying(10)",
+        &["", "a\tb\\n", "NULL"],
+    ),
+    (
+        "varchar(10) character set latin1",
+        &["'\u{e4}\u{df}'"],
+        "character varying(10)",
+        &["\u{e4}\u{df}"],
+    ),
+    ("char(5)", &["'ab  '"], "character varying(5)", &["ab"]),
+    (
+        "text",
+        &["'line\\nend\\r\\n'", "'\u{1f600}'"],
+        "text",
+        &["line\nend\r\n", "\u{1f600}"],
+    ),
+    (
+        "varbinary(10)",
+        &["x'00ff5c'", "''"],
+        "bytea",
+        &["\\x00ff5c", "\\x"],
+    ),
+    ("blob", &["x'0a0d09'"], "bytea", &["\\x0a0d09"]),
+    (
+        "bit(9)",
+        &["b'101'", "b'111111111'"],
+        "bit(9)",
+        &["000000101", "111111111"],
+    ),
+    (
+        "date",
+        &["'2024-02-29'", "'9999-12-31'"],
+        "date",
+        &["2024-02-29", "9999-12-31"],
+    ),
+    (
+        "datetime(6)",
+        &["'2024-02-29 23:59:59.5'"],
+        "timestamp(6) without time zone",
+        &["2024-02-29 23:59:59.5"],
+    ),
+    (
+        "timestamp(3) null",
+        &["'2024-02-29 23:59:59.123'"],
+        "timestamp(3) with time zone",
+        &["2024-02-29 23:59:59.123+00"],
+    ),
+    (
+        "time(2)",
+        &["'838:59:58.25'", "'-01:00:00'"],
+        "interval(2)",
+        &["838:59:58.25", "-01:00:00"],
+    ),
+    ("year", &["2155"], "smallint", &["2155"]),
+    ("enum('a','b c')", &["'b c'"], "text", &["b c"]),
+    ("set('a','b')", &["'a,b'", "''"], "text", &["a,b", ""]),
+    (
+        "json",
+        &["'{\"b\": 1,  \"a\": [1]}'"],
+        "json",
+        &["{\"b\": 1,  \"a\": [1]}"],
+    ),
+    (
+        "uuid",
+        &["'017f22e2-79b0-7cc3-98c4-dc0c0c07398f'"],
+        "uuid",
+        &["017f22e2-79b0-7cc3-98c4-dc0c0c07398f"],
+    ),
+    ("inet6", &["'::1'"], "text", &["::1"]),
+];
+
+#[test]
+fn every_type_of_mariadb_is_copied() {
+    let (Some(from), Some(to)) = (start("mariadb"), start("postgres")) else {
+        return;
+    };
+    from.run("SET time_zone = '+00:00', sql_mode = ''");
+    for (at, (declared, literals, ..)) in MARIADB_TYPES.iter().enumerate() {
+        from.run(&format!(
+            "CREATE TABLE `Type {at}` (i int PRIMARY KEY, c {declared}) DEFAULT CHARSET utf8mb4"
+        ));
+        from.run(&format!("INSERT INTO `Type {at}` VALUES (-1, NULL)"));
+        for (i, literal) in literals.iter().enumerate() {
+            from.run(&format!("INSERT INTO `Type {at}` VALUES ({i}, {literal})"));
+        }
+    }
+    let file = File::new();
+    copy(&from.url(), &to.url()).expect("a copy to PostgreSQL");
+    let summary = copy(&from.url(), &file.name()).expect("a copy to SQLite");
+    assert_eq!(summary.tables.len(), MARIADB_TYPES.len());
+    for (at, (declared, _, ty, texts)) in MARIADB_TYPES.iter().enumerate() {
+        let found = to.rows(&format!("SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = '\"Type {at}\"'::regclass AND attname = 'c'"));
+        assert_eq!(found, [*ty], "{declared}");
+        let found = to.rows(&format!("SELECT c FROM \"Type {at}\" ORDER BY i"));
+        assert_eq!(found[0], "NULL", "{declared}");
+        assert_eq!(found[1..], **texts, "{declared}");
+        let count = file.rows(&format!("SELECT count(*) FROM \"Type {at}\""));
+        assert_eq!(count, [(texts.len() + 1).to_string()], "{declared}");
+    }
+}
+
+/// Types of PostgreSQL and literals.
+const POSTGRES_TYPES: &[(&str, &[&str])] = &[
+    ("smallint", &["-32768"]),
+    ("bigint", &["9223372036854775807"]),
+    ("numeric", &["'NaN'", "'Infinity'", "0.10", "1e40"]),
+    ("numeric(10,2)", &["1.5"]),
+    ("real", &["3.1415927", "'-Infinity'"]),
+    ("double precision", &["0.1", "1e308", "'Infinity'"]),
+    ("text", &["''", "'a\tb\\n'", "E'x\\ny'", "'\\.'"]),
+    ("varchar(5)", &["'abc'"]),
+    ("char(5)", &["'ab'"]),
+    ("bytea", &["'\\x00ff5c0a'", "''"]),
+    ("boolean", &["true", "false"]),
+    ("date", &["'infinity'", "'0044-03-15 BC'"]),
+    ("timestamp", &["'2024-02-29 23:59:59.123456'"]),
+    (
+        "timestamptz",
+        &["'2024-02-29 23:59:59+05:30'", "'0044-03-15 10:00:00+00 BC'"],
+    ),
+    ("time", &["'24:00:00'"]),
+    ("timetz", &["'10:00:00+02'"]),
+    ("interval", &["'1 year 2 mons -3 days 04:05:06.7'"]),
+    ("uuid", &["'017f22e2-79b0-7cc3-98c4-dc0c0c07398f'"]),
+    ("json", &["'{\"b\": 1,  \"a\": [1]}'"]),
+    ("jsonb", &["'{\"b\": 1,  \"a\": [1]}'"]),
+    ("int[]", &["'{1,NULL,3}'", "'{{1,2},{3,4}}'"]),
+    ("text[]", &["ARRAY['a,b', '\"', 'NULL', '\\']"]),
+    (
+        "timestamptz[]",
+        &["ARRAY['2024-02-29 23:59:59+05:30'::timestamptz]"],
+    ),
+    ("inet", &["'10.0.0.0/8'"]),
+    ("bit varying(9)", &["b'101'"]),
+    ("int4range", &["'[1,10)'"]),
+    ("mood", &["'happy'"]),
+];
+
+#[test]
+fn every_type_of_postgres_is_copied() {
+    let (Some(from), Some(to)) = (start("postgres"), start("postgres")) else {
+        return;
+    };
+    from.run("CREATE TYPE mood AS ENUM ('sad', 'happy')");
+    for (at, (declared, literals)) in POSTGRES_TYPES.iter().enumerate() {
+        from.run(&format!(
+            "CREATE TABLE t{at} (i int PRIMARY KEY, c {declared})"
+        ));
+        from.run(&format!("INSERT INTO t{at} VALUES (-1, NULL)"));
+        for (i, literal) in literals.iter().enumerate() {
+            from.run(&format!("INSERT INTO t{at} VALUES ({i}, {literal})"));
+        }
+    }
+    let file = File::new();
+    copy(&from.url(), &to.url()).expect("a copy to PostgreSQL");
+    let summary = copy(&from.url(), &file.name()).expect("a copy to SQLite");
+    assert!(
+        summary.notes.iter().any(|note| note.contains("mood")),
+        "{:?}",
+        summary.notes
+    );
+    for (at, (declared, _)) in POSTGRES_TYPES.iter().enumerate() {
+        let rows = format!("SELECT i, c::text FROM t{at} ORDER BY i");
+        assert_eq!(to.rows(&rows), from.rows(&rows), "{declared}");
+        let count = format!("SELECT count(*) FROM t{at}");
+        assert_eq!(file.rows(&count), from.rows(&count), "{declared}");
+    }
+}
+
+/// A shop with keys, foreign keys in both directions, defaults and odd names.
+const SHOP: &[&str] = &[
+    "CREATE TABLE `Order` (`select` int NOT NULL AUTO_INCREMENT, customer int NOT NULL, total decimal(10,2) NOT NULL DEFAULT 0.50,
+        state varchar(10) NOT NULL DEFAULT 'it''s new' COMMENT 'a column', made datetime DEFAULT current_timestamp(),
+        `twice` decimal(10,2) AS (total * 2) STORED,
+        PRIMARY KEY (`select`), KEY by_customer (customer, made), UNIQUE KEY one (state, customer),
+        CONSTRAINT positive CHECK (total >= 0), CONSTRAINT odd CHECK (total % 2 < 5)) COMMENT 'it''s a table' DEFAULT CHARSET utf8mb4",
+    "CREATE TABLE customer (id int PRIMARY KEY, boss int, name varchar(20) COLLATE utf8mb4_bin, latest int,
+        CONSTRAINT bosses FOREIGN KEY (boss) REFERENCES customer(id) ON DELETE SET NULL,
+        CONSTRAINT latest FOREIGN KEY (latest) REFERENCES `Order`(`select`)) DEFAULT CHARSET utf8mb4",
+    "ALTER TABLE `Order` ADD CONSTRAINT orders FOREIGN KEY (customer) REFERENCES customer(id) ON UPDATE CASCADE",
+    "CREATE TABLE pair (b varchar(10), a int, PRIMARY KEY (a, b)) DEFAULT CHARSET utf8mb4",
+    "CREATE TABLE empty (n int)",
+    "CREATE VIEW v AS SELECT 1",
+    "INSERT INTO customer VALUES (1, 2, 'a', NULL), (2, 1, 'b', NULL)",
+    "INSERT INTO `Order`(`select`, customer, state) VALUES (5, 1, 'x'), (9, 2, 'y')",
+    "UPDATE customer SET latest = 9 WHERE id = 2",
+    "INSERT INTO pair VALUES ('x', 1), ('y', 0)",
+    "ALTER TABLE `Order` AUTO_INCREMENT = 77",
+];
+
+#[test]
+fn keys_defaults_and_counters_are_those_of_the_source() {
+    let (Some(from), Some(to)) = (start("mariadb"), start("postgres")) else {
+        return;
+    };
+    from.run("SET foreign_key_checks = 0");
+    for sql in SHOP {
+        from.run(sql);
+    }
+    let summary = copy(&from.url(), &to.url()).expect("a copy");
+    for note in ["view v", "twice", "MOD 2 < 5"] {
+        assert!(
+            summary.notes.iter().any(|told| told.contains(note)),
+            "{note}: {:?}",
+            summary.notes
+        );
+    }
+    to.run("INSERT INTO \"Order\"(customer, twice) VALUES (1, 0)");
+    let made = to.rows(
+        "SELECT \"select\", total, state, made IS NOT NULL FROM \"Order\" WHERE \"select\" > 9",
+    );
+    assert_eq!(made, ["77|0.50|it's new|t"]);
+    for wrong in [
+        "INSERT INTO \"Order\"(customer, state) VALUES (3, 'z')",
+        "INSERT INTO \"Order\"(customer, total, state) VALUES (1, -1, 'z')",
+        "INSERT INTO \"Order\"(customer, state) VALUES (1, 'x')",
+        "INSERT INTO pair VALUES ('x', 1)",
+        "DELETE FROM \"Order\" WHERE \"select\" = 9",
+    ] {
+        to.database.execute(wrong).expect_err(wrong);
+    }
+    let comments = to.rows(
+        "SELECT obj_description('\"Order\"'::regclass), col_description('\"Order\"'::regclass, 4)",
+    );
+    assert_eq!(comments, ["it's a table|a column"]);
+    let key = to.rows("SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'pair'::regclass AND contype = 'p'");
+    assert_eq!(key, ["PRIMARY KEY (a, b)"]);
+    assert!(
+        to.rows("SELECT relname FROM pg_class WHERE relname = '_inorder_copy'")
+            .is_empty()
+    );
+
+    let file = File::new();
+    copy(&from.url(), &file.name()).expect("a copy to SQLite");
+    assert_eq!(file.rows("PRAGMA foreign_key_check"), Vec::<String>::new());
+    assert_eq!(file.rows("PRAGMA integrity_check"), ["ok"]);
+    assert_eq!(
+        file.rows(
+            "INSERT INTO \"Order\"(customer, state) VALUES (1, 'new') RETURNING \"select\", total"
+        ),
+        ["77|0.5"]
+    );
+
+    // And from there to PostgreSQL again.
+    let Some(back) = start("postgres") else {
+        return;
+    };
+    copy(&file.name(), &back.url()).expect("a copy of the copy");
+    let all = "SELECT \"select\", customer, state FROM \"Order\" ORDER BY 1";
+    assert_eq!(back.rows(all), file.rows(all));
+    back.run("INSERT INTO \"Order\"(customer, total, state) VALUES (1, 0, 'last')");
+    assert_eq!(back.rows("SELECT max(\"select\") FROM \"Order\""), ["78"]);
+}
+
+#[test]
+fn a_stopped_copy_goes_on_and_what_differs_is_copied_again() {
+    let (Some(from), Some(to)) = (start("mariadb"), start("postgres")) else {
+        return;
+    };
+    for table in ["a", "b", "c"] {
+        from.run(&format!(
+            "CREATE TABLE {table} (id int PRIMARY KEY, t varchar(100)) DEFAULT CHARSET utf8mb4"
+        ));
+        from.run(&format!(
+            "INSERT INTO {table} SELECT seq, repeat('x', 50) FROM seq_1_to_20000"
+        ));
+    }
+    let stopped = run(&job(&from.url(), &to.url()), &watch(30_000)).expect_err("stopped");
+    assert!(stopped.to_string().contains("stopped"), "{stopped}");
+    assert_eq!(to.rows("SELECT count(*) FROM a"), ["20000"]);
+    assert!(
+        to.rows("SELECT relname FROM pg_class WHERE relname = 'b'")
+            .is_empty()
+    );
+    let summary = copy(&from.url(), &to.url()).expect("the rest");
+    let finished: Vec<bool> = summary
+        .tables
+        .iter()
+        .map(|table| table.was_finished)
+        .collect();
+    assert_eq!(finished, [true, false, false]);
+    let refused = copy(&from.url(), &to.url()).expect_err("all are there");
+    assert!(
+        refused.contains("a, b, c") && refused.contains("--replace-tables"),
+        "{refused}"
+    );
+
+    // A row that changes after its table was copied.
+    let replacing = Job {
+        replaces: true,
+        ..job(&from.url(), &to.url())
+    };
+    run(&replacing, &watch(30_000)).expect_err("stopped");
+    from.run("UPDATE a SET t = 'y' WHERE id = 7");
+    let summary = copy(&from.url(), &to.url()).expect("the rest");
+    let finished: Vec<bool> = summary
+        .tables
+        .iter()
+        .map(|table| table.was_finished)
+        .collect();
+    assert_eq!(finished, [false, false, false]);
+    assert_eq!(to.rows("SELECT t FROM a WHERE id = 7"), ["y"]);
+}
+
+#[test]
+fn what_has_no_equivalent_is_refused_and_named() {
+    let (Some(from), Some(to)) = (start("mariadb"), start("postgres")) else {
+        return;
+    };
+    from.run("SET sql_mode = ''");
+    for (sql, words) in [
+        (
+            "CREATE TABLE bad (id int PRIMARY KEY, p point)",
+            ["bad", "`p`", "point"],
+        ),
+        (
+            "CREATE TABLE bad (id int PRIMARY KEY, d date); INSERT INTO bad VALUES (1, '2024-01-01'), (2, '0000-00-00')",
+            ["bad, row 2", "`d`", "zeros"],
+        ),
+        (
+            "CREATE TABLE bad (id int PRIMARY KEY, t text); INSERT INTO bad VALUES (1, 'a'), (2, 'a\\0b')",
+            ["bad, row 2", "`t`", "NUL"],
+        ),
+    ] {
+        for part in sql.split("; ") {
+            from.run(part);
+        }
+        let error = copy(&from.url(), &to.url()).expect_err(sql);
+        for word in words {
+            assert!(error.contains(word), "{word}: {error}");
+        }
+        assert!(
+            to.rows("SELECT relname FROM pg_class WHERE relname = 'bad'")
+                .is_empty()
+        );
+        from.run("DROP TABLE bad");
+        to.run("DROP TABLE IF EXISTS _inorder_copy");
+    }
+    from.run("CREATE TABLE good (id int PRIMARY KEY)");
+    from.run("CREATE TABLE bad (id int PRIMARY KEY, p text)");
+    let error = run(
+        &Job {
+            tables: vec!["god".to_owned()],
+            ..job(&from.url(), &to.url())
+        },
+        &watch(u64::MAX),
+    );
+    let error = error.expect_err("no such table").to_string();
+    assert!(error.contains("god") && error.contains("good"), "{error}");
+    let dry = Job {
+        excluded: vec!["bad".to_owned()],
+        is_dry: true,
+        ..job(&from.url(), &to.url())
+    };
+    let summary = run(&dry, &watch(u64::MAX)).expect("a dry run");
+    assert!(
+        summary
+            .statements
+            .concat()
+            .contains("CREATE TABLE \"good\"")
+    );
+    assert!(
+        to.rows("SELECT relname FROM pg_class WHERE relname IN ('good', '_inorder_copy')")
+            .is_empty()
+    );
+}
