@@ -247,6 +247,38 @@ fn ctrl_c_leaves_the_old_state_and_says_so() {
     }
 }
 
+#[test]
+fn ctrl_c_ends_a_load_that_waits_for_its_input() {
+    use std::process::Stdio;
+    let folder = tempfile::tempdir().expect("a folder");
+    for head in ["", "a,b\n1,2\n"] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
+            .args(["load", "-", "new.db", "--table", "t"])
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        std::io::Write::write_all(&mut stdin, head.as_bytes()).expect("written");
+        std::thread::sleep(Duration::from_millis(300));
+        let interrupted = Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status();
+        assert!(interrupted.expect("kill").success());
+        let ended = child.wait_with_output().expect("the command ends");
+        // The pipe is open until here.
+        drop(stdin);
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(130), "{said}");
+        assert!(
+            said.contains("stopped; the database is unchanged"),
+            "{said}"
+        );
+        assert_eq!(std::fs::read_dir(folder.path()).expect("it").count(), 0);
+    }
+}
+
 /// Stdin can't be read twice: what was read is kept until the types are known.
 #[test]
 fn all_rows_of_stdin_decide_the_types() {

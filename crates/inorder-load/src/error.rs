@@ -272,9 +272,14 @@ impl Error {
 /// The message of SQLite without its error codes.
 fn reason(source: &rusqlite::Error) -> String {
     let said = source.to_string();
-    match said.split_once(": Error code ") {
-        Some((what, _)) => what.to_owned(),
-        None => said,
+    let what = said
+        .split_once(": Error code ")
+        .map_or(&*said, |(what, _)| what);
+    match source.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::ReadOnly) => {
+            format!("{what}; check your write permission for it and its folder")
+        }
+        _ => what.to_owned(),
     }
 }
 

@@ -237,3 +237,45 @@ fn a_view_is_no_table() {
         assert!(error.contains("has no table `t`"), "{error}");
     }
 }
+
+#[test]
+fn flags_without_effect_on_a_table_that_exists_are_told() {
+    let folder = Folder::new(OLD);
+    let create = Create {
+        key: vec![inorder_load::KeySpec::parse("id").expect("a key")],
+        indexes: vec![vec!["name".to_owned()]],
+        ..Create::default()
+    };
+    let summary = folder.run(&Job {
+        create: Some(create),
+        ..job(&folder, "id,name\n9,new\n", Existing::Append)
+    });
+    let expected =
+        "the table t exists, so --key, --index had no effect; --replace-table creates it again";
+    assert_eq!(summary.expect("a load").notes, [expected]);
+}
+
+#[test]
+fn files_that_are_no_databases_stay_as_they_are() {
+    let folder = Folder::new("");
+    let long = "id,name\n".repeat(999);
+    for content in ["x", "id,name\n1,a\n", &long] {
+        let other = folder.file("other.csv", content);
+        let refused = folder.run(&Job {
+            to: other.display().to_string(),
+            ..job(&folder, "id,name\n9,new\n", Existing::FillEmpty)
+        });
+        let refused = refused.expect_err("no database").to_string();
+        assert!(
+            refused.contains("is not a SQLite database; the inputs come first"),
+            "{refused}"
+        );
+        assert_eq!(std::fs::read_to_string(&other).expect("a file"), content);
+    }
+    let refused = folder.run(&Job {
+        to: folder.path("none/to.db").display().to_string(),
+        ..job(&folder, "id,name\n9,new\n", Existing::FillEmpty)
+    });
+    let refused = refused.expect_err("no folder").to_string();
+    assert!(refused.contains("there is no folder"), "{refused}");
+}

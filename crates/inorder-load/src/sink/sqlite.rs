@@ -11,7 +11,7 @@ use super::table::{self, Table};
 use super::{Kind, Wanted};
 use crate::Error;
 use crate::database::{failed, open_database};
-use crate::destination::Destination;
+use crate::destination::{Create, Destination};
 use crate::job::{Job, Progress, Summary};
 use crate::pages::{self, PageWriter};
 use crate::row_writer::{Choice, RowWriter, Sink, WritePlan};
@@ -36,12 +36,15 @@ struct SqliteSink {
     /// The schema version when the table was described.
     schema_version: i64,
     newcomers: Newcomers,
+    /// The flags that only a table which is created has a use for.
+    unused: Vec<&'static str>,
 }
 
 impl SqliteSink {
     fn open(wanted: &Wanted<'_>) -> Result<Option<Self>, Error> {
         let path = resolved(Path::new(wanted.to))?;
         let is_new = !path.exists();
+        check_place(&path, is_new)?;
         if is_new && wanted.create.is_none() {
             return Err(Error::Refused {
                 what: format!(
@@ -56,7 +59,11 @@ impl SqliteSink {
         };
         let connection = connection.map_err(failed(&path))?;
         let number = |pragma: &str| connection.query_row(pragma, [], |row| row.get(0));
-        let schema_version = number("PRAGMA main.schema_version").map_err(failed(&path))?;
+        let schema_version = number("PRAGMA main.schema_version");
+        let schema_version = schema_version.map_err(|error| match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => no_database(&path),
+            _ => failed(&path)(error),
+        })?;
         if let (Some(timeout), false) = (wanted.busy_timeout, is_new) {
             wait_for_lock(&connection, &path, timeout)?;
         }
@@ -69,8 +76,13 @@ impl SqliteSink {
         else {
             return Ok(None);
         };
+        let unused = match (&created, wanted.create) {
+            (None, Some(create)) => unused(create, !altered.is_empty()),
+            _ => Vec::new(),
+        };
         Ok(Some(SqliteSink {
             path,
+            unused,
             created,
             is_truncated,
             altered,
@@ -84,6 +96,36 @@ impl SqliteSink {
             ),
             destination,
         }))
+    }
+}
+
+/// Checks that the path can be that of a database. The file is not opened: to close it would give up the locks that the
+/// process has on it.
+fn check_place(path: &Path, is_new: bool) -> Result<(), Error> {
+    /// The size of the smallest page. SQLite takes some files of fewer bytes for empty databases.
+    const BYTES_MIN: u64 = 512;
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    match folder {
+        Some(folder) if is_new && !folder.is_dir() => Err(Error::Refused {
+            what: format!(
+                "{}: there is no folder {}; create it first",
+                path.display(),
+                folder.display()
+            ),
+        }),
+        _ => match path.metadata().map_or(0, |metadata| metadata.len()) {
+            1..BYTES_MIN => Err(no_database(path)),
+            _ => Ok(()),
+        },
+    }
+}
+
+fn no_database(path: &Path) -> Error {
+    Error::Refused {
+        what: format!(
+            "{} is not a SQLite database; the inputs come first, and the database last",
+            path.display()
+        ),
     }
 }
 
@@ -161,7 +203,15 @@ impl Sink for SqliteSink {
 
     fn notes(&self) -> Vec<String> {
         let note = |altered: &Altered| format!("added a column: {}", altered.sql);
-        self.altered.iter().map(note).collect()
+        let mut notes: Vec<String> = self.altered.iter().map(note).collect();
+        if !self.unused.is_empty() {
+            notes.push(format!(
+                "the table {} exists, so {} had no effect; --replace-table creates it again",
+                self.destination.table,
+                self.unused.join(", ")
+            ));
+        }
+        notes
     }
 
     fn is_database_new(&self) -> bool {
@@ -206,6 +256,19 @@ impl Sink for SqliteSink {
             None => Box::new(writer),
         })
     }
+}
+
+/// The flags of a table to create, where the table exists.
+fn unused(create: &Create, is_altered: bool) -> Vec<&'static str> {
+    let given = [
+        ("--key", !create.key.is_empty()),
+        // Columns that are added have types.
+        ("--type", !create.types.is_empty() && !is_altered),
+        ("--index", !create.indexes.is_empty()),
+        ("--foreign-key", !create.foreign_keys.is_empty()),
+    ];
+    let given = given.into_iter().filter(|(_, is_given)| *is_given);
+    given.map(|(flag, _)| flag).collect()
 }
 
 /// Inserts rows that could not be merged after all.

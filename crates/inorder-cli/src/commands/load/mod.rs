@@ -8,13 +8,18 @@ mod watch;
 use anyhow::Result;
 use inorder_bench::Error as Wrong;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::terminal;
 pub use arguments::Arguments;
-use inorder_load::Progress;
+use inorder_load::{Phase, Progress};
 
 /// The exit code of an interrupted load: 128 and the number of SIGINT.
 const STOPPED: u8 = 130;
+
+/// The time that a load which reads rows takes to stop.
+const STOPS_WITHIN: Duration = Duration::from_millis(500);
 
 /// The exit code of a load that left out bad rows.
 const LEFT_OUT: u8 = 6;
@@ -22,12 +27,14 @@ const LEFT_OUT: u8 = 6;
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let jobs = arguments.jobs().map_err(Wrong::Usage)?;
     let stopped = Progress::default();
-    let stop = stopped.clone();
-    ctrlc::set_handler(move || stop.stop())?;
+    let current = Arc::new(Mutex::new(stopped.clone()));
+    let running = Arc::clone(&current);
+    ctrlc::set_handler(move || stop(&running))?;
     let (mut summaries, mut code) = (Vec::new(), ExitCode::SUCCESS);
     let is_text = !arguments.is_json() && !arguments.is_quiet();
     for job in &jobs {
         let progress = stopped.for_next();
+        *locked(&current) = progress.clone();
         let watch = watch::Watch::start(&progress, arguments.is_quiet());
         let loaded = inorder_load::run(job, &progress);
         watch.finish();
@@ -60,4 +67,21 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         terminal::print(&format!("{json}\n"))?;
     }
     Ok(code)
+}
+
+/// Stops a load. One that waits for its input, such as a pipe, has written nothing, and ends with the process.
+fn stop(running: &Mutex<Progress>) {
+    let progress = locked(running).clone();
+    progress.stop();
+    std::thread::sleep(STOPS_WITHIN);
+    let rows = progress.rows_read();
+    std::thread::sleep(STOPS_WITHIN);
+    if progress.phase() == Phase::Read && progress.rows_read() == rows {
+        eprintln!("inorder: {}", inorder_load::Error::Stopped);
+        std::process::exit(STOPPED.into());
+    }
+}
+
+fn locked(running: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
+    running.lock().unwrap_or_else(PoisonError::into_inner)
 }
