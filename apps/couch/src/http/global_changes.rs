@@ -3,15 +3,13 @@
 //! It is written as long as it exists. `GET /_db_updates` does not need it here.
 
 use super::Server;
+use super::updates::{GLOBAL_CHANGES, noted};
 use crate::store::{Database, DatabaseEvent, Databases, Edit, Error, Event};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
-
-/// The database's name.
-pub const GLOBAL_CHANGES: &str = "_global_changes";
 
 /// Events are written together after this time, CouchDB's `global_changes/max_write_delay`.
 const WRITE_DELAY: Duration = Duration::from_millis(500);
@@ -55,14 +53,7 @@ async fn run(databases: Databases, mut events: broadcast::Receiver<DatabaseEvent
 }
 
 fn add(ids: &mut BTreeSet<String>, event: &DatabaseEvent) {
-    let kind = match event.event {
-        Event::Created => "created",
-        Event::Updated => "updated",
-        Event::Deleted => "deleted",
-    };
-    if event.name != GLOBAL_CHANGES {
-        ids.insert(format!("{kind}:{}", event.name));
-    }
+    ids.extend(noted(event).map(|(event, name)| format!("{}:{name}", event.name())));
 }
 
 /// Some events were missed: any database may have changed.

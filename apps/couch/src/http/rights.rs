@@ -1,6 +1,6 @@
 //! The rights of users: what a request needs, by its method and path. The rules and the texts are CouchDB's.
 
-use super::global_changes::GLOBAL_CHANGES;
+use super::updates::GLOBAL_CHANGES;
 use super::users_db::{self, Visible};
 use super::{HttpError, HttpResult, Server, replications};
 use crate::auth::{METRICS_ROLE, Policy, User};

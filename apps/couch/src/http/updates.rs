@@ -6,10 +6,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::{broadcast, watch};
 
-/// The last event of each database, with a sequence that counts from the start of the server.
+/// The database that CouchDB writes events into.
+pub const GLOBAL_CHANGES: &str = "_global_changes";
+
+/// The list of databases. In CouchDB it is a database, too.
+const DATABASES: &str = "_dbs";
+
+/// Returns what CouchDB notes of an event: nothing of `_global_changes` itself, and that a creation or deletion changes `_dbs`.
+pub fn noted(event: &DatabaseEvent) -> impl Iterator<Item = (Event, &str)> {
+    let own = (event.name != GLOBAL_CHANGES).then_some((event.event, event.name.as_str()));
+    let list = (event.event != Event::Updated).then_some((Event::Updated, DATABASES));
+    own.into_iter().chain(list)
+}
+
+/// The last creation, change and deletion of each database, with a sequence that counts from the start of the server.
 ///
 /// It begins with an event for every database and every deleted one. A client with a sequence from before the start receives all
-/// of them, and so misses no event.
+/// of them, and so misses no event. It is empty again after the creation of `_global_changes`, as in CouchDB.
 #[derive(Debug)]
 pub struct DatabaseUpdates {
     inner: Arc<Inner>,
@@ -17,10 +30,13 @@ pub struct DatabaseUpdates {
     start: String,
 }
 
+/// The sequence of the last event of each kind, by database.
+type Events = BTreeMap<(String, Event), u64>;
+
 #[derive(Debug)]
 struct Inner {
     databases: Databases,
-    events: Mutex<BTreeMap<String, (u64, Event)>>,
+    events: Mutex<Events>,
     seq: watch::Sender<u64>,
 }
 
@@ -42,7 +58,7 @@ impl DatabaseUpdates {
                     return;
                 };
                 match event {
-                    Ok(event) => inner.add(event),
+                    Ok(event) => inner.add(&event),
                     Err(broadcast::error::RecvError::Lagged(_)) => inner.add_all(),
                     Err(broadcast::error::RecvError::Closed) => return,
                 }
@@ -85,14 +101,20 @@ impl DatabaseUpdates {
 }
 
 impl Inner {
-    fn events(&self) -> MutexGuard<'_, BTreeMap<String, (u64, Event)>> {
+    fn events(&self) -> MutexGuard<'_, Events> {
         self.events.lock().expect("no panic while held")
     }
 
-    fn add(&self, event: DatabaseEvent) {
+    fn add(&self, event: &DatabaseEvent) {
         let mut events = self.events();
-        let seq = *self.seq.borrow() + 1;
-        events.insert(event.name, (seq, event.event));
+        if event.name == GLOBAL_CHANGES && event.event == Event::Created {
+            events.clear();
+        }
+        let mut seq = *self.seq.borrow();
+        for (event, name) in noted(event) {
+            seq += 1;
+            events.insert((name.to_owned(), event), seq);
+        }
         drop(events);
         self.seq.send_replace(seq);
     }
@@ -106,27 +128,34 @@ impl Inner {
 
     fn try_add_all(&self) -> store::Result<()> {
         let mut gone = BTreeSet::from_iter(self.databases.deleted_names()?);
-        gone.extend(self.events().keys().cloned());
+        gone.extend(self.events().keys().map(|(name, _)| name.clone()));
+        gone.remove(DATABASES);
         for name in self.databases.names()? {
             gone.remove(&name);
             let event = Event::Updated;
-            self.add(DatabaseEvent { name, event });
+            self.add(&DatabaseEvent { name, event });
         }
         for name in gone {
-            let known = self.events().get(&name).map(|(_, event)| *event);
-            if known != Some(Event::Deleted) {
+            if self.is_living(&name) {
                 let event = Event::Deleted;
-                self.add(DatabaseEvent { name, event });
+                self.add(&DatabaseEvent { name, event });
             }
         }
         Ok(())
     }
 
+    /// Whether the last event of a database, if there is one, is not its deletion.
+    fn is_living(&self, name: &str) -> bool {
+        let events = self.events();
+        let seq = |event| events.get(&(name.to_owned(), event)).copied();
+        seq(Event::Deleted) <= seq(Event::Created).max(seq(Event::Updated))
+    }
+
     fn after(&self, since: u64) -> Vec<(u64, String, Event)> {
         let events = self.events();
-        let later = events.iter().filter(|(_, (seq, _))| *seq > since);
+        let later = events.iter().filter(|(_, seq)| **seq > since);
         let mut later: Vec<_> = later
-            .map(|(name, (seq, event))| (*seq, name.clone(), *event))
+            .map(|((name, event), seq)| (*seq, name.clone(), *event))
             .collect();
         later.sort_unstable_by_key(|(seq, ..)| *seq);
         later

@@ -1,7 +1,7 @@
 //! Events of databases.
 
 /// The kind of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
     /// It was created.
     Created,
@@ -9,6 +9,17 @@ pub enum Event {
     Updated,
     /// It was deleted.
     Deleted,
+}
+
+impl Event {
+    /// Returns its name in CouchDB's protocol.
+    pub fn name(self) -> &'static str {
+        match self {
+            Event::Created => "created",
+            Event::Updated => "updated",
+            Event::Deleted => "deleted",
+        }
+    }
 }
 
 /// An event of a database.

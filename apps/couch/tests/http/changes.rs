@@ -1,6 +1,6 @@
 //! Feeds.
 
-use crate::client::Running;
+use crate::client::{Running, until};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -265,7 +265,39 @@ async fn databases_tell_what_happens_to_them() {
     server.put("/db/a", &json!({})).await;
     let after = format!("/_db_updates?feed=longpoll&since={seq}");
     let after = server.get(&after).await.json();
-    assert_eq!(after["results"][0]["type"], "updated");
+    assert_eq!(
+        events_of(&after),
+        [("_dbs", "updated"), ("db", "updated")],
+        "{after}"
+    );
+}
+
+/// The events of an answer of `_db_updates`.
+fn events_of(answer: &Value) -> Vec<(&str, &str)> {
+    let rows = answer["results"].as_array().unwrap().iter();
+    rows.map(|row| {
+        let (name, kind) = (row["db_name"].as_str(), row["type"].as_str());
+        (name.unwrap(), kind.unwrap())
+    })
+    .collect()
+}
+
+#[tokio::test]
+async fn the_feed_of_databases_begins_with_a_new_global_changes() {
+    let server = Running::start().await;
+    server.put("/before", &Value::Null).await;
+    server.put("/_global_changes", &Value::Null).await;
+    server.put("/after", &Value::Null).await;
+    server.delete("/after").await;
+    let expected = [
+        ("after", "created"),
+        ("after", "deleted"),
+        ("_dbs", "updated"),
+    ];
+    until("the events", async || {
+        events_of(&server.get("/_db_updates").await.json()) == expected
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -293,6 +325,7 @@ async fn what_happened_to_databases_is_known_after_a_restart() {
         .collect();
     events.sort();
     let expected = [
+        ("_dbs", "updated"),
         ("anew", "updated"),
         ("gone", "deleted"),
         ("kept", "updated"),

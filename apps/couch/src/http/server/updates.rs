@@ -106,11 +106,7 @@ impl Feed {
         let events = updates.after(self.since);
         self.since = events.last().map_or(self.since, |(seq, ..)| *seq);
         let row = |(seq, name, event): &(u64, String, Event)| {
-            let kind = match event {
-                Event::Created => "created",
-                Event::Updated => "updated",
-                Event::Deleted => "deleted",
-            };
+            let kind = event.name();
             let name = serde_json::Value::from(name.as_str());
             let seq = updates.seq_text(*seq);
             format!("{{\"db_name\":{name},\"type\":\"{kind}\",\"seq\":\"{seq}\"}}")
