@@ -432,8 +432,12 @@ fn changes_of_users() -> [Value; 16] {
 #[tokio::test]
 async fn the_function_of_the_design_document_auth_has_the_built_in_rules() {
     let server = server(&[("couchdb", "users_db_security_editable", "true")]).await;
-    let design = get(&server, ADMIN, "/_users/_design/_auth").await.json();
-    assert_eq!(design["language"], "javascript");
+    let design = async || get(&server, ADMIN, "/_users/_design/_auth").await.json();
+    until("the design document", async || {
+        design().await["language"] == "javascript"
+    })
+    .await;
+    let design = design().await;
     // In another database the function itself runs.
     database(&server, "copy", &["anna"]).await;
     let open = json!({ "members": { "roles": [], "names": [] }, "admins": { "roles": ["chief"] } });

@@ -66,7 +66,8 @@ pub async fn create(
         }
     }
     let databases = server.databases.clone();
-    let is_users = name == users_db::USERS || name == server.auth.policy().users_database;
+    let is_users = name == users_db::USERS;
+    let is_configured = name == server.auth.policy().users_database;
     let origin = server.origin(&headers, client::is_tls(&extensions));
     let url = location(&origin, &[&name]);
     blocking(move || match is_partitioned {
@@ -74,8 +75,11 @@ pub async fn create(
         false => databases.create(&name),
     })
     .await??;
-    if is_users {
-        users_db::ensure_rules(&server).await?;
+    match (is_users, is_configured) {
+        (false, false) => {}
+        (true, true) => users_db::ensure_rules_later(&server),
+        // Without the design document, another database of users has no rules.
+        _ => users_db::ensure_rules(&server).await?,
     }
     let mut response = reply::ok(StatusCode::CREATED);
     reply::set(&mut response, header::LOCATION, &url);

@@ -4,9 +4,15 @@ use crate::http::functions::AUTH_DESIGN;
 use crate::http::{HttpResult, Server};
 use crate::store::{Database, Edit, Error};
 use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// The database of users, unless the configuration names another.
 pub const USERS: &str = "_users";
+
+/// The time after which a new `_users` gets the design document. Clients expect a new database to be empty. CouchDB takes up to five
+/// seconds.
+const DELAY: Duration = Duration::from_secs(2);
 
 const RULES: &str = include_str!("rules.js");
 
@@ -25,6 +31,20 @@ pub async fn ensure_rules(server: &Server) -> HttpResult<()> {
         Ok((_, true)) | Err(Error::NotFound(_)) => write(&db).await,
         Err(error) => Err(error.into()),
     }
+}
+
+/// Writes the design document into a new `_users`, which has the rules without it, too.
+pub fn ensure_rules_later(server: &Arc<Server>) {
+    let server = Arc::clone(server);
+    tokio::spawn(async move {
+        tokio::select! {
+            () = server.stop.cancelled() => return,
+            () = tokio::time::sleep(DELAY) => {}
+        }
+        if let Err(error) = ensure_rules(&server).await {
+            tracing::error!(%error, "the design document _auth could not be written");
+        }
+    });
 }
 
 async fn write(db: &Database) -> HttpResult<()> {

@@ -3,7 +3,7 @@
 mod design;
 mod document;
 
-pub use design::{USERS, ensure_rules};
+pub use design::{USERS, ensure_rules, ensure_rules_later};
 pub use document::validate;
 
 use super::{HttpError, HttpResult, Server};
