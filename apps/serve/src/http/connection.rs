@@ -50,7 +50,7 @@ enum Left {
 /// A connection whose answer continues without the HTTP library.
 struct Detached {
     stream: Socket,
-    /// Bytes received behind the request.
+    /// Bytes received behind the request, copied: the buffer of the library has 8 KiB, also when it is empty.
     received: Bytes,
     /// Whether one side announced that the connection ends with the answer.
     is_last: bool,
@@ -61,21 +61,24 @@ impl<A: Answer> Connection<A> {
     pub async fn run(self, stream: TcpStream, tls: Option<TlsAcceptor>) {
         let stream = match tls {
             None => Socket::Plain(stream),
-            Some(tls) => match timeout(self.limits.head_timeout, tls.accept(stream)).await {
-                Ok(Ok(stream)) => {
-                    let protocol = stream.get_ref().1.alpn_protocol();
-                    if protocol.is_some_and(|name| name != tls::HTTP) {
-                        // A CA that checks a domain has seen the certificate.
-                        return self.linger(Socket::Tls(Box::new(stream))).await;
+            // Boxed as `exchange` is: else every feed keeps memory for a handshake.
+            Some(tls) => {
+                match Box::pin(timeout(self.limits.head_timeout, tls.accept(stream))).await {
+                    Ok(Ok(stream)) => {
+                        let protocol = stream.get_ref().1.alpn_protocol();
+                        if protocol.is_some_and(|name| name != tls::HTTP) {
+                            // A CA that checks a domain has seen the certificate.
+                            return Box::pin(self.linger(Socket::Tls(Box::new(stream)))).await;
+                        }
+                        Socket::Tls(Box::new(stream))
                     }
-                    Socket::Tls(Box::new(stream))
+                    Ok(Err(error)) => {
+                        tracing::debug!(%error, "a TLS handshake failed");
+                        return;
+                    }
+                    Err(_) => return,
                 }
-                Ok(Err(error)) => {
-                    tracing::debug!(%error, "a TLS handshake failed");
-                    return;
-                }
-                Err(_) => return,
-            },
+            }
         };
         self.answer(stream).await;
     }
@@ -86,7 +89,7 @@ impl<A: Answer> Connection<A> {
             // Boxed, so that a waiting feed does not reserve memory for it.
             let (left, mut rest) = match Box::pin(self.exchange(stream, received)).await {
                 Left::Nothing => return,
-                Left::Client(stream) => return self.linger(stream).await,
+                Left::Client(stream) => return Box::pin(self.linger(stream)).await,
                 Left::Answer(left, rest) => (left, rest),
             };
             stream = left.stream;
@@ -96,7 +99,7 @@ impl<A: Answer> Connection<A> {
                 return;
             }
             if left.is_last {
-                return self.linger(stream).await;
+                return Box::pin(self.linger(stream)).await;
             }
             if self.stop.is_cancelled() {
                 return;
@@ -178,7 +181,7 @@ impl<A: Answer> Connection<A> {
             Ok(rest) => {
                 let detached = Detached {
                     stream,
-                    received: parts.read_buf,
+                    received: Bytes::copy_from_slice(&parts.read_buf),
                     is_last,
                 };
                 Left::Answer(detached, rest)
