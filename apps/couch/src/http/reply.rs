@@ -120,11 +120,6 @@ fn logged(
     stream.inspect_err(|error| tracing::error!(%error, "an answer was cut off"))
 }
 
-/// Appends a string as JSON.
-pub fn push_string(out: &mut Vec<u8>, text: &str) {
-    serde_json::to_writer(out, text).expect("a string is JSON, and a vector takes it");
-}
-
 /// Adds a header if its value can be one.
 pub fn set(response: &mut Response, name: header::HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {

@@ -1,5 +1,6 @@
 //! Sequences as clients see them: a number, and which database it counts in.
 
+use crate::json::write_integer;
 use crate::store::{Database, Info};
 
 /// Writes a database's sequences, and reads those it wrote.
@@ -34,8 +35,10 @@ impl SeqFormat {
 
     /// Appends a sequence, in quotes.
     pub fn write(&self, out: &mut Vec<u8>, seq: u64) {
-        use std::io::Write;
-        write!(out, "\"{seq}{}\"", self.suffix).expect("a vector takes it");
+        out.push(b'"');
+        write_integer(out, seq);
+        out.extend_from_slice(self.suffix.as_bytes());
+        out.push(b'"');
     }
 
     /// A sequence as text, without quotes.

@@ -4,7 +4,6 @@ use super::Attachment;
 use crate::json;
 use crate::mango::Selector;
 use crate::revision::{History, Revision};
-use std::io::Write;
 
 /// Whether a revision's body can still be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +137,11 @@ impl Document {
 fn write_revision(out: &mut Vec<u8>, revision: &Revision) {
     // A revision has no character that JSON escapes, unless its hash came from elsewhere.
     match revision.hash.is_digest() {
-        true => write!(out, "\"{revision}\"").expect("a vector takes it"),
+        true => {
+            out.push(b'"');
+            revision.write(out);
+            out.push(b'"');
+        }
         false => json::write_string(out, &revision.to_string()),
     }
 }

@@ -3,8 +3,10 @@
 //! Clients write `?key="a"` as it is shown in CouchDB's manual, and other servers accept it. The HTTP library refuses a
 //! quotation mark in a query, so it is encoded here, before the library reads the line.
 
-/// The characters that are encoded.
-const ENCODED: &[u8] = b"\"<>`";
+/// Whether a character is encoded.
+fn is_encoded(byte: u8) -> bool {
+    matches!(byte, b'"' | b'<' | b'>' | b'`')
+}
 
 /// Methods whose lines are read.
 const METHODS: &[&[u8]] = &[
@@ -69,17 +71,22 @@ impl RequestLine {
         if self.0 == Place::Behind {
             return None;
         }
-        let end = bytes.iter().position(|byte| *byte == b'\n');
-        if end.is_some() {
-            self.0 = Place::Behind;
+        let (mut end, mut is_changed) = (bytes.len(), false);
+        for (at, byte) in bytes.iter().enumerate() {
+            if *byte == b'\n' {
+                self.0 = Place::Behind;
+                end = at;
+                break;
+            }
+            is_changed |= is_encoded(*byte);
         }
-        let (line, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
-        if !line.iter().any(|byte| ENCODED.contains(byte)) {
+        if !is_changed {
             return None;
         }
+        let (line, rest) = bytes.split_at(end);
         let mut encoded = Vec::with_capacity(bytes.len() + 16);
         for byte in line {
-            match ENCODED.contains(byte) {
+            match is_encoded(*byte) {
                 true => encoded.extend_from_slice(format!("%{byte:02X}").as_bytes()),
                 false => encoded.push(*byte),
             }

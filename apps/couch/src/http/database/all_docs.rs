@@ -6,7 +6,8 @@ use crate::http::params::Params;
 use crate::http::reply::Pages;
 use crate::http::seq::SeqFormat;
 use crate::http::target::Db;
-use crate::http::{HttpError, HttpResult, Server, reply};
+use crate::http::{HttpError, HttpResult, Server};
+use crate::json::write_string;
 use crate::mango::check_partition;
 use crate::store::{
     AllDocs, AllDocsPage, AllDocsRow, AttachmentOption, Database, GetOptions, RowValue,
@@ -432,7 +433,7 @@ impl Pages for Listing {
 fn write_row(out: &mut Vec<u8>, row: &AllDocsRow, with_docs: bool) {
     let member = |out: &mut Vec<u8>, name: &str| {
         out.extend_from_slice(name.as_bytes());
-        reply::push_string(out, &row.id);
+        write_string(out, &row.id);
     };
     match &row.value {
         RowValue::Missing => member(out, "{\"key\":"),
@@ -448,7 +449,7 @@ fn write_row(out: &mut Vec<u8>, row: &AllDocsRow, with_docs: bool) {
     out.extend_from_slice(b",\"value\":{\"rev\":\"");
     match &row.value {
         RowValue::Present { revision, document } => {
-            out.extend_from_slice(revision.to_string().as_bytes());
+            revision.write(out);
             out.extend_from_slice(b"\"}");
             if let Some(document) = document {
                 out.extend_from_slice(b",\"doc\":");
@@ -456,7 +457,7 @@ fn write_row(out: &mut Vec<u8>, row: &AllDocsRow, with_docs: bool) {
             }
         }
         RowValue::Deleted { revision } => {
-            out.extend_from_slice(revision.to_string().as_bytes());
+            revision.write(out);
             out.extend_from_slice(b"\",\"deleted\":true}");
             if with_docs {
                 out.extend_from_slice(b",\"doc\":null");

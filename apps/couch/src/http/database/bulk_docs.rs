@@ -5,6 +5,7 @@ use crate::http::caller::Caller;
 use crate::http::document::require_revision;
 use crate::http::target::Db;
 use crate::http::{HttpError, HttpResult, reply};
+use crate::json::write_string;
 use crate::revision::History;
 use crate::store::{Edit, Error, Limits, Mode, Outcome, Refusal};
 use axum::http::StatusCode;
@@ -159,7 +160,7 @@ fn write_outcome(out: &mut Vec<u8>, outcome: &Outcome, id: Option<&str>) {
     match outcome {
         Ok(written) => {
             out.extend_from_slice(b"{\"ok\":true,\"id\":");
-            reply::push_string(out, &written.id);
+            write_string(out, &written.id);
             out.extend_from_slice(b",\"rev\":\"");
             out.extend_from_slice(written.revision.to_string().as_bytes());
             out.extend_from_slice(b"\"}");

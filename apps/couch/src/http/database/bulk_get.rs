@@ -7,6 +7,7 @@ use crate::http::params::Params;
 use crate::http::target::Db;
 use crate::http::users_db::Visible;
 use crate::http::{HttpError, HttpResult, reply};
+use crate::json::write_string;
 use crate::multipart::Boundary;
 use crate::revision::Revision;
 use crate::store::{AttachmentOption, Database, Found, GetOptions};
@@ -153,7 +154,7 @@ fn open(source: &Source, wanted: &Wanted, options: &GetOptions) -> HttpResult<Ve
 fn write_result(out: &mut Vec<u8>, wanted: &Wanted, found: HttpResult<Vec<Found>>) {
     out.extend_from_slice(b"{\"id\":");
     match &wanted.id {
-        Some(id) => reply::push_string(out, id),
+        Some(id) => write_string(out, id),
         None => out.extend_from_slice(b"null"),
     }
     out.extend_from_slice(b",\"docs\":[");

@@ -7,6 +7,7 @@ use crate::http::reply::Pages;
 use crate::http::seq::SeqFormat;
 use crate::http::target::{Doc, ViewOf};
 use crate::http::{HttpError, HttpResult, Server, reply};
+use crate::json::write_string;
 use crate::mango::COLLATOR_VERSION;
 use crate::store::Database;
 use crate::views::{Answer, Design, Page, Query, ViewRow, overflow_reason};
@@ -255,7 +256,7 @@ fn write_row(out: &mut Vec<u8>, row: &ViewRow) {
     out.push(b'{');
     if let Some(id) = &row.id {
         out.extend_from_slice(b"\"id\":");
-        reply::push_string(out, id);
+        write_string(out, id);
         out.push(b',');
     }
     out.extend_from_slice(b"\"key\":");

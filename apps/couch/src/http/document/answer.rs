@@ -2,6 +2,7 @@
 
 use crate::http::caller::Caller;
 use crate::http::{HttpResult, reply};
+use crate::json::write_string;
 use crate::store::Written;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
@@ -28,7 +29,7 @@ pub fn location(origin: &str, parts: &[&str]) -> String {
 pub fn written(status: StatusCode, caller: &Caller, db: &str, written: &Written) -> HttpResult {
     let mut out = Vec::with_capacity(96);
     out.extend_from_slice(b"{\"ok\":true,\"id\":");
-    reply::push_string(&mut out, &written.id);
+    write_string(&mut out, &written.id);
     let revision = written.revision.to_string();
     out.extend_from_slice(b",\"rev\":\"");
     out.extend_from_slice(revision.as_bytes());

@@ -59,13 +59,18 @@ pub fn plain(db: &Database, id: &str, headers: &HeaderMap) -> HttpResult {
 }
 
 fn tagged(document: &Document, headers: &HeaderMap) -> Response {
-    let quoted = format!("\"{}\"", document.revision);
-    let tag = quoted.trim_matches('"');
-    if is_known(headers, tag) {
-        return not_modified(tag);
+    if headers.contains_key(header::IF_NONE_MATCH) {
+        let tag = document.revision.to_string();
+        if is_known(headers, &tag) {
+            return not_modified(&tag);
+        }
     }
+    let mut tag = Vec::with_capacity(40);
+    tag.push(b'"');
+    document.revision.write(&mut tag);
+    tag.push(b'"');
     let mut response = json(document);
-    if let Ok(tag) = HeaderValue::try_from(quoted) {
+    if let Ok(tag) = HeaderValue::from_bytes(&tag) {
         response.headers_mut().insert(header::ETAG, tag);
     }
     response

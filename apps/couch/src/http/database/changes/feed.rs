@@ -8,6 +8,7 @@ use crate::http::feed::Kind;
 use crate::http::rights;
 use crate::http::seq::SeqFormat;
 use crate::http::{HttpResult, Server, reply};
+use crate::json::write_string;
 use crate::store::{Change, Database, Error, GetOptions};
 use axum::Extension;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -256,11 +257,15 @@ impl Feed {
         out.extend_from_slice(b"{\"seq\":");
         self.seq.write(out, change.seq);
         out.extend_from_slice(b",\"id\":");
-        reply::push_string(out, &change.id);
+        write_string(out, &change.id);
         out.extend_from_slice(b",\"changes\":[");
         for (at, revision) in change.revisions.iter().enumerate() {
-            let comma = if at > 0 { "," } else { "" };
-            write!(out, "{comma}{{\"rev\":\"{revision}\"}}").expect("a vector takes it");
+            if at > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(b"{\"rev\":\"");
+            revision.write(out);
+            out.extend_from_slice(b"\"}");
         }
         out.push(b']');
         if change.deleted {
