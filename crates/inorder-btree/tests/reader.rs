@@ -108,6 +108,64 @@ fn every_entry_comes_in_order() {
 }
 
 #[test]
+fn leaves_have_the_rows_and_their_bounds() {
+    for (page_bytes, rows) in [(512, 3), (512, 3000), (4096, 20_000)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.db");
+        let database = Connection::open(&path).expect("a database");
+        database
+            .execute_batch(&format!(
+                "PRAGMA page_size = {page_bytes}; CREATE TABLE t(a);
+                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})
+                 INSERT INTO t(rowid, a) SELECT i * 7919 % 1000003 - 500000, zeroblob(i % 1200) FROM n;
+                 DELETE FROM t WHERE rowid % 7 = 0"
+            ))
+            .expect("made");
+        let root = root(&database, "t");
+        let mut reader = opened(&path, false);
+        reader.note_pages();
+        let mut leaves = Vec::new();
+        let last = reader.leaves(root, |page, bound| {
+            leaves.push((page, bound));
+            Ok::<_, Error>(())
+        });
+        leaves.push((last.expect("read"), i64::MAX));
+        let interior = reader.take_pages();
+        let (mut before, mut found) = (i64::MIN, 0);
+        for &(page, bound) in &leaves {
+            let mut of_leaf = Vec::new();
+            let row = |rowid: i64, _: &[u8]| {
+                of_leaf.push(rowid);
+                Ok::<_, Error>(())
+            };
+            reader.table(page, row).expect("read");
+            assert!(
+                of_leaf
+                    .iter()
+                    .all(|rowid| before < *rowid && *rowid <= bound)
+            );
+            before = bound;
+            found += of_leaf.len();
+        }
+        let count = "SELECT count(*) FROM t";
+        let count: i64 = database
+            .query_row(count, [], |row| row.get(0))
+            .expect("a count");
+        assert_eq!(found as i64, count);
+        let mut pages: Vec<u32> = leaves
+            .iter()
+            .map(|(page, _)| *page)
+            .chain(interior)
+            .collect();
+        pages.sort_unstable();
+        let whole = pages.len();
+        pages.dedup();
+        assert_eq!(pages.len(), whole, "no page comes twice");
+        assert!(pages.contains(&root));
+    }
+}
+
+#[test]
 fn damage_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.db");

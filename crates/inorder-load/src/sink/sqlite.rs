@@ -12,7 +12,7 @@ use super::{Kind, Wanted};
 use crate::Error;
 use crate::database::{failed, open_database};
 use crate::destination::{Create, Destination};
-use crate::job::{Job, Progress, Summary};
+use crate::job::{Job, Progress, Summary, WriterChoice};
 use crate::pages::{self, PageWriter};
 use crate::row_writer::{Choice, RowWriter, Sink, WritePlan};
 use crate::rows::Batch;
@@ -240,6 +240,14 @@ impl Sink for SqliteSink {
                 |goal: &Goal<'_>| PageWriter::begin(goal, self.schema_version, plan, progress);
             match self.with_goal(begin)? {
                 Ok(writer) => return Ok(Box::new(writer)),
+                Err(why) if plan.job.writer == WriterChoice::Direct => {
+                    let table = &plan.destination.table;
+                    return Err(Error::Refused {
+                        what: format!(
+                            "{table} can't be written directly: it already has rows, and {why}"
+                        ),
+                    });
+                }
                 Err(why) => why_not_merged = Some(why),
             }
         }

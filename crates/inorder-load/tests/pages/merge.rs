@@ -235,6 +235,33 @@ fn rows_are_merged_where_that_writes_fewer_pages() {
 }
 
 #[test]
+fn rows_are_inserted_where_another_connection_uses_the_wal() {
+    let setup = "PRAGMA journal_mode = WAL";
+    let table = "CREATE TABLE t(a INTEGER PRIMARY KEY, b, c)";
+    let (_folder, from, to) = quick_pair(SOURCE, &schema(setup, table));
+    let reader = open(&to);
+    open(&to)
+        .execute_batch("INSERT INTO beside VALUES (8)")
+        .expect("written");
+    reader
+        .execute_batch("BEGIN; SELECT count(*) FROM t")
+        .expect("begun");
+    let refused = load(&job(&from, &to, WriterChoice::Direct)).expect_err("in use");
+    assert!(
+        refused
+            .to_string()
+            .contains("another connection uses the WAL"),
+        "{refused}"
+    );
+    let why = why_inserted(&job(&from, &to, WriterChoice::Auto));
+    assert!(why.contains("another connection uses the WAL"), "{why}");
+    assert_eq!(rows(&reader, "SELECT count(*) FROM t"), ["[Integer(4000)]"]);
+    reader.execute_batch("COMMIT").expect("ended");
+    assert_eq!(rows(&reader, "SELECT count(*) FROM t"), ["[Integer(8000)]"]);
+    assert_whole(&reader);
+}
+
+#[test]
 fn a_database_that_grew_by_merges_is_filled_by_inserts() {
     let (_folder, from, to) = quick_pair(
         SOURCE,
