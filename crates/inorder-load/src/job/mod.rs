@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::destination::Create;
 use crate::encode::Decode;
-use crate::source::{Location, ReadOptions};
+use crate::source::{DateOrder, Location, ReadOptions};
 
 pub use progress::{Phase, Progress};
 pub use summary::{Seconds, Summary};
@@ -125,6 +125,8 @@ pub struct Job {
     pub existing: Existing,
     /// The decoding of text in BLOB columns. For other columns the first rows decide.
     pub decode: Vec<DecodeAs>,
+    /// Columns of the inputs with dates, and the order of these: they are stored as ISO 8601.
+    pub dates: Vec<(String, DateOrder)>,
     /// The order in which rows are written.
     pub order: RowOrder,
     /// The most memory for rows, in bytes. The rest is spilled to disk.
@@ -165,6 +167,7 @@ impl Job {
             create: None,
             existing: Existing::Append,
             decode: Vec::new(),
+            dates: Vec::new(),
             order: RowOrder::Full,
             memory_bytes: memory_bytes_default(),
             threads: threads_default(),

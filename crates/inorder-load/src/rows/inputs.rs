@@ -8,7 +8,9 @@ use crate::Error;
 use crate::destination::Sample;
 use crate::job::Job;
 use crate::order::Origin;
-use crate::source::{Meter, ReadOptions, Row, Rows, STDIN, is_url, open_rows};
+use crate::source::{
+    Dated, Meter, Raw, ReadOptions, Row, Rows, STDIN, is_url, open_rows, orders_of,
+};
 
 /// Rows that types are guessed from.
 const SAMPLE_ROWS: usize = 10_000;
@@ -119,6 +121,9 @@ impl<'a> Inputs<'a> {
         }
         sample.names = header.columns.clone();
         sample.is_typed = header.is_typed;
+        let told = REMARKS_MAX.saturating_sub(self.remarks.len());
+        self.remarks
+            .extend(dates_told(&sample).into_iter().take(told));
         Ok((sample, header))
     }
 
@@ -161,6 +166,13 @@ impl<'a> Inputs<'a> {
                 ),
             });
         }
+        let rows = match self.job.dates.is_empty() {
+            true => rows,
+            false => {
+                let names = self.job.columns.as_deref();
+                Box::new(Dated::new(rows, location.name(), &self.job.dates, names)?)
+            }
+        };
         let told = REMARKS_MAX.saturating_sub(self.remarks.len());
         self.remarks
             .extend(rows.remarks().iter().take(told).cloned());
@@ -250,6 +262,33 @@ impl<'a> Inputs<'a> {
     pub(crate) fn origins(&self) -> Origins {
         Origins::new(&self.job.inputs)
     }
+}
+
+/// What is said of columns whose values are dates that SQLite and servers do not read.
+fn dates_told(sample: &Sample) -> Vec<String> {
+    let mut told = Vec::new();
+    for (name, place) in &sample.names {
+        let texts = sample
+            .rows
+            .iter()
+            .filter_map(|row| match row.field(*place) {
+                Raw::Text(text) => Some(std::str::from_utf8(text).unwrap_or_default()),
+                Raw::Missing | Raw::Null => None,
+                _ => Some(""),
+            });
+        let orders = orders_of(texts.clone());
+        if let (false, Some(first)) = (orders.is_empty(), texts.clone().next()) {
+            let flags: Vec<String> = orders
+                .iter()
+                .map(|order| format!("--date {name}={order}"))
+                .collect();
+            told.push(format!(
+                "dates of `{name}` such as {first} are stored as they are; {} stores them in ISO 8601",
+                flags.join(" or ")
+            ));
+        }
+    }
+    told
 }
 
 /// Bytes of all inputs; 0 if one of them is a pipe, or a URL of several inputs.

@@ -4,6 +4,7 @@
 
 mod column;
 mod csv;
+mod dates;
 mod decimal;
 mod delimited;
 mod encoding;
@@ -39,6 +40,8 @@ use std::path::Path;
 use crate::Error;
 use input::Input;
 
+pub use dates::DateOrder;
+pub(crate) use dates::{Dated, orders_of};
 pub use input::STDIN;
 pub(crate) use meter::Meter;
 pub use paths::{Location, expand};

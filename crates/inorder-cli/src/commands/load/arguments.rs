@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::tables::by_table;
 use inorder_bench::nearest;
-use inorder_load::source::{Downloads, FORMATS, Location, ReadOptions, expand};
+use inorder_load::source::{DateOrder, Downloads, FORMATS, Location, ReadOptions, expand};
 use inorder_load::{
     Create, Decode, DecodeAs, Existing, ForeignKey, Job, KeySpec, OnDuplicate, RowOrder,
     WriterChoice, memory_bytes_default, threads_default,
@@ -97,6 +97,9 @@ pub struct Arguments {
     /// Decimal separator of numbers: a point, or a comma
     #[arg(long, value_name = "CHAR", default_value = ".")]
     decimal: String,
+    /// Columns with dates and their order (dmy, mdy or ymd), stored as ISO 8601
+    #[arg(long, value_name = "COLUMN=ORDER", value_delimiter = ',')]
+    date: Vec<String>,
     /// Make columns of the members of nested JSON objects, such as address_city
     #[arg(long)]
     flatten: bool,
@@ -193,6 +196,7 @@ impl Arguments {
             create: Some(self.created()?),
             existing: self.existing(),
             decode: self.decoded()?,
+            dates: self.dates()?,
             order: self.ordered()?,
             memory_bytes: match &self.memory {
                 Some(memory) => bytes(memory)?,
@@ -316,6 +320,16 @@ impl Arguments {
             Ok((column.to_owned(), one_of("--decode", how, &ways)?))
         };
         self.decode.iter().map(one).collect()
+    }
+
+    fn dates(&self) -> Result<Vec<(String, DateOrder)>, String> {
+        let one = |given: &String| {
+            let (column, order) = given.split_once('=').ok_or_else(|| {
+                format!("--date: write {given} as {given}=dmy, {given}=mdy or {given}=ymd")
+            })?;
+            Ok((column.to_owned(), one_of("--date", order, DateOrder::ALL)?))
+        };
+        self.date.iter().map(one).collect()
     }
 
     fn ordered(&self) -> Result<RowOrder, String> {
