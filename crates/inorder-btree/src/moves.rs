@@ -122,19 +122,19 @@ impl Moves {
                 continue;
             }
             copy.read(numbers.start, count)?;
-            for (number, page) in numbers.zip(copy.block.chunks_exact_mut(geometry.page)) {
-                let target = self.target(number);
-                if target.is_some() && refers[number as usize - 1] {
+            for (at, number) in numbers.enumerate() {
+                let Some(target) = self.target(number) else {
+                    continue;
+                };
+                let page = copy.page(at);
+                if refers[number as usize - 1] {
                     self.redirect(page, number, map.page(number).used, &geometry)?;
                 }
                 // A trunk page has content until the freelist is another one.
-                let is_trunk = |target: &u32| map.page(*target).used == Use::Trunk;
-                others.extend(
-                    target
-                        .filter(is_trunk)
-                        .map(|target| (target, page.to_vec())),
-                );
-                copy.targets.push(target.filter(|target| !is_trunk(target)));
+                match map.page(target).used {
+                    Use::Trunk => others.push((target, page.to_vec())),
+                    _ => copy.gather(at, target),
+                }
             }
             copy.write()?;
         }
@@ -197,7 +197,8 @@ struct Copy<'a> {
     cached: &'a File,
     page_bytes: usize,
     block: Aligned,
-    targets: Vec<Option<u32>>,
+    /// Where the first pages of the block go.
+    targets: Vec<u32>,
 }
 
 impl Copy<'_> {
@@ -218,18 +219,26 @@ impl Copy<'_> {
         .map_err(Error::Read)
     }
 
-    /// Writes the pages, those at once that come one after another in both places.
+    /// A page that was read, by its place in the block.
+    fn page(&mut self, at: usize) -> &mut [u8] {
+        &mut self.block[at * self.page_bytes..][..self.page_bytes]
+    }
+
+    /// Puts a page behind those that were gathered before, which pages that stay or are gone lay between.
+    fn gather(&mut self, at: usize, target: u32) {
+        let (from, to) = (at * self.page_bytes, self.targets.len() * self.page_bytes);
+        if from > to {
+            self.block.copy_within(from..from + self.page_bytes, to);
+        }
+        self.targets.push(target);
+    }
+
+    /// Writes the pages that were gathered, those at once whose places come one after another.
     fn write(&self) -> Result<()> {
         let mut at = 0;
-        while at < self.targets.len() {
-            let Some(first) = self.targets[at] else {
-                at += 1;
-                continue;
-            };
+        while let Some(&first) = self.targets.get(at) {
             let rest = self.targets[at..].iter().zip(first..);
-            let run = rest
-                .take_while(|(target, next)| **target == Some(*next))
-                .count();
+            let run = rest.take_while(|(target, next)| *target == next).count();
             let bytes = &self.block[at * self.page_bytes..][..run * self.page_bytes];
             let offset = self.offset(first);
             let is_direct = bytes.len() >= DIRECT_BYTES_MIN

@@ -8,29 +8,33 @@ use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use memmap2::MmapMut;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 /// The alignment of addresses, lengths and offsets, in bytes.
 pub const ALIGNMENT_BYTES: usize = 4096;
 
-/// A buffer whose address is a multiple of [`ALIGNMENT_BYTES`].
+/// Buffers of this length and more are in large pages of memory where the system has them: direct I/O looks up each page.
+const LARGE_BYTES: usize = 1 << 21;
+
+/// A buffer whose address is a multiple of [`ALIGNMENT_BYTES`], which is the least page of memory.
 #[derive(Debug, Default)]
-pub struct Aligned {
-    memory: Vec<u8>,
-    start: usize,
-    len: usize,
-}
+pub struct Aligned(Option<MmapMut>);
 
 impl Aligned {
     /// Allocates `len` zero bytes.
+    ///
+    /// # Panics
+    /// If the system has no memory.
     #[must_use]
     pub fn new(len: usize) -> Self {
-        let memory = vec![0; len + ALIGNMENT_BYTES];
-        Aligned {
-            start: memory.as_ptr().align_offset(ALIGNMENT_BYTES),
-            memory,
-            len,
+        let memory = MmapMut::map_anon(len).expect("memory for a buffer");
+        #[cfg(target_os = "linux")]
+        if len >= LARGE_BYTES {
+            // It is as good without them.
+            _ = memory.advise(memmap2::Advice::HugePage);
         }
+        Aligned(Some(memory))
     }
 }
 
@@ -39,14 +43,14 @@ impl Deref for Aligned {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        &self.memory[self.start..][..self.len]
+        self.0.as_deref().unwrap_or_default()
     }
 }
 
 impl DerefMut for Aligned {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.memory[self.start..][..self.len]
+        self.0.as_deref_mut().unwrap_or_default()
     }
 }
 

@@ -10,8 +10,8 @@ use std::thread::JoinHandle;
 use crate::o_direct::{Aligned, DirectIo};
 use crate::options::Options;
 
-/// Bytes per write: a multiple of every page size.
-const BLOCK_BYTES: usize = 1 << 20;
+/// Bytes per write: a multiple of every page size, and a large page of memory.
+const BLOCK_BYTES: usize = 1 << 21;
 
 /// Blocks that wait while another is written behind.
 const WAITING_MAX: usize = 2;

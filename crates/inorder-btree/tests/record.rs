@@ -144,6 +144,10 @@ proptest! {
                     prop_assert_eq!(by_prefix, key.compare(a, b));
                 }
                 prop_assert_eq!(key.compare(a, b), key.compare(b, a).reverse());
+                for columns in 0..=key.columns().len() {
+                    let is_tied = key.compare_columns(a, b).1 >= columns;
+                    prop_assert_eq!(key.is_tied(a, b, columns), is_tied);
+                }
             }
         }
         check_words(&records, &key);

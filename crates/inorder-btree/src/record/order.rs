@@ -5,6 +5,9 @@ use std::cmp::Ordering;
 use super::read::{BODY_BYTES, Values, body_bytes, value_of};
 use super::{TextEncoding, Value};
 
+/// The serial type of reals, of which 0.0 and -0.0 are equal.
+const REAL: u8 = 7;
+
 /// A collation of SQLite. Source: <https://www.sqlite.org/datatype3.html#collation>.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Collation {
@@ -117,6 +120,44 @@ impl KeyOrder {
             }
         }
         (Ordering::Equal, self.columns.len())
+    }
+
+    /// Whether two records are equal in the first `columns` columns of the key.
+    #[inline]
+    #[must_use]
+    pub fn is_tied(&self, a: &[u8], b: &[u8], columns: usize) -> bool {
+        match self.is_plain_tied(a, b, columns) {
+            Some(is_tied) => is_tied,
+            None => self.compare_columns(a, b).1 >= columns,
+        }
+    }
+
+    /// The same for records whose key is at their beginning, if their serial types are equal and each takes a byte. Equal
+    /// bytes are equal values; other bytes are other ones in integers, and in texts and blobs that are compared by bytes.
+    #[inline]
+    fn is_plain_tied(&self, a: &[u8], b: &[u8], columns: usize) -> Option<bool> {
+        let header = usize::from(*a.first()?);
+        if header >= 0x80 || a.first() != b.first() || self.columns.len() < columns {
+            return None;
+        }
+        let (types_a, types_b) = (a.get(1..1 + columns)?, b.get(1..1 + columns)?);
+        if columns >= header || types_a.iter().zip(types_b).any(|(a, b)| a != b) {
+            return None;
+        }
+        let mut from = header;
+        for (i, (column, serial_type)) in self.columns.iter().zip(types_a).enumerate() {
+            if column.index != i {
+                return None;
+            }
+            let bytes = usize::from(*BODY_BYTES.get(usize::from(*serial_type))?);
+            let range = from..from + bytes;
+            if a.get(range.clone())? != b.get(range)? {
+                let is_plain = *serial_type != REAL && column.collation == Collation::Binary;
+                return is_plain.then_some(false);
+            }
+            from += bytes;
+        }
+        Some(true)
     }
 
     /// Compares records whose key is at their beginning, if each serial type takes a byte.

@@ -2,7 +2,12 @@
 
 use inorder_btree::Value;
 
-const SEEDS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
+const SEEDS: [u64; 4] = [
+    0x9e37_79b9_7f4a_7c15,
+    0xd6e8_feb8_6659_fd93,
+    0xa076_1d64_78bd_642f,
+    0xe703_7ed1_a0b4_28db,
+];
 
 /// Multiplies and folds: every bit of the result depends on most bits of both.
 #[inline]
@@ -33,7 +38,20 @@ pub(super) fn bytes(before: u64, bytes: &[u8]) -> u64 {
     let length = bytes.len();
     let mut digest = before ^ (length as u64).wrapping_mul(SEEDS[0]);
     let mut rest = bytes;
-    while rest.len() > 16 {
+    // The products of both halves do not wait for each other.
+    while rest.len() > 32 {
+        let first = mix(
+            eight(rest) ^ SEEDS[0],
+            eight(&rest[8..]) ^ digest ^ SEEDS[1],
+        );
+        let second = mix(
+            eight(&rest[16..]) ^ SEEDS[2],
+            eight(&rest[24..]) ^ digest ^ SEEDS[3],
+        );
+        digest = first ^ second;
+        rest = &rest[32..];
+    }
+    if rest.len() > 16 {
         digest = mix(
             eight(rest) ^ SEEDS[0],
             eight(&rest[8..]) ^ digest ^ SEEDS[1],

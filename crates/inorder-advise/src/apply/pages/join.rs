@@ -277,11 +277,8 @@ impl<'a> Tied<'a> {
         push: &mut impl FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         if let Some((_, (from, to))) = self.entries.last() {
-            let (_, equal) = self
-                .joined
-                .order
-                .compare_columns(&self.bytes[*from..*to], entry);
-            if equal < self.joined.terms {
+            let last = &self.bytes[*from..*to];
+            if !self.joined.order.is_tied(last, entry, self.joined.terms) {
                 self.flush(push)?;
             }
         }
