@@ -14,6 +14,9 @@ pub(crate) const ORDERED_MIN: f64 = 0.95;
 /// 64-bit ids with a time at their beginning are at least this large.
 const LARGE_INTEGER: i64 = 1 << 50;
 
+/// The kind of 32 hexadecimal digits without a version or a time.
+pub(crate) const HASH_OF_128_BITS: &str = "128-bit token or hash";
+
 /// One kind of id within a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KindShare {
@@ -199,7 +202,7 @@ fn plain_kind(form: Form, is_timely: bool) -> &'static str {
         Form::Ulid | Form::UlidOther => "ULID",
         Form::Blob16 | Form::Hex | Form::HexUpper | Form::HexMixed if is_timely => "ULID",
         Form::Uuid | Form::UuidUpper | Form::UuidMixed => "UUID without a version",
-        Form::Hex | Form::HexUpper | Form::HexMixed => "128-bit token or hash",
+        Form::Hex | Form::HexUpper | Form::HexMixed => HASH_OF_128_BITS,
         Form::Blob16 => "128-bit token",
         Form::Hex40 | Form::Blob20 => "160-bit hash or token",
         Form::Hex64 | Form::Blob32 => "256-bit hash or token",

@@ -9,6 +9,7 @@ mod stand_ins;
 mod values;
 
 pub use form::Form;
+pub(crate) use ids::HASH_OF_128_BITS;
 pub use ids::{Ids, KindShare, integer_kind};
 pub use program::{PROGRAMS, Program, Reliance};
 pub use values::Values;

@@ -1,7 +1,7 @@
 //! Which kinds of ids the columns of a server hold, by the values of a sample.
 
 use super::model::{Column, Database, Product, Sample, Table};
-use crate::read::{self, Form, Ids, KindShare, TableKind, Values, integer_kind};
+use crate::read::{self, Form, HASH_OF_128_BITS, Ids, KindShare, TableKind, Values, integer_kind};
 use rusqlite::types::ValueRef;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -136,6 +136,12 @@ impl IdColumn {
     /// Tells whether most values are random UUIDs.
     pub fn is_random_uuid(&self) -> bool {
         self.kinds.first().is_some_and(|kind| kind.kind == "UUIDv4")
+    }
+
+    /// Tells whether the values are 128 bits without a version or a time, as MD5 has them.
+    pub fn is_hash(&self) -> bool {
+        let mut kinds = self.kinds.iter();
+        kinds.all(|kind| kind.kind == HASH_OF_128_BITS)
     }
 
     /// Tells whether two columns share ids.

@@ -1,6 +1,6 @@
 //! MariaDB: indexes that may go and indexes that must stay, the printed steps, other storage engines.
 
-use crate::server::{Server, changed, parts, reason};
+use crate::server::{Server, changed, hash_steps, parts, reason};
 use inorder_advise::{
     advice::Verdict,
     server::{
@@ -237,6 +237,33 @@ fn text_ids_become_bytes() {
         "2000"
     );
     assert_eq!(server.one("SELECT count(*) FROM information_schema.columns WHERE table_schema = database() AND column_type = 'binary(16)'"), "4");
+}
+
+/// Hashes are no UUIDs, whatever their length.
+#[test]
+fn text_hashes_become_bytes() {
+    let Some(server) = Server::start("mariadb") else {
+        return;
+    };
+    server.run(&[
+        "CREATE TABLE files (hash char(32) PRIMARY KEY, name varchar(40))",
+        "CREATE TABLE links (n int PRIMARY KEY, file char(32), KEY (file), FOREIGN KEY (file) REFERENCES files (hash) ON DELETE SET NULL)",
+        "INSERT INTO files SELECT md5(seq), concat('name ', seq) FROM seq_1_to_3000",
+        "INSERT INTO links SELECT seq, if(seq % 7, md5(1 + seq % 3000), NULL) FROM seq_1_to_6000",
+        "ANALYZE TABLE files, links",
+    ]);
+    let digests = |file: &str| {
+        server.one(&format!(
+            "SELECT count(file), sum(crc32(lower({file}))) FROM links JOIN files ON hash = file"
+        ))
+    };
+    let before = digests("file");
+    let (columns, steps) = hash_steps(&server.advice());
+    assert_eq!(columns, 2);
+    server.carry_out(&steps, &mut |_| {});
+    assert_eq!(digests("hex(file)"), before);
+    let types = "SELECT DISTINCT column_type FROM information_schema.columns WHERE table_schema = database() AND column_name IN ('hash', 'file')";
+    assert_eq!(server.rows(types), ["binary(16)"]);
 }
 
 #[test]

@@ -3,12 +3,14 @@
 use inorder_advise::{
     Error,
     advice::{Observer, Verdict},
+    report::Look,
     rules::Class,
     server::{
         advice::{Advice, Options, Part, Reader, Sizes},
         migrate::Steps,
-        model::Database as Model,
-        rules::Group,
+        model::{ColumnTo, Database as Model},
+        report::FORMATS,
+        rules::{Action, Group},
     },
 };
 use inorder_engine::{Database, Settings, engine};
@@ -168,4 +170,32 @@ pub fn reason(advice: &Advice, object: &str) -> String {
 
 pub fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// The steps that store hashes as bytes, and how many columns they change. The report calls no hash a UUID.
+pub fn hash_steps(advice: &Advice) -> (usize, Steps) {
+    let (part, verdict) = parts(advice)
+        .find(|(part, _)| part.candidate.group == Group::BinaryHash)
+        .expect("hashes are found");
+    assert_eq!(verdict, Verdict::App, "{part:?}");
+    let [
+        Action::Convert {
+            columns,
+            to: ColumnTo::Binary16,
+        },
+    ] = &part.candidate.actions[..]
+    else {
+        panic!("{part:?}")
+    };
+    let look = Look {
+        color: false,
+        width: 100,
+    };
+    for format in FORMATS {
+        let text = (format.write)(advice, look);
+        assert!(!text.contains("UUID"), "{}: {text}", format.name);
+    }
+    let plans = advice.plans.iter().filter(|plan| plan.needs_application);
+    let steps = plans.map(|plan| plan.steps.clone().expect("steps")).next();
+    (columns.len(), steps.expect("a plan"))
 }

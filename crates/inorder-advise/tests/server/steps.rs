@@ -1,6 +1,6 @@
 //! The printed steps, run on a private server with rows, with writes between them.
 
-use crate::server::{Server, parts};
+use crate::server::{Server, hash_steps, parts};
 use inorder_advise::{
     advice::Verdict,
     server::rules::{Action, Group},
@@ -157,6 +157,36 @@ fn postgres_rows_are_the_same_after_the_swap() {
     assert_eq!(before, after);
     let columns = "SELECT count(*) FROM information_schema.columns WHERE table_schema = 'shop' AND data_type = 'uuid'";
     assert_eq!(server.one(columns), "5");
+}
+
+/// Hashes are no UUIDs, whatever their length. Their default makes bytes, too.
+#[test]
+fn postgres_text_hashes_become_bytes_online() {
+    let Some(server) = Server::start("postgres") else {
+        return;
+    };
+    server.run(&[
+        "CREATE SCHEMA shop",
+        "CREATE TABLE shop.files (hash text PRIMARY KEY DEFAULT upper(md5(random()::text)), name text)",
+        "CREATE TABLE shop.links (n int PRIMARY KEY, file text REFERENCES shop.files ON DELETE SET NULL)",
+        "CREATE INDEX ON shop.links (file)",
+        "INSERT INTO shop.files SELECT md5(g::text), 'name ' || g FROM generate_series(1, 3000) g",
+        "INSERT INTO shop.links SELECT g, CASE WHEN g % 7 > 0 THEN md5((1 + g % 3000)::text) END FROM generate_series(1, 6000) g",
+        "ANALYZE",
+    ]);
+    let digests = |file: &str| {
+        server.one(&format!(
+            "SELECT count(file), md5(string_agg({file}, ',' ORDER BY n)) FROM shop.links JOIN shop.files ON hash = file"
+        ))
+    };
+    let before = digests("file");
+    let (columns, steps) = hash_steps(&server.advice());
+    assert_eq!(columns, 2);
+    server.carry_out(&steps, &mut |_| {});
+    assert_eq!(digests("encode(file, 'hex')"), before);
+    server.run(&["INSERT INTO shop.files (name) VALUES ('new')"]);
+    let lengths = "SELECT DISTINCT length(hash) FROM shop.files";
+    assert_eq!(server.rows(lengths), ["16"]);
 }
 
 /// What was begun is taken back before the swap.

@@ -163,7 +163,11 @@ impl Change<'_> {
 
     /// The new value from the old one.
     fn value(&self, of: &str, column: &Column) -> String {
-        let old = format!("{of}{}", quote(&column.name));
+        self.converted(&format!("{of}{}", quote(&column.name)))
+    }
+
+    /// The new value of an expression for the old one.
+    fn converted(&self, old: &str) -> String {
         match self.to {
             ColumnTo::Bigint => format!("{old}::bigint"),
             ColumnTo::Binary16 => format!("decode(replace({old}::text, '-', ''), 'hex')"),
@@ -189,10 +193,11 @@ impl Change<'_> {
                 );
             }
             (Some(default), None) => {
-                sql += &format!(
-                    "ALTER TABLE {table} ALTER COLUMN {new} SET DEFAULT ({default})::{};\n",
-                    self.type_name()
-                );
+                let default = match self.to {
+                    ColumnTo::Binary16 => self.converted(&format!("({default})")),
+                    _ => format!("({default})::{}", self.type_name()),
+                };
+                sql += &format!("ALTER TABLE {table} ALTER COLUMN {new} SET DEFAULT {default};\n");
             }
             _ => {}
         }
@@ -346,7 +351,7 @@ fn checks(changes: &[Change<'_>]) -> Step {
         })
         .collect();
     Step {
-        what: "Counts values that are no UUIDs. Reads all rows.".into(),
+        what: "Counts values that are not 32 hexadecimal digits, with or without hyphens. Reads all rows.".into(),
         statements: vec![format!(
             "SELECT {}",
             if counts.is_empty() {

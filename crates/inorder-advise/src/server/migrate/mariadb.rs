@@ -72,7 +72,7 @@ pub fn convert(database: &Database, columns: &[ColumnName], to: ColumnTo) -> Res
         })
         .collect();
     let check = Step {
-        what: "Counts values that are no UUIDs. Reads all rows.".into(),
+        what: "Counts values that do not fit the new type. Reads all rows.".into(),
         statements: vec![format!("SELECT {}", counts.join(" + "))],
         expected: Some("0".into()),
     };

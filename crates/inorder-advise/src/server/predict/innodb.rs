@@ -35,51 +35,52 @@ pub(super) struct Density {
     pub per_leaf: f64,
     /// Entries per full interior page.
     pub per_interior: f64,
-    /// Relative standard error of the entries per leaf page. 0 if all full leaf pages have the same number.
+    /// Relative standard error of the entries per leaf page.
     pub error: f64,
 }
 
 impl Density {
-    /// Reads it from the pages of an index with so many entries. `room` is the bytes of a page for entries.
-    pub fn of(pages: &[Page], entries: u64, room: f64) -> Option<Self> {
+    /// Reads it from the pages of an index with so many entries. `room` is the bytes of a page for entries, `error_bytes` the
+    /// standard error of the mean entry.
+    pub fn of(pages: &[Page], entries: u64, room: f64, error_bytes: f64) -> Option<Self> {
         let root = pages.iter().min_by_key(|page| page.number)?;
         if entries == 0 {
             return None;
         }
         // A slot of the page directory takes 2 bytes per 4 entries.
         let fits = |bytes: f64| (room / (bytes + 0.5)).floor().max(1.0);
-        if pages.len() == 1 {
-            let mean = root.bytes as f64 / root.entries.max(1) as f64;
-            return Some(Density {
-                per_leaf: fits(mean),
-                per_interior: fits(mean + 4.0),
-                error: 0.0,
-            });
-        }
-        let per_interior = fits(root.bytes as f64 / root.entries.max(1) as f64);
-        let all = pages.len() as u64;
-        let (per_leaf, error) = match root.entries == all - 1 {
-            true => {
-                let leaves = pages.iter().filter(|page| page.number != root.number);
-                let mut leaves: Vec<u64> = leaves.map(|page| page.entries).collect();
-                leaves.sort_unstable();
-                match &leaves[..] {
-                    // The last leaf page is not full.
-                    [_, full @ ..] if !full.is_empty() => mean_and_error(full),
-                    _ => (entries as f64, 0.0),
-                }
-            }
-            // The root's children are interior pages.
-            false => (
-                entries as f64 / ((all - 1 - root.entries) as f64 - 0.5),
-                0.0,
-            ),
-        };
-        Some(Density {
+        let density = |per_leaf: f64, per_interior: f64, entry_bytes: f64| Density {
             per_leaf,
             per_interior,
-            error,
-        })
+            error: error_bytes / entry_bytes.max(1.0),
+        };
+        let root_bytes = root.bytes as f64 / root.entries.max(1) as f64;
+        if pages.len() == 1 {
+            return Some(density(
+                fits(root_bytes),
+                fits(root_bytes + 4.0),
+                root_bytes,
+            ));
+        }
+        let all = pages.len() as u64;
+        if root.entries < all - 1 {
+            // The root's children are interior pages.
+            let leaves = (all - 1 - root.entries) as f64 - 0.5;
+            let per_leaf = entries as f64 / leaves;
+            return Some(density(per_leaf, fits(root_bytes), room / per_leaf));
+        }
+        let leaves = pages.iter().filter(|page| page.number != root.number);
+        let mut bytes: Vec<u64> = leaves.map(|page| page.bytes).collect();
+        bytes.sort_unstable();
+        let entry_bytes = bytes.iter().sum::<u64>() as f64 / entries as f64;
+        let per_leaf = match &bytes[..] {
+            // The last leaf page is not full. Entries differ between pages where they are sorted by what makes them long.
+            [_, full @ ..] if !full.is_empty() => {
+                full.iter().sum::<u64>() as f64 / full.len() as f64 / entry_bytes.max(1.0)
+            }
+            _ => entries as f64,
+        };
+        Some(density(per_leaf, fits(root_bytes), entry_bytes))
     }
 
     /// Pages that an index with so many entries, and other pages in its leaf segment, has allocated.
@@ -88,7 +89,8 @@ impl Density {
         let likely = at(self.per_leaf);
         let [least, most] =
             [1.0, -1.0].map(|sign| at(self.per_leaf * (1.0 + sign * ERRORS * self.error)));
-        match (most - least) as f64 <= STEP_SHARE_MAX * likely as f64 {
+        let is_step = most - least < 2 * extent_pages(page_bytes);
+        match is_step && (most - least) as f64 <= STEP_SHARE_MAX * likely as f64 {
             true => (least + most) / 2,
             false => likely,
         }
@@ -105,18 +107,13 @@ impl Density {
             below = (below / self.per_interior.max(2.0)).ceil();
             interior += below;
         }
-        let extent = (EXTENT_BYTES / page_bytes).max(EXTENT_PAGES_MIN);
+        let extent = extent_pages(page_bytes);
         reserved(leaves as u64, others as u64, extent) + reserved(interior as u64, 0, extent)
     }
 }
 
-/// The mean of numbers and its relative standard error.
-fn mean_and_error(numbers: &[u64]) -> (f64, f64) {
-    let count = numbers.len() as f64;
-    let mean = numbers.iter().sum::<u64>() as f64 / count;
-    let squares = numbers.iter().map(|one| (*one as f64 - mean).powi(2));
-    let deviation = (squares.sum::<f64>() / count).sqrt();
-    (mean, deviation / count.sqrt() / mean.max(1.0))
+fn extent_pages(page_bytes: u64) -> u64 {
+    (EXTENT_BYTES / page_bytes).max(EXTENT_PAGES_MIN)
 }
 
 /// Pages that a segment has allocated for so many pages of the tree, and others evenly between them.
@@ -176,13 +173,33 @@ mod tests {
             bytes: entries * 45,
         };
         let pages = [page(5, 3), page(9, 357), page(10, 357), page(11, 20)];
-        let density = Density::of(&pages, 734, 16_252.0).unwrap();
+        let density = Density::of(&pages, 734, 16_252.0, 0.09).unwrap();
         assert_eq!(density.per_leaf, 357.0);
         assert_eq!(density.per_interior, 357.0);
         // 561 leaf pages below 2 interior ones and the root.
         assert_eq!(density.allocated(200_000.0, 0.0, 16_384), 675);
-        assert_eq!(density.error, 0.0);
-        assert_eq!(Density::of(&[], 0, 16_252.0), None);
+        assert_eq!(density.error, 0.002);
+        assert_eq!(Density::of(&[], 0, 16_252.0, 0.0), None);
+    }
+
+    #[test]
+    fn entries_sorted_by_their_length_count_by_their_bytes() {
+        let page = |number, entries, bytes| Page {
+            number,
+            entries,
+            bytes,
+        };
+        // 500 entries of 20 bytes fill a page, and 250 of 40 bytes; the last page has 100 long ones.
+        let pages = [
+            page(5, 4, 60),
+            page(9, 500, 10_000),
+            page(10, 500, 10_000),
+            page(11, 250, 10_000),
+            page(12, 100, 4_000),
+        ];
+        let density = Density::of(&pages, 1_350, 10_000.0, 0.0).unwrap();
+        let mean_bytes = 34_000.0 / 1_350.0;
+        assert!((density.per_leaf - 10_000.0 / mean_bytes).abs() < 1e-9);
     }
 
     #[test]

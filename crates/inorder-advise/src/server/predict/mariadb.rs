@@ -28,6 +28,9 @@ const STATEMENT_S: u32 = 30;
 const MODE: &str = "NO_BACKSLASH_ESCAPES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES";
 /// Bytes of a page that entries don't use: headers, the two system records, trailer, and two slots of the directory.
 const PAGE_BYTES_LOST: u64 = 132;
+/// Longer values are off the page in every row format, and leave a pointer of so many bytes.
+const OFF_PAGE_BYTES: usize = 8_000;
+const POINTER_BYTES: usize = 20;
 /// Names of clustered indexes.
 const CLUSTERED: [&str; 2] = ["PRIMARY", "GEN_CLUST_INDEX"];
 
@@ -56,23 +59,28 @@ impl Predictor {
         let page_bytes = u64::from(self.page_bytes);
         let sampled = rows.rows.len() as u64;
         let others = blobs as f64 / sampled as f64 * job.all_rows;
-        let bytes = |name: &str, others: f64| -> Option<f64> {
+        let bytes = |name: &str, others: f64, error_bytes: f64| -> Option<f64> {
             let pages = trees.get(name)?;
             let room = page_bytes - PAGE_BYTES_LOST;
             let room = match CLUSTERED.contains(&name) {
                 true => room - page_bytes / 16,
                 false => room,
             };
-            let density = Density::of(pages, sampled, room as f64)?;
+            let density = Density::of(pages, sampled, room as f64, error_bytes)?;
             Some((density.allocated(job.all_rows, others, page_bytes) * page_bytes) as f64)
         };
-        let clustered = CLUSTERED.iter().find_map(|name| bytes(name, others));
+        let all: Vec<Part> = (0..rows.columns.len()).map(|at| (at, None)).collect();
+        let error = error_bytes(rows, &all, job.all_rows);
+        let clustered = CLUSTERED.iter().find_map(|name| bytes(name, others, error));
         let table = clustered.ok_or_else(|| failed("the pages of the sample are not in memory"))?;
         let index_bytes = |index: &Index| match set.dropped_indexes.contains(&index.name) {
             true => Some(0.0),
             // The clustered index is the table.
             false if index.is_primary => None,
-            false => bytes(&index.name, 0.0),
+            false => {
+                let parts = entry_parts(index, job.table.primary(), rows);
+                bytes(&index.name, 0.0, error_bytes(rows, &parts, job.all_rows))
+            }
         };
         let sizes = Sizes {
             table,
@@ -270,6 +278,49 @@ impl Predictor {
              WHERE variable_name = 'innodb_lsn_current'",
         )
     }
+}
+
+/// A column of an entry by its place, and the length of its prefix.
+type Part = (usize, Option<u32>);
+
+/// The columns of an index's entries: its terms, and those of the primary key.
+fn entry_parts(index: &Index, primary: Option<&Index>, rows: &Rows<'_>) -> Vec<Part> {
+    let terms = index.terms.iter();
+    let terms = terms.chain(primary.iter().flat_map(|primary| &primary.terms));
+    let part = |term: &Term| {
+        let name = term.column.as_ref()?;
+        let mut columns = rows.columns.iter();
+        let at = columns.position(|own| own.column.name == *name)?;
+        Some((at, term.prefix.filter(|_| !rows.is_changed(name))))
+    };
+    terms.filter_map(part).collect()
+}
+
+/// The standard error of the bytes of an entry, from a sample of so many rows. The lengths of values as text stand for
+/// those that are stored: what matters is how different they are.
+fn error_bytes(rows: &Rows<'_>, parts: &[Part], all_rows: f64) -> f64 {
+    let length = |row: &Row, (at, prefix): &Part| {
+        let length = row[*at].as_ref().map_or(0, String::len);
+        let length = match rows.columns[*at].is_binary {
+            true => length / 2,
+            false if length > OFF_PAGE_BYTES => POINTER_BYTES,
+            false => length,
+        };
+        prefix.map_or(length, |prefix| length.min(prefix as usize)) as f64
+    };
+    let lengths = |row: &Row| parts.iter().map(|part| length(row, part)).sum::<f64>();
+    let count = rows.rows.len() as f64;
+    let (sum, squares) = rows
+        .rows
+        .iter()
+        .map(lengths)
+        .fold((0.0, 0.0), |(sum, squares): (f64, f64), one| {
+            (sum + one, squares + one * one)
+        });
+    let variance = (squares / count - (sum / count).powi(2)).max(0.0);
+    // Nothing is left to chance where the sample has all rows.
+    let unseen = (1.0 - count / all_rows).max(0.0);
+    (variance * unseen / count).sqrt()
 }
 
 /// Puts rows in the order in which they arrived, as far as it can be told, and returns whether it can: the order of the

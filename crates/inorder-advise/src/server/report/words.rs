@@ -28,6 +28,7 @@ pub fn title(item: &Item) -> String {
         ),
         Group::NullIndex => plural(count, "make 1 index partial", "make {} indexes partial"),
         Group::NativeUuid => format!("UUIDs in 16 bytes: {}", first.object),
+        Group::BinaryHash => format!("hashes in 16 bytes: {}", first.object),
         Group::OrderedUuid => format!("UUIDv7 for new rows: {}", first.object),
         Group::Bigint => format!("bigint: {}", first.object),
         Group::IntegerRange => format!("a wider type: {}", first.object),
@@ -39,7 +40,7 @@ pub fn title(item: &Item) -> String {
 pub fn action(part: &Part) -> String {
     let candidate = &part.candidate;
     match candidate.group {
-        Group::NativeUuid => format!("{} in 16 bytes", candidate.object),
+        Group::NativeUuid | Group::BinaryHash => format!("{} in 16 bytes", candidate.object),
         Group::OrderedUuid => format!("{} as UUIDv7", candidate.object),
         Group::Bigint => format!("{} as bigint", candidate.object),
         _ => candidate.object.clone(),

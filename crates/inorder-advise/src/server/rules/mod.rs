@@ -90,6 +90,8 @@ pub enum Group {
     NullIndex,
     /// UUIDs that are stored as text.
     NativeUuid,
+    /// Hashes and tokens that are stored as hexadecimal digits.
+    BinaryHash,
     /// Random ids for new rows.
     OrderedUuid,
     /// Keys that could be counted numbers.

@@ -1,4 +1,5 @@
-//! UUIDs that are stored as text: the server's own type takes 16 bytes. Columns that hold the same ids go together.
+//! UUIDs that are stored as text: the server's own type takes 16 bytes. So do the bytes of hashes that are stored as 32
+//! hexadecimal digits. Columns that hold the same ids go together.
 
 use super::{
     Action, Candidate, ColumnName, Facts, Group,
@@ -97,8 +98,14 @@ fn candidate(facts: &Facts<'_>, group: &[&IdColumn]) -> Option<Candidate> {
     })?;
     let table = database.table(&first.schema, &first.table)?;
     let object = format!("{}.{}", shown(table), first.column);
-    let mut candidate = Candidate::about(table, &object, Group::NativeUuid, Class::App);
+    let is_hash = group.iter().all(|ids| ids.is_hash());
+    let (kind, what) = match is_hash {
+        true => (Group::BinaryHash, "hashes or tokens of 128 bits as text"),
+        false => (Group::NativeUuid, "UUIDs as text"),
+    };
+    let mut candidate = Candidate::about(table, &object, kind, Class::App);
     let to = match database.product {
+        _ if is_hash => ColumnTo::Binary16,
         Product::Mariadb
             if database.release < MARIADB_UUID || !database.version.contains("MariaDB") =>
         {
@@ -123,11 +130,8 @@ fn candidate(facts: &Facts<'_>, group: &[&IdColumn]) -> Option<Candidate> {
         .map(|ids| format!("{}.{}", ids.table, ids.column))
         .collect();
     candidate.reason = match group.len() {
-        1 => "UUIDs as text".into(),
-        count => format!(
-            "UUIDs as text, {count} columns together: {}",
-            names.join(", ")
-        ),
+        1 => what.into(),
+        count => format!("{what}, {count} columns together: {}", names.join(", ")),
     };
     if let Some(ids) = group.iter().find(|ids| ids.exceptions > 0) {
         return Some(candidate.rejected(format!(
@@ -153,9 +157,12 @@ fn notes(database: &Database, group: &[&IdColumn], to: ColumnTo) -> Vec<String> 
             "Drivers then send and return UUIDs, not texts; comparisons with text need a cast."
                 .into()
         }
-        _ => "Programs then read 16 bytes and convert them.".into(),
+        _ => {
+            "Programs then send and read 16 bytes, and convert them from and to hexadecimal digits."
+                .into()
+        }
     });
-    if group.iter().any(|ids| ids.form() != Some(Form::Uuid)) {
+    if to == ColumnTo::Uuid && group.iter().any(|ids| ids.form() != Some(Form::Uuid)) {
         notes.push(
             "The server prints them in lower case with hyphens, whatever they were written like."
                 .into(),
