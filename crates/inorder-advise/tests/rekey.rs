@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use inorder_advise::snapshot::Snapshot;
 use inorder_advise::{Change, Error, Progress, Rekey, Rekeyed};
 use rusqlite::Connection;
 
@@ -216,6 +217,60 @@ fn a_reader_of_a_rollback_journal_keeps_the_old_content() {
     assert_eq!(names(folder.path()), ["app.db"]);
     rekey(&path, changes()).expect("rekeyed");
     assert!(is_new(&path, &content));
+}
+
+/// Closing a descriptor would give up the locks of the whole process.
+#[test]
+fn locks_of_other_connections_of_the_process_stay() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = made(folder.path(), "");
+    let reader = open(&path);
+    reader
+        .execute_batch("BEGIN; SELECT count(*) FROM item")
+        .expect("begun");
+    let is_locked = |after: &str| {
+        let other = Command::new("sqlite3")
+            .arg(&path)
+            .arg("BEGIN EXCLUSIVE")
+            .output();
+        match other {
+            Ok(output) => {
+                let told = String::from_utf8_lossy(&output.stderr);
+                assert!(told.contains("locked"), "after {after}: {output:?}");
+            }
+            Err(_) => inorder_testing::skip("sqlite3 isn't installed (apt-get install sqlite3)"),
+        }
+    };
+    is_locked("nothing");
+    let copies = tempfile::tempdir().expect("a folder");
+    Snapshot::take(&path, copies.path(), 1).expect("copied");
+    is_locked("a copy");
+    let refused = rekey(&path, changes()).expect_err("refused");
+    assert!(matches!(refused, Error::Busy { .. }), "{refused}");
+    is_locked("a rekey");
+}
+
+/// Each builds behind the last page, where the other one would overwrite it.
+#[test]
+fn two_rekeys_do_not_disturb_each_other() {
+    for mode in ["DELETE", "WAL"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = made(folder.path(), &format!("PRAGMA journal_mode = {mode}"));
+        let content = text(&open(&path), CONTENT);
+        let both = std::thread::scope(|scope| {
+            let start = || scope.spawn(|| rekey(&path, changes()));
+            let both = [start(), start()];
+            both.map(|one| one.join().expect("no panic"))
+        });
+        let made = both.iter().filter(|one| one.is_ok()).count();
+        for error in both.into_iter().filter_map(Result::err) {
+            // The one that comes later finds the lock taken, or the changes made.
+            let is_late = matches!(error, Error::Busy { .. } | Error::Refused { .. });
+            assert!(is_late, "{mode}: {error}");
+        }
+        assert_eq!(made, 1, "{mode}");
+        assert!(is_new(&path, &content), "{mode}");
+    }
 }
 
 #[test]

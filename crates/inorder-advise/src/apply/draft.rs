@@ -11,6 +11,9 @@ use super::uses::Uses;
 use crate::ddl::{self, Catalog, Statements, quoted};
 use crate::{Change, Conversion, Error, IdForm};
 
+/// Names that a message lists; more are counted.
+const NAMED_MAX: usize = 8;
+
 /// A schema, what it becomes, and what is done to the rows.
 #[derive(Debug)]
 pub(crate) struct Draft {
@@ -251,13 +254,24 @@ impl Draft {
             .new
             .find("index", name)
             .filter(|object| object.sql.is_some());
-        let object =
-            object.ok_or_else(|| format!("there is no index {name} that CREATE INDEX made"))?;
+        let object = object.ok_or_else(|| self.no_index(name))?;
         let catalog = self.catalog(&object.table)?;
         let mut indexes = catalog.indexes.iter();
         let index = indexes.find(|index| index.name.eq_ignore_ascii_case(name));
         let index = index.ok_or_else(|| format!("SQLite does not report the index {name}"))?;
         Ok((object.clone(), index.clone(), catalog))
+    }
+
+    fn no_index(&self, name: &str) -> String {
+        let objects = self.new.objects.iter();
+        let names = objects.filter(|object| object.kind == "index" && object.sql.is_some());
+        let names: Vec<&str> = names.map(|object| object.name.as_str()).collect();
+        let known = match &names[..] {
+            [] => "there is none".to_owned(),
+            names if names.len() > NAMED_MAX => format!("there are {} others", names.len()),
+            names => format!("there are {}", names.join(", ")),
+        };
+        format!("CREATE INDEX made no index {name}: {known}. Were the changes made before?")
     }
 
     fn drop_index(&mut self, name: &str) -> Refusal {

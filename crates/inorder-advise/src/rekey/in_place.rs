@@ -8,9 +8,9 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::Arc;
 
 use inorder_btree::{SchemaEntry, lock_page};
+use inorder_load::files::{Access, open_for_good};
 use inorder_load::raw_pages::{Extension, RawPages};
 use rusqlite::{Connection, params};
 
@@ -36,9 +36,7 @@ pub(super) fn make(
         return Ok(Err("this SQLite doesn't tell its pages".to_owned()));
     };
     progress.enter(Phase::Build)?;
-    let file = File::options().read(true).write(true).open(path);
-    let file = Arc::new(file.map_err(Error::io(path))?);
-    snapshot.kept.push(Arc::clone(&file));
+    let file = open_for_good(path, Access::Direct).map_err(Error::io(path))?;
     let look = || progress.look().map_err(|_| Failure::Stopped);
     let work = rekey.work(path, settings, &look);
     let Snapshot {
@@ -64,8 +62,7 @@ pub(super) fn make(
     result.map(Ok)
 }
 
-/// Makes the new trees those of the database, in the transaction that has read the old ones: nobody can have written
-/// since.
+/// Makes the new trees those of the database, in the transaction that has read the old ones and kept writers away.
 fn commit(
     path: &Path,
     snapshot: &mut Snapshot,

@@ -23,10 +23,10 @@ use rusqlite::Connection;
 
 use crate::apply::{self, Draft, Failure, Settings, Work};
 use crate::check::{self, State};
-use crate::snapshot::check_space;
+use crate::snapshot::{check_header, check_space};
 use crate::{Change, Error};
 use aside::Aside;
-use snapshot::Snapshot;
+use snapshot::{Lock, Snapshot};
 
 /// What is done at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,6 +135,7 @@ impl Rekey {
                 why: "the file is empty".to_owned(),
             });
         }
+        check_header(&path)?;
         let in_place = self.change_in_place(&path, progress)?;
         if in_place.is_none() {
             self.rewrite(&path, progress)?;
@@ -154,7 +155,7 @@ impl Rekey {
         if self.rebuilds_all || self.changes.iter().any(is_whole) {
             return Ok(None);
         }
-        let mut snapshot = Snapshot::begin(path, self.wait)?;
+        let mut snapshot = Snapshot::begin(path, self.wait, Lock::Write)?;
         let bytes = path.metadata().map_err(Error::io(path))?.len();
         check_room(path, bytes, COPIES)?;
         let draft = Draft::without_rows(&snapshot.connection, &self.changes)?;
@@ -166,7 +167,7 @@ impl Rekey {
             // Whoever begins next cuts off what was built.
             Ok(Err(_)) => return Ok(None),
             Err(error) => {
-                _ = Snapshot::begin(path, self.wait);
+                _ = Snapshot::begin(path, Duration::ZERO, Lock::Write);
                 return Err(error);
             }
         }
@@ -182,7 +183,7 @@ impl Rekey {
 
     /// Writes the whole file anew.
     fn rewrite(&self, path: &Path, progress: &Progress) -> Result<(), Error> {
-        let mut snapshot = Snapshot::begin(path, self.wait)?;
+        let mut snapshot = Snapshot::begin(path, self.wait, Lock::Read)?;
         let bytes = path.metadata().map_err(Error::io(path))?.len();
         check_room(path, bytes, COPIES)?;
         let draft = Draft::without_rows(&snapshot.connection, &self.changes)?;

@@ -4,11 +4,12 @@
 //! That is small again: it has the pages that refer to moved ones, what comes in the place of trunk pages, the header, and
 //! the new end. A kill before it leaves the database with its free pages.
 
-use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use inorder_btree::{FreeList, Moves, PageMap, Reader, Sizes};
+use inorder_load::files::{Access, open_for_good};
 use inorder_load::raw_pages::RawPages;
 use rusqlite::Connection;
 
@@ -23,21 +24,15 @@ use crate::snapshot::beside;
 /// [`Error::Busy`] where another process uses the database, and [`Error::Stopped`]; [`Error::Build`] where pages can't be read or written; SQLite's errors.
 pub(super) fn shrink(path: &Path, wait: Duration, progress: &Progress) -> Result<(), Error> {
     progress.enter(Phase::Shrink)?;
-    let open = || {
-        let file = File::options().read(true).write(true).open(path);
-        file.map_err(Error::io(path))
-    };
+    let open = |access| open_for_good(path, access).map_err(Error::io(path));
     let failed = |error: inorder_btree::Error| Error::Build {
         path: path.to_owned(),
         why: error.to_string(),
     };
-    // Dropped after the connection: closing any descriptor gives up the process's locks.
-    let (direct, cached) = (open()?, open()?);
-    let file = open()?;
-    let mut reader;
+    let (direct, cached) = (open(Access::Direct)?, open(Access::Cached)?);
     let connection = snapshot::open(path, wait)?;
     begin(&connection, path)?;
-    reader = Reader::new(file).map_err(failed)?;
+    let mut reader = Reader::new(Arc::clone(&cached)).map_err(failed)?;
     let (page_bytes, usable_bytes) = (reader.page_bytes(), reader.usable_bytes());
     let mut first = reader.page(1).map_err(failed)?.to_vec();
     let (Some(sizes), Some(raw)) = (Sizes::of(&first), RawPages::of(&connection)?) else {

@@ -7,15 +7,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inorder_btree::{Reader, Sizes};
+use inorder_load::files::{Access, open_for_good};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::Error;
 use crate::snapshot::beside;
 
-/// A read transaction of a database whose file holds all of it: no WAL is to be read with it.
+/// What a snapshot keeps others from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lock {
+    /// From writing back what would change the file. They may write into a WAL.
+    Read,
+    /// From writing, and from building something behind the last page, as a load and another rekey do.
+    Write,
+}
+
+/// A transaction of a database whose file holds all of it: no WAL is to be read with it.
 ///
-/// Fields are dropped in their order. The file is closed last: closing any descriptor of it gives up the locks that
-/// the process's connections have on it (<https://www.sqlite.org/howtocorrupt.html>, section 2.2).
 pub(super) struct Snapshot {
     pub(super) connection: Connection,
     pub(super) is_wal: bool,
@@ -26,8 +34,6 @@ pub(super) struct Snapshot {
     /// What the file's header says of its pages, where it does.
     pub(super) sizes: Option<Sizes>,
     pub(super) file: Arc<File>,
-    /// Other descriptors of the file.
-    pub(super) kept: Vec<Arc<File>>,
 }
 
 /// Where a file's header counts changes, unless the database is in WAL mode.
@@ -40,17 +46,16 @@ const HEADER_BYTES: usize = 100;
 pub(super) const TRIES: u32 = 5;
 
 impl Snapshot {
-    /// Begins a read transaction, unless somebody writes.
+    /// Begins a transaction, unless somebody writes. Cuts off what a killed rekey or load has put behind the last page.
     ///
     /// # Errors
     /// [`Error::Busy`] where another process writes, or keeps an old snapshot of a WAL; SQLite's errors.
-    pub(super) fn begin(path: &Path, wait: Duration) -> Result<Self, Error> {
+    pub(super) fn begin(path: &Path, wait: Duration, lock: Lock) -> Result<Self, Error> {
         let failed = |source| Error::File {
             path: path.to_owned(),
             source,
         };
-        let file = File::options().read(true).write(true).open(path);
-        let file = Arc::new(file.map_err(failed)?);
+        let file = open_for_good(path, Access::Cached).map_err(failed)?;
         let connection = open(path, wait)?;
         let busy = |error: rusqlite::Error| busy_or(path, "another process writes to it", error);
         // Also plays a journal back that a killed process left.
@@ -59,18 +64,27 @@ impl Snapshot {
             .map_err(busy)?;
         let mode: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
         let is_wal = mode == "wal";
+        // With nothing in the WAL, a transaction reads the file alone, and no checkpoint can write to it meanwhile
+        // (<https://www.sqlite.org/walformat.html#wal_locks>).
+        let has_wal = || {
+            let wal = beside(path, "-wal").metadata();
+            is_wal && wal.map_or(0, |wal| wal.len()) > 0
+        };
         for _ in 0..TRIES {
             if is_wal {
                 empty_wal(&connection, path)?;
             }
-            connection.execute_batch("BEGIN")?;
-            let schema = "SELECT count(*) FROM main.sqlite_schema";
-            connection.query_row(schema, [], |_| Ok(()))?;
-            // With nothing in the WAL now, this transaction reads the file alone, and no checkpoint can write to
-            // it meanwhile (<https://www.sqlite.org/walformat.html#wal_locks>).
-            let wal = beside(path, "-wal").metadata();
-            if !is_wal || wal.map_or(0, |wal| wal.len()) == 0 {
-                return Snapshot::of(connection, is_wal, path, file);
+            connection.execute_batch("BEGIN IMMEDIATE").map_err(busy)?;
+            if !has_wal() {
+                cut(&file).map_err(failed)?;
+                if lock == Lock::Read {
+                    connection.execute_batch("ROLLBACK; BEGIN")?;
+                    let schema = "SELECT count(*) FROM main.sqlite_schema";
+                    connection.query_row(schema, [], |_| Ok(()))?;
+                }
+                if !has_wal() {
+                    return Snapshot::of(connection, is_wal, path, file);
+                }
             }
             connection.execute_batch("COMMIT")?;
         }
@@ -91,12 +105,7 @@ impl Snapshot {
             path: path.to_owned(),
             source,
         };
-        let mut header = [0; HEADER_BYTES];
-        file.read_exact_at(&mut header, 0).map_err(failed)?;
-        let sizes = Sizes::of(&header);
-        if let Some(sizes) = sizes {
-            cut(&file, sizes).map_err(failed)?;
-        }
+        let sizes = sizes(&file).map_err(failed)?;
         let pages = Reader::mapped(Arc::clone(&file));
         let mut snapshot = Snapshot {
             connection,
@@ -109,7 +118,6 @@ impl Snapshot {
             })?,
             sizes,
             file,
-            kept: Vec::new(),
         };
         snapshot.version = snapshot.current_version()?;
         Ok(snapshot)
@@ -145,9 +153,18 @@ impl Snapshot {
     }
 }
 
-/// Cuts off what a rekey that was killed has put behind the last page. Nobody can write to the file as long as the read
-/// transaction lasts.
-fn cut(file: &File, sizes: Sizes) -> std::io::Result<()> {
+/// What the header of a file says of its pages.
+fn sizes(file: &File) -> std::io::Result<Option<Sizes>> {
+    let mut header = [0; HEADER_BYTES];
+    file.read_exact_at(&mut header, 0)?;
+    Ok(Sizes::of(&header))
+}
+
+/// Cuts off what lies behind the last page. To be called with the lock of a writer: whoever builds something there has it.
+fn cut(file: &File) -> std::io::Result<()> {
+    let Some(sizes) = sizes(file)? else {
+        return Ok(());
+    };
     let bytes = u64::from(sizes.pages) * u64::from(sizes.page_bytes);
     match file.metadata()?.len() > bytes {
         true => file.set_len(bytes),
@@ -193,6 +210,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_another_rekey_builds_is_not_cut_off() {
+        for mode in ["DELETE", "WAL"] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("app.db");
+            let made = format!("PRAGMA journal_mode = {mode}; CREATE TABLE t(a)");
+            let other = Connection::open(&path).expect("a database");
+            other.execute_batch(&made).expect("made");
+            let bytes = || path.metadata().expect("a file").len();
+            let first = Snapshot::begin(&path, Duration::ZERO, Lock::Write).expect("a snapshot");
+            let before = bytes();
+            let built = first.file.write_all_at(&[7; 9000], before);
+            built.expect("written");
+            for lock in [Lock::Read, Lock::Write] {
+                let second = Snapshot::begin(&path, Duration::ZERO, lock).map(drop);
+                let error = second.expect_err("the first one has the lock");
+                assert!(matches!(error, Error::Busy { .. }), "{mode}: {error}");
+            }
+            assert_eq!(bytes(), before + 9000, "{mode}");
+            drop(first);
+            Snapshot::begin(&path, Duration::ZERO, Lock::Read).expect("a snapshot");
+            assert_eq!(bytes(), before, "{mode}");
+        }
+    }
+
+    #[test]
     fn a_write_after_the_snapshot_is_seen_and_a_swap_keeps_writers_away() {
         for mode in ["DELETE", "WAL"] {
             let folder = tempfile::tempdir().expect("a folder");
@@ -205,7 +247,8 @@ mod tests {
             other.busy_timeout(Duration::ZERO).expect("set");
             let insert = "INSERT INTO t VALUES (2)";
             for is_written in [false, true] {
-                let snapshot = Snapshot::begin(&path, Duration::ZERO).expect("a snapshot");
+                let snapshot =
+                    Snapshot::begin(&path, Duration::ZERO, Lock::Read).expect("a snapshot");
                 if mode == "DELETE" {
                     snapshot.end().expect("ended");
                 }

@@ -5,7 +5,8 @@
 //! what makes no sense ends the walk.
 
 use inorder_btree::record::varint;
-use std::{fs::File, os::unix::fs::FileExt as _, path::Path};
+use inorder_load::files::{Access, open_for_good};
+use std::{fs::File, os::unix::fs::FileExt as _, path::Path, sync::Arc};
 
 /// SQLite's own limit of how deep a tree is (`BTCURSOR_MAX_DEPTH`).
 const DEPTH_MAX: usize = 20;
@@ -46,7 +47,7 @@ pub(super) struct Shape {
 
 /// Pages of a file.
 pub(super) struct Pages {
-    file: File,
+    file: Arc<File>,
     page_bytes: usize,
     usable: usize,
     count: u64,
@@ -55,7 +56,7 @@ pub(super) struct Pages {
 impl Pages {
     /// Opens a file. `None` where its header isn't SQLite's.
     pub(super) fn open(path: &Path) -> Option<Self> {
-        let file = File::open(path).ok()?;
+        let file = open_for_good(path, Access::Read).ok()?;
         let mut header = [0; 100];
         file.read_exact_at(&mut header, 0).ok()?;
         let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {

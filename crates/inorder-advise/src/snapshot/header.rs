@@ -1,7 +1,8 @@
 //! The first page of a file, read without SQLite: <https://www.sqlite.org/fileformat2.html#the_database_header>.
 
 use crate::Error;
-use std::{fs::File, io::Read as _, path::Path};
+use inorder_load::files::{Access, open_for_good};
+use std::{fs::File, io, os::unix::fs::FileExt as _, path::Path};
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
 /// A write-ahead log begins with one of these (<https://www.sqlite.org/fileformat2.html#walformat>).
@@ -14,7 +15,7 @@ const FILE_FORMAT_MAX: u32 = 2;
 /// The text encodings by their numbers from 1.
 const ENCODINGS: [&str; 3] = ["UTF-8", "UTF-16le", "UTF-16be"];
 /// Bytes that tell what a file is.
-const PROBED_BYTES: u64 = 4096;
+const PROBED_BYTES: usize = 4096;
 /// So many different bytes within [`PROBED_BYTES`] are those of random or compressed data.
 const RANDOM_BYTES_MIN: usize = 240;
 
@@ -31,17 +32,31 @@ pub(super) struct Header {
     pub application_id: i32,
 }
 
+/// The first bytes of a file, as many as there are.
+fn beginning(file: &File) -> io::Result<Vec<u8>> {
+    let (mut bytes, mut read) = (vec![0; PROBED_BYTES], 0);
+    while read < bytes.len() {
+        match file.read_at(&mut bytes[read..], read as u64) {
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(read);
+    Ok(bytes)
+}
+
 /// Reads the header of a file and refuses what SQLite couldn't read.
 pub(super) fn read(path: &Path) -> Result<Header, Error> {
-    let mut bytes = Vec::new();
     if path.is_dir() {
         return Err(Error::NotADatabase {
             path: path.into(),
             found: "it is a folder. Name the file".into(),
         });
     }
-    File::open(path)
-        .and_then(|file| file.take(PROBED_BYTES).read_to_end(&mut bytes))
+    let bytes = open_for_good(path, Access::Read)
+        .and_then(|file| beginning(&file))
         .map_err(Error::io(path))?;
     if bytes.is_empty() {
         return Ok(Header {
@@ -105,7 +120,7 @@ fn looks_like(bytes: &[u8]) -> String {
         "it is compressed. Unpack it first"
     } else if begins(MAGIC) {
         "it ends within its header"
-    } else if bytes.len() as u64 == PROBED_BYTES && different >= RANDOM_BYTES_MIN {
+    } else if bytes.len() == PROBED_BYTES && different >= RANDOM_BYTES_MIN {
         "its bytes look random. If it is encrypted, decrypt it with the program that made it and advise on that copy"
     } else {
         "it begins with other bytes than `SQLite format 3`"

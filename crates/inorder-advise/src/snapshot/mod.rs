@@ -100,6 +100,14 @@ impl Snapshot {
     }
 }
 
+/// Refuses a file that is no SQLite database, or of a format that is not known.
+///
+/// # Errors
+/// [`Error::NotADatabase`], [`Error::NewerFormat`], and those of reading.
+pub(crate) fn check_header(path: &Path) -> Result<(), Error> {
+    header::read(path).map(drop)
+}
+
 /// Copies all pages in one read transaction.
 fn backup(path: &Path, copy: &Path) -> rusqlite::Result<()> {
     let source = open_read_only(path)?;

@@ -98,6 +98,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         }
         None => Vec::new(),
     };
+    if let Some(target) = &arguments.write {
+        // A folder that can't be made is told before the work.
+        fs::create_dir_all(target).with_context(|| format!("can't make {}", target.display()))?;
+    }
     let options = Options {
         queries,
         takes_minor: arguments.minor,

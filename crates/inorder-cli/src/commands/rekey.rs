@@ -93,9 +93,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 /// The requested changes.
 fn changes(arguments: &Arguments) -> Result<Vec<Change>> {
     let path = arguments.plan.display();
-    let text =
-        std::fs::read_to_string(&arguments.plan).with_context(|| format!("can't read {path}"))?;
-    let plan: Plan = serde_json::from_str(&text).with_context(|| {
+    let text = std::fs::read(&arguments.plan).with_context(|| format!("can't read {path}"))?;
+    let plan: Plan = serde_json::from_slice(&text).with_context(|| {
         format!("{path} is not a plan; `inorder advise --write FOLDER` writes one")
     })?;
     if plan.changes.is_empty() {

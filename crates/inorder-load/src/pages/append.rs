@@ -5,15 +5,15 @@
 //! kill leaves the old content in a file that is longer than its header says, which SQLite ignores.
 
 use std::fs::File;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use inorder_btree::o_direct::DirectIo;
 use inorder_btree::{Appended, Builder, Options, Sizes, lock_page};
 use rusqlite::{Connection, OpenFlags};
 
-use super::aside::{is_named, remove_leftover};
+use super::aside::remove_leftover;
 use super::build::{Failure, Trees};
 use super::install::{check_parents, largest_rowid, received_rows, reread};
 use super::kept::Kept;
@@ -22,6 +22,7 @@ use super::lock::{Locked, lock};
 use crate::Error;
 use crate::database::{check_schema, failed, open_database};
 use crate::encode::Rowids;
+use crate::files::{Access, is_named, open_for_good};
 use crate::job::Progress;
 use crate::raw_pages::{Extension, RawPages};
 use crate::row_writer::WritePlan;
@@ -76,7 +77,7 @@ impl Append {
             path: goal.path.to_owned(),
             source,
         };
-        let file = open(goal.path).map_err(work)?;
+        let file = open_for_good(goal.path, Access::Direct).map_err(work)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let connection = open_database(goal.path, flags).map_err(&failed)?;
         let set = connection.busy_timeout(plan.job.busy_timeout);
@@ -392,27 +393,6 @@ impl Drop for Append {
             _ = self.connection.execute_batch("ROLLBACK");
         }
     }
-}
-
-/// Files of databases that loads of this process have written to.
-///
-/// Closing a descriptor gives up the locks that all connections of the process have on the file
-/// (<https://www.sqlite.org/howtocorrupt.html>, section 2.2). So they stay open, one per file.
-static OPENED: Mutex<Vec<Arc<File>>> = Mutex::new(Vec::new());
-
-/// Opens the file of a database for reading and writing.
-fn open(path: &Path) -> std::io::Result<Arc<File>> {
-    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-    // Nobody else has a file without a name.
-    opened.retain(|file| !file.metadata().is_ok_and(|metadata| metadata.nlink() == 0));
-    for file in opened.iter() {
-        if is_named(file, path)? {
-            return Ok(Arc::clone(file));
-        }
-    }
-    let file = Arc::new(File::options().read(true).write(true).open(path)?);
-    opened.push(Arc::clone(&file));
-    Ok(file)
 }
 
 /// The root page of a tree.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
 
 use crate::Error;
-use crate::files::beside;
+use crate::files::{beside, is_named};
 
 /// A temporary file beside a database, locked by one process at a time. It is removed when this is dropped; the next load
 /// removes what a killed process left.
@@ -196,16 +196,6 @@ pub(super) fn remove_leftover(database: &Path) {
     let path = beside(database, ".inorder-load");
     if path.symlink_metadata().is_ok() && remove_left(&path).is_ok() {
         remove_companions(&path);
-    }
-}
-
-/// Whether a file still has this name.
-pub(super) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
-    let own = file.metadata()?;
-    match path.symlink_metadata() {
-        Ok(named) => Ok((own.dev(), own.ino()) == (named.dev(), named.ino())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
     }
 }
 
