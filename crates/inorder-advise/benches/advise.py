@@ -8,7 +8,7 @@ there already (FOLDER/advise-MB.db) is used again. Further arguments go to the c
 CPU time, peak memory, bytes that the kernel counts as written and wall time are those of the child process; the peak
 of the copies is the allocated size of all files in TMPDIR, polled every 20 ms.
 """
-import os, random, resource, sqlite3, subprocess, sys, tempfile, time
+import multiprocessing, os, random, resource, sqlite3, subprocess, sys, tempfile, time
 
 # Name, CREATE statements, rows per MB of the file, and the values of row n.
 GROUPS = [
@@ -70,7 +70,11 @@ def main():
     folder = sys.argv[3] if len(sys.argv) > 3 else tempfile.gettempdir()
     path = os.path.join(folder, f"advise-{mb}.db")
     if not os.path.exists(path):
-        make(path + ".part", mb)
+        # In a process of its own: the command would begin with the peak memory of the process that starts it.
+        maker = multiprocessing.Process(target=make, args=(path + ".part", mb))
+        maker.start()
+        maker.join()
+        assert maker.exitcode == 0, maker.exitcode
         os.rename(path + ".part", path)
     size = os.path.getsize(path)
     with tempfile.TemporaryDirectory(dir=folder) as copies:
