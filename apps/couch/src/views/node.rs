@@ -62,6 +62,16 @@ impl Child {
     }
 }
 
+/// A child of an inner node without its reductions.
+#[derive(Clone, Copy, Debug)]
+pub struct Branch<'a> {
+    /// The position of the last entry below it.
+    pub last: Position<'a>,
+    pub node: i64,
+    /// Rows below it.
+    pub count: u64,
+}
+
 impl<'a> Entry<'a> {
     /// The rows.
     pub fn rows(&self) -> Result<Vec<Emitted<'a>>, Corrupt> {
@@ -151,6 +161,28 @@ pub fn children(node: &[u8]) -> Result<Vec<Child>, Corrupt> {
         });
     }
     Ok(children)
+}
+
+/// Reads the children of an inner node without their reductions, and copies nothing.
+pub fn branches(node: &[u8]) -> Result<Vec<Branch<'_>>, Corrupt> {
+    let mut branches = Vec::new();
+    let mut reader = Bytes(node);
+    while !reader.0.is_empty() {
+        let last = Position {
+            key: reader.bytes()?,
+            id: reader.bytes()?,
+        };
+        let (node, count, _bytes) = (reader.number()?, reader.number()?, reader.number()?);
+        for _ in 0..reader.number()? {
+            reader.bytes()?;
+        }
+        branches.push(Branch {
+            last,
+            node: node as i64,
+            count,
+        });
+    }
+    Ok(branches)
 }
 
 /// Appends reductions.
@@ -280,6 +312,14 @@ mod tests {
             reductions: Some(vec![b"12".to_vec(), Vec::new()]),
         };
         let node = write_children(&[child.clone(), child.clone()]);
+        for branch in branches(&node).unwrap() {
+            assert_eq!(
+                (branch.last, branch.node, branch.count),
+                (child.last(), 300, 1 << 40)
+            );
+        }
+        assert_eq!(branches(&node).unwrap().len(), 2);
+        assert!(branches(&node[..node.len() - 1]).is_err());
         assert_eq!(children(&node).unwrap(), [child.clone(), child]);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Root, node};
 use crate::views::Result;
-use crate::views::node::{Child, Entry, Position, children, entries};
+use crate::views::node::{Entry, Position, branches, entries};
 use rusqlite::Connection;
 
 /// A place between two entries.
@@ -39,12 +39,12 @@ pub fn rank(connection: &Connection, root: &Root, cut: &Cut) -> Result<u64> {
     for _ in 0..root.height {
         let stored = node(connection, id)?;
         let mut next = None;
-        for child in children(&stored)? {
-            if !cut.is_beyond(child.last()) {
-                next = Some(child.node);
+        for branch in branches(&stored)? {
+            if !cut.is_beyond(branch.last) {
+                next = Some(branch.node);
                 break;
             }
-            before += child.count;
+            before += branch.count;
         }
         match next {
             Some(next) => id = next,
@@ -97,14 +97,14 @@ impl Walk<'_, '_> {
         if height == 0 {
             return self.leaf(&entries(&stored)?);
         }
-        let mut children: Vec<Child> = children(&stored)?;
+        let mut branches = branches(&stored)?;
         if self.descending {
-            children.reverse();
+            branches.reverse();
         }
-        for child in children {
-            if self.skip >= child.count {
-                self.skip -= child.count;
-            } else if !self.node(child.node, height - 1)? {
+        for branch in branches {
+            if self.skip >= branch.count {
+                self.skip -= branch.count;
+            } else if !self.node(branch.node, height - 1)? {
                 return Ok(false);
             }
         }
