@@ -58,6 +58,25 @@ fn a_killed_copy_is_completed() {
         kills += 1;
     }
     assert!(kills > 0);
+    // The server ends the connection.
+    let process = command(&from.url(), &to.url())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a process");
+    sleep(Duration::from_millis(700));
+    let end =
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'inorder'";
+    let ended = to.rows(end);
+    let output = process.wait_with_output().expect("its end");
+    if ended == ["t"] {
+        let told = errors(&output);
+        assert!(!output.status.success());
+        assert!(
+            told.contains("terminat") || told.contains("connection"),
+            "{told}"
+        );
+    }
     let output = command(&from.url(), &to.url()).output().expect("a process");
     let is_complete = output.status.success() || errors(&output).contains("already");
     assert!(is_complete, "{}", errors(&output));

@@ -6,7 +6,7 @@ use std::thread;
 
 use crate::destination::{self, Destination, SOURCE, STATE};
 use crate::error::Error;
-use crate::model::{Schema, Table};
+use crate::model::{ForeignKey, Schema, Table};
 use crate::source::{self, Source};
 use crate::value::{Content, Row, Target};
 
@@ -125,22 +125,16 @@ fn chosen(job: &Job, mut schema: Schema) -> Result<Schema, Error> {
         let is_chosen = job.tables.is_empty() || job.tables.contains(&table.name);
         is_chosen && !job.excluded.contains(&table.name)
     });
-    let names: Vec<String> = schema
-        .tables
-        .iter()
-        .map(|table| table.name.clone())
-        .collect();
+    let parents = schema.tables.clone();
     for table in &mut schema.tables {
-        let (kept, left): (Vec<_>, Vec<_>) = std::mem::take(&mut table.foreign_keys)
-            .into_iter()
-            .partition(|key| names.contains(&key.parent));
-        table.foreign_keys = kept;
-        for key in left {
-            let note = format!(
-                "not copied: the foreign key {} to {}, which is not copied",
-                key.name, key.parent
-            );
-            table.notes.push(note);
+        for key in std::mem::take(&mut table.foreign_keys) {
+            match obstacle(&key, &parents) {
+                None => table.foreign_keys.push(key),
+                Some(why_not) => table.notes.push(format!(
+                    "not copied: the foreign key {} to {}, {why_not}",
+                    key.name, key.parent
+                )),
+            }
         }
     }
     match schema.tables.is_empty() {
@@ -150,6 +144,23 @@ fn chosen(job: &Job, mut schema: Schema) -> Result<Schema, Error> {
         ))),
         false => Ok(schema),
     }
+}
+
+/// Returns why a foreign key can't be created.
+fn obstacle(key: &ForeignKey, parents: &[Table]) -> Option<&'static str> {
+    let Some(parent) = parents.iter().find(|parent| parent.name == key.parent) else {
+        return Some("which is not copied");
+    };
+    let sorted = |names: &[String]| {
+        let mut names = names.to_vec();
+        names.sort();
+        names
+    };
+    let wanted = sorted(&key.parent_columns);
+    let mut unique = parent.indexes.iter().filter(|index| index.is_unique);
+    let is_unique =
+        sorted(&parent.key) == wanted || unique.any(|index| sorted(&index.columns) == wanted);
+    (!is_unique).then_some("whose columns are not unique there")
 }
 
 impl Job {

@@ -107,6 +107,7 @@ const MARIADB_TYPES: &[TypeCase] = &[
         &["0", "1", "-128"],
     ),
     ("smallint unsigned", &["65535"], "integer", &["65535"]),
+    ("int(5) zerofill", &["42"], "bigint", &["42"]),
     ("mediumint", &["-8388608"], "integer", &["-8388608"]),
     ("int unsigned", &["4294967295"], "bigint", &["4294967295"]),
     (
@@ -507,4 +508,101 @@ fn what_has_no_equivalent_is_refused_and_named() {
         to.rows("SELECT relname FROM pg_class WHERE relname IN ('good', '_inorder_copy')")
             .is_empty()
     );
+}
+
+/// A schema of PostgreSQL with what a copy has to translate or to list.
+const POSTGRES_SHOP: &[&str] = &[
+    "CREATE SCHEMA shop",
+    "CREATE DOMAIN shop.price AS numeric(10,2) CHECK (VALUE >= 0)",
+    "CREATE TABLE shop.\"Order\" (id serial PRIMARY KEY, n bigint GENERATED ALWAYS AS IDENTITY UNIQUE, p shop.price DEFAULT 1.5,
+        made timestamptz DEFAULT now(), twice int GENERATED ALWAYS AS (2 * 2) STORED, t text COLLATE \"C\" CHECK (length(t) < 9))",
+    "CREATE INDEX by_part ON shop.\"Order\" (t) WHERE t <> ''",
+    "CREATE INDEX by_two ON shop.\"Order\" (t, made)",
+    "CREATE TABLE shop.line (id int, nr int, \"order\" int REFERENCES shop.\"Order\" ON DELETE CASCADE, PRIMARY KEY (id, nr))
+        PARTITION BY RANGE (id)",
+    "CREATE TABLE shop.line_1 PARTITION OF shop.line FOR VALUES FROM (0) TO (10)",
+    "CREATE VIEW shop.v AS SELECT 1",
+    "INSERT INTO shop.\"Order\"(t) SELECT 'x' || g FROM generate_series(1, 5) AS g",
+    "INSERT INTO shop.line VALUES (2, 1, 1), (1, 2, 5)",
+];
+
+fn assert_told(summary: &Summary, notes: &[&str]) {
+    for note in notes {
+        let is_told = summary.notes.iter().any(|told| told.contains(note));
+        assert!(is_told, "{note}: {:?}", summary.notes);
+    }
+}
+
+#[test]
+fn a_schema_of_postgres_is_copied() {
+    let (Some(from), Some(to)) = (start("postgres"), start("postgres")) else {
+        return;
+    };
+    for sql in POSTGRES_SHOP {
+        from.run(sql);
+    }
+    let shop = Job {
+        schema: "shop".to_owned(),
+        ..job(&from.url(), &to.url())
+    };
+    let summary = run(&shop, &watch(u64::MAX)).expect("a copy");
+    assert_told(&summary, &["view v", "by_part", "twice", "partitions"]);
+    to.run("INSERT INTO \"Order\"(t, twice) VALUES ('new', 4)");
+    let made = to.rows("SELECT id, n, p, made IS NOT NULL FROM \"Order\" WHERE t = 'new'");
+    assert_eq!(made, ["6|6|1.50|t"]);
+    let wrong = "INSERT INTO \"Order\"(t) VALUES ('much too long')";
+    to.database.execute(wrong).expect_err("a constraint");
+    to.run("DELETE FROM \"Order\" WHERE id = 1");
+    assert_eq!(to.rows("SELECT id, nr FROM line"), ["1|2"]);
+    let indexes = to.rows("SELECT indexdef FROM pg_indexes WHERE tablename = 'Order' ORDER BY 1");
+    assert_eq!(indexes.len(), 3, "{indexes:?}");
+}
+
+const SQLITE_SHOP: &str = "
+    CREATE TABLE kinds (id INTEGER PRIMARY KEY AUTOINCREMENT, i, r, m NUMERIC, large, t, b, tb, gone REAL,
+        d TEXT DEFAULT 'it''s', CHECK (id > 0));
+    INSERT INTO kinds VALUES
+        (3, 9223372036854775807, 0.1, 1, 9007199254740993, 'ü', x'00ff', 'x', NULL, 'a'),
+        (7, -1, 1e300, 2.5, 0.5, '', x'', x'01', NULL, 'b'),
+        (1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+    DELETE FROM kinds WHERE id = 7;
+    INSERT INTO kinds(id, i, r, m, large) VALUES (2, 5, 9e999, 0.5, 0.25);
+    CREATE TABLE \"select\" (k TEXT PRIMARY KEY, n INT REFERENCES kinds) WITHOUT ROWID;
+    INSERT INTO \"select\" VALUES ('b', 3), ('A', 1);
+    CREATE UNIQUE INDEX one ON kinds(i, t);
+    CREATE INDEX part ON kinds(t) WHERE t > '';
+    CREATE VIEW v AS SELECT 1";
+
+#[test]
+fn values_of_sqlite_decide_the_types() {
+    let Some(to) = start("postgres") else { return };
+    let file = File::new();
+    let db = rusqlite::Connection::open(file.path()).expect("a database");
+    db.execute_batch(SQLITE_SHOP).expect("rows");
+    let summary = copy(&file.name(), &to.url()).expect("a copy");
+    assert_told(&summary, &["view v", "part", "CHECK", "`large`"]);
+    let types = to.rows(
+        "SELECT format_type(atttypid, atttypmod) FROM pg_attribute
+         WHERE attrelid = 'kinds'::regclass AND attnum > 0 ORDER BY attnum",
+    );
+    let (double, text) = ("double precision", "text");
+    assert_eq!(
+        types,
+        [
+            "bigint", "bigint", double, double, text, text, "bytea", text, double, text
+        ]
+    );
+    let rows = to.rows("SELECT id, i, r, m, large, t, b, tb, gone, d FROM kinds ORDER BY id");
+    assert_eq!(
+        rows,
+        [
+            "1|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL",
+            "2|5|Infinity|0.5|0.25|NULL|NULL|NULL|NULL|it's",
+            "3|9223372036854775807|0.1|1|9007199254740993|ü|\\x00ff|x|NULL|a",
+        ]
+    );
+    to.run("INSERT INTO kinds(i) VALUES (6)");
+    assert_eq!(to.rows("SELECT max(id) FROM kinds"), ["8"]);
+    let orphan = "INSERT INTO \"select\" VALUES ('c', 99)";
+    to.database.execute(orphan).expect_err("a foreign key");
 }

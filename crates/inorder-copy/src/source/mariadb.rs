@@ -237,6 +237,7 @@ fn column(
         format!("column `{name}`: the type {declared} has no equivalent; leave the table out (--exclude), or change the column")
     })?;
     let read = match &*data_type {
+        _ if declared.contains("zerofill") => format!("{own} + 0"),
         // The text of a FLOAT has only six digits.
         "float" => format!("{own} + 0e0"),
         "bit" => {
@@ -337,7 +338,8 @@ fn default(given: &str) -> Option<Default_> {
         return Some(Default_::Number(given.to_owned()));
     }
     let text = given.strip_prefix('\'')?.strip_suffix('\'')?;
-    (!text.contains('\\')).then(|| Default_::Text(text.replace("''", "'")))
+    (!text.contains('\\') && !text.starts_with("0000-00-00"))
+        .then(|| Default_::Text(text.replace("''", "'")))
 }
 
 #[cfg(test)]
@@ -364,5 +366,6 @@ mod tests {
         assert_eq!(default("'it''s'"), Some(Default_::Text("it's".to_owned())));
         assert_eq!(default("current_timestamp(6)"), Some(Default_::Now));
         assert_eq!(default("(uuid())"), None);
+        assert_eq!(default("'0000-00-00 00:00:00'"), None);
     }
 }

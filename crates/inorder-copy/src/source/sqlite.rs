@@ -140,12 +140,11 @@ impl Sqlite {
         let c = quoted(column);
         let of = |class: &str| format!("coalesce(max(typeof({c}) = '{class}'), 0)");
         let sql = format!(
-            "SELECT {}, {}, {}, {}, coalesce(max(typeof({c}) = 'integer' AND abs({c}/2) > {}), 0) FROM {}",
+            "SELECT {}, {}, {}, {}, coalesce(max(typeof({c}) = 'integer' AND ({c} > {EXACT_MAX} OR {c} < -{EXACT_MAX})), 0) FROM {}",
             of("integer"),
             of("real"),
             of("text"),
             of("blob"),
-            EXACT_MAX / 2,
             quoted(table)
         );
         self.db.query_row(&sql, [], |row| {
