@@ -3,8 +3,8 @@
 //! Rows in the order of the key fill the pages of a B-tree one after another, so that each page is written once. This
 //! crate reads CSV, TSV, JSON, IMDb's `title.basics.tsv`, tables of SQLite files and, with the feature `parquet`,
 //! Parquet files; it sorts the rows by the key of the table, spilling to disk what exceeds the memory, and writes them in
-//! one transaction. An empty table of SQLite is built page by page, without SQL (see [`inorder_btree`]); other tables are
-//! filled by INSERT statements. PostgreSQL and MariaDB take the rows by their own bulk load.
+//! one transaction. An empty table of SQLite is built page by page, without SQL (see [`inorder_btree`]), and one that has
+//! rows is merged with the new ones where that writes fewer pages than inserts; other tables are filled by INSERT statements. PostgreSQL and MariaDB take the rows by their own bulk load.
 //!
 //! A [`Job`] says what is loaded, [`run`] loads it, and the [`Summary`] says what was done:
 //!
