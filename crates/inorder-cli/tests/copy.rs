@@ -120,6 +120,7 @@ fn what_is_wrong_is_told() {
         (&*file, "mysql://localhost/x", "a copy goes to PostgreSQL"),
         (&*file, "oracle://x", "postgres://"),
         (&*url, &*path("b.db"), "no tables to copy"),
+        (&*file, &*file, "source and destination"),
     ] {
         let output = command(from, to).output().expect("a process");
         assert!(!output.status.success(), "{from} {to}");
@@ -140,6 +141,15 @@ fn what_is_wrong_is_told() {
         errors(&again)
     );
     server.run("ALTER DATABASE postgres SET default_transaction_read_only = on");
+    let same = command(&url, &url).arg("--replace-tables").output();
+    let same = errors(&same.expect("a process"));
+    assert!(
+        same.contains("source and destination") && !same.contains(":pw@"),
+        "{same}"
+    );
+    assert_eq!(server.rows("SELECT count(*) FROM t"), ["2"]);
+    let dry = command(&file, &path("dry.db")).arg("--dry-run").output();
+    assert!(dry.expect("a process").status.success() && !Path::new(&path("dry.db")).exists());
     let read_only = command(&file, &url).arg("--replace-tables").output();
     let read_only = errors(&read_only.expect("a process"));
     assert!(read_only.contains("read-only"), "{read_only}");

@@ -79,10 +79,10 @@ pub fn run(job: &Job, observer: &dyn Observer) -> Result<Summary, Error> {
     let schema = chosen(job, source.schema()?)?;
     if !job.is_dry {
         // Both are open before the first row is read.
-        let mut destination = destination::open(&job.to)?;
+        let mut destination = destination::open(&job.to, false)?;
         return copy(job, &mut *source, &mut *destination, schema, observer);
     }
-    let destination = destination::open(&job.to)?;
+    let destination = destination::open(&job.to, true)?;
     let mut summary = Summary {
         notes: notes(&schema),
         ..Summary::default()
@@ -180,6 +180,12 @@ fn copy(
     schema: Schema,
     observer: &dyn Observer,
 ) -> Result<Summary, Error> {
+    if source.has(&destination.mark()?)? {
+        let name = job.source_shown();
+        return Err(Error::Refused(format!(
+            "{name} is source and destination: choose another destination"
+        )));
+    }
     let finished = prepare(job, &source.name(), destination, &schema)?;
     let mut summary = Summary {
         notes: notes(&schema),

@@ -9,6 +9,7 @@ use inorder_engine::remote::{Remote, ServerUrl};
 
 use crate::error::Error;
 use crate::model::Table;
+use crate::source::Mark;
 use crate::value::{Content, Target};
 
 /// The table that records the finished tables until the copy is complete.
@@ -24,6 +25,9 @@ pub type NextRows<'a> = &'a mut dyn FnMut() -> Option<Vec<u8>>;
 pub trait Destination {
     /// What its values are like.
     fn target(&self) -> Target;
+
+    /// Marks it, so that a source can tell whether it is the same database.
+    fn mark(&mut self) -> Result<Mark, Error>;
 
     /// The names of its tables.
     fn tables(&mut self) -> Result<Vec<String>, Error>;
@@ -56,10 +60,14 @@ pub trait Destination {
     fn finish(&mut self, tables: &[Table]) -> Result<Vec<String>, Error>;
 }
 
-/// Opens the database with this URL or path.
-pub fn open(to: &str) -> Result<Box<dyn Destination>, Error> {
+/// Opens the database with this URL or path. A dry run creates no file.
+pub fn open(to: &str, is_dry: bool) -> Result<Box<dyn Destination>, Error> {
     if !to.contains("://") {
-        return Ok(Box::new(sqlite::Sqlite::open(to)?));
+        return Ok(Box::new(sqlite::Sqlite::open(if is_dry {
+            ":memory:"
+        } else {
+            to
+        })?));
     }
     let url = ServerUrl::parse(to)?;
     if !["postgres", "postgresql"].contains(&url.scheme()) {

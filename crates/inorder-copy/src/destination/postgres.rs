@@ -8,6 +8,7 @@ use inorder_engine::remote::ServerUrl;
 use super::{Destination, NextRows, SOURCE, STATE, next_row};
 use crate::error::Error;
 use crate::model::{Column, Default_, ForeignKey, Index, Table};
+use crate::source::Mark;
 use crate::value::{Content, Kind, Row, Target};
 
 /// The most bytes of a name. The server cuts longer ones off.
@@ -180,6 +181,23 @@ fn escape(value: &[u8], out: &mut Vec<u8>) {
 impl Destination for Postgres {
     fn target(&self) -> Target {
         Target::Postgres
+    }
+
+    /// A lock whose number nobody else has, which the source's session can see.
+    fn mark(&mut self) -> Result<Mark, Error> {
+        let rows = self.server.rows(
+            "SELECT current_schema(), number, pg_advisory_lock(number)
+             FROM (SELECT (random() * 9e15)::bigint AS number) AS one",
+        )?;
+        let value = |at: usize| rows[0][at].clone().unwrap_or_default();
+        Ok(Mark::Query(format!(
+            "SELECT {} = $1 AND EXISTS (SELECT FROM pg_catalog.pg_locks
+                 JOIN pg_catalog.pg_database AS d ON d.oid = database
+                 WHERE locktype = 'advisory' AND d.datname = pg_catalog.current_database()
+                     AND (classid::bigint << 32 | objid::bigint) = {})",
+            literal(&value(0)),
+            value(1)
+        )))
     }
 
     fn tables(&mut self) -> Result<Vec<String>, Error> {

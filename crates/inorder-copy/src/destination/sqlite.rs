@@ -8,7 +8,7 @@ use rusqlite::{Connection, ToSql};
 use super::{Destination, NextRows, SOURCE, STATE, next_row};
 use crate::error::Error;
 use crate::model::{Column, Default_, Table};
-use crate::source;
+use crate::source::{self, Mark};
 use crate::value::{Content, Kind, Row, Target};
 
 pub struct Sqlite {
@@ -123,6 +123,13 @@ impl ToSql for Bound<'_> {
 impl Destination for Sqlite {
     fn target(&self) -> Target {
         Target::Sqlite
+    }
+
+    fn mark(&mut self) -> Result<Mark, Error> {
+        let path = std::fs::canonicalize(&self.path);
+        Ok(Mark::File(
+            path.unwrap_or_else(|_| self.path.clone().into()),
+        ))
     }
 
     fn tables(&mut self) -> Result<Vec<String>, Error> {

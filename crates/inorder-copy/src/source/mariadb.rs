@@ -2,7 +2,7 @@
 
 use inorder_engine::remote::{ReadOnly, ServerUrl, TextRows};
 
-use super::{EachRow, Source};
+use super::{EachRow, Mark, Source};
 use crate::error::Error;
 use crate::model::{Check, Column, Default_, ForeignKey, Index, Schema, Table, portable};
 use crate::value::Kind;
@@ -181,6 +181,10 @@ impl Table {
 impl Source for MariaDb {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn has(&mut self, _: &Mark) -> Result<bool, Error> {
+        Ok(false)
     }
 
     fn schema(&mut self) -> Result<Schema, Error> {

@@ -6,6 +6,7 @@ mod sqlite;
 
 pub use sqlite::each_row;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use inorder_engine::remote::{ReadLimits, Remote, ServerUrl};
@@ -16,10 +17,21 @@ use crate::model::{Schema, Table};
 /// Takes the values of one row as text or bytes; `None` is NULL. It returns whether it wants more rows.
 pub type EachRow<'a> = &'a mut dyn FnMut(&[Option<&[u8]>]) -> bool;
 
+/// What tells whether a source and a destination are the same.
+pub enum Mark {
+    /// The path of an SQLite file, without links.
+    File(PathBuf),
+    /// A query that returns `t` in the schema of PostgreSQL that has the mark. `$1` is the schema of the source.
+    Query(String),
+}
+
 /// A database that is read from one snapshot.
 pub trait Source: Send {
     /// Its name, without a password.
     fn name(&self) -> String;
+
+    /// Returns whether it is the database with this mark.
+    fn has(&mut self, mark: &Mark) -> Result<bool, Error>;
 
     /// Reads the tables and what is not copied.
     fn schema(&mut self) -> Result<Schema, Error>;

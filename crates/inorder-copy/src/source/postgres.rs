@@ -2,7 +2,7 @@
 
 use inorder_engine::remote::{ReadOnly, ServerUrl, TextRows};
 
-use super::{EachRow, Source, quoted};
+use super::{EachRow, Mark, Source, quoted};
 use crate::error::Error;
 use crate::model::{Check, Column, Default_, ForeignKey, Index, Schema, Table};
 use crate::value::Kind;
@@ -211,6 +211,15 @@ fn column(row: &[Option<String>], notes: &mut Vec<String>) -> Column {
 impl Source for Postgres {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn has(&mut self, mark: &Mark) -> Result<bool, Error> {
+        let Mark::Query(query) = mark else {
+            return Ok(false);
+        };
+        let query = query.replace("$1", &literal(&self.schema));
+        let rows = self.session.rows(&query)?;
+        Ok(rows.first().is_some_and(|row| is_true(row, 0)))
     }
 
     fn schema(&mut self) -> Result<Schema, Error> {

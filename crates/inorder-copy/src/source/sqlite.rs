@@ -3,7 +3,7 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{EachRow, Source, quoted};
+use super::{EachRow, Mark, Source, quoted};
 use crate::error::Error;
 use crate::model::{Column, Default_, ForeignKey, Index, Schema, Table};
 use crate::value::Kind;
@@ -346,6 +346,11 @@ fn parsed(default: &str) -> Option<Default_> {
 impl Source for Sqlite {
     fn name(&self) -> String {
         self.path.clone()
+    }
+
+    fn has(&mut self, mark: &Mark) -> Result<bool, Error> {
+        let own = std::fs::canonicalize(&self.path).ok();
+        Ok(matches!(mark, Mark::File(path) if own.as_ref() == Some(path)))
     }
 
     fn schema(&mut self) -> Result<Schema, Error> {
