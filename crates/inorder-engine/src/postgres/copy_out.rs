@@ -6,19 +6,19 @@ use std::io::{self, BufRead as _};
 
 /// Reads the rows of a query, one after another.
 pub fn stream(client: &mut Client, sql: &str, each: EachRow<'_>) -> Result<(), Error> {
-    let failed = |message: String| Error::Database {
-        doing: sql.to_owned(),
-        message,
-    };
     let answer = client.copy_out(&format!("COPY ({sql}) TO STDOUT"));
     let mut lines = answer.map_err(|error| Failure::from(error).doing(sql))?;
     let read = |error: io::Error| {
+        let message = error.to_string();
         // The driver's error is within the one of the reader.
-        let told = error
-            .get_ref()
-            .and_then(|inner| inner.downcast_ref::<postgres::Error>());
-        let told = told.and_then(postgres::Error::as_db_error);
-        failed(told.map_or_else(|| error.to_string(), |told| told.message().to_owned()))
+        let inner = error.into_inner().map(|inner| inner.downcast::<postgres::Error>());
+        match inner {
+            Some(Ok(inner)) => Failure::from(*inner).doing(sql),
+            _ => Error::Database {
+                doing: sql.to_owned(),
+                message,
+            },
+        }
     };
     let (mut line, mut fields) = (Vec::new(), Vec::new());
     loop {
