@@ -161,11 +161,11 @@ def measure(command, log):
     if child.returncode != 0:
         sys.exit(f"{command[0]}: exit code {child.returncode}\n{Path(log).read_text()[-2000:]}")
     return {
-        "cpu": usage.ru_utime + usage.ru_stime,
-        "user": usage.ru_utime,
-        "system": usage.ru_stime,
-        "wall": time.monotonic() - began,
-        "memory_mb": usage.ru_maxrss / 1024,
+        "cpu_s": usage.ru_utime + usage.ru_stime,
+        "user_s": usage.ru_utime,
+        "system_s": usage.ru_stime,
+        "wall_s": time.monotonic() - began,
+        "memory_bytes": usage.ru_maxrss * 1024,
     }
 
 
@@ -189,7 +189,7 @@ def check(source, target, database):
         other = target.sql(CHECK.format(n=n), database).split("\t")
         if own != other:
             sys.exit(f"{database}: t{n}: {own} and {other}")
-        own = source.sql(f"SELECT sum(conv(left(md5(concat_ws('|', id, name, amount, note)), 8), 16, 10)) FROM t{n}", "shop")
+        own = source.sql(f"SELECT sum(cast(conv(left(md5(concat_ws('|', id, name, amount, note)), 8), 16, 10) AS unsigned)) FROM t{n}", "shop")
         other = target.sql(f"SELECT sum(('x' || left(md5(concat_ws('|', id, name, amount, note)), 8))::bit(32)::bigint) FROM t{n}", database)
         if own != other:
             sys.exit(f"{database}: t{n}: the contents differ: {own} and {other}")
@@ -227,7 +227,7 @@ def main():
             figure = measure(commands[name], folder / f"{name}.log")
             servers_cpu = [server.cpu() - cpu for server, cpu in zip([source, target], before)]
             figure = {"copier": name, "rows": args.rows // TABLES * TABLES, **figure}
-            figure |= {"mariadb_cpu": servers_cpu[0], "postgres_cpu": servers_cpu[1]}
+            figure |= {"mariadb_cpu_s": servers_cpu[0], "postgres_cpu_s": servers_cpu[1]}
             if name == "pgloader":
                 # It makes a schema of the database's name.
                 target.sql("ALTER DATABASE pgloader SET search_path = shop, public")
@@ -236,11 +236,11 @@ def main():
             print(", ".join(f"{key} {value:.2f}" if isinstance(value, float) else f"{key} {value}" for key, value in figure.items()), flush=True)
         if args.kill:
             target.sql("CREATE DATABASE killed")
-            killed([args.inorder, "copy", source.url(), target.url("postgres", "killed")], figures[0]["wall"] / 2)
+            killed([args.inorder, "copy", source.url(), target.url("postgres", "killed")], figures[0]["wall_s"] / 2)
             check(source, target, "killed")
         if len(figures) == 2:
             own, other = figures
-            print(f"pgloader takes {other['cpu'] / own['cpu']:.1f} times the CPU and {other['memory_mb'] / own['memory_mb']:.1f} times the memory")
+            print(f"pgloader takes {other['cpu_s'] / own['cpu_s']:.1f} times the CPU and {other['memory_bytes'] / own['memory_bytes']:.1f} times the memory")
         if args.csv:
             with open(args.csv, "w", newline="") as file:
                 writer = csv_files.DictWriter(file, figures[0].keys(), lineterminator="\n")

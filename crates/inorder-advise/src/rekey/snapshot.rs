@@ -23,7 +23,6 @@ pub(super) enum Lock {
 }
 
 /// A transaction of a database whose file holds all of it: no WAL is to be read with it.
-///
 pub(super) struct Snapshot {
     pub(super) connection: Connection,
     pub(super) is_wal: bool,
