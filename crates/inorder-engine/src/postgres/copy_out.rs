@@ -11,7 +11,9 @@ pub fn stream(client: &mut Client, sql: &str, each: EachRow<'_>) -> Result<(), E
     let read = |error: io::Error| {
         let message = error.to_string();
         // The driver's error is within the one of the reader.
-        let inner = error.into_inner().map(|inner| inner.downcast::<postgres::Error>());
+        let inner = error
+            .into_inner()
+            .map(|inner| inner.downcast::<postgres::Error>());
         match inner {
             Some(Ok(inner)) => Failure::from(*inner).doing(sql),
             _ => Error::Database {
