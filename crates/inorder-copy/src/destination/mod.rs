@@ -9,8 +9,8 @@ use inorder_engine::remote::{Remote, ServerUrl};
 
 use crate::error::Error;
 use crate::model::Table;
-use crate::source::Mark;
-use crate::value::{Content, Target};
+use crate::source::{EachRow, Mark, quoted};
+use crate::value::{Content, Kind, Row, Target};
 
 /// The table that records the finished tables until the copy is complete.
 pub const STATE: &str = "_inorder_copy";
@@ -103,4 +103,37 @@ pub fn next_row<'a>(
         }
     }
     true
+}
+
+fn list(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+    names.join(", ")
+}
+
+/// The content of a copied table. `read` reads rows by a query, and `as_read` gives the kind in which it reads values.
+fn content(
+    table: &Table,
+    target: Target,
+    as_read: impl Fn(Kind) -> Kind,
+    read: impl FnOnce(&str, EachRow<'_>) -> Result<(), Error>,
+) -> Result<Content, Error> {
+    let names = table.columns.iter().map(|column| column.name.clone());
+    let names: Vec<String> = names.collect();
+    let sql = format!("SELECT {} FROM {}", list(&names), quoted(&table.name));
+    let (mut content, mut row, mut wrong) = (Content::default(), Row::default(), None);
+    read(&sql, &mut |values| {
+        row.begin();
+        for (value, column) in values.iter().zip(&table.columns) {
+            if let Err(what) = row.push(as_read(column.kind), *value, target) {
+                wrong = Some(Error::Refused(format!(
+                    "reading {} back: {what}",
+                    table.name
+                )));
+                return false;
+            }
+        }
+        content.add(&row);
+        true
+    })?;
+    wrong.map_or(Ok(content), Err)
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use inorder_engine::postgres::Exchange;
+use inorder_engine::postgres::{Exchange, escape};
 use inorder_engine::remote::ServerUrl;
 
-use super::{Destination, NextRows, SOURCE, STATE, next_row};
+use super::{Destination, NextRows, SOURCE, STATE, content, list, next_row};
 use crate::error::Error;
 use crate::model::{Column, Default_, ForeignKey, Index, Table};
-use crate::source::Mark;
-use crate::value::{Content, Kind, Row, Target};
+use crate::source::{Mark, quoted};
+use crate::value::{Content, Kind, Target};
 
 /// The most bytes of a name. The server cuts longer ones off.
 const NAME_MAX: usize = 63;
@@ -18,17 +18,8 @@ pub struct Postgres {
     server: Exchange,
 }
 
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
 fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
-}
-
-fn list(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
-    names.join(", ")
 }
 
 impl Postgres {
@@ -161,23 +152,6 @@ fn encode(mut rows: &[u8], table: &Table, out: &mut Vec<u8>) {
     }
 }
 
-fn escape(value: &[u8], out: &mut Vec<u8>) {
-    let is_special = |byte: &u8| matches!(byte, b'\\' | b'\n' | b'\r' | b'\t');
-    let mut rest = value;
-    while let Some(at) = rest.iter().position(is_special) {
-        out.extend_from_slice(&rest[..at]);
-        let letter = match rest[at] {
-            b'\n' => b'n',
-            b'\r' => b'r',
-            b'\t' => b't',
-            byte => byte,
-        };
-        out.extend_from_slice(&[b'\\', letter]);
-        rest = &rest[at + 1..];
-    }
-    out.extend_from_slice(rest);
-}
-
 impl Destination for Postgres {
     fn target(&self) -> Target {
         Target::Postgres
@@ -299,32 +273,13 @@ impl Destination for Postgres {
     }
 
     fn read_back(&mut self, table: &Table) -> Result<Content, Error> {
-        let names: Vec<String> = table
-            .columns
-            .iter()
-            .map(|column| column.name.clone())
-            .collect();
-        let sql = format!("SELECT {} FROM {}", list(&names), quoted(&table.name));
-        let (mut content, mut row, mut wrong) = (Content::default(), Row::default(), None);
-        self.server.stream(&sql, &mut |values| {
-            row.begin();
-            for (value, column) in values.iter().zip(&table.columns) {
-                let kind = match column.kind {
-                    Kind::Bytes => Kind::HexBytes,
-                    kind => kind,
-                };
-                if let Err(what) = row.push(kind, *value, Target::Postgres) {
-                    wrong = Some(Error::Refused(format!(
-                        "reading {} back: {what}",
-                        table.name
-                    )));
-                    return false;
-                }
-            }
-            content.add(&row);
-            true
-        })?;
-        wrong.map_or(Ok(content), Err)
+        let as_read = |kind| match kind {
+            Kind::Bytes => Kind::HexBytes,
+            kind => kind,
+        };
+        content(table, Target::Postgres, as_read, |sql, each| {
+            Ok(self.server.stream(sql, each)?)
+        })
     }
 
     fn keep(&mut self, table: &str, content: &str) -> Result<(), Error> {

@@ -5,24 +5,15 @@ use std::collections::BTreeMap;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql};
 
-use super::{Destination, NextRows, SOURCE, STATE, next_row};
+use super::{Destination, NextRows, SOURCE, STATE, content, list, next_row};
 use crate::error::Error;
 use crate::model::{Column, Default_, Table};
-use crate::source::{self, Mark};
-use crate::value::{Content, Kind, Row, Target};
+use crate::source::{self, Mark, quoted};
+use crate::value::{Content, Kind, Target};
 
 pub struct Sqlite {
     path: String,
     db: Connection,
-}
-
-fn quoted(name: &str) -> String {
-    source::quoted(name)
-}
-
-fn list(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
-    names.join(", ")
 }
 
 /// The declared type of a column.
@@ -274,33 +265,13 @@ impl Destination for Sqlite {
     }
 
     fn read_back(&mut self, table: &Table) -> Result<Content, Error> {
-        let names: Vec<String> = table
-            .columns
-            .iter()
-            .map(|column| column.name.clone())
-            .collect();
-        let sql = format!("SELECT {} FROM {}", list(&names), quoted(&table.name));
-        let (mut content, mut row, mut wrong) = (Content::default(), Row::default(), None);
-        let read = source::each_row(&self.db, &sql, &mut |values| {
-            row.begin();
-            for (value, column) in values.iter().zip(&table.columns) {
-                let kind = match column.kind {
-                    Kind::HexBytes => Kind::Bytes,
-                    kind => kind,
-                };
-                if let Err(what) = row.push(kind, *value, Target::Sqlite) {
-                    wrong = Some(Error::Refused(format!(
-                        "reading {} back: {what}",
-                        table.name
-                    )));
-                    return false;
-                }
-            }
-            content.add(&row);
-            true
-        });
-        read.map_err(|error| self.failed(error))?;
-        wrong.map_or(Ok(content), Err)
+        let as_read = |kind| match kind {
+            Kind::HexBytes => Kind::Bytes,
+            kind => kind,
+        };
+        content(table, Target::Sqlite, as_read, |sql, each| {
+            source::each_row(&self.db, sql, each).map_err(|error| self.failed(error))
+        })
     }
 
     fn keep(&mut self, table: &str, content: &str) -> Result<(), Error> {

@@ -2,7 +2,7 @@
 
 use inorder_engine::remote::{ReadOnly, ServerUrl, TextRows};
 
-use super::{EachRow, Mark, Source};
+use super::{EachRow, Mark, Source, select};
 use crate::error::Error;
 use crate::model::{Check, Column, Default_, ForeignKey, Index, Schema, Table, portable};
 use crate::value::Kind;
@@ -213,17 +213,7 @@ impl Source for MariaDb {
     }
 
     fn rows(&mut self, table: &Table, each: EachRow<'_>) -> Result<(), Error> {
-        let list: Vec<&str> = table.columns.iter().map(|column| &*column.read).collect();
-        let key: Vec<String> = table.key.iter().map(|name| quoted(name)).collect();
-        let order = match key.is_empty() {
-            true => String::new(),
-            false => format!(" ORDER BY {}", key.join(", ")),
-        };
-        let sql = format!(
-            "SELECT {} FROM {}{order}",
-            list.join(", "),
-            quoted(&table.name)
-        );
+        let sql = select(table, &quoted(&table.name), quoted);
         Ok(self.session.stream(&sql, each)?)
     }
 }

@@ -65,3 +65,14 @@ pub fn open(from: &str, schema: &str) -> Result<Box<dyn Source>, Error> {
 pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
+
+/// The query of a table's rows in the order of its key. `from` is the table's name, quoted.
+fn select(table: &Table, from: &str, quoted: fn(&str) -> String) -> String {
+    let list: Vec<&str> = table.columns.iter().map(|column| &*column.read).collect();
+    let key: Vec<String> = table.key.iter().map(|name| quoted(name)).collect();
+    let order = match key.is_empty() {
+        true => String::new(),
+        false => format!(" ORDER BY {}", key.join(", ")),
+    };
+    format!("SELECT {} FROM {from}{order}", list.join(", "))
+}

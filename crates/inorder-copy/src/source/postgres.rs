@@ -2,7 +2,7 @@
 
 use inorder_engine::remote::{ReadOnly, ServerUrl, TextRows};
 
-use super::{EachRow, Mark, Source, quoted};
+use super::{EachRow, Mark, Source, quoted, select};
 use crate::error::Error;
 use crate::model::{Check, Column, Default_, ForeignKey, Index, Schema, Table};
 use crate::value::Kind;
@@ -250,14 +250,8 @@ impl Source for Postgres {
     }
 
     fn rows(&mut self, table: &Table, each: EachRow<'_>) -> Result<(), Error> {
-        let list: Vec<&str> = table.columns.iter().map(|column| &*column.read).collect();
-        let key: Vec<String> = table.key.iter().map(|name| quoted(name)).collect();
-        let order = match key.is_empty() {
-            true => String::new(),
-            false => format!(" ORDER BY {}", key.join(", ")),
-        };
         let from = format!("{}.{}", quoted(&self.schema), quoted(&table.name));
-        let sql = format!("SELECT {} FROM {from}{order}", list.join(", "));
+        let sql = select(table, &from, quoted);
         Ok(self.session.stream(&sql, each)?)
     }
 }

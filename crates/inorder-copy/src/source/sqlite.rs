@@ -3,7 +3,7 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{EachRow, Mark, Source, quoted};
+use super::{EachRow, Mark, Source, quoted, select};
 use crate::error::Error;
 use crate::model::{Column, Default_, ForeignKey, Index, Schema, Table};
 use crate::value::Kind;
@@ -228,17 +228,7 @@ impl Sqlite {
     }
 
     fn read(&self, table: &Table, each: EachRow<'_>) -> rusqlite::Result<()> {
-        let list: Vec<&str> = table.columns.iter().map(|column| &*column.read).collect();
-        let key: Vec<String> = table.key.iter().map(|name| quoted(name)).collect();
-        let order = match key.is_empty() {
-            true => String::new(),
-            false => format!(" ORDER BY {}", key.join(", ")),
-        };
-        let sql = format!(
-            "SELECT {} FROM {}{order}",
-            list.join(", "),
-            quoted(&table.name)
-        );
+        let sql = select(table, &quoted(&table.name), quoted);
         each_row(&self.db, &sql, each)
     }
 }

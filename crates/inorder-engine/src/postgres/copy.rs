@@ -93,7 +93,9 @@ pub fn text(types: &[Type], batch: &Batch, rows: Range<usize>, out: &mut Vec<u8>
     }
 }
 
-fn escape(text: &[u8], out: &mut Vec<u8>) {
+/// Appends a value with the escape sequences of the text format of COPY
+/// (<https://www.postgresql.org/docs/15/sql-copy.html>).
+pub fn escape(text: &[u8], out: &mut Vec<u8>) {
     let is_special = |byte: &u8| matches!(byte, b'\\' | b'\n' | b'\r' | b'\t');
     let mut rest = text;
     while let Some(at) = rest.iter().position(is_special) {

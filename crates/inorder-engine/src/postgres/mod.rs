@@ -25,6 +25,7 @@ mod stream;
 mod structure;
 mod table;
 
+pub use copy::escape;
 pub use exchange::Exchange;
 pub(crate) use remote::PROTOCOL;
 
