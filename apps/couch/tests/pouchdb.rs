@@ -26,6 +26,12 @@ fn pouchdb_syncs_and_reads() {
 }
 
 #[test]
+#[ignore = "needs PouchDB"]
+fn pouchdb_guide_synchronises_and_merges() {
+    run("guide.test.mjs");
+}
+
+#[test]
 #[ignore = "needs nano"]
 fn nano_writes_reads_and_follows() {
     run("nano.test.mjs");

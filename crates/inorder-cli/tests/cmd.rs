@@ -9,6 +9,7 @@ fn pages_say_what_the_command_says() {
     let cases = trycmd::TestCases::new();
     cases
         .case("docs/*.md")
+        .case("docs/guides/*.md")
         .case("crates/inorder-cli/tests/cmd/*.md")
         .env("NO_COLOR", "1")
         // A folder that can't be made: what ends well in these pages writes nothing.
