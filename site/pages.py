@@ -1,7 +1,8 @@
 """Gives MkDocs the pages of the site: the Markdown files that its navigation names, with the paths of the repository.
 
 Links between pages stay as they are. A link to another file of the repository becomes a link to a copy, if it is an image or
-belongs to a record; otherwise the text alone remains. A link to what doesn't exist ends the build.
+belongs to a record; otherwise the text alone remains. A link to what doesn't exist ends the build, and a page that loads
+a file from another host.
 """
 
 import os
@@ -15,6 +16,9 @@ ROOT = Path(__file__).resolve().parents[1]
 # [text](target), also around an image.
 LINK = re.compile(r"(?P<text>\[(?:!\[[^\]]*\]\([^)\s]*\)|[^\[\]]|\[[^\]]*\])*\])\((?P<target>[^)\s]+)\)")
 FENCE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
+# A list or a table that follows a paragraph without an empty line.
+CLOSE = re.compile(r"^((?![-*|>#\s]|\d+\. ).*)\n(?=- |\* |\d+\. |\|)", re.MULTILINE)
+FOREIGN = re.compile(r"<(?:script|img|link)[^>]*(?:src|href)=\"?https?:[^>]*>")
 COMMENT = re.compile(r"^<!--.*?-->\n", re.MULTILINE | re.DOTALL)
 
 
@@ -28,6 +32,7 @@ def named(entry):
 def on_files(files, *, config):
     for path in named(config.nav):
         files.append(File.generated(config, path, abs_src_path=str(ROOT / path)))
+    files.append(File.generated(config, "iframe-worker.js", abs_src_path=str(ROOT / "target/site-venv/package/shim/index.js")))
     for image in sorted(ROOT.glob("docs/images/*")):
         files.append(File.generated(config, image.relative_to(ROOT).as_posix(), abs_src_path=str(image)))
     for record in sorted(path for path in ROOT.glob("record/*") if path.is_dir()):
@@ -59,8 +64,14 @@ def on_page_markdown(markdown, *, page, config, files):
     return "".join([*parts, rewritten(markdown[start:], page, files)])
 
 
+def on_post_page(output, *, page, config):
+    if foreign := FOREIGN.search(output):
+        raise PluginError(f"{page.file.src_uri}: loads a file from another host: {foreign[0]}")
+    return output
+
+
 def rewritten(markdown, page, files):
-    return LINK.sub(lambda link: rewrite(link, page, files), COMMENT.sub("", markdown))
+    return CLOSE.sub("\\1\n\n", LINK.sub(lambda link: rewrite(link, page, files), COMMENT.sub("", markdown)))
 
 
 def rewrite(link, page, files):
