@@ -23,7 +23,7 @@ REQUIREMENTS = pathlib.Path(__file__).resolve().parent / "requirements.txt"
 def example(heading):
     """Returns the code under a heading of the page."""
     section = PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    (code,) = re.findall(r"```(?:python|js)\n(.*?)```", section, re.DOTALL)
+    (code,) = re.findall(r"```(?:python|js|ruby)\n(.*?)```", section, re.DOTALL)
     return code
 
 
@@ -66,7 +66,7 @@ class Orms(unittest.TestCase):
             self.run_example(*arguments, **options)
 
     def test_every_example_is_run(self):
-        tested = {"SQLAlchemy", "Django", "better-sqlite3", "node:sqlite"}
+        tested = {"SQLAlchemy", "Django", "Rails", "better-sqlite3", "node:sqlite"}
         self.assertEqual(set(re.findall(r"(?m)^## (.*)$", PAGE)), tested)
 
     def test_sqlalchemy(self):
@@ -83,6 +83,10 @@ class Orms(unittest.TestCase):
 
     def test_django_finds_nothing_by_36_characters(self):
         self.assert_fails("Django", self.python, uuid7_hex="uuid7_text")
+
+    def test_rails(self):
+        library = PACKAGES / "extension/target/release/libinorder"
+        self.run_example("Rails", "/usr/bin/ruby", **{"/usr/local/lib/libinorder": str(library)})
 
     def test_better_sqlite3(self):
         self.run_example("better-sqlite3", "node")
