@@ -82,11 +82,14 @@ impl Geometry {
     #[inline(always)]
     pub(crate) fn payload<'a>(&self, kind: PageKind, cell: &'a [u8]) -> Option<(i64, Payload<'a>)> {
         if let [bytes @ 0..0x80, rest @ ..] = cell
-            && kind != PageKind::TableLeaf
             && usize::from(*bytes) <= self.whole
         {
-            let payload = rest.get(..usize::from(*bytes))?;
-            return Some((0, Payload::Whole(payload)));
+            let (rowid, read) = match kind {
+                PageKind::TableLeaf => varint::read(rest)?,
+                _ => (0, 0),
+            };
+            let payload = rest.get(read..)?.get(..usize::from(*bytes))?;
+            return Some((rowid as i64, Payload::Whole(payload)));
         }
         self.long_payload(kind, cell)
     }

@@ -63,7 +63,11 @@ impl Shape {
     pub(crate) fn write(&self, payload: &[u8], cell: &mut [u8], output: &mut Output) -> Result<()> {
         let (local, rest) = payload.split_at(self.local_bytes);
         let (prefix, cell) = cell.split_at_mut(self.prefix_bytes);
-        prefix.copy_from_slice(&self.prefix[..self.prefix_bytes]);
+        match prefix {
+            // A call that copies one byte takes longer than the rest of a short cell.
+            [only] => *only = self.prefix[0],
+            prefix => prefix.copy_from_slice(&self.prefix[..self.prefix_bytes]),
+        }
         cell[..local.len()].copy_from_slice(local);
         if !rest.is_empty() {
             let first = output.append_overflow(rest)?;

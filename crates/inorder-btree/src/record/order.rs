@@ -449,11 +449,9 @@ fn integer_with_real(integer: i64, real: f64) -> Ordering {
 /// NOCASE and RTRIM exist for UTF-8 alone, SQLite converts for them; BINARY takes the bytes there are.
 #[inline]
 fn texts(a: &[u8], b: &[u8], collation: Collation, encoding: TextEncoding) -> Ordering {
-    if a == b {
-        return Ordering::Equal;
-    }
     match (collation, encoding) {
         (Collation::Binary, _) => a.cmp(b),
+        _ if a == b => Ordering::Equal,
         (Collation::RTrim, TextEncoding::Utf8) => trimmed(a).cmp(trimmed(b)),
         (Collation::RTrim, _) => {
             let (a, b) = (encoding.utf8(a), encoding.utf8(b));

@@ -167,10 +167,16 @@ pub(super) fn value_of(serial_type: u64, bytes: &[u8]) -> Value<'_> {
     }
 }
 
-/// A big-endian number of 1 to 8 bytes, its sign extended.
+/// A big-endian number of 1 to 4, 6 or 8 bytes, its sign extended.
 #[inline]
 pub(super) fn integer(bytes: &[u8]) -> i64 {
-    let mut wide = [0; 8];
-    wide[..bytes.len()].copy_from_slice(bytes);
-    i64::from_be_bytes(wide) >> (64 - 8 * bytes.len() as u32)
+    match *bytes {
+        [a] => i64::from(a as i8),
+        [a, b] => i64::from(i16::from_be_bytes([a, b])),
+        [a, b, c] => i64::from(i32::from_be_bytes([a, b, c, 0]) >> 8),
+        [a, b, c, d] => i64::from(i32::from_be_bytes([a, b, c, d])),
+        [a, b, c, d, e, f] => i64::from_be_bytes([a, b, c, d, e, f, 0, 0]) >> 16,
+        [a, b, c, d, e, f, g, h] => i64::from_be_bytes([a, b, c, d, e, f, g, h]),
+        _ => 0,
+    }
 }

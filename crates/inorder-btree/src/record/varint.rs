@@ -23,11 +23,22 @@ pub fn len(value: u64) -> usize {
 /// If the buffer is shorter than [`len`] of the number.
 #[inline]
 pub fn write(value: u64, out: &mut [u8]) -> usize {
-    if value < 0x80 {
-        out[0] = value as u8;
-        return 1;
+    let part = |shift: u32| (value >> shift) as u8;
+    match value {
+        0..0x80 => {
+            out[0] = part(0);
+            1
+        }
+        0x80..0x4000 => {
+            out[..2].copy_from_slice(&[part(7) | 0x80, part(0) & 0x7f]);
+            2
+        }
+        0x4000..0x20_0000 => {
+            out[..3].copy_from_slice(&[part(14) | 0x80, part(7) | 0x80, part(0) & 0x7f]);
+            3
+        }
+        _ => write_long(value, out),
     }
-    write_long(value, out)
 }
 
 fn write_long(mut value: u64, out: &mut [u8]) -> usize {
@@ -68,6 +79,10 @@ pub fn read(bytes: &[u8]) -> Option<(u64, usize)> {
         [a, b, c @ 0..0x80, ..] => {
             let high = u64::from(a & 0x7f) << 14 | u64::from(b & 0x7f) << 7;
             Some((high | u64::from(c), 3))
+        }
+        [a, b, c, d @ 0..0x80, ..] => {
+            let high = u64::from(a & 0x7f) << 21 | u64::from(b & 0x7f) << 14;
+            Some((high | u64::from(c & 0x7f) << 7 | u64::from(d), 4))
         }
         _ => read_long(bytes),
     }

@@ -233,7 +233,7 @@ impl Batch<'_> {
             if !record::join(entry, self.joined.terms, key, &mut self.made) {
                 return Err(Failure::Unforeseen(NO_ROW));
             }
-            self.tied.add(&self.made, push)?;
+            self.tied.add(&mut self.made, push)?;
             from = *end;
         }
         self.bytes.clear();
@@ -269,19 +269,28 @@ impl<'a> Tied<'a> {
         }
     }
 
-    /// Adds an entry, and gives those before it unless it has their terms.
+    /// Adds an entry, and gives those before it unless it has their terms. `entry` has other bytes then.
     #[inline]
     fn add(
         &mut self,
-        entry: &[u8],
+        entry: &mut Vec<u8>,
         push: &mut impl FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         if let Some((_, (from, to))) = self.entries.last() {
             let last = &self.bytes[*from..*to];
-            if !self.joined.order.is_tied(last, entry, self.joined.terms) {
-                self.flush(push)?;
+            if self.joined.order.is_tied(last, entry, self.joined.terms) {
+                return self.add_tied(entry);
             }
+            self.flush(push)?;
         }
+        // Most entries are alone: they are not copied.
+        std::mem::swap(&mut self.bytes, entry);
+        self.entries.push((0, (0, self.bytes.len())));
+        Ok(())
+    }
+
+    /// Adds an entry with the terms of those before it.
+    fn add_tied(&mut self, entry: &[u8]) -> Result<(), Failure> {
         if self.entries.len() == TIED_MAX {
             let order = self.joined.order.clone();
             let new = || Sorter::new(Some(order), self.limits.clone());
