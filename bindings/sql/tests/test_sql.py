@@ -323,6 +323,19 @@ class OnPostgreSQL(Functions, unittest.TestCase):
         ]:
             self.assertEqual(self.rows(f"SELECT {call}"), [wanted], call)
 
+    def test_the_type_uuid_reads_the_same_ids(self):
+        """PostgreSQL's own input has no urn:uuid:, and takes braces and a hyphen after any group of four digits."""
+        own_forms = re.compile("(?a)([{])?[0-9A-Fa-f]{4}(-?[0-9A-Fa-f]{4}){7}(?(1)[}])")
+        cases = [case for case in CASES if case.type == "text" and self.can_hold(case)]
+        bare = [re.sub("(?ai)^urn:uuid:(?![{u])", "", case.value) for case in cases]
+        answers = self.answers("text", bare, ["encode(uuid_send(x::uuid), 'hex')"])
+        for case, value, [answer] in zip(cases, bare, answers):
+            if case.uuid != "refused" or not own_forms.fullmatch(value):
+                self.assertEqual(answer, case.uuid, case.line)
+            else:
+                self.assertEqual(answer, re.sub("[-{}]", "", value).lower(), case.line)
+        self.assertGreater(sum(case.uuid != "refused" for case in cases), 700)
+
     def test_wrong_input_is_an_error(self):
         self.assert_refused("ulid_min('1969-12-31Z')", "uuid7_max('infinity')", f"uuid7_timestamp('{ULID_AS_UUID}')",
                             "ulid_at('1969-12-31Z')", f"ulid_to_uuid('{UUID7}')", f"uuid_text('{ULID}')")

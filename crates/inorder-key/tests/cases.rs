@@ -50,3 +50,34 @@ fn every_case_is_read_as_its_line_says() {
     }
     assert!(read > 6000, "{read} cases");
 }
+
+/// Beyond the crate `uuid`, `urn:uuid:` is accepted in any case (RFC 8141 section 2).
+#[test]
+fn every_text_is_read_as_the_crate_uuid_reads_it() {
+    let (mut accepted, mut refused) = (0, 0);
+    for line in CASES.lines().skip(1) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        if fields[1] != "text" {
+            continue;
+        }
+        let text: String = serde_json::from_str(fields[2]).unwrap();
+        let as_lower_urn = match text.get(..9) {
+            Some(urn) if urn.eq_ignore_ascii_case("urn:uuid:") => {
+                format!("urn:uuid:{}", &text[9..])
+            }
+            _ => text.clone(),
+        };
+        let peer = uuid::Uuid::parse_str(&as_lower_urn).ok();
+        let own = Uuid::parse(&text).ok();
+        assert_eq!(
+            own.map(Uuid::to_u128),
+            peer.map(|id| id.as_u128()),
+            "{line}"
+        );
+        match own {
+            Some(_) => accepted += 1,
+            None => refused += 1,
+        }
+    }
+    assert!(accepted > 700 && refused > 4000, "{accepted} and {refused}");
+}
