@@ -1,4 +1,4 @@
-//! A server that is killed goes on with the replications of its documents after its next start.
+//! Replications of a server that is killed go on after its next start; a server that is stopped writes checkpoints before.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 /// A test fails when a condition does not hold within this time.
 const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The most time that a server takes to end after SIGTERM, also on a busy machine.
+const STOPPED_WITHIN: Duration = Duration::from_secs(4);
 
 /// A server process, killed when it is dropped.
 struct Server {
@@ -49,6 +52,25 @@ impl Server {
         let request = self.client.put(format!("{}{path}", self.url));
         let answer = request.json(&body).send().await.unwrap();
         assert!(answer.status().is_success(), "{path}: {}", answer.status());
+    }
+
+    /// Sends SIGTERM, and waits for the end.
+    fn stop(mut self) {
+        let begun = Instant::now();
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        assert!(self.child.wait().unwrap().success());
+        assert!(begun.elapsed() < STOPPED_WITHIN, "{:?}", begun.elapsed());
+    }
+
+    /// The sequences of the checkpoints in a database.
+    async fn checkpoints(&self, database: &str) -> Vec<u64> {
+        let path = format!("/{database}/_local_docs?include_docs=true");
+        let rows = self.get(&path).await["rows"].clone();
+        let rows = rows.as_array().unwrap().iter();
+        let seqs = rows.filter_map(|row| row["doc"]["source_last_seq"].as_str());
+        let number = |seq: &str| seq.split('-').next().unwrap().parse().unwrap();
+        seqs.map(number).collect()
     }
 
     async fn until(&self, path: &str, member: &str, expected: Value) {
@@ -100,4 +122,88 @@ async fn replications_survive_a_kill() {
             .until(&format!("/copy/{name}"), "_id", name.as_str().into())
             .await;
     }
+}
+
+/// The documents of the source, and those that one request brings.
+const DOCUMENTS: u64 = 3000;
+const BATCH: u64 = 20;
+
+/// A server whose database `db` has many documents.
+async fn filled(folder: &Path) -> Server {
+    let server = Server::start(folder);
+    for name in ["db", "copy"] {
+        server.put(&format!("/{name}"), Value::Null).await;
+    }
+    let docs: Vec<Value> = (0..DOCUMENTS)
+        .map(|n| json!({"_id": n.to_string()}))
+        .collect();
+    let request = server.client.post(format!("{}/db/_bulk_docs", server.url));
+    let answer = request.json(&json!({ "docs": docs })).send().await;
+    assert!(answer.unwrap().status().is_success());
+    server
+}
+
+#[tokio::test]
+async fn an_idle_replication_writes_a_checkpoint_at_the_stop() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = filled(folder.path()).await;
+    // By name, and by the URL of the server that is stopped.
+    for (target, base) in [
+        ("copy", String::new()),
+        ("other", format!("{}/", server.url)),
+    ] {
+        let body = json!({
+            "source": format!("{base}db"), "target": format!("{base}{target}"), "create_target": target == "other",
+            "continuous": true, "checkpoint_interval": 3_600_000,
+        });
+        let request = server.client.post(format!("{}/_replicate", server.url));
+        assert!(
+            request
+                .json(&body)
+                .send()
+                .await
+                .unwrap()
+                .status()
+                .is_success()
+        );
+        server
+            .until(&format!("/{target}"), "doc_count", DOCUMENTS.into())
+            .await;
+    }
+    assert!(server.checkpoints("db").await.is_empty());
+    server.stop();
+    let server = Server::start(folder.path());
+    assert_eq!(server.checkpoints("db").await, [DOCUMENTS, DOCUMENTS]);
+    assert_eq!(server.checkpoints("copy").await, [DOCUMENTS]);
+    assert_eq!(server.checkpoints("other").await, [DOCUMENTS]);
+}
+
+#[tokio::test]
+async fn a_running_replication_writes_a_checkpoint_at_the_stop() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = filled(folder.path()).await;
+    let body = json!({
+        "source": "db", "target": "copy", "worker_batch_size": BATCH, "checkpoint_interval": 3_600_000,
+    });
+    let request = server.client.post(format!("{}/_replicate", server.url));
+    // The request waits for the end of the replication, and is answered at the stop.
+    let answer = tokio::spawn(request.json(&body).send());
+    let deadline = Instant::now() + DEADLINE;
+    while server.get("/copy").await["doc_count"].as_u64().unwrap() < BATCH {
+        assert!(Instant::now() < deadline);
+    }
+    server.stop();
+    answer.await.unwrap().unwrap();
+    let server = Server::start(folder.path());
+    let copied = server.get("/copy").await["doc_count"].as_u64().unwrap();
+    let [written] = server.checkpoints("db").await[..] else {
+        panic!("one checkpoint")
+    };
+    assert_eq!(server.checkpoints("copy").await, [written]);
+    // The batch under way counts with neither.
+    assert!(
+        copied >= written && written + BATCH >= copied,
+        "{written} {copied}"
+    );
+    assert!(copied < DOCUMENTS);
 }

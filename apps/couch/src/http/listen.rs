@@ -14,10 +14,10 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 /// The largest head of a request. A replicator asks for many revisions in one URL.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 
-/// The time for the last checkpoints of replications after the end of all requests.
+/// The time for the last checkpoints of replications.
 const CHECKPOINTS_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Serves until `stop` is cancelled. Then ends feeds and replications, and waits for requests under way.
+/// Serves until `stop` is cancelled. Then ends replications and feeds, and waits for requests under way.
 pub async fn serve(server: Arc<Server>, listener: TcpListener, stop: CancellationToken) {
     serve_also_tls(server, listener, None, stop).await;
 }
@@ -52,6 +52,8 @@ pub async fn serve_also_tls(
     };
     let stopping = async {
         stop.cancelled().await;
+        // The listener is still open: a replication may reach databases of this server by their URLs.
+        replicator.stop_within(CHECKPOINTS_TIMEOUT).await;
         own_stop.cancel();
     };
     let over_tls = http.clone();
@@ -61,7 +63,6 @@ pub async fn serve_also_tls(
         }
     };
     tokio::join!(stopping, http.serve(listener), over_tls);
-    replicator.ended_within(CHECKPOINTS_TIMEOUT).await;
 }
 
 /// The replicator's way to the databases of this server. It ends with the server.

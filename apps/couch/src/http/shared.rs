@@ -76,7 +76,7 @@ pub struct Server {
     pub tasks: Arc<Tasks>,
     /// Replications.
     pub replicator: Replicator,
-    /// Cancelled at the stop: feeds and replications end.
+    /// Cancelled at the stop, after the replications have ended: feeds end.
     pub stop: CancellationToken,
     pub(super) cors: cors::Rules,
     pub(super) server_header: ServerHeader,
@@ -110,7 +110,7 @@ impl Server {
                 Arc::clone(&settings.config),
                 settings.uuid.clone(),
                 Arc::clone(&tasks),
-                stop.clone(),
+                stop.child_token(),
             ),
             accounts: Accounts::new(&databases),
             updates: DatabaseUpdates::new(&databases),

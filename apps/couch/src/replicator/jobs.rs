@@ -57,8 +57,9 @@ impl Replicator {
         is_known
     }
 
-    /// Waits until all jobs have ended, after the stop of the server.
-    pub async fn ended_within(&self, timeout: Duration) {
+    /// Stops all jobs for good, and waits until they have written their last checkpoints.
+    pub async fn stop_within(&self, timeout: Duration) {
+        self.0.stop.cancel();
         let runs = std::mem::take(&mut self.0.jobs.lock().runs);
         let tasks = runs.into_values().map(|running| running.task);
         let all = futures_util::future::join_all(tasks);
@@ -89,7 +90,11 @@ impl Replicator {
                             let _ = before.await;
                         }
                         let end = replicator.run(&job, &content, token).await;
-                        replicator.ended(job, run, content, end).await;
+                        replicator.ended(&job, run, content, end).await;
+                        let mut state = replicator.0.jobs.lock();
+                        if state.runs.get(&job).is_some_and(|last| last.run == run) {
+                            state.runs.remove(&job);
+                        }
                     });
                     state.runs.insert(id, Running { run, stop, task });
                 }
@@ -124,7 +129,7 @@ impl Replicator {
         Run::new(plan, task, stop).run().await
     }
 
-    async fn ended(&self, id: String, run: u64, content: Content, end: End) {
+    async fn ended(&self, id: &str, run: u64, content: Content, end: End) {
         let settings = self.settings();
         match (&end, &content.replication.document) {
             (Err(ReplicateError::FilterChanged), _) => return self.renamed(id, content).await,
@@ -136,8 +141,7 @@ impl Replicator {
             (Err(error), document) => {
                 tracing::warn!(replication = id, %error, "the replication crashed");
                 if let (Some(document), true) = (document, settings.update_docs) {
-                    write_back::error(&self.0.databases, document, Some(&id), &error.reason())
-                        .await;
+                    write_back::error(&self.0.databases, document, Some(id), &error.reason()).await;
                 }
             }
         }
@@ -150,22 +154,22 @@ impl Replicator {
         let limits = limits(&settings);
         let orders = state
             .scheduler
-            .ended(&id, run, crash, &limits, SystemTime::now());
+            .ended(id, run, crash, &limits, SystemTime::now());
         self.execute(&mut state, orders);
-        tell(&mut state, &id, &end);
+        tell(&mut state, id, &end);
     }
 
     /// Continues a replication whose filter function has changed: it has another id.
-    async fn renamed(&self, id: String, content: Content) {
+    async fn renamed(&self, id: &str, content: Content) {
         if let Some(document) = &content.replication.document {
-            self.remove_job(&id);
+            self.remove_job(id);
             self.found(document.clone(), Found::Renamed).await;
             return;
         }
         let ids = self.identify(&content.replication).await;
         let mut state = self.0.jobs.lock();
-        let waiting = state.waiting.remove(&id).unwrap_or_default();
-        let orders = state.scheduler.remove(&id);
+        let waiting = state.waiting.remove(id).unwrap_or_default();
+        let orders = state.scheduler.remove(id);
         self.execute(&mut state, orders);
         match ids {
             Ok(Ids { checkpoint, job }) => {

@@ -47,7 +47,7 @@ pub enum Started {
     Continuous(String),
     /// The replication was cancelled; its id.
     Cancelled(String),
-    /// The replication was cancelled while the request waited for its end.
+    /// The replication was cancelled, or the server was stopped, while the request waited for its end.
     Stopped,
 }
 
@@ -118,7 +118,12 @@ impl Replicator {
         if is_continuous {
             return Ok(Started::Continuous(job));
         }
-        match end.await {
+        let end = tokio::select! {
+            biased;
+            end = end => end,
+            () = self.0.stop.cancelled() => return Ok(Started::Stopped),
+        };
+        match end {
             Ok(Ok(result)) => Ok(Started::Finished(result)),
             Ok(Err(ReplicateError::Stopped)) | Err(_) => Ok(Started::Stopped),
             Ok(Err(error)) => Err(error),
