@@ -323,3 +323,21 @@ fn a_server_for_livesync_prints_its_setup_uri_once() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("the passphrase is empty"));
 }
+
+#[test]
+fn health_tells_a_server_that_answers_from_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let serving = Serving::start(folder.path());
+    let up = run(&["health", &serving.1], folder.path());
+    assert_eq!(up.status.code(), Some(0), "{}", text(&up.stderr));
+    let wrong_place = run(
+        &["health", &format!("{}/missing", serving.1)],
+        folder.path(),
+    );
+    assert!(text(&wrong_place.stderr).contains("answers 404"));
+    let url = serving.1.clone();
+    drop(serving);
+    let down = run(&["health", &url], folder.path());
+    assert_eq!(down.status.code(), Some(1));
+    assert!(text(&down.stderr).contains("does not answer"));
+}

@@ -3,6 +3,7 @@
 mod backup;
 mod export;
 mod hash_password;
+mod health;
 mod identity;
 mod import;
 mod listeners;
@@ -19,7 +20,7 @@ mod usage;
 
 pub use usage::UsageError;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// A document server that speaks CouchDB's protocol and stores each database in one SQLite file.
@@ -40,8 +41,11 @@ enum Command {
     Export(export::Export),
     Import(import::Import),
     HashPassword(hash_password::HashPassword),
+    Health(health::Health),
     #[command(name = "livesync-uri")]
     LiveSyncUri(livesync_uri::LiveSyncUri),
+    #[command(hide = true)]
+    Manual(inorder_manual::Manual),
     #[command(hide = true)]
     ScriptHost(script_host::ScriptHost),
 }
@@ -55,7 +59,9 @@ impl Cli {
             Command::Export(command) => command.run(),
             Command::Import(command) => command.run(),
             Command::HashPassword(command) => command.run(),
+            Command::Health(command) => command.run(),
             Command::LiveSyncUri(command) => command.run(),
+            Command::Manual(manual) => manual.run(Self::command()).map_err(Into::into),
             Command::ScriptHost(command) => return Ok(command.run()),
         };
         ran.map(|()| ExitCode::SUCCESS)

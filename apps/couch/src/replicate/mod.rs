@@ -19,6 +19,7 @@ mod session;
 mod settings;
 mod statistics;
 
+pub use client::shared as shared_client;
 pub use encoded::encoded;
 pub use endpoint::{Credentials, Endpoint, Remote};
 pub use error::ReplicateError;

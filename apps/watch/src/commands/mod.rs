@@ -7,7 +7,7 @@ mod seed;
 mod serve;
 mod user;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::{path::PathBuf, process::ExitCode};
 
 /// What to Watch: a watch list for friends, in one SQLite file.
@@ -35,6 +35,8 @@ enum Command {
     User(user::User),
     Backup(backup::Backup),
     Seed(seed::Seed),
+    #[command(hide = true)]
+    Manual(inorder_manual::Manual),
 }
 
 /// Runs the command line: 0 when it worked, 1 when it didn't, 2 when it made no sense.
@@ -47,6 +49,7 @@ pub fn main() -> ExitCode {
         Command::User(user) => user.run(&db),
         Command::Backup(backup) => backup.run(&db),
         Command::Seed(seed) => seed.run(&db),
+        Command::Manual(manual) => manual.run(Arguments::command()).map_err(Into::into),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

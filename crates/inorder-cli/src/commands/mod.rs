@@ -47,6 +47,8 @@ pub enum Commands {
     Id(id::Arguments),
     /// Prints shell completions
     Completions(completions::Arguments),
+    #[command(hide = true)]
+    Manual(inorder_manual::Manual),
     /// Runs one trial, specified on stdin; `bench` starts a process for each
     #[command(hide = true)]
     Trial,
@@ -69,6 +71,10 @@ impl Commands {
             Commands::Explain(arguments) => explain::run(arguments),
             Commands::Id(arguments) => id::run(arguments),
             Commands::Completions(arguments) => completions::run(&arguments, command()),
+            Commands::Manual(manual) => {
+                manual.run(command())?;
+                Ok(ExitCode::SUCCESS)
+            }
             Commands::Trial => trial::run(),
         }
     }

@@ -26,6 +26,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 const LEVELS: &[(&str, usize)] = &[
     ("inorder-key", 0),
     ("inorder-btree", 0),
+    ("inorder-manual", 0),
     ("inorder-sqlite", 1),
     ("inorder-serve", 1),
     ("inorder-engine", 2),
@@ -42,14 +43,23 @@ const LEVELS: &[(&str, usize)] = &[
 /// The crates with a command.
 const COMMANDS: &[&str] = &["inorder-cli", "inorder-couch", "inorder-watch"];
 
+/// The crates that describe a command line.
+const WITH_CLAP: &[&str] = &[
+    "inorder-cli",
+    "inorder-couch",
+    "inorder-watch",
+    "inorder-manual",
+];
+
 /// The crates that speak HTTP.
 const APPLICATIONS: &[&str] = &["inorder-serve", "inorder-couch", "inorder-watch"];
 
 /// Dependencies that only some crates may have.
 const RESERVED: &[(&str, &[&str])] = &[
     ("anyhow", COMMANDS),
-    ("clap", COMMANDS),
-    ("clap_complete", &["inorder-cli"]),
+    ("clap", WITH_CLAP),
+    ("clap_complete", &["inorder-cli", "inorder-manual"]),
+    ("clap_mangen", &["inorder-manual"]),
     ("indicatif", COMMANDS),
     ("axum", APPLICATIONS),
     ("hyper", APPLICATIONS),
@@ -376,7 +386,7 @@ mod tests {
         let bench = ("crates/inorder-bench/Cargo.toml", bench.as_str());
         assert_eq!(
             offences(strayed_dependencies, &[bench]),
-            ["inorder-bench: depends on clap_complete, which is for inorder-cli"]
+            ["inorder-bench: depends on clap_complete, which is for inorder-cli, inorder-manual"]
         );
     }
 
