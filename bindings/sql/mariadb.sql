@@ -30,7 +30,7 @@
 -- | BOOLEAN    | uuid_valid(text)               | whether it is a UUID of any version; never raises
 -- | BOOLEAN    | uuid7_valid(text)              | whether it is a UUIDv7; never raises
 -- | INT        | uuid_version(id)               | the version, NULL if it is of another variant
--- | VARCHAR    | key_kind(text)                 | ulid, uuid7, uuid4, token160, otherwise in words; key_kind(HEX(id)) of an id
+-- | VARCHAR    | key_kind(text)                 | ulid, uuid7, uuid4, tsid, token160, otherwise in words; key_kind(HEX(id)) of an id
 -- | BIGINT     | ulid_timestamp(id)             | milliseconds since 1970
 -- | BIGINT     | uuid7_timestamp(id)            | the same, refusing other versions
 -- | BINARY(16) | ulid_min(ms), ulid_max(ms)     | the least and greatest ULID of a millisecond
@@ -191,7 +191,12 @@ BEGIN
     WHEN id IS NOT NULL THEN 'UUID of another variant'
     WHEN LENGTH(x) <= 20 AND x NOT REGEXP '[^-0-9]' AND x REGEXP '^(0|-?[1-9][0-9]*)$'
       AND CAST(x AS DECIMAL(20)) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN 'integer'
+    WHEN LENGTH(x) BETWEEN 28 AND 90 AND x NOT REGEXP '[^_0-9a-z]' AND x REGEXP '^[a-z]([a-z_]{0,61}[a-z])?_[0-7][0-9a-hjkmnp-tv-z]{25}$' THEN 'TypeID'
+    WHEN LENGTH(x) = 13 AND x REGEXP '^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{12}$' THEN 'tsid'
+    -- The greatest KSUID is 160 bits in base 62, whose digits are in the order of their bytes.
+    WHEN LENGTH(x) = 27 AND x REGEXP '^[0-9A-Za-z]{27}$' AND x <= 'aWgEPTl1tmebfsQzFP4bxwgy80V' THEN 'KSUID'
     WHEN LENGTH(x) IN (0, 26) OR LENGTH(x) MOD 2 OR x REGEXP '[^0-9A-Fa-f]' THEN 'no id'
+    WHEN LENGTH(x) = 24 THEN 'ObjectId'
     WHEN LENGTH(x) = 40 THEN 'token160'
     ELSE CONCAT('token of ', LENGTH(x) DIV 2, ' bytes')
   END;

@@ -27,7 +27,7 @@
 -- | boolean   | uuid_valid(text)                   | whether it is a UUID of any version; never raises
 -- | boolean   | uuid7_valid(text)                  | whether it is a UUIDv7; never raises
 -- | integer   | uuid_version(uuid)                 | the version, NULL if it is of another variant
--- | text      | key_kind(text), key_kind(uuid)     | ulid, uuid7, uuid4, token160, otherwise in words
+-- | text      | key_kind(text), key_kind(uuid)     | ulid, uuid7, uuid4, tsid, token160, otherwise in words
 -- | timestamp | ulid_timestamp(uuid)               | when it was made
 -- | timestamp | uuid7_timestamp(uuid)              | the same, refusing other versions
 -- | uuid      | ulid_min(time), ulid_max(time)     | the least and greatest ULID of a millisecond
@@ -201,7 +201,12 @@ BEGIN
     WHEN is_ulid THEN 'ulid'
     WHEN length(x) <= 20 AND x COLLATE "C" ~ '^(?:0|-?[1-9][0-9]*)$'
       AND x::numeric BETWEEN -9223372036854775808 AND 9223372036854775807 THEN 'integer'
+    WHEN x COLLATE "C" ~ '^[a-z](?:[a-z_]{0,61}[a-z])?_[0-7][0-9a-hjkmnp-tv-z]{25}$' THEN 'TypeID'
+    WHEN x COLLATE "C" ~ '^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{12}$' THEN 'tsid'
+    -- The greatest KSUID is 160 bits in base 62, whose digits are in the order of the collation.
+    WHEN x COLLATE "C" ~ '^[0-9A-Za-z]{27}$' AND x COLLATE "C" <= 'aWgEPTl1tmebfsQzFP4bxwgy80V' THEN 'KSUID'
     WHEN length(x) = 26 OR x COLLATE "C" !~ '^(?:[0-9A-Fa-f]{2})+$' THEN 'no id'
+    WHEN length(x) = 24 THEN 'ObjectId'
     WHEN length(x) = 40 THEN 'token160'
     ELSE 'token of ' || length(x) / 2 || ' bytes'
   END;

@@ -1,7 +1,7 @@
 //! Text that is parsed as an id is formatted as it was; other text is refused without a panic.
 #![no_main]
 
-use inorder_key::{Inspection, Token, Ulid, UnixTime, Uuid, parse_time};
+use inorder_key::{Inspection, Token, Tsid, TypeId, Ulid, UnixTime, Uuid, parse_time};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -30,6 +30,12 @@ fuzz_target!(|data: &[u8]| {
     }
     if let Ok(token) = Token::<20>::parse(data) {
         assert_eq!(token.to_string().as_bytes(), data.to_ascii_lowercase());
+    }
+    if let Ok(id) = Tsid::parse(data) {
+        assert_eq!(id.to_string().as_bytes(), data.to_ascii_uppercase());
+    }
+    if let Ok(id) = TypeId::parse(data) {
+        assert_eq!(id.to_string().as_bytes(), data);
     }
     let now = UnixTime::from_ms(1_700_000_000_000);
     Inspection::of_blob(data, now);

@@ -14,6 +14,7 @@ import re
 
 FILE = pathlib.Path(__file__).resolve().parent / "cases.tsv"
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+KSUID_MAX = "aWgEPTl1tmebfsQzFP4bxwgy80V"  # 160 bits in base 62, whose digits are in the order of ASCII.
 GROUPS = "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
 
 
@@ -47,6 +48,12 @@ def kind_of_bits(bits, is_for_certain_a_uuid):
 def kind_of_text(text):
     if matches("0|-?[1-9][0-9]*", text) and -(2**63) <= int(text) < 2**63:
         return "integer"
+    if matches("[a-z]([a-z_]{0,61}[a-z])?_[0-7][0-9a-hjkmnp-tv-z]{25}", text):
+        return "TypeID"
+    if matches("[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{12}", text):
+        return "tsid"
+    if matches("[0-9A-Za-z]{27}", text) and text <= KSUID_MAX:
+        return "KSUID"
     if len(text) == 26:
         return "no id" if read_ulid(text) is None else "ulid"
     if read_uuid(text) is not None:
@@ -55,7 +62,7 @@ def kind_of_text(text):
 
 
 def kind_of_token(length):
-    return {0: "no id", 20: "token160"}.get(length, f"token of {length} bytes")
+    return {0: "no id", 12: "ObjectId", 20: "token160"}.get(length, f"token of {length} bytes")
 
 
 def mixed(text):
@@ -231,6 +238,26 @@ def numbers(cases):
         cases.add("a real number", "real", number, None, None, "no id")
 
 
+def other_formats(cases):
+    suffix = ulid_of(IDS[1]).lower()
+    for prefix in ("user", "a", "ab", "a_b", "pre_fix", "a__b", "z" * 63, "a" + "_" * 61 + "b", "", "_", "_a", "a_", "A", "Ab", "a1", "1",
+                   "a.b", " a", "a b", "pr\u00e9fix", "z" * 64, "a" + "_" * 62 + "b", "urn:uuid:", "{", "a-b"):
+        cases.text("prefixes of a TypeID", f"{prefix}_{suffix}")
+        cases.text("prefixes of a TypeID, without _", prefix + suffix)
+    for other in (suffix.upper(), suffix[:-1], suffix + "0", "8" + suffix[1:], "7" + suffix[1:], "i" + suffix[1:], suffix[:-1] + "u", suffix[:-1] + "l",
+                  suffix[:9] + "-" + suffix[10:], suffix[:-1] + " ", " " + suffix[1:], mixed(suffix), uuid_of(IDS[1]), hex_of(IDS[1]), "", "\uff10" + suffix[1:]):
+        cases.text("suffixes of a TypeID", f"user_{other}")
+        cases.text("suffixes of a TypeID", f"user__{other}")
+    for text in ("0ujtsYcgvSTl8PAuAdqWYSMnLOv", "0ujsswThIGTUYm2K8FjOOfXtY1K", "0" * 27, KSUID_MAX, KSUID_MAX[:-1] + "W", "z" * 27, "aWgEPTl1tmebfsQzFP4bxwgy8", KSUID_MAX + "0",
+                 "0ujtsYcgvSTl8PAuAdqWYSMnLO-", "0ujtsYcgvSTl8PAuAdqWYSMnLO_", " ujtsYcgvSTl8PAuAdqWYSMnLOv", "0ujtsYcgvSTl8PAuAdqWYSMnL\u00e9", "AWgEPTl1tmebfsQzFP4bxwgy80V"):
+        cases.text("KSUID", text)
+    for text in ("507f1f77bcf86cd799439011", "507F1F77BCF86CD799439011", "507f1f77bcf86cd79943901g", "507f1f77bcf86cd7994390", "f" * 24, "0" * 24):
+        cases.text("ObjectId", text)
+    for text in ("0HZY2J0Q7M1RC", "0hzy2j0q7m1rc", "7ZZZZZZZZZZZZ", "8000000000000", "8ZZZZZZZZZZZZ", "0HZY2J0Q7M1RU", "0HZY2J0Q7M1R", "0HZY2J0Q7M1RCC", "0000000000000",
+                 "0000000000001", "1645557742000", "-164555774200", "0HZY2J0Q7M1R\uff10", "01645557742000", "0645557742000", "7ffffffffffff"):
+        cases.text("TSID", text)
+
+
 def noise(cases):
     draw = random.Random(9562)
     for alphabet, least, most in (("0123456789abcdefABCDEF-", 31, 37), (CROCKFORD + CROCKFORD.lower(), 25, 27),
@@ -246,7 +273,7 @@ def noise(cases):
 
 def make():
     cases = Cases()
-    for part in (right_forms, wrong_forms, lengths, unicode, blanks, numbers, noise):
+    for part in (right_forms, wrong_forms, lengths, unicode, blanks, numbers, other_formats, noise):
         part(cases)
     return "\n".join(["what\ttype\tvalue\tulid\tuuid\tkind", *cases.lines]) + "\n"
 

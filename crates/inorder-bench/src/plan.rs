@@ -325,8 +325,13 @@ fn label(experiment: &Experiment, combination: &Levels) -> String {
     words.join(", ")
 }
 
-/// Keys that are a count.
-const COUNTED: &[KeyKind] = &[KeyKind::Serial, KeyKind::IntSeq, KeyKind::Composite];
+/// Keys of which writers of their own could make the same: a count, and a node of few bits.
+const SHARED: &[KeyKind] = &[
+    KeyKind::Serial,
+    KeyKind::IntSeq,
+    KeyKind::Tsid,
+    KeyKind::Composite,
+];
 
 /// Whether this combination can be run at all, and if not, why.
 fn possible(experiment: &Experiment, setup: &Setup, engines: &Engines) -> Result<(), String> {
@@ -372,9 +377,9 @@ fn possible(experiment: &Experiment, setup: &Setup, engines: &Engines) -> Result
     if setup.is_assigned() && setup.presort != Presort::None {
         return Err("keys that the engine assigns can't be sorted before".to_owned());
     }
-    if setup.has_own_factories && COUNTED.contains(&setup.key) {
+    if setup.has_own_factories && SHARED.contains(&setup.key) {
         return Err(format!(
-            "{} is counted: writers of their own would make the same keys",
+            "{}: writers of their own could make the same keys",
             setup.key.name()
         ));
     }

@@ -267,6 +267,7 @@ fn every_key_kind_fills_both_layouts() {
         "uuid4",
         "uuid7",
         "ulid",
+        "tsid",
         "token160",
         "composite",
     ] {

@@ -76,22 +76,23 @@ fn every_case_is_read_as_its_line_says() {
             let kind = found["kind"].as_str().or(found["is"].as_str()).unwrap();
             assert_eq!(kind, case.kind, "{}", case.line);
             let uuid = found["uuid"].as_str().map(|uuid| uuid.replace('-', ""));
+            if case.kind == "TypeID" {
+                assert!(uuid.is_some_and(|uuid| uuid.len() == 32));
+                continue; // The functions that read a UUID do not read its TypeID.
+            }
             assert_eq!(uuid.as_deref(), case.bits, "{}", case.line);
         }
         let is_any_wrong = cases.iter().any(|case| case.kind == "no id");
         assert_eq!(output.status.code(), Some(i32::from(is_any_wrong)));
 
+        let cases = || cases.iter().filter(|case| case.kind != "TypeID");
         let mut arguments = vec!["convert", "--to", "blob", "--"];
-        arguments.extend(cases.iter().map(|case| case.id.as_str()));
+        arguments.extend(cases().map(|case| case.id.as_str()));
         let output = id(&arguments, b"");
         let blob = |bits: &str| format!("x'{}'\n", bits.to_uppercase());
-        let converted: String = cases
-            .iter()
-            .filter_map(|case| case.bits)
-            .map(blob)
-            .collect();
+        let converted: String = cases().filter_map(|case| case.bits).map(blob).collect();
         assert_eq!(text(&output.stdout), converted);
-        let refused = cases.iter().filter(|case| case.bits.is_none()).count();
+        let refused = cases().filter(|case| case.bits.is_none()).count();
         assert_eq!(text(&output.stderr).lines().count(), refused);
         assert_eq!(output.status.code(), Some(i32::from(refused > 0)));
     }
@@ -149,7 +150,7 @@ fn a_line_that_is_no_id_is_reported_and_the_others_are_converted() {
     );
     assert_eq!(
         text(&output.stderr),
-        "inorder: line 2 of stdin, \"hello\", is not a ULID or UUID: a ULID has 26 characters or 32 hex digits, not 5\n"
+        "inorder: line 2 of stdin, \"hello\", is not a ULID, UUID or TypeID: a ULID has 26 characters or 32 hex digits, not 5\n"
     );
     assert_eq!(
         id(&["convert"], b"\n01ARZ3NDEKTSV4RRFFQ69G5FAV")

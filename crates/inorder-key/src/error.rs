@@ -71,11 +71,46 @@ pub enum Error {
         /// Position of the byte, from 1.
         at: usize,
     },
-    /// The first character of a ULID exceeds 128 bits.
-    #[error("a ULID begins with 0 to 7, not {:?}: it would exceed 128 bits", char::from(*found))]
+    /// The first character of a text in Crockford's base 32 exceeds the bits of the id.
+    #[error("{what} begins with 0 to 7, not {:?}: it would exceed {bits} bits", char::from(*found))]
     TooLarge {
+        /// Name of the expected id.
+        what: &'static str,
+        /// Number of bits of the id.
+        bits: u32,
         /// The first character.
         found: u8,
+    },
+    /// The prefix of a TypeID is invalid.
+    #[error(
+        "the prefix of a TypeID has up to 63 characters a to z and _, neither first nor last: user_01h455vb4pex5vsknk084sn02q"
+    )]
+    Prefix,
+    /// The time is outside the range of a TSID.
+    #[error(
+        "millisecond {ms} is in no TSID: they begin in 2020 with {min} and end in 2089 with {max}"
+    )]
+    TsidTime {
+        /// Milliseconds since the Unix epoch.
+        ms: u64,
+        /// The first millisecond of TSIDs.
+        min: u64,
+        /// The last millisecond of TSIDs.
+        max: u64,
+    },
+    /// The node of a TSID is out of range.
+    #[error("node {node} is in no TSID: they are 0 to {max}")]
+    Node {
+        /// The requested node.
+        node: u16,
+        /// The greatest node.
+        max: u16,
+    },
+    /// A TSID is not a negative integer.
+    #[error("{integer} is no TSID: they are integers from 0 on")]
+    Negative {
+        /// The integer.
+        integer: i64,
     },
 }
 

@@ -1,6 +1,6 @@
 //! Inspection of an id: kind, encoding, time, fields and problems.
 
-use crate::{Encoding, KeyKind, Ulid, UnixTime, Uuid};
+use crate::{Encoding, KeyKind, Tsid, TypeId, Ulid, UnixTime, Uuid, foreign};
 
 /// The parts and properties of an id.
 ///
@@ -22,8 +22,13 @@ pub struct Inspection {
     pub encoding: Encoding,
     /// The 128 bits of a ULID or UUID.
     pub bits: Option<u128>,
+    /// Prefix of a TypeID.
+    pub prefix: Option<String>,
     /// Time of creation, if the id contains it.
     pub time: Option<UnixTime>,
+    /// Formats that an integer fits, and its time of creation in each: a TSID or Snowflake id is an integer like any
+    /// other.
+    pub could_be: Vec<(&'static str, UnixTime)>,
     /// Fields, the most significant first. Together they are all bits of the id.
     pub fields: Vec<Field>,
     /// Problems, one sentence each.
@@ -98,6 +103,8 @@ const UUID_8: Layout = &[
     ("var", 2),
     ("custom_c", 62),
 ];
+const OBJECT_ID: Layout = &[("timestamp", 32), ("random", 40), ("counter", 24)];
+const TSID: Layout = &[("zero", 1), ("time", 41), ("node", 10), ("counter", 12)];
 const UUID_OTHER: Layout = &[("unknown", 128)];
 
 /// Intervals of 100 ns from the Gregorian reform to 1970, as in versions 1 and 6 (RFC 9562 section 5.1).
@@ -108,19 +115,21 @@ const DAY_MS: u64 = 86_400_000;
 const EARLY_MS: u64 = 946_684_800_000;
 
 impl Inspection {
-    /// Inspects a text: an integer, a ULID, a UUID in any form, or the hex digits of a blob or token.
+    /// Inspects a text: an integer, a ULID, a UUID in any form, a TypeID, a TSID, a KSUID, or the hex digits of a blob,
+    /// an ObjectId or a token.
     ///
-    /// 26 characters are always read as a ULID. A text with hyphens is read as a UUID, and 32 hex digits as a blob of
-    /// 16 bytes. Times after `now` are reported as being in the future.
+    /// The length decides: 26 characters are a ULID, 27 a KSUID, 13 a TSID unless they are an integer, and 24 hex digits
+    /// an ObjectId. A text with hyphens is a UUID, one with `_` a TypeID. 32 hex digits are a blob of 16 bytes. Times
+    /// after `now` are reported as being in the future.
     pub fn of_text(text: &str, now: UnixTime) -> Self {
         match text.parse::<i64>() {
             // Leading zeros make a ULID of digits alone.
-            Ok(integer) if integer.to_string() == text => Self::of_integer(integer),
+            Ok(integer) if integer.to_string() == text => Self::of_integer_at(integer, now),
             _ => Self::of_id_text(text, now),
         }
     }
 
-    /// Inspects a blob: 16 bytes are a UUID or ULID, any other length is a token.
+    /// Inspects a blob: 16 bytes are a UUID or ULID, 12 an ObjectId, and any other length is a token.
     ///
     /// Times after `now` are reported as being in the future.
     pub fn of_blob(blob: &[u8], now: UnixTime) -> Self {
@@ -140,13 +149,26 @@ impl Inspection {
                 found.problem("it is empty");
                 found
             }
-            Err(_) => Self::of_token(blob.len()),
+            Err(_) => match blob.try_into() {
+                Ok(bytes) => Self::of_object_id(bytes, now),
+                Err(_) => Self::of_token(blob.len()),
+            },
         };
         found.encoding = Encoding::Blob;
         found
     }
 
-    /// Inspects an integer.
+    /// Inspects an integer. Formats whose time would be after `now` are not among those that it could be.
+    pub fn of_integer_at(integer: i64, now: UnixTime) -> Self {
+        let mut found = Self::of_integer(integer);
+        found.could_be = foreign::snowflakes(integer);
+        found
+            .could_be
+            .retain(|(_, time)| time.ms <= now.ms.saturating_add(DAY_MS));
+        found
+    }
+
+    /// Inspects an integer without its time.
     pub fn of_integer(integer: i64) -> Self {
         let mut found = Self::new("integer".into());
         found.encoding = Encoding::Integer;
@@ -164,7 +186,9 @@ impl Inspection {
     fn of_id_text(text: &str, now: UnixTime) -> Self {
         let is_hex = text.bytes().all(|c| c.is_ascii_hexdigit());
         let has_other_case: fn(u8) -> bool;
-        let mut found = if text.len() == Ulid::TEXT_BYTES {
+        let mut found = if let Some(found) = Self::of_other_text(text, now) {
+            return found;
+        } else if text.len() == Ulid::TEXT_BYTES {
             has_other_case = |c| c.is_ascii_lowercase();
             Ulid::parse(text).map_or_else(|_| Self::of_nothing(text), |id| Self::of_ulid(id, now))
         } else {
@@ -172,6 +196,9 @@ impl Inspection {
             match Uuid::parse(text) {
                 Ok(id) if is_hex => Self::of_blob(&id.to_bytes(), now),
                 Ok(id) => Self::of_uuid(id, now),
+                Err(_) if is_hex && text.len() == 2 * foreign::OBJECT_ID_BYTES => {
+                    Self::of_object_id(foreign::object_id_bytes(text), now)
+                }
                 Err(_) if is_hex && !text.is_empty() && text.len().is_multiple_of(2) => {
                     Self::of_token(text.len() / 2)
                 }
@@ -212,7 +239,7 @@ impl Inspection {
         let mut found = Self::new(name);
         found.kind = kind;
         found.bits = Some(bits);
-        found.fields = fields(layout, bits);
+        found.fields = fields(layout, bits, u128::BITS);
         let part = |name| found.field(name).unwrap_or_default() as u64;
         let time = match id.version() {
             Some(1) => part("time_high") << 48 | part("time_mid") << 32 | part("time_low"),
@@ -245,12 +272,56 @@ impl Inspection {
         });
         found.kind = Some(KeyKind::Ulid);
         found.bits = Some(bits);
-        found.fields = fields(ULID, bits);
+        found.fields = fields(ULID, bits, u128::BITS);
         found.time = Some(id.into());
         found.check_time(now);
         if id.tail() == 0 {
             found.problem("nothing in it is random: it bounds a range of time");
         }
+        found
+    }
+
+    /// Inspects a text that is a TypeID, TSID or KSUID.
+    fn of_other_text(text: &str, now: UnixTime) -> Option<Self> {
+        if text.contains('_') {
+            let id = TypeId::parse(text).ok()?;
+            let mut found = Self::of_uuid(id.uuid(), now);
+            if found.kind != Some(KeyKind::Uuid7) {
+                found.problem("its UUID is not of version 7: it is not in the order of creation");
+            }
+            found.name = "TypeID".into();
+            found.kind = None;
+            found.prefix = Some(id.prefix().into());
+            return Some(found);
+        }
+        if let Ok(id) = Tsid::parse(text) {
+            let mut found = Self::new("TSID".into());
+            found.kind = Some(KeyKind::Tsid);
+            found.time = Some(id.into());
+            found.fields = fields(TSID, id.to_i64() as u128, i64::BITS);
+            found.check_time(now);
+            return Some(found);
+        }
+        let (time, payload) = foreign::ksuid(text)?;
+        let mut found = Self::new("KSUID".into());
+        found.time = Some(time);
+        let parts = [
+            ("timestamp", 32, foreign::ksuid_timestamp(time)),
+            ("payload", 128, payload),
+        ];
+        found.fields = parts
+            .map(|(name, bits, value)| Field { name, bits, value })
+            .into();
+        found.check_time(now);
+        Some(found)
+    }
+
+    fn of_object_id(bytes: [u8; foreign::OBJECT_ID_BYTES], now: UnixTime) -> Self {
+        let mut found = Self::new("ObjectId".into());
+        let (time, bits) = foreign::object_id(bytes);
+        found.time = Some(time);
+        found.fields = fields(OBJECT_ID, bits, 96);
+        found.check_time(now);
         found
     }
 
@@ -284,7 +355,9 @@ impl Inspection {
             kind: None,
             encoding: Encoding::Text,
             bits: None,
+            prefix: None,
             time: None,
+            could_be: Vec::new(),
             fields: Vec::new(),
             problems: Vec::new(),
         }
@@ -314,9 +387,8 @@ impl Inspection {
 /// Description of a text that is not an id.
 const NOTHING: &str = "no id";
 
-/// Splits 128 bits into fields.
-fn fields(layout: Layout, id: u128) -> Vec<Field> {
-    let mut below = u128::BITS;
+/// Splits the lowest `below` bits into fields.
+fn fields(layout: Layout, id: u128, mut below: u32) -> Vec<Field> {
     let field = |&(name, bits): &(&'static str, u32)| {
         below -= bits;
         let value = id >> below & u128::MAX >> (u128::BITS - bits);

@@ -17,6 +17,8 @@ pub enum KeyKind {
     Uuid7,
     /// ULID: 48 bits of milliseconds, 80 random bits, monotonic within a millisecond (<https://github.com/ulid/spec>).
     Ulid,
+    /// TSID: 41 bits of milliseconds, a node of 10 bits and a counter of 12 bits, as in Snowflake ids.
+    Tsid,
     /// 20 random bytes, as for session tokens.
     Token160,
     /// A hash bucket and a sequence, in two columns.
@@ -32,6 +34,7 @@ impl KeyKind {
         KeyKind::Uuid4,
         KeyKind::Uuid7,
         KeyKind::Ulid,
+        KeyKind::Tsid,
         KeyKind::Token160,
         KeyKind::Composite,
     ];
@@ -45,6 +48,7 @@ impl KeyKind {
             KeyKind::Uuid4 => "uuid4",
             KeyKind::Uuid7 => "uuid7",
             KeyKind::Ulid => "ulid",
+            KeyKind::Tsid => "tsid",
             KeyKind::Token160 => "token160",
             KeyKind::Composite => "composite",
         }
@@ -59,16 +63,18 @@ impl KeyKind {
     pub const fn is_ordered(self) -> bool {
         matches!(
             self,
-            KeyKind::Serial | KeyKind::IntSeq | KeyKind::Uuid7 | KeyKind::Ulid
+            KeyKind::Serial | KeyKind::IntSeq | KeyKind::Uuid7 | KeyKind::Ulid | KeyKind::Tsid
         )
     }
 
     /// Encodings that can store this kind, the default first.
     pub const fn encodings(self) -> &'static [Encoding] {
         match self {
-            KeyKind::Serial | KeyKind::IntSeq | KeyKind::IntRandom | KeyKind::Composite => {
-                &[Encoding::Integer]
-            }
+            KeyKind::Serial
+            | KeyKind::IntSeq
+            | KeyKind::IntRandom
+            | KeyKind::Tsid
+            | KeyKind::Composite => &[Encoding::Integer],
             KeyKind::Uuid4 | KeyKind::Uuid7 | KeyKind::Ulid => {
                 &[Encoding::Blob, Encoding::Native, Encoding::Text]
             }

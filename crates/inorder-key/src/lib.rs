@@ -1,4 +1,4 @@
-//! Makes, parses, formats and inspects primary keys: ULIDs, UUIDs, tokens and integers.
+//! Makes, parses, formats and inspects primary keys: ULIDs, UUIDs, TypeIDs, TSIDs, tokens and integers.
 //!
 //! ```
 //! use inorder_key::{Encoding, Inspection, KeyKind, KeyStream, TimeId, Ulid, UnixTime, Uuid, parse_time};
@@ -33,6 +33,8 @@
 //! | --- | --- |
 //! | keys in bulk, reproducible or real, for measurements and loads | [`KeyStream`] |
 //! | one id, in order over all threads | [`Ulid::now`], [`Uuid::now_v7`], [`Ulid::now_v7`] |
+//! | one id of 64 bits, for integer columns | [`Tsid`], [`TsidFactory`] |
+//! | an id with the name of its type | [`TypeId`] |
 //! | many ids, in order over all threads | [`Factory::fill`] |
 //! | an id without order | [`Uuid::new_v4`], [`Token`] |
 //! | another method, clock or overflow | [`Generator`] |
@@ -55,6 +57,7 @@ mod clock;
 mod encoding;
 mod error;
 mod factory;
+mod foreign;
 mod generator;
 mod id;
 mod inspect;
@@ -68,6 +71,8 @@ mod text;
 mod time;
 mod time_id;
 mod token;
+mod tsid;
+mod type_id;
 mod ulid;
 mod uuid;
 
@@ -86,6 +91,8 @@ pub use stream::KeyStream;
 pub use time::parse_time;
 pub use time_id::TimeId;
 pub use token::{Token, fill_random};
+pub use tsid::{Tsid, TsidFactory};
+pub use type_id::TypeId;
 pub use ulid::Ulid;
 pub use uuid::Uuid;
 

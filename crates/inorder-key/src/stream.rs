@@ -6,7 +6,7 @@ use crate::text::{write_hex, write_ulid, write_uuid};
 use crate::time_id::Numbered;
 use crate::{
     Clock, CountingClock, Encoding, Error, KeyBuffer, KeyKind, Method, Overflow, SplitMix64,
-    SystemClock, Ulid, Uuid,
+    SystemClock, TsidFactory, Ulid, Uuid,
 };
 
 /// Bytes of one token.
@@ -19,7 +19,8 @@ pub const COMPOSITE_BUCKETS: i64 = 1 << BUCKETS_LOG2;
 /// An endless stream of keys of one kind and encoding, read in bulk.
 ///
 /// `fill(3)` and then `fill(4)` return the keys of `fill(7)`. Time-ordered ids follow the generators of this crate:
-/// within a millisecond, a ULID is the last one plus one, and a UUIDv7 takes a random step ([`Method::default`]).
+/// within a millisecond, a ULID or TSID is the last one plus one, and a UUIDv7 takes a random step
+/// ([`Method::default`]). The node of TSIDs is random.
 /// Integers and sequences of composite keys start at 1; a composite key's bucket is 0 to 63, a hash of its sequence.
 pub struct KeyStream {
     kind: KeyKind,
@@ -27,6 +28,7 @@ pub struct KeyStream {
     rng: KeyRng,
     clock: Box<dyn Clock + Send>,
     sequence: Sequence,
+    tsids: TsidFactory,
     /// Number of keys made so far.
     made: usize,
 }
@@ -86,6 +88,7 @@ impl KeyStream {
             rng,
             clock,
             sequence: Sequence::new(rules),
+            tsids: TsidFactory::with_random_node(),
             made: 0,
         })
     }
@@ -103,7 +106,7 @@ impl KeyStream {
     /// Returns the next `keys` keys.
     ///
     /// # Panics
-    /// If the stream outlives the last id there is, in the year 10889, or if the system gives no random bytes after a
+    /// If the stream outlives the last id there is, in the year 10889 (TSIDs: 2089), or if the system gives no random bytes after a
     /// fork.
     pub fn fill(&mut self, keys: usize) -> KeyBuffer {
         let mut buffer = KeyBuffer::new(self.kind, self.encoding);
@@ -136,6 +139,9 @@ impl KeyStream {
             KeyBuffer::Integers(integers) if self.kind == KeyKind::IntSeq => {
                 integers.extend(numbers);
             }
+            KeyBuffer::Integers(integers) if self.kind == KeyKind::Tsid => {
+                self.push_tsids(keys, integers);
+            }
             KeyBuffer::Integers(integers) => {
                 integers.extend((0..keys).map(|_| positive(&mut self.rng)));
             }
@@ -145,6 +151,18 @@ impl KeyStream {
                 let start = bytes.len();
                 bytes.resize(start + keys * *width_bytes, 0);
                 self.write_bytes(&mut bytes[start..]);
+            }
+        }
+    }
+
+    fn push_tsids(&mut self, mut keys: usize, out: &mut Vec<i64>) {
+        while keys > 0 {
+            let reading = self.clock.read(keys);
+            let ids = reading.ids.clamp(1, keys);
+            keys -= ids;
+            for _ in 0..ids {
+                let next = self.tsids.next_ahead(reading.time.ms, &mut self.rng);
+                out.push(next.expect("a time from 2020 to 2089").to_i64());
             }
         }
     }

@@ -27,6 +27,8 @@ const HEX_DIGITS_OF_AN_ID: usize = 32;
 /// Names of ids in errors.
 const A_ULID: &str = "a ULID";
 const A_UUID: &str = "a UUID";
+const A_TSID: &str = "a TSID";
+const A_SUFFIX: &str = "the suffix of a TypeID";
 
 const fn pairs<const N: usize>(digits: &[u8]) -> [[u8; 2]; N] {
     let mut pairs = [[0; 2]; N];
@@ -164,6 +166,16 @@ pub(crate) fn write_ulid(id: u128, out: &mut [u8; 26]) {
     }
 }
 
+/// Writes the 13 characters of a TSID.
+#[inline]
+pub(crate) fn write_tsid(id: u64, out: &mut [u8; 13]) {
+    let (first, rest) = out.split_at_mut(1);
+    first[0] = CROCKFORD_DIGITS[(id >> 60) as usize];
+    for (i, pair) in rest.as_chunks_mut().0.iter_mut().enumerate() {
+        *pair = CROCKFORD_PAIRS[(id >> (50 - 10 * i)) as usize % 1024];
+    }
+}
+
 /// Reads a ULID in either case: 26 characters, or 32 hex digits.
 ///
 /// The characters I, L, O and U are errors, although some decoders of Crockford's alphabet accept them. Otherwise two
@@ -173,11 +185,59 @@ pub(crate) fn write_ulid(id: u128, out: &mut [u8; 26]) {
 /// [`Error::Length`], [`Error::Character`] or [`Error::TooLarge`].
 #[inline]
 pub(crate) fn read_ulid(text: &[u8]) -> Result<u128, Error> {
-    let text: &[u8; 26] = match text.try_into() {
-        Ok(text) => text,
-        Err(_) if text.len() == HEX_DIGITS_OF_AN_ID => return read_digits(A_ULID, text),
-        Err(_) => return Err(length(A_ULID, 26, text)),
-    };
+    match <&[u8; 26]>::try_from(text) {
+        Ok(text) => read_crockford(A_ULID, 128, text),
+        Err(_) if text.len() == HEX_DIGITS_OF_AN_ID => read_digits(A_ULID, text),
+        Err(_) => Err(length(A_ULID, 26, text)),
+    }
+}
+
+/// Reads the 13 characters of a TSID in either case.
+///
+/// # Errors
+/// [`Error::Length`], [`Error::Character`] or [`Error::TooLarge`].
+#[inline]
+pub(crate) fn read_tsid(text: &[u8]) -> Result<u64, Error> {
+    let text = text.try_into().map_err(|_| Error::Length {
+        what: A_TSID,
+        expected: 13,
+        found: text.len(),
+        unit: "characters",
+    })?;
+    read_crockford::<13>(A_TSID, 63, text).map(|id| id as u64)
+}
+
+/// Reads the 26 lower-case characters of a TypeID's suffix.
+///
+/// # Errors
+/// [`Error::Length`], [`Error::Character`] or [`Error::TooLarge`].
+pub(crate) fn read_suffix(text: &[u8]) -> Result<u128, Error> {
+    let text: &[u8; 26] = text.try_into().map_err(|_| Error::Length {
+        what: A_SUFFIX,
+        expected: 26,
+        found: text.len(),
+        unit: "characters",
+    })?;
+    if let Some(at) = text.iter().position(u8::is_ascii_uppercase) {
+        return Err(Error::Character {
+            what: A_SUFFIX,
+            found: text[at],
+            at: at + 1,
+        });
+    }
+    read_crockford(A_SUFFIX, 128, text)
+}
+
+/// Reads digits of Crockford's base 32, of which the first is 0 to 7: a multiple of twelve and one or two more.
+///
+/// # Errors
+/// [`Error::Character`] or [`Error::TooLarge`].
+#[inline]
+fn read_crockford<const N: usize>(
+    what: &'static str,
+    bits: u32,
+    text: &[u8; N],
+) -> Result<u128, Error> {
     let mut seen = 0;
     let mut number = |digits: &[u8]| {
         digits.iter().fold(0u64, |number, &digit| {
@@ -186,16 +246,28 @@ pub(crate) fn read_ulid(text: &[u8]) -> Result<u128, Error> {
             number << 5 | u64::from(value & !NO_DIGIT)
         })
     };
-    let [top, middle, low] = [&text[..2], &text[2..14], &text[14..]].map(&mut number);
+    let (first, rest) = text.split_at(N % 12);
+    let top = number(first);
+    let id = rest
+        .as_chunks::<12>()
+        .0
+        .iter()
+        .fold(u128::from(top), |id, digits| {
+            id << 60 | u128::from(number(digits))
+        });
     if seen & NO_DIGIT != 0 {
-        return Err(first_wrong(A_ULID, text, 0, |_, c| {
+        return Err(first_wrong(what, text, 0, |_, c| {
             CROCKFORD_VALUES[usize::from(c)] != NO_DIGIT
         }));
     }
-    if top > 0xff {
-        return Err(Error::TooLarge { found: text[0] });
+    if CROCKFORD_VALUES[usize::from(text[0])] > 7 {
+        return Err(Error::TooLarge {
+            what,
+            bits,
+            found: text[0],
+        });
     }
-    Ok(u128::from(top) << 120 | u128::from(middle) << 60 | u128::from(low))
+    Ok(id)
 }
 
 /// Creates the error for a text with neither the length of the id's own form nor that of its hex digits.
@@ -270,7 +342,11 @@ mod tests {
                         found,
                         at: at + 1,
                     }),
-                    true if at == 0 && found > b'7' => Some(Error::TooLarge { found }),
+                    true if at == 0 && found > b'7' => Some(Error::TooLarge {
+                        what: "a ULID",
+                        bits: 128,
+                        found,
+                    }),
                     true => None,
                 };
                 assert_eq!(read_ulid(&text).err(), wrong);

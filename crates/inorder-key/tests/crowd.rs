@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use inorder_key::{
-    Clock, Factory, Generator, Method, Overflow, Reading, TimeId, Ulid, UnixTime, Uuid,
+    Clock, Factory, Generator, Method, Overflow, Reading, TimeId, Tsid, Ulid, UnixTime, Uuid,
 };
 
 const THREADS: usize = 8;
@@ -119,9 +119,9 @@ mod forks {
     /// Set in the process that forks.
     const ROLE: &str = "INORDER_KEY_TEST_FORKS";
 
-    /// The ids made by the parent and the children: ids of the process, and of inherited generators.
+    /// Prints the node of TSIDs, and the ids made by the parent and the children: ids of the process, and of inherited generators.
     fn print_ids(generators: &mut [Generator<Ulid>]) {
-        let mut text = String::from("\n");
+        let mut text = format!("\nnode {}\n", Tsid::now().node());
         for _ in 0..IDS {
             for id in [Ulid::now(), Ulid::now_v7(), Ulid::from(Uuid::new_v4())] {
                 text += &format!("id {id}\n");
@@ -188,5 +188,8 @@ mod forks {
             .collect();
         assert_eq!(ids.len(), (CHILDREN + 2) * 6 * IDS);
         assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len());
+        // Each child draws its node: of a hundred draws from 1,024, few are equal.
+        let nodes = text.lines().filter(|line| line.starts_with("node "));
+        assert!(nodes.collect::<HashSet<_>>().len() > CHILDREN / 2);
     }
 }

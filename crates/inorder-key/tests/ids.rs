@@ -86,7 +86,11 @@ fn examples_of_the_ulid_specification() {
     assert_eq!(max.ms(), 281_474_976_710_655);
     assert_eq!(
         Ulid::parse("80000000000000000000000000"),
-        Err(Error::TooLarge { found: b'8' })
+        Err(Error::TooLarge {
+            what: "a ULID",
+            bits: 128,
+            found: b'8'
+        })
     );
     assert_eq!(
         Ulid::parse("01arz3ndektsv4rrffq69g5fav"),

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::function::Output;
 use crate::list::{hex, hex_id, ulid_text, uuid_text};
 use crate::read::whole;
-use inorder_key::{Factory, TimeId, Ulid, Uuid, fill_random};
+use inorder_key::{Factory, TimeId, Tsid, Ulid, Uuid, fill_random};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::vtab::{
     Context, Filters, IndexConstraintOp, IndexInfo, Module, VTab, VTabConfig, VTabConnection,
@@ -80,6 +80,11 @@ pub const KINDS: &[Kind] = &[
         write: |slot| hex_id(id(slot)),
     },
     Kind {
+        name: "tsid",
+        fill: fill_tsids,
+        write: |slot| Output::Integer(i64::from_be_bytes(*slot.first_chunk().expect("8 bytes"))),
+    },
+    Kind {
         name: "token160",
         fill: fill_tokens,
         write: |slot| Output::Blob(slot.to_vec()),
@@ -112,6 +117,12 @@ fn fill_uuid4(out: &mut [Slot]) {
     let mut ids = [Uuid::NIL; BATCH];
     Uuid::fill_v4(&mut ids[..out.len()]);
     put(&ids, out);
+}
+
+fn fill_tsids(out: &mut [Slot]) {
+    for slot in out {
+        slot[..8].copy_from_slice(&Tsid::now().to_i64().to_be_bytes());
+    }
 }
 
 fn fill_tokens(out: &mut [Slot]) {

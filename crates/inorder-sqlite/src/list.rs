@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::function::{Function, Output};
 use crate::{read::Value, shared};
-use inorder_key::{Inspection, TimeId, Ulid, UnixTime, Uuid, fill_random};
+use inorder_key::{Inspection, TimeId, Tsid, TypeId, Ulid, UnixTime, Uuid, fill_random};
 
 const SHARED_ULID: &str =
     "a new ULID, as a blob, greater than all that any process made in the databases being written";
@@ -79,6 +79,12 @@ pub const FUNCTIONS: &[Function] = &[
         "`n` random bytes as `2n` hex digits",
         |n| Ok(Output::Text(hex(&token(n)?))),
     ),
+    Function::make("tsid", "a new TSID, as an integer", || {
+        Ok(Output::Integer(Tsid::now().to_i64()))
+    }),
+    Function::draw("typeid", "p", "a new TypeID with the prefix `p`", |p| {
+        Ok(Output::Text(TypeId::now(&p.prefix()?)?.to_string()))
+    }),
     Function::convert("ulid_text", "x", "the text of a ULID", |x| {
         Ok(ulid_text(x.ulid()?))
     }),
@@ -171,9 +177,60 @@ pub const FUNCTIONS: &[Function] = &[
         truth(x.uuid().is_ok_and(|id| id.version() == Some(7)))
     }),
     Function::convert(
+        "tsid_text",
+        "i",
+        "the 13 characters of a TSID, an integer or a text",
+        |i| Ok(Output::Text(i.tsid()?.to_string())),
+    ),
+    Function::convert(
+        "tsid_integer",
+        "i",
+        "the integer of a TSID, an integer or a text",
+        |i| Ok(Output::Integer(i.tsid()?.to_i64())),
+    ),
+    Function::convert(
+        "tsid_timestamp",
+        "i",
+        "the milliseconds since 1970 in a TSID",
+        |i| Ok(Output::Integer(i.tsid()?.ms() as i64)),
+    ),
+    Function::convert(
+        "tsid_min",
+        "t",
+        "the least TSID of the time `t`, as an integer",
+        |t| Ok(Output::Integer(Tsid::first_at(t.time()?.ms)?.to_i64())),
+    ),
+    Function::convert(
+        "tsid_max",
+        "t",
+        "the greatest TSID of the time `t`, as an integer",
+        |t| Ok(Output::Integer(Tsid::last_at(t.time()?.ms)?.to_i64())),
+    ),
+    Function::convert("typeid_prefix", "d", "the prefix of a TypeID", |d| {
+        Ok(Output::Text(d.type_id()?.prefix().to_owned()))
+    }),
+    Function::convert("typeid_uuid", "d", "the UUID of a TypeID, as text", |d| {
+        Ok(uuid_text(d.type_id()?.uuid()))
+    }),
+    Function::convert("typeid_blob", "d", "the UUID of a TypeID, as a blob", |d| {
+        Ok(blob(d.type_id()?.uuid()))
+    }),
+    Function::convert(
+        "typeid_suffix",
+        "x",
+        "the 26 characters of a UUID after the prefix and `_` of a TypeID",
+        |x| {
+            let id = TypeId::new("", x.uuid()?)?;
+            Ok(Output::Text(id.to_string()))
+        },
+    ),
+    Function::convert("typeid_valid", "d", "1 if `d` is a TypeID, 0 if not", |d| {
+        truth(d.type_id().is_ok())
+    }),
+    Function::convert(
         "key_kind",
         "x",
-        "what an id is: `ulid`, `uuid7`, `uuid4`, `token160`, otherwise in words",
+        "what an id is: `ulid`, `uuid7`, `uuid4`, `tsid`, `token160`, otherwise in words",
         |x| Ok(Output::Text(kind(x))),
     ),
     Function {

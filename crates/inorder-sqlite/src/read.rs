@@ -1,7 +1,7 @@
 //! Arguments of the functions: SQLite values and the ids, times and numbers in them.
 
 use crate::Error;
-use inorder_key::{Ulid, UnixTime, Uuid, parse_time};
+use inorder_key::{Tsid, TypeId, Ulid, UnixTime, Uuid, parse_time};
 
 /// A value that SQLite passes to a function, except NULL.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +54,31 @@ impl Value<'_> {
             _ => Err(self.unwanted(
                 "a UUID, a blob of 16 bytes or a text of 36 characters or 32 hex digits,",
             )),
+        }
+    }
+
+    /// Reads a TSID from an integer or 13 characters.
+    pub fn tsid(self) -> Result<Tsid, Error> {
+        match self {
+            Value::Integer(integer) => Ok(Tsid::from_i64(integer)?),
+            Value::Text(text) => Ok(Tsid::parse(text)?),
+            _ => Err(self.unwanted("a TSID, an integer or a text of 13 characters,")),
+        }
+    }
+
+    /// Reads a TypeID from text.
+    pub fn type_id(self) -> Result<TypeId, Error> {
+        match self {
+            Value::Text(text) => Ok(TypeId::parse(text)?),
+            _ => Err(self.unwanted("a TypeID, a text such as user_01h455vb4pex5vsknk084sn02q,")),
+        }
+    }
+
+    /// Reads the prefix of a TypeID.
+    pub fn prefix(self) -> Result<String, Error> {
+        match self {
+            Value::Text(text) => Ok(String::from_utf8_lossy(text).into_owned()),
+            _ => Err(self.unwanted("the prefix of a TypeID, a text such as user,")),
         }
     }
 

@@ -50,7 +50,7 @@ fn the_sql_of_the_page_runs() {
         .skip(1)
         .filter_map(|rest| rest.split("```").next())
         .collect();
-    assert_eq!(blocks.len(), 3);
+    assert_eq!(blocks.len(), 5);
     for sql in blocks {
         db.execute_batch(sql)
             .unwrap_or_else(|error| panic!("{error}: {sql}"));

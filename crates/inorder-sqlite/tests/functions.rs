@@ -99,6 +99,45 @@ const VECTORS: &[(&str, &str)] = &[
         "uuid7_timestamp(uuid7_at(281474976710655))",
         "281474976710655",
     ),
+    // The TypeID specification.
+    (
+        "typeid_uuid('prefix_01h455vb4pex5vsknk084sn02q')",
+        "01890a5d-ac96-774b-bcce-b302099a8057",
+    ),
+    (
+        "hex(typeid_blob('prefix_01h455vb4pex5vsknk084sn02q'))",
+        "01890A5DAC96774BBCCEB302099A8057",
+    ),
+    (
+        "typeid_prefix('pre_fix_00000000000000000000000000')",
+        "pre_fix",
+    ),
+    (
+        "'prefix_' || typeid_suffix('01890a5d-ac96-774b-bcce-b302099a8057')",
+        "prefix_01h455vb4pex5vsknk084sn02q",
+    ),
+    ("typeid_valid('prefix_01H455VB4PEX5VSKNK084SN02Q')", "0"),
+    ("typeid_valid('prefix_01h455vb4pex5vsknk084sn02q')", "1"),
+    (
+        "typeid_valid(typeid('user')) + typeid_valid(typeid(''))",
+        "2",
+    ),
+    ("uuid_version(typeid_uuid(typeid('user')))", "7"),
+    // 2020 begins with 0; a millisecond has 4,194,304 ids.
+    ("tsid_min('2020-01-01')", "0"),
+    ("tsid_min('2020-01-01T00:00:00.001Z')", "4194304"),
+    (
+        "tsid_max('2089-09-06T15:47:35.551Z')",
+        "9223372036854775807",
+    ),
+    ("tsid_text(9223372036854775807)", "7ZZZZZZZZZZZZ"),
+    ("tsid_integer('7zzzzzzzzzzzz')", "9223372036854775807"),
+    ("tsid_integer(tsid_text(4194304))", "4194304"),
+    ("tsid_timestamp(tsid_min('2024-01-01'))", "1704067200000"),
+    (
+        "typeof(tsid()) || (tsid() > tsid_min('2024-01-01'))",
+        "integer1",
+    ),
     ("inorder_version()", env!("CARGO_PKG_VERSION")),
 ];
 
@@ -153,6 +192,8 @@ fn null_gives_null_and_wrong_input_an_error_that_names_the_function() {
                 }
                 ("token" | "token_text" | "ulid_min" | "ulid_max" | "ulid_at", "1") => {}
                 ("uuid7_min" | "uuid7_max" | "uuid7_at", "1") => {}
+                ("tsid_text" | "tsid_integer" | "tsid_timestamp", "1") => {}
+                ("typeid", "'x'" | "''") => {}
                 _ => assert!(
                     error(&db, &sql).starts_with(&format!("{name}(): ")),
                     "{sql}"
@@ -308,6 +349,11 @@ fn kinds_are_told_apart() {
         ("token(20)", "token160"),
         ("token_text(20)", "token160"),
         ("'c232ab00-9414-11ec-b3c8-9f6bdeced846'", "UUID version 1"),
+        ("tsid_text(tsid())", "tsid"),
+        ("tsid()", "integer"),
+        ("typeid('user')", "TypeID"),
+        ("'507f1f77bcf86cd799439011'", "ObjectId"),
+        ("'0ujtsYcgvSTl8PAuAdqWYSMnLOv'", "KSUID"),
         ("17", "integer"),
         ("1.5", "no id"),
         ("'hello'", "no id"),

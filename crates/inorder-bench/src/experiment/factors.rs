@@ -129,7 +129,7 @@ pub const FACTORS: &[Factor] = &[
     },
     Factor {
         name: "key",
-        what: "how ids are made: serial, int-seq, int-random, uuid4, uuid7, ulid, token160, composite",
+        what: "how ids are made: serial, int-seq, int-random, uuid4, uuid7, ulid, tsid, token160, composite",
         set: |s, level| set_key(level).map(|key| s.key = key),
         get: |s| s.key.name().to_owned(),
     },

@@ -4,8 +4,8 @@ use crate::terminal;
 use anyhow::{Context as _, Result};
 use inorder_bench::Error;
 use inorder_key::{
-    Clock, Factory, Generator, Inspection, Method, Overflow, Reading, SystemClock, TimeId, Ulid,
-    UnixTime, Uuid, fill_random,
+    Clock, Factory, Generator, Inspection, Method, Overflow, Reading, SystemClock, TimeId, Tsid,
+    TsidFactory, TypeId, Ulid, UnixTime, Uuid, fill_random,
 };
 use serde_json::json;
 use std::{fmt, fmt::Write as _, io::BufRead as _, process::ExitCode};
@@ -17,6 +17,8 @@ use std::{fmt, fmt::Write as _, io::BufRead as _, process::ExitCode};
     after_help = "Examples:
   inorder id ulid -n 10
   inorder id uuid7 --at 2024-01-01
+  inorder id typeid user
+  inorder id tsid --node 7
   inorder id inspect 01ARZ3NDEKTSV4RRFFQ69G5FAV
   inorder id convert --to uuid < ulids.txt"
 )]
@@ -33,11 +35,15 @@ enum Command {
     Uuid7(Timed),
     /// Makes UUIDs of version 4, in no order
     Uuid4(Count),
+    /// Makes TypeIDs, each greater than the last: UUIDs of version 7 with a prefix
+    Typeid(Typed),
+    /// Makes TSIDs, each greater than the last: integers of 64 bits
+    Tsid(Numbered),
     /// Makes tokens of random bytes, as hex digits
     Token(Token),
     /// Inspects ids: kind, time, bits, problems
     Inspect(Inspect),
-    /// Writes ULIDs and UUIDs in another form
+    /// Writes ULIDs, UUIDs and TypeIDs in another form
     Convert(Convert),
 }
 
@@ -55,6 +61,26 @@ struct Timed {
     /// Time of the ids, such as 2024-01-31, 2024-01-31T12:30:00.250Z or milliseconds since 1970; default: now
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
+}
+
+#[derive(clap::Args)]
+struct Typed {
+    /// Name of the type, such as `user`: up to 63 characters a to z and _
+    prefix: String,
+    #[command(flatten)]
+    timed: Timed,
+}
+
+#[derive(clap::Args)]
+struct Numbered {
+    #[command(flatten)]
+    timed: Timed,
+    /// Number of the process that makes the ids, 0 to 1023; default: random
+    #[arg(long, value_parser = clap::value_parser!(u16).range(..=i64::from(Tsid::NODE_MAX)))]
+    node: Option<u16>,
+    /// Print 13 characters instead of an integer
+    #[arg(long)]
+    text: bool,
 }
 
 #[derive(clap::Args)]
@@ -79,7 +105,7 @@ struct Inspect {
 struct Convert {
     /// The ids, as text or as blobs such as x'017F…'; default: the lines of stdin
     ids: Vec<String>,
-    /// The form to write; default: a UUID for a ULID, a ULID for anything else
+    /// The form to write; default: a UUID for a ULID or TypeID, a ULID for anything else
     #[arg(long, value_enum)]
     to: Option<Form>,
 }
@@ -97,12 +123,23 @@ enum Form {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     match arguments.command {
-        Command::Ulid(wanted) => print_in_order::<Ulid>(&wanted)?,
-        Command::Uuid7(wanted) => print_in_order::<Uuid>(&wanted)?,
-        Command::Uuid4(wanted) => print_batches(&wanted, Uuid::NIL, |out| {
-            Uuid::fill_v4(out);
-            Ok(())
-        })?,
+        Command::Ulid(wanted) => print_in_order::<Ulid, _>(&wanted, |id| id)?,
+        Command::Uuid7(wanted) => print_in_order::<Uuid, _>(&wanted, |id| id)?,
+        Command::Typeid(wanted) => {
+            let first = TypeId::new(&wanted.prefix, Uuid::NIL);
+            let first = first.map_err(|error| Error::Usage(error.to_string()))?;
+            print_in_order::<Uuid, _>(&wanted.timed, |id| first.with_uuid(id))?
+        }
+        Command::Tsid(wanted) => print_tsids(&wanted)?,
+        Command::Uuid4(wanted) => print_batches(
+            &wanted,
+            Uuid::NIL,
+            |out| {
+                Uuid::fill_v4(out);
+                Ok(())
+            },
+            |id| id,
+        )?,
         Command::Token(wanted) => print_tokens(&wanted)?,
         Command::Inspect(wanted) => return inspect(wanted),
         Command::Convert(wanted) => return convert(wanted),
@@ -122,23 +159,61 @@ impl Clock for At {
     }
 }
 
-fn print_in_order<I: TimeId + Default + fmt::Display>(wanted: &Timed) -> Result<()> {
-    let Some(at) = &wanted.at else {
-        return print_batches(&wanted.count, I::default(), |out| {
+/// Reads the time that was given, if one was.
+fn time(wanted: &Timed) -> Result<Option<UnixTime>> {
+    let time = wanted.at.as_deref().map(inorder_key::parse_time);
+    let time = time.transpose();
+    Ok(time.map_err(|error| Error::Usage(error.to_string()))?)
+}
+
+fn print_in_order<I: TimeId + Default, S: fmt::Display>(
+    wanted: &Timed,
+    show: impl Fn(I) -> S,
+) -> Result<()> {
+    let Some(time) = time(wanted)? else {
+        let fill = |out: &mut [I]| {
             Factory::process().fill(out);
             Ok(())
-        });
+        };
+        return print_batches(&wanted.count, I::default(), fill, show);
     };
-    let time = inorder_key::parse_time(at).map_err(|error| Error::Usage(error.to_string()))?;
     let mut ids = Generator::<I, _>::with_clock(Method::default(), Overflow::RunAhead, At(time))?;
-    print_batches(&wanted.count, I::default(), |out| Ok(ids.fill(out)?))
+    print_batches(&wanted.count, I::default(), |out| Ok(ids.fill(out)?), show)
+}
+
+fn print_tsids(wanted: &Numbered) -> Result<()> {
+    let ids = match wanted.node {
+        Some(node) => TsidFactory::new(node)?,
+        None => TsidFactory::with_random_node(),
+    };
+    let time = time(&wanted.timed)?;
+    let next = || match time {
+        Some(time) => ids.next_at(time),
+        None => Ok(ids.next()),
+    };
+    let fill = |out: &mut [Tsid]| {
+        for id in out {
+            *id = next().map_err(|error| Error::Usage(error.to_string()))?;
+        }
+        Ok(())
+    };
+    print_batches(
+        &wanted.timed.count,
+        Tsid::default(),
+        fill,
+        |id| match wanted.text {
+            true => id.to_string(),
+            false => id.to_i64().to_string(),
+        },
+    )
 }
 
 /// Prints ids a line each, as they are made.
-fn print_batches<I: Copy + fmt::Display>(
+fn print_batches<I: Copy, S: fmt::Display>(
     wanted: &Count,
     nil: I,
     mut fill: impl FnMut(&mut [I]) -> Result<()>,
+    show: impl Fn(I) -> S,
 ) -> Result<()> {
     let mut batch = [nil; 1024];
     let mut left = wanted.count;
@@ -147,7 +222,8 @@ fn print_batches<I: Copy + fmt::Display>(
         fill(made)?;
         left -= made.len();
         let mut text = String::new();
-        made.iter().try_for_each(|id| writeln!(text, "{id}"))?;
+        made.iter()
+            .try_for_each(|id| writeln!(text, "{}", show(*id)))?;
         terminal::print(&text)?;
     }
     Ok(())
@@ -271,6 +347,10 @@ fn to_json(id: &str, found: &Inspection) -> serde_json::Value {
         "encoding": found.encoding.name(),
         "time": found.time.map(|time| time.to_string()),
         "ms": found.time.map(|time| time.ms),
+        "prefix": found.prefix,
+        "could_be": found.could_be.iter().map(|(format, time)| {
+            json!({"is": format, "time": time.to_string(), "ms": time.ms})
+        }).collect::<Vec<_>>(),
         "ulid": found.bits.map(|bits| Ulid::from_u128(bits).to_string()),
         "uuid": found.bits.map(|bits| Uuid::from_u128(bits).to_string()),
         "fields": fields.collect::<Vec<_>>(),
@@ -285,8 +365,14 @@ fn to_text(id: &str, found: &Inspection) -> String {
     if let Some(kind) = found.kind {
         line("kind", kind.name());
     }
+    if let Some(prefix) = &found.prefix {
+        line("prefix", prefix);
+    }
     if let Some(time) = found.time {
         line("time", &time.to_string());
+    }
+    for (format, time) in &found.could_be {
+        line("could be", &format!("{format:<20} {time}"));
     }
     if let Some(bits) = found.bits {
         line("ulid", &Form::Ulid.write(bits));
@@ -312,12 +398,15 @@ fn convert(wanted: Convert) -> Result<ExitCode> {
         let found = look_at(&given.id);
         let Some(bits) = found.bits else {
             let problem = found.problems.first().unwrap_or(&found.name);
-            report(&format!("{given} is not a ULID or UUID: {problem}"));
+            report(&format!("{given} is not a ULID, UUID or TypeID: {problem}"));
             is_right = false;
             continue;
         };
         let is_ulid = found.kind == Some(inorder_key::KeyKind::Ulid);
-        let other = if is_ulid { Form::Uuid } else { Form::Ulid };
+        let other = match is_ulid || found.prefix.is_some() {
+            true => Form::Uuid,
+            false => Form::Ulid,
+        };
         terminal::print(&format!("{}\n", wanted.to.unwrap_or(other).write(bits)))?;
     }
     Ok(ExitCode::from(u8::from(!is_right)))

@@ -302,7 +302,7 @@ mod tests {
             KeySpec::parse("id=uuid"),
             Err(
                 "unknown kind of key `uuid`: did you mean `uuid4`? (known: serial, int-seq, int-random, uuid4, uuid7, \
-                 ulid, token160)"
+                 ulid, tsid, token160)"
                     .to_owned()
             )
         );
