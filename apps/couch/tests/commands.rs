@@ -157,6 +157,33 @@ fn a_server_is_backed_up_and_ends_when_it_is_told() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_used_is_named_with_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let closed = folder.path().join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o500)).unwrap();
+    let mut cases = vec![
+        ("file", "names a file; name another folder"),
+        ("file/below", "names a file; name another folder"),
+    ];
+    // The mode of a folder does not stop root.
+    if fs::write(closed.join("file"), "").is_err() {
+        cases.push(("closed", "change its owner or mode"));
+        cases.push(("closed/below", "change its owner or mode"));
+    }
+    for (name, said) in cases {
+        let refused = run(
+            &["serve", "--listen", "127.0.0.1:0", "--dir", name],
+            folder.path(),
+        );
+        assert_eq!(refused.status.code(), Some(1), "{name}");
+        let told = text(&refused.stderr);
+        assert!(told.contains(name) && told.contains(said), "{told}");
+    }
+}
+
+#[test]
 fn a_server_without_an_admin_stays_on_its_machine() {
     let folder = tempfile::tempdir().unwrap();
     let refused = run(&["serve", "--listen", "0.0.0.0:0"], folder.path());

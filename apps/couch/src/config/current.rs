@@ -57,9 +57,9 @@ impl Layers {
         self.text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(source) => {
+            Err(error) => {
                 let path = path.clone();
-                return Err(ConfigError::Read { path, source });
+                return Err(ConfigError::Read { path, error });
             }
         };
         Ok(())
@@ -68,9 +68,9 @@ impl Layers {
     fn write(&mut self, section: &str, key: &str, value: Option<&str>) -> Result<(), ConfigError> {
         let text = ini::edit(&self.text, section, key, value);
         if let Some(path) = &self.file {
-            private::replace(path, text.as_bytes()).map_err(|source| {
+            private::replace(path, text.as_bytes()).map_err(|error| {
                 let path = path.clone();
-                ConfigError::Write { path, source }
+                ConfigError::Write { path, error }
             })?;
         }
         self.text = text;
@@ -98,9 +98,9 @@ impl Config {
     /// # Errors
     /// If the file exists and can't be read.
     pub fn open(file: &Path) -> Result<Self, ConfigError> {
-        let failed = |source| ConfigError::Read {
+        let failed = |error| ConfigError::Read {
             path: file.to_owned(),
-            source,
+            error,
         };
         if private::close_to(0o007, file).map_err(failed)? {
             tracing::warn!(

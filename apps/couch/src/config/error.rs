@@ -17,19 +17,19 @@ pub enum ConfigError {
     #[error("Invalid configuration value")]
     Value,
     /// The file can't be read.
-    #[error("cannot read the configuration {}: {source}", path.display())]
+    #[error("cannot read the configuration {}: {error}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// The system's error.
-        source: io::Error,
+        /// The error of the operating system.
+        error: io::Error,
     },
     /// The file can't be written.
-    #[error("cannot write the configuration {}: {source}", path.display())]
+    #[error("cannot write the configuration {}: {error}; free some space, or make the folder writable", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// The system's error.
-        source: io::Error,
+        /// The error of the operating system.
+        error: io::Error,
     },
 }

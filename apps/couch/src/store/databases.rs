@@ -97,13 +97,13 @@ impl Databases {
     /// If it cannot be made, read, or is in use.
     pub fn open(folder: impl AsRef<Path>, settings: Settings) -> Result<Self> {
         let path = folder.as_ref().to_owned();
-        private::create_folder(&path).map_err(|error| Error::io(&path, error))?;
+        private::create_folder(&path).map_err(|error| Error::unusable(&path, &error))?;
         let lock_path = path.join("inorder-couch.lock");
         let lock = private::options()
             .create(true)
             .truncate(false)
             .open(&lock_path)
-            .map_err(|error| Error::io(&lock_path, error))?;
+            .map_err(|error| Error::unusable(&path, &error))?;
         take(&lock).map_err(|error| match error {
             TryLockError::WouldBlock => Error::InUse(path.clone()),
             TryLockError::Error(error) => Error::io(&lock_path, error),

@@ -1,6 +1,8 @@
 //! Why a store could not do what was asked.
 
 use inorder_serve::{BackupError, PoolClosed, QueueError};
+use rustix::process::geteuid;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -72,6 +74,14 @@ pub enum Error {
     /// The database was deleted or closed meanwhile.
     #[error("the database was closed meanwhile")]
     Closed,
+    /// The folder cannot be used, and what to do.
+    #[error("cannot use the folder {}: {problem}", path.display())]
+    Unusable {
+        /// The folder.
+        path: PathBuf,
+        /// The fault and the remedy.
+        problem: String,
+    },
     /// Another process has the folder.
     #[error("{}: another process uses this folder; end it, or use another folder", .0.display())]
     InUse(PathBuf),
@@ -102,13 +112,37 @@ pub enum Error {
 impl Error {
     pub(crate) fn io(path: impl Into<PathBuf>, error: std::io::Error) -> Self {
         let path = path.into();
-        if error.kind() == std::io::ErrorKind::StorageFull {
+        if error.kind() == ErrorKind::StorageFull {
             return Error::Full;
         }
         Error::Io {
             path,
             error: Arc::new(error),
         }
+    }
+}
+
+impl Error {
+    /// The folder of databases cannot be created or written to.
+    pub(crate) fn unusable(path: impl Into<PathBuf>, error: &std::io::Error) -> Self {
+        let problem = match error.kind() {
+            ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+                "the path names a file; name another folder".to_owned()
+            }
+            ErrorKind::PermissionDenied => format!(
+                "user {} may not write there; change its owner or mode, or name another folder",
+                geteuid().as_raw()
+            ),
+            ErrorKind::ReadOnlyFilesystem => {
+                "the file system is read-only; mount it writable, or name another folder".to_owned()
+            }
+            ErrorKind::StorageFull => {
+                "the disk is full; free some space, or name another folder".to_owned()
+            }
+            _ => format!("{error}; name another folder"),
+        };
+        let path = path.into();
+        Error::Unusable { path, problem }
     }
 }
 
@@ -148,7 +182,7 @@ impl From<PoolClosed> for Error {
 impl From<BackupError> for Error {
     fn from(error: BackupError) -> Self {
         match error {
-            BackupError::Exists(path) => Error::io(path, std::io::ErrorKind::AlreadyExists.into()),
+            BackupError::Exists(path) => Error::io(path, ErrorKind::AlreadyExists.into()),
             BackupError::Io { path, error } => Error::io(path, error),
             BackupError::Sqlite(error) => error.into(),
             other => Error::Failed(other.to_string()),

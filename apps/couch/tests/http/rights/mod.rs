@@ -43,6 +43,7 @@ struct Asked {
 
 impl Asked {
     fn new(url: &str) -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().redirect(redirect::Policy::none());
         Asked {
             url: url.trim_end_matches('/').to_owned(),
