@@ -57,6 +57,20 @@ impl<'c> RawPages<'c> {
         statement.execute(params![number, page]).map(drop)
     }
 
+    /// Lets SQLite parse pages again that were written in this transaction. A B-tree keeps what it has parsed of a page in the
+    /// cache, and forgets it where a savepoint restores the page.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn forget(&self, pages: &[(u32, Vec<u8>)]) -> rusqlite::Result<()> {
+        self.0.execute_batch("SAVEPOINT inorder_pages")?;
+        for (number, page) in pages {
+            self.write(*number, page)?;
+        }
+        self.0
+            .execute_batch("ROLLBACK TO inorder_pages; RELEASE inorder_pages")
+    }
+
     /// Ends the database after so many pages. Nothing may be written before the commit.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::aside::remove_leftover;
 use super::build::{Failure, Trees};
-use super::install::{check_parents, largest_rowid, received_rows, reread};
+use super::install::{build_indexes, check_parents, largest_rowid, received_rows};
 use super::kept::Kept;
 use super::layout::{Layout, TableLayout};
 use super::lock::{Locked, lock};
@@ -118,8 +118,7 @@ impl Append {
             let run = append.connection.execute_batch(&first);
             run.map_err(&failed)?;
         }
-        let reads_roots = goal.first_statements_read_roots();
-        let prepared = append.prepare(layout, plan, reads_roots)?;
+        let prepared = append.prepare(layout, plan)?;
         Ok(prepared.map(|()| append))
     }
 
@@ -128,7 +127,6 @@ impl Append {
         &mut self,
         layout: &Layout,
         plan: &WritePlan<'_>,
-        reads_roots: bool,
     ) -> Result<Result<(), String>, Error> {
         let failed = failed(&self.path);
         for name in layout.tree_names() {
@@ -174,11 +172,6 @@ impl Append {
             .connection
             .query_row(parents, [&self.table], |row| row.get(0));
         self.has_parents = parents.map_err(&failed)?;
-        if self.has_parents && reads_roots {
-            // The rows are looked at before the commit, and SQLite would not see the new root pages.
-            let why = "it has foreign keys, and other statements come before its rows";
-            return Ok(Err(why.to_owned()));
-        }
         let Some(sizes) = self.sizes_now().map_err(&failed)? else {
             return Ok(Err("its header has an old format".to_owned()));
         };
@@ -266,8 +259,9 @@ impl Append {
         let old = kept.map_or(&[][..], Kept::pages);
         self.enter(&appended, last_page.as_deref(), largest, old)?;
         if self.has_parents || !self.built_after.is_empty() {
+            self.forget_roots(&appended)?;
             let table = (self.table.as_str(), &self.built_after[..]);
-            reread(&self.connection, &self.path, table, progress)?;
+            build_indexes(&self.connection, &self.path, table, progress)?;
         }
         if self.has_parents {
             check_parents(&self.connection, &self.path, &self.table, progress)?;
@@ -335,6 +329,13 @@ impl Append {
         }
     }
 
+    /// Lets SQLite see the rows: it may have read the root pages before they were replaced.
+    fn forget_roots(&self, appended: &Appended) -> Result<(), Error> {
+        let raw = RawPages::of(&self.connection);
+        let forgotten = raw.and_then(|raw| raw.map_or(Ok(()), |raw| raw.forget(&appended.roots)));
+        forgotten.map_err(failed(&self.path))
+    }
+
     /// The sizes in the header, as the transaction has them.
     fn sizes_now(&self) -> rusqlite::Result<Option<Sizes>> {
         let raw = RawPages::of(&self.connection)?;
@@ -342,8 +343,7 @@ impl Append {
         Ok(first.and_then(|first| Sizes::of(&first)))
     }
 
-    /// Finds the root page of a tree. SQLite's cursors must not read it before it is replaced: they keep what they know of a
-    /// page.
+    /// Finds the root page of a tree.
     fn root(&self, name: &str) -> rusqlite::Result<Found> {
         let root = "SELECT rootpage FROM main.sqlite_schema WHERE name = ?1 COLLATE NOCASE \
                     AND type IN ('table', 'index')";

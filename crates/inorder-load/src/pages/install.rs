@@ -126,19 +126,17 @@ impl Takeover {
     }
 }
 
-/// Lets SQLite see the rows of a table whose pages were replaced in this transaction, and build indexes of them.
+/// Lets SQLite build indexes of a table whose pages were replaced in this transaction.
 ///
 /// # Errors
 /// If SQLite doesn't see the rows or can't build an index, or the load is stopped.
-pub(super) fn reread(
+pub(super) fn build_indexes(
     connection: &Connection,
     path: &Path,
     (table, indexes): (&str, &[String]),
     progress: &Progress,
 ) -> Result<(), Error> {
     let run = || -> rusqlite::Result<bool> {
-        // SQLite reads the number of pages again when a savepoint ends.
-        connection.execute_batch("SAVEPOINT inorder_pages; RELEASE inorder_pages")?;
         if !indexes.is_empty() {
             connection.pragma_update(Some("main"), "cache_size", -CACHE_KIB)?;
         }

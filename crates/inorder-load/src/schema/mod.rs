@@ -63,13 +63,6 @@ impl Goal<'_> {
             .filter(|_| self.created.is_none() && !self.is_truncated)
     }
 
-    /// Whether SQLite reads root pages of the table in the first statements: in all but a single CREATE TABLE.
-    pub(crate) fn first_statements_read_roots(&self) -> bool {
-        self.is_truncated
-            || !self.altered.is_empty()
-            || self.created.is_some_and(|sql| sql.contains(";\n"))
-    }
-
     /// The SQL that the transaction of the load begins with.
     pub(crate) fn first_statements(&self) -> Option<String> {
         let mut statements: Vec<String> = self.created.map(str::to_owned).into_iter().collect();
