@@ -54,7 +54,7 @@ mod sink;
 pub mod source;
 mod sql;
 
-pub use destination::{Create, ForeignKey, KeySpec};
+pub use destination::{Create, ForeignKey, FullText, KeySpec};
 pub use encode::Decode;
 pub use error::Error;
 pub use job::{

@@ -41,8 +41,8 @@ pub(crate) trait Sink: Send {
     /// Describes the table.
     fn destination(&self) -> &Destination;
 
-    /// The statement that will create it; `None` if it exists.
-    fn created(&self) -> Option<&str>;
+    /// The statements that will create it; `None` if it exists.
+    fn created(&self) -> Option<String>;
 
     /// What is to be said about the table.
     fn notes(&self) -> Vec<String> {

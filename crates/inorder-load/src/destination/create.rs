@@ -3,7 +3,7 @@
 use inorder_engine::{ColumnKind, nearest};
 use inorder_key::{Encoding, KeyKind};
 
-use super::Sample;
+use super::{FullText, Sample};
 use crate::Error;
 use crate::error::offer;
 use crate::sql::quoted;
@@ -23,6 +23,8 @@ pub struct Create {
     pub indexes: Vec<Vec<String>>,
     /// The foreign keys.
     pub foreign_keys: Vec<ForeignKey>,
+    /// The full-text index, in SQLite.
+    pub full_text: Option<FullText>,
     /// Whether the table has rowids. Otherwise it is WITHOUT ROWID, if it has a key.
     pub has_rowid: bool,
 }
@@ -220,8 +222,10 @@ impl Create {
         let is_made = |name: &str| self.key.iter().any(|key| key.column == name);
         let indexed = self.indexes.iter().flatten().filter(|name| !is_made(name));
         let named = self.types.iter().map(|(column, _)| column);
+        let searched = self.full_text.iter().flat_map(|index| &index.columns);
         let mut named = named
             .chain(indexed)
+            .chain(searched)
             .chain(self.foreign_keys.iter().map(|key| &key.column));
         match named.find(|column| !has(column)) {
             Some(column) => wrong(self.not_there(column, sample)),

@@ -2,6 +2,7 @@
 
 mod create;
 mod forms;
+mod full_text;
 mod native;
 mod sample;
 mod sqlite;
@@ -15,6 +16,8 @@ use crate::encode::{Affinity, Strict};
 
 pub use create::{Create, ForeignKey, KeySpec};
 pub(crate) use forms::fits;
+pub use full_text::FullText;
+pub(crate) use full_text::{dropped as dropped_full_text, has_index as has_full_text};
 pub(crate) use sample::AllRows;
 pub use sample::Sample;
 pub use sqlite::describe;

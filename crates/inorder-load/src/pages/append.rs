@@ -15,7 +15,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::aside::remove_leftover;
 use super::build::{Failure, Trees};
-use super::install::{build_indexes, check_parents, largest_rowid, received_rows};
+use super::install::{check_parents, check_seen, complete, largest_rowid, received_rows};
 use super::kept::Kept;
 use super::layout::{Layout, TableLayout};
 use super::lock::{Locked, lock};
@@ -27,6 +27,7 @@ use crate::job::Progress;
 use crate::raw_pages::{Extension, RawPages};
 use crate::row_writer::WritePlan;
 use crate::schema::Goal;
+use crate::sql::quoted;
 
 /// The table of a database that is locked for the load.
 pub(super) struct Append {
@@ -41,8 +42,8 @@ pub(super) struct Append {
     /// The largest rowid ever of an AUTOINCREMENT table.
     sequence: Option<i64>,
     has_parents: bool,
-    /// The indexes that SQLite builds.
-    built_after: Vec<String>,
+    /// The statements after the rows, such as those of indexes that SQLite builds.
+    statements_after: Vec<String>,
     file: Arc<File>,
 }
 
@@ -111,7 +112,7 @@ impl Append {
             roots: Vec::new(),
             sequence: None,
             has_parents: false,
-            built_after: Vec::new(),
+            statements_after: Vec::new(),
             file,
         };
         if let Some(first) = goal.first_statements() {
@@ -119,6 +120,9 @@ impl Append {
             run.map_err(&failed)?;
         }
         let prepared = append.prepare(layout, plan)?;
+        append
+            .statements_after
+            .extend(goal.completed.map(str::to_owned));
         Ok(prepared.map(|()| append))
     }
 
@@ -142,7 +146,9 @@ impl Append {
         }
         for index in &layout.built_after {
             match self.root(&index.name).map_err(&failed)? {
-                Found::Empty(_) => self.built_after.push(index.name.clone()),
+                Found::Empty(_) => self
+                    .statements_after
+                    .push(format!("REINDEX main.{}", quoted(&index.name))),
                 _ => return Ok(Err(format!("the index {} isn't empty", index.name))),
             }
         }
@@ -191,9 +197,7 @@ impl Append {
         let options = Options {
             page_bytes: self.sizes.page_bytes,
             // Otherwise SQLite reads the rows again, or rows are read by calls that O_DIRECT refuses.
-            bypasses_page_cache: !self.has_parents
-                && self.built_after.is_empty()
-                && kept.is_none_or(Kept::is_mapped),
+            bypasses_page_cache: !self.reads_rows() && kept.is_none_or(Kept::is_mapped),
             ..options
         };
         let file = Arc::clone(&self.file);
@@ -245,12 +249,37 @@ impl Append {
         kept: Option<&Kept>,
         progress: &Progress,
     ) -> Result<(), Failure> {
-        if trees.rows() == 0 {
-            // What was created stays.
-            let undo = format!("ROLLBACK TO {SAVEPOINT}; COMMIT");
-            let undone = self.connection.execute_batch(&undo);
-            return Ok(undone.map_err(failed(&self.path))?);
+        let has_rows = trees.rows() > 0;
+        match has_rows {
+            true => self.enter_trees(trees, kept, progress)?,
+            false => {
+                // What was created stays.
+                let undo = format!("ROLLBACK TO {SAVEPOINT}");
+                let undone = self.connection.execute_batch(&undo);
+                undone.map_err(failed(&self.path))?;
+            }
         }
+        if !self.statements_after.is_empty() {
+            let statements = self.statements_after.join(";\n");
+            complete(&self.connection, &self.path, &statements, progress)?;
+        }
+        if has_rows && self.reads_rows() {
+            check_seen(&self.connection, &self.path, &self.table)?;
+        }
+        if self.has_parents {
+            check_parents(&self.connection, &self.path, &self.table, progress)?;
+        }
+        let commit = self.connection.execute_batch("COMMIT");
+        Ok(commit.map_err(failed(&self.path))?)
+    }
+
+    /// Writes what refers to the trees.
+    fn enter_trees(
+        &self,
+        trees: Trees,
+        kept: Option<&Kept>,
+        progress: &Progress,
+    ) -> Result<(), Failure> {
         let largest = trees.largest_rowid();
         let appended = trees.into_appended()?;
         self.file.sync_all()?;
@@ -258,16 +287,15 @@ impl Append {
         progress.check()?;
         let old = kept.map_or(&[][..], Kept::pages);
         self.enter(&appended, last_page.as_deref(), largest, old)?;
-        if self.has_parents || !self.built_after.is_empty() {
+        if self.reads_rows() {
             self.forget_roots(&appended)?;
-            let table = (self.table.as_str(), &self.built_after[..]);
-            build_indexes(&self.connection, &self.path, table, progress)?;
         }
-        if self.has_parents {
-            check_parents(&self.connection, &self.path, &self.table, progress)?;
-        }
-        let commit = self.connection.execute_batch("COMMIT");
-        Ok(commit.map_err(failed(&self.path))?)
+        Ok(())
+    }
+
+    /// Whether SQLite reads the rows before the commit.
+    fn reads_rows(&self) -> bool {
+        self.has_parents || !self.statements_after.is_empty()
     }
 
     /// The last page that was written, if any was.

@@ -47,12 +47,33 @@ pub(super) fn run_after(
     run().map_err(|error| stopped_or(progress, failed(aside.path())(error)))
 }
 
+/// Runs the statements after the rows in a transaction of a connection.
+///
+/// # Errors
+/// The error of SQLite, or [`Error::Stopped`].
+pub(crate) fn complete(
+    connection: &Connection,
+    path: &Path,
+    statements: &str,
+    progress: &Progress,
+) -> Result<(), Error> {
+    let run = || {
+        connection.pragma_update(Some("main"), "cache_size", -CACHE_KIB)?;
+        interruptible(connection, progress, || {
+            connection.execute_batch(statements)
+        })
+    };
+    run().map_err(|error| stopped_or(progress, failed(path)(error)))
+}
+
 /// The copy of a built table into a database.
 pub(super) struct Takeover {
     pub(super) path: PathBuf,
     pub(super) table: String,
     /// The statements that create or empty the table; `None` if it is there and empty.
     pub(super) first_statements: Option<String>,
+    /// The statements after the rows.
+    pub(super) completed: Option<String>,
     /// The schema version when the table was described.
     pub(super) schema_version: i64,
     /// The largest rowid that an AUTOINCREMENT table had had when rows were given theirs.
@@ -90,6 +111,9 @@ impl Takeover {
             )
             .map_err(&failed)?;
         self.copy(&connection, progress)?;
+        if let Some(completed) = &self.completed {
+            complete(&connection, &self.path, completed, progress)?;
+        }
         // Closing the connection rolls back everything before the commit.
         connection.execute_batch("COMMIT").map_err(&failed)
     }
@@ -126,39 +150,22 @@ impl Takeover {
     }
 }
 
-/// Lets SQLite build indexes of a table whose pages were replaced in this transaction.
+/// Checks that SQLite sees the rows of a table whose pages were replaced in this transaction.
 ///
 /// # Errors
-/// If SQLite doesn't see the rows or can't build an index, or the load is stopped.
-pub(super) fn build_indexes(
-    connection: &Connection,
-    path: &Path,
-    (table, indexes): (&str, &[String]),
-    progress: &Progress,
-) -> Result<(), Error> {
-    let run = || -> rusqlite::Result<bool> {
-        if !indexes.is_empty() {
-            connection.pragma_update(Some("main"), "cache_size", -CACHE_KIB)?;
-        }
-        interruptible(connection, progress, || {
-            let build = |index: &String| format!("REINDEX main.{}", quoted(index));
-            indexes
-                .iter()
-                .try_for_each(|index| connection.execute_batch(&build(index)))
-        })?;
-        // It may look at an index: that has no entries either if there were no rows to be seen.
-        let any = format!("SELECT EXISTS (SELECT 1 FROM main.{})", quoted(table));
-        connection.query_row(&any, [], |row| row.get(0))
-    };
-    match run() {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(Error::Refused {
+/// If it doesn't.
+pub(super) fn check_seen(connection: &Connection, path: &Path, table: &str) -> Result<(), Error> {
+    // SQLite may look at an index: it has no entries either if there were no rows to be seen.
+    let any = format!("SELECT EXISTS (SELECT 1 FROM main.{})", quoted(table));
+    let is_seen = connection.query_row(&any, [], |row| row.get(0));
+    match is_seen.map_err(failed(path))? {
+        true => Ok(()),
+        false => Err(Error::Refused {
             what: format!(
                 "{}: SQLite doesn't see the rows of {table}; run the load again with --writer statements",
                 path.display()
             ),
         }),
-        Err(error) => Err(stopped_or(progress, failed(path)(error))),
     }
 }
 

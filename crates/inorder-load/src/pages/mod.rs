@@ -27,6 +27,7 @@ use crate::schema::{Case, constants, has_checks};
 use layout::Layout;
 
 pub(crate) use aside::create_database;
+pub(crate) use install::complete;
 pub(crate) use writer::PageWriter;
 
 /// Decides whether the page writer can write rows that give these columns.

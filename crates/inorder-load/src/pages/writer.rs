@@ -92,6 +92,7 @@ impl Place {
                 path: goal.path.to_owned(),
                 table: plan.destination.table.clone(),
                 first_statements: goal.first_statements(),
+                completed: goal.completed.map(str::to_owned),
                 schema_version,
                 sequence,
             },
@@ -178,7 +179,11 @@ impl PageWriter {
             ..usual
         };
         let built_after = layout.built_after.iter();
-        let statements_after = built_after.map(|index| index.sql.clone()).collect();
+        let mut statements_after: Vec<String> =
+            built_after.map(|index| index.sql.clone()).collect();
+        if let Place::New(_) = place {
+            statements_after.extend(goal.completed.map(str::to_owned));
+        }
         let on_duplicate = plan.job.on_duplicate;
         let checks = match !plan.is_checked && has_checks(&scratch).map_err(&failed)? {
             true => Some(

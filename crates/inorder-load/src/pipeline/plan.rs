@@ -168,7 +168,7 @@ impl<'a> Plan<'a> {
         let write = &self.write;
         Summary {
             table: write.destination.table.clone(),
-            created: sink.created().map(str::to_owned),
+            created: sink.created(),
             is_database_new: sink.is_database_new(),
             notes: sink.notes(),
             sorted_by: self.sorted_by(),

@@ -46,6 +46,8 @@ pub(crate) struct Goal<'a> {
     pub(crate) database: Option<&'a Connection>,
     /// The statements that create the table; `None` if it exists and stays.
     pub(crate) created: Option<&'a str>,
+    /// The statements after the rows, of a table that the load creates.
+    pub(crate) completed: Option<&'a str>,
     /// The columns that the load adds to a table that exists.
     pub(crate) altered: &'a [Altered],
     /// Whether the load deletes the rows that are there.

@@ -142,6 +142,16 @@ impl ServerSink {
 
 /// What the load does to the table; `None` if the table exists and the load then does nothing.
 fn change(table: &dyn LoadTable, wanted: &Wanted<'_>) -> Result<Option<TableChange>, Error> {
+    if wanted
+        .create
+        .is_some_and(|create| create.full_text.is_some())
+    {
+        return Err(Error::Create {
+            what:
+                "--fts creates an index of SQLite (FTS5); create one of the server after the load"
+                    .to_owned(),
+        });
+    }
     let default = TableChange::default();
     let lock_max = wanted.busy_timeout.unwrap_or(default.lock_max);
     let has_rows = table.has_rows(lock_max)?;
@@ -317,8 +327,8 @@ impl Sink for ServerSink {
         &self.destination
     }
 
-    fn created(&self) -> Option<&str> {
-        self.created.as_deref()
+    fn created(&self) -> Option<String> {
+        self.created.clone()
     }
 
     fn notes(&self) -> Vec<String> {

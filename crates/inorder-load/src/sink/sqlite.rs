@@ -30,6 +30,7 @@ struct SqliteSink {
     path: PathBuf,
     destination: Destination,
     created: Option<String>,
+    completed: Option<String>,
     is_truncated: bool,
     altered: Vec<Altered>,
     is_new: bool,
@@ -70,6 +71,7 @@ impl SqliteSink {
         let Some(Table {
             destination,
             created,
+            completed,
             is_truncated,
             altered,
         }) = table::open(&connection, &path, wanted)?
@@ -84,6 +86,7 @@ impl SqliteSink {
             path,
             unused,
             created,
+            completed,
             is_truncated,
             altered,
             is_new,
@@ -184,6 +187,7 @@ impl SqliteSink {
             path: &self.path,
             database: database.as_ref(),
             created: self.created.as_deref(),
+            completed: self.completed.as_deref(),
             is_truncated: self.is_truncated,
             altered: &self.altered,
             destination: &self.destination,
@@ -197,8 +201,10 @@ impl Sink for SqliteSink {
         &self.destination
     }
 
-    fn created(&self) -> Option<&str> {
-        self.created.as_deref()
+    fn created(&self) -> Option<String> {
+        let statements = [self.created.as_deref(), self.completed.as_deref()];
+        let statements: Vec<&str> = statements.into_iter().flatten().collect();
+        (!statements.is_empty()).then(|| statements.join(";\n"))
     }
 
     fn notes(&self) -> Vec<String> {
@@ -257,7 +263,7 @@ impl Sink for SqliteSink {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let connection = open_database(&self.path, flags).map_err(failed(&self.path))?;
-        let mut writer = Statements::begin(connection, &self.path, self.is_new, plan)?;
+        let mut writer = Statements::begin(connection, &self.path, self.is_new, plan, progress)?;
         self.with_goal(|goal| writer.prepare(self.schema_version, goal, plan))?;
         Ok(match why_not_merged {
             Some(why) => Box::new(Unmerged { writer, why }),

@@ -7,10 +7,11 @@ use rusqlite::{Connection, ErrorCode, Statement};
 use super::survivors::Survivors;
 use crate::Error;
 use crate::database::{check_schema, failed, orphans};
-use crate::destination::{Destination, unique_key};
+use crate::destination::{Destination, has_full_text, unique_key};
 use crate::encode::Rowids;
-use crate::job::{OnDuplicate, Summary};
+use crate::job::{OnDuplicate, Progress, Summary};
 use crate::order::Origin;
+use crate::pages::complete;
 use crate::row_writer::{RowWriter, WritePlan};
 use crate::rows::Batch;
 use crate::schema::Goal;
@@ -49,6 +50,9 @@ pub(super) struct Statements {
     /// Rows that updated others.
     updated: u64,
     survivors: Option<Survivors>,
+    /// The statements after the rows.
+    completed: Option<String>,
+    progress: Progress,
 }
 
 impl Statements {
@@ -58,6 +62,7 @@ impl Statements {
         path: &Path,
         is_new: bool,
         plan: &WritePlan<'_>,
+        progress: &Progress,
     ) -> Result<Self, Error> {
         let columns = plan.record.len();
         let names: Vec<String> = plan
@@ -95,6 +100,8 @@ impl Statements {
             inserted: 0,
             updated: 0,
             survivors: None,
+            completed: None,
+            progress: progress.clone(),
             connection: Some(connection),
         };
         let timeout = plan.job.busy_timeout;
@@ -103,6 +110,12 @@ impl Statements {
         writer.run(&format!(
             "PRAGMA cache_size = -{CACHE_KIB}; PRAGMA foreign_keys = ON"
         ))?;
+        let connection = writer.connection();
+        let is_indexed = || has_full_text(connection, &plan.destination.table);
+        if on_duplicate == OnDuplicate::Replace && is_indexed().map_err(failed(path))? {
+            // Otherwise the words of rows that are replaced stay in the index (<https://www.sqlite.org/lang_conflict.html>).
+            writer.run("PRAGMA recursive_triggers = ON")?;
+        }
         // A child may come before its parent in the order of the key.
         writer.run("BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON")?;
         Ok(writer)
@@ -136,6 +149,7 @@ impl Statements {
         plan: &WritePlan<'_>,
     ) -> Result<(), Error> {
         check_schema(self.connection(), &self.path, schema_version)?;
+        self.completed = goal.completed.map(str::to_owned);
         if let Some(first) = goal.first_statements() {
             self.run(&first)?;
         }
@@ -272,6 +286,9 @@ impl RowWriter for Statements {
                 self.inserted - survivors.count(self.connection(), failed(&self.path))?;
             summary.rows_written -= replaced;
             summary.rows_duplicate += replaced;
+        }
+        if let Some(completed) = &self.completed {
+            complete(self.connection(), &self.path, completed, &self.progress)?;
         }
         if let Err(error) = self.run("COMMIT") {
             let orphans = orphans(self.connection(), &self.destination.table).unwrap_or_default();

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::Wanted;
 use crate::Error;
 use crate::database::failed;
-use crate::destination::{Destination, describe};
+use crate::destination::{Create, Destination, describe, dropped_full_text};
 use crate::job::{Existing, OnDuplicate};
 use crate::schema::{Altered, children};
 use crate::sql::quoted;
@@ -17,6 +17,8 @@ pub(super) struct Table {
     pub(super) destination: Destination,
     /// The statements that create it; `None` if it exists and stays.
     pub(super) created: Option<String>,
+    /// The statements after the rows of a table that the load creates: those of its full-text index.
+    pub(super) completed: Option<String>,
     /// Whether the load deletes its rows.
     pub(super) is_truncated: bool,
     /// The columns that the load adds.
@@ -51,6 +53,19 @@ pub(super) fn open(
         Existing::Truncate => check_children(connection, path, wanted.table)?,
         Existing::Append | Existing::FillEmpty => {}
     }
+    if name.is_some()
+        && wanted
+            .create
+            .is_some_and(|create| create.full_text.is_some())
+    {
+        return Err(Error::Create {
+            what: format!(
+                "--fts: the table {} exists, and only a table that the load creates gets a full-text index; leave --fts \
+                 out, or create the table again (--replace-table)",
+                wanted.table
+            ),
+        });
+    }
     let destination = describe(connection, path, wanted.table)?;
     let has_rule = wanted.on_duplicate != OnDuplicate::Error && destination.is_key_unique;
     if existing == Existing::FillEmpty
@@ -66,6 +81,7 @@ pub(super) fn open(
     Ok(Some(Table {
         destination,
         created: None,
+        completed: None,
         is_truncated: existing == Existing::Truncate,
         altered,
     }))
@@ -178,19 +194,23 @@ fn created(
             });
         }
     }
-    let sql = create.sql(wanted.table, wanted.sample)?;
-    let (sql, mut destination) = match replaced {
-        Some(name) => {
-            let alike = alike(connection).map_err(failed(path))?;
-            let destination = tried(&alike, path, wanted.table, &sql)?;
-            let drop = format!("DROP TABLE IF EXISTS {}", quoted(name));
-            (format!("{drop};\n{sql}"), destination)
-        }
-        None => {
-            let destination = tried(connection, path, wanted.table, &sql)?;
-            (sql, destination)
-        }
+    let mut sql = create.sql(wanted.table, wanted.sample)?;
+    let alike = match replaced {
+        Some(_) => Some(alike(connection).map_err(failed(path))?),
+        None => None,
     };
+    let trial = alike.as_ref().unwrap_or(connection);
+    let mut destination = tried(trial, path, wanted.table, &sql)?;
+    let completed = completed(connection, wanted.table, create, &destination)?;
+    if let Some(completed) = &completed {
+        tried(trial, path, wanted.table, &format!("{sql};\n{completed}"))?;
+    }
+    if let Some(name) = replaced {
+        let index = dropped_full_text(connection, name).map_err(failed(path))?;
+        let drop = format!("DROP TABLE IF EXISTS {}", quoted(name));
+        let all: Vec<String> = index.into_iter().chain([drop, sql]).collect();
+        sql = all.join(";\n");
+    }
     for column in &mut destination.columns {
         column.is_guessed = create.is_guessed(&column.name);
         column.is_undecided = column.is_guessed && wanted.sample.is_undecided(&column.name);
@@ -198,9 +218,32 @@ fn created(
     Ok(Table {
         destination,
         created: Some(sql),
+        completed,
         is_truncated: false,
         altered: Vec::new(),
     })
+}
+
+/// The statements after the rows of a table that is created.
+fn completed(
+    connection: &Connection,
+    table: &str,
+    create: &Create,
+    destination: &Destination,
+) -> Result<Option<String>, Error> {
+    let Some(index) = &create.full_text else {
+        return Ok(None);
+    };
+    // VACUUM may give rows another rowid that no column has.
+    let Some(rowid) = destination.rowid else {
+        return Err(Error::Create {
+            what: "--fts: the index finds rows by an INTEGER PRIMARY KEY; name a column of integers (--key COLUMN), or make one \
+                   (--key id=serial)"
+                .to_owned(),
+        });
+    };
+    index.check(connection, table)?;
+    Ok(Some(index.sql(table, &destination.columns[rowid].name)))
 }
 
 /// An empty database with the encoding and the page size of another.

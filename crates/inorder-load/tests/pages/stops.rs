@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-use inorder_load::WriterChoice;
+use inorder_load::{Create, Existing, ForeignKey, FullText, Job, KeySpec, WriterChoice};
 use rusqlite::Connection;
 
 use super::{assert_whole, job, load, made, names, open, rows};
@@ -87,8 +87,20 @@ const FILLED_WAL: &str = filled!(
 /// The rows come after those that are there.
 const FILLED_BEFORE: &str = filled!("", "(n INTEGER PRIMARY KEY, id UNIQUE)");
 
+/// A table that is created again with a full-text index and a foreign key.
+const SEARCHED: &str = "CREATE TABLE beside(x); INSERT INTO beside VALUES (zeroblob(9000)), ('kept'); \
+    CREATE TABLE p(n INTEGER PRIMARY KEY); INSERT INTO p WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n \
+    WHERE i < 3000) SELECT i FROM n; CREATE TABLE t(n INTEGER PRIMARY KEY, id)";
+
 /// What creates its own table.
-const WITH_TABLE: &[&str] = &[COUNTED, LEFT_TO_SQLITE, FILLED, FILLED_WAL, FILLED_BEFORE];
+const WITH_TABLE: &[&str] = &[
+    COUNTED,
+    LEFT_TO_SQLITE,
+    FILLED,
+    FILLED_WAL,
+    FILLED_BEFORE,
+    SEARCHED,
+];
 
 const CASES: &[Before] = &[
     Before {
@@ -156,7 +168,36 @@ const CASES: &[Before] = &[
         statements: FILLED_BEFORE,
         left: Left::Nothing,
     },
+    Before {
+        name: "full text",
+        statements: SEARCHED,
+        left: Left::Nothing,
+    },
 ];
+
+/// The load of a case. A database with the table `p` gets `t` with a full-text index.
+fn job_of(folder: &Path) -> Job {
+    let (from, to) = paths(folder);
+    let job = job(&from, &to, WriterChoice::Direct);
+    let parents = "SELECT 1 FROM sqlite_schema WHERE name = 'p'";
+    if rows(&Connection::open(&to).expect("opened"), parents).is_empty() {
+        return job;
+    }
+    let create = Create {
+        key: vec![KeySpec::parse("n").expect("a key")],
+        foreign_keys: vec![ForeignKey::parse("n=p").expect("a key")],
+        full_text: Some(FullText {
+            columns: vec!["id".to_owned()],
+            tokenizer: None,
+        }),
+        ..Create::default()
+    };
+    Job {
+        create: Some(create),
+        existing: Existing::Replace,
+        ..job
+    }
+}
 
 const ID: &str = "hex(CAST(i * 7919 % 10007 AS TEXT)) || printf('%040d', i)";
 
@@ -170,8 +211,7 @@ fn stopped() {
     let Some(folder) = std::env::var_os(FOLDER) else {
         return;
     };
-    let (from, to) = paths(Path::new(&folder));
-    let loaded = load(&job(&from, &to, WriterChoice::Direct)).expect("a load");
+    let loaded = load(&job_of(Path::new(&folder))).expect("a load");
     let is_merge = |note: &String| {
         note.contains("to the rows that were there")
             || note.contains("with the rows that were there")
@@ -258,6 +298,12 @@ fn is_new(to: &Path, before: &Before, case: &str) -> bool {
     } else {
         "[Integer(0)]"
     };
+    let index = "SELECT count(*) FROM sqlite_schema WHERE name GLOB 't_fts*'";
+    let has_index = rows(&database, index) != ["[Integer(0)]"];
+    if has_index {
+        let check = "INSERT INTO t_fts(t_fts, rank) VALUES ('integrity-check', 1)";
+        database.execute_batch(check).expect(case);
+    }
     assert_eq!(
         rows(&database, "SELECT count(*) FROM t WHERE n < 0"),
         [filled],
@@ -267,7 +313,7 @@ fn is_new(to: &Path, before: &Before, case: &str) -> bool {
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {ROWS}) \
          SELECT (SELECT count(*) FROM t WHERE n > 0), (SELECT count(*) FROM t JOIN n ON t.n = i WHERE id = {ID})"
     );
-    match &rows(&database, &expected)[..] {
+    let is_new = match &rows(&database, &expected)[..] {
         [row] if row == "[Integer(0), Integer(0)]" => false,
         [row] => {
             assert_eq!(
@@ -278,7 +324,9 @@ fn is_new(to: &Path, before: &Before, case: &str) -> bool {
             true
         }
         _ => unreachable!("one row"),
-    }
+    };
+    assert_eq!(has_index, is_new && before.statements == SEARCHED, "{case}");
+    is_new
 }
 
 /// A folder with the rows and the database of a case.
@@ -323,7 +371,7 @@ fn a_load_killed_before_any_call_leaves_the_old_content_or_the_new() {
     }
     for (number, before) in (0..).zip(CASES) {
         let folder = folder_of(before);
-        let (from, to) = paths(folder.path());
+        let (_, to) = paths(folder.path());
         let (mut stops, mut old, mut new) = (0, 0, 0);
         for call in CALLS {
             for n in calls_to_stop(number) {
@@ -342,7 +390,7 @@ fn a_load_killed_before_any_call_leaves_the_old_content_or_the_new() {
                 *(if is_new { &mut new } else { &mut old }) += 1;
                 if !is_new {
                     // What the killed load left is in nobody's way.
-                    load(&job(&from, &to, WriterChoice::Direct)).expect("the next load");
+                    load(&job_of(folder.path())).expect("the next load");
                     assert!(self::is_new(&to, before, &case));
                 }
             }

@@ -7,7 +7,7 @@ use super::tables::by_table;
 use inorder_bench::nearest;
 use inorder_load::source::{DateOrder, Downloads, FORMATS, Location, ReadOptions, expand};
 use inorder_load::{
-    Create, Decode, DecodeAs, Existing, ForeignKey, Job, KeySpec, OnDuplicate, RowOrder,
+    Create, Decode, DecodeAs, Existing, ForeignKey, FullText, Job, KeySpec, OnDuplicate, RowOrder,
     WriterChoice, memory_bytes_default, threads_default,
 };
 
@@ -61,6 +61,13 @@ pub struct Arguments {
     /// Foreign keys of a created table, to the key or a column of another table
     #[arg(long, value_name = "COLUMN=TABLE[.COLUMN]", value_delimiter = ',')]
     foreign_key: Vec<String>,
+    /// Create a full-text index (FTS5) on columns of a created table with an INTEGER PRIMARY KEY, and triggers that keep it
+    /// current; SQLite only
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
+    fts: Vec<String>,
+    /// Tokenizer of the full-text index and its arguments, such as 'porter unicode61'; default: that of SQLite
+    #[arg(long, value_name = "TEXT", requires = "fts")]
+    fts_tokenizer: Option<String>,
     /// Add the columns that the input has and the table does not
     #[arg(long)]
     alter: bool,
@@ -301,6 +308,10 @@ impl Arguments {
                 .iter()
                 .map(|key| ForeignKey::parse(key).map_err(|what| format!("--foreign-key: {what}")))
                 .collect::<Result<_, _>>()?,
+            full_text: (!self.fts.is_empty()).then(|| FullText {
+                columns: self.fts.clone(),
+                tokenizer: self.fts_tokenizer.clone(),
+            }),
             has_rowid: one_of(
                 "--layout",
                 &self.layout,
