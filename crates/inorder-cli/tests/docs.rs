@@ -1,12 +1,17 @@
 //! The documentation against the program: what the program knows is on its page.
 
 use serde_json::Value;
-use std::{path::Path, process::Command};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 fn page(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../docs")
-        .join(name);
+    let path = root().join("docs").join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -137,24 +142,26 @@ fn every_recipe_is_documented_with_its_fields() {
 }
 
 #[test]
-fn every_rule_is_documented_with_its_source() {
+fn every_rule_is_documented_with_its_basis_and_source() {
     let page = page("distributed.md");
     let rows = rows(section(&page, "Rules of other engines").expect("a section"));
     for rule in words("rules") {
         let name = rule["name"].as_str().expect("a text");
         let row = rows.iter().find(|row| row[0] == name);
         let row = row.unwrap_or_else(|| panic!("docs/distributed.md lacks {name}"));
-        let what = rule["what"].as_str().expect("a text");
-        assert!(what.starts_with(row[1]), "{name}: {what}");
-        let source = row[2].trim_matches(['<', '>']);
-        assert!(
-            what.contains(source) && source.starts_with("https://"),
-            "{name}"
-        );
-        assert!(
-            what.ends_with("from their documentation, not measured)"),
-            "{name}"
-        );
+        let source = row[3].trim_matches(['<', '>']);
+        assert!(source.starts_with("https://"), "{name}");
+        // A measured rule links to its record.
+        let basis = match row[2].strip_prefix("[measured](../record/") {
+            Some(link) => {
+                let record = link.trim_end_matches(')');
+                assert!(root().join("record").join(record).is_dir(), "{record}");
+                format!("measured: record/{record}")
+            }
+            None => row[2].to_owned(),
+        };
+        let what = format!("{} ({basis}; {source})", row[1]);
+        assert_eq!(rule["what"].as_str(), Some(what.as_str()), "{name}");
     }
 }
 

@@ -13,7 +13,7 @@ use inorder_bench::{
     metrics::METRICS,
     nearest,
     probes::PROBES,
-    rules::RULES,
+    rules::{RULES, Rule},
 };
 use serde_json::json;
 use std::process::ExitCode;
@@ -65,8 +65,8 @@ fn topics() -> Vec<(&'static str, Vec<Word>)> {
         )
     });
     let rules = RULES.iter().map(|r| {
-        let source = format!("{}: from their documentation, not measured", r.source);
-        word(r.engine, format!("{} ({source})", r.rule))
+        let Rule { engine, rule, .. } = *r;
+        word(engine, format!("{rule} ({}; {})", r.basis(), r.source))
     });
     vec![
         ("factors", factors.collect()),
