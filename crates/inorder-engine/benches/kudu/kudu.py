@@ -225,8 +225,8 @@ def cell(options, classes, cluster, partition, key, limit_percent):
         "rows": options.rows,
         "hottest_tablet_share": max(rows) / options.rows,
         "rows_per_s": options.rows / seconds,
-        "cpu_us_per_row": cpu_s / options.rows * 1e6,
-        "written_bytes_per_row": written_bytes / options.rows,
+        "row_cpu_us": cpu_s / options.rows * 1e6,
+        "row_written_bytes": written_bytes / options.rows,
     }
 
 
@@ -241,10 +241,10 @@ def measure(options, classes, cluster):
             values = samples[-1]
             print(
                 f"{partition:6} {key:10} {limit:3}%  hottest {values['hottest_tablet_share']:5.1%}  {values['rows_per_s']:9,.0f} rows/s  "
-                f"{values['cpu_us_per_row']:6.1f} us/row  {values['written_bytes_per_row']:6.0f} B/row",
+                f"{values['row_cpu_us']:6.1f} us/row  {values['row_written_bytes']:6.0f} B/row",
                 flush=True,
             )
-    return samples
+    return sorted(samples, key=lambda sample: (-sample["limit_percent"], CELLS.index((sample["partition"], sample["key"]))))
 
 
 def main():
