@@ -217,7 +217,7 @@ def cell(options, classes, cluster, partition, key, limit_percent):
     after = [(server.cpu_s(), server.written_bytes()) for server in cluster.tablets]
     if sum(rows) != options.rows:
         sys.exit(f"{partition}, {key}: {sum(rows)} of {options.rows} rows are stored")
-    cpu_s, written_bytes = (sum(now[i] - then[i] for now, then in zip(after, before)) for i in range(2))
+    cpu_s, written_bytes = (sum(late[i] - early[i] for late, early in zip(after, before)) for i in range(2))
     return {
         "key": key,
         "partition": partition,
