@@ -1,5 +1,7 @@
 //! Numbers as a person reads them: one place, so that every report writes them alike.
 
+use std::fmt::Write as _;
+
 use crate::statistics::Ratio;
 
 /// The text for an unobservable value.
@@ -206,6 +208,18 @@ fn trim_zeros(number: &str) -> &str {
         number.trim_end_matches('0').trim_end_matches('.')
     } else {
         number
+    }
+}
+
+/// Appends a point in time in UTC, `2026-01-31 23:59:59.999`, or its day alone.
+pub(crate) fn push_time(unix_ms: u64, is_date: bool, out: &mut String) {
+    let (year, month, day) = civil_from_days(unix_ms / 86_400_000);
+    let ms = unix_ms % 86_400_000;
+    let _ = write!(out, "{year:04}-{month:02}-{day:02}");
+    if !is_date {
+        let (seconds, ms) = (ms / 1000, ms % 1000);
+        let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        let _ = write!(out, " {hours:02}:{minutes:02}:{seconds:02}.{ms:03}");
     }
 }
 

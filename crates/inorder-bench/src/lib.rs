@@ -25,6 +25,7 @@ pub mod results;
 pub mod rules;
 pub mod run;
 pub mod runner;
+pub mod schema;
 pub mod statistics;
 pub mod trial;
 

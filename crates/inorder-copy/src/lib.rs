@@ -9,10 +9,11 @@
 
 mod destination;
 mod error;
-mod model;
+pub mod model;
 mod run;
-mod source;
+pub mod source;
 mod value;
 
 pub use error::Error;
 pub use run::{Job, Observer, Summary, TableSummary, run};
+pub use value::Kind;

@@ -5,15 +5,22 @@ use crate::value::Kind;
 /// A table.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
+    /// Its name.
     pub name: String,
+    /// Its columns, in order.
     pub columns: Vec<Column>,
     /// The columns of the primary key.
     pub key: Vec<String>,
+    /// Its indexes without the primary key.
     pub indexes: Vec<Index>,
+    /// Its foreign keys.
     pub foreign_keys: Vec<ForeignKey>,
     /// Constraints, as the source writes them.
     pub checks: Vec<Check>,
+    /// Its comment.
     pub comment: Option<String>,
+    /// Whether SQLite stores it without a rowid.
+    pub is_without_rowid: bool,
     /// The size that the source estimates, in rows.
     pub rows_estimated: u64,
     /// What is not copied, or not as it was.
@@ -23,6 +30,7 @@ pub struct Table {
 /// A column.
 #[derive(Clone, Debug)]
 pub struct Column {
+    /// Its name.
     pub name: String,
     /// The type in the source.
     pub declared: String,
@@ -32,10 +40,13 @@ pub struct Column {
     pub read: String,
     /// The type in PostgreSQL.
     pub postgres: String,
+    /// Whether it refuses NULL.
     pub is_not_null: bool,
+    /// Its default, if the copy can have it.
     pub default: Option<Default_>,
     /// The next number, if the database counts.
     pub next: Option<String>,
+    /// Its comment.
     pub comment: Option<String>,
 }
 
@@ -55,25 +66,35 @@ pub enum Default_ {
 /// An index.
 #[derive(Clone, Debug)]
 pub struct Index {
+    /// Its name.
     pub name: String,
+    /// Whether no two rows have the same values.
     pub is_unique: bool,
+    /// Its columns, in order.
     pub columns: Vec<String>,
 }
 
 /// A foreign key.
 #[derive(Clone, Debug)]
 pub struct ForeignKey {
+    /// Its name.
     pub name: String,
+    /// Its columns.
     pub columns: Vec<String>,
+    /// The table that it refers to.
     pub parent: String,
+    /// The columns that it refers to.
     pub parent_columns: Vec<String>,
+    /// The action when a row of the parent is deleted.
     pub on_delete: String,
+    /// The action when the key of a row of the parent changes.
     pub on_update: String,
 }
 
 /// A CHECK constraint.
 #[derive(Clone, Debug)]
 pub struct Check {
+    /// Its name.
     pub name: String,
     /// The condition in standard SQL.
     pub condition: String,
@@ -82,6 +103,7 @@ pub struct Check {
 /// A schema.
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
+    /// The tables, in the order of their names.
     pub tables: Vec<Table>,
     /// Objects that are not copied.
     pub notes: Vec<String>,

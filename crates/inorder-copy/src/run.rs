@@ -334,7 +334,7 @@ fn read(
     let mut row = Row::default();
     let (mut block, mut told) = (Vec::with_capacity(BLOCK_BYTES), 0);
     let mut wrong = None;
-    source.rows(table, &mut |values| {
+    source.rows(table, None, &mut |values| {
         row.begin();
         for (value, column) in values.iter().zip(&table.columns) {
             if let Err(what) = row.push(column.kind, *value, target) {

@@ -53,6 +53,12 @@ pub trait Database: Send + Sync {
     /// If the engine doesn't answer.
     fn settings(&self) -> Result<Vec<(String, String)>, Error>;
 
+    /// Returns where another session of this machine finds the same database: the path of its file, or the URL of a
+    /// private server. `None` for a running server.
+    fn location(&self) -> Option<String> {
+        None
+    }
+
     /// Opens a connection that inserts rows into `columns` of `table`. The columns of a batch are bound to them in
     /// this order. Without columns, the engine fills every column (`DEFAULT VALUES`).
     ///

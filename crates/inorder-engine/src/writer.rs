@@ -36,6 +36,31 @@ pub trait Writer: Send {
     /// rolled back).
     fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error>;
 
+    /// Prepares inserts into `columns` of another table over the same connection, so that a transaction can write to
+    /// several tables. [`Writer::insert_into`] knows it by its number: 1 is the first added table.
+    ///
+    /// # Errors
+    /// If the table or a column isn't there, or the engine writes to one table per connection.
+    fn add_table(&mut self, table: &str, _columns: &[&str]) -> Result<(), Error> {
+        Err(one_table(table))
+    }
+
+    /// Inserts rows as [`Writer::insert`] into an added table, or into the writer's own, which is 0.
+    ///
+    /// # Errors
+    /// Those of [`Writer::insert`].
+    fn insert_into(
+        &mut self,
+        table: usize,
+        batch: &Batch,
+        rows: Range<usize>,
+    ) -> Result<(), Error> {
+        match table {
+            0 => self.insert(batch, rows),
+            _ => Err(one_table(&format!("table {table}"))),
+        }
+    }
+
     /// Runs operations that take long, or may fail, before the commit. Only a [`Load`](crate::Load) has any.
     ///
     /// # Errors
@@ -71,6 +96,14 @@ pub trait Writer: Send {
 
     /// Number of times this writer found the database locked and retried.
     fn retries(&self) -> u64;
+}
+
+/// Returns the error of an engine whose connections write to one table each.
+fn one_table(table: &str) -> Error {
+    Error::Database {
+        doing: format!("preparing {table}"),
+        message: "a connection of this engine writes to one table only".to_owned(),
+    }
 }
 
 /// A connection for reading, with one prepared query.

@@ -132,6 +132,41 @@ fn every_column_variant_is_stored_and_found_again() {
 }
 
 #[test]
+fn a_transaction_writes_to_tables_that_were_added() {
+    on_every_database(|database| {
+        database.create("CREATE TABLE t(x {int} PRIMARY KEY)");
+        database.create("CREATE TABLE u(y {int} NOT NULL)");
+        let mut writer = database.writer("t", &["x"], Retry::default()).unwrap();
+        if let Err(error) = writer.add_table("u", &["y"]) {
+            assert!(error.to_string().contains("one table only"), "{error}");
+            return;
+        }
+        writer.begin().unwrap();
+        writer.insert_into(0, &integers([1, 2]), 0..2).unwrap();
+        writer
+            .insert_into(1, &integers([10, 20, 30]), 1..3)
+            .unwrap();
+        writer.rollback().unwrap();
+        writer.begin().unwrap();
+        writer.insert(&integers([1]), 0..1).unwrap();
+        writer
+            .insert_into(1, &integers([10, 20, 30]), 1..3)
+            .unwrap();
+        writer.commit().unwrap();
+        let counts = ["t", "u"].map(|table| database.count(table).unwrap());
+        assert_eq!(counts, [1, 2], "{}", database.engine);
+        writer.begin().unwrap();
+        let again = writer.insert_into(0, &integers([1]), 0..1).unwrap_err();
+        assert!(
+            matches!(&again, Error::Row { table, row: 0, .. } if table == "t"),
+            "{again}"
+        );
+        writer.rollback().unwrap();
+        assert!(writer.add_table("u", &["missing"]).is_err());
+    });
+}
+
+#[test]
 fn the_engine_fills_rows_without_columns() {
     on_every_database(|database| {
         database.create("CREATE TABLE t(id {serial}, note {text} DEFAULT 'x')");

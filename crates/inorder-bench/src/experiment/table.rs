@@ -8,7 +8,8 @@ use crate::{
     error::{Error, nearest},
     generate::Fill,
 };
-use inorder_engine::Value;
+use inorder_engine::{Column, Value};
+use inorder_key::{Encoding, KeyKind};
 use std::sync::Arc;
 
 /// A table and how its rows are made.
@@ -25,6 +26,9 @@ pub struct Table {
     pub columns: Vec<(String, Recipe)>,
     /// Whether its load is what is measured.
     pub is_measured: bool,
+    /// The measured table that it belongs to and the rows per row of that one, if it is filled with another measured
+    /// table.
+    pub belongs_to: Option<(String, u64)>,
 }
 
 /// The number of rows of a table.
@@ -91,6 +95,20 @@ impl Create {
 pub enum Recipe {
     /// A key of the factor `key`.
     Key,
+    /// A key of one kind, whatever the factor `key` says.
+    KeyOf {
+        /// The kind.
+        kind: KeyKind,
+        /// Its encoding; `None` is the default of the kind.
+        encoding: Option<Encoding>,
+    },
+    /// NULL in a share of the rows, else the values of another recipe.
+    Nullable {
+        /// The share, from 0 to 1.
+        share: f64,
+        /// The other recipe.
+        recipe: Box<Recipe>,
+    },
     /// Random bytes, as many as the factor `payload_bytes` says.
     Payload {
         /// Letters and digits rather than any bytes.
@@ -130,13 +148,11 @@ pub enum Recipe {
 pub(super) fn read_tables(fields: &mut Fields<'_>, scale: Scale) -> Result<Vec<Table>, Error> {
     let mut tables: Vec<Table> = Vec::new();
     for item in fields.take("table").iter().flat_map(Field::list) {
-        let table = read_table(item.table()?, scale, &tables)?;
+        let mut table = read_table(item.table()?, scale, &tables)?;
         if tables.iter().any(|other| other.name == table.name) {
             return Err(item.error(format!("the table `{}` is there twice", table.name)));
         }
-        if table.is_measured && tables.iter().any(|other| other.is_measured) {
-            return Err(item.error("two tables say `measured = true`: one load is measured"));
-        }
+        belong(&mut table, &tables).map_err(|why| item.error(why))?;
         tables.push(table);
     }
     if !tables.iter().any(|table| table.is_measured)
@@ -150,6 +166,51 @@ pub(super) fn read_tables(fields: &mut Fields<'_>, scale: Scale) -> Result<Vec<T
         }
     }
     Ok(tables)
+}
+
+/// Finds the measured table whose rows a further measured table belongs to. An error says which recipe is missing or
+/// wrong.
+fn belong(table: &mut Table, before: &[Table]) -> Result<(), String> {
+    let is_measured = |name: &str| before.iter().any(|t| t.is_measured && t.name == name);
+    let Some(root) = before.iter().find(|other| other.is_measured) else {
+        return Ok(());
+    };
+    let mut is_counted = false;
+    for (column, recipe) in &table.columns {
+        match recipe {
+            Recipe::Pick { table: from, .. } if is_measured(from) => {
+                return Err(format!(
+                    "`{column}` of table `{}` can't pick from `{from}`, which is filled at the same time: use `each`",
+                    table.name
+                ));
+            }
+            Recipe::Each { table: from, .. } if is_measured(from) && !table.is_measured => {
+                return Err(format!(
+                    "table `{}` takes rows of `{from}`, which is measured: say `measured = true` here, too",
+                    table.name
+                ));
+            }
+            Recipe::Each {
+                table: from,
+                repeat,
+                ..
+            // The one that says how many; without any, one row each.
+            } if is_measured(from)
+                && (table.belongs_to.is_none() || (repeat.is_some() && !is_counted)) =>
+            {
+                is_counted = repeat.is_some();
+                table.belongs_to = Some((from.clone(), repeat.unwrap_or(1)));
+            }
+            _ => {}
+        }
+    }
+    if !table.is_measured || table.belongs_to.is_some() {
+        return Ok(());
+    }
+    Err(format!(
+        "`{0}` is measured with `{1}`: give one of its columns the recipe {{ fill = \"each\", from = \"{1}.…\", repeat = … }}, which says how many rows of `{0}` a row of `{1}` has",
+        table.name, root.name
+    ))
 }
 
 fn read_table(mut fields: Fields<'_>, scale: Scale, before: &[Table]) -> Result<Table, Error> {
@@ -171,6 +232,7 @@ fn read_table(mut fields: Fields<'_>, scale: Scale, before: &[Table]) -> Result<
         create,
         columns,
         is_measured,
+        belongs_to: None,
     })
 }
 
@@ -224,7 +286,7 @@ fn read_create(field: &Field<'_>) -> Result<Create, Error> {
 pub const RECIPES: &[(&str, &str)] = &[
     (
         "key",
-        "an id of the factor `key`, stored as the factor `encoding` says",
+        "an id of the factor `key`, stored as the factor `encoding` says; fields: kind, encoding (an id of this kind whatever the factors say)",
     ),
     (
         "payload",
@@ -237,6 +299,18 @@ pub const RECIPES: &[(&str, &str)] = &[
     (
         "sequence",
         "start, start + step, …; fields: start (1), step (1)",
+    ),
+    (
+        "cycle",
+        "the integers from low to high, over and over; fields: low, high",
+    ),
+    (
+        "times",
+        "points in time, each later than the one before, as text; fields: start (seconds since 1970), step_ms, date (true for the day alone)",
+    ),
+    (
+        "values",
+        "a random one of these values; a value that stands twice is twice as likely; fields: values",
     ),
     ("random-int", "a random integer; fields: low, high"),
     ("random-real", "a random number; fields: low, high"),
@@ -289,7 +363,15 @@ fn read_recipe(field: &Field<'_>, before: &[Table]) -> Result<Recipe, Error> {
     let mut fields = field.table()?;
     let fill = fields.need("fill")?;
     let name = fill.string()?;
+    let null_share = fields
+        .take("null_share")
+        .map(|f| read_share(&f))
+        .transpose()?;
     let recipe = match name.as_str() {
+        "key" => match fields.take("kind") {
+            None => Recipe::Key,
+            Some(kind) => read_key(&kind, fields.take("encoding").as_ref())?,
+        },
         "file" => Recipe::File {
             column: fields.need("column")?.string()?,
             otherwise: match fields.take("otherwise") {
@@ -320,8 +402,63 @@ fn read_recipe(field: &Field<'_>, before: &[Table]) -> Result<Recipe, Error> {
         },
     };
     fields.finish()?;
-    Ok(recipe)
+    Ok(match null_share {
+        None => recipe,
+        Some(_) if matches!(recipe, Recipe::Key | Recipe::KeyOf { .. }) => {
+            return Err(fill.error("a key has no `null_share`"));
+        }
+        Some(share) => Recipe::Nullable {
+            share,
+            recipe: Box::new(recipe),
+        },
+    })
 }
+
+fn read_share(field: &Field<'_>) -> Result<f64, Error> {
+    let share = field.real()?;
+    match (0.0..=1.0).contains(&share) {
+        true => Ok(share),
+        false => Err(field.error("`null_share` is from 0 to 1")),
+    }
+}
+
+/// A key of one kind.
+fn read_key(kind: &Field<'_>, encoding: Option<&Field<'_>>) -> Result<Recipe, Error> {
+    let name = kind.string()?;
+    let known = || KeyKind::ALL.iter().map(|kind| kind.name());
+    let found = KeyKind::from_name(&name).ok_or_else(|| {
+        kind.error(format!(
+            "unknown key kind `{name}`: {}",
+            nearest(&name, known())
+        ))
+    })?;
+    if [KeyKind::Serial, KeyKind::Composite].contains(&found) {
+        return Err(kind.error(format!("`{name}` is for the factor `key` only")));
+    }
+    let encoding = match encoding {
+        None => None,
+        Some(field) => {
+            let name = field.string()?;
+            let known = found.encodings();
+            let own = known.iter().find(|encoding| encoding.name() == name);
+            Some(*own.ok_or_else(|| {
+                let known = known.iter().map(|encoding| encoding.name());
+                field.error(format!(
+                    "{} is not stored as `{name}`: {}",
+                    found.name(),
+                    nearest(&name, known)
+                ))
+            })?)
+        }
+    };
+    Ok(Recipe::KeyOf {
+        kind: found,
+        encoding,
+    })
+}
+
+/// The most integers of a cycle.
+const CYCLE_MAX: i64 = 1_000_000;
 
 /// Values made up by a recipe with fields; `None` where it has none.
 fn read_made(name: &str, fields: &mut Fields<'_>) -> Result<Option<Fill>, Error> {
@@ -359,6 +496,29 @@ fn read_made(name: &str, fields: &mut Fields<'_>) -> Result<Option<Fill>, Error>
             step: fields.take("step").map_or(Ok(1), |f| f.integer())?,
         },
         "constant" => Fill::Constant(read_value(&fields.need("value")?)?),
+        "cycle" => {
+            let (low, high) = (fields.need("low")?, fields.need("high")?.integer()?);
+            let first = low.integer()?;
+            if !(first..first.saturating_add(CYCLE_MAX)).contains(&high) {
+                return Err(low.error(format!(
+                    "`high` is not below `low`, and there are at most {CYCLE_MAX} integers"
+                )));
+            }
+            Fill::Cycle(Arc::new(Column::Integers((first..=high).collect())))
+        }
+        "times" => Fill::Times {
+            start_unix_ms: fields.need("start")?.at_least(0)?.saturating_mul(1000),
+            step_ms: fields.need("step_ms")?.at_least(0)?,
+            is_date: fields.take("date").map_or(Ok(false), |f| f.boolean())?,
+        },
+        "values" => {
+            let values = fields.need("values")?.list();
+            let values: Vec<Value> = values.iter().map(read_value).collect::<Result<_, _>>()?;
+            Fill::Pick {
+                from: Arc::new(Column::Any(values)),
+                distinct_within: None,
+            }
+        }
         _ => return Ok(None),
     }))
 }

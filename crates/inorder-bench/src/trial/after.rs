@@ -72,6 +72,19 @@ fn check_rows(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<(), Erro
             subject.table, subject.setup.rows
         )));
     }
+    for (table, per_row) in &subject.members {
+        let (stored, wanted) = (
+            subject.database.count(&table.name)?,
+            subject.setup.rows * per_row,
+        );
+        probes.push("rows_stored", &table.name, Some(stored as f64));
+        if stored != wanted {
+            return Err(Error::Trial(format!(
+                "table `{}` holds {stored} rows after {wanted} were inserted",
+                table.name
+            )));
+        }
+    }
     let query = format!(
         "SELECT {} FROM {} WHERE {}",
         subject.by_sql.join(", "),

@@ -1,18 +1,19 @@
 //! Inserts the rows of the measured table: they are generated, sorted, inserted and committed, each phase timed apart.
 
 use super::{
+    group::{Group, Together},
     order::{self, Order, Stretch},
-    rows::{Kept, RowMaker},
+    rows::Kept,
     sampler::Sampler,
 };
 use crate::{
     clock::{Clock, Phase, Phases},
     error::Error,
     experiment::factors::Setup,
-    generate::{Presort, presort},
+    generate::Presort,
     results::Sample,
 };
-use inorder_engine::{Batch, Database, Retry, Value, Writer};
+use inorder_engine::{Batch, Database, Value, Writer};
 use std::sync::{
     Mutex, MutexGuard, PoisonError,
     atomic::{AtomicBool, Ordering},
@@ -26,7 +27,7 @@ const ROWS_TO_TIME_EACH: u64 = 256;
 /// The state shared by the writers.
 struct Shared<'a> {
     /// One for all writers, or one for each.
-    makers: Vec<RowMaker>,
+    makers: Vec<Group>,
     kept: Kept,
     order: Option<Order>,
     rows_made: u64,
@@ -50,15 +51,13 @@ pub fn insert_rows(
     database: &dyn Database,
     table: &str,
     setup: &Setup,
-    makers: Vec<RowMaker>,
+    makers: Vec<Group>,
     watched: Watched,
     sampler: Sampler<'_>,
 ) -> Result<(Batch, Vec<Sample>), Error> {
-    let names: Vec<String> = makers[0].names().iter().map(|&n| n.to_owned()).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut writers = Vec::new();
     for _ in 0..setup.writers {
-        writers.push(database.writer(table, &names, Retry::default())?);
+        writers.push(makers[0].writer(database, table)?);
     }
     let shared = Mutex::new(Shared {
         makers,
@@ -142,9 +141,20 @@ fn work(
         };
         transactions
             .write(&batch)
-            .map_err(|error| explain(error, &lock(shared).makers[0].names(), &batch, first_row))?;
+            .map_err(|error| explain_together(error, &lock(shared).makers[0], &batch, first_row))?;
     }
     Ok(())
+}
+
+/// [`explain`] for the table that the error is about.
+fn explain_together(error: Error, group: &Group, rows: &Together, first_row: u64) -> Error {
+    let Error::Engine(inorder_engine::Error::Row { table, .. }) = &error else {
+        return error;
+    };
+    let (names, batch) = group.part(table, rows);
+    // Rows of a further table are counted from the begin of these.
+    let first_row = if group.is_member(table) { 0 } else { first_row };
+    explain(error, &names, batch, first_row)
 }
 
 /// Adds the row's number and values to the error of a constraint: the engine names no column where a foreign key or a
@@ -194,7 +204,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// Makes and sorts the next rows, both timed. Returns them with the number of the first.
-fn next_batch(writer: usize, setup: &Setup, shared: &Mutex<Shared<'_>>) -> Option<(Batch, u64)> {
+fn next_batch(writer: usize, setup: &Setup, shared: &Mutex<Shared<'_>>) -> Option<(Together, u64)> {
     let mut guard = lock(shared);
     let shared = &mut *guard;
     let rows = rows_together(setup).min(setup.rows - shared.rows_made);
@@ -209,15 +219,19 @@ fn next_batch(writer: usize, setup: &Setup, shared: &Mutex<Shared<'_>>) -> Optio
     let mut batch = maker.make(rows as usize);
     shared.sampler.phases.add(Phase::Generate, clock.lap());
     if let Some(order) = &mut shared.order {
-        order.made(&batch);
+        order.made(batch.root());
         clock.lap();
     }
     if setup.presort != Presort::None {
-        presort(&mut batch, maker.key_columns(), setup.presort);
+        maker.sort(&mut batch, setup.presort);
         shared.sampler.phases.add(Phase::Sort, clock.lap());
     }
-    shared.kept.look(&batch);
-    shared.sampler.count_user_bytes(&batch);
+    maker.make_members(&mut batch);
+    shared.sampler.phases.add(Phase::Generate, clock.lap());
+    shared.kept.look(batch.root());
+    for batch in batch.batches() {
+        shared.sampler.count_user_bytes(batch);
+    }
     Some((batch, first_row))
 }
 
@@ -265,8 +279,9 @@ impl<'a, 's> Transactions<'a, 's> {
     }
 
     /// Writes a batch; transactions that fill up are committed.
-    fn write(&mut self, batch: &Batch) -> Result<(), Error> {
+    fn write(&mut self, together: &Together) -> Result<(), Error> {
         self.since = Clock::start();
+        let batch = together.root();
         let mut row = 0;
         while row < batch.rows() {
             let until = batch
@@ -276,7 +291,7 @@ impl<'a, 's> Transactions<'a, 's> {
             if self.rows_open == 0 {
                 self.writer.begin()?;
             }
-            self.writer.insert(batch, row..until)?;
+            together.insert(self.writer, row..until)?;
             self.split.lap(Phase::Insert, clock.as_mut());
             if let Some(key_columns) = &self.key_columns {
                 order::append(&mut self.open, Stretch::of(batch, key_columns, row..until));

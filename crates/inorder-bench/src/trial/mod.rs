@@ -2,6 +2,7 @@
 
 mod after;
 mod found;
+mod group;
 mod insert;
 mod order;
 mod reads;
@@ -18,6 +19,7 @@ use crate::{
     plan,
     results::{Noise, Sample},
 };
+use group::Group;
 use inorder_engine::{Batch, Database, Engine, Retry};
 use order::Order;
 use rows::{Inputs, Kept, Parents, RowMaker};
@@ -137,7 +139,7 @@ fn run_on(
         data.as_ref(),
         (engine, database.as_ref()),
     )?;
-    let maker = &makers[0];
+    let maker = makers[0].root();
     let (by, lookup) = found_by(database.as_ref(), &table, experiment, maker)?;
     let at: Vec<usize> = by
         .iter()
@@ -160,6 +162,7 @@ fn run_on(
         setup,
         experiment,
         table: &table,
+        members: group::members(experiment),
         kept,
         table_sql: database.quoted(&table),
         by_sql: quoted(database.as_ref(), &by),
@@ -265,6 +268,8 @@ fn inputs<'a>(
         seed: spec.seed ^ plan::hash(table.as_bytes()),
         parents,
         data,
+        together: &[],
+        distinct_within: setup.rows_per_transaction,
     }
 }
 
@@ -345,17 +350,25 @@ fn wanted_columns(experiment: &Experiment, parent: &str) -> Vec<String> {
         .iter()
         .flat_map(|table| &table.columns)
         .filter_map(|(_, recipe)| match recipe {
-            Recipe::Pick { table, column, .. } | Recipe::Each { table, column, .. }
-                if table == parent =>
-            {
-                Some(column.clone())
-            }
-            _ => None,
+            Recipe::Nullable { recipe, .. } => drawn(recipe, parent),
+            recipe => drawn(recipe, parent),
         })
         .collect();
     wanted.sort();
     wanted.dedup();
     wanted
+}
+
+/// The column of a table that a recipe draws from.
+fn drawn(recipe: &Recipe, parent: &str) -> Option<String> {
+    match recipe {
+        Recipe::Pick { table, column, .. } | Recipe::Each { table, column, .. }
+            if table == parent =>
+        {
+            Some(column.clone())
+        }
+        _ => None,
+    }
 }
 
 /// Fills a table that isn't measured, in one transaction, and keeps the columns drawn from.
@@ -383,7 +396,7 @@ fn fill_parent(
     writer.begin()?;
     let mut made = 0;
     while made < rows {
-        let batch = maker.make((rows - made).min(PARENT_ROWS_TOGETHER) as usize);
+        let batch = maker.make((rows - made).min(PARENT_ROWS_TOGETHER) as usize, &[]);
         kept.look(&batch);
         writer
             .insert(&batch, 0..batch.rows())
@@ -416,13 +429,13 @@ fn measured(
     parents: &Parents,
     data: Option<&inorder_load::Table>,
     (engine, database): (&dyn Engine, &dyn Database),
-) -> Result<(String, Vec<RowMaker>), Error> {
+) -> Result<(String, Vec<Group>), Error> {
     let factories = if setup.has_own_factories {
         setup.writers
     } else {
         1
     };
-    let each = |inputs: Inputs<'_>, maker: &dyn Fn(&Inputs<'_>) -> Result<RowMaker, Error>| {
+    let each = |inputs: Inputs<'_>, maker: &dyn Fn(&Inputs<'_>) -> Result<Group, Error>| {
         let own_seed = |factory: u64| inputs.seed ^ factory.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let own = |factory| Inputs {
             seed: own_seed(factory),
@@ -437,7 +450,12 @@ fn measured(
         let sql = engine.create_table(&shape).map_err(Error::Usage)?;
         database.execute(&sql)?;
         let inputs = inputs(setup, spec, parents, None, shape.name);
-        return Ok((shape.name.to_owned(), each(inputs, &RowMaker::built_in)?));
+        return Ok((
+            shape.name.to_owned(),
+            each(inputs, &|inputs| {
+                RowMaker::built_in(inputs).map(Group::alone)
+            })?,
+        ));
     };
     let inputs = inputs(setup, spec, parents, data, &table.name);
     let columns = database.columns(&table.name)?;
@@ -448,7 +466,7 @@ fn measured(
         )));
     }
     let makers = each(inputs, &|inputs| {
-        RowMaker::of_table(table, &columns, inputs)
+        Group::of_tables(experiment, (table, &columns), inputs, database)
     })?;
     Ok((table.name.clone(), makers))
 }

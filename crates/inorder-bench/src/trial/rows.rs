@@ -13,6 +13,7 @@ use std::{collections::HashMap, sync::Arc};
 /// Columns of tables filled before, by table and column: what `pick` and `each` draw from.
 pub type Parents = HashMap<(String, String), Arc<Column>>;
 
+#[derive(Clone, Copy)]
 /// The sources of rows besides the recipes.
 pub struct Inputs<'a> {
     /// The levels in force.
@@ -23,12 +24,21 @@ pub struct Inputs<'a> {
     pub parents: &'a Parents,
     /// The data file, where one was given.
     pub data: Option<&'a inorder_load::Table>,
+    /// Measured tables that are filled at the same time, each with the columns that are made.
+    pub together: &'a [(String, Vec<String>)],
+    /// Consecutive rows in which `distinct` values differ.
+    pub distinct_within: u64,
 }
 
 /// The generator of a column, or of the two columns of a composite key.
 enum Maker {
     Key(Box<Keys>),
     Fill(Filler),
+    /// A column of a table that is filled at the same time: its rows, each as often as its row has rows here.
+    Parent {
+        table: usize,
+        column: usize,
+    },
 }
 
 /// A stream of keys that may change to another at some row.
@@ -87,6 +97,16 @@ impl RowMaker {
             match recipe {
                 Some((_, Recipe::Key)) if inputs.setup.is_assigned() => {}
                 Some((name, Recipe::Key)) => maker.push_key(&[name], inputs)?,
+                Some((name, Recipe::KeyOf { kind, encoding })) => {
+                    let encoding = encoding.unwrap_or(kind.encodings()[0]);
+                    let stream = keys(*kind, encoding, inputs.seed ^ hash(name.as_bytes()))?;
+                    maker.push_stream(&[name], stream, None);
+                }
+                Some((name, Recipe::Each { table, column, .. }))
+                    if inputs.together.iter().any(|(own, _)| own == table) =>
+                {
+                    maker.push_parent(name, table, column, inputs)?;
+                }
                 Some((name, recipe)) => maker.push(name, recipe, inputs)?,
                 None if column.is_optional => {}
                 None => {
@@ -122,21 +142,46 @@ impl RowMaker {
     fn push_key(&mut self, names: &[&str], inputs: &Inputs<'_>) -> Result<(), Error> {
         let setup = inputs.setup;
         let seed = inputs.seed ^ hash(names.concat().as_bytes());
-        let stream = |kind: KeyKind, seed: u64, encoding: Encoding| {
-            KeyStream::seeded(kind, encoding, seed).map_err(|error| Error::Usage(error.to_string()))
-        };
         self.key_columns
             .extend(self.names.len()..self.names.len() + names.len());
-        self.names.extend(names.iter().map(|&name| name.to_owned()));
         let after = match setup.key_after {
-            Some(kind) => Some((setup.rows / 2, stream(kind, seed ^ 1, setup.encoding())?)),
+            Some(kind) => Some((setup.rows / 2, keys(kind, setup.encoding(), seed ^ 1)?)),
             None => None,
         };
+        let stream = keys(setup.key, setup.encoding(), seed)?;
+        self.push_stream(names, stream, after);
+        Ok(())
+    }
+
+    fn push_stream(&mut self, names: &[&str], stream: KeyStream, after: Option<(u64, KeyStream)>) {
+        self.names.extend(names.iter().map(|&name| name.to_owned()));
         self.makers.push(Maker::Key(Box::new(Keys {
-            stream: stream(setup.key, seed, setup.encoding())?,
+            stream,
             after,
             made: 0,
         })));
+    }
+
+    fn push_parent(
+        &mut self,
+        name: &str,
+        table: &str,
+        column: &str,
+        inputs: &Inputs<'_>,
+    ) -> Result<(), Error> {
+        let at = inputs.together.iter().position(|(own, _)| own == table);
+        let of_table = at.and_then(|at| {
+            let names = &inputs.together[at].1;
+            Some((at, names.iter().position(|made| made == column)?))
+        });
+        let Some((table, column)) = of_table else {
+            return Err(Error::Usage(format!(
+                "`{name}` takes each `{table}.{column}`, which the engine assigns when the row is inserted: \
+                 use a key that the application makes, such as int-seq in place of serial"
+            )));
+        };
+        self.names.push(name.to_owned());
+        self.makers.push(Maker::Parent { table, column });
         Ok(())
     }
 
@@ -158,17 +203,27 @@ impl RowMaker {
         &self.key_columns
     }
 
-    /// The next rows.
-    pub fn make(&mut self, rows: usize) -> Batch {
+    /// The next rows. `together` has the rows that those of other tables belong to.
+    pub fn make(&mut self, rows: usize, together: &[Batch]) -> Batch {
         let mut columns = Vec::with_capacity(self.names.len());
         for maker in &mut self.makers {
             match maker {
                 Maker::Key(keys) => columns.extend(keys.next_columns(rows)),
                 Maker::Fill(filler) => columns.push(filler.fill(rows)),
+                Maker::Parent { table, column } => {
+                    let from = &together[*table].columns[*column];
+                    let repeat = (rows / from.len().max(1)).max(1);
+                    let picks: Vec<u32> = (0..rows).map(|row| (row / repeat) as u32).collect();
+                    columns.push(from.gather(&picks));
+                }
             }
         }
         Batch { columns }
     }
+}
+
+fn keys(kind: KeyKind, encoding: Encoding, seed: u64) -> Result<KeyStream, Error> {
+    KeyStream::seeded(kind, encoding, seed).map_err(|error| Error::Usage(error.to_string()))
 }
 
 impl Keys {
@@ -207,7 +262,11 @@ fn fill(recipe: &Recipe, inputs: &Inputs<'_>) -> Result<Fill, Error> {
     let setup = inputs.setup;
     let payload_bytes = setup.payload_bytes as usize;
     Ok(match recipe {
-        Recipe::Key => unreachable!("keys have makers of their own"),
+        Recipe::Key | Recipe::KeyOf { .. } => unreachable!("keys have makers of their own"),
+        Recipe::Nullable { share, recipe } => Fill::Nullable {
+            share: *share,
+            fill: Box::new(fill(recipe, inputs)?),
+        },
         Recipe::Payload { is_text: true } => Fill::RandomText {
             length_min: payload_bytes,
             length_max: payload_bytes,
@@ -233,7 +292,7 @@ fn fill(recipe: &Recipe, inputs: &Inputs<'_>) -> Result<Fill, Error> {
             distinct,
         } => Fill::Pick {
             from: parent(inputs, table, column)?,
-            distinct_within: distinct.then_some(setup.rows_per_transaction as usize),
+            distinct_within: distinct.then_some(inputs.distinct_within as usize),
         },
         Recipe::Each {
             table,

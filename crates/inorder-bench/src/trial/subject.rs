@@ -1,6 +1,6 @@
 //! The measured table, and how its rows are found.
 
-use crate::experiment::{Experiment, factors::Setup};
+use crate::experiment::{Experiment, Table, factors::Setup};
 use inorder_engine::{Batch, Database};
 
 /// The measured table, as the trial made it.
@@ -13,6 +13,8 @@ pub struct Subject<'a> {
     pub experiment: &'a Experiment,
     /// Its name.
     pub table: &'a str,
+    /// The tables that were filled with it, each with its rows per row.
+    pub members: Vec<(&'a Table, u64)>,
     /// Columns that a row is found by: the primary key, or the first column filled.
     pub by: Vec<String>,
     /// Its name as SQL writes it.

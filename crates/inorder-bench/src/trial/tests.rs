@@ -322,3 +322,121 @@ fn what_an_engine_cannot_see_is_null() {
         assert!(of(&blind, probe).iter().all(Option::is_some), "{probe}");
     }
 }
+
+/// An order with its items, and the items with their notes, in one transaction.
+const SHOP: &str = r#"
+title = "t"
+question = "q"
+expect = "e"
+[reads]
+points = 10
+[[table]]
+name = "product"
+rows = 7
+create = "CREATE TABLE product(id BLOB PRIMARY KEY, at TEXT NOT NULL, day TEXT NOT NULL)"
+columns = { id = { fill = "key", kind = "ulid" }, at = { fill = "times", start = 0, step_ms = 1500 }, day = { fill = "times", start = 86400, step_ms = 0, date = true } }
+[[table]]
+name = "orders"
+measured = true
+create = "CREATE TABLE orders(id {key} PRIMARY KEY, state TEXT CHECK (state IN ('new', 'paid')))"
+columns = { id = "key", state = { fill = "values", values = ["new", "paid"], null_share = 0.5 } }
+[[table]]
+name = "item"
+measured = true
+create = "CREATE TABLE item(orders {key} NOT NULL REFERENCES orders(id), line INT CHECK (line BETWEEN 1 AND 3), product BLOB NOT NULL REFERENCES product(id), PRIMARY KEY (orders, line), UNIQUE (orders, product))"
+columns = { orders = { fill = "each", from = "orders.id", repeat = 3 }, line = { fill = "cycle", low = 1, high = 3 }, product = { fill = "pick", from = "product.id", distinct = true } }
+[[table]]
+name = "note"
+measured = true
+create = "CREATE TABLE note(orders {key} NOT NULL, line INT, n INT, FOREIGN KEY (orders, line) REFERENCES item(orders, line), UNIQUE (orders, line, n))"
+columns = { orders = { fill = "each", from = "item.orders", repeat = 2 }, line = { fill = "each", from = "item.line" }, n = { fill = "cycle", low = 1, high = 2 } }
+"#;
+
+fn run_shop(text: &str, levels: &[(&str, &str)]) -> Result<Outcome, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = BTreeMap::from([("rows".to_owned(), "100".to_owned())]);
+    all.extend(
+        levels
+            .iter()
+            .map(|&(name, level)| (name.to_owned(), level.to_owned())),
+    );
+    let spec = TrialSpec {
+        file: "shop.toml".to_owned(),
+        text: text.to_owned(),
+        scale: Scale::Quick,
+        overrides: Overrides::default(),
+        levels: all,
+        repetition: 0,
+        seed: 1,
+        folder: folder.path().to_owned(),
+        is_rehearsal: false,
+    };
+    run(&spec, &Engines::default(), &mut |_| {})
+}
+
+#[test]
+fn tables_that_belong_together_are_filled_together() {
+    for levels in [
+        &[("rows_per_transaction", "1")][..],
+        &[("rows_per_transaction", "30"), ("key", "uuid7")],
+        &[("rows_per_transaction", "30"), ("presort", "key")],
+        &[("rows_per_transaction", "7"), ("writers", "3")],
+        &[("key", "int-seq"), ("key_after", "same")],
+    ] {
+        // Foreign keys, CHECK and UNIQUE constraints refuse what does not belong together.
+        let outcome = run_shop(SHOP, levels).unwrap_or_else(|error| panic!("{levels:?}: {error}"));
+        let stored = |part: &str| {
+            let found = |s: &&Sample| s.probe == "rows_stored" && s.part == part;
+            outcome.samples.iter().find(found).and_then(|s| s.value)
+        };
+        assert_eq!(stored(""), Some(100.0));
+        assert_eq!((stored("item"), stored("note")), (Some(300.0), Some(600.0)));
+    }
+}
+
+#[test]
+fn a_row_of_a_further_table_is_told_with_its_values() {
+    let wrong = SHOP.replace("low = 1, high = 3", "low = 2, high = 4");
+    let error = run_shop(&wrong, &[]).unwrap_err().to_string();
+    assert!(
+        error.starts_with("row 3 of table `item` violates a constraint"),
+        "{error}"
+    );
+    assert!(error.contains("line = 4"), "{error}");
+}
+
+#[test]
+fn keys_that_the_engine_assigns_cannot_be_referred_to_in_the_same_transaction() {
+    let error = run_shop(SHOP, &[("key", "serial")])
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("int-seq in place of serial"), "{error}");
+}
+
+#[test]
+fn measured_tables_say_how_they_belong_together() {
+    let refusal = |from: &str, to: &str| {
+        let text = SHOP.replacen(from, to, 1);
+        let parsed = Experiment::parse("x.toml", &text, Scale::Quick, &Overrides::default());
+        parsed.expect_err(to).to_string()
+    };
+    let error = refusal(
+        r#"{ fill = "each", from = "orders.id", repeat = 3 }"#,
+        "\"sequence\"",
+    );
+    assert!(
+        error.contains("`item` is measured with `orders`"),
+        "{error}"
+    );
+    let error = refusal(
+        r#"{ fill = "pick", from = "product.id""#,
+        r#"{ fill = "pick", from = "orders.id""#,
+    );
+    assert!(error.contains("use `each`"), "{error}");
+    let error = refusal("name = \"item\"\nmeasured = true", "name = \"item\"");
+    assert!(error.contains("say `measured = true` here, too"), "{error}");
+    let error = refusal(r#"kind = "ulid""#, r#"kind = "serial""#);
+    assert!(error.contains("for the factor `key` only"), "{error}");
+    let error = refusal("null_share = 0.5", "null_share = 1.5");
+    assert!(error.contains("from 0 to 1"), "{error}");
+}

@@ -1,5 +1,7 @@
 //! `inorder bench`: runs experiments and reports.
 
+mod schema;
+
 use crate::{progress::Progress, terminal};
 use anyhow::{Context as _, Result};
 use inorder_bench::{
@@ -13,6 +15,7 @@ use inorder_bench::{
     results::{Run, Status, Store, left_out},
     run::{Request, rehearse},
     runner::{Bounds, End, Processes, WorkFolder, run_trials},
+    schema::Draft,
 };
 use serde_json::json;
 use std::{
@@ -75,6 +78,8 @@ impl Where {
   inorder bench keys --set key=ulid,uuid4 --set rows=1000000
   inorder bench disk-io --engine sqlite,postgres,mariadb
   inorder bench keys --url postgres://me@localhost/test
+  inorder bench --schema schema.sql --engine postgres --table orders
+  inorder bench --from app.db                    an experiment about the tables of a database
   inorder bench --list                           what there is; --dry-run: what would run")]
 pub struct Arguments {
     /// Built-in experiments by name or by a claim they answer, or TOML files
@@ -129,8 +134,10 @@ pub struct Arguments {
     seed: u64,
     /// Continue a stopped run with its scale and seed: this result file, or the newest unfinished one
     /// of the folder
-    #[arg(long, value_name = "RESULT", num_args = 0..=1, conflicts_with_all = ["experiments", "list", "dry_run", "engine", "shards", "set", "only", "data", "repetitions"])]
+    #[arg(long, value_name = "RESULT", num_args = 0..=1, conflicts_with_all = ["experiments", "list", "dry_run", "engine", "shards", "set", "only", "data", "repetitions", "schema", "from"])]
     resume: Option<Option<PathBuf>>,
+    #[command(flatten)]
+    schema: schema::SchemaArguments,
     #[command(flatten)]
     place: Where,
 }
@@ -153,7 +160,14 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         let timer = Timer::start(arguments.budget.and_then(|budget| budget.0));
         return resume(path.as_deref(), &arguments.place, &engines, timer);
     }
-    let request = request(&arguments, engines)?;
+    let drafted = arguments
+        .schema
+        .draft(&arguments.engine, &arguments.place.dir)?;
+    if let Some(draft) = drafted.as_ref().filter(|_| arguments.schema.is_print()) {
+        terminal::print(&draft.text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let request = request(&arguments, drafted, engines)?;
     if arguments.list {
         return list(&request.experiments, arguments.place.json);
     }
@@ -172,6 +186,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 /// The time that a run may take: as the command line says, and a minute where it asks for nothing in particular.
 fn budget_of(arguments: &Arguments, request: &Request) -> Option<Duration> {
     let is_open = arguments.experiments.is_empty()
+        && !arguments.schema.is_given()
         && arguments.repetitions.is_none()
         && request.scale == Scale::Quick;
     let default = Budget(is_open.then_some(Budget::DEFAULT));
@@ -206,7 +221,7 @@ impl Timer {
 }
 
 /// The requested experiments, parsed.
-fn request(arguments: &Arguments, engines: Engines) -> Result<Request> {
+fn request(arguments: &Arguments, drafted: Option<Draft>, engines: Engines) -> Result<Request> {
     let scale = Scale::from_name(&arguments.scale).ok_or_else(|| {
         let wanted = &arguments.scale;
         let nearest = nearest(wanted, Scale::ALL.iter().map(|scale| scale.name()));
@@ -234,7 +249,10 @@ fn request(arguments: &Arguments, engines: Engines) -> Result<Request> {
         .iter()
         .partition(|name| name.ends_with(".toml") || Path::new(name).is_file());
     let mut chosen = Vec::new();
-    if !names.is_empty() || files.is_empty() {
+    if let Some(draft) = drafted {
+        let file = format!("{}.toml", draft.name);
+        chosen.push(Experiment::parse(&file, &draft.text, scale, &overrides)?);
+    } else if !names.is_empty() || files.is_empty() {
         let names: Vec<String> = match arguments.list && names.is_empty() {
             true => experiments::names(),
             false => names.into_iter().cloned().collect(),

@@ -5,6 +5,7 @@ mod budget;
 mod common;
 mod machine;
 mod runs;
+mod schema;
 mod servers;
 mod stops;
 mod urls;

@@ -36,8 +36,8 @@ const LEVELS: &[(&str, usize)] = &[
     ("inorder-testing", 3),
     ("inorder-advise", 4),
     ("inorder-copy", 4),
-    ("inorder-bench", 4),
-    ("inorder-cli", 5),
+    ("inorder-bench", 5),
+    ("inorder-cli", 6),
 ];
 
 /// The crates with a command.

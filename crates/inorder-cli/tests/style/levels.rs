@@ -106,7 +106,8 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
         "inorder-bench",
         &[
             "clock error probes rules statistics",
-            "engines format generate",
+            "format",
+            "engines generate schema",
             "experiment",
             "experiments results",
             "host metrics plan",

@@ -212,8 +212,13 @@ impl Source for MariaDb {
         Ok(schema)
     }
 
-    fn rows(&mut self, table: &Table, each: EachRow<'_>) -> Result<(), Error> {
-        let sql = select(table, &quoted(&table.name), quoted);
+    fn rows(
+        &mut self,
+        table: &Table,
+        rows_max: Option<u64>,
+        each: EachRow<'_>,
+    ) -> Result<(), Error> {
+        let sql = select(table, &quoted(&table.name), quoted, rows_max);
         Ok(self.session.stream(&sql, each)?)
     }
 }

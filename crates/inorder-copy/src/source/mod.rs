@@ -4,7 +4,7 @@ mod mariadb;
 mod postgres;
 mod sqlite;
 
-pub use sqlite::each_row;
+pub(crate) use sqlite::each_row;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -34,16 +34,30 @@ pub trait Source: Send {
     fn has(&mut self, mark: &Mark) -> Result<bool, Error>;
 
     /// Reads the tables and what is not copied.
+    ///
+    /// # Errors
+    /// If the source fails.
     fn schema(&mut self) -> Result<Schema, Error>;
 
-    /// Reads the rows of a table in the order of its key.
-    fn rows(&mut self, table: &Table, each: EachRow<'_>) -> Result<(), Error>;
+    /// Reads the rows of a table in the order of its key, all or at most so many.
+    ///
+    /// # Errors
+    /// If the source fails.
+    fn rows(
+        &mut self,
+        table: &Table,
+        rows_max: Option<u64>,
+        each: EachRow<'_>,
+    ) -> Result<(), Error>;
 }
 
 /// Maximum wait for a lock in the source.
 const LOCK_MAX: Duration = Duration::from_secs(30);
 
 /// Opens the database with this URL or path. `schema` is a schema of PostgreSQL.
+///
+/// # Errors
+/// If there is none, or the server refuses.
 pub fn open(from: &str, schema: &str) -> Result<Box<dyn Source>, Error> {
     if !from.contains("://") {
         return Ok(Box::new(sqlite::Sqlite::open(from)?));
@@ -62,17 +76,18 @@ pub fn open(from: &str, schema: &str) -> Result<Box<dyn Source>, Error> {
 }
 
 /// Returns a name in double quotes.
-pub fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The query of a table's rows in the order of its key. `from` is the table's name, quoted.
-fn select(table: &Table, from: &str, quoted: fn(&str) -> String) -> String {
+/// The query of a table's rows in the order of its key, all or at most so many. `from` is the table's name, quoted.
+fn select(table: &Table, from: &str, quoted: fn(&str) -> String, rows_max: Option<u64>) -> String {
     let list: Vec<&str> = table.columns.iter().map(|column| &*column.read).collect();
     let key: Vec<String> = table.key.iter().map(|name| quoted(name)).collect();
     let order = match key.is_empty() {
         true => String::new(),
         false => format!(" ORDER BY {}", key.join(", ")),
     };
-    format!("SELECT {} FROM {from}{order}", list.join(", "))
+    let limit = rows_max.map_or_else(String::new, |rows| format!(" LIMIT {rows}"));
+    format!("SELECT {} FROM {from}{order}{limit}", list.join(", "))
 }

@@ -249,9 +249,14 @@ impl Source for Postgres {
         Ok(schema)
     }
 
-    fn rows(&mut self, table: &Table, each: EachRow<'_>) -> Result<(), Error> {
+    fn rows(
+        &mut self,
+        table: &Table,
+        rows_max: Option<u64>,
+        each: EachRow<'_>,
+    ) -> Result<(), Error> {
         let from = format!("{}.{}", quoted(&self.schema), quoted(&table.name));
-        let sql = select(table, &from, quoted);
+        let sql = select(table, &from, quoted, rows_max);
         Ok(self.session.stream(&sql, each)?)
     }
 }

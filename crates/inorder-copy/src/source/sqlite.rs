@@ -102,6 +102,7 @@ impl Sqlite {
                 .notes
                 .push("not copied: its CHECK constraints".to_owned());
         }
+        table.is_without_rowid = has_word(sql, "WITHOUT") && has_word(sql, "ROWID");
         let count = format!("SELECT count(*) FROM {}", quoted(name));
         table.rows_estimated = self.db.query_row(&count, [], |row| row.get(0))?;
         Ok(table)
@@ -227,8 +228,13 @@ impl Sqlite {
         Ok(())
     }
 
-    fn read(&self, table: &Table, each: EachRow<'_>) -> rusqlite::Result<()> {
-        let sql = select(table, &quoted(&table.name), quoted);
+    fn read(
+        &self,
+        table: &Table,
+        rows_max: Option<u64>,
+        each: EachRow<'_>,
+    ) -> rusqlite::Result<()> {
+        let sql = select(table, &quoted(&table.name), quoted, rows_max);
         each_row(&self.db, &sql, each)
     }
 }
@@ -370,7 +376,13 @@ impl Source for Sqlite {
         read().map_err(|error| self.failed(error))
     }
 
-    fn rows(&mut self, table: &Table, each: EachRow<'_>) -> Result<(), Error> {
-        self.read(table, each).map_err(|error| self.failed(error))
+    fn rows(
+        &mut self,
+        table: &Table,
+        rows_max: Option<u64>,
+        each: EachRow<'_>,
+    ) -> Result<(), Error> {
+        self.read(table, rows_max, each)
+            .map_err(|error| self.failed(error))
     }
 }

@@ -212,6 +212,13 @@ impl Database for MariaDatabase {
         Ok(all)
     }
 
+    fn location(&self) -> Option<String> {
+        let folder = self.host.run_folder()?;
+        Some(format!(
+            "mysql://root@localhost/{SCHEMA}?socket={folder}%2F{SOCKET}"
+        ))
+    }
+
     fn writer(
         &self,
         table: &str,

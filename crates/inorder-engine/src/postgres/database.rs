@@ -198,6 +198,11 @@ impl Database for PostgresDatabase {
         Ok(all)
     }
 
+    fn location(&self) -> Option<String> {
+        let folder = self.host.run_folder()?;
+        Some(format!("postgres://{SUPERUSER}@{folder}/postgres"))
+    }
+
     fn writer(
         &self,
         table: &str,

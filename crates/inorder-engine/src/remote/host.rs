@@ -52,6 +52,17 @@ impl Host {
         }
     }
 
+    /// Returns the folder of a private server's socket, escaped for a URL.
+    pub fn run_folder(&self) -> Option<String> {
+        match self {
+            Host::Private(server) => {
+                let folder = server.home.run.to_string_lossy();
+                Some(folder.replace('%', "%25").replace('/', "%2F"))
+            }
+            Host::Running(_) => None,
+        }
+    }
+
     /// Returns the visible processes of the server.
     pub fn processes(&self) -> Vec<u32> {
         match self {

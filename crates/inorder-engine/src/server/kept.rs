@@ -36,6 +36,19 @@ impl Writer for Kept<dyn Writer> {
         self.inner.insert(batch, rows)
     }
 
+    fn add_table(&mut self, table: &str, columns: &[&str]) -> Result<(), Error> {
+        self.inner.add_table(table, columns)
+    }
+
+    fn insert_into(
+        &mut self,
+        table: usize,
+        batch: &Batch,
+        rows: Range<usize>,
+    ) -> Result<(), Error> {
+        self.inner.insert_into(table, batch, rows)
+    }
+
     fn complete(&mut self) -> Result<(), Error> {
         self.inner.complete()
     }

@@ -7,9 +7,16 @@ use super::{
 use crate::{Batch, Error, Reader, Write, Writer};
 use std::ops::Range;
 
-/// Inserts into one table.
+/// Inserts into a table and those that were added.
 pub struct ServerWriter<C: Connection> {
     session: Session<C>,
+    tables: Vec<Target<C>>,
+    write: Write,
+    is_open: bool,
+}
+
+/// The statements that insert into one table.
+struct Target<C: Connection> {
     insert: C::Statement,
     /// Statement for many rows and their number; `None` if rows are sent one by one.
     many: Option<(C::Statement, usize)>,
@@ -17,13 +24,11 @@ pub struct ServerWriter<C: Connection> {
     bulk: Option<String>,
     columns: usize,
     table: String,
-    is_open: bool,
 }
 
-impl<C: Connection> ServerWriter<C> {
-    /// Prepares the INSERT. Writers only wait for locks of rows, so there is nothing to retry.
-    pub fn open(
-        mut session: Session<C>,
+impl<C: Connection> Target<C> {
+    fn prepare(
+        session: &mut Session<C>,
         table: &str,
         columns: &[&str],
         write: Write,
@@ -41,7 +46,7 @@ impl<C: Connection> ServerWriter<C> {
             [] => C::insert_of_defaults(&into),
             _ => sql::insert_into(&into, &names, 1),
         };
-        Ok(ServerWriter {
+        Ok(Target {
             insert: session.prepare(&one)?,
             many: match write {
                 Write::Multi => {
@@ -51,33 +56,26 @@ impl<C: Connection> ServerWriter<C> {
                 _ => None,
             },
             bulk: (write == Write::Bulk).then(|| C::bulk_statement(&into, &names.join(","))),
-            session,
             columns: columns.len(),
             table: table.to_owned(),
-            is_open: false,
         })
     }
-}
 
-impl<C: Connection> Writer for ServerWriter<C> {
-    fn begin(&mut self) -> Result<(), Error> {
-        self.session.run("BEGIN")?;
-        self.is_open = true;
-        Ok(())
-    }
-
-    fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
+    fn insert(
+        &self,
+        connection: &mut C,
+        batch: &Batch,
+        mut rows: Range<usize>,
+    ) -> Result<(), Error> {
         let doing = || format!("inserting into {}", self.table);
         sql::fits(self.columns, batch, rows.end).map_err(|message| Error::Database {
             doing: doing(),
             message,
         })?;
-        let connection = &mut self.session.connection;
         if let Some(bulk) = &self.bulk {
             let sent = connection.bulk(bulk, &self.insert, batch, rows);
             return sent.map_err(|failure| failure.doing(bulk));
         }
-        let mut rows = rows;
         if let Some((many, together)) = &self.many {
             while rows.len() >= *together {
                 let next = rows.start..rows.start + together;
@@ -98,6 +96,50 @@ impl<C: Connection> Writer for ServerWriter<C> {
             })?;
         }
         Ok(())
+    }
+}
+
+impl<C: Connection> ServerWriter<C> {
+    /// Prepares the INSERT. Writers only wait for locks of rows, so there is nothing to retry.
+    pub fn open(
+        mut session: Session<C>,
+        table: &str,
+        columns: &[&str],
+        write: Write,
+    ) -> Result<Self, Error> {
+        Ok(ServerWriter {
+            tables: vec![Target::prepare(&mut session, table, columns, write)?],
+            session,
+            write,
+            is_open: false,
+        })
+    }
+}
+
+impl<C: Connection> Writer for ServerWriter<C> {
+    fn begin(&mut self) -> Result<(), Error> {
+        self.session.run("BEGIN")?;
+        self.is_open = true;
+        Ok(())
+    }
+
+    fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
+        self.insert_into(0, batch, rows)
+    }
+
+    fn add_table(&mut self, table: &str, columns: &[&str]) -> Result<(), Error> {
+        let added = Target::prepare(&mut self.session, table, columns, self.write)?;
+        self.tables.push(added);
+        Ok(())
+    }
+
+    fn insert_into(
+        &mut self,
+        table: usize,
+        batch: &Batch,
+        rows: Range<usize>,
+    ) -> Result<(), Error> {
+        self.tables[table].insert(&mut self.session.connection, batch, rows)
     }
 
     fn commit(&mut self) -> Result<(), Error> {

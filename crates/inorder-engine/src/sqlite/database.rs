@@ -119,6 +119,10 @@ impl Database for SqliteDatabase {
         self.control("reading the settings back", settings::read_back)
     }
 
+    fn location(&self) -> Option<String> {
+        Some(self.home.path.to_string_lossy().into_owned())
+    }
+
     fn writer(
         &self,
         table: &str,

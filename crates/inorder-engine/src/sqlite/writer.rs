@@ -9,14 +9,14 @@ use super::{
 use crate::{Batch, Error, Retry, Writer};
 use std::{ops::Range, sync::Arc};
 
-/// Inserts into one table.
+/// Inserts into a table and those that were added.
 pub struct SqliteWriter {
     session: Session,
     begin: StatementId,
     commit: StatementId,
     rollback: StatementId,
-    insert: StatementId,
-    table: String,
+    /// The statement and the name of each table.
+    inserts: Vec<(StatementId, String)>,
     patience: Patience,
 }
 
@@ -41,9 +41,8 @@ impl SqliteWriter {
             begin: prepare("BEGIN IMMEDIATE")?,
             commit: prepare("COMMIT")?,
             rollback: prepare("ROLLBACK")?,
-            insert: prepare(&insert_sql(table, columns))?,
+            inserts: vec![(prepare(&insert_sql(table, columns))?, table.into())],
             session,
-            table: table.into(),
             patience: Patience::new(retry),
         })
     }
@@ -72,17 +71,37 @@ impl Writer for SqliteWriter {
     }
 
     fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
+        self.insert_into(0, batch, rows)
+    }
+
+    fn add_table(&mut self, table: &str, columns: &[&str]) -> Result<(), Error> {
+        let sql = insert_sql(table, columns);
+        let (session, patience) = (&mut self.session, &mut self.patience);
+        let insert = patience
+            .wait_for(|| session.prepare(&sql))
+            .map_err(|failure| session.error(&sql, failure))?;
+        self.inserts.push((insert, table.into()));
+        Ok(())
+    }
+
+    fn insert_into(
+        &mut self,
+        table: usize,
+        batch: &Batch,
+        rows: Range<usize>,
+    ) -> Result<(), Error> {
+        let (insert, table) = &self.inserts[table];
         self.session
-            .insert(self.insert, batch, rows)
+            .insert(*insert, batch, rows)
             .map_err(|(row, failure)| {
                 if failure.is_of_the_row() {
                     return Error::Row {
-                        table: self.table.clone(),
+                        table: table.clone(),
                         row,
                         message: failure.message,
                     };
                 }
-                let doing = format!("inserting row {row} into {}", self.table);
+                let doing = format!("inserting row {row} into {table}");
                 self.session.error(&doing, failure)
             })
     }

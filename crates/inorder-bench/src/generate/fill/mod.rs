@@ -6,7 +6,7 @@ use inorder_engine::{Column, Value};
 use inorder_key::SplitMix64;
 
 use super::words::{Names, Titles};
-use crate::Error;
+use crate::{Error, format};
 
 /// The content of a column. Bounds are inclusive, unless stated otherwise.
 #[derive(Clone, Debug)]
@@ -50,6 +50,22 @@ pub enum Fill {
     Words,
     /// User names, see [`Names`].
     Names,
+    /// Points in time as text, `2026-01-31 23:59:59.999` or the day alone, in UTC.
+    Times {
+        /// The first, in milliseconds since 1970.
+        start_unix_ms: u64,
+        /// From one to the next.
+        step_ms: u64,
+        /// The day alone.
+        is_date: bool,
+    },
+    /// NULL in a random share of the rows, else the rows of another fill.
+    Nullable {
+        /// The share, from 0 to 1.
+        share: f64,
+        /// The other fill.
+        fill: Box<Fill>,
+    },
     /// The same value in each row.
     Constant(Value),
     /// The rows of a column in their order, over and over.
@@ -99,15 +115,36 @@ pub struct Filler {
 /// A checked [`Fill`] and how far it has come.
 #[derive(Clone, Debug)]
 enum Source {
-    Sequence { next: i64, step: i64 },
-    Integers { low: i64, count: u64 },
-    Reals { low: f64, width: f64 },
+    Sequence {
+        next: i64,
+        step: i64,
+    },
+    Integers {
+        low: i64,
+        count: u64,
+    },
+    Reals {
+        low: f64,
+        width: f64,
+    },
     Fresh(Lengths, IsText),
     Slices(Slices),
     Titles(Titles),
     Names(Names),
     Constant(Value),
-    Rows { from: Arc<Column>, picker: Picker },
+    Times {
+        next_unix_ms: u64,
+        step_ms: u64,
+        is_date: bool,
+    },
+    Nullable {
+        share: f64,
+        filler: Box<Filler>,
+    },
+    Rows {
+        from: Arc<Column>,
+        picker: Picker,
+    },
 }
 
 impl Filler {
@@ -141,6 +178,19 @@ impl Filler {
             Fill::Words => Source::Titles(Titles::new(seed)),
             Fill::Names => Source::Names(Names::new(seed)),
             Fill::Constant(value) => Source::Constant(value),
+            Fill::Times {
+                start_unix_ms,
+                step_ms,
+                is_date,
+            } => Source::Times {
+                next_unix_ms: start_unix_ms,
+                step_ms,
+                is_date,
+            },
+            Fill::Nullable { share, fill } => Source::Nullable {
+                share,
+                filler: Box::new(Filler::new(*fill, rng.bits())?),
+            },
             Fill::Cycle(from) => Source::rows(from, |rows| Ok(Picker::each(rows, 1)))?,
             Fill::Each { from, repeat } => Source::rows(from, |rows| match repeat {
                 0 => Err(unfillable(
@@ -179,6 +229,22 @@ impl Filler {
             Source::Titles(titles) => written(rows, |to| titles.write(to)),
             Source::Names(names) => written(rows, |to| names.write(to)),
             Source::Constant(value) => constant(value, rows),
+            Source::Times {
+                next_unix_ms,
+                step_ms,
+                is_date,
+            } => written(rows, |to| {
+                format::push_time(*next_unix_ms, *is_date, to);
+                *next_unix_ms = next_unix_ms.wrapping_add(*step_ms);
+            }),
+            Source::Nullable { share, filler } => {
+                let column = filler.fill(rows);
+                let value = |row| match rng.unit() < *share {
+                    true => Value::Null,
+                    false => column.value(row),
+                };
+                Column::Any((0..rows).map(value).collect())
+            }
             Source::Rows { from, picker } => {
                 let picks: Vec<u32> = (0..rows).map(|_| picker.next(rng)).collect();
                 from.gather(&picks)

@@ -1,0 +1,125 @@
+//! The tables of a schema, as an engine's catalog reports them, with a sample of the rows.
+
+use crate::error::Error;
+use inorder_copy::{model, source};
+use inorder_engine::Settings;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+/// Rows of each table that are sampled.
+const SAMPLED_ROWS: u64 = 2000;
+/// The schema of PostgreSQL that is read.
+const SCHEMA: &str = "public";
+
+/// The values of a sampled row; `None` is NULL.
+pub type SampledRow = Vec<Option<Vec<u8>>>;
+
+/// Tables and rows of a database.
+pub struct Catalog {
+    /// The engine whose catalog it is.
+    pub engine: &'static str,
+    /// The tables, in the order of their names.
+    pub tables: Vec<model::Table>,
+    /// Rows by the name of their table; none where there are no data.
+    pub samples: BTreeMap<String, Vec<SampledRow>>,
+    /// What the tables have besides what is read.
+    pub notes: BTreeSet<String>,
+}
+
+impl Catalog {
+    /// Applies DDL to a new private database of an engine in an empty folder, and reads its catalog. The DDL runs with
+    /// rights on that database only.
+    ///
+    /// # Errors
+    /// If the engine refuses a statement. The message names it.
+    pub fn of_ddl(engine: &str, ddl: &str, folder: &Path) -> Result<Self, Error> {
+        let engine = inorder_engine::engine(engine)
+            .ok_or_else(|| Error::Usage(format!("no engine `{engine}`")))?;
+        let settings = Settings {
+            is_confined: true,
+            ..Settings::default()
+        };
+        let database = engine.create(folder, &settings)?;
+        database.execute(&without_client_commands(ddl)).map_err(|error| match error {
+            inorder_engine::Error::Database { message, .. } => Error::Usage(format!(
+                "{} refuses the DDL: {message} (a dump wants neither owners nor rights: pg_dump --schema-only \
+                 --no-owner --no-privileges, mariadb-dump --no-data)",
+                engine.name()
+            )),
+            other => other.into(),
+        })?;
+        let location = database.location().ok_or_else(|| {
+            Error::Usage(format!(
+                "{} can't describe a schema: use sqlite, postgres or mariadb",
+                engine.name()
+            ))
+        })?;
+        Self::of_database(&location)
+    }
+
+    /// Reads the catalog of the database with this path or URL, and samples its rows. Nothing is written.
+    ///
+    /// # Errors
+    /// If it can't be read.
+    pub fn of_database(location: &str) -> Result<Self, Error> {
+        let failed = |error: inorder_copy::Error| Error::Usage(error.to_string());
+        let mut source = source::open(location, SCHEMA).map_err(failed)?;
+        let schema = source.schema().map_err(failed)?;
+        let mut samples = BTreeMap::new();
+        let mut notes = BTreeSet::new();
+        for table in &schema.tables {
+            let mut rows: Vec<SampledRow> = Vec::new();
+            source
+                .rows(table, Some(SAMPLED_ROWS), &mut |row| {
+                    rows.push(row.iter().map(|value| value.map(<[u8]>::to_vec)).collect());
+                    true
+                })
+                .map_err(failed)?;
+            samples.insert(table.name.clone(), rows);
+            let of_table = table
+                .notes
+                .iter()
+                .filter(|note| note.starts_with("not copied"));
+            notes.extend(of_table.map(|note| format!("{note} (table {})", table.name)));
+        }
+        Ok(Catalog {
+            engine: engine_of(location),
+            tables: schema.tables,
+            samples,
+            notes,
+        })
+    }
+
+    /// The table of this name.
+    pub fn table(&self, name: &str) -> Option<&model::Table> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+
+    /// The sampled values of a column, NULL as `None`.
+    pub fn values(&self, table: &str, column: &str) -> Vec<Option<&[u8]>> {
+        let columns = self.table(table).map(|table| &table.columns[..]);
+        let at = columns.and_then(|columns| columns.iter().position(|c| c.name == column));
+        let rows = self.samples.get(table);
+        match (at, rows) {
+            (Some(at), Some(rows)) => rows.iter().map(|row| row[at].as_deref()).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The name of the engine at a path or URL.
+fn engine_of(location: &str) -> &'static str {
+    match location.split_once("://") {
+        None => "sqlite",
+        Some(("postgres" | "postgresql", _)) => "postgres",
+        Some(_) => "mariadb",
+    }
+}
+
+/// DDL without the lines that are for a client (`\restrict`, `\connect` of psql).
+fn without_client_commands(ddl: &str) -> String {
+    let lines = ddl.lines().filter(|line| !line.starts_with('\\'));
+    lines.collect::<Vec<_>>().join("\n")
+}

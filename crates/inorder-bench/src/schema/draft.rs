@@ -1,0 +1,400 @@
+//! Writes the experiment.
+
+use super::{
+    catalog::Catalog,
+    class::{Class, class},
+    ddl::{self, Shape},
+    key::{Key, key_of},
+    recipe::Known,
+    together::{self, Together},
+};
+use crate::error::Error;
+use inorder_copy::model::{Column, ForeignKey, Table};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
+
+/// Rows of the table whose rows are counted, quick and full.
+const ROWS: (u64, u64) = (20_000, 1_000_000);
+/// Rows of a table that is filled before, without data and at most.
+const ROWS_BEFORE: u64 = 1000;
+const ROWS_BEFORE_MAX: u64 = 100_000;
+/// Kinds that a key is compared with.
+const KINDS: [&str; 3] = ["uuid4", "uuid7", "int-seq"];
+
+/// What the experiment is to be about.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// Tables whose keys are in question, the one whose rows are counted first; empty: the schema decides.
+    pub tables: Vec<String>,
+    /// Engines to run on; empty: that of the schema.
+    pub engines: Vec<String>,
+    /// Where the schema comes from, for the comment at the top.
+    pub origin: String,
+}
+
+/// An experiment that was drafted.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// Its name, which is that of the table.
+    pub name: String,
+    /// Its text in TOML.
+    pub text: String,
+}
+
+/// Drafts the experiment that compares key kinds for tables of a schema.
+///
+/// # Errors
+/// If the tables can't be chosen.
+pub fn draft(catalog: &Catalog, wishes: &Wishes) -> Result<Draft, Error> {
+    let together = together::choose(catalog, &wishes.tables)?;
+    let engines = match wishes.engines.is_empty() {
+        true => vec![catalog.engine.to_owned()],
+        false => wishes.engines.clone(),
+    };
+    let mut notes: Vec<String> = catalog.notes.iter().cloned().collect();
+    let tables = catalog.tables.iter();
+    notes.extend(
+        tables
+            .filter(|table| !together.has(&table.name))
+            .map(|table| {
+                format!(
+                    "left out: table {}, which has nothing to do with {}",
+                    table.name, together.root.name
+                )
+            }),
+    );
+    let mut body = String::new();
+    for table in all_tables(&together) {
+        let writer = TableWriter {
+            catalog,
+            together: &together,
+            engines: &engines,
+            table,
+        };
+        writer.write(&mut body, &mut notes);
+    }
+    let mut text = header(&together, &engines, &wishes.origin, &notes);
+    text += &factors(catalog, &together, &engines);
+    text += &body;
+    Ok(Draft {
+        name: together.root.name.clone(),
+        text,
+    })
+}
+
+/// All tables of the experiment in the order in which they are created.
+fn all_tables<'a>(together: &Together<'a>) -> Vec<&'a Table> {
+    let before = together.before.iter().copied();
+    let members = together.members.iter().map(|(table, ..)| *table);
+    before.chain([together.root]).chain(members).collect()
+}
+
+fn header(together: &Together<'_>, engines: &[String], origin: &str, notes: &[String]) -> String {
+    let root = &together.root.name;
+    let mut text = format!("# Key kinds for `{root}`, drafted from {origin}.\n");
+    let members: Vec<String> = together
+        .members
+        .iter()
+        .map(|(table, key, repeat)| {
+            format!("{repeat} of `{}` per row of `{}`", table.name, key.parent)
+        })
+        .collect();
+    if !members.is_empty() {
+        let _ = writeln!(
+            text,
+            "# A transaction has rows of `{root}` and the rows that belong to them: {}.",
+            members.join(", ")
+        );
+    }
+    for note in notes {
+        let note = note.replace("not copied:", "left out:").replace('\n', " ");
+        let _ = writeln!(text, "# {note}");
+    }
+    let string = |text: String| toml::Value::from(text).to_string();
+    let _ = writeln!(
+        text,
+        "title = {}\nquestion = {}\nexpect = \"A key that arrives in order costs less than a random one.\"",
+        string(format!("Keys of {root}")),
+        string(format!(
+            "Which key costs the table {root} least in {}?",
+            engines.join(", ")
+        ))
+    );
+    text
+}
+
+/// `[factors]`, `[fixed]`, the baseline and the scales.
+fn factors(catalog: &Catalog, together: &Together<'_>, engines: &[String]) -> String {
+    let root = together.root;
+    let own = key_column(root).and_then(|column| {
+        let values = catalog.values(&root.name, &column.name);
+        key_of(column, class(catalog.engine, column), &values)
+    });
+    let own = own.unwrap_or(Key {
+        kind: "int-seq",
+        encoding: "default",
+    });
+    let own_encoding = match (own.encoding, &engines[0][..]) {
+        ("native", "sqlite") => "blob",
+        (encoding, _) => encoding,
+    };
+    let mut kinds = vec![own.kind];
+    kinds.extend(KINDS.iter().filter(|kind| **kind != own.kind));
+    let mut encodings = vec![own_encoding];
+    for engine in engines {
+        encodings.push(if engine == "sqlite" { "blob" } else { "native" });
+    }
+    encodings.push("default");
+    let mut seen = BTreeSet::new();
+    encodings.retain(|encoding| seen.insert(*encoding));
+    let mut skips = Vec::new();
+    for kind in &kinds {
+        let is_integer = kind.starts_with("int");
+        let wrong = encodings
+            .iter()
+            .filter(|e| is_integer != (**e == "default"));
+        skips.extend(wrong.map(|e| format!("  {{ key = \"{kind}\", encoding = \"{e}\" }},\n")));
+    }
+    for engine in engines.iter().filter(|_| engines.len() > 1) {
+        let foreign = if engine == "sqlite" { "native" } else { "blob" };
+        if encodings.contains(&foreign) && foreign != own_encoding {
+            skips.push(format!(
+                "  {{ engine = \"{engine}\", encoding = \"{foreign}\" }},\n"
+            ));
+        }
+    }
+    let list = |levels: &[&str]| {
+        levels
+            .iter()
+            .map(|l| format!("\"{l}\""))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let names: Vec<&str> = engines.iter().map(String::as_str).collect();
+    let (engine_factor, engine_fixed) = match &names[..] {
+        [one] => (String::new(), format!("engine = \"{one}\"\n")),
+        all => (format!("engine = [{}]\n", list(all)), String::new()),
+    };
+    format!(
+        "# The first level of each factor is the key as it is now.\nskip = [\n{}]\n\n[factors]\n{engine_factor}key = [{}]\nencoding = [{}]\n\n\
+         [fixed]\n{engine_fixed}rows_per_transaction = 10\ncache_kib = 4096\n\n\
+         [baseline]\nkey = \"{}\"\nencoding = \"{own_encoding}\"\n\n\
+         [quick]\nrows = {}\nrepetitions = 3\n\n[full]\nrows = {}\ncache_kib = 65536\nrepetitions = 5\n\n\
+         [reads]\npoints = 2000\n",
+        skips.concat(),
+        list(&kinds),
+        list(&encodings),
+        own.kind,
+        ROWS.0,
+        ROWS.1
+    )
+}
+
+/// The column of a primary key that is one column.
+fn key_column(table: &Table) -> Option<&Column> {
+    match &table.key[..] {
+        [key] => table.columns.iter().find(|column| column.name == *key),
+        _ => None,
+    }
+}
+
+/// Writes one table.
+struct TableWriter<'a> {
+    catalog: &'a Catalog,
+    together: &'a Together<'a>,
+    engines: &'a [String],
+    table: &'a Table,
+}
+
+impl<'a> TableWriter<'a> {
+    fn write(&self, text: &mut String, notes: &mut Vec<String>) {
+        let table = self.table;
+        let string = |text: &str| toml::Value::from(text).to_string();
+        let _ = writeln!(text, "\n[[table]]\nname = {}", string(&table.name));
+        match self.together.is_measured(&table.name) {
+            true => text.push_str("measured = true\n"),
+            false => {
+                let _ = writeln!(text, "rows = {}", self.rows());
+            }
+        }
+        text.push_str("\n[table.columns]\n");
+        let mut types = BTreeMap::new();
+        for column in &table.columns {
+            if let Some(recipe) = self.recipe(column, &mut types) {
+                let _ = writeln!(text, "{} = {recipe}", string(&column.name));
+            }
+        }
+        let links = self.kept_links();
+        for key in &table.foreign_keys {
+            if !links.iter().any(|kept| kept.name == key.name) {
+                notes.push(format!(
+                    "left out: the foreign key {} of {}",
+                    key.name, table.name
+                ));
+            }
+        }
+        if !table.checks.is_empty() {
+            notes.push(format!("left out: the CHECK constraints of {}", table.name));
+        }
+        text.push_str("\n[table.create]\n");
+        let shape = Shape {
+            from: self.catalog.engine,
+            keys: self.key_columns(),
+            types,
+            classes: links
+                .iter()
+                .filter_map(|key| self.class_of_parent(key))
+                .collect(),
+            links,
+        };
+        for engine in self.engines {
+            let sql = ddl::create(table, engine, &shape);
+            let _ = writeln!(text, "{engine} = '''\n{sql}'''");
+        }
+    }
+
+    /// Rows of a table that is filled before: those it has, scaled to the rows of the root.
+    fn rows(&self) -> u64 {
+        let has_rows = |table: &Table| {
+            let rows = self.catalog.samples.get(&table.name);
+            rows.is_some_and(|rows| !rows.is_empty())
+        };
+        if !has_rows(self.table) || !has_rows(self.together.root) {
+            return ROWS_BEFORE;
+        }
+        let share = ROWS.0 as f64 / self.together.root.rows_estimated.max(1) as f64;
+        let rows = self.table.rows_estimated as f64 * share.min(1.0);
+        (rows as u64).clamp(1, ROWS_BEFORE_MAX)
+    }
+
+    /// The foreign keys that rows are made by.
+    fn kept_links(&self) -> Vec<&'a ForeignKey> {
+        let all = all_tables(self.together);
+        let place = |name: &str| all.iter().position(|table| table.name == name);
+        let own = place(&self.table.name);
+        together::links(self.table)
+            .filter(|key| place(&key.parent).is_some_and(|parent| Some(parent) < own))
+            .collect()
+    }
+
+    /// The column of a reference, and the class of the column that it refers to.
+    fn class_of_parent(&self, key: &'a ForeignKey) -> Option<(&'a str, Class)> {
+        let parent = self.catalog.table(&key.parent)?;
+        let column = (parent.columns.iter()).find(|column| column.name == key.parent_columns[0])?;
+        Some((&key.columns[0], class(self.catalog.engine, column)))
+    }
+
+    /// Columns with a key in question: the table's own and those that refer to one.
+    fn key_columns(&self) -> BTreeSet<&'a str> {
+        let mut found = BTreeSet::new();
+        if self.together.varied.contains(self.table.name.as_str()) {
+            found.extend(key_column(self.table).map(|column| column.name.as_str()));
+        }
+        for key in self.kept_links() {
+            let parent = self.catalog.table(&key.parent);
+            let is_key = parent.is_some_and(|parent| parent.key == key.parent_columns);
+            if is_key && self.together.varied.contains(key.parent.as_str()) {
+                found.insert(&key.columns[0]);
+            }
+        }
+        found
+    }
+
+    /// The recipe of a column; `None` leaves it to the engine, or NULL. `types` receives the type that a recipe needs.
+    fn recipe(&self, column: &'a Column, types: &mut BTreeMap<&'a str, String>) -> Option<String> {
+        let (table, name) = (self.table, column.name.as_str());
+        let links = self.kept_links();
+        if let Some(key) = links.iter().find(|key| key.columns[0] == name) {
+            return Some(self.reference(key));
+        }
+        let class = class(self.catalog.engine, column);
+        let values = self.catalog.values(&table.name, name);
+        let is_key = table.key == [name];
+        if is_key && self.together.varied.contains(table.name.as_str()) {
+            return Some("\"key\"".to_owned());
+        }
+        if is_key && let Some(key) = key_of(column, class, &values) {
+            return Some(match (key.kind, key.encoding) {
+                ("int-seq", _) => "\"sequence\"".to_owned(),
+                (kind, "text" | "blob") => {
+                    let encoding = key.encoding;
+                    format!("{{ fill = \"key\", kind = \"{kind}\", encoding = \"{encoding}\" }}")
+                }
+                (kind, _) => format!("{{ fill = \"key\", kind = \"{kind}\" }}"),
+            });
+        }
+        if let (Class::Integer(_), Some(most)) = (class, self.number_within_parent(name)) {
+            return Some(format!("{{ fill = \"cycle\", low = 1, high = {most} }}"));
+        }
+        let is_unique = is_key
+            || (table.indexes.iter()).any(|index| index.is_unique && index.columns == [name]);
+        let known = Known {
+            class,
+            values: &values,
+            is_unique,
+        };
+        let recipe = known.recipe();
+        if recipe.is_some() || !(column.is_not_null || is_key) {
+            return recipe;
+        }
+        types.insert(name, "{text}".to_owned());
+        Known {
+            class: Class::Text(None),
+            values: &[],
+            is_unique,
+        }
+        .recipe()
+    }
+
+    /// The recipe of a column that refers to a table.
+    fn reference(&self, key: &ForeignKey) -> String {
+        let from = toml::Value::from(format!("{}.{}", key.parent, key.parent_columns[0]));
+        if self.together.is_measured(&self.table.name) && self.together.is_measured(&key.parent) {
+            let own = self.together.members.iter();
+            let owner = own
+                .clone()
+                .find(|(table, ..)| table.name == self.table.name);
+            let repeat = match owner {
+                Some((_, owner, repeat)) if owner.name == key.name => {
+                    format!(", repeat = {repeat}")
+                }
+                _ => String::new(),
+            };
+            return format!("{{ fill = \"each\", from = {from}{repeat} }}");
+        }
+        let column = key.columns.as_slice();
+        let has_unique_pair =
+            |columns: &[String]| columns.len() > 1 && columns.contains(&column[0]);
+        let indexes = self.table.indexes.iter().filter(|index| index.is_unique);
+        let mut pairs = indexes.map(|index| &index.columns).chain([&self.table.key]);
+        let distinct = match pairs.any(|columns| has_unique_pair(columns)) {
+            true => ", distinct = true",
+            false => "",
+        };
+        let values = self.catalog.values(&self.table.name, &column[0]);
+        let nulls = values.iter().filter(|value| value.is_none()).count();
+        let null_share = match nulls {
+            0 => String::new(),
+            _ => format!(", null_share = {:.3}", nulls as f64 / values.len() as f64),
+        };
+        format!("{{ fill = \"pick\", from = {from}{distinct}{null_share} }}")
+    }
+
+    /// The rows per parent, if the column numbers the rows of one parent: a part of a unique key beside the reference.
+    fn number_within_parent(&self, name: &str) -> Option<u64> {
+        let members = self.together.members.iter();
+        let (_, owner, repeat) = members
+            .clone()
+            .find(|(table, ..)| table.name == self.table.name)?;
+        let indexes = self.table.indexes.iter().filter(|index| index.is_unique);
+        let mut keys = indexes.map(|index| &index.columns).chain([&self.table.key]);
+        let is_beside = |columns: &Vec<String>| {
+            columns.len() > 1
+                && columns.contains(&owner.columns[0])
+                && columns.iter().any(|c| c == name)
+        };
+        keys.any(is_beside).then_some(*repeat)
+    }
+}

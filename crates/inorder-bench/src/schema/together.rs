@@ -1,0 +1,223 @@
+//! Which tables are filled together: the one whose keys are in question, the tables whose rows belong to its rows, and
+//! before them the tables that they refer to.
+
+use super::{catalog::Catalog, class::class, key::key_of};
+use crate::error::{Error, nearest};
+use inorder_copy::model::{ForeignKey, Table};
+use std::collections::BTreeSet;
+
+/// Rows of a child per row of its parent, if there are no data.
+const REPEAT: u64 = 3;
+/// The most rows of a child per row of its parent.
+const REPEAT_MAX: u64 = 100;
+
+/// The tables of an experiment.
+pub struct Together<'a> {
+    /// Tables that are filled before, parents first.
+    pub before: Vec<&'a Table>,
+    /// The table whose rows are counted.
+    pub root: &'a Table,
+    /// Tables whose rows belong to rows of those before them, the foreign key that says so, and the rows per row.
+    pub members: Vec<(&'a Table, &'a ForeignKey, u64)>,
+    /// Names of the tables whose keys are in question.
+    pub varied: BTreeSet<&'a str>,
+}
+
+/// Chooses the tables. `named` are those whose keys are in question, the one whose rows are counted first; without any
+/// the schema decides.
+///
+/// # Errors
+/// If a table is missing or its key is none of an id, or none is named and several could be meant.
+pub fn choose<'a>(catalog: &'a Catalog, named: &[String]) -> Result<Together<'a>, Error> {
+    let mut varied = BTreeSet::new();
+    for name in named {
+        let table = catalog.table(name).ok_or_else(|| {
+            let known = catalog.tables.iter().map(|table| table.name.as_str());
+            Error::Usage(format!("no table `{name}`: {}", nearest(name, known)))
+        })?;
+        if !has_id(catalog, table) {
+            return Err(Error::Usage(format!(
+                "the primary key of `{name}` is not one column of integers, UUIDs, text or bytes"
+            )));
+        }
+        varied.insert(table.name.as_str());
+    }
+    let root = match named.first().and_then(|name| catalog.table(name)) {
+        Some(root) => root,
+        None => likely_root(catalog)?,
+    };
+    varied.insert(root.name.as_str());
+    let members = members(catalog, root);
+    let mut together = Together {
+        before: Vec::new(),
+        root,
+        members,
+        varied,
+    };
+    let mut wanted: Vec<&Table> = vec![root];
+    wanted.extend(together.members.iter().map(|(table, ..)| *table));
+    for table in wanted {
+        add_parents(catalog, table, &mut together, &mut Vec::new());
+    }
+    Ok(together)
+}
+
+impl Together<'_> {
+    /// The rows of a table per row of the root; `None` if it is filled before.
+    pub fn is_measured(&self, name: &str) -> bool {
+        self.root.name == name || self.members.iter().any(|(table, ..)| table.name == name)
+    }
+
+    /// Whether a table is part of the experiment.
+    pub fn has(&self, name: &str) -> bool {
+        self.is_measured(name) || self.before.iter().any(|table| table.name == name)
+    }
+}
+
+/// Whether a table's primary key is one column that can store an id.
+fn has_id(catalog: &Catalog, table: &Table) -> bool {
+    let [key] = &table.key[..] else {
+        return false;
+    };
+    let column = table.columns.iter().find(|column| column.name == *key);
+    column.is_some_and(|column| {
+        let values = catalog.values(&table.name, key);
+        key_of(column, class(catalog.engine, column), &values).is_some()
+    })
+}
+
+/// The foreign keys of a table that its rows can be made by: one column, to another table.
+pub fn links(table: &Table) -> impl Iterator<Item = &ForeignKey> {
+    let is_link = |key: &&ForeignKey| {
+        key.columns.len() == 1 && key.parent_columns.len() == 1 && key.parent != table.name
+    };
+    table.foreign_keys.iter().filter(is_link)
+}
+
+/// The table that is meant if none is named: the only one with an id, or the only one with an id that has children and
+/// parents, or children.
+fn likely_root(catalog: &Catalog) -> Result<&Table, Error> {
+    let with_id: Vec<&Table> = catalog
+        .tables
+        .iter()
+        .filter(|table| has_id(catalog, table))
+        .collect();
+    let is_parent = |table: &&&Table| {
+        let mut all = catalog.tables.iter().flat_map(links);
+        all.any(|key| key.parent == table.name)
+    };
+    let parents: Vec<&Table> = with_id.iter().filter(is_parent).copied().collect();
+    let between: Vec<&Table> = parents
+        .iter()
+        .filter(|table| links(table).next().is_some())
+        .copied()
+        .collect();
+    for found in [&with_id, &between, &parents] {
+        if let [only] = found[..] {
+            return Ok(only);
+        }
+    }
+    let names: Vec<&str> = with_id.iter().map(|table| table.name.as_str()).collect();
+    Err(Error::Usage(match names.is_empty() {
+        true => {
+            "no table has a primary key of one column of integers, UUIDs, text or bytes".to_owned()
+        }
+        false => format!(
+            "several tables have ids: name the one whose rows are counted with --table, and others whose keys change with \
+             it ({})",
+            names.join(", ")
+        ),
+    }))
+}
+
+/// The tables whose rows belong to rows of the root, parents first.
+fn members<'a>(catalog: &'a Catalog, root: &'a Table) -> Vec<(&'a Table, &'a ForeignKey, u64)> {
+    let mut found: Vec<(&Table, &ForeignKey, u64)> = Vec::new();
+    let mut ancestors = BTreeSet::from([root.name.as_str()]);
+    add_ancestors(catalog, root, &mut ancestors);
+    loop {
+        let before = found.len();
+        for table in &catalog.tables {
+            if ancestors.contains(table.name.as_str())
+                || found.iter().any(|(other, ..)| other.name == table.name)
+            {
+                continue;
+            }
+            let owner = links(table).find_map(|key| {
+                let is_root = root.name == key.parent;
+                let parent = match found.iter().find(|(other, ..)| other.name == key.parent) {
+                    Some((parent, ..)) => *parent,
+                    None if is_root => root,
+                    None => return None,
+                };
+                Some((key, repeat(catalog, table, parent, key)?))
+            });
+            if let Some((key, repeat)) = owner {
+                found.push((table, key, repeat));
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+/// Adds the names of the tables that a table refers to, also through others.
+fn add_ancestors<'a>(catalog: &'a Catalog, table: &'a Table, names: &mut BTreeSet<&'a str>) {
+    for key in links(table) {
+        if names.insert(&key.parent)
+            && let Some(parent) = catalog.table(&key.parent)
+        {
+            add_ancestors(catalog, parent, names);
+        }
+    }
+}
+
+/// Rows of a child per row of its parent; `None` if most parents have none.
+fn repeat(catalog: &Catalog, child: &Table, parent: &Table, key: &ForeignKey) -> Option<u64> {
+    let is_only = child.key == key.columns
+        || (child.indexes.iter()).any(|index| index.is_unique && index.columns == key.columns);
+    if is_only {
+        return Some(1);
+    }
+    let has_rows = |table: &Table| {
+        catalog
+            .samples
+            .get(&table.name)
+            .is_some_and(|rows| !rows.is_empty())
+    };
+    if !has_rows(parent) {
+        return Some(REPEAT);
+    }
+    let (rows, parents) = (
+        child.rows_estimated as f64,
+        parent.rows_estimated.max(1) as f64,
+    );
+    let mean = (rows / parents).round() as u64;
+    (mean > 0).then(|| mean.min(REPEAT_MAX))
+}
+
+/// Adds the tables that a table refers to, parents first. A cycle is cut where it closes.
+fn add_parents<'a>(
+    catalog: &'a Catalog,
+    table: &'a Table,
+    together: &mut Together<'a>,
+    path: &mut Vec<&'a str>,
+) {
+    if path.contains(&table.name.as_str()) {
+        return;
+    }
+    path.push(&table.name);
+    for key in links(table) {
+        let Some(parent) = catalog.table(&key.parent) else {
+            continue;
+        };
+        if !together.has(&parent.name) {
+            add_parents(catalog, parent, together, path);
+            if !together.has(&parent.name) && !path.contains(&parent.name.as_str()) {
+                together.before.push(parent);
+            }
+        }
+    }
+    path.pop();
+}

@@ -1,0 +1,122 @@
+//! Experiments that are drafted from a schema, on each engine.
+
+use crate::common::{Place, with_status};
+use inorder_bench::results::{Status, Store};
+use inorder_engine::ENGINES;
+use inorder_testing::is_installed;
+use std::fs;
+
+/// Orders with three indexes and their items, in the words of an engine.
+fn ddl(engine: &str) -> String {
+    let [id, text] = match engine {
+        "postgres" => ["bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "text"],
+        "mariadb" => ["BIGINT AUTO_INCREMENT PRIMARY KEY", "CHAR(36)"],
+        _ => ["INTEGER PRIMARY KEY", "TEXT"],
+    };
+    format!(
+        "CREATE TABLE customers (id {id}, email varchar(120) NOT NULL UNIQUE);
+         CREATE TABLE orders (
+           id {text} PRIMARY KEY, customer_id bigint NOT NULL REFERENCES customers(id), status varchar(12) NOT NULL,
+           total numeric(10,2) NOT NULL, created_at timestamp NOT NULL);
+         CREATE INDEX orders_customer ON orders(customer_id);
+         CREATE INDEX orders_created ON orders(created_at);
+         CREATE INDEX orders_status ON orders(status);
+         CREATE TABLE order_items (
+           order_id {text} NOT NULL REFERENCES orders(id) ON DELETE CASCADE, line smallint NOT NULL,
+           quantity integer NOT NULL, PRIMARY KEY (order_id, line));"
+    )
+}
+
+#[test]
+fn orders_and_their_items_are_measured_from_a_schema() {
+    for name in ["sqlite", "postgres", "mariadb"] {
+        let engine = ENGINES.iter().find(|engine| engine.name() == name);
+        if !is_installed(*engine.expect("an engine")) {
+            continue;
+        }
+        let place = Place::with(&ddl(name));
+        let said = place.run(&[
+            "bench",
+            "--schema=tiny.toml",
+            &format!("--engine={name}"),
+            "--write-experiment=orders.toml",
+            "--set=rows=200",
+            "--repetitions=1",
+        ]);
+        let said = said.expect(0, &["done in"]);
+        assert!(said.stdout.contains("Keys of orders"), "{}", said.stdout);
+        let run = Store::read(&place.file()).expect("a run");
+        // Two kinds of UUIDs in two encodings, integers, and the baseline once more.
+        assert_eq!(with_status(&run, Status::Done).len(), 6, "{name}");
+        for trial in &run.trials {
+            assert_eq!(trial.last("rows_stored", ""), Some(200.0));
+            assert_eq!(trial.last("rows_stored", "order_items"), Some(600.0));
+        }
+        // What was written is an experiment like any other.
+        let said = place.run(&["bench", "orders.toml", "--dry-run"]);
+        assert!(said.expect(0, &[]).stdout.contains("uuid4, text"));
+    }
+}
+
+#[test]
+fn a_database_is_measured_on_every_engine_from_its_rows() {
+    if !ENGINES.iter().all(|engine| is_installed(*engine)) {
+        return;
+    }
+    let place = Place::with("");
+    let database = rusqlite::Connection::open(place.path().join("app.db")).expect("a database");
+    database.execute_batch(&ddl("sqlite")).expect("tables");
+    database
+        .execute_batch(
+            "INSERT INTO customers VALUES (1, 'a@example.org'), (2, 'b@example.org');
+             WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 50)
+             INSERT INTO orders SELECT printf('0190a0b0-0000-4000-8000-%012d', n), 1 + n % 2, 'paid', n, '2026-01-01' FROM n;
+             INSERT INTO order_items SELECT id, 1, 5 FROM orders UNION ALL SELECT id, 2, 6 FROM orders;",
+        )
+        .expect("rows");
+    drop(database);
+    let before = fs::read(place.path().join("app.db")).expect("a file");
+    let said = place.run(&[
+        "bench",
+        "--from=app.db",
+        "--engine=sqlite,postgres,mariadb",
+        "--set=rows=100",
+        "--only=key=uuid4",
+        "--only=encoding=text",
+        "--repetitions=1",
+    ]);
+    said.expect(0, &["done in"]);
+    let run = Store::read(&place.file()).expect("a run");
+    assert_eq!(run.meta.engines.len(), 3);
+    for trial in &run.trials {
+        assert_eq!(trial.last("rows_stored", "order_items"), Some(200.0));
+    }
+    assert_eq!(
+        fs::read(place.path().join("app.db")).expect("a file"),
+        before
+    );
+}
+
+#[test]
+fn what_cannot_be_drafted_is_told() {
+    let place = Place::with(
+        "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id INTEGER PRIMARY KEY);",
+    );
+    let draft = |more: &[&str]| place.run(&[&["bench", "--schema=tiny.toml"], more].concat());
+    draft(&[]).expect(2, &["--table", "(a, b)"]);
+    draft(&["--table=c"]).expect(2, &["no table `c`"]);
+    draft(&["--engine=galera"]).expect(2, &["no experiment can be drafted for `galera`"]);
+    place
+        .run(&["bench", "--table=a"])
+        .expect(2, &["go with --schema or --from"]);
+    let printed = draft(&["--table=a", "--write-experiment=-"]).expect(0, &[]);
+    assert!(
+        printed
+            .stdout
+            .starts_with("# Key kinds for `a`, drafted from tiny.toml")
+    );
+    assert!(place.files().is_empty());
+    place
+        .run(&["bench", "--from=missing.db"])
+        .expect(2, &["missing.db"]);
+}
