@@ -29,7 +29,6 @@ const fn difference(
 
 const NO_500: &str = "CouchDB answers 500 to a user without the right";
 const NO_MAJORITY: &str = "CouchDB answers 500 no_majority to an invalid security object";
-const INDEX: &str = "CouchDB answers 500 where its design document cannot be saved";
 const ORDER: &str = "the right is checked before the revision";
 const DESIGN: &str = "whether a design document exists is not told";
 const STRICTER: &str = "CouchDB does not check the right in the database of users";
@@ -39,15 +38,7 @@ const ADMINS: &[&str] = &["database admin", "server admin"];
 
 pub const DIFFERENCES: &[Difference] = &[
     difference("database", "POST /rights/_index", &["member"], 403, NO_500),
-    difference("database", "POST /rights/_index", ADMINS, 200, INDEX),
     difference("database", "DELETE /rights/_index", &["member"], 403, ORDER),
-    difference(
-        "database",
-        "DELETE /rights/_index",
-        &["database admin"],
-        200,
-        INDEX,
-    ),
     difference(
         "database",
         "DELETE /rights/_design/design",
@@ -131,13 +122,6 @@ pub const DIFFERENCES: &[Difference] = &[
         OTHERS,
         403,
         ORDER,
-    ),
-    difference(
-        "users, for everybody",
-        "POST /_users/_index",
-        &["server admin"],
-        200,
-        INDEX,
     ),
     difference(
         "users, for everybody",
