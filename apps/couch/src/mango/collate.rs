@@ -9,8 +9,11 @@
 
 use icu_collator::options::CollatorOptions;
 use icu_collator::{Collator, CollatorBorrowed, CollatorPreferences};
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
+use std::fmt;
 use std::sync::LazyLock;
 
 /// What sorts strings. Another version may sort some of them differently.
@@ -143,6 +146,86 @@ pub fn write_key(out: &mut Vec<u8>, value: &Value) {
     }
 }
 
+/// Appends the key of a JSON text, in which no object has two members of one name. It makes no value of the text.
+///
+/// # Errors
+/// If the text is no JSON, or nested too deeply. A part of the key may be appended then.
+pub fn write_key_of_text(out: &mut Vec<u8>, text: &str) -> serde_json::Result<()> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    KeyWriter(out).deserialize(&mut json)?;
+    json.end()
+}
+
+/// Writes the key of what is deserialized.
+struct KeyWriter<'a>(&'a mut Vec<u8>);
+
+impl<'de> DeserializeSeed<'de> for KeyWriter<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for KeyWriter<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.0.push(NULL);
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
+        self.0.push(if value { TRUE } else { FALSE });
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<(), E> {
+        self.0.push(NUMBER);
+        write_number(self.0, &value.into());
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<(), E> {
+        self.0.push(NUMBER);
+        write_number(self.0, &value.into());
+        Ok(())
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
+        let number = Number::from_f64(value).ok_or_else(|| E::custom("no finite number"))?;
+        self.0.push(NUMBER);
+        write_number(self.0, &number);
+        Ok(())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.0.push(STRING);
+        write_string(self.0, text);
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        self.0.push(ARRAY);
+        while items.next_element_seed(KeyWriter(self.0))?.is_some() {}
+        self.0.push(END);
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        self.0.push(OBJECT);
+        while members.next_key_seed(KeyWriter(self.0))?.is_some() {
+            members.next_value_seed(KeyWriter(self.0))?;
+        }
+        self.0.push(END);
+        Ok(())
+    }
+}
+
 fn write_string(out: &mut Vec<u8>, text: &str) {
     // Writing into memory does not fail. Sort keys have no zero bytes.
     let Ok(()) = COLLATOR.write_sort_key_to(text, out);
@@ -261,6 +344,13 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_text_that_is_no_json_has_no_key() {
+        for text in ["", "1 2", "[1", "{\"a\"}", &"[".repeat(200)] {
+            assert!(write_key_of_text(&mut Vec::new(), text).is_err(), "{text}");
+        }
+    }
+
     fn any_value() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
@@ -305,6 +395,13 @@ mod tests {
             if let Ok(Value::Number(number)) = serde_json::from_str(&text) {
                 prop_assert_eq!(Ok(split_number(&number).0), text.parse::<f64>().map(|it| it + 0.0));
             }
+        }
+
+        #[test]
+        fn a_text_has_the_key_of_its_value(value in any_value()) {
+            let mut found = Vec::new();
+            write_key_of_text(&mut found, &value.to_string()).unwrap();
+            prop_assert_eq!(found, key(&value), "{}", value);
         }
 
         #[test]

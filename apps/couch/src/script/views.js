@@ -2,7 +2,8 @@
 (function (source, designText, requireOf) {
   "use strict";
   const { parse, stringify } = JSON;
-  const { freeze } = Object;
+  const { freeze, keys } = Object;
+  const { isArray } = Array;
   const { push } = Array.prototype;
   const apply = Reflect.apply;
   const { InternalError } = globalThis;
@@ -24,7 +25,7 @@
 
   Object.assign(globalThis, {
     emit: (key, value) => { apply(push, rows, [[key, shown(value)]]); },
-    isArray: Array.isArray,
+    isArray,
     log: () => {},
     require: requireOf(design),
     sum: values => {
@@ -42,13 +43,19 @@
     return declared;
   }
 
-  // Functions see what the others see.
+  // Functions see what the others see. Members come first: an array that is frozen is read slowly.
   function seal(value) {
-    freeze(value);
-    for (const name in value) {
-      const member = value[name];
-      if (typeof member === "object" && member !== null) seal(member);
+    if (isArray(value)) {
+      for (let at = 0; at < value.length; at++) sealMember(value[at]);
+    } else {
+      const names = keys(value);
+      for (let at = 0; at < names.length; at++) sealMember(value[names[at]]);
     }
+    freeze(value);
+  }
+
+  function sealMember(member) {
+    if (typeof member === "object" && member !== null) seal(member);
   }
 
   const { maps, reduces } = parse(source);

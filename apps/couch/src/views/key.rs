@@ -31,6 +31,20 @@ impl Collation {
         }
     }
 
+    /// Appends the key of a JSON text that was written from a value.
+    ///
+    /// # Errors
+    /// If the text is no JSON, or nested too deeply. A part of the key may be appended then.
+    pub fn write_text(self, out: &mut Vec<u8>, text: &str) -> serde_json::Result<()> {
+        match self {
+            Collation::Unicode => collate::write_key_of_text(out, text),
+            Collation::Raw => {
+                write_raw(out, &serde_json::from_str(text)?);
+                Ok(())
+            }
+        }
+    }
+
     /// Returns the key of a value.
     pub fn key(self, value: &Value) -> Vec<u8> {
         let mut key = Vec::new();

@@ -9,6 +9,7 @@
 //! the documents after the index's sequence, runs the map functions in a script host, and applies the rows in one
 //! transaction (`update`).
 
+mod batch;
 mod design;
 mod error;
 mod index;

@@ -74,16 +74,14 @@ pub struct Branch<'a> {
 
 impl<'a> Entry<'a> {
     /// The rows.
-    pub fn rows(&self) -> Result<Vec<Emitted<'a>>, Corrupt> {
+    pub fn rows(&self) -> impl Iterator<Item = Result<Emitted<'a>, Corrupt>> + use<'a> {
         let mut reader = Bytes(self.rows);
-        let mut rows = Vec::with_capacity(self.count as usize);
-        for _ in 0..self.count {
-            rows.push(Emitted {
+        (0..self.count).map(move |_| {
+            Ok(Emitted {
                 key: reader.text()?,
                 value: reader.text()?,
-            });
-        }
-        Ok(rows)
+            })
+        })
     }
 
     /// The document's id.
@@ -93,43 +91,33 @@ impl<'a> Entry<'a> {
 }
 
 /// Appends an entry to a leaf.
-pub fn write_entry(out: &mut Vec<u8>, position: Position<'_>, rows: &[Emitted<'_>]) {
+pub fn write_entry<'a>(
+    out: &mut Vec<u8>,
+    position: Position<'_>,
+    rows: impl ExactSizeIterator<Item = Emitted<'a>> + Clone,
+) {
     write_bytes(out, position.key);
     write_bytes(out, position.id);
     write_number(out, rows.len() as u64);
-    let start = out.len();
+    // The length goes before the rows, so that a reader can skip them.
+    let size = |text: &str| number_size(text.len() as u64) + text.len();
+    let sizes = rows.clone().map(|row| size(row.key) + size(row.value));
+    write_number(out, sizes.sum::<usize>() as u64);
     for row in rows {
         write_bytes(out, row.key.as_bytes());
         write_bytes(out, row.value.as_bytes());
     }
-    // The length goes before the rows, so that a reader can skip them.
-    let length = out.len() - start;
-    let mut prefix = Vec::with_capacity(4);
-    write_number(&mut prefix, length as u64);
-    out.splice(start..start, prefix);
 }
 
 /// Reads the entries of a leaf.
 pub fn entries(node: &[u8]) -> Result<Vec<Entry<'_>>, Corrupt> {
-    let mut entries = Vec::new();
     let mut reader = Bytes(node);
-    while !reader.0.is_empty() {
-        let before = reader.0;
-        let position = Position {
-            key: reader.bytes()?,
-            id: reader.bytes()?,
-        };
-        let count = reader.number()?;
-        let rows = reader.bytes()?;
-        let stored = &before[..before.len() - reader.0.len()];
-        entries.push(Entry {
-            position,
-            count,
-            rows,
-            stored,
-        });
-    }
-    Ok(entries)
+    std::iter::from_fn(|| (!reader.0.is_empty()).then(|| reader.entry())).collect()
+}
+
+/// Reads the first entry of some.
+pub fn first_entry(entries: &[u8]) -> Result<Entry<'_>, Corrupt> {
+    Bytes(entries).entry()
 }
 
 /// Writes an inner node. All reductions must be there.
@@ -222,6 +210,11 @@ fn write_number(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
+/// Bytes that [`write_number`] writes.
+fn number_size(number: u64) -> usize {
+    (u64::BITS - (number | 1).leading_zeros()).div_ceil(7) as usize
+}
+
 fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     write_number(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
@@ -254,6 +247,22 @@ impl<'a> Bytes<'a> {
         std::str::from_utf8(self.bytes()?).map_err(|_| Corrupt)
     }
 
+    fn entry(&mut self) -> Result<Entry<'a>, Corrupt> {
+        let before = self.0;
+        let position = Position {
+            key: self.bytes()?,
+            id: self.bytes()?,
+        };
+        let (count, rows) = (self.number()?, self.bytes()?);
+        let stored = &before[..before.len() - self.0.len()];
+        Ok(Entry {
+            position,
+            count,
+            rows,
+            stored,
+        })
+    }
+
     fn reductions(&mut self) -> Result<Vec<Vec<u8>>, Corrupt> {
         let count = self.number()?;
         (0..count).map(|_| Ok(self.bytes()?.to_vec())).collect()
@@ -282,11 +291,13 @@ mod tests {
             key: b"k",
             id: id.as_bytes(),
         };
-        write_entry(&mut leaf, position("a"), &rows);
-        write_entry(&mut leaf, position("b"), &rows[..1]);
+        write_entry(&mut leaf, position("a"), rows.into_iter());
+        write_entry(&mut leaf, position("b"), rows[..1].iter().copied());
         let read = entries(&leaf).unwrap();
         assert_eq!((read[0].count, read[1].count), (2, 1));
-        assert_eq!(read[0].rows().unwrap(), rows);
+        let emitted: Result<Vec<_>, _> = read[0].rows().collect();
+        assert_eq!(emitted.unwrap(), rows);
+        assert_eq!(first_entry(&leaf).unwrap().stored, read[0].stored);
         assert_eq!((read[0].id().unwrap(), read[1].id().unwrap()), ("a", "b"));
         let again: Vec<u8> = read
             .iter()
@@ -297,6 +308,17 @@ mod tests {
         for cut in 1..leaf.len() {
             if let Ok(read) = entries(&leaf[..cut]) {
                 assert_eq!(read.len(), 1, "only a whole entry is read");
+            }
+        }
+    }
+
+    #[test]
+    fn the_size_of_a_number_is_that_of_its_bytes() {
+        for shift in 0..64 {
+            for number in [(1_u64 << shift) - 1, 1 << shift, (1 << shift) + 1] {
+                let mut out = Vec::new();
+                write_number(&mut out, number);
+                assert_eq!(number_size(number), out.len(), "{number}");
             }
         }
     }

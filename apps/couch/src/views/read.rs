@@ -343,8 +343,8 @@ impl Answer {
                 first + self.skip,
                 &mut |entry, skipped| {
                     let taken = (wanted - (rows.len() as u64 - before)).min(entry.count - skipped);
-                    let own = entry.rows()?;
-                    for row in own.iter().skip(skipped as usize).take(taken as usize) {
+                    for row in entry.rows().skip(skipped as usize).take(taken as usize) {
+                        let row = row?;
                         bytes += row.key.len() + row.value.len() + entry.position.id.len();
                         rows.push(ViewRow {
                             id: Some(entry.id()?.to_owned()),

@@ -1,16 +1,16 @@
 //! Bringing an index up to the database's last change.
 
+use super::batch::{Batch, known_keys, write_documents};
 use super::design::Design;
 use super::index::{Index, State, root, set_root};
-use super::key::{partition_prefix, write_raw};
-use super::node::{Emitted, Position, keys, write_entry, write_keys};
+use super::key::partition_prefix;
 use super::reduce::{Reducers, ScriptCall};
-use super::tree::{Change, edit};
+use super::tree::edit;
 use super::{Error, Result};
 use crate::script::{Owner, ScriptError, Scripts};
 use crate::store::{Database, IndexPage, Indexed};
 use crate::tasks::{Task, Tasks};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -44,23 +44,6 @@ pub struct Work {
     pub tasks: Arc<Tasks>,
 }
 
-/// The bytes of a row's key, the key and the value.
-type MappedRow = (Vec<u8>, Box<str>, Box<str>);
-
-/// The rows of a document, view by view.
-#[derive(Debug, Default)]
-struct Mapped {
-    id: String,
-    views: Vec<Vec<MappedRow>>,
-}
-
-/// Documents that are applied together.
-#[derive(Debug, Default)]
-struct Batch {
-    documents: Vec<Mapped>,
-    bytes: usize,
-}
-
 impl Work {
     /// Updates the index up to the last change that the database has when it gets there.
     ///
@@ -82,7 +65,7 @@ impl Work {
             self.map(&page, &mut batch, &mut call_documents).await?;
             since = page.last_seq;
             let is_full =
-                batch.documents.len() >= BATCH_DOCUMENTS_MAX || batch.bytes >= BATCH_BYTES_MAX;
+                batch.documents() >= BATCH_DOCUMENTS_MAX || batch.bytes() >= BATCH_BYTES_MAX;
             if page.is_last || is_full {
                 let (work, full) = (self.clone(), std::mem::take(&mut batch));
                 blocking(move || work.apply(full, since)).await?;
@@ -119,13 +102,10 @@ impl Work {
             Ok(ids.collect::<rusqlite::Result<Vec<String>>>()?)
         })?;
         let purged = self.db.missing_ids(&ids)?;
-        let documents = purged.into_iter().map(|id| Mapped {
-            id,
-            views: Vec::new(),
-        });
-        let documents: Vec<Mapped> = documents.collect();
+        let mut batch = Batch::default();
+        purged.iter().for_each(|id| batch.add_document(id));
         self.index.change(|connection| {
-            self.write(connection, documents)?;
+            self.write(connection, batch)?;
             Ok(State {
                 purge_seq,
                 ..State::read(connection)?
@@ -146,10 +126,7 @@ impl Work {
             .filter(|one| one.text.is_some())
             .collect();
         for gone in page.documents.iter().filter(|one| one.text.is_none()) {
-            batch.add(Mapped {
-                id: gone.id.clone(),
-                views: Vec::new(),
-            });
+            batch.add_document(&gone.id);
         }
         let mut rest = &living[..];
         while !rest.is_empty() {
@@ -183,10 +160,7 @@ impl Work {
                             reason,
                             "a map function failed; the document has no rows"
                         );
-                        batch.add(Mapped {
-                            id: id.clone(),
-                            views: Vec::new(),
-                        });
+                        batch.add_document(id);
                     }
                     Err(error) => return Err(error.into()),
                 }
@@ -205,7 +179,7 @@ impl Work {
     fn apply(&self, batch: Batch, seq: u64) -> Result<()> {
         let mark = self.db.index_mark(seq)?;
         self.index.change(|connection| {
-            self.write(connection, batch.documents)?;
+            self.write(connection, batch)?;
             let (mark_seq, mark_hash) = mark.unwrap_or_default();
             Ok(State {
                 update_seq: seq,
@@ -217,66 +191,28 @@ impl Work {
     }
 
     /// Replaces the rows of documents.
-    fn write(&self, connection: &Connection, mut documents: Vec<Mapped>) -> Result<()> {
-        // Of a document that changed twice meanwhile the last rows count.
-        documents.sort_by(|one, other| one.id.cmp(&other.id));
-        let design = &self.index.design;
-        let mut changes: Vec<Vec<Change>> = design.views.iter().map(|_| Vec::new()).collect();
-        let mut find = connection.prepare_cached("SELECT keys FROM docs WHERE id = ?1")?;
-        let mut set =
-            connection.prepare_cached("INSERT OR REPLACE INTO docs(id, keys) VALUES (?1, ?2)")?;
-        let mut remove = connection.prepare_cached("DELETE FROM docs WHERE id = ?1")?;
-        let is_new = !connection
-            .prepare_cached("SELECT 1 FROM docs LIMIT 1")?
-            .exists([])?;
-        for at in 0..documents.len() {
-            if documents
-                .get(at + 1)
-                .is_some_and(|next| next.id == documents[at].id)
-            {
-                continue;
-            }
-            let document = &mut documents[at];
-            let known: Option<Vec<u8>> = match is_new {
-                true => None,
-                false => find
-                    .query_row([&document.id], |row| row.get(0))
-                    .optional()?,
-            };
-            for (view, key) in keys(known.as_deref().unwrap_or_default())? {
-                changes
-                    .get_mut(view)
-                    .ok_or(super::node::Corrupt)?
-                    .push(Change {
-                        key: key.to_vec(),
-                        id: document.id.clone().into_bytes(),
-                        entry: None,
-                        count: 0,
-                    });
-            }
-            let mut own = Vec::new();
-            for (view, rows) in std::mem::take(&mut document.views).into_iter().enumerate() {
-                add_entries(&document.id, view, rows, &mut changes[view], &mut own);
-            }
-            match (own.is_empty(), known.is_some()) {
-                (false, _) => set.execute((&document.id, &own))?,
-                (true, true) => remove.execute([&document.id])?,
-                (true, false) => 0,
-            };
-        }
-        drop(documents);
+    fn write(&self, connection: &Connection, mut batch: Batch) -> Result<()> {
+        batch.keep_last();
+        let known = known_keys(connection, &batch)?;
+        let views = &self.index.design.views;
+        let mut changes = batch.changes(views.len(), &known)?;
+        write_documents(connection, &batch, &known)?;
         let scripts = |calls: &[ScriptCall]| self.call(calls);
-        for (view, mut changes) in changes.into_iter().enumerate() {
-            // Stable: of a removal and an insertion at one position the insertion is last.
-            changes.sort_by(|one, other| (&one.key, &one.id).cmp(&(&other.key, &other.id)));
-            changes.reverse();
-            changes.dedup_by(|one, other| one.key == other.key && one.id == other.id);
-            changes.reverse();
+        for (view, changes) in changes.iter_mut().enumerate() {
+            // Stable: of a removal and an insertion at one position the insertion is last, and stays.
+            changes.sort_by(|one, other| one.position.cmp(&other.position));
+            changes.dedup_by(|later, earlier| {
+                let is_same = later.position == earlier.position;
+                if is_same {
+                    *earlier = *later;
+                }
+                is_same
+            });
             let reducers = Reducers {
-                list: &design.views[view].reducers,
+                list: &views[view].reducers,
                 scripts: &scripts,
             };
-            let root = edit(connection, &root(connection, view)?, &changes, &reducers)?;
+            let root = edit(connection, &root(connection, view)?, changes, &reducers)?;
             set_root(connection, view, &root)?;
         }
         Ok(())
@@ -335,51 +271,6 @@ fn joined(documents: &[&Indexed]) -> String {
     format!("[{}]", texts.join(","))
 }
 
-/// Adds the rows of a document in one view to the changes of its tree, and their keys to what is kept of the document.
-fn add_entries(
-    id: &str,
-    view: usize,
-    mut rows: Vec<MappedRow>,
-    changes: &mut Vec<Change>,
-    own: &mut Vec<u8>,
-) {
-    if rows.len() > 1 {
-        rows.sort_by(|one, other| {
-            one.0
-                .cmp(&other.0)
-                .then_with(|| raw(&one.2).cmp(&raw(&other.2)))
-        });
-    }
-    for same in rows.chunk_by_mut(|one, other| one.0 == other.0) {
-        let key = std::mem::take(&mut same[0].0);
-        write_keys(own, view, &key);
-        let emitted: Vec<Emitted<'_>> = same
-            .iter()
-            .map(|(_, key, value)| Emitted { key, value })
-            .collect();
-        let mut entry = Vec::new();
-        let position = Position {
-            key: &key,
-            id: id.as_bytes(),
-        };
-        write_entry(&mut entry, position, &emitted);
-        let count = emitted.len() as u64;
-        changes.push(Change {
-            key,
-            id: id.as_bytes().to_vec(),
-            entry: Some(entry),
-            count,
-        });
-    }
-}
-
-/// The order of the values that a document emits with one key: that of Erlang's terms, as in CouchDB.
-fn raw(value: &str) -> Vec<u8> {
-    let mut key = Vec::new();
-    write_raw(&mut key, &serde_json::from_str(value).unwrap_or_default());
-    key
-}
-
 /// The rows of each document and view, as a script host answers.
 type Rows<'a> = Vec<Vec<Vec<(&'a RawValue, &'a RawValue)>>>;
 
@@ -394,33 +285,12 @@ impl Design {
                 (true, Some((partition, _))) => partition_prefix(partition),
                 _ => Vec::new(),
             };
-            let mut mapped = Mapped {
-                id: document.id.clone(),
-                views: Vec::with_capacity(views.len()),
-            };
-            for (view, rows) in self.views.iter().zip(views) {
-                let row = |(key, value): (&RawValue, &RawValue)| {
-                    let parsed: Value = serde_json::from_str(key.get()).ok()?;
-                    let mut bytes = prefix.clone();
-                    view.collation.write(&mut bytes, &parsed);
-                    Some((bytes, key.get().into(), value.get().into()))
-                };
-                mapped
-                    .views
-                    .push(rows.into_iter().filter_map(row).collect());
+            batch.add_document(&document.id);
+            for (number, (view, rows)) in self.views.iter().zip(views).enumerate() {
+                batch.add_rows(number, view.collation, &prefix, &rows);
             }
-            batch.add(mapped);
         }
         Ok(())
-    }
-}
-
-impl Batch {
-    fn add(&mut self, mapped: Mapped) {
-        let rows = mapped.views.iter().flatten();
-        let bytes = rows.map(|(bytes, key, value)| bytes.len() + key.len() + value.len());
-        self.bytes += bytes.sum::<usize>() + mapped.id.len();
-        self.documents.push(mapped);
     }
 }
 

@@ -9,7 +9,7 @@ mod rank;
 mod stats;
 mod sum;
 
-use super::node::Entry;
+use super::node::{Emitted, entries};
 use super::{Error, Result};
 use std::fmt;
 
@@ -91,10 +91,10 @@ pub struct ScriptCall {
 /// Calls functions of the design document. It may block.
 pub type CallScripts<'a> = dyn Fn(&[ScriptCall]) -> Result<Vec<String>> + 'a;
 
-/// What is to be reduced: the rows of a leaf, or the reductions of children, each with one per function.
+/// What is to be reduced: the rows of a leaf as it is stored, or the reductions of children, each with one per function.
 #[derive(Debug)]
 pub enum Request<'a> {
-    Rows(Vec<Entry<'a>>),
+    Rows(&'a [u8]),
     Parts(Vec<&'a [Vec<u8>]>),
 }
 
@@ -134,7 +134,7 @@ impl Reduce for Reducers<'_> {
                 break;
             }
             let rows = match request {
-                Request::Rows(entries) => rows(entries)?,
+                Request::Rows(leaf) => rows(leaf)?,
                 Request::Parts(_) => Vec::new(),
             };
             for (at, reducer) in self.list.iter().enumerate() {
@@ -254,15 +254,14 @@ pub fn rereduce_call(function: usize, parts: &[&[u8]]) -> Result<ScriptCall> {
     })
 }
 
-fn rows<'a>(entries: &[Entry<'a>]) -> Result<Vec<Row<'a>>> {
-    let mut rows = Vec::with_capacity(entries.len());
-    for entry in entries {
+fn rows(leaf: &[u8]) -> Result<Vec<Row<'_>>> {
+    let mut rows = Vec::new();
+    for entry in entries(leaf)? {
         let id = entry.id()?;
-        rows.extend(entry.rows()?.into_iter().map(|row| Row {
-            key: row.key,
-            id,
-            value: row.value,
-        }));
+        for row in entry.rows() {
+            let Emitted { key, value } = row?;
+            rows.push(Row { key, id, value });
+        }
     }
     Ok(rows)
 }

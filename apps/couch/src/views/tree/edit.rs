@@ -3,36 +3,24 @@
 use super::split::{CHILDREN_MIN, NODE_BYTES_MAX, NODE_BYTES_MIN, split};
 use super::{Root, node};
 use crate::views::Result;
-use crate::views::node::{Child, Corrupt, Position, children, entries, write_children};
+use crate::views::node::{Child, Corrupt, Entry, Position, children, entries, write_children};
 use crate::views::reduce::{Reduce, Request};
 use rusqlite::Connection;
 use std::collections::{BTreeMap, HashMap};
 
 /// What becomes of the entry at a position.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    pub key: Vec<u8>,
-    pub id: Vec<u8>,
-    /// The entry as it is stored; none to remove it.
-    pub entry: Option<Vec<u8>>,
-    /// Rows of the entry.
-    pub count: u64,
-}
-
-impl Change {
-    fn position(&self) -> Position<'_> {
-        Position {
-            key: &self.key,
-            id: &self.id,
-        }
-    }
+#[derive(Clone, Copy, Debug)]
+pub struct Change<'a> {
+    pub position: Position<'a>,
+    /// The entry; none to remove it.
+    pub entry: Option<Entry<'a>>,
 }
 
 /// Applies changes, which must be in order of their positions and of different positions. Returns the new root.
 pub fn edit(
     connection: &Connection,
     root: &Root,
-    changes: &[Change],
+    changes: &[Change<'_>],
     reduce: &dyn Reduce,
 ) -> Result<Root> {
     if changes.is_empty() {
@@ -109,7 +97,7 @@ struct Editor<'a> {
 
 impl Editor<'_> {
     /// Applies changes below a node. Returns the nodes that take its place.
-    fn node(&mut self, id: Option<i64>, height: u32, changes: &[Change]) -> Result<Vec<Child>> {
+    fn node(&mut self, id: Option<i64>, height: u32, changes: &[Change<'_>]) -> Result<Vec<Child>> {
         if height == 0 {
             return self.leaf(id, changes);
         }
@@ -120,7 +108,7 @@ impl Editor<'_> {
         for (at, child) in old.into_iter().enumerate() {
             let own = match at == last {
                 true => rest.len(),
-                false => rest.partition_point(|change| change.position() <= child.last()),
+                false => rest.partition_point(|change| change.position <= child.last()),
             };
             let (own, others) = rest.split_at(own);
             rest = others;
@@ -133,46 +121,39 @@ impl Editor<'_> {
         Ok(self.pack_inner(new, Some(id), height))
     }
 
-    fn leaf(&mut self, id: Option<i64>, changes: &[Change]) -> Result<Vec<Child>> {
+    fn leaf(&mut self, id: Option<i64>, changes: &[Change<'_>]) -> Result<Vec<Child>> {
         let stored = match id {
             Some(id) => node(self.connection, id)?,
             None => Vec::new(),
         };
         let old = entries(&stored)?;
-        let mut merged: Vec<(Position<'_>, &[u8], u64)> =
-            Vec::with_capacity(old.len() + changes.len());
-        let mut old = old
-            .iter()
-            .map(|entry| (entry.position, entry.stored, entry.count))
-            .peekable();
+        let mut merged: Vec<Entry<'_>> = Vec::with_capacity(old.len() + changes.len());
+        let mut old = old.into_iter().peekable();
         for change in changes {
-            let position = change.position();
-            while let Some(entry) = old.next_if(|entry| entry.0 < position) {
+            while let Some(entry) = old.next_if(|entry| entry.position < change.position) {
                 merged.push(entry);
             }
-            let _replaced = old.next_if(|entry| entry.0 == position);
-            if let Some(entry) = &change.entry {
-                merged.push((position, entry, change.count));
-            }
+            let _replaced = old.next_if(|entry| entry.position == change.position);
+            merged.extend(change.entry);
         }
         merged.extend(old);
         let mut own = id;
         let mut leaves = Vec::new();
-        for range in split(merged.iter().map(|entry| entry.1.len()), 1) {
+        for range in split(merged.iter().map(|entry| entry.stored.len()), 1) {
             let entries = &merged[range];
-            let Some((last, ..)) = entries.last() else {
+            let Some(last) = entries.last() else {
                 continue;
             };
-            let bytes = entries
-                .iter()
-                .flat_map(|entry| entry.1)
-                .copied()
-                .collect::<Vec<u8>>();
+            let mut bytes =
+                Vec::with_capacity(entries.iter().map(|entry| entry.stored.len()).sum());
+            for entry in entries {
+                bytes.extend_from_slice(entry.stored);
+            }
             let child = Child {
-                key: last.key.to_vec(),
-                id: last.id.to_vec(),
+                key: last.position.key.to_vec(),
+                id: last.position.id.to_vec(),
                 node: own.take().unwrap_or_else(|| self.new_node()),
-                count: entries.iter().map(|entry| entry.2).sum(),
+                count: entries.iter().map(|entry| entry.count).sum(),
                 bytes: bytes.len() as u64,
                 reductions: None,
             };
@@ -315,7 +296,7 @@ impl Editor<'_> {
             let mut requests = Vec::with_capacity(level.len());
             for dirty in level.values() {
                 requests.push(match dirty {
-                    Dirty::Leaf(bytes) => Request::Rows(entries(bytes)?),
+                    Dirty::Leaf(bytes) => Request::Rows(bytes),
                     Dirty::Inner(children) => Request::Parts(
                         children
                             .iter()

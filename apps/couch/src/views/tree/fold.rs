@@ -212,7 +212,7 @@ impl Walk<'_, '_, '_> {
             self.stopped = Some(self.cut_before(entry.position));
             return Ok(());
         }
-        let rows = entry.rows()?;
+        let rows: Vec<_> = entry.rows().collect::<std::result::Result<_, _>>()?;
         let open = self.open.get_or_insert_with(|| Open {
             own: own.to_vec(),
             group: Group {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::views::key::Collation;
-use crate::views::node::{Emitted, Position, write_entry};
+use crate::views::node::{Emitted, Position, first_entry, write_entry};
 use crate::views::reduce::{Reducer, Reducers, builtin};
 use proptest::prelude::*;
 use serde_json::json;
@@ -67,25 +67,23 @@ fn apply(connection: &Connection, root: &Root, model: &mut Model, steps: &[Step]
             .map(|value| Emitted { key: &text, value })
             .collect();
         let mut entry = Vec::new();
-        write_entry(&mut entry, Position { key: &key, id: &id }, &rows);
+        write_entry(
+            &mut entry,
+            Position { key: &key, id: &id },
+            rows.into_iter(),
+        );
         let place = (key.clone(), id.clone());
         match step.values.is_empty() {
             true => drop(model.remove(&place)),
             false => drop(model.insert(place.clone(), (text.clone(), step.values.clone()))),
         }
-        let count = rows.len() as u64;
-        let entry = (count > 0).then_some(entry);
-        changes.insert(
-            place,
-            Change {
-                key,
-                id,
-                entry,
-                count,
-            },
-        );
+        changes.insert(place, (!step.values.is_empty()).then_some(entry));
     }
-    let changes: Vec<Change> = changes.into_values().collect();
+    let changes = changes.iter().map(|((key, id), entry)| Change {
+        position: Position { key, id },
+        entry: entry.as_deref().map(|entry| first_entry(entry).unwrap()),
+    });
+    let changes: Vec<Change<'_>> = changes.collect();
     let list = reducers();
     let reducers = Reducers {
         list: &list,
@@ -104,7 +102,7 @@ fn check(connection: &Connection, root: &Root, model: &Model) {
         let mut read = Vec::new();
         visit(connection, root, descending, 0, &mut |entry, skipped| {
             assert_eq!(skipped, 0);
-            let rows = entry.rows()?;
+            let rows: Vec<_> = entry.rows().collect::<std::result::Result<_, _>>()?;
             let own = rows
                 .iter()
                 .map(|row| (row.key.to_owned(), row.value.trim().parse::<i64>().unwrap()));
