@@ -194,9 +194,11 @@ fn comparison_flags_changes_and_warns() {
     let cell = &value["experiments"][0]["cells"][1]["metrics"];
     assert_eq!(cell["size_bytes"]["change"], "higher");
     assert_eq!(cell["size_vacuumed_bytes"]["change"], "same");
+    let page = render_comparison(&comparison, Format::Html, &options).unwrap();
+    assert!(page.contains("<tr class=\"higher\">") && page.contains("default-src 'none'"));
     assert!(matches!(
-        render_comparison(&comparison, Format::Html, &options),
-        Err(Error::NoComparison { format: "html" })
+        render_comparison(&comparison, Format::Csv, &options),
+        Err(Error::NoComparison { format: "csv" })
     ));
 }
 

@@ -2,19 +2,20 @@
 
 use super::{
     answer,
-    view::{Column, ExperimentView, Report, Row, Summary},
+    view::{Column, ExperimentView, Ranked, Report, Row, Summary},
 };
 use crate::claims::Post;
 
 /// Lays out a report.
 pub fn render(report: &Report) -> String {
     let mut out = String::from("# inorder: report of a run\n\n");
-    for (name, value) in &report.facts {
-        out.push_str(&format!("- **{name}**: {}\n", plain(value)));
-    }
-    claims(&mut out, report);
     for view in &report.experiments {
         experiment(&mut out, view);
+    }
+    claims(&mut out, report);
+    out.push_str("\n## The run\n\n");
+    for (name, value) in &report.facts {
+        out.push_str(&format!("- **{name}**: {}\n", plain(value)));
     }
     out
 }
@@ -90,6 +91,26 @@ fn experiment(out: &mut String, view: &ExperimentView) {
         if !text.is_empty() {
             out.push_str(&format!("{}\n\n", plain(text)));
         }
+    }
+    for ranking in &view.rankings {
+        let first = format!("{}, least first", ranking.engine);
+        let titles = ranking.headings.iter().map(|title| (*title).to_owned());
+        let headings: Vec<String> = std::iter::once(first).chain(titles).collect();
+        let row = |row: &Ranked| {
+            let label = match row.is_baseline {
+                true => format!("**{}**", row.label),
+                false => row.label.clone(),
+            };
+            std::iter::once(label)
+                .chain(row.readings.iter().cloned())
+                .collect()
+        };
+        let rows: Vec<Vec<String>> = ranking.rows.iter().map(row).collect();
+        out.push_str(&table(&headings, &rows, 1));
+        for line in &ranking.advice {
+            out.push_str(&format!("\n{}\n", plain(line)));
+        }
+        out.push('\n');
     }
     if !view.expect.is_empty() {
         let expect = plain(&view.expect);

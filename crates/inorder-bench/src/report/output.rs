@@ -22,7 +22,7 @@ pub enum Error {
     #[error("cannot write the samples as CSV")]
     Io(#[from] std::io::Error),
     /// A comparison of two runs has no such format.
-    #[error("a comparison cannot be written as {format}; use term, md or json")]
+    #[error("a comparison cannot be written as {format}; use term, md, html or json")]
     NoComparison {
         /// The requested format.
         format: &'static str,

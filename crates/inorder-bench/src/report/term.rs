@@ -4,7 +4,7 @@ use super::{
     answer,
     output::Options,
     sheet::{Sheet, head, width},
-    view::{Column, ExperimentView, Report, Row, Summary},
+    view::{Column, ExperimentView, Ranking, Report, Row, Summary},
 };
 use crate::claims::Verdict;
 use comfy_table::{Attribute, Cell, CellAlignment, Color};
@@ -16,12 +16,17 @@ const COLUMN_GAP: usize = 3;
 pub fn render(report: &Report, options: &Options) -> String {
     let mut page = Sheet::new(*options);
     page.heading("inorder: report of a run");
-    for (name, value) in &report.facts {
-        page.paragraph(&format!("{name:<9}{value}"), 9);
+    for experiment in &report.experiments {
+        page.answer(experiment);
     }
-    page.claims(report);
     for experiment in &report.experiments {
         page.experiment(experiment);
+    }
+    page.claims(report);
+    page.blank();
+    page.heading("The run");
+    for (name, value) in &report.facts {
+        page.paragraph(&format!("{name:<9}{value}"), 9);
     }
     page.into_text()
 }
@@ -72,12 +77,46 @@ impl Sheet {
         }
     }
 
+    /// The question, its answer and the recommendations.
+    fn answer(&mut self, experiment: &ExperimentView) {
+        self.blank();
+        self.paragraph(&format!("{}: {}", experiment.name, experiment.question), 0);
+        self.paragraph(&format!("> {}", answer::text(&experiment.answer)), 2);
+        for ranking in &experiment.rankings {
+            self.ranking(ranking);
+        }
+    }
+
+    fn ranking(&mut self, ranking: &Ranking) {
+        self.blank();
+        let mut table = self.table();
+        let titles = ranking.headings.iter().map(|title| head(*title));
+        table.set_header(
+            [head(format!("{}, least first", ranking.engine))]
+                .into_iter()
+                .chain(titles),
+        );
+        for row in &ranking.rows {
+            let label = match row.is_baseline {
+                true => Cell::new(format!("{} (compared with)", row.label))
+                    .add_attribute(Attribute::Bold),
+                false => Cell::new(&row.label),
+            };
+            table.add_row(
+                [label]
+                    .into_iter()
+                    .chain(row.readings.iter().map(Cell::new)),
+            );
+        }
+        self.push_table(&table);
+        for line in &ranking.advice {
+            self.paragraph(line, 2);
+        }
+    }
+
     fn experiment(&mut self, experiment: &ExperimentView) {
         self.blank();
         self.heading(&format!("{}: {}", experiment.name, experiment.title));
-        self.paragraph(&experiment.question, 0);
-        self.paragraph(&format!("> {}", answer::text(&experiment.answer)), 2);
-        self.blank();
         self.summary(&experiment.summary);
         for note in experiment.notes() {
             self.paragraph(&note, 2);

@@ -17,18 +17,54 @@ pub struct Arguments {
     a: PathBuf,
     /// The result file B
     b: PathBuf,
-    /// term, md or json
+    /// term, md, html or json
     #[arg(long, short, default_value = "term")]
     format: String,
+    /// Write the comparison to this file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// End with exit code 7 if B costs more than A by more than this share in any cell: bytes, sizes, times or rows per
+    /// second beyond the noise, such as 5%
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    fail_above: Option<f64>,
+}
+
+/// The exit code of a comparison with a cost that rose by more than `--fail-above`.
+const WORSE: u8 = 7;
+
+/// A share as `5%` or `5`.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
+    match number {
+        Ok(percent) if percent.is_finite() && percent >= 0.0 => Ok(percent / 100.0),
+        _ => Err("write a percentage of 0 or more, such as 5%".to_owned()),
+    }
 }
 
 /// The output formats of a comparison.
-const FORMATS: &[Format] = &[Format::Term, Format::Md, Format::Json];
+const FORMATS: &[Format] = &[Format::Term, Format::Md, Format::Html, Format::Json];
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let format = format(&arguments.format, FORMATS)?;
     let (a, b) = (Store::read(&arguments.a)?, Store::read(&arguments.b)?);
     let comparison = compare::compare(&a, &b);
-    terminal::print(&compare::render(&comparison, format, &terminal::options())?)?;
-    Ok(ExitCode::SUCCESS)
+    let text = compare::render(&comparison, format, &terminal::options())?;
+    match &arguments.output {
+        Some(path) => terminal::write_file(path, &text)?,
+        None => terminal::print(&text)?,
+    }
+    let Some(share) = arguments.fail_above else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    let worse = comparison.regressions(share);
+    for (experiment, cell, compared) in &worse {
+        eprintln!(
+            "{experiment}: {cell}: {} is {:.2} times as high",
+            compared.metric.title, compared.ratio.ratio
+        );
+    }
+    Ok(match worse.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(WORSE),
+    })
 }

@@ -92,6 +92,36 @@ fn a_rerun_has_the_cells_of_the_run_and_compares_with_it() {
 }
 
 #[test]
+fn a_comparison_fails_above_a_bound() {
+    let place = Place::with(TINY);
+    for cache in ["4000", "4000", "64"] {
+        let set = format!("--set=cache_kib={cache}");
+        let arguments = ["bench", "tiny.toml", &set, "--repetitions=1"];
+        place.run(&arguments).expect(0, &["done in"]);
+    }
+    let files: Vec<String> = place
+        .files()
+        .iter()
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect();
+    let compare = |a: usize, b: usize, more: &[&str]| {
+        place.run(&[&["compare", &files[a], &files[b]], more].concat())
+    };
+    compare(0, 2, &[]).expect(0, &[]);
+    let page = place.path().join("page.html");
+    let output = format!("--output={}", page.display());
+    compare(0, 1, &["--fail-above=5%", "--format=html", &output]).expect(0, &[]);
+    assert!(
+        fs::read_to_string(page)
+            .expect("a page")
+            .contains("<table>")
+    );
+    compare(0, 2, &["--fail-above=5%"]).expect(7, &["tiny: uuid4: bytes written per row is"]);
+    compare(2, 0, &["--fail-above=5%"]).expect(0, &[]);
+    compare(0, 2, &["--fail-above=-1%"]).expect(2, &["a percentage of 0 or more"]);
+}
+
+#[test]
 fn a_report_has_every_format_and_is_written_whole() {
     let place = Place::with(TINY);
     place.run(&["bench", "tiny.toml", "-q"]).expect(0, &[]);

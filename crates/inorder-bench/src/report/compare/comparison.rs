@@ -88,6 +88,32 @@ impl Change {
     }
 }
 
+impl Comparison {
+    /// The costs that the second run has more of, by more than this share: significant changes of bytes and times, and of
+    /// rows per second downwards. Each with its experiment and cell.
+    pub fn regressions(&self, share: f64) -> Vec<(&str, &str, &Compared)> {
+        let mut found = Vec::new();
+        for experiment in &self.experiments {
+            for cell in &experiment.cells {
+                let worse = cell.metrics.iter().filter(|m| m.is_worse_by(share));
+                found.extend(worse.map(|m| (experiment.name.as_str(), cell.label.as_str(), m)));
+            }
+        }
+        found
+    }
+}
+
+impl Compared {
+    /// Whether the second run costs more by more than this share.
+    fn is_worse_by(&self, share: f64) -> bool {
+        match (self.metric.unit, self.change) {
+            ("bytes" | "us", Change::Higher) => self.ratio.ratio > 1.0 + share,
+            ("rows/s", Change::Lower) => self.ratio.ratio < 1.0 / (1.0 + share),
+            _ => false,
+        }
+    }
+}
+
 /// The least change of bytes or sizes that counts, even above the noise floor: alignment and
 /// the varying length of integers move them that much.
 const BYTES_CHANGE_MIN: f64 = 0.005;
@@ -431,6 +457,27 @@ mod tests {
             !found.iter().any(|(id, _)| *id == "size_bytes"),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn only_costs_that_rose_by_more_than_the_bound_are_regressions() {
+        let mut random = Noise::new(3);
+        let first = run(1, 5, &mut random, 1.0);
+        let slower = run(1, 5, &mut random, 4.0);
+        let ids = |a: &Run, b: &Run, share: f64| -> BTreeMap<&'static str, usize> {
+            let mut ids = BTreeMap::new();
+            for (_, _, compared) in compare(a, b).regressions(share) {
+                *ids.entry(compared.metric.id).or_default() += 1;
+            }
+            ids
+        };
+        let found = ids(&first, &slower, 0.05);
+        assert!(found.contains_key("cpu_us_per_row"), "{found:?}");
+        assert!(found.contains_key("rows_per_s"), "{found:?}");
+        assert!(!found.contains_key("size_bytes"), "{found:?}");
+        // Four times is 300% more. Faster is no regression.
+        assert!(ids(&first, &slower, 9.0).is_empty());
+        assert!(ids(&slower, &first, 0.05).is_empty());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A comparison for a terminal, as Markdown and as JSON.
+//! A comparison for a terminal, as Markdown, as a page and as JSON.
 //!
 //! JSON: `format` is `inorder-comparison`, `format_version` 1; `warnings[]`, `only_a[]`, `only_b[]`;
 //! `experiments[]` with `name`, `withheld` and `cells[]`: `label` and `metrics`, each metric's id →
@@ -11,6 +11,7 @@ use crate::{
         markdown,
         output::{Error, Format, Options},
         sheet::{Sheet, head},
+        svg::Escaped,
     },
 };
 use comfy_table::{Cell, CellAlignment, Color};
@@ -22,13 +23,14 @@ const FORMAT_VERSION: u32 = 1;
 /// Writes a comparison down.
 ///
 /// # Errors
-/// If the format is none of `term`, `md` and `json`, or the JSON cannot be written.
+/// If the format is `csv`, or the JSON cannot be written.
 pub fn render(comparison: &Comparison, format: Format, options: &Options) -> Result<String, Error> {
     match format {
         Format::Term => Ok(term(comparison, options)),
         Format::Md => Ok(as_markdown(comparison)),
         Format::Json => as_json(comparison),
-        Format::Html | Format::Csv => Err(Error::NoComparison {
+        Format::Html => Ok(as_page(comparison)),
+        Format::Csv => Err(Error::NoComparison {
             format: format.name(),
         }),
     }
@@ -148,6 +150,39 @@ fn as_markdown(comparison: &Comparison) -> String {
         }
     }
     out
+}
+
+/// One self-contained page, which loads nothing.
+fn as_page(comparison: &Comparison) -> String {
+    let escaped = |text: &str| Escaped(text).to_string();
+    let mut body = String::from("<h1>Two runs compared</h1>\n");
+    for note in notes(comparison) {
+        body += &format!("<p>{}</p>\n", escaped(&note));
+    }
+    for experiment in &comparison.experiments {
+        body += &format!(
+            "<h2>{}</h2>\n<div class=\"scroll\"><table>\n<tr>",
+            escaped(&experiment.name)
+        );
+        body.extend(HEADINGS.map(|heading| format!("<th>{heading}</th>")));
+        body += "</tr>\n";
+        for (change, row) in rows(experiment) {
+            body += &format!("<tr class=\"{}\">", change.name());
+            body.extend(row.iter().map(|text| format!("<td>{}</td>", escaped(text))));
+            body += "</tr>\n";
+        }
+        body += "</table></div>\n";
+        if let Some(text) = withheld(experiment) {
+            body += &format!("<p>{}</p>\n", escaped(&text));
+        }
+    }
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <title>inorder: two runs compared</title>\n<style>{}</style></head>\n<body>\n{body}</body></html>\n",
+        include_str!("page.css")
+    )
 }
 
 fn as_json(comparison: &Comparison) -> Result<String, Error> {

@@ -8,7 +8,7 @@ use super::{
     output::Error,
     plots::{Plot, Table},
     svg,
-    view::{ClaimRow, Column, ExperimentView, Report, Row, Shared, Summary},
+    view::{ClaimRow, Column, ExperimentView, Ranked, Ranking, Report, Row, Shared, Summary},
 };
 use crate::{claims::Verdict, format};
 use minijinja::{Environment, value::Serde};
@@ -102,6 +102,7 @@ struct Experiment<'a> {
     question: &'a str,
     expect: &'a str,
     answer: Vec<AnswerPiece<'a>>,
+    rankings: Vec<RankingEntry<'a>>,
     claims: Vec<ClaimLink<'a>>,
     summary: Option<SummaryTable<'a>>,
     everything: Option<SummaryTable<'a>>,
@@ -116,6 +117,13 @@ struct Experiment<'a> {
     settings: Vec<Group<'a, &'a [(String, String)]>>,
     texts: Vec<Group<'a, &'a (String, String)>>,
     toml: &'a str,
+}
+
+/// Key kinds by cost in one engine.
+#[derive(Serialize)]
+struct RankingEntry<'a> {
+    table: TableEntry,
+    advice: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -274,6 +282,30 @@ impl<'a> ClaimEntry<'a> {
     }
 }
 
+impl<'a> RankingEntry<'a> {
+    fn new(ranking: &'a Ranking) -> Self {
+        let first = format!("{}, least first", ranking.engine);
+        let titles = ranking.headings.iter().map(|title| (*title).to_owned());
+        let row = |row: &Ranked| {
+            let label = match row.is_baseline {
+                true => format!("{} (compared with)", row.label),
+                false => row.label.clone(),
+            };
+            std::iter::once(label)
+                .chain(row.readings.iter().cloned())
+                .collect()
+        };
+        RankingEntry {
+            table: TableEntry {
+                headings: std::iter::once(first).chain(titles).collect(),
+                rows: ranking.rows.iter().map(row).collect(),
+                words: 1,
+            },
+            advice: &ranking.advice,
+        }
+    }
+}
+
 impl<'a> Experiment<'a> {
     fn new(view: &'a ExperimentView, report: &Report) -> Self {
         let noise = &view.noise;
@@ -301,6 +333,7 @@ impl<'a> Experiment<'a> {
                     is_number: piece.is_number,
                 })
                 .collect(),
+            rankings: view.rankings.iter().map(RankingEntry::new).collect(),
             claims: view.claims.iter().map(link).collect(),
             everything: (all.len() > telling.len()).then(|| SummaryTable::new(&view.summary, &all)),
             summary: (!telling.is_empty()).then(|| SummaryTable::new(&view.summary, &telling)),

@@ -1,7 +1,9 @@
 //! The contents of a report as plain data: built once from a run, laid out by every format.
 
+mod ranking;
 mod summary;
 
+pub use ranking::{Ranked, Ranking};
 pub use summary::{Column, Reading, Row, Summary};
 
 use super::{
@@ -32,7 +34,7 @@ pub struct Report {
     pub facts: Vec<(&'static str, String)>,
     /// The run's own description.
     pub meta: Meta,
-    /// The claims, in the order they were published.
+    /// The claims, in the order they were published; none if no experiment of the run answers one.
     pub claims: Vec<ClaimRow>,
     /// The experiments of which a trial was run, in the order they were planned; all of them where no time budget left
     /// any out.
@@ -73,6 +75,8 @@ pub struct ExperimentView {
     pub expect: String,
     /// The answer.
     pub answer: Vec<Piece>,
+    /// Key kinds ranked by cost, one ranking for each engine; none where the key does not vary.
+    pub rankings: Vec<Ranking>,
     /// Ids of the claims it answers.
     pub claims: Vec<String>,
     /// The factors that vary, with their levels.
@@ -140,11 +144,13 @@ impl Report {
     /// If an experiment's answer has a placeholder that cannot be read.
     pub fn new(run: &Run, claims: &[Claim]) -> Result<Self, Error> {
         let left_out = left_out::of_run(run);
+        let has_claims = run.experiments.iter().any(|e| !e.claims.is_empty());
         Ok(Report {
             facts: facts(run),
             meta: run.meta.clone(),
             claims: claims
                 .iter()
+                .filter(|_| has_claims)
                 .map(|claim| ClaimRow::new(run, claim))
                 .collect(),
             experiments: run
@@ -236,6 +242,7 @@ impl ExperimentView {
             question: experiment.question.clone(),
             expect: experiment.expect.clone(),
             answer,
+            rankings: ranking::rankings(run, experiment, withheld.is_some()),
             claims: experiment.claims.clone(),
             varied: experiment
                 .varied

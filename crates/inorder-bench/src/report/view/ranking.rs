@@ -1,0 +1,259 @@
+//! Key kinds ranked by what they cost in each engine, and a recommendation.
+
+use crate::{
+    analysis, format,
+    metrics::{METRICS, Metric},
+    results::{Cell, Experiment, Run},
+    statistics::Ratio,
+};
+
+/// The metrics of a ranking; the first decides.
+const RANKED: [(&str, &str); 3] = [
+    ("engine_bytes_per_row", "bytes written per row"),
+    ("size_bytes", "size"),
+    ("point_warm_p50_us", "look-up"),
+];
+/// Factors that say what key a table has. An experiment that varies others asks another question.
+const OF_KEYS: &[&str] = &["engine", "key", "encoding", "layout", "made_by"];
+/// The least difference that is worth a change of keys.
+const WORTH: f64 = 0.95;
+
+/// The key kinds of one engine, the one that writes least first.
+#[derive(Clone, Debug)]
+pub struct Ranking {
+    /// The engine.
+    pub engine: String,
+    /// Headings of the columns after the name: the metrics that were observed.
+    pub headings: Vec<&'static str>,
+    /// The cells.
+    pub rows: Vec<Ranked>,
+    /// What to do, why, and where that ends.
+    pub advice: Vec<String>,
+}
+
+/// One cell of a ranking.
+#[derive(Clone, Debug)]
+pub struct Ranked {
+    /// Its varied levels without the engine.
+    pub label: String,
+    /// Whether the others are compared with it.
+    pub is_baseline: bool,
+    /// One text per heading: the median, and the ratio to the baseline with its interval.
+    pub readings: Vec<String>,
+}
+
+/// The rankings of an experiment about keys, one for each engine.
+pub(super) fn rankings(run: &Run, experiment: &Experiment, is_noisy: bool) -> Vec<Ranking> {
+    let is_of_keys = |factor: &String| OF_KEYS.contains(&factor.as_str());
+    let has_key = experiment.varied.iter().any(|factor| factor == "key");
+    if !has_key || !experiment.varied.iter().all(is_of_keys) {
+        return Vec::new();
+    }
+    let cells: Vec<&Cell> = (run.cells_of(&experiment.name).into_iter())
+        .filter(|cell| !cell.is_twin && !run.trials_of(cell.id).is_empty())
+        .collect();
+    let mut engines: Vec<&str> = Vec::new();
+    for cell in &cells {
+        let engine = level(cell, "engine");
+        if !engines.contains(&engine) {
+            engines.push(engine);
+        }
+    }
+    let of_engine = |engine: &&str| {
+        let own: Vec<&Cell> = (cells.iter().copied())
+            .filter(|cell| level(cell, "engine") == *engine)
+            .collect();
+        ranking(run, experiment, engine, own, is_noisy)
+    };
+    engines.iter().filter_map(of_engine).collect()
+}
+
+fn level<'a>(cell: &'a Cell, factor: &str) -> &'a str {
+    cell.levels.get(factor).map_or("", String::as_str)
+}
+
+fn ranking(
+    run: &Run,
+    experiment: &Experiment,
+    engine: &str,
+    mut cells: Vec<&Cell>,
+    is_noisy: bool,
+) -> Option<Ranking> {
+    let metrics = RANKED.iter().filter_map(|(id, title)| {
+        let metric = METRICS.iter().find(|metric| metric.id == *id)?;
+        let is_seen = cells
+            .iter()
+            .any(|cell| run.median(cell.id, metric).is_some());
+        is_seen.then_some((metric, *title))
+    });
+    let metrics: Vec<(&Metric, &'static str)> = metrics.collect();
+    let (deciding, _) = metrics
+        .first()
+        .filter(|(metric, _)| metric.id == RANKED[0].0)?;
+    let baseline = baseline(run, experiment, &cells)?;
+    let cost = |cell: &Cell| run.median(cell.id, deciding).unwrap_or(f64::INFINITY);
+    cells.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+    if cells.len() < 2 {
+        return None;
+    }
+    let reading = |cell: &Cell, metric: &Metric| {
+        let value = format::quantity_or_na(run.median(cell.id, metric), metric.unit);
+        let noisy = if metric.is_time && is_noisy {
+            " (noisy)"
+        } else {
+            ""
+        };
+        match analysis::ratio(run, cell.id, baseline.id, metric) {
+            Some(ratio) if cell.id != baseline.id => {
+                format!("{value}{noisy}, {}", times(&ratio))
+            }
+            _ => format!("{value}{noisy}"),
+        }
+    };
+    let rows = cells.iter().map(|cell| Ranked {
+        label: shown(cell),
+        is_baseline: cell.id == baseline.id,
+        readings: (metrics.iter())
+            .map(|(metric, _)| reading(cell, metric))
+            .collect(),
+    });
+    let engine = match engine {
+        "" => run
+            .meta
+            .engines
+            .first()
+            .map_or("", |engine| engine.name.as_str()),
+        engine => engine,
+    };
+    Some(Ranking {
+        engine: engine.to_owned(),
+        headings: metrics.iter().map(|(_, title)| *title).collect(),
+        rows: rows.collect(),
+        advice: advice(run, engine, &cells, baseline, deciding),
+    })
+}
+
+/// The cell that those of an engine are compared with: the experiment's own, or the one that differs from it in the
+/// engine alone.
+fn baseline<'a>(run: &Run, experiment: &Experiment, cells: &[&'a Cell]) -> Option<&'a Cell> {
+    let of_run = run.cell(experiment.baseline);
+    let is_like = |cell: &&&Cell| {
+        let varied = experiment
+            .varied
+            .iter()
+            .filter(|factor| *factor != "engine");
+        let mut varied = varied.map(|factor| level(cell, factor));
+        of_run.is_some_and(|own| {
+            let factors = experiment
+                .varied
+                .iter()
+                .filter(|factor| *factor != "engine");
+            factors
+                .map(|factor| level(own, factor))
+                .all(|level| varied.next() == Some(level))
+        })
+    };
+    let own = cells.iter().find(|cell| cell.id == experiment.baseline);
+    own.or_else(|| cells.iter().find(is_like))
+        .or(cells.first())
+        .copied()
+}
+
+/// The varied levels of a cell without its engine, which the heading names.
+fn shown(cell: &Cell) -> String {
+    let engine = level(cell, "engine");
+    let words: Vec<&str> = cell
+        .label
+        .split(", ")
+        .filter(|word| *word != engine)
+        .collect();
+    words.join(", ")
+}
+
+/// A ratio in words, `0.52 times [0.50, 0.54]`.
+fn times(ratio: &Ratio) -> String {
+    let text = format::ratio_with_interval(ratio);
+    match text.split_once(' ') {
+        Some((number, interval)) => format!("{number} times {interval}"),
+        None => format!("{text} times"),
+    }
+}
+
+/// The recommendation with its reason, and its limits.
+fn advice(
+    run: &Run,
+    engine: &str,
+    cells: &[&Cell],
+    baseline: &Cell,
+    deciding: &Metric,
+) -> Vec<String> {
+    let ratio = |cell: &Cell| -> Option<Ratio> {
+        (cell.id != baseline.id).then(|| analysis::ratio(run, cell.id, baseline.id, deciding))?
+    };
+    let is_worth = |cell: &&&Cell| {
+        ratio(cell).is_some_and(|r| r.ratio <= WORTH && (r.high < 1.0 || !r.has_interval()))
+    };
+    let better: Vec<&Cell> = cells.iter().filter(is_worth).copied().collect();
+    let mut lines = Vec::new();
+    let said = |cell: &Cell| {
+        let ratio =
+            ratio(cell).map_or_else(String::new, |ratio| format::ratio_with_interval(&ratio));
+        format!(
+            "it writes {ratio} times the bytes of \"{}\"",
+            shown(baseline)
+        )
+    };
+    match better.first() {
+        None => lines.push(format!(
+            "Recommendation for {engine}: keep \"{}\". No other key writes less by {}%.",
+            shown(baseline),
+            ((1.0 - WORTH) * 100.0).round()
+        )),
+        Some(best) => lines.push(format!(
+            "Recommendation for {engine}: \"{}\"; {}.",
+            shown(best),
+            said(best)
+        )),
+    }
+    let is_counted = |cell: &Cell| ["serial", "int-seq", "composite"].contains(&level(cell, "key"));
+    if better.first().is_some_and(|best| is_counted(best)) {
+        let other = better.iter().find(|cell| !is_counted(cell));
+        lines.push(match other {
+            Some(other) => format!(
+                "If applications make the ids, or an id must not reveal how many rows there are: \"{}\"; {}.",
+                shown(other),
+                said(other)
+            ),
+            None => "It needs a server that counts, and reveals how many rows there are.".to_owned(),
+        });
+    }
+    let limits = limits(cells, baseline);
+    let pairs = cells
+        .iter()
+        .filter_map(|cell| ratio(cell))
+        .map(|ratio| ratio.pairs)
+        .min();
+    let repeat = match pairs {
+        Some(0 | 1) => " One trial per cell has no interval: --repetitions 3 gives one.",
+        _ => "",
+    };
+    lines.push(format!(
+        "Limits: {}the differences are smaller while the table fits the cache, and grow with the table.{repeat}",
+        limits
+    ));
+    lines
+}
+
+/// The size of the table and what surrounds it, as far as all cells share them.
+fn limits(cells: &[&Cell], baseline: &Cell) -> String {
+    let fixed = |factor: &str| {
+        let first = level(baseline, factor);
+        let is_same = cells.iter().all(|cell| level(cell, factor) == first);
+        (is_same && !first.is_empty()).then(|| crate::experiment::level::words(factor, first))?
+    };
+    ["rows", "cache_kib", "rows_per_transaction"]
+        .into_iter()
+        .filter_map(fixed)
+        .map(|words| format!("{words}; "))
+        .collect()
+}
