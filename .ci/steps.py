@@ -71,6 +71,7 @@ STEPS = [
     Step("lints", f"{PYTHON} .ci/built.py {BUILT} {EXTENSION_BUILT}", after=("build", "extension-build")),
     Step("extension", f"{PYTHON} -m unittest discover -s bindings/extension/tests", after=("extension-build",)),
     Step("packages", f"{PYTHON} -m unittest discover -s bindings/tests", after=("extension",)),
+    Step("targets", ".ci/targets", compiles=True),
     Step("site", "site/build"),
     Step("sql", f"{PYTHON} -m unittest discover -s bindings/sql/tests", after=("build",)),
     Step("plain", "cargo test --locked --workspace --test plain", after=("build",), compiles=True),

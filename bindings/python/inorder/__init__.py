@@ -1,4 +1,4 @@
-"""ULIDs, UUIDs and tokens as SQL functions of SQLite, in order.
+"""ULIDs, UUIDs and tokens in order: as SQL functions of SQLite, and made in Python.
 
 >>> import inorder, sqlite3
 >>> connection = sqlite3.connect(":memory:")
@@ -6,19 +6,24 @@
 >>> (text,) = connection.execute("SELECT ulid_text()").fetchone()
 >>> len(text)
 26
+>>> len(inorder.ulid())
+26
 """
 
 import pathlib
+from typing import Any
 
-__all__ = ["load", "path"]
+from .ids import token, tsid, tsid_text, typeid, ulid, uuid7
+
+__all__ = ["load", "path", "token", "tsid", "tsid_text", "typeid", "ulid", "uuid7"]
 
 
-def path():
+def path() -> str:
     """Returns the path of the extension without its suffix, for `load_extension`."""
     return str(pathlib.Path(__file__).resolve().parent / "inorder")
 
 
-def load(connection):
+def load(connection: Any) -> None:
     """Adds the functions to a connection of `sqlite3` or of a module like it.
 
     Disables extension loading afterwards. Raises `sqlite3.OperationalError` if SQLite is older

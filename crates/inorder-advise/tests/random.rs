@@ -11,7 +11,7 @@ use inorder_advise::{
     read::Database,
     rules::{self, Class},
 };
-use inorder_key::SplitMix64;
+use inorder_key::bulk::SplitMix64;
 use rusqlite::{Connection, types::Value};
 use std::{collections::BTreeSet, fmt::Write as _};
 

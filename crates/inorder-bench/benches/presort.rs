@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use inorder_bench::generate::{Presort, presort};
 use inorder_engine::{Batch, Column};
-use inorder_key::SplitMix64;
+use inorder_key::bulk::SplitMix64;
 
 const RUNS: usize = 5;
 

@@ -13,7 +13,8 @@ use crate::{
     results,
 };
 use inorder_engine::{Engine, TableShape};
-use inorder_key::{KeyKind, SplitMix64};
+use inorder_key::KeyKind;
+use inorder_key::bulk::SplitMix64;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most cells in one experiment: beyond it a plan is a mistake.

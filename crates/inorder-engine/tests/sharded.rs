@@ -6,7 +6,8 @@ use common::{engines, integers, write};
 use inorder_engine::{
     Batch, Column, Database, Engine, Error, Partition, Retry, Settings, Value, Write,
 };
-use inorder_key::{KeyBuffer, KeyKind, KeyStream};
+use inorder_key::KeyKind;
+use inorder_key::bulk::{KeyBuffer, KeyStream};
 use std::sync::Arc;
 use tempfile::TempDir;
 

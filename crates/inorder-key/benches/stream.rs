@@ -3,7 +3,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use inorder_key::{KeyKind, KeyStream};
+use inorder_key::KeyKind;
+use inorder_key::bulk::KeyStream;
 
 const KEYS: usize = 10_000;
 const ROUNDS: usize = 200;

@@ -1,10 +1,6 @@
 //! Clocks: the sources of time for ids.
 
-use std::cell::Cell;
-use std::fmt;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-use crate::machine;
+use core::fmt;
 
 /// A time as ids store it: milliseconds since 1970-01-01T00:00:00Z, and the nanoseconds within the millisecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,17 +47,6 @@ impl fmt::Display for UnixTime {
     }
 }
 
-impl From<SystemTime> for UnixTime {
-    /// Converts a system time. A time before 1970 becomes the epoch.
-    fn from(time: SystemTime) -> Self {
-        let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-        Self {
-            ms: since.as_secs() * 1000 + u64::from(since.subsec_millis()),
-            sub_ms_nanos: since.subsec_nanos() % 1_000_000,
-        }
-    }
-}
-
 /// The result of reading a clock: the time, and the number of ids that may use it before the next reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
@@ -79,178 +64,9 @@ pub trait Clock {
     fn read(&mut self, wanted: usize) -> Reading;
 }
 
-/// The system's real-time clock.
-///
-/// A batch reads it once per 256 ids, about once per microsecond.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    #[inline]
-    fn read(&mut self, wanted: usize) -> Reading {
-        Reading {
-            time: SystemTime::now().into(),
-            ids: wanted.min(256),
-        }
-    }
-}
-
-/// A clock for the current millisecond that costs less than half of [`SystemClock`].
-///
-/// It reads the processor's counter first (9 ns; the system clock takes 22 ns). While the counter shows that the
-/// millisecond this thread last read cannot have ended, the clock returns that millisecond. The counter only limits
-/// how long a reading is valid, one millisecond at most. A counter that differs between processors, stops in standby
-/// or jumps afterwards therefore extends no reading. Setting the system clock extends none either.
-#[inline]
-pub(crate) fn now_ms() -> u64 {
-    thread_local! {
-        static LAST: Cell<Answer> = const { Cell::new(Answer { ms: 0, since: 0, ticks: 0 }) };
-    }
-    let Some(ticks) = machine::ticks() else {
-        return SystemClock.read(1).time.ms;
-    };
-    LAST.with(|last| match last.get().at(ticks) {
-        Some(ms) => ms,
-        None => {
-            let time = SystemClock.read(1).time;
-            last.set(Answer::new(time, ticks));
-            time.ms
-        }
-    })
-}
-
-/// The last reading of the system clock, and the limit of its validity.
-#[derive(Clone, Copy)]
-struct Answer {
-    ms: u64,
-    /// The value of the counter shortly before the clock was read.
-    since: u64,
-    /// Number of counter steps for which the reading is valid.
-    ticks: u64,
-}
-
-impl Answer {
-    /// Creates a reading that is valid for as many counter steps as nanoseconds remain in the millisecond. The counter
-    /// makes two to four steps per nanosecond, so about thirty readings per millisecond approach its end.
-    fn new(time: UnixTime, since: u64) -> Self {
-        Self {
-            ms: time.ms,
-            since,
-            ticks: u64::from(1_000_000u32.saturating_sub(time.sub_ms_nanos)),
-        }
-    }
-
-    /// Returns the millisecond if it is still valid. A counter that went backwards counts as expired.
-    #[inline]
-    fn at(self, ticks: u64) -> Option<u64> {
-        (ticks.wrapping_sub(self.since) < self.ticks).then_some(self.ms)
-    }
-}
-
-/// A clock that advances by one millisecond per fixed number of ids.
-#[derive(Clone, Copy, Debug)]
-pub struct CountingClock {
-    ms: u64,
-    keys_per_ms: usize,
-    left: usize,
-}
-
-impl CountingClock {
-    /// Start time of reproducible streams: 2024-01-01T00:00:00Z.
-    pub const START_MS: u64 = 1_704_067_200_000;
-
-    /// Keys per millisecond of reproducible streams.
-    pub const KEYS_PER_MS: usize = 20;
-
-    /// Creates a clock that starts at `start_ms` milliseconds since the Unix epoch and advances one millisecond per
-    /// `keys_per_ms` ids (0 counts as 1).
-    pub fn new(start_ms: u64, keys_per_ms: usize) -> Self {
-        let keys_per_ms = keys_per_ms.max(1);
-        Self {
-            ms: start_ms,
-            keys_per_ms,
-            left: keys_per_ms,
-        }
-    }
-}
-
-impl Default for CountingClock {
-    fn default() -> Self {
-        Self::new(Self::START_MS, Self::KEYS_PER_MS)
-    }
-}
-
-impl Clock for CountingClock {
-    #[inline]
-    fn read(&mut self, wanted: usize) -> Reading {
-        if self.left == 0 {
-            self.ms += 1;
-            self.left = self.keys_per_ms;
-        }
-        let ids = wanted.min(self.left);
-        self.left -= ids;
-        Reading {
-            time: UnixTime::from_ms(self.ms),
-            ids,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn is_right(now: impl Fn() -> u64) -> bool {
-        let (before, now, after) = (SystemClock.read(1), now(), SystemClock.read(1));
-        (before.time.ms..=after.time.ms).contains(&now)
-    }
-
-    #[test]
-    fn the_time_is_never_off_by_a_millisecond() {
-        let wrong = (0..200_000).filter(|_| !is_right(now_ms)).count();
-        // None, unless the clock is being set.
-        assert!(wrong <= 2, "{wrong} of 200000");
-    }
-
-    #[test]
-    fn the_time_is_right_after_a_pause_and_in_a_new_thread() {
-        let pauses = || {
-            let wrong = (0..300u64).filter(|i| {
-                std::thread::sleep(Duration::from_micros(i * 37 % 1500));
-                !is_right(now_ms)
-            });
-            wrong.count()
-        };
-        let wrong: usize = std::thread::scope(|scope| {
-            let threads = [(); 4].map(|()| scope.spawn(pauses));
-            threads.map(|thread| thread.join().unwrap()).iter().sum()
-        });
-        assert!(wrong <= 2, "{wrong} of 1200");
-    }
-
-    #[test]
-    fn an_answer_holds_until_its_millisecond_ends() {
-        let time = UnixTime {
-            ms: 5,
-            sub_ms_nanos: 999_000,
-        };
-        let answer = Answer::new(time, 10_000);
-        for (ticks, ms) in [
-            (10_000, Some(5)),
-            (10_999, Some(5)),
-            (11_000, None),
-            (9_999, None),
-            (0, None),
-            (u64::MAX, None),
-        ] {
-            assert_eq!(answer.at(ticks), ms, "{ticks}");
-        }
-        assert_eq!(
-            Answer::new(time, u64::MAX).at(998),
-            Some(5),
-            "over the end of the counter"
-        );
-    }
 
     #[test]
     fn times_are_written_as_rfc_3339_has_them() {
@@ -258,8 +74,8 @@ mod tests {
             (0, "1970-01-01T00:00:00.000Z"),
             (951_782_400_000, "2000-02-29T00:00:00.000Z"),
             (1_469_922_850_259, "2016-07-30T23:54:10.259Z"),
-            (CountingClock::START_MS - 1, "2023-12-31T23:59:59.999Z"),
-            (CountingClock::START_MS, "2024-01-01T00:00:00.000Z"),
+            (1_704_067_199_999, "2023-12-31T23:59:59.999Z"),
+            (1_704_067_200_000, "2024-01-01T00:00:00.000Z"),
             (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
             (UnixTime::MS_MAX, "10889-08-02T05:31:50.655Z"),
         ] {

@@ -1,5 +1,8 @@
 //! Errors of this crate.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use crate::{Encoding, KeyKind, UnixTime};
 
 /// Error of making or reading a key.
@@ -20,6 +23,7 @@ pub enum Error {
         encoding: Encoding,
     },
     /// The operating system returned no random bytes.
+    #[cfg(feature = "std")]
     #[error("the system gave no random bytes: {0}")]
     Entropy(#[from] getrandom::Error),
     /// No id is left: in the millisecond, if the generator may not run ahead, or in the whole range of times.

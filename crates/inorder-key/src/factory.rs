@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::rng::{self, KeyRng};
-use crate::{TimeId, UnixTime, clock};
+use crate::{TimeId, UnixTime, system_clock};
 
 /// Bits of the counter after the milliseconds.
 const COUNTER_BITS: u32 = 16;
@@ -65,7 +65,7 @@ impl Factory {
     /// If the system gives no random bytes.
     #[inline]
     pub fn next<I: TimeId>(&self) -> I {
-        self.next_at(UnixTime::from_ms(clock::now_ms()))
+        self.next_at(UnixTime::from_ms(system_clock::now_ms()))
     }
 
     /// Returns the next id at this time, or the id after the last one if that is later.
@@ -91,7 +91,7 @@ impl Factory {
         let drawn_bits = I::TAIL_BITS - COUNTER_BITS;
         rng::with(|rng| {
             for batch in out.chunks_mut(BATCH) {
-                let count = self.count(clock::now_ms(), rng);
+                let count = self.count(system_clock::now_ms(), rng);
                 // The top bit stays clear: 256 steps cannot carry into the counter.
                 let mut last = u128::from(count) << drawn_bits | rng.bits(drawn_bits - 1);
                 for id in batch {

@@ -1,5 +1,7 @@
 //! Ids that other programs make and this crate only reads: ObjectId, KSUID and Snowflake ids.
 
+use alloc::vec::Vec;
+
 use crate::{Tsid, UnixTime};
 
 /// Bytes of an ObjectId.
@@ -109,7 +111,7 @@ mod tests {
                 let middle = (u128::from(high % 62) << 64) | low >> 64;
                 high /= 62;
                 let rest = (middle % 62) << 64 | low & u128::from(u64::MAX);
-                low = (middle / 62) << 64 | rest / 62;
+                low = ((middle / 62) << 64) | (rest / 62);
                 *digit = BASE_62[(rest % 62) as usize];
             }
             let (time, found) = ksuid(str::from_utf8(&text).unwrap()).unwrap();

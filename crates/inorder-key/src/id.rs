@@ -80,19 +80,19 @@ macro_rules! define_id {
             }
         }
 
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.pad(std::str::from_utf8(&self.to_text()).expect("ASCII"))
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.pad(core::str::from_utf8(&self.to_text()).expect("ASCII"))
             }
         }
 
-        impl std::fmt::Debug for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        impl core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 write!(f, concat!(stringify!($name), "({})"), self)
             }
         }
 
-        impl std::str::FromStr for $name {
+        impl core::str::FromStr for $name {
             type Err = $crate::Error;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -113,7 +113,7 @@ macro_rules! define_id {
         }
 
         #[cfg(feature = "serde")]
-        impl ::serde::Serialize for $name {
+        impl serde::Serialize for $name {
             /// Serializes as text for human-readable formats, and as 16 bytes for others.
             fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match serializer.is_human_readable() {
@@ -131,7 +131,7 @@ macro_rules! define_id {
                 impl ::serde::de::Visitor<'_> for Visitor {
                     type Value = $name;
 
-                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                         f.write_str($what)
                     }
 

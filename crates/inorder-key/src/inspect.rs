@@ -1,5 +1,10 @@
 //! Inspection of an id: kind, encoding, time, fields and problems.
 
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::{Encoding, KeyKind, Tsid, TypeId, Ulid, UnixTime, Uuid, foreign};
 
 /// The parts and properties of an id.

@@ -1,7 +1,7 @@
 //! Makes, parses, formats and inspects primary keys: ULIDs, UUIDs, TypeIDs, TSIDs, tokens and integers.
 //!
 //! ```
-//! use inorder_key::{Encoding, Inspection, KeyKind, KeyStream, TimeId, Ulid, UnixTime, Uuid, parse_time};
+//! use inorder_key::{Inspection, KeyKind, TimeId, Ulid, UnixTime, Uuid, parse_time};
 //!
 //! // Ids of this process are in order, over all its threads.
 //! let (first, second) = (Uuid::now_v7(), Uuid::now_v7());
@@ -19,10 +19,6 @@
 //! // What is this?
 //! let found = Inspection::of_text("919108f7-52d1-4320-9bac-f847db4148a8", UnixTime::default());
 //! assert_eq!((found.kind, found.time), (Some(KeyKind::Uuid4), None));
-//!
-//! // A thousand keys for a measurement, the same on every machine.
-//! let keys = KeyStream::seeded(KeyKind::Uuid7, Encoding::Blob, 42)?.fill(1000);
-//! assert_eq!(keys.len(), 1000);
 //! # Ok::<(), inorder_key::Error>(())
 //! ```
 //!
@@ -31,7 +27,7 @@
 //!
 //! | task | use |
 //! | --- | --- |
-//! | keys in bulk, reproducible or real, for measurements and loads | [`KeyStream`] |
+//! | keys in bulk, reproducible or real, for measurements and loads | [`bulk`] |
 //! | one id, in order over all threads | [`Ulid::now`], [`Uuid::now_v7`], [`Ulid::now_v7`] |
 //! | one id of 64 bits, for integer columns | [`Tsid`], [`TsidFactory`] |
 //! | an id with the name of its type | [`TypeId`] |
@@ -41,60 +37,104 @@
 //! | ids of a given time, or bounds of a range | [`TimeId`] |
 //! | parsing a time | [`parse_time`] |
 //! | inspecting an id | [`Inspection`] |
-//! | reproducible numbers for test data | [`SplitMix64`] |
 //!
 //! # Features
-//! `serde` (ids as text or 16 bytes) and `uuid` (conversions to and from `uuid::Uuid`). The crate needs the standard
-//! library for the clock and for one random number generator per thread.
+//! | feature | adds |
+//! | --- | --- |
+//! | `std` (default) | making ids, with the clock and the randomness of the system. Without it the crate needs `alloc` only, and parses, formats and inspects ids |
+//! | `js` | on `wasm32-unknown-unknown`, the clock and the randomness of JavaScript |
+//! | `serde` | ids as text in formats that people read. In others a ULID and a UUID are 16 bytes, and a TSID is an integer |
+//! | `uuid` | conversions to and from `uuid::Uuid` |
+//! | `rusqlite` | `ToSql` and `FromSql` for SQLite: 16 bytes, a TSID as an integer, a TypeID as text |
+//! | `postgres-types` | `ToSql` and `FromSql` for PostgreSQL: `uuid`, `bytea` or text, a TSID as `bigint`, a TypeID as text |
 //!
 //! # Randomness
 //! Random bytes come from ChaCha8 through a buffer. The operating system provides the key. Every refill replaces the
 //! key, and the child of a fork takes a new one. Making an id needs no system call.
 
+#![cfg_attr(not(feature = "std"), no_std)]
+
+extern crate alloc;
+
+#[cfg(feature = "std")]
 mod buffer;
+#[cfg(feature = "std")]
 mod chacha;
 mod clock;
+#[cfg(feature = "std")]
+mod counting_clock;
 mod encoding;
 mod error;
+#[cfg(feature = "std")]
 mod factory;
 mod foreign;
+#[cfg(feature = "std")]
 mod generator;
 mod id;
 mod inspect;
 mod kind;
+#[cfg(feature = "std")]
 mod machine;
+#[cfg(feature = "postgres-types")]
+mod postgres_value;
+#[cfg(feature = "std")]
 mod rng;
+#[cfg(feature = "std")]
 mod sequence;
+#[cfg(feature = "serde")]
+mod serde_value;
+#[cfg(feature = "std")]
 mod split_mix;
+#[cfg(feature = "rusqlite")]
+mod sqlite_value;
+#[cfg(feature = "std")]
 mod stream;
+#[cfg(feature = "std")]
+mod system_clock;
 mod text;
 mod time;
 mod time_id;
 mod token;
 mod tsid;
+#[cfg(feature = "std")]
+mod tsid_factory;
 mod type_id;
 mod ulid;
 mod uuid;
 
-pub use buffer::KeyBuffer;
-pub use clock::{Clock, CountingClock, Reading, SystemClock, UnixTime};
+pub use clock::{Clock, Reading, UnixTime};
 pub use encoding::Encoding;
 pub use error::Error;
+#[cfg(feature = "std")]
 pub use factory::Factory;
+#[cfg(feature = "std")]
 pub use generator::Generator;
 pub use inspect::{Field, Inspection};
 pub use kind::KeyKind;
+#[cfg(feature = "std")]
 pub use sequence::{Method, Overflow};
-pub use split_mix::SplitMix64;
-pub use stream::COMPOSITE_BUCKETS;
-pub use stream::KeyStream;
+#[cfg(feature = "std")]
+pub use system_clock::SystemClock;
 pub use time::parse_time;
 pub use time_id::TimeId;
-pub use token::{Token, fill_random};
-pub use tsid::{Tsid, TsidFactory};
+pub use token::Token;
+#[cfg(feature = "std")]
+pub use token::fill_random;
+pub use tsid::Tsid;
+#[cfg(feature = "std")]
+pub use tsid_factory::TsidFactory;
 pub use type_id::TypeId;
 pub use ulid::Ulid;
 pub use uuid::Uuid;
+
+/// Keys in bulk for measurements and loads: streams of one kind, the same for the same seed, and numbers for test data.
+#[cfg(feature = "std")]
+pub mod bulk {
+    pub use crate::buffer::KeyBuffer;
+    pub use crate::counting_clock::CountingClock;
+    pub use crate::split_mix::SplitMix64;
+    pub use crate::stream::{COMPOSITE_BUCKETS, KeyStream};
+}
 
 /// The examples of the README.
 #[cfg(doctest)]

@@ -9,7 +9,7 @@
 /// <https://prng.di.unimi.it/splitmix64.c>.
 ///
 /// ```
-/// let mut random = inorder_key::SplitMix64::new(0);
+/// let mut random = inorder_key::bulk::SplitMix64::new(0);
 /// assert_eq!(random.bits(), 0xe220_a839_7b1d_cdaf);
 /// ```
 #[derive(Clone, Debug)]

@@ -1,12 +1,14 @@
 //! Keys in bulk.
 
+use crate::buffer::KeyBuffer;
+use crate::counting_clock::CountingClock;
 use crate::rng::KeyRng;
 use crate::sequence::{Rules, Sequence};
+use crate::split_mix::SplitMix64;
 use crate::text::{write_hex, write_ulid, write_uuid};
 use crate::time_id::Numbered;
 use crate::{
-    Clock, CountingClock, Encoding, Error, KeyBuffer, KeyKind, Method, Overflow, SplitMix64,
-    SystemClock, TsidFactory, Ulid, Uuid,
+    Clock, Encoding, Error, KeyKind, Method, Overflow, SystemClock, TsidFactory, Ulid, Uuid,
 };
 
 /// Bytes of one token.

@@ -1,5 +1,7 @@
 //! Parsing and formatting of times.
 
+use alloc::borrow::ToOwned;
+
 use crate::{Error, UnixTime};
 
 /// Parses a time in the forms of RFC 3339 and SQL, to the millisecond, or as milliseconds since 1970.

@@ -1,6 +1,6 @@
 //! Ids that begin with their time.
 
-use crate::{Error, UnixTime, rng};
+use crate::{Error, UnixTime};
 
 /// An id of 48 bits of milliseconds and a tail.
 pub trait Numbered: Copy + Ord {
@@ -55,7 +55,8 @@ pub trait TimeId: Numbered {
     ///
     /// # Panics
     /// If the system gives no random bytes.
+    #[cfg(feature = "std")]
     fn random_at(ms: u64) -> Result<Self, Error> {
-        Self::from_parts(ms, rng::with(|rng| rng.bits(128)))
+        Self::from_parts(ms, crate::rng::with(|rng| rng.bits(128)))
     }
 }

@@ -1,9 +1,9 @@
 //! Tokens: random bytes without order.
 
-use std::fmt;
-use std::str::FromStr;
+use core::fmt;
+use core::str::FromStr;
 
-use crate::{Error, rng, text};
+use crate::{Error, text};
 
 /// A token of `N` random bytes, as for sessions and invitations. Its text has twice as many hex digits.
 ///
@@ -26,6 +26,7 @@ impl<const N: usize> Token<N> {
     ///
     /// # Panics
     /// If the system gives no random bytes.
+    #[cfg(feature = "std")]
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         let mut bytes = [0; N];
@@ -100,6 +101,7 @@ impl<const N: usize> FromStr for Token<N> {
 ///
 /// # Panics
 /// If the system gives no random bytes.
+#[cfg(feature = "std")]
 pub fn fill_random(out: &mut [u8]) {
-    rng::with(|rng| rng.fill(out));
+    crate::rng::with(|rng| rng.fill(out));
 }

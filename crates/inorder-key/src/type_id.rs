@@ -1,7 +1,7 @@
 //! TypeIDs: a UUID with the type of what it identifies.
 
-use std::fmt;
-use std::str::FromStr;
+use core::fmt;
+use core::str::{self, FromStr};
 
 use crate::{Error, Uuid, text};
 
@@ -41,6 +41,7 @@ impl TypeId {
     ///
     /// # Panics
     /// If the system gives no random bytes.
+    #[cfg(feature = "std")]
     pub fn now(prefix: &str) -> Result<Self, Error> {
         Self::new(prefix, Uuid::now_v7())
     }

@@ -1,8 +1,10 @@
 //! ULIDs.
 
+#[cfg(feature = "std")]
+use crate::Factory;
 use crate::id::define_id;
 use crate::time_id::{Numbered, TimeId};
-use crate::{Error, Factory, UnixTime, Uuid, text};
+use crate::{Error, UnixTime, Uuid, text};
 
 define_id! {
     /// A ULID: 48 bits of milliseconds since 1970, then 80 random or counted bits. Its text has 26 characters.
@@ -25,6 +27,7 @@ impl Ulid {
     ///
     /// # Panics
     /// If the system gives no random bytes.
+    #[cfg(feature = "std")]
     #[inline]
     pub fn now() -> Self {
         Factory::process().next()
@@ -37,6 +40,7 @@ impl Ulid {
     ///
     /// # Panics
     /// If the system gives no random bytes.
+    #[cfg(feature = "std")]
     #[inline]
     pub fn now_v7() -> Self {
         Uuid::now_v7().into()

@@ -1,8 +1,10 @@
 //! UUIDs.
 
 use crate::id::define_id;
+use crate::text;
 use crate::time_id::{Numbered, TimeId};
-use crate::{Factory, rng, text};
+#[cfg(feature = "std")]
+use crate::{Factory, rng};
 
 define_id! {
     /// A UUID of any version: 16 bytes. Its text has 36 characters.
@@ -30,6 +32,7 @@ impl Uuid {
     ///
     /// # Panics
     /// If the system gives no random bytes.
+    #[cfg(feature = "std")]
     #[inline]
     pub fn now_v7() -> Self {
         Factory::process().next()
@@ -39,6 +42,7 @@ impl Uuid {
     ///
     /// # Panics
     /// If the system gives no random bytes.
+    #[cfg(feature = "std")]
     #[inline]
     pub fn new_v4() -> Self {
         rng::with(|rng| Self::v4_of(rng.bits(128)))
@@ -48,6 +52,7 @@ impl Uuid {
     ///
     /// # Panics
     /// If the system gives no random bytes.
+    #[cfg(feature = "std")]
     pub fn fill_v4(out: &mut [Self]) {
         rng::with(|rng| {
             out.iter_mut()
@@ -56,6 +61,7 @@ impl Uuid {
     }
 
     /// Creates the UUIDv4 from these random bits. Version and variant replace six of them.
+    #[cfg(feature = "std")]
     #[inline]
     pub(crate) const fn v4_of(random: u128) -> Self {
         Self::from_u128(random & !(0xf << 76 | 0b11 << 62) | 0x4 << 76 | 0b10 << 62)

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use inorder_key::{CountingClock, Encoding, Error, KeyBuffer, KeyKind, KeyStream};
+use inorder_key::bulk::{CountingClock, KeyBuffer, KeyStream};
+use inorder_key::{Encoding, Error, KeyKind};
 use proptest::prelude::*;
 
 fn seeded(kind: KeyKind, encoding: Encoding) -> KeyStream {

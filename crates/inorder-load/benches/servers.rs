@@ -255,7 +255,7 @@ fn job(csv: &Path, order: RowOrder) -> Job {
 }
 
 fn make(path: &Path, rows: u64, payload_bytes: u64) -> Result<()> {
-    let mut random = inorder_key::SplitMix64::new(0);
+    let mut random = inorder_key::bulk::SplitMix64::new(0);
     let mut file = BufWriter::new(File::create(path)?);
     writeln!(file, "id,payload,n")?;
     for _ in 0..rows {

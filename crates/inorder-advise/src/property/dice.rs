@@ -1,6 +1,6 @@
 //! Random numbers from a seed.
 
-use inorder_key::SplitMix64;
+use inorder_key::bulk::SplitMix64;
 
 /// Draws for random schemas and plans.
 pub(super) struct Dice(SplitMix64);

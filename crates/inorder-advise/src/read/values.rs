@@ -1,7 +1,7 @@
 //! What a column holds: storage classes, forms of ids, order.
 
 use super::form::{self, FORMS, Form};
-use inorder_key::SplitMix64;
+use inorder_key::bulk::SplitMix64;
 use rusqlite::types::ValueRef;
 use std::collections::HashSet;
 

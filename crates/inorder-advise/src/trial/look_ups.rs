@@ -8,7 +8,7 @@ use crate::{
     read::{Table, TableKind},
     sql::quoted_list,
 };
-use inorder_key::SplitMix64;
+use inorder_key::bulk::SplitMix64;
 use rusqlite::{Connection, Statement, params_from_iter, types::Value};
 use serde::Serialize;
 use std::time::{Duration, Instant};

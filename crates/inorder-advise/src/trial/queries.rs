@@ -9,7 +9,7 @@ use crate::{
     ddl::{mentions, tokens},
     read::{self, Database, Origin},
 };
-use inorder_key::SplitMix64;
+use inorder_key::bulk::SplitMix64;
 use rusqlite::{
     Connection, Statement, params_from_iter,
     types::{Value, ValueRef},

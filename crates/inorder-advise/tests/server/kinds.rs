@@ -1,7 +1,7 @@
 //! Kinds of ids by value: 12 kinds in 4 encodings each, on each server.
 
 use crate::server::Server;
-use inorder_key::SplitMix64;
+use inorder_key::bulk::SplitMix64;
 use std::fmt::Write as _;
 
 /// Rows that hold one value of each kind and encoding.

@@ -5,7 +5,7 @@
 
 use crate::server::{Server, changed};
 use inorder_advise::server::rules::Group;
-use inorder_key::SplitMix64;
+use inorder_key::bulk::SplitMix64;
 use std::collections::BTreeMap;
 
 /// Tables with random indexes, and indexes of each.

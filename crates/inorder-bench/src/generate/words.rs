@@ -1,6 +1,6 @@
 //! Made-up film titles and user names, from word lists made for this project.
 
-use inorder_key::SplitMix64;
+use inorder_key::bulk::SplitMix64;
 
 const QUALITIES: &str = "\
 amber ancient autumn bitter blind blue bold borrowed brave bright broken burning calm careless clever cold copper \

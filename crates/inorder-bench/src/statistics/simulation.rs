@@ -1,6 +1,6 @@
 //! Made-up measurements for tests of the statistics.
 
-use inorder_key::SplitMix64;
+use inorder_key::bulk::SplitMix64;
 
 /// Random numbers, the same in every run.
 pub struct Noise(SplitMix64);

@@ -7,7 +7,8 @@ use crate::{
     plan::hash,
 };
 use inorder_engine::{Batch, Column, ColumnInfo, Value};
-use inorder_key::{Encoding, KeyBuffer, KeyKind, KeyStream};
+use inorder_key::bulk::{KeyBuffer, KeyStream};
+use inorder_key::{Encoding, KeyKind};
 use std::{collections::HashMap, sync::Arc};
 
 /// Columns of tables filled before, by table and column: what `pick` and `each` draw from.

@@ -71,11 +71,12 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("postgres", &["inorder-engine"]),
     ("tokio-postgres", &["inorder-engine"]),
     ("sqlx", &["inorder-engine"]),
-    // The functions are registered with a connection, the loader brings what it built into a database,
-    // results are kept in a file, and the applications are SQLite applications.
+    // Ids are values of rusqlite with an optional feature, the functions are registered with a connection, the loader
+    // brings what it built into a database, results are kept in a file, and the applications are SQLite applications.
     (
         "rusqlite",
         &[
+            "inorder-key",
             "inorder-engine",
             "inorder-sqlite",
             "inorder-load",

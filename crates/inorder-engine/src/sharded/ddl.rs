@@ -1,7 +1,8 @@
 //! Statements for distributed tables, and the built-in table, distributed by its key.
 
 use crate::{Engine as _, TableShape, postgres::Postgres};
-use inorder_key::{COMPOSITE_BUCKETS, KeyKind};
+use inorder_key::KeyKind;
+use inorder_key::bulk::COMPOSITE_BUCKETS;
 
 /// Schema of objects that do not belong to the experiment. It must not be the user's name, because that schema is in
 /// the search path.

@@ -1,6 +1,7 @@
 //! Generates ids for rows without one.
 
-use inorder_key::{Encoding, Error, KeyBuffer, KeyKind, KeyStream};
+use inorder_key::bulk::{KeyBuffer, KeyStream};
+use inorder_key::{Encoding, Error, KeyKind};
 
 use crate::source::Raw;
 

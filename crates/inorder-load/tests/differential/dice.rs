@@ -1,6 +1,6 @@
 //! Random choices that a seed determines.
 
-use inorder_key::SplitMix64;
+use inorder_key::bulk::SplitMix64;
 
 pub struct Dice(SplitMix64);
 

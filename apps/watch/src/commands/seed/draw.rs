@@ -1,6 +1,6 @@
 //! Made-up people, lists and films, the same each time.
 
-use inorder_key::SplitMix64;
+use inorder_key::bulk::SplitMix64;
 
 use crate::{Result, db::films::Facts};
 

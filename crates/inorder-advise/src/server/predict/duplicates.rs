@@ -342,7 +342,7 @@ fn distribution(mean: f64, shape: f64, most: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use inorder_key::SplitMix64;
+    use inorder_key::bulk::SplitMix64;
     use std::collections::BTreeMap;
 
     /// Bytes of posting lists: 20 per list of 130 rows, and 6 per row.

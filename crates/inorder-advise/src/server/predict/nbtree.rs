@@ -9,7 +9,7 @@
 //! One page is the metapage.
 
 use super::duplicates::Keys;
-use inorder_key::SplitMix64;
+use inorder_key::bulk::SplitMix64;
 
 /// Bytes of a page header, of a line pointer, of the special space, and of a row's address.
 const HEADER: u32 = 24;

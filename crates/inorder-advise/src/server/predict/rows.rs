@@ -4,7 +4,8 @@ use crate::{
     Error,
     server::model::{ChangeSet, Column, ColumnTo, Product, Sample, Table},
 };
-use inorder_key::{SplitMix64, Ulid, Uuid};
+use inorder_key::bulk::SplitMix64;
+use inorder_key::{Ulid, Uuid};
 use std::collections::HashMap;
 
 /// Bytes of values that are used at most; further rows are left out, evenly.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use inorder_engine::{Column, Value};
-use inorder_key::SplitMix64;
+use inorder_key::bulk::SplitMix64;
 
 use super::words::{Names, Titles};
 use crate::{Error, format};

@@ -234,7 +234,7 @@ proptest! {
 /// A batch large enough for long runs of equal prefixes, with keys of every distribution.
 #[test]
 fn a_large_batch_is_in_the_order_of_a_plain_sort() {
-    let mut rng = inorder_key::SplitMix64::new(1);
+    let mut rng = inorder_key::bulk::SplitMix64::new(1);
     let mut column =
         |make: fn(u64) -> i64| Column::Integers((0..20_000).map(|_| make(rng.bits())).collect());
     let random = column(|bits| bits as i64);
