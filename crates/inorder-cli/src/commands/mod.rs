@@ -9,6 +9,7 @@ mod engines;
 mod explain;
 mod id;
 mod load;
+mod predict;
 mod rekey;
 mod report;
 mod rerun;
@@ -31,6 +32,8 @@ pub enum Commands {
     Copy(copy::Arguments),
     /// Makes the changes of a plan in the database itself: all or none
     Rekey(rekey::Arguments),
+    /// Predicts what inserts into a table cost at any number of rows, from a simulation
+    Predict(Box<predict::Arguments>),
     /// Makes a report of a result file
     Report(report::Arguments),
     /// Compares two result files, cell by cell
@@ -63,6 +66,7 @@ impl Commands {
             Commands::Load(arguments) => load::run(*arguments),
             Commands::Copy(arguments) => copy::run(arguments),
             Commands::Rekey(arguments) => rekey::run(arguments),
+            Commands::Predict(arguments) => predict::run(&arguments),
             Commands::Report(arguments) => report::run(arguments),
             Commands::Compare(arguments) => compare::run(arguments),
             Commands::Verdicts(arguments) => verdicts::run(arguments),

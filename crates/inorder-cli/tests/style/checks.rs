@@ -28,6 +28,7 @@ const LEVELS: &[(&str, usize)] = &[
     ("inorder-btree", 0),
     ("inorder-manual", 0),
     ("inorder-sqlite", 1),
+    ("inorder-predict", 1),
     ("inorder-serve", 1),
     ("inorder-engine", 2),
     ("inorder-load", 3),

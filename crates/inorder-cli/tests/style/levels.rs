@@ -118,6 +118,17 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "run",
         ],
     ),
+    (
+        "inorder-predict",
+        &[
+            "counters error lru",
+            "arrivals model",
+            "question",
+            "sqlite",
+            "simulate",
+            "answer",
+        ],
+    ),
     ("inorder-cli", &["progress terminal", "commands"]),
     (
         "inorder-couch",

@@ -206,7 +206,7 @@ impl Arguments {
             dates: self.dates()?,
             order: self.ordered()?,
             memory_bytes: match &self.memory {
-                Some(memory) => bytes(memory)?,
+                Some(memory) => memory_bytes(memory)?,
                 None => memory_bytes_default(),
             },
             threads: self.threads.map_or_else(threads_default, usize::from),
@@ -379,10 +379,18 @@ fn byte(flag: &str, text: &str) -> Result<u8, String> {
     }
 }
 
-/// Bytes as people write them: `500M`, `2G`, `65536`.
-fn bytes(text: &str) -> Result<usize, String> {
+/// The bytes of `--memory`.
+fn memory_bytes(text: &str) -> Result<usize, String> {
     const MIN: usize = 1 << 16;
-    let wrong = || format!("--memory: write bytes as 500M or 2G, not `{text}`");
+    match bytes(text).map_err(|error| format!("--memory: {error}"))? as usize {
+        bytes if bytes >= MIN => Ok(bytes),
+        _ => Err(format!("--memory: at least 64K, not `{text}`")),
+    }
+}
+
+/// Bytes as people write them: `500M`, `2G`, `65536`.
+pub(in super::super) fn bytes(text: &str) -> Result<u64, String> {
+    let wrong = || format!("write bytes as 500M or 2G, not `{text}`");
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
         "" | "B" => 0,
@@ -393,11 +401,10 @@ fn bytes(text: &str) -> Result<usize, String> {
         _ => return Err(wrong()),
     };
     let number: f64 = digits.parse().map_err(|_| wrong())?;
-    let bytes = number * (1u64 << shift) as f64;
-    match bytes as usize {
-        bytes if bytes >= MIN => Ok(bytes),
-        _ => Err(format!("--memory: at least 64K, not `{text}`")),
+    if !(0.0..1e18).contains(&number) {
+        return Err(wrong());
     }
+    Ok((number * (1u64 << shift) as f64) as u64)
 }
 
 #[cfg(test)]
@@ -406,12 +413,12 @@ mod tests {
 
     #[test]
     fn bytes_are_read_as_people_write_them() {
-        assert_eq!(bytes("500M"), Ok(500 << 20));
-        assert_eq!(bytes("1.5g"), Ok(3 << 29));
-        assert_eq!(bytes("2097152"), Ok(2 << 20));
-        assert_eq!(bytes("64K"), Ok(1 << 16));
+        assert_eq!(memory_bytes("500M"), Ok(500 << 20));
+        assert_eq!(memory_bytes("1.5g"), Ok(3 << 29));
+        assert_eq!(memory_bytes("2097152"), Ok(2 << 20));
+        assert_eq!(memory_bytes("64K"), Ok(1 << 16));
         for wrong in ["", "M", "1X", "-5G", "many", "63K", "NaNG"] {
-            assert!(bytes(wrong).is_err(), "{wrong}");
+            assert!(memory_bytes(wrong).is_err(), "{wrong}");
         }
     }
 }

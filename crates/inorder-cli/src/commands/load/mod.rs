@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use crate::terminal;
 pub use arguments::Arguments;
+pub(super) use arguments::bytes;
 use inorder_load::{Phase, Progress};
 
 /// The exit code of an interrupted load: 128 and the number of SIGINT.

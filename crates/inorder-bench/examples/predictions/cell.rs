@@ -1,0 +1,113 @@
+//! Cells: tables with their loads.
+
+use crate::Fallible;
+use inorder_key::{KeyKind, SplitMix64};
+use inorder_predict::{Engine, Layout, Question};
+use std::collections::BTreeMap;
+
+/// A table with its load, in the words of experiments.
+#[derive(serde::Serialize, serde::Deserialize, Clone, Debug, PartialEq)]
+pub struct Cell {
+    pub engine: String,
+    pub key: String,
+    pub encoding: String,
+    pub layout: String,
+    pub payload_bytes: u64,
+    pub indexes: u64,
+    pub rows: u64,
+    pub rows_per_transaction: u64,
+    pub cache_kib: u64,
+    pub checkpoint_pages: u64,
+    pub seed: u64,
+}
+
+impl Cell {
+    /// Chooses cells of an engine: each combination of key kinds and row sizes is about equally frequent.
+    pub fn choose(engine: &str, count: u64, seed: u64) -> Fallible<Vec<Cell>> {
+        let mut random = SplitMix64::new(seed);
+        let mut cells = Vec::new();
+        let mut pick = |of: &[u64]| of[random.below(of.len() as u64) as usize];
+        let engine = engine_of(engine)?;
+        let layouts: &[Layout] = match engine {
+            Engine::Sqlite => &[Layout::Rowid, Layout::WithoutRowid],
+        };
+        while (cells.len() as u64) < count {
+            let kind = KeyKind::ALL[cells.len() % KeyKind::ALL.len()];
+            let encodings = kind.encodings();
+            let usable = encodings
+                .iter()
+                .filter(|encoding| engine.has_encoding(kind, **encoding));
+            let usable: Vec<_> = usable.collect();
+            let layout = layouts[pick(&[0, 1]) as usize % layouts.len()];
+            let layout = match kind {
+                KeyKind::Serial => Layout::Rowid,
+                _ => layout,
+            };
+            let cell = Cell {
+                engine: engine.name().to_owned(),
+                key: kind.name().to_owned(),
+                encoding: usable[pick(&[0, 1]) as usize % usable.len()]
+                    .name()
+                    .to_owned(),
+                layout: layout.name().to_owned(),
+                payload_bytes: pick(&[0, 30, 64, 100, 200, 500, 1200]),
+                indexes: pick(&[0, 0, 1, 2]),
+                rows: pick(&[200_000, 300_000, 500_000]),
+                rows_per_transaction: pick(&[10, 100, 1000, 1000, 10_000]),
+                cache_kib: pick(&[500, 2000, 8000, 32_000]),
+                checkpoint_pages: pick(&[1000, 4000]),
+                seed: random_seed(seed, cells.len() as u64),
+            };
+            cells.push(cell);
+        }
+        Ok(cells)
+    }
+
+    /// The question that predicts the cell.
+    pub fn question(&self) -> Fallible<Question> {
+        let engine = engine_of(&self.engine)?;
+        let key = KeyKind::from_name(&self.key).ok_or("no such key")?;
+        let encodings = key.encodings().iter();
+        let encoding = encodings.copied().find(|e| e.name() == self.encoding);
+        let layout = Layout::ALL.iter().find(|l| l.name() == self.layout);
+        let mut question = Question::new(engine, key, self.rows);
+        question.encoding = encoding.ok_or("no such encoding")?;
+        question.layout = *layout.ok_or("no such layout")?;
+        question.payload_bytes = self.payload_bytes;
+        question.indexes = self.indexes;
+        question.rows_per_transaction = self.rows_per_transaction;
+        question.cache_bytes = self.cache_kib << 10;
+        question.checkpoint_bytes = self.checkpoint_pages * u64::from(engine.page_bytes());
+        Ok(question)
+    }
+
+    /// The levels of the trial.
+    pub fn levels(&self) -> BTreeMap<String, String> {
+        let numbers = [
+            ("payload_bytes", self.payload_bytes),
+            ("indexes", self.indexes),
+            ("rows", self.rows),
+            ("rows_per_transaction", self.rows_per_transaction),
+            ("cache_kib", self.cache_kib),
+            ("checkpoint_pages", self.checkpoint_pages),
+        ];
+        let names = [
+            ("engine", &self.engine),
+            ("key", &self.key),
+            ("encoding", &self.encoding),
+            ("layout", &self.layout),
+        ];
+        let numbers = numbers.map(|(name, level)| (name.to_owned(), level.to_string()));
+        let names = names.map(|(name, level)| (name.to_owned(), level.clone()));
+        names.into_iter().chain(numbers).collect()
+    }
+}
+
+fn engine_of(name: &str) -> Fallible<Engine> {
+    Ok(Engine::from_name(name).ok_or_else(|| format!("no engine {name}"))?)
+}
+
+fn random_seed(seed: u64, number: u64) -> u64 {
+    // TOML has no integers above 2^63 - 1.
+    SplitMix64::mix((seed << 32) ^ number) >> 1
+}

@@ -1,0 +1,203 @@
+//! `inorder predict`: what inserts cost at any number of rows, from a simulation of the engine's pages.
+
+mod plot;
+mod report;
+
+use super::load::bytes;
+use crate::terminal;
+use anyhow::Result;
+use inorder_bench::{Error as Wrong, nearest};
+use inorder_key::{Encoding, KeyKind};
+use inorder_predict::{Answer, Engine, Error, Layout, Question, predict};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Predicts bytes written per insert, sizes, depth and cache hits for tables of any size.
+///
+/// Nothing is measured: the pages of each tree, the cache and the checkpoints are simulated.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Rows of the table: 1000000, 1e9
+    #[arg(long, value_name = "N", value_parser = count)]
+    rows: u64,
+    /// Rows that a bulk load in key order wrote before
+    #[arg(long, value_name = "N", value_parser = count, default_value = "0")]
+    loaded: u64,
+    /// Kinds of the key, separated by commas
+    #[arg(
+        long,
+        value_name = "KIND",
+        value_delimiter = ',',
+        default_value = "uuid4,uuid7,int-seq"
+    )]
+    key: Vec<String>,
+    /// Storage of ids: integer, blob, native or text; default: that of `inorder bench`
+    #[arg(long, value_name = "HOW")]
+    encoding: Option<String>,
+    /// The database engine
+    #[arg(long, value_name = "NAME", default_value = "sqlite")]
+    engine: String,
+    /// Table layout: rowid, without-rowid or no-key
+    #[arg(long, value_name = "NAME", default_value = "rowid")]
+    layout: String,
+    /// Bytes of a row's values, with its key and indexed integers
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    row_bytes: u64,
+    /// Secondary indexes, each on a random 64-bit integer
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=8))]
+    indexes: u64,
+    /// Rows per transaction
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = count)]
+    batch: u64,
+    /// Page cache of the engine: 16G; default: the engine's
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    cache: Option<u64>,
+    /// Bytes of log after which a checkpoint is due; default: the engine's
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    checkpoint: Option<u64>,
+    /// Page size; default: the engine's
+    #[arg(long, value_name = "BYTES")]
+    page_bytes: Option<u32>,
+    /// Operations per second of the device
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = count)]
+    device_iops: u64,
+    /// Bytes per second of the device
+    #[arg(long, value_name = "SIZE", default_value = "500M", value_parser = bytes)]
+    device_bandwidth: u64,
+    /// Seed of the simulation
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Output format: text, json or csv
+    #[arg(long, short, value_name = "NAME", default_value = "text")]
+    format: String,
+    /// Write to a file instead of stdout
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Draw the bytes per insert against the rows, as SVG
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+/// A number as people write it: `1000000`, `1_000_000`, `1e9`.
+fn count(text: &str) -> Result<u64, String> {
+    let number: f64 = text
+        .replace('_', "")
+        .parse()
+        .map_err(|_| format!("write a number as 1000000 or 1e9, not `{text}`"))?;
+    match (0.0..=1e15).contains(&number) && number.fract() == 0.0 {
+        true => Ok(number as u64),
+        false => Err(format!("an integer from 0 to 1e15, not `{text}`")),
+    }
+}
+
+/// The device whose limits bound the rate of inserts.
+struct Device {
+    operations_per_s: f64,
+    bytes_per_s: f64,
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let questions = arguments.questions().map_err(Wrong::Usage)?;
+    let device = Device {
+        operations_per_s: arguments.device_iops as f64,
+        bytes_per_s: arguments.device_bandwidth as f64,
+    };
+    let format = arguments.format.as_str();
+    if !["text", "json", "csv"].contains(&format) {
+        let known = nearest(format, ["text", "json", "csv"]);
+        return Err(Wrong::Usage(format!("--format: unknown `{format}`: {known}")).into());
+    }
+    let answers: Vec<Answer> = questions
+        .iter()
+        .map(predict)
+        .collect::<Result<_, Error>>()
+        .map_err(|error| Wrong::Usage(error.to_string()))?;
+    let text = match format {
+        "json" => report::json(&answers, &device)?,
+        "csv" => report::csv(&answers),
+        _ => report::text(&answers, &device),
+    };
+    if let Some(file) = &arguments.plot {
+        terminal::write_file(file, &plot::svg(&answers))?;
+    }
+    match &arguments.output {
+        Some(file) => terminal::write_file(file, &text)?,
+        None => terminal::print(&text)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Arguments {
+    /// One question for each key kind.
+    fn questions(&self) -> Result<Vec<Question>, String> {
+        let unknown = |flag: &str, name: &str, known: Vec<&'static str>| {
+            format!("{flag}: unknown `{name}`: {}", nearest(name, known))
+        };
+        let engine = Engine::from_name(&self.engine).ok_or_else(|| {
+            let known = Engine::ALL.iter().map(|engine| engine.name());
+            unknown("--engine", &self.engine, known.collect())
+        })?;
+        let layout = Layout::ALL
+            .iter()
+            .find(|layout| layout.name() == self.layout);
+        let layout = layout.ok_or_else(|| {
+            let known = Layout::ALL.iter().map(|layout| layout.name());
+            unknown("--layout", &self.layout, known.collect())
+        })?;
+        let question = |name: &String| {
+            let kind = KeyKind::from_name(name).ok_or_else(|| {
+                let known = KeyKind::ALL.iter().map(|kind| kind.name());
+                unknown("--key", name, known.collect())
+            })?;
+            let mut question = Question::new(engine, kind, self.rows);
+            question.layout = *layout;
+            if let Some(name) = &self.encoding {
+                question.encoding =
+                    encoding(kind, name).map_err(|known| unknown("--encoding", name, known))?;
+            }
+            let own = question.key_bytes() + 8 * self.indexes;
+            question.payload_bytes = self.row_bytes.checked_sub(own).ok_or_else(|| {
+                let bytes = self.row_bytes;
+                format!(
+                    "--row-bytes {bytes}: a key {} and indexed integers take {own}",
+                    kind.name()
+                )
+            })?;
+            question.indexes = self.indexes;
+            question.loaded_rows = self.loaded;
+            question.rows_per_transaction = self.batch;
+            question.seed = self.seed;
+            question.page_bytes = self.page_bytes.unwrap_or(question.page_bytes);
+            question.cache_bytes = self.cache.unwrap_or(question.cache_bytes);
+            question.checkpoint_bytes = self.checkpoint.unwrap_or(question.checkpoint_bytes);
+            Ok(question)
+        };
+        self.key.iter().map(question).collect()
+    }
+}
+
+/// The encoding of this name, where the kind has it; else its default. Unknown names are an error.
+fn encoding(kind: KeyKind, name: &str) -> Result<Encoding, Vec<&'static str>> {
+    let all = || KeyKind::ALL.iter().flat_map(|kind| kind.encodings());
+    if !all().any(|encoding| encoding.name() == name) {
+        return Err(all().map(|encoding| encoding.name()).collect());
+    }
+    let encodings = kind.encodings();
+    let found = encodings.iter().find(|encoding| encoding.name() == name);
+    Ok(*found.unwrap_or(&encodings[0]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_people_write_them() {
+        assert_eq!(count("1e9"), Ok(1_000_000_000));
+        assert_eq!(count("1_000_000"), Ok(1_000_000));
+        assert_eq!(count("2.5e3"), Ok(2500));
+        for wrong in ["", "-1", "1.5", "NaN", "many", "1e16"] {
+            assert!(count(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Answers with their errors, and where one key overtakes another.
+
+use crate::error::Error;
+use crate::model::TreeSize;
+use crate::question::{Engine, Question};
+use crate::simulate::{Course, Point, simulate};
+
+/// Simulations with different seeds.
+const SEEDS: u64 = 3;
+/// Student's 97.5% quantile with `SEEDS` - 1 degrees of freedom.
+const STUDENT: f64 = 4.303;
+
+/// A number with its error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The number.
+    pub value: f64,
+    /// Half of the 95% interval.
+    pub error: f64,
+}
+
+impl Estimate {
+    /// The mean of numbers, with the error of the model as a share of it.
+    fn of(values: &[f64], model_error: f64) -> Self {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let seeds = match values.len() {
+            0 | 1 => 0.0,
+            _ => STUDENT * (squares / (count - 1.0) / count).sqrt(),
+        };
+        Estimate {
+            value: mean,
+            error: seeds.hypot(mean * model_error),
+        }
+    }
+}
+
+/// Errors of an engine's predictions against runs, as shares: 95% of them are within.
+struct Tolerance {
+    bytes: f64,
+    size: f64,
+}
+
+fn tolerance(engine: Engine) -> Tolerance {
+    match engine {
+        Engine::Sqlite => Tolerance {
+            bytes: 0.02,
+            size: 0.01,
+        },
+    }
+}
+
+/// What a load costs.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The question.
+    pub question: Question,
+    /// Bytes written per insert, over the whole load.
+    pub load_bytes: Estimate,
+    /// Bytes written per insert at the end of the load.
+    pub last_bytes: Estimate,
+    /// Bytes of all tables and indexes.
+    pub size_bytes: Estimate,
+    /// The share of page accesses that the cache answers, at the end of the load.
+    pub hit_share: Estimate,
+    /// Page reads from outside the cache per insert, at the end of the load.
+    pub reads: Estimate,
+    /// Page writes to tables and indexes per insert, at the end of the load.
+    pub writes: Estimate,
+    /// The tables and indexes.
+    pub trees: Vec<TreeSize>,
+    /// One of so many pages of trees with random keys was simulated.
+    pub sample: u32,
+    /// The points of the load.
+    pub points: Vec<Point>,
+}
+
+impl Answer {
+    /// Inserts per second that a device can take at the end of the load, and whether the operations bound it, and not
+    /// the bytes. Reads and page writes are operations; the log is written in order.
+    pub fn rate(&self, operations_per_s: f64, bytes_per_s: f64) -> (Estimate, bool) {
+        let page = f64::from(self.question.page_bytes);
+        let operations = self.reads.value + self.writes.value;
+        let bytes = self.last_bytes.value + self.reads.value * page;
+        let by_operations = operations_per_s / operations.max(f64::MIN_POSITIVE);
+        let by_bytes = bytes_per_s / bytes.max(f64::MIN_POSITIVE);
+        let value = by_operations.min(by_bytes);
+        let error = match by_operations < by_bytes {
+            true => (self.reads.error + self.writes.error) / operations,
+            false => (self.last_bytes.error + self.reads.error * page) / bytes,
+        };
+        let estimate = Estimate {
+            value,
+            error: value * error,
+        };
+        (estimate, by_operations < by_bytes)
+    }
+}
+
+/// Predicts a load, from simulations with several seeds.
+///
+/// # Errors
+/// [`Error::Unanswerable`] if the question has no answer.
+pub fn predict(question: &Question) -> Result<Answer, Error> {
+    question.check()?;
+    let courses: Vec<Course> = std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..SEEDS)
+            .map(|number| {
+                let mut question = question.clone();
+                question.seed ^= number << 48;
+                scope.spawn(move || simulate(&question))
+            })
+            .collect();
+        runs.into_iter()
+            .map(|run| run.join().expect("a simulation does not panic"))
+            .collect()
+    });
+    Ok(answer(question, courses))
+}
+
+fn answer(question: &Question, mut courses: Vec<Course>) -> Answer {
+    let tolerance = tolerance(question.engine);
+    let estimate = |model_error: f64, of: &dyn Fn(&Point) -> f64| {
+        let values: Vec<f64> = courses
+            .iter()
+            .filter_map(|course| course.points.last())
+            .map(of)
+            .collect();
+        Estimate::of(&values, model_error)
+    };
+    let bytes = tolerance.bytes;
+    let per_row = |value: f64, rows: f64| value / rows.max(1.0);
+    let load_bytes = estimate(bytes, &|p| per_row(p.total.written_bytes(), p.total.rows));
+    let last_bytes = estimate(bytes, &|p| per_row(p.last.written_bytes(), p.last.rows));
+    let reads = estimate(bytes, &|p| per_row(p.last.read_pages, p.last.rows));
+    let writes = estimate(bytes, &|p| per_row(p.last.page_writes, p.last.rows));
+    let hit_share = estimate(0.0, &|p| 1.0 - p.last.read_pages / p.last.accesses.max(1.0));
+    let size_bytes = estimate(tolerance.size, &|p| {
+        p.trees.iter().map(|tree| tree.bytes).sum()
+    });
+    let first = courses.swap_remove(0);
+    let trees = first.points.last().map(|point| point.trees.clone());
+    Answer {
+        question: question.clone(),
+        load_bytes,
+        last_bytes,
+        size_bytes,
+        hit_share,
+        reads,
+        writes,
+        trees: trees.unwrap_or_default(),
+        sample: first.sample,
+        points: first.points,
+    }
+}
+
+/// A number of rows at which the cost of two keys changes places.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crossing {
+    /// Rows of the table.
+    pub rows: f64,
+    /// The position of the key that costs less above that.
+    pub better: usize,
+    /// The position of the other one.
+    pub worse: usize,
+}
+
+/// The share by which one key's cost is above another's when it counts as overtaking.
+const CROSSING_SHARE: f64 = 0.05;
+
+/// The numbers of rows at which one of the answers' bytes per insert rise above those of another by more than 5%,
+/// having been within 5% or below.
+pub fn crossings(answers: &[Answer]) -> Vec<Crossing> {
+    let mut all = Vec::new();
+    for better in 0..answers.len() {
+        for worse in 0..answers.len() {
+            if better != worse {
+                all.extend(crossing(answers, better, worse));
+            }
+        }
+    }
+    all.sort_by(|a, b| a.rows.total_cmp(&b.rows));
+    all
+}
+
+fn crossing(answers: &[Answer], better: usize, worse: usize) -> Vec<Crossing> {
+    let cost = |point: &Point| point.last.written_bytes() / point.last.rows.max(1.0);
+    let pairs = answers[better].points.iter().zip(&answers[worse].points);
+    let excess: Vec<(f64, f64)> = pairs
+        .filter(|(a, b)| a.rows == b.rows)
+        .map(|(a, b)| (a.rows as f64, cost(b) / cost(a) - 1.0 - CROSSING_SHARE))
+        .collect();
+    let mut found = Vec::new();
+    for pair in excess.windows(2) {
+        let [(rows, before), (next_rows, after)] = [pair[0], pair[1]];
+        if before <= 0.0 && after > 0.0 {
+            let share = before / (before - after);
+            found.push(Crossing {
+                rows: rows + share * (next_rows - rows),
+                better,
+                worse,
+            });
+        }
+    }
+    // The last one stays.
+    found.split_off(found.len().saturating_sub(1))
+}

@@ -1,0 +1,90 @@
+//! What an engine's simulation does, and the size of a tree.
+
+use crate::counters::Counters;
+
+/// Leaf pages of the largest sampled tree above which half of its keys are dropped.
+pub(crate) const LEAVES_MAX: u64 = 4096;
+
+/// The pages of a table in an engine.
+pub(crate) trait Model {
+    /// Inserts a row.
+    fn insert(&mut self, row: u64);
+    /// Ends a transaction.
+    fn commit(&mut self);
+    /// Grows the trees by so many rows from `row` on, without counting what is written.
+    fn grow(&mut self, row: u64, rows: u64);
+    /// Begins a part of the load whose growth per row is used by [`Model::grow`].
+    fn begin_window(&mut self);
+    /// Ends it.
+    fn end_window(&mut self);
+    /// One of so many pages of a tree with random keys is simulated.
+    fn sample(&self) -> u32;
+    /// Leaf pages of the largest sampled tree.
+    fn sampled_leaves(&self) -> u64;
+    /// Drops half of the keys of each sampled tree.
+    fn halve(&mut self);
+    /// Writes what is still in the log or the cache.
+    fn finish(&mut self);
+    /// The counters so far.
+    fn counters(&self) -> Counters;
+    /// The size of each tree.
+    fn sizes(&self) -> Vec<TreeSize>;
+}
+
+/// Size of a table or an index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreeSize {
+    /// `table`, `key`, or the indexed column.
+    pub name: String,
+    /// Whether it is the table.
+    pub is_table: bool,
+    /// All its pages.
+    pub pages: f64,
+    /// Leaf pages.
+    pub leaf_pages: f64,
+    /// Levels from the root to the leaf pages.
+    pub depth: u32,
+    /// Bytes of all pages.
+    pub bytes: f64,
+}
+
+impl TreeSize {
+    /// The size of a tree with these levels, the root's first. `sample` is the number of pages that each page stands for. `skipped`
+    /// is the number of leaf pages that were not simulated, and `others` that of pages beside the tree.
+    pub(crate) fn of(
+        name: &str,
+        is_table: bool,
+        levels: &[u64],
+        sample: f64,
+        skipped: f64,
+        others: f64,
+        page_bytes: u32,
+    ) -> Self {
+        let leaves = levels.last().copied().unwrap_or(1) as f64;
+        let all: u64 = levels.iter().sum();
+        let leaf_pages = leaves * sample + skipped;
+        let (tree_pages, depth) = match sample > 1.0 || skipped > 0.0 {
+            false => (all as f64, levels.len() as u32),
+            true => {
+                let parents = levels.iter().rev().nth(1).copied().unwrap_or(1) as f64;
+                let fanout = (leaves / parents).max(2.0);
+                let (mut pages, mut depth, mut level) = (leaf_pages, 1, leaf_pages);
+                while level > 1.0 {
+                    level = (level / fanout).ceil();
+                    pages += level;
+                    depth += 1;
+                }
+                (pages, depth)
+            }
+        };
+        let pages = tree_pages + others;
+        TreeSize {
+            name: name.to_owned(),
+            is_table,
+            pages,
+            leaf_pages,
+            depth,
+            bytes: pages * f64::from(page_bytes),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What is asked: a table, its engine and its load.
+
+use crate::Error;
+use inorder_key::{Encoding, KeyKind};
+
+/// A database engine whose pages are simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Engine {
+    /// SQLite in WAL mode.
+    Sqlite,
+}
+
+impl Engine {
+    /// Every engine, in the order reports list them.
+    pub const ALL: &[Engine] = &[Engine::Sqlite];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Engine::Sqlite => "sqlite",
+        }
+    }
+
+    /// Returns the engine with this name, if there is one.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|engine| engine.name() == name)
+    }
+
+    /// Whether the engine can store keys of this kind so.
+    pub fn has_encoding(self, kind: KeyKind, encoding: Encoding) -> bool {
+        let is_native = encoding == Encoding::Native;
+        kind.encodings().contains(&encoding) && !(is_native && self == Engine::Sqlite)
+    }
+
+    /// The encoding that a key kind has if none is asked for: that of `inorder bench`.
+    pub fn encoding(self, kind: KeyKind) -> Encoding {
+        kind.encodings()[0]
+    }
+
+    /// Bytes of a page, unless asked otherwise.
+    pub const fn page_bytes(self) -> u32 {
+        match self {
+            Engine::Sqlite => 4096,
+        }
+    }
+}
+
+/// How the table is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// SQLite: a table by rowid and an index on the key. An integer key is the rowid.
+    Rowid,
+    /// SQLite: the table is a tree by its key.
+    WithoutRowid,
+    /// A table without an index on its key.
+    NoKey,
+}
+
+impl Layout {
+    /// Every layout.
+    pub const ALL: &[Layout] = &[Layout::Rowid, Layout::WithoutRowid, Layout::NoKey];
+
+    /// The name that experiments use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Layout::Rowid => "rowid",
+            Layout::WithoutRowid => "without-rowid",
+            Layout::NoKey => "no-key",
+        }
+    }
+}
+
+/// A table and its load. The table is the built-in one of `inorder bench`: a key, a payload of bytes, and indexed random
+/// integers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The engine.
+    pub engine: Engine,
+    /// Kind of the key.
+    pub key: KeyKind,
+    /// Encoding of the key.
+    pub encoding: Encoding,
+    /// How the table is stored.
+    pub layout: Layout,
+    /// Bytes of the payload column; 0: there is none.
+    pub payload_bytes: u64,
+    /// Secondary indexes, each on a random 64-bit integer.
+    pub indexes: u64,
+    /// Rows at the end of the load.
+    pub rows: u64,
+    /// Rows that a bulk load in key order wrote before.
+    pub loaded_rows: u64,
+    /// Rows per transaction.
+    pub rows_per_transaction: u64,
+    /// Bytes of the page cache.
+    pub cache_bytes: u64,
+    /// Bytes of a page.
+    pub page_bytes: u32,
+    /// Bytes of log after which a checkpoint is due.
+    pub checkpoint_bytes: u64,
+    /// Seed of the simulation.
+    pub seed: u64,
+}
+
+impl Question {
+    /// A question with the defaults of `inorder bench`.
+    pub fn new(engine: Engine, key: KeyKind, rows: u64) -> Self {
+        Question {
+            engine,
+            key,
+            encoding: engine.encoding(key),
+            layout: Layout::Rowid,
+            payload_bytes: 64,
+            indexes: 0,
+            rows,
+            loaded_rows: 0,
+            rows_per_transaction: 1000,
+            cache_bytes: 2000 << 10,
+            page_bytes: engine.page_bytes(),
+            checkpoint_bytes: 1000 * u64::from(engine.page_bytes()),
+            seed: 1,
+        }
+    }
+
+    /// Bytes of the key as a user counts them.
+    pub fn key_bytes(&self) -> u64 {
+        match (self.key, self.key.width_bytes(self.encoding)) {
+            (KeyKind::Composite, _) => 16,
+            (_, bytes) => bytes.unwrap_or(8) as u64,
+        }
+    }
+
+    /// Checks that the simulation can answer.
+    ///
+    /// # Errors
+    /// [`Error::Unanswerable`] with the reason.
+    pub fn check(&self) -> Result<(), Error> {
+        let refuse = |why: String| Err(Error::Unanswerable(why));
+        if self.rows <= self.loaded_rows {
+            let (rows, loaded) = (self.rows, self.loaded_rows);
+            return refuse(format!(
+                "a table of {rows} rows, {loaded} of which were there before: there is nothing to insert"
+            ));
+        }
+        if self.rows_per_transaction == 0 {
+            return refuse("0 rows per transaction: at least 1".to_owned());
+        }
+        if !self.page_bytes.is_power_of_two() || !(512..=65536).contains(&self.page_bytes) {
+            let bytes = self.page_bytes;
+            return refuse(format!(
+                "pages of {bytes} bytes: use a power of two from 512 to 65536"
+            ));
+        }
+        if !self.engine.has_encoding(self.key, self.encoding) {
+            let (key, encoding) = (self.key.name(), self.encoding.name());
+            let engine = self.engine.name();
+            return refuse(format!("{engine} has no {encoding} type for {key}"));
+        }
+        if self.layout == Layout::WithoutRowid && self.key == KeyKind::Serial {
+            return refuse("only a rowid table assigns its keys (serial)".to_owned());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,181 @@
+//! The course of a load: whole up to some million rows, then in windows.
+
+use crate::counters::Counters;
+use crate::model::{LEAVES_MAX, Model, TreeSize};
+use crate::question::{Engine, Question};
+use crate::sqlite::Sqlite;
+
+/// A load of at most so many rows is simulated whole. Of a longer one, that is so with the first part.
+const WHOLE_ROWS: u64 = 2_000_000;
+const FIRST_ROWS: u64 = 500_000;
+/// Inserts into each sampled tree in a window.
+const WINDOW_INSERTS: u64 = 1500;
+/// Rows of a window at least.
+const WINDOW_ROWS_MIN: u64 = 300_000;
+/// Steps between points of the curve while all rows are simulated.
+const STEPS: u64 = 40;
+
+/// A point of the load.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Rows of the table.
+    pub rows: u64,
+    /// The counters since the begin of the load.
+    pub total: Counters,
+    /// The counters of some rows before this point.
+    pub last: Counters,
+    /// The size of each tree.
+    pub trees: Vec<TreeSize>,
+}
+
+/// A simulated load.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// Points in the order of rows, the end of the load last.
+    pub points: Vec<Point>,
+    /// One of so many pages of a tree with random keys was simulated in the end.
+    pub sample: u32,
+}
+
+/// Simulates the load of a question that was checked.
+pub fn simulate(question: &Question) -> Course {
+    let model: Box<dyn Model> = match question.engine {
+        Engine::Sqlite => Box::new(Sqlite::new(question)),
+    };
+    let mut run = Run {
+        model,
+        question,
+        rows: question.loaded_rows,
+        open: 0,
+        points: Vec::new(),
+    };
+    run.whole();
+    while run.rows < question.rows {
+        run.window();
+    }
+    Course {
+        sample: run.model.sample(),
+        points: run.points,
+    }
+}
+
+struct Run<'q> {
+    model: Box<dyn Model>,
+    question: &'q Question,
+    rows: u64,
+    /// Rows of the open transaction.
+    open: u64,
+    points: Vec<Point>,
+}
+
+impl Run<'_> {
+    /// Inserts rows in transactions, up to a number of rows in the table.
+    fn insert_until(&mut self, rows: u64) {
+        while self.rows < rows {
+            self.rows += 1;
+            self.model.insert(self.rows);
+            self.open += 1;
+            if self.open == self.question.rows_per_transaction {
+                self.commit();
+            }
+        }
+    }
+
+    fn commit(&mut self) {
+        if self.open > 0 {
+            self.model.commit();
+            self.open = 0;
+        }
+    }
+
+    /// Simulates every row of the first part of the load.
+    fn whole(&mut self) {
+        let first = self.rows;
+        let rows = self.question.rows - first;
+        let end = match rows <= WHOLE_ROWS {
+            true => self.question.rows,
+            false => first + FIRST_ROWS,
+        };
+        let step = (end - first).div_ceil(STEPS).max(1);
+        let mut before = self.model.counters();
+        self.model.begin_window();
+        while self.rows < end {
+            self.insert_until((self.rows + step).min(end));
+            if self.rows == self.question.rows {
+                self.commit();
+                self.model.finish();
+            }
+            if self.rows > first + (end - first) / 2
+                && self.rows - step <= first + (end - first) / 2
+            {
+                self.model.begin_window();
+            }
+            let total = self.model.counters();
+            self.points.push(Point {
+                rows: self.rows,
+                total,
+                last: total - before,
+                trees: self.model.sizes(),
+            });
+            before = total;
+        }
+        self.commit();
+        self.model.end_window();
+    }
+
+    /// Rows of a window: several transactions and checkpoints.
+    fn window_rows(&self) -> u64 {
+        let sampled = WINDOW_INSERTS * u64::from(self.model.sample());
+        let transactions = 3 * self.question.rows_per_transaction;
+        sampled.max(transactions).max(WINDOW_ROWS_MIN)
+    }
+
+    /// Grows the table to about twice its size, and simulates the last rows of that.
+    fn window(&mut self) {
+        while self.model.sampled_leaves() > LEAVES_MAX {
+            self.model.halve();
+        }
+        let target = self.question.rows.min(self.rows * 2);
+        let window = self.window_rows().min(target - self.rows);
+        let grown = target - self.rows - window;
+        self.model.grow(self.rows + 1, grown);
+        let before = self.rows;
+        self.rows += grown;
+        self.model.begin_window();
+        // The cache and the log get into their usual state.
+        self.insert_until(self.rows + window / 4);
+        let start = self.model.counters();
+        self.insert_until(target);
+        self.commit();
+        let last = self.model.counters() - start;
+        self.model.end_window();
+        let total = self.total_after(last, target - before);
+        self.points.push(Point {
+            rows: target,
+            total,
+            last,
+            trees: self.model.sizes(),
+        });
+    }
+
+    /// The counters at the end of a stretch of rows, the cost of a row being between that at its begin and that at its end.
+    fn total_after(&self, last: Counters, rows: u64) -> Counters {
+        let Some(point) = self.points.last() else {
+            return last;
+        };
+        let mean = |of: fn(&Counters) -> f64| {
+            let begin = of(&point.last) / point.last.rows.max(1.0);
+            let end = of(&last) / last.rows.max(1.0);
+            of(&point.total) + rows as f64 * (begin + end) / 2.0
+        };
+        Counters {
+            rows: point.total.rows + rows as f64,
+            log_bytes: mean(|c| c.log_bytes),
+            page_bytes: mean(|c| c.page_bytes),
+            page_writes: mean(|c| c.page_writes),
+            read_pages: mean(|c| c.read_pages),
+            accesses: mean(|c| c.accesses),
+            checkpoints: mean(|c| c.checkpoints),
+        }
+    }
+}
