@@ -1,6 +1,7 @@
 //! Where the next key of a tree goes.
 
-use inorder_key::{COMPOSITE_BUCKETS, KeyKind, SplitMix64};
+use inorder_key::KeyKind;
+use inorder_key::bulk::{COMPOSITE_BUCKETS, SplitMix64};
 
 /// Order in which the keys of a tree arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Cells: tables with their loads.
 
 use crate::Fallible;
-use inorder_key::{KeyKind, SplitMix64};
+use inorder_key::KeyKind;
+use inorder_key::bulk::SplitMix64;
 use inorder_predict::{Engine, Layout, Question};
 use std::collections::BTreeMap;
 

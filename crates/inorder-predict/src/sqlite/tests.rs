@@ -1,6 +1,7 @@
 use super::*;
 use crate::question::{Engine, Layout};
-use inorder_key::{KeyKind, SplitMix64};
+use inorder_key::KeyKind;
+use inorder_key::bulk::SplitMix64;
 use rusqlite::Connection;
 
 /// Pages of each tree by SQLite, in the order of the model's trees, and of the model, for the same keys in the same order.
