@@ -136,9 +136,11 @@ impl Rekey {
             });
         }
         check_header(&path)?;
-        let in_place = self.change_in_place(&path, progress)?;
+        // A lock may be in the way of any statement, not only of those that begin and end a transaction.
+        let busy = |error| snapshot::busy_or_same(&path, error);
+        let in_place = self.change_in_place(&path, progress).map_err(busy)?;
         if in_place.is_none() {
-            self.rewrite(&path, progress)?;
+            self.rewrite(&path, progress).map_err(busy)?;
         }
         Ok(Rekeyed {
             bytes_before,
@@ -171,7 +173,8 @@ impl Rekey {
                 return Err(error);
             }
         }
-        match shrink::shrink(path, self.wait, progress) {
+        let shrunk = shrink::shrink(path, self.wait, progress);
+        match shrunk.map_err(|error| snapshot::busy_or_same(path, error)) {
             Ok(()) => Ok(Some(false)),
             Err(Error::Busy { .. } | Error::Stopped) => Ok(Some(true)),
             Err(error) => Err(Error::Refused {

@@ -202,6 +202,14 @@ pub(super) fn busy_or(path: &Path, why: &str, error: rusqlite::Error) -> Error {
     }
 }
 
+/// [`Error::Busy`] for an error of SQLite that says so, else the same error.
+pub(super) fn busy_or_same(path: &Path, error: Error) -> Error {
+    match error {
+        Error::Sqlite(error) => busy_or(path, "another process reads or writes it", error),
+        error => error,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rusqlite::backup::Backup;
