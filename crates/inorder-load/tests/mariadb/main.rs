@@ -5,6 +5,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod equal;
+mod generated;
+#[path = "../common/tables.rs"]
+mod generated_tables;
 mod tables;
 mod types;
 

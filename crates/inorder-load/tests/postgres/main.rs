@@ -3,6 +3,9 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod generated;
+#[path = "../common/tables.rs"]
+mod generated_tables;
 mod server;
 mod sources;
 mod tables;

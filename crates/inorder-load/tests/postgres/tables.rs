@@ -264,7 +264,7 @@ const SHAPE: &str = "
     WHERE nspname = '{schema}' ORDER BY 1";
 
 /// The rows of each table of a schema, in their order by the whole row.
-fn rows(server: &Server, schema: &str) -> Vec<String> {
+pub fn rows(server: &Server, schema: &str) -> Vec<String> {
     let relations = format!(
         "SELECT relname FROM pg_class WHERE relnamespace = '{schema}'::regnamespace AND relkind IN ('r', 'v', 'f', 'p') ORDER BY 1"
     );
