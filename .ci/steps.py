@@ -70,7 +70,7 @@ STEPS = [
     Step("extension-build", f"cargo build {EXTENSION} --release --message-format json", compiles=True, output=EXTENSION_BUILT),
     Step("lints", f"{PYTHON} .ci/built.py {BUILT} {EXTENSION_BUILT}", after=("build", "extension-build")),
     Step("extension", f"{PYTHON} -m unittest discover -s bindings/extension/tests", after=("extension-build",)),
-    Step("packages", f"{PYTHON} -m unittest discover -s bindings/tests", after=("extension",)),
+    Step("packages", f"{PYTHON} -m unittest discover -s bindings/tests", after=("build", "extension")),
     Step("targets", ".ci/targets", compiles=True),
     Step("site", "site/build"),
     Step("sql", f"{PYTHON} -m unittest discover -s bindings/sql/tests", after=("build",)),

@@ -2,7 +2,7 @@
 
     /usr/bin/python3 -m unittest discover -s bindings/tests
 
-Needs cargo, npm, and a python3 with venv whose sqlite3 loads extensions. Takes better-sqlite3 from
+Needs cargo, npm, the command target/debug/inorder, and a python3 with venv whose sqlite3 loads extensions. Takes better-sqlite3 from
 bindings/extension/target/node, where the tests of the extension have put it.
 """
 
@@ -41,7 +41,12 @@ def installed():
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     venv.create(folder / "env", with_pip=True)
     python = folder / "env" / "bin" / "python"
-    run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, PACKAGES / "python")
+    prebuilt = folder / "prebuilt"
+    prebuilt.mkdir()
+    shutil.copy(PACKAGES / "extension/target/release/libinorder.so", prebuilt)
+    shutil.copy(PACKAGES.parent / "target/debug/inorder", prebuilt)
+    environment = {**os.environ, "INORDER_PREBUILT": str(prebuilt)}
+    run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, PACKAGES / "python", env=environment)
     (wheel,) = folder.glob("inorder-0.1.0-py3-none-*.whl")
     run(python, "-m", "pip", "install", "--quiet", wheel)
     run("npm", "pack", "--pack-destination", folder, cwd=PACKAGES / "npm")
@@ -57,6 +62,9 @@ class Packages(unittest.TestCase):
         )
         python = installed() / "env" / "bin" / "python"
         self.assertEqual(run(python, "-c", script, USE, READ, cwd=installed()), "1,2,3\n")
+
+    def test_the_wheel_has_the_command(self):
+        self.assertEqual(run(installed() / "env" / "bin" / "inorder", "--version"), "inorder 0.1.0\n")
 
     def test_the_npm_package(self):
         script = (
