@@ -5,9 +5,22 @@ use crate::model::{LEAVES_MAX, Model, TreeSize};
 use crate::question::{Engine, Question};
 use crate::sqlite::Sqlite;
 
-/// A load of at most so many rows is simulated whole. Of a longer one, that is so with the first part.
-const WHOLE_ROWS: u64 = 2_000_000;
-const FIRST_ROWS: u64 = 500_000;
+/// What is simulated whole.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// A load of at most so many rows.
+    whole_rows: u64,
+    /// The first rows of a longer load.
+    first_rows: u64,
+    /// Leaf pages of the largest sampled tree above which half of its keys are dropped.
+    leaves: u64,
+}
+
+const LIMITS: Limits = Limits {
+    whole_rows: 2_000_000,
+    first_rows: 500_000,
+    leaves: LEAVES_MAX,
+};
 /// Inserts into each sampled tree in a window.
 const WINDOW_INSERTS: u64 = 1500;
 /// Rows of a window at least.
@@ -39,12 +52,17 @@ pub struct Course {
 
 /// Simulates the load of a question that was checked.
 pub fn simulate(question: &Question) -> Course {
+    simulate_within(question, LIMITS)
+}
+
+fn simulate_within(question: &Question, limits: Limits) -> Course {
     let model: Box<dyn Model> = match question.engine {
         Engine::Sqlite => Box::new(Sqlite::new(question)),
     };
     let mut run = Run {
         model,
         question,
+        limits,
         rows: question.loaded_rows,
         open: 0,
         points: Vec::new(),
@@ -62,6 +80,7 @@ pub fn simulate(question: &Question) -> Course {
 struct Run<'q> {
     model: Box<dyn Model>,
     question: &'q Question,
+    limits: Limits,
     rows: u64,
     /// Rows of the open transaction.
     open: u64,
@@ -92,9 +111,9 @@ impl Run<'_> {
     fn whole(&mut self) {
         let first = self.rows;
         let rows = self.question.rows - first;
-        let end = match rows <= WHOLE_ROWS {
+        let end = match rows <= self.limits.whole_rows {
             true => self.question.rows,
-            false => first + FIRST_ROWS,
+            false => first + self.limits.first_rows,
         };
         let step = (end - first).div_ceil(STEPS).max(1);
         let mut before = self.model.counters();
@@ -132,7 +151,7 @@ impl Run<'_> {
 
     /// Grows the table to about twice its size, and simulates the last rows of that.
     fn window(&mut self) {
-        while self.model.sampled_leaves() > LEAVES_MAX {
+        while self.model.sampled_leaves() > self.limits.leaves {
             self.model.halve();
         }
         let target = self.question.rows.min(self.rows * 2);
@@ -176,6 +195,55 @@ impl Run<'_> {
             read_pages: mean(|c| c.read_pages),
             accesses: mean(|c| c.accesses),
             checkpoints: mean(|c| c.checkpoints),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inorder_key::KeyKind;
+
+    fn end(question: &Question, limits: Limits) -> (f64, f64, f64) {
+        let course = simulate_within(question, limits);
+        let Some(point) = course.points.last() else {
+            panic!("a load has an end");
+        };
+        let size = point.trees.iter().map(|tree| tree.bytes).sum();
+        let rows = point.last.rows;
+        (
+            point.last.written_bytes() / rows,
+            size,
+            point.last.read_pages / rows,
+        )
+    }
+
+    /// A sampled tree costs as much per row as a whole one. The cache is a quarter of the leaf pages.
+    #[test]
+    fn a_sample_costs_what_the_whole_costs() {
+        for (kind, rows_per_transaction) in [
+            (KeyKind::Uuid4, 1),
+            (KeyKind::Uuid4, 1000),
+            (KeyKind::Uuid7, 1000),
+        ] {
+            let mut question = Question::new(Engine::Sqlite, kind, 1_600_000);
+            question.rows_per_transaction = rows_per_transaction;
+            question.cache_bytes = 20 << 20;
+            let whole = end(&question, LIMITS);
+            let limits = Limits {
+                whole_rows: 0,
+                first_rows: 200_000,
+                leaves: 1500,
+            };
+            let sampled = end(&question, limits);
+            let is_near = |a: f64, b: f64, bound: f64| (a / b - 1.0).abs() < bound;
+            let what = format!("{kind:?} by {rows_per_transaction}: {sampled:?} for {whole:?}");
+            assert!(is_near(sampled.0, whole.0, 0.05), "{what}");
+            assert!(is_near(sampled.1, whole.1, 0.02), "{what}");
+            assert!(
+                whole.2 == 0.0 || is_near(sampled.2, whole.2, 0.10),
+                "{what}"
+            );
         }
     }
 }
