@@ -38,7 +38,7 @@ pub use list::{ENGINES, engine};
 pub use names::{nearest, similar};
 pub use processes::cpu_s;
 pub use server::home::TEMPLATES;
-pub use settings::{AutoVacuum, Journal, Partition, Settings, Synchronous, Write};
+pub use settings::{AutoVacuum, Journal, Partition, Profile, Settings, Synchronous, Write};
 pub use structure::{ColumnInfo, PageFill, Tree};
 pub use table_change::{ColumnKind, NewColumn, NewForeignKey, NewTable, Start, TableChange};
 pub use writer::{Reader, Retry, Writer};

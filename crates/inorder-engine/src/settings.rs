@@ -19,6 +19,8 @@ pub struct Settings {
     pub checkpoint_pages: u32,
     /// Whether foreign keys are enforced.
     pub foreign_keys: bool,
+    /// Whether a server works in the background as in production.
+    pub profile: Profile,
     /// Path of the rows to the engine.
     pub write: Write,
     /// Number of shards.
@@ -44,6 +46,7 @@ impl Default for Settings {
             auto_vacuum: AutoVacuum::None,
             checkpoint_pages: 1000,
             foreign_keys: true,
+            profile: Profile::Reproducible,
             write: Write::Insert,
             shards: 3,
             partition: Partition::Hash,
@@ -118,6 +121,16 @@ named!(
         Full = "full",
         /// Freed pages are given back on request.
         Incremental = "incremental",
+    }
+);
+
+named!(
+    /// Background work of a server.
+    Profile {
+        /// Nothing runs by time: the bytes written depend on the rows only.
+        Reproducible = "reproducible",
+        /// Vacuum, statistics and checkpoints also run by time.
+        Production = "production",
     }
 );
 

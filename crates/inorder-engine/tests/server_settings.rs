@@ -3,7 +3,7 @@
 mod common;
 
 use common::{is_postgres, servers};
-use inorder_engine::{Engine, Settings, Synchronous};
+use inorder_engine::{Engine, Profile, Settings, Synchronous};
 use std::{collections::HashMap, path::Path};
 
 fn read_back(engine: &dyn Engine, folder: &Path, settings: &Settings) -> HashMap<String, String> {
@@ -39,6 +39,32 @@ fn durability_and_caches_are_read_back() {
                 assert_eq!(read["innodb_log_file_size"], "16777216");
             }
             assert_eq!(read["journal_mode"], "n/a");
+        }
+    }
+}
+
+#[test]
+fn background_work_is_that_of_the_profile() {
+    for engine in servers() {
+        for (profile, postgres, innodb) in [
+            (Profile::Reproducible, ["off", "1d"], "OFF"),
+            (Profile::Production, ["on", "30s"], "ON"),
+        ] {
+            let folder = common::folder();
+            let settings = Settings {
+                profile,
+                ..Settings::default()
+            };
+            let read = read_back(engine, folder.path(), &settings);
+            if is_postgres(engine.name()) {
+                assert_eq!(
+                    [&*read["autovacuum"], &*read["checkpoint_timeout"]],
+                    postgres
+                );
+                assert_eq!(read["full_page_writes"], "on");
+            } else {
+                assert_eq!(read["innodb_stats_auto_recalc"], innodb);
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A level is a text (`uuid7`, `4096`, `true`), the same in a file, on the command line and in a
 //! report. Adding a factor is a field of [`Setup`] and a line in [`FACTORS`].
 
-use inorder_engine::{AutoVacuum, Journal, Partition, Settings, Synchronous, Write};
+use inorder_engine::{AutoVacuum, Journal, Partition, Profile, Settings, Synchronous, Write};
 use inorder_key::{Encoding, KeyKind};
 
 use crate::{error::nearest, generate::Presort};
@@ -331,6 +331,14 @@ pub const FACTORS: &[Factor] = &[
             integer(level, 0, 1_000_000_000).map(|n| s.settings.checkpoint_pages = n as u32)
         },
         get: |s| s.settings.checkpoint_pages.to_string(),
+    },
+    Factor {
+        name: "profile",
+        what: "background work of a server: reproducible (none by time), production (autovacuum, checkpoints and statistics by time)",
+        set: |s, level| {
+            named("profile", level, Profile::ALL, Profile::name).map(|v| s.settings.profile = v)
+        },
+        get: |s| s.settings.profile.name().to_owned(),
     },
     Factor {
         name: "foreign_keys",

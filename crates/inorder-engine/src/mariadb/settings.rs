@@ -1,6 +1,6 @@
 //! Conversion of the settings to InnoDB's: <https://mariadb.com/kb/en/innodb-system-variables/>.
 
-use crate::{Settings, Synchronous, Write};
+use crate::{Profile, Settings, Synchronous, Write};
 
 /// Range of the page size in bytes.
 const PAGE_BYTES_MIN: u32 = 4096;
@@ -30,6 +30,7 @@ pub const REPORTED: &[&str] = &[
     "innodb_io_capacity",
     "innodb_max_dirty_pages_pct",
     "innodb_use_native_aio",
+    "innodb_stats_auto_recalc",
     "foreign_key_checks",
     "sql_mode",
 ];
@@ -100,8 +101,14 @@ pub fn of_the_server(settings: &Settings) -> Vec<(&'static str, String)> {
         ("innodb-buffer-pool-load-at-startup", text("OFF")),
         ("innodb-log-file-size", log_bytes.to_string()),
         ("innodb-flush-log-at-trx-commit", text(at_commit)),
-        // Statistics are computed on request, not by time.
-        ("innodb-stats-auto-recalc", text("OFF")),
+        // Without background work, statistics are computed on request. Purge and flushing always run.
+        (
+            "innodb-stats-auto-recalc",
+            text(match settings.profile {
+                Profile::Reproducible => "OFF",
+                Profile::Production => "ON",
+            }),
+        ),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! Conversion of the settings to PostgreSQL's: <https://www.postgresql.org/docs/15/runtime-config.html>.
 
 use super::WAL_SEGMENT_MIB;
-use crate::{Settings, Synchronous, Write};
+use crate::{Profile, Settings, Synchronous, Write};
 use postgres::Client;
 
 /// KiB per page.
@@ -32,6 +32,7 @@ const REPORTED: &[&str] = &[
     "bgwriter_delay",
     "bgwriter_lru_maxpages",
     "autovacuum",
+    "autovacuum_naptime",
     "work_mem",
     "maintenance_work_mem",
 ];
@@ -73,6 +74,9 @@ pub fn of_the_server(settings: &Settings) -> Vec<(&'static str, String)> {
         Synchronous::Normal => (true, false),
         Synchronous::Full | Synchronous::Extra => (true, true),
     };
+    let is_production = settings.profile == Profile::Production;
+    // The shortest interval of checkpoints, so that even a short trial has some.
+    let timeout = if is_production { "30s" } else { "1d" };
     vec![
         ("listen_addresses", String::new()),
         ("unix_socket_permissions", "0700".to_owned()),
@@ -82,11 +86,12 @@ pub fn of_the_server(settings: &Settings) -> Vec<(&'static str, String)> {
         ("synchronous_commit", on_off(waits)),
         ("max_wal_size", format!("{wal_mib}MB")),
         ("min_wal_size", format!("{WAL_MIB_MIN}MB")),
-        // The bytes written must depend on the rows only: no checkpoint and no vacuum by time, and no zero-filled WAL
-        // files.
-        ("checkpoint_timeout", "1d".to_owned()),
-        ("autovacuum", on_off(false)),
-        ("wal_init_zero", on_off(false)),
+        // Without background work, the bytes written depend on the rows only: no checkpoint and no vacuum by time, and no
+        // zero-filled WAL files.
+        ("checkpoint_timeout", timeout.to_owned()),
+        ("autovacuum", on_off(is_production)),
+        ("autovacuum_naptime", "5s".to_owned()),
+        ("wal_init_zero", on_off(is_production)),
         ("jit", on_off(false)),
         ("logging_collector", on_off(false)),
     ]

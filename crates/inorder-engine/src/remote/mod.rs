@@ -53,6 +53,7 @@ const IGNORED: &[&str] = &[
     "mmap_bytes",
     "auto_vacuum",
     "checkpoint_pages",
+    "profile",
 ];
 
 /// A running server.

@@ -55,7 +55,7 @@ impl Engine for Sqlite {
     }
 
     fn ignores(&self) -> &'static [&'static str] {
-        &["shards", "partition", "first_shard_cpu_percent"]
+        &["profile", "shards", "partition", "first_shard_cpu_percent"]
     }
 
     fn kernel_check(&self) -> KernelCheck {
