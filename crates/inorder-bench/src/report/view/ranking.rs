@@ -196,12 +196,8 @@ fn advice(
     let better: Vec<&Cell> = cells.iter().filter(is_worth).copied().collect();
     let mut lines = Vec::new();
     let said = |cell: &Cell| {
-        let ratio =
-            ratio(cell).map_or_else(String::new, |ratio| format::ratio_with_interval(&ratio));
-        format!(
-            "it writes {ratio} times the bytes of \"{}\"",
-            shown(baseline)
-        )
+        let ratio = ratio(cell).map_or_else(String::new, |ratio| times(&ratio));
+        format!("it writes {ratio} the bytes of \"{}\"", shown(baseline))
     };
     match better.first() {
         None => lines.push(format!(
