@@ -108,7 +108,7 @@ mod tests {
             let (mut high, mut low) = (u64::from(seconds), payload);
             let mut text = [0; KSUID_CHARS];
             for digit in text.iter_mut().rev() {
-                let middle = (u128::from(high % 62) << 64) | low >> 64;
+                let middle = (u128::from(high % 62) << 64) | (low >> 64);
                 high /= 62;
                 let rest = (middle % 62) << 64 | low & u128::from(u64::MAX);
                 low = ((middle / 62) << 64) | (rest / 62);
