@@ -77,7 +77,7 @@ pub const RULES: &[Rule] = &[
         engine: "Kudu",
         rule: "range partitions of a sequence send every row to one tablet; hash buckets before it spread them",
         source: "https://kudu.apache.org/docs/schema_design.html",
-        record: Some("2026-11-23-kudu"),
+        record: Some("2026-11-23-kudu-tablets"),
     },
     Rule {
         engine: "Galera",
