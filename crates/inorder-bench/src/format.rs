@@ -43,17 +43,26 @@ pub fn ratio(value: f64) -> String {
 
 /// A ratio with its interval: `0.52 [0.49, 0.55]`, or `0.52` where both ends read the same.
 pub fn ratio_with_interval(ratio: &Ratio) -> String {
+    ratio_of(ratio, "")
+}
+
+/// A ratio in words with its interval: `0.52 times [0.49, 0.55]`.
+pub fn times_with_interval(ratio: &Ratio) -> String {
+    ratio_of(ratio, " times")
+}
+
+fn ratio_of(ratio: &Ratio, unit: &str) -> String {
     let (middle, low, high) = (
         self::ratio(ratio.ratio),
         self::ratio(ratio.low),
         self::ratio(ratio.high),
     );
     if !ratio.has_interval() {
-        format!("{middle} (one pair)")
+        format!("{middle}{unit} (one pair)")
     } else if low == middle && high == middle {
-        middle
+        format!("{middle}{unit}")
     } else {
-        format!("{middle} [{low}, {high}]")
+        format!("{middle}{unit} [{low}, {high}]")
     }
 }
 

@@ -93,9 +93,6 @@ fn experiment(out: &mut String, view: &ExperimentView) {
         }
     }
     for ranking in &view.rankings {
-        let first = format!("{}, least first", ranking.engine);
-        let titles = ranking.headings.iter().map(|title| (*title).to_owned());
-        let headings: Vec<String> = std::iter::once(first).chain(titles).collect();
         let row = |row: &Ranked| {
             let label = match row.is_baseline {
                 true => format!("**{}**", row.label),
@@ -106,7 +103,7 @@ fn experiment(out: &mut String, view: &ExperimentView) {
                 .collect()
         };
         let rows: Vec<Vec<String>> = ranking.rows.iter().map(row).collect();
-        out.push_str(&table(&headings, &rows, 1));
+        out.push_str(&table(&ranking.headings, &rows, 1));
         for line in &ranking.advice {
             out.push_str(&format!("\n{}\n", plain(line)));
         }

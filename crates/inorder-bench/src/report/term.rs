@@ -90,12 +90,7 @@ impl Sheet {
     fn ranking(&mut self, ranking: &Ranking) {
         self.blank();
         let mut table = self.table();
-        let titles = ranking.headings.iter().map(|title| head(*title));
-        table.set_header(
-            [head(format!("{}, least first", ranking.engine))]
-                .into_iter()
-                .chain(titles),
-        );
+        table.set_header(ranking.headings.iter().map(head));
         for row in &ranking.rows {
             let label = match row.is_baseline {
                 true => Cell::new(format!("{} (compared with)", row.label))

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use inorder_copy::{model, source};
-use inorder_engine::Settings;
+use inorder_engine::{Settings, remote::ServerUrl};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
@@ -85,7 +85,7 @@ impl Catalog {
             notes.extend(of_table.map(|note| format!("{note} (table {})", table.name)));
         }
         Ok(Catalog {
-            engine: engine_of(location),
+            engine: engine_of(location)?,
             tables: schema.tables,
             samples,
             notes,
@@ -110,11 +110,10 @@ impl Catalog {
 }
 
 /// The name of the engine at a path or URL.
-fn engine_of(location: &str) -> &'static str {
-    match location.split_once("://") {
-        None => "sqlite",
-        Some(("postgres" | "postgresql", _)) => "postgres",
-        Some(_) => "mariadb",
+fn engine_of(location: &str) -> Result<&'static str, Error> {
+    match location.contains("://") {
+        true => Ok(ServerUrl::parse(location)?.engine()),
+        false => Ok("sqlite"),
     }
 }
 

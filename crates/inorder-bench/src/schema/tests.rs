@@ -1,7 +1,7 @@
 //! Drafts of SQLite's catalogs. The command's tests draft from servers.
 
 use super::*;
-use crate::experiment::{Experiment, Overrides, Recipe, Scale, TableRows};
+use crate::experiment::{Experiment, Overrides, Recipe, Scale, Table, TableRows};
 use std::path::Path;
 
 /// A shop: two tables that orders refer to, the orders, their items, and a table beside them.
@@ -42,17 +42,18 @@ fn drafted(catalog: &Catalog, tables: &[&str], engines: &[&str]) -> (String, Exp
     )
 }
 
+fn table<'a>(experiment: &'a Experiment, name: &str) -> &'a Table {
+    let mut tables = experiment.tables.iter();
+    tables.find(|table| table.name == name).unwrap()
+}
+
 #[test]
 fn a_schema_becomes_an_experiment() {
     let folder = tempfile::tempdir().unwrap();
     let (text, experiment) = drafted(&catalog(folder.path(), ""), &[], &[]);
     insta::assert_snapshot!(text);
     assert_eq!(experiment.name, "orders");
-    let items = experiment
-        .tables
-        .iter()
-        .find(|table| table.name == "items")
-        .unwrap();
+    let items = table(&experiment, "items");
     assert_eq!(items.belongs_to, Some(("orders".to_owned(), 3)));
     assert!(
         !experiment
@@ -112,13 +113,7 @@ fn rows_decide_kinds_and_recipes_and_how_many_belong_together() {
     );
     // All NULL: the engine leaves it.
     assert!(!text.contains("\"the note\" ="), "{text}");
-    let table = |name: &str| {
-        experiment
-            .tables
-            .iter()
-            .find(|table| table.name == name)
-            .unwrap()
-    };
+    let table = |name: &str| table(&experiment, name);
     assert_eq!(table("items").belongs_to, Some(("orders".to_owned(), 2)));
     assert_eq!(table("customers").rows, TableRows::Fixed(2));
 }
@@ -129,11 +124,7 @@ fn each_engine_gets_ddl_and_encodings_of_its_own() {
     let catalog = catalog(folder.path(), "");
     let (_, experiment) = drafted(&catalog, &["orders"], &["sqlite", "postgres", "mariadb"]);
     let create = |name: &str, engine: &str| {
-        let table = experiment
-            .tables
-            .iter()
-            .find(|table| table.name == name)
-            .unwrap();
+        let table = table(&experiment, name);
         table.create.of(engine, "rowid").unwrap().to_owned()
     };
     assert!(create("orders", "postgres").contains("\"customer\" bigint"));
@@ -148,13 +139,7 @@ fn tables_that_were_named_change_their_keys_together() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = catalog(folder.path(), "");
     let (_, experiment) = drafted(&catalog, &["orders", "customers"], &[]);
-    let table = |name: &str| {
-        experiment
-            .tables
-            .iter()
-            .find(|table| table.name == name)
-            .unwrap()
-    };
+    let table = |name: &str| table(&experiment, name);
     assert!(!table("customers").is_measured);
     let is_key = |(_, recipe): &&(String, Recipe)| matches!(recipe, Recipe::Key);
     assert_eq!(table("customers").columns.iter().filter(is_key).count(), 1);

@@ -69,8 +69,8 @@ pub fn open(from: &str, schema: &str) -> Result<Box<dyn Source>, Error> {
         statement_max: Duration::ZERO,
         lock_max: LOCK_MAX,
     })?;
-    Ok(match url.scheme() {
-        "postgres" | "postgresql" => Box::new(postgres::Postgres::new(&url, session, schema)),
+    Ok(match url.engine() {
+        "postgres" => Box::new(postgres::Postgres::new(&url, session, schema)),
         _ => Box::new(mariadb::MariaDb::new(&url, session)?),
     })
 }

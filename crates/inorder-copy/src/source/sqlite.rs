@@ -94,6 +94,8 @@ impl Sqlite {
         }
         key.sort();
         table.key = key.into_iter().map(|(_, column)| column).collect();
+        let layout = "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?1";
+        table.is_without_rowid = self.db.query_row(layout, [name], |row| row.get(0))?;
         self.counter(&mut table, sql)?;
         self.indexes(&mut table)?;
         self.foreign_keys(&mut table)?;
@@ -102,7 +104,6 @@ impl Sqlite {
                 .notes
                 .push("not copied: its CHECK constraints".to_owned());
         }
-        table.is_without_rowid = has_word(sql, "WITHOUT") && has_word(sql, "ROWID");
         let count = format!("SELECT count(*) FROM {}", quoted(name));
         table.rows_estimated = self.db.query_row(&count, [], |row| row.get(0))?;
         Ok(table)
@@ -119,7 +120,7 @@ impl Sqlite {
         let Some(column) = table.columns.iter_mut().find(is_alias) else {
             return Ok(());
         };
-        if has_word(sql, "WITHOUT") && has_word(sql, "ROWID") {
+        if table.is_without_rowid {
             return Ok(());
         }
         let most = format!(

@@ -53,7 +53,7 @@ impl ServerUrl {
     }
 
     /// Returns the name of the engine whose protocol the server speaks.
-    pub(crate) fn engine(&self) -> &'static str {
+    pub fn engine(&self) -> &'static str {
         self.engine
     }
 

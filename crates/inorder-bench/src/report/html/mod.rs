@@ -284,8 +284,6 @@ impl<'a> ClaimEntry<'a> {
 
 impl<'a> RankingEntry<'a> {
     fn new(ranking: &'a Ranking) -> Self {
-        let first = format!("{}, least first", ranking.engine);
-        let titles = ranking.headings.iter().map(|title| (*title).to_owned());
         let row = |row: &Ranked| {
             let label = match row.is_baseline {
                 true => format!("{} (compared with)", row.label),
@@ -297,7 +295,7 @@ impl<'a> RankingEntry<'a> {
         };
         RankingEntry {
             table: TableEntry {
-                headings: std::iter::once(first).chain(titles).collect(),
+                headings: ranking.headings.clone(),
                 rows: ranking.rows.iter().map(row).collect(),
                 words: 1,
             },

@@ -21,10 +21,8 @@ const WORTH: f64 = 0.95;
 /// The key kinds of one engine, the one that writes least first.
 #[derive(Clone, Debug)]
 pub struct Ranking {
-    /// The engine.
-    pub engine: String,
-    /// Headings of the columns after the name: the metrics that were observed.
-    pub headings: Vec<&'static str>,
+    /// Headings of the columns: the name's, and the metrics that were observed.
+    pub headings: Vec<String>,
     /// The cells.
     pub rows: Vec<Ranked>,
     /// What to do, why, and where that ends.
@@ -105,7 +103,7 @@ fn ranking(
         };
         match analysis::ratio(run, cell.id, baseline.id, metric) {
             Some(ratio) if cell.id != baseline.id => {
-                format!("{value}{noisy}, {}", times(&ratio))
+                format!("{value}{noisy}, {}", format::times_with_interval(&ratio))
             }
             _ => format!("{value}{noisy}"),
         }
@@ -125,9 +123,11 @@ fn ranking(
             .map_or("", |engine| engine.name.as_str()),
         engine => engine,
     };
+    let titles = metrics.iter().map(|(_, title)| (*title).to_owned());
     Some(Ranking {
-        engine: engine.to_owned(),
-        headings: metrics.iter().map(|(_, title)| *title).collect(),
+        headings: std::iter::once(format!("{engine}, least first"))
+            .chain(titles)
+            .collect(),
         rows: rows.collect(),
         advice: advice(run, engine, &cells, baseline, deciding),
     })
@@ -138,19 +138,10 @@ fn ranking(
 fn baseline<'a>(run: &Run, experiment: &Experiment, cells: &[&'a Cell]) -> Option<&'a Cell> {
     let of_run = run.cell(experiment.baseline);
     let is_like = |cell: &&&Cell| {
-        let varied = experiment
-            .varied
-            .iter()
-            .filter(|factor| *factor != "engine");
-        let mut varied = varied.map(|factor| level(cell, factor));
-        of_run.is_some_and(|own| {
-            let factors = experiment
-                .varied
-                .iter()
-                .filter(|factor| *factor != "engine");
-            factors
-                .map(|factor| level(own, factor))
-                .all(|level| varied.next() == Some(level))
+        of_run.is_some_and(|of_run| {
+            let varied = experiment.varied.iter();
+            let mut others = varied.filter(|factor| *factor != "engine");
+            others.all(|factor| level(cell, factor) == level(of_run, factor))
         })
     };
     let own = cells.iter().find(|cell| cell.id == experiment.baseline);
@@ -170,15 +161,6 @@ fn shown(cell: &Cell) -> String {
     words.join(", ")
 }
 
-/// A ratio in words, `0.52 times [0.50, 0.54]`.
-fn times(ratio: &Ratio) -> String {
-    let text = format::ratio_with_interval(ratio);
-    match text.split_once(' ') {
-        Some((number, interval)) => format!("{number} times {interval}"),
-        None => format!("{text} times"),
-    }
-}
-
 /// The recommendation with its reason, and its limits.
 fn advice(
     run: &Run,
@@ -196,7 +178,8 @@ fn advice(
     let better: Vec<&Cell> = cells.iter().filter(is_worth).copied().collect();
     let mut lines = Vec::new();
     let said = |cell: &Cell| {
-        let ratio = ratio(cell).map_or_else(String::new, |ratio| times(&ratio));
+        let ratio =
+            ratio(cell).map_or_else(String::new, |ratio| format::times_with_interval(&ratio));
         format!("it writes {ratio} the bytes of \"{}\"", shown(baseline))
     };
     match better.first() {
