@@ -200,8 +200,11 @@ impl Case {
             self.reset(way);
             let load = self.load(&job);
             std::thread::sleep(lasts * cut / CUTS);
-            // There may be none yet.
-            while self.cut(&own) == 0 && !load.is_finished() {
+            // There may be none yet. A load has several, one after the other: the first load loses all of them.
+            while !load.is_finished() {
+                if self.cut(&own) > 0 && cut > 0 {
+                    break;
+                }
                 std::thread::sleep(Duration::from_millis(1));
             }
             let loaded = load.join().expect("a thread");
