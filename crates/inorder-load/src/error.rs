@@ -187,6 +187,9 @@ pub enum Error {
     /// A server or its driver failed.
     #[error(transparent)]
     Engine(#[from] inorder_engine::Error),
+    /// The caller's rows ended with an error, or the caller refused what was written.
+    #[error(transparent)]
+    Caller(Box<dyn std::error::Error + Send + Sync>),
     /// The load was stopped by [`Progress::stop`](crate::Progress::stop).
     #[error("stopped; the database is unchanged")]
     Stopped,

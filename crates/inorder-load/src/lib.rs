@@ -61,5 +61,5 @@ pub use job::{
     DecodeAs, Existing, Job, OnDuplicate, Phase, Progress, RowOrder, Seconds, Summary,
     WriterChoice, memory_bytes_default, threads_default,
 };
-pub use pipeline::{run, run_into};
-pub use source::Table;
+pub use pipeline::{GivenRows, run, run_into, run_rows};
+pub use source::{GivenRow, Table};

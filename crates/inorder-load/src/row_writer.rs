@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use rusqlite::Connection;
+
 use crate::Error;
 use crate::destination::Destination;
 use crate::encode::Rowids;
@@ -96,9 +98,16 @@ pub(crate) struct WritePlan<'a> {
     pub(crate) is_checked: bool,
     /// The largest rowids when rows without one were given theirs.
     pub(crate) rowids: Option<Rowids>,
+    /// Whether each row must have the parents that its foreign keys name.
+    pub(crate) checks_parents: bool,
+    /// Whether rows are read back before the commit, by a [`Proof`].
+    pub(crate) is_proven: bool,
     /// The memory limit of each further sort.
     pub(crate) limits: SortLimits,
 }
+
+/// Reads the rows back in the transaction that wrote them. An error rolls that back.
+pub(crate) type Proof<'a> = &'a mut dyn FnMut(&Connection) -> Result<(), Error>;
 
 /// Writes rows in one transaction. Dropped without [`RowWriter::finish`], it leaves the database as it was.
 pub(crate) trait RowWriter {
@@ -111,9 +120,13 @@ pub(crate) trait RowWriter {
     /// If a row is refused, or the database can't be written.
     fn write(&mut self, batch: &mut Batch<'_>) -> Result<u64, Error>;
 
-    /// Commits, and adds its counts and remarks to the summary.
+    /// Commits, and adds its counts and remarks to the summary. A SQLite database calls the proof before.
     ///
     /// # Errors
-    /// If the commit fails.
-    fn finish(self: Box<Self>, summary: &mut Summary) -> Result<(), Error>;
+    /// If the proof or the commit fails.
+    fn finish(
+        self: Box<Self>,
+        summary: &mut Summary,
+        proof: Option<Proof<'_>>,
+    ) -> Result<(), Error>;
 }

@@ -25,7 +25,7 @@ use crate::encode::Rowids;
 use crate::files::{Access, is_named, open_for_good};
 use crate::job::Progress;
 use crate::raw_pages::{Extension, RawPages};
-use crate::row_writer::WritePlan;
+use crate::row_writer::{Proof, WritePlan};
 use crate::schema::Goal;
 use crate::sql::quoted;
 
@@ -42,6 +42,8 @@ pub(super) struct Append {
     /// The largest rowid ever of an AUTOINCREMENT table.
     sequence: Option<i64>,
     has_parents: bool,
+    /// Whether rows are read back before the commit.
+    is_proven: bool,
     /// The statements after the rows, such as those of indexes that SQLite builds.
     statements_after: Vec<String>,
     file: Arc<File>,
@@ -112,6 +114,7 @@ impl Append {
             roots: Vec::new(),
             sequence: None,
             has_parents: false,
+            is_proven: plan.is_proven,
             statements_after: Vec::new(),
             file,
         };
@@ -176,8 +179,8 @@ impl Append {
         let parents = "SELECT EXISTS (SELECT 1 FROM pragma_foreign_key_list(?1))";
         let parents = self
             .connection
-            .query_row(parents, [&self.table], |row| row.get(0));
-        self.has_parents = parents.map_err(&failed)?;
+            .query_row(parents, [&self.table], |row| row.get::<_, bool>(0));
+        self.has_parents = parents.map_err(&failed)? && plan.checks_parents;
         let Some(sizes) = self.sizes_now().map_err(&failed)? else {
             return Ok(Err("its header has an old format".to_owned()));
         };
@@ -242,12 +245,14 @@ impl Append {
     /// Makes the trees those of the table.
     ///
     /// # Errors
-    /// If a row has no parent, an index can't be built, the database can't be written, or the load is stopped. The database is then as it was.
+    /// If a row has no parent, an index can't be built, the proof fails, the database can't be written, or the load is
+    /// stopped. The database is then as it was.
     pub(super) fn finish(
         &self,
         trees: Trees,
         kept: Option<&Kept>,
         progress: &Progress,
+        proof: Option<Proof<'_>>,
     ) -> Result<(), Failure> {
         let has_rows = trees.rows() > 0;
         match has_rows {
@@ -268,6 +273,9 @@ impl Append {
         }
         if self.has_parents {
             check_parents(&self.connection, &self.path, &self.table, progress)?;
+        }
+        if let Some(proof) = proof {
+            proof(&self.connection)?;
         }
         let commit = self.connection.execute_batch("COMMIT");
         Ok(commit.map_err(failed(&self.path))?)
@@ -295,7 +303,7 @@ impl Append {
 
     /// Whether SQLite reads the rows before the commit.
     fn reads_rows(&self) -> bool {
-        self.has_parents || !self.statements_after.is_empty()
+        self.has_parents || self.is_proven || !self.statements_after.is_empty()
     }
 
     /// The last page that was written, if any was.

@@ -9,6 +9,7 @@ use crate::Error;
 use crate::database::{check_schema, failed, open_database, orphans};
 use crate::disk_space;
 use crate::job::Progress;
+use crate::row_writer::Proof;
 use crate::sql::quoted;
 
 /// The page cache while SQLite creates an index of a built table, in KiB.
@@ -47,6 +48,18 @@ pub(super) fn run_after(
     run().map_err(|error| stopped_or(progress, failed(aside.path())(error)))
 }
 
+/// Lets a proof read a built file before it becomes visible.
+///
+/// # Errors
+/// Those of the proof.
+pub(super) fn prove_new(aside: &Aside, proof: Option<Proof<'_>>) -> Result<(), Error> {
+    let Some(proof) = proof else {
+        return Ok(());
+    };
+    let connection = open_database(aside.path(), OpenFlags::SQLITE_OPEN_READ_WRITE);
+    proof(&connection.map_err(failed(aside.path()))?)
+}
+
 /// Runs the statements after the rows in a transaction of a connection.
 ///
 /// # Errors
@@ -78,6 +91,8 @@ pub(super) struct Takeover {
     pub(super) schema_version: i64,
     /// The largest rowid that an AUTOINCREMENT table had had when rows were given theirs.
     pub(super) sequence: Option<i64>,
+    /// Whether each row must have its parents.
+    pub(super) checks_parents: bool,
 }
 
 impl Takeover {
@@ -89,7 +104,12 @@ impl Takeover {
     /// # Errors
     /// If the database was changed meanwhile or is locked, a foreign key is violated, or SQLite fails. The database is
     /// then as it was.
-    pub(super) fn run(&self, aside: &Aside, progress: &Progress) -> Result<(), Error> {
+    pub(super) fn run(
+        &self,
+        aside: &Aside,
+        progress: &Progress,
+        proof: Option<Proof<'_>>,
+    ) -> Result<(), Error> {
         let failed = failed(&self.path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let connection = open_database(&self.path, flags).map_err(&failed)?;
@@ -113,6 +133,9 @@ impl Takeover {
         self.copy(&connection, progress)?;
         if let Some(completed) = &self.completed {
             complete(&connection, &self.path, completed, progress)?;
+        }
+        if let Some(proof) = proof {
+            proof(&connection)?;
         }
         // Closing the connection rolls back everything before the commit.
         connection.execute_batch("COMMIT").map_err(&failed)
@@ -146,7 +169,10 @@ impl Takeover {
         let copy = format!("INSERT INTO main.{table} SELECT * FROM inorder_load.{table}");
         interruptible(connection, progress, || connection.execute_batch(&copy))
             .map_err(|error| stopped_or(progress, failed(error)))?;
-        refuse_orphans(connection, &self.path, &self.table)
+        match self.checks_parents {
+            true => refuse_orphans(connection, &self.path, &self.table),
+            false => Ok(()),
+        }
     }
 }
 

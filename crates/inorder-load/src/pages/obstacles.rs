@@ -48,6 +48,10 @@ fn is_emptied_and_referenced(case: &Case<'_>) -> Reason {
     let (Some(database), None) = (case.goal.database, case.goal.kept()) else {
         return Ok(None);
     };
+    let there = "SELECT count(*) FROM main.sqlite_schema WHERE name = ?1 COLLATE NOCASE";
+    if 0 == database.query_row(there, [&case.scratch.table], |row| row.get::<_, i64>(0))? {
+        return Ok(None);
+    }
     let children = children(database, &case.scratch.table)?;
     let first = children.first();
     Ok(first.map(|child| format!("the table {} refers to it", child.table)))

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::append::Append;
 use super::aside::{Aside, folder, refuse_stale};
 use super::build::{Build, Failure, KEPT, KeptEntries};
-use super::install::{Takeover, largest_rowid, run_after};
+use super::install::{Takeover, largest_rowid, prove_new, run_after};
 use super::kept::{Kept, NewRows};
 use super::layout::Layout;
 use super::rows_order;
@@ -18,7 +18,7 @@ use crate::disk_space;
 use crate::files::is_same_file_system;
 use crate::job::{Progress, Summary};
 use crate::order::Origin;
-use crate::row_writer::{RowWriter, WritePlan};
+use crate::row_writer::{Proof, RowWriter, WritePlan};
 use crate::rows::{Batch, Origins};
 use crate::schema::{Checks, Goal, Scratch, has_checks};
 
@@ -95,6 +95,7 @@ impl Place {
                 completed: goal.completed.map(str::to_owned),
                 schema_version,
                 sequence,
+                checks_parents: plan.checks_parents,
             },
             why,
         }))
@@ -269,7 +270,11 @@ impl RowWriter for PageWriter {
         Ok(rows)
     }
 
-    fn finish(self: Box<Self>, summary: &mut Summary) -> Result<(), Error> {
+    fn finish(
+        self: Box<Self>,
+        summary: &mut Summary,
+        proof: Option<Proof<'_>>,
+    ) -> Result<(), Error> {
         let PageWriter {
             path,
             place,
@@ -288,7 +293,7 @@ impl RowWriter for PageWriter {
         if let Place::Behind(append) = &place {
             kept.iter_mut().for_each(Kept::end);
             summary.notes.extend(kept.as_ref().map(Kept::note));
-            let finished = append.finish(trees, kept.as_ref(), &progress);
+            let finished = append.finish(trees, kept.as_ref(), &progress, proof);
             return finished.map_err(explained);
         }
         // SQLite's locks are the process's: closing any handle of the file ends them.
@@ -297,6 +302,7 @@ impl RowWriter for PageWriter {
             Place::Behind(_) => Ok(()),
             Place::New(aside) => {
                 run_after(&aside, &statements_after, &progress)?;
+                prove_new(&aside, proof)?;
                 aside.put_in_place(&path)
             }
             Place::Copied {
@@ -305,7 +311,7 @@ impl RowWriter for PageWriter {
                 why,
             } => {
                 run_after(&aside, &statements_after, &progress)?;
-                takeover.run(&aside, &progress)?;
+                takeover.run(&aside, &progress, proof)?;
                 let note = format!("SQLite copied the pages into the database: {why}");
                 summary.notes.push(note);
                 Ok(())

@@ -7,6 +7,7 @@
 //! ```
 
 mod clash;
+mod given;
 mod lane;
 mod mapping;
 mod model;
@@ -29,6 +30,7 @@ use crate::row_writer::Sink;
 use crate::rows::{Inputs, Rejects, bytes_total, spilled};
 use crate::sink::{self, ServerSink, Wanted};
 use crate::source::{KeptStdin, STDIN, forget_stdin};
+pub use given::{GivenRows, run_rows};
 use output::Output;
 use plan::Plan;
 use reader::Reader;
@@ -134,7 +136,7 @@ fn run_through(
     let (rows_read, remarks) = (reader.rows_read(), reader.remarks());
     rejects.finish()?;
     progress.enter(Phase::Finish);
-    let mut summary = output.finish()?;
+    let mut summary = output.finish(None)?;
     summary.rows_read = rows_read;
     summary.notes.extend(remarks);
     summary.rows_refused = rejects.errors();

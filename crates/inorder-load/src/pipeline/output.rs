@@ -7,7 +7,7 @@ use super::plan::Plan;
 use crate::Error;
 use crate::job::{Progress, Seconds, Summary};
 use crate::order::Sorted;
-use crate::row_writer::{Choice, RowWriter, Sink};
+use crate::row_writer::{Choice, Proof, RowWriter, Sink};
 use crate::rows::{Batch, Clash, Context, Origins, Rejects};
 
 /// The writer of batches and the results so far.
@@ -104,16 +104,16 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Commits. Returns the summary.
+    /// Commits, if the proof has no objection. Returns the summary.
     ///
     /// # Errors
-    /// If the commit fails.
-    pub(super) fn finish(mut self) -> Result<Summary, Error> {
+    /// If the proof or the commit fails.
+    pub(super) fn finish(mut self, proof: Option<Proof<'_>>) -> Result<Summary, Error> {
         let began = Instant::now();
         let mut summary = self.summary;
         if let Some(writer) = self.writer.take() {
             summary.writer = writer.name().to_owned();
-            writer.finish(&mut summary)?;
+            writer.finish(&mut summary, proof)?;
         }
         summary.seconds.write += began.elapsed().as_secs_f64();
         let page_bytes = self.plan.write.destination.page_bytes;

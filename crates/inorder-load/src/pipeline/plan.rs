@@ -75,6 +75,8 @@ impl<'a> Plan<'a> {
             is_in_input_order,
             counts_replaced: choice.may_replace && !has_settled_all,
             is_checked: choice.checks.is_some(),
+            checks_parents: true,
+            is_proven: false,
             rowids: choice.rowids,
             limits,
             destination,

@@ -21,7 +21,7 @@ pub(super) fn path(locations: &[Location], file: usize) -> PathBuf {
         .map_or_else(PathBuf::new, Location::name)
 }
 
-/// Turns an [`Origin`] back into a file and a line.
+/// Turns an [`Origin`] back into a file and a line. Without inputs, the lines are the numbers of rows.
 #[derive(Clone, Debug)]
 pub struct Origins(Vec<Location>);
 
@@ -40,6 +40,9 @@ impl Origins {
     /// Formats the file and the line.
     pub fn words(&self, origin: Origin) -> String {
         let (file, line) = self.file_and_line(origin);
+        if self.0.is_empty() {
+            return format!("row {line}");
+        }
         format!("{}, line {line}", file.display())
     }
 }

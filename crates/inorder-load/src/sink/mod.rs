@@ -15,6 +15,7 @@ use crate::job::{Existing, Job, OnDuplicate};
 use crate::row_writer::Sink;
 
 pub(crate) use server::ServerSink;
+pub(crate) use sqlite::open_created;
 
 /// Every kind of sink. The last one takes what no other recognises.
 const SINKS: &[Kind] = &[server::SINK, sqlite::SINK];

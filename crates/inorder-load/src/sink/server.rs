@@ -21,7 +21,7 @@ use crate::destination::{ColumnInfo, Create, Destination, KeyPart, fits};
 use crate::encode::Affinity;
 use crate::job::{Existing, Job, OnDuplicate, Progress, RowOrder, Summary, WriterChoice};
 use crate::order::Origin;
-use crate::row_writer::{Choice, RowWriter, Sink, WritePlan};
+use crate::row_writer::{Choice, Proof, RowWriter, Sink, WritePlan};
 use crate::rows::{Batch, Origins};
 
 pub(super) const SINK: Kind = Kind {
@@ -533,7 +533,11 @@ impl RowWriter for ServerWriter {
         }
     }
 
-    fn finish(mut self: Box<Self>, summary: &mut Summary) -> Result<(), Error> {
+    fn finish(
+        mut self: Box<Self>,
+        summary: &mut Summary,
+        _: Option<Proof<'_>>,
+    ) -> Result<(), Error> {
         summary.notes.append(&mut self.load.told);
         if let Err(error) = self.load.writer.complete() {
             return Err(self.told_at_end(error));

@@ -14,7 +14,7 @@ use crate::database::{failed, open_database};
 use crate::destination::{Create, Destination};
 use crate::job::{Job, Progress, Summary, WriterChoice};
 use crate::pages::{self, PageWriter};
-use crate::row_writer::{Choice, RowWriter, Sink, WritePlan};
+use crate::row_writer::{Choice, Proof, RowWriter, Sink, WritePlan};
 use crate::rows::Batch;
 use crate::schema::{Altered, Goal, Newcomers};
 
@@ -41,19 +41,21 @@ struct SqliteSink {
     unused: Vec<&'static str>,
 }
 
-impl SqliteSink {
-    fn open(wanted: &Wanted<'_>) -> Result<Option<Self>, Error> {
-        let path = resolved(Path::new(wanted.to))?;
+/// A database, as far as it is known before its table.
+struct Found {
+    path: PathBuf,
+    is_new: bool,
+    /// In memory, if it is new.
+    connection: Connection,
+    schema_version: i64,
+}
+
+impl Found {
+    /// Opens the database, and waits until no other process writes if there is a timeout for that.
+    fn open(to: &str, busy_timeout: Option<Duration>) -> Result<Self, Error> {
+        let path = resolved(Path::new(to))?;
         let is_new = !path.exists();
         check_place(&path, is_new)?;
-        if is_new && wanted.create.is_none() {
-            return Err(Error::Refused {
-                what: format!(
-                    "there is no database {}; --create creates it together with the table",
-                    path.display()
-                ),
-            });
-        }
         let connection = match is_new {
             true => Connection::open_in_memory(),
             false => open_database(&path, OpenFlags::SQLITE_OPEN_READ_WRITE),
@@ -65,8 +67,33 @@ impl SqliteSink {
             Some(ErrorCode::NotADatabase) => no_database(&path),
             _ => failed(&path)(error),
         })?;
-        if let (Some(timeout), false) = (wanted.busy_timeout, is_new) {
+        if let (Some(timeout), false) = (busy_timeout, is_new) {
             wait_for_lock(&connection, &path, timeout)?;
+        }
+        Ok(Found {
+            path,
+            is_new,
+            connection,
+            schema_version,
+        })
+    }
+}
+
+impl SqliteSink {
+    fn open(wanted: &Wanted<'_>) -> Result<Option<Self>, Error> {
+        let Found {
+            path,
+            is_new,
+            connection,
+            schema_version,
+        } = Found::open(wanted.to, wanted.busy_timeout)?;
+        if is_new && wanted.create.is_none() {
+            return Err(Error::Refused {
+                what: format!(
+                    "there is no database {}; --create creates it together with the table",
+                    path.display()
+                ),
+            });
         }
         let Some(Table {
             destination,
@@ -100,6 +127,27 @@ impl SqliteSink {
             destination,
         }))
     }
+}
+
+/// A sink for a table that these statements create, with its indexes.
+///
+/// # Errors
+/// If the database can't be opened, or the statements can't be executed there.
+pub(crate) fn open_created(job: &Job, statements: &str) -> Result<Box<dyn Sink>, Error> {
+    let found = Found::open(&job.to, Some(job.busy_timeout))?;
+    let destination = table::tried(&found.connection, &found.path, &job.table, statements)?;
+    Ok(Box::new(SqliteSink {
+        path: found.path,
+        destination,
+        created: Some(statements.to_owned()),
+        completed: None,
+        is_truncated: false,
+        altered: Vec::new(),
+        is_new: found.is_new,
+        schema_version: found.schema_version,
+        newcomers: Newcomers::default(),
+        unused: Vec::new(),
+    }))
 }
 
 /// Checks that the path can be that of a database. The file is not opened: to close it would give up the locks that the
@@ -300,8 +348,12 @@ impl RowWriter for Unmerged {
         self.writer.write(batch)
     }
 
-    fn finish(self: Box<Self>, summary: &mut Summary) -> Result<(), Error> {
+    fn finish(
+        self: Box<Self>,
+        summary: &mut Summary,
+        proof: Option<Proof<'_>>,
+    ) -> Result<(), Error> {
         summary.why_not_direct = Some(format!("it already has rows, and {}", self.why));
-        Box::new(self.writer).finish(summary)
+        Box::new(self.writer).finish(summary, proof)
     }
 }

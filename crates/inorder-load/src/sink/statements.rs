@@ -12,7 +12,7 @@ use crate::encode::Rowids;
 use crate::job::{OnDuplicate, Progress, Summary};
 use crate::order::Origin;
 use crate::pages::complete;
-use crate::row_writer::{RowWriter, WritePlan};
+use crate::row_writer::{Proof, RowWriter, WritePlan};
 use crate::rows::Batch;
 use crate::schema::Goal;
 use crate::sql::{bind, is_of_a_row, quoted};
@@ -107,8 +107,9 @@ impl Statements {
         let timeout = plan.job.busy_timeout;
         let set = writer.connection().busy_timeout(timeout);
         set.map_err(failed(path))?;
+        let checks_parents = if plan.checks_parents { "ON" } else { "OFF" };
         writer.run(&format!(
-            "PRAGMA cache_size = -{CACHE_KIB}; PRAGMA foreign_keys = ON"
+            "PRAGMA cache_size = -{CACHE_KIB}; PRAGMA foreign_keys = {checks_parents}"
         ))?;
         let connection = writer.connection();
         let is_indexed = || has_full_text(connection, &plan.destination.table);
@@ -279,7 +280,11 @@ impl RowWriter for Statements {
         Ok(inserted + updated)
     }
 
-    fn finish(mut self: Box<Self>, summary: &mut Summary) -> Result<(), Error> {
+    fn finish(
+        mut self: Box<Self>,
+        summary: &mut Summary,
+        proof: Option<Proof<'_>>,
+    ) -> Result<(), Error> {
         summary.rows_updated = self.updated;
         if let Some(survivors) = self.survivors.take() {
             let replaced =
@@ -289,6 +294,9 @@ impl RowWriter for Statements {
         }
         if let Some(completed) = &self.completed {
             complete(self.connection(), &self.path, completed, &self.progress)?;
+        }
+        if let Some(proof) = proof {
+            proof(self.connection())?;
         }
         if let Err(error) = self.run("COMMIT") {
             let orphans = orphans(self.connection(), &self.destination.table).unwrap_or_default();

@@ -256,8 +256,8 @@ fn alike(connection: &Connection) -> rusqlite::Result<Connection> {
     Ok(alike)
 }
 
-/// Describes the table that a statement would create.
-fn tried(
+/// Describes the table that statements would create.
+pub(super) fn tried(
     connection: &Connection,
     path: &Path,
     table: &str,

@@ -9,6 +9,7 @@ mod decimal;
 mod delimited;
 mod encoding;
 mod feed;
+mod given;
 mod imdb;
 mod input;
 mod json;
@@ -42,6 +43,7 @@ use input::Input;
 
 pub use dates::DateOrder;
 pub(crate) use dates::{Dated, orders_of};
+pub use given::GivenRow;
 pub use input::STDIN;
 pub(crate) use meter::Meter;
 pub use paths::{Location, expand};

@@ -7,6 +7,7 @@ mod defaults;
 mod equal;
 mod files;
 mod generated;
+mod given;
 mod kill;
 mod merge;
 mod new;
