@@ -30,6 +30,14 @@ pub enum Error {
         /// The fault, and the remedy.
         what: String,
     },
+    /// The rows of a table can't be written to SQLite.
+    #[error("table {table}: {source}")]
+    Load {
+        /// The table.
+        table: String,
+        /// The loader's reason.
+        source: Box<inorder_load::Error>,
+    },
     /// The rows in the destination are not those of the source.
     #[error(
         "table {table}: {read} rows were read and {stored} rows were found in the copy, and their contents differ in {what}; \

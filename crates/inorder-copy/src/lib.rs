@@ -9,9 +9,11 @@
 
 mod destination;
 mod error;
+mod incoming;
 pub mod model;
 mod run;
 pub mod source;
+mod sqlite;
 mod value;
 
 pub use error::Error;

@@ -1,11 +1,12 @@
 //! The course of a copy.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use crate::destination::{self, Destination, SOURCE, STATE};
 use crate::error::Error;
+use crate::incoming::Incoming;
 use crate::model::{ForeignKey, Schema, Table};
 use crate::source::{self, Source};
 use crate::value::{Content, Row, Target};
@@ -260,7 +261,7 @@ fn prepare(
     Ok(state)
 }
 
-/// Copies one table, and compares what is there with what was read.
+/// Copies one table. It is kept if its rows are those that were read.
 fn one(
     source: &mut dyn Source,
     destination: &mut dyn Destination,
@@ -269,57 +270,12 @@ fn one(
 ) -> Result<(Content, Vec<String>), Error> {
     let target = destination.target();
     let (sender, receiver) = sync_channel::<Vec<u8>>(WAITING_MAX);
-    let (read, written) = thread::scope(|scope| {
+    thread::scope(|scope| {
         let reader = scope.spawn(|| read(source, table, target, observer, Some(sender)));
-        let written = write(destination, table, receiver);
-        (reader.join(), written)
-    });
-    let read = read.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    // An error of one side ends the other: the first cause is told.
-    let both = match (read, written) {
-        (Ok(_) | Err(Error::Stopped), Err(error)) => Err(error),
-        (Err(error), _) => Err(error),
-        (Ok(content), Ok(notes)) => Ok((content, notes)),
-    };
-    let proven = both.and_then(|(content, notes)| {
-        prove(destination, table, &content)?;
-        Ok((content, notes))
-    });
-    if proven.is_err() {
-        destination.discard();
-    }
-    proven
-}
-
-/// Compares the rows in the destination with those that were read, and keeps the table.
-fn prove(destination: &mut dyn Destination, table: &Table, content: &Content) -> Result<(), Error> {
-    let stored = destination.read_back(table)?;
-    if stored == *content {
-        return destination.keep(&table.name, &content.text());
-    }
-    let columns = content.differences(&stored);
-    let names = columns
-        .iter()
-        .map(|at| format!("`{}`", table.columns[*at].name));
-    let names: Vec<String> = names.collect();
-    Err(Error::Differs {
-        table: table.name.clone(),
-        read: content.rows,
-        stored: stored.rows,
-        what: match names.is_empty() {
-            true => "their rows".to_owned(),
-            false => names.join(", "),
-        },
+        let mut incoming = Incoming::new(table, receiver, reader);
+        let written = destination.write(table, &mut incoming);
+        incoming.end(written)
     })
-}
-
-/// Writes the rows that come from the reader.
-fn write(
-    destination: &mut dyn Destination,
-    table: &Table,
-    receiver: Receiver<Vec<u8>>,
-) -> Result<Vec<String>, Error> {
-    destination.write(table, &mut || receiver.recv().ok())
 }
 
 /// Reads the rows of a table, and sends them in canonical form if there is a receiver.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use inorder_engine::remote::{Remote, ServerUrl};
 
 use crate::error::Error;
+use crate::incoming::Incoming;
 use crate::model::Table;
 use crate::source::{EachRow, Mark, quoted};
 use crate::value::{Content, Kind, Row, Target};
@@ -17,9 +18,6 @@ pub const STATE: &str = "_inorder_copy";
 
 /// The name under which the state has the source.
 pub const SOURCE: &str = "";
-
-/// Returns the next rows in canonical form, end to end; `None` after the last.
-pub type NextRows<'a> = &'a mut dyn FnMut() -> Option<Vec<u8>>;
 
 /// A database that is written.
 pub trait Destination {
@@ -44,17 +42,9 @@ pub trait Destination {
     /// The statements that create a table, its keys and indexes, and then its foreign keys.
     fn statements(&self, table: &Table) -> Vec<String>;
 
-    /// Creates a table, its rows, keys and indexes in a transaction that stays open. Returns notes.
-    fn write(&mut self, table: &Table, rows: NextRows<'_>) -> Result<Vec<String>, Error>;
-
-    /// Reads the rows of a table back.
-    fn read_back(&mut self, table: &Table) -> Result<Content, Error>;
-
-    /// Records a table as finished, and commits.
-    fn keep(&mut self, table: &str, content: &str) -> Result<(), Error>;
-
-    /// Rolls the table back.
-    fn discard(&mut self);
+    /// Creates a table, its rows, keys and indexes in one transaction and reads the rows back. Commits them together with
+    /// a record of the finished table, if the incoming rows prove them. Returns notes.
+    fn write(&mut self, table: &Table, rows: &mut Incoming<'_>) -> Result<Vec<String>, Error>;
 
     /// Creates the foreign keys, sets the counters and removes the record, in one transaction.
     fn finish(&mut self, tables: &[Table]) -> Result<Vec<String>, Error>;
@@ -79,30 +69,17 @@ pub fn open(to: &str, is_dry: bool) -> Result<Box<dyn Destination>, Error> {
     Ok(Box::new(postgres::Postgres::open(&url)?))
 }
 
-/// Returns the values of the first row, and removes it.
-pub fn next_row<'a>(
-    rows: &mut &'a [u8],
-    columns: usize,
-    values: &mut Vec<Option<&'a [u8]>>,
-) -> bool {
-    values.clear();
-    while values.len() < columns {
-        match rows.split_first() {
-            None => return false,
-            Some((0, rest)) => {
-                values.push(None);
-                *rows = rest;
-            }
-            Some((_, rest)) => {
-                let (length, rest) = rest.split_at(8);
-                let length = u64::from_le_bytes(length.try_into().expect("8 bytes"));
-                let (value, rest) = rest.split_at(length as usize);
-                values.push(Some(value));
-                *rows = rest;
-            }
-        }
+/// Returns the first value, and removes it; `None` if there is none.
+pub fn next_value<'a>(rows: &mut &'a [u8]) -> Option<Option<&'a [u8]>> {
+    let (is_there, rest) = rows.split_first()?;
+    if *is_there == 0 {
+        *rows = rest;
+        return Some(None);
     }
-    true
+    let (length, rest) = rest.split_first_chunk()?;
+    let (value, rest) = rest.split_at(u64::from_le_bytes(*length) as usize);
+    *rows = rest;
+    Some(Some(value))
 }
 
 fn list(names: &[String]) -> String {

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use inorder_engine::postgres::{Exchange, escape};
 use inorder_engine::remote::ServerUrl;
 
-use super::{Destination, NextRows, SOURCE, STATE, content, list, next_row};
+use super::{Destination, SOURCE, STATE, content, list, next_value};
 use crate::error::Error;
+use crate::incoming::Incoming;
 use crate::model::{Column, Default_, ForeignKey, Index, Table};
 use crate::source::{Mark, quoted};
 use crate::value::{Content, Kind, Target};
@@ -37,6 +38,75 @@ impl Postgres {
         let columns: Vec<String> = table.columns.iter().map(definition).collect();
         let columns = columns.join(",\n  ");
         format!("CREATE TABLE {} (\n  {columns}\n)", quoted(&table.name))
+    }
+
+    /// Creates a table, its rows, keys, indexes and comments. Returns notes.
+    fn fill(&mut self, table: &Table, rows: &mut Incoming<'_>) -> Result<Vec<String>, Error> {
+        self.server.run(&Postgres::create(table))?;
+        let copy = format!("COPY {} FROM STDIN", quoted(&table.name));
+        let mut read = Ok(());
+        self.server.copy_in(&copy, &mut |out| match rows.next() {
+            Ok(Some(rows)) => {
+                encode(&rows, table, out);
+                true
+            }
+            Ok(None) => false,
+            Err(error) => {
+                read = Err(error);
+                false
+            }
+        })?;
+        read?;
+        for sql in keys(table) {
+            self.server.run(&sql)?;
+        }
+        let mut notes = Vec::new();
+        for check in &table.checks {
+            let (own, name) = (quoted(&table.name), quoted(&check.name));
+            let add = format!(
+                "ALTER TABLE {own} ADD CONSTRAINT {name} CHECK ({})",
+                check.condition
+            );
+            if let Some(why_not) = self.attempt(&add)? {
+                notes.push(format!(
+                    "not copied: CHECK ({}): {why_not}",
+                    check.condition
+                ));
+            }
+        }
+        let comment = table.comment.iter().map(|text| {
+            format!(
+                "COMMENT ON TABLE {} IS {}",
+                quoted(&table.name),
+                literal(text)
+            )
+        });
+        let of_columns = table.columns.iter().filter_map(|column| {
+            let text = literal(column.comment.as_ref()?);
+            let (table, name) = (quoted(&table.name), quoted(&column.name));
+            Some(format!("COMMENT ON COLUMN {table}.{name} IS {text}"))
+        });
+        for sql in comment.chain(of_columns) {
+            self.server.run(&sql)?;
+        }
+        Ok(notes)
+    }
+
+    fn read_back(&mut self, table: &Table) -> Result<Content, Error> {
+        let as_read = |kind| match kind {
+            Kind::Bytes => Kind::HexBytes,
+            kind => kind,
+        };
+        content(table, Target::Postgres, as_read, |sql, each| {
+            Ok(self.server.stream(sql, each)?)
+        })
+    }
+
+    fn keep(&mut self, table: &str, content: &str) -> Result<(), Error> {
+        let (name, content) = (literal(table), literal(content));
+        let insert = format!("INSERT INTO {STATE} VALUES ({name}, {content})");
+        self.server.run(&insert)?;
+        Ok(self.server.run("COMMIT")?)
     }
 
     /// Runs a statement that may fail. Returns the reason of a failure.
@@ -125,9 +195,9 @@ fn foreign_key(table: &Table, key: &ForeignKey) -> String {
 
 /// Appends rows as the text of COPY.
 fn encode(mut rows: &[u8], table: &Table, out: &mut Vec<u8>) {
-    let mut values = Vec::new();
-    while next_row(&mut rows, table.columns.len(), &mut values) {
-        for (at, (value, column)) in values.iter().zip(&table.columns).enumerate() {
+    while !rows.is_empty() {
+        for (at, column) in table.columns.iter().enumerate() {
+            let value = next_value(&mut rows).expect("whole rows");
             if at > 0 {
                 out.push(b'\t');
             }
@@ -136,7 +206,7 @@ fn encode(mut rows: &[u8], table: &Table, out: &mut Vec<u8>) {
                 (Some(value), Kind::Bytes | Kind::HexBytes) => {
                     const DIGITS: &[u8; 16] = b"0123456789abcdef";
                     out.extend_from_slice(b"\\\\x");
-                    for byte in *value {
+                    for byte in value {
                         out.push(DIGITS[usize::from(byte >> 4)]);
                         out.push(DIGITS[usize::from(byte & 15)]);
                     }
@@ -228,70 +298,18 @@ impl Destination for Postgres {
         statements
     }
 
-    fn write(&mut self, table: &Table, rows: NextRows<'_>) -> Result<Vec<String>, Error> {
+    fn write(&mut self, table: &Table, rows: &mut Incoming<'_>) -> Result<Vec<String>, Error> {
         self.server.run("BEGIN")?;
-        self.server.run(&Postgres::create(table))?;
-        let copy = format!("COPY {} FROM STDIN", quoted(&table.name));
-        self.server.copy_in(&copy, &mut |out| {
-            let Some(rows) = rows() else { return false };
-            encode(&rows, table, out);
-            true
-        })?;
-        for sql in keys(table) {
-            self.server.run(&sql)?;
-        }
-        let mut notes = Vec::new();
-        for check in &table.checks {
-            let (own, name) = (quoted(&table.name), quoted(&check.name));
-            let add = format!(
-                "ALTER TABLE {own} ADD CONSTRAINT {name} CHECK ({})",
-                check.condition
-            );
-            if let Some(why_not) = self.attempt(&add)? {
-                notes.push(format!(
-                    "not copied: CHECK ({}): {why_not}",
-                    check.condition
-                ));
-            }
-        }
-        let comment = table.comment.iter().map(|text| {
-            format!(
-                "COMMENT ON TABLE {} IS {}",
-                quoted(&table.name),
-                literal(text)
-            )
+        let kept = self.fill(table, rows).and_then(|notes| {
+            let record = rows.prove(&self.read_back(table)?)?;
+            self.keep(&table.name, &record)?;
+            Ok(notes)
         });
-        let of_columns = table.columns.iter().filter_map(|column| {
-            let text = literal(column.comment.as_ref()?);
-            let (table, name) = (quoted(&table.name), quoted(&column.name));
-            Some(format!("COMMENT ON COLUMN {table}.{name} IS {text}"))
-        });
-        for sql in comment.chain(of_columns) {
-            self.server.run(&sql)?;
+        if kept.is_err() {
+            // A lost connection rolls back by itself.
+            _ = self.server.run("ROLLBACK");
         }
-        Ok(notes)
-    }
-
-    fn read_back(&mut self, table: &Table) -> Result<Content, Error> {
-        let as_read = |kind| match kind {
-            Kind::Bytes => Kind::HexBytes,
-            kind => kind,
-        };
-        content(table, Target::Postgres, as_read, |sql, each| {
-            Ok(self.server.stream(sql, each)?)
-        })
-    }
-
-    fn keep(&mut self, table: &str, content: &str) -> Result<(), Error> {
-        let (name, content) = (literal(table), literal(content));
-        let insert = format!("INSERT INTO {STATE} VALUES ({name}, {content})");
-        self.server.run(&insert)?;
-        Ok(self.server.run("COMMIT")?)
-    }
-
-    fn discard(&mut self) {
-        // A lost connection rolls back by itself.
-        _ = self.server.run("ROLLBACK");
+        kept
     }
 
     fn finish(&mut self, tables: &[Table]) -> Result<Vec<String>, Error> {

@@ -2,18 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ToSql};
+use inorder_load::{GivenRow, GivenRows, Progress, run_rows};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
-use super::{Destination, NextRows, SOURCE, STATE, content, list, next_row};
+use super::{Destination, SOURCE, STATE, content, list, next_value};
 use crate::error::Error;
+use crate::incoming::Incoming;
 use crate::model::{Column, Default_, Table};
-use crate::source::{self, Mark, quoted};
+use crate::source::{Mark, quoted};
+use crate::sqlite::{Database, each_row, failed};
 use crate::value::{Content, Kind, Target};
 
 pub struct Sqlite {
-    path: String,
-    db: Connection,
+    file: Database,
 }
 
 /// The declared type of a column.
@@ -26,89 +28,140 @@ fn declared(column: &Column) -> &'static str {
     }
 }
 
+/// The column whose numbers SQLite counts: an INTEGER PRIMARY KEY with AUTOINCREMENT.
+fn counter(table: &Table) -> Option<&String> {
+    let is_counted = |column: &&Column| column.next.is_some() && declared(column) == "INTEGER";
+    let column = table.columns.iter().filter(is_counted);
+    let mut names = column.map(|column| &column.name);
+    match &table.key[..] {
+        [only] => names.find(|name| *name == only),
+        _ => None,
+    }
+}
+
 impl Sqlite {
     pub fn open(path: &str) -> Result<Self, Error> {
-        let failed = |source| Error::Sqlite {
-            path: path.to_owned(),
-            source,
-        };
-        let db = Connection::open(path).map_err(failed)?;
-        db.execute_batch("PRAGMA foreign_keys = OFF")
-            .map_err(failed)?;
-        Ok(Sqlite {
-            path: path.to_owned(),
-            db,
-        })
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let file = Database::open(path, flags)?;
+        file.run("PRAGMA foreign_keys = OFF")?;
+        Ok(Sqlite { file })
     }
+}
 
-    fn failed(&self, source: rusqlite::Error) -> Error {
-        Error::Sqlite {
-            path: self.path.clone(),
-            source,
+/// The value that is stored in a column of this type.
+fn stored<'a>(value: Option<&'a [u8]>, ty: &str) -> ValueRef<'a> {
+    let Some(value) = value else {
+        return ValueRef::Null;
+    };
+    let text = || std::str::from_utf8(value).unwrap_or_default();
+    match ty {
+        "INTEGER" => text()
+            .parse()
+            .map_or(ValueRef::Text(value), ValueRef::Integer),
+        "REAL" => match text() {
+            "Infinity" => ValueRef::Real(f64::INFINITY),
+            "-Infinity" => ValueRef::Real(f64::NEG_INFINITY),
+            number => number.parse().map_or(ValueRef::Text(value), ValueRef::Real),
+        },
+        "BLOB" => ValueRef::Blob(value),
+        _ => ValueRef::Text(value),
+    }
+}
+
+/// The content of a table in the transaction that wrote it.
+fn read_back(path: &str, db: &Connection, table: &Table) -> Result<Content, Error> {
+    let as_read = |kind| match kind {
+        Kind::HexBytes => Kind::Bytes,
+        kind => kind,
+    };
+    content(table, Target::Sqlite, as_read, |sql, each| {
+        each_row(db, sql, each).map_err(|source| failed(path, source))
+    })
+}
+
+/// The rows of a table for the loader.
+struct Rows<'a, 's> {
+    path: &'a str,
+    table: &'a Table,
+    types: Vec<&'static str>,
+    incoming: &'a mut Incoming<'s>,
+    /// Rows in canonical form, and where the next one begins.
+    block: Vec<u8>,
+    next: usize,
+}
+
+type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+impl GivenRows for Rows<'_, '_> {
+    fn next(&mut self, row: &mut GivenRow<'_>) -> Result<bool, Cause> {
+        if self.next == self.block.len() {
+            let Some(block) = self.incoming.next()? else {
+                return Ok(false);
+            };
+            self.block = block;
+            self.next = 0;
         }
-    }
-
-    fn run(&self, sql: &str) -> Result<(), Error> {
-        self.db
-            .execute_batch(sql)
-            .map_err(|error| self.failed(error))
-    }
-
-    fn insert(&self, table: &Table, rows: NextRows<'_>) -> rusqlite::Result<()> {
-        let places = vec!["?"; table.columns.len()].join(",");
-        let insert = format!("INSERT INTO {} VALUES ({places})", quoted(&table.name));
-        let mut insert = self.db.prepare(&insert)?;
-        let types: Vec<&str> = table.columns.iter().map(declared).collect();
-        while let Some(rows) = rows() {
-            let (mut rows, mut values) = (&*rows, Vec::new());
-            while next_row(&mut rows, types.len(), &mut values) {
-                for (at, (value, ty)) in values.iter().zip(&types).enumerate() {
-                    let bound = bound(*value, ty);
-                    insert.raw_bind_parameter(at + 1, &bound)?;
-                }
-                insert.raw_execute()?;
-            }
+        let mut rest = &self.block[self.next..];
+        for ty in &self.types {
+            let value = next_value(&mut rest).expect("whole rows");
+            row.push(stored(value, ty));
         }
+        self.next = self.block.len() - rest.len();
+        Ok(true)
+    }
+
+    fn prove(&mut self, db: &Connection) -> Result<(), Cause> {
+        let stored = read_back(self.path, db, self.table)?;
+        let record = self.incoming.prove(&stored)?;
+        let insert = format!("INSERT INTO {STATE} VALUES (?1, ?2)");
+        let kept = db.execute(&insert, [&self.table.name, &record]);
+        kept.map_err(|source| failed(self.path, source))?;
         Ok(())
     }
 }
 
-/// A value to bind.
-enum Bound<'a> {
-    Null,
-    Integer(i64),
-    Real(f64),
-    Text(&'a [u8]),
-    Blob(&'a [u8]),
-}
-
-fn bound<'a>(value: Option<&'a [u8]>, ty: &str) -> Bound<'a> {
-    let Some(value) = value else {
-        return Bound::Null;
-    };
-    let text = || std::str::from_utf8(value).unwrap_or_default();
-    match ty {
-        "INTEGER" => text().parse().map_or(Bound::Text(value), Bound::Integer),
-        "REAL" => match text() {
-            "Infinity" => Bound::Real(f64::INFINITY),
-            "-Infinity" => Bound::Real(f64::NEG_INFINITY),
-            number => number.parse().map_or(Bound::Text(value), Bound::Real),
+/// The error of a copy for that of a load.
+fn told(error: inorder_load::Error, table: &Table) -> Error {
+    let source = match error {
+        inorder_load::Error::Caller(cause) => match cause.downcast::<Error>() {
+            Ok(own) => return *own,
+            Err(other) => inorder_load::Error::Caller(other),
         },
-        "BLOB" => Bound::Blob(value),
-        _ => Bound::Text(value),
+        inorder_load::Error::Duplicate {
+            first,
+            second,
+            table,
+        } => {
+            return Error::Refused(format!(
+                "table {table}: {first} and {second} have the same key in SQLite, which compares bytes; change one of them in the source"
+            ));
+        }
+        other => other,
+    };
+    Error::Load {
+        table: table.name.clone(),
+        source: Box::new(source),
     }
 }
 
-impl ToSql for Bound<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Bound::Null => ValueRef::Null,
-            Bound::Integer(integer) => ValueRef::Integer(*integer),
-            Bound::Real(real) => ValueRef::Real(*real),
-            Bound::Text(text) => ValueRef::Text(text),
-            Bound::Blob(blob) => ValueRef::Blob(blob),
-        }))
+/// What a table of SQLite does not have.
+fn left_out(table: &Table) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for check in &table.checks {
+        notes.push(format!("not copied: CHECK ({})", check.condition));
     }
+    for column in &table.columns {
+        if let Some(Default_::Postgres(expression)) = &column.default {
+            notes.push(format!(
+                "column `{}`: not copied: DEFAULT {expression}",
+                column.name
+            ));
+        }
+    }
+    if let Some(comment) = &table.comment {
+        notes.push(format!("not copied: the comment `{comment}`"));
+    }
+    notes
 }
 
 impl Destination for Sqlite {
@@ -117,73 +170,53 @@ impl Destination for Sqlite {
     }
 
     fn mark(&mut self) -> Result<Mark, Error> {
-        let path = std::fs::canonicalize(&self.path);
-        Ok(Mark::File(
-            path.unwrap_or_else(|_| self.path.clone().into()),
-        ))
+        Ok(Mark::File(self.file.place()))
     }
 
     fn tables(&mut self) -> Result<Vec<String>, Error> {
-        let read = || -> rusqlite::Result<Vec<String>> {
-            let mut list = self
-                .db
-                .prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')")?;
+        let list = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')";
+        self.file.with(|db| {
+            let mut list = db.prepare(list)?;
             let names = list.query_map([], |row| row.get(0))?;
             names.collect()
-        };
-        read().map_err(|error| self.failed(error))
+        })
     }
 
     fn state(&mut self) -> Result<BTreeMap<String, String>, Error> {
         if !self.tables()?.iter().any(|name| name == STATE) {
             return Ok(BTreeMap::new());
         }
-        let read = || -> rusqlite::Result<BTreeMap<String, String>> {
-            let mut list = self
-                .db
-                .prepare(&format!("SELECT name, content FROM {STATE}"))?;
+        self.file.with(|db| {
+            let mut list = db.prepare(&format!("SELECT name, content FROM {STATE}"))?;
             let rows = list.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
             rows.collect()
-        };
-        read().map_err(|error| self.failed(error))
+        })
     }
 
     fn begin(&mut self, source: &str) -> Result<(), Error> {
-        self.run(&format!(
+        self.file.run(&format!(
             "BEGIN IMMEDIATE; CREATE TABLE {STATE} (name TEXT PRIMARY KEY, content TEXT NOT NULL)"
         ))?;
         let insert = format!("INSERT INTO {STATE} VALUES (?1, ?2)");
-        let inserted = self.db.execute(&insert, [SOURCE, source]);
-        inserted.map_err(|error| self.failed(error))?;
-        self.run("COMMIT")
+        self.file.with(|db| db.execute(&insert, [SOURCE, source]))?;
+        self.file.run("COMMIT")
     }
 
     fn forget(&mut self, table: &str) -> Result<(), Error> {
         let has_state = self.tables()?.iter().any(|name| name == STATE);
-        self.run(&format!(
+        self.file.run(&format!(
             "BEGIN IMMEDIATE; DROP TABLE IF EXISTS {}",
             quoted(table)
         ))?;
         if has_state {
-            let forgotten = self
-                .db
-                .execute(&format!("DELETE FROM {STATE} WHERE name = ?1"), [table]);
-            forgotten.map_err(|error| self.failed(error))?;
+            let delete = format!("DELETE FROM {STATE} WHERE name = ?1");
+            self.file.with(|db| db.execute(&delete, [table]))?;
         }
-        self.run("COMMIT")
+        self.file.run("COMMIT")
     }
 
     fn statements(&self, table: &Table) -> Vec<String> {
-        let is_counted = |name: &str| {
-            let mut columns = table.columns.iter();
-            columns.any(|column| {
-                column.name == name && column.next.is_some() && declared(column) == "INTEGER"
-            })
-        };
-        let alias = match &table.key[..] {
-            [only] if is_counted(only) => Some(only),
-            _ => None,
-        };
+        let alias = counter(table);
         let mut lines: Vec<String> = Vec::new();
         for column in &table.columns {
             let mut line = format!("{} {}", quoted(&column.name), declared(column));
@@ -236,87 +269,143 @@ impl Destination for Sqlite {
         statements
     }
 
-    fn write(&mut self, table: &Table, rows: NextRows<'_>) -> Result<Vec<String>, Error> {
-        let statements = self.statements(table);
-        let (create, indexes) = statements.split_first().expect("the table");
-        self.run("BEGIN IMMEDIATE")?;
-        self.run(create)?;
-        self.insert(table, rows)
-            .map_err(|error| self.failed(error))?;
-        for sql in indexes {
-            self.run(sql)?;
-        }
-        let mut notes: Vec<String> = Vec::new();
-        for check in &table.checks {
-            notes.push(format!("not copied: CHECK ({})", check.condition));
-        }
-        for column in &table.columns {
-            if let Some(Default_::Postgres(expression)) = &column.default {
-                notes.push(format!(
-                    "column `{}`: not copied: DEFAULT {expression}",
-                    column.name
-                ));
-            }
-        }
-        if let Some(comment) = &table.comment {
-            notes.push(format!("not copied: the comment `{comment}`"));
-        }
+    fn write(&mut self, table: &Table, rows: &mut Incoming<'_>) -> Result<Vec<String>, Error> {
+        let path = &self.file.path;
+        let job = inorder_load::Job::new(Vec::new(), path.clone(), table.name.clone());
+        let create = self.statements(table).join(";\n");
+        let mut rows = Rows {
+            path,
+            table,
+            types: table.columns.iter().map(declared).collect(),
+            incoming: rows,
+            block: Vec::new(),
+            next: 0,
+        };
+        let loaded = run_rows(&job, &create, &mut rows, &Progress::default());
+        let summary = loaded.map_err(|error| told(error, table))?;
+        let mut notes = left_out(table);
+        let why = summary.why_not_direct.into_iter();
+        notes.extend(why.map(|why| format!("rows were inserted by statements: {why}")));
         Ok(notes)
     }
 
-    fn read_back(&mut self, table: &Table) -> Result<Content, Error> {
-        let as_read = |kind| match kind {
-            Kind::HexBytes => Kind::Bytes,
-            kind => kind,
-        };
-        content(table, Target::Sqlite, as_read, |sql, each| {
-            source::each_row(&self.db, sql, each).map_err(|error| self.failed(error))
-        })
-    }
-
-    fn keep(&mut self, table: &str, content: &str) -> Result<(), Error> {
-        let insert = format!("INSERT INTO {STATE} VALUES (?1, ?2)");
-        let kept = self.db.execute(&insert, [table, content]);
-        kept.map_err(|error| self.failed(error))?;
-        self.run("COMMIT")
-    }
-
-    fn discard(&mut self) {
-        // A transaction that failed may have ended.
-        _ = self.db.execute_batch("ROLLBACK");
-    }
-
     fn finish(&mut self, tables: &[Table]) -> Result<Vec<String>, Error> {
-        self.run("BEGIN IMMEDIATE")?;
+        self.file.run("BEGIN IMMEDIATE")?;
         for table in tables {
             let counted = table.columns.iter().find_map(|column| column.next.as_ref());
             let Some(next) = counted.and_then(|next| next.parse::<i64>().ok()) else {
                 continue;
             };
-            let set = |sql: &str| {
-                let last = next.saturating_sub(1);
-                self.db.execute(sql, rusqlite::params![table.name, last])
-            };
-            let has_counter = self.statements(table)[0].contains("AUTOINCREMENT");
-            if has_counter {
-                let set = set("DELETE FROM sqlite_sequence WHERE name = ?1 AND ?2 IS NOT NULL")
-                    .and_then(|_| set("INSERT INTO sqlite_sequence(name, seq) VALUES (?1, ?2)"));
-                set.map_err(|error| self.failed(error))?;
+            if counter(table).is_some() {
+                let insert = "INSERT INTO sqlite_sequence(name, seq) VALUES (?1, ?2)";
+                self.file.with(|db| {
+                    db.execute("DELETE FROM sqlite_sequence WHERE name = ?1", [&table.name])?;
+                    db.execute(insert, (&table.name, next.saturating_sub(1)))
+                })?;
             }
         }
-        let orphans = self.db.query_row(
-            "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1",
-            [],
-            |row| row.get::<_, String>(0),
-        );
-        if let Ok(table) = orphans {
-            self.discard();
+        let orphans = "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1";
+        let orphan = self.file.with(|db| {
+            let orphan = db.query_row(orphans, [], |row| row.get::<_, String>(0));
+            orphan.optional()
+        })?;
+        if let Some(table) = orphan {
+            self.file.run("ROLLBACK")?;
             return Err(Error::Refused(format!(
                 "table {table}: a row has no parent; copy the parent table too, or leave this one out"
             )));
         }
-        self.run(&format!("DROP TABLE {STATE}"))?;
-        self.run("COMMIT")?;
+        self.file.run(&format!("DROP TABLE {STATE}"))?;
+        self.file.run("COMMIT")?;
         Ok(Vec::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+    use std::thread;
+
+    use super::*;
+    use crate::value::Row;
+
+    /// A table with a column of integers.
+    fn table() -> Table {
+        let column = Column {
+            name: "n".to_owned(),
+            declared: "bigint".to_owned(),
+            kind: Kind::Plain,
+            read: "n".to_owned(),
+            postgres: "bigint".to_owned(),
+            is_not_null: false,
+            default: None,
+            next: None,
+            comment: None,
+        };
+        Table {
+            name: "t".to_owned(),
+            columns: vec![column],
+            ..Table::default()
+        }
+    }
+
+    /// Writes rows with these values, as a source that then ends with this result.
+    fn write(
+        destination: &mut Sqlite,
+        values: &[&str],
+        end: Result<(), Error>,
+    ) -> Result<(), Error> {
+        let table = table();
+        let (sender, receiver) = sync_channel(1);
+        thread::scope(|scope| {
+            let reader = scope.spawn(move || {
+                let (mut content, mut row) = (Content::default(), Row::default());
+                for value in values {
+                    row.begin();
+                    let value = Some(value.as_bytes());
+                    row.push(Kind::Plain, value, Target::Sqlite)
+                        .expect("a value");
+                    content.add(&row);
+                    _ = sender.send(row.framed().to_vec());
+                }
+                end.map(|()| content)
+            });
+            let mut incoming = Incoming::new(&table, receiver, reader);
+            let written = destination.write(&table, &mut incoming);
+            incoming.end(written).map(|_| ())
+        })
+    }
+
+    #[test]
+    fn a_table_is_kept_only_if_its_rows_are_those_of_the_source() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("to.db").display().to_string();
+        let mut destination = Sqlite::open(&path).expect("a database");
+        destination.begin("source").expect("begun");
+        let has_table = |destination: &mut Sqlite| {
+            let tables = destination.tables().expect("tables");
+            let state = destination.state().expect("a state");
+            let is_recorded = state.contains_key("t");
+            assert_eq!(tables.iter().any(|name| name == "t"), is_recorded);
+            is_recorded
+        };
+        // SQLite makes the integer 7 of it, which is another text.
+        let error = write(&mut destination, &["5", "07"], Ok(())).expect_err("another text");
+        let Error::Differs {
+            read, stored, what, ..
+        } = &error
+        else {
+            panic!("{error}");
+        };
+        assert_eq!((*read, *stored, what.as_str()), (2, 2, "`n`"));
+        assert!(!has_table(&mut destination));
+        let stopped = write(&mut destination, &["5"], Err(Error::Stopped)).expect_err("stopped");
+        assert!(matches!(stopped, Error::Stopped));
+        assert!(!has_table(&mut destination));
+        write(&mut destination, &["5", "7"], Ok(())).expect("a copy");
+        assert!(has_table(&mut destination));
+        // What fails in SQLite is told with the name of the table.
+        let error = write(&mut destination, &["5"], Ok(())).expect_err("it exists");
+        assert!(error.to_string().starts_with("table t: "), "{error}");
     }
 }

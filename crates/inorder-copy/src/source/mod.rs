@@ -4,8 +4,6 @@ mod mariadb;
 mod postgres;
 mod sqlite;
 
-pub(crate) use sqlite::each_row;
-
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -1,19 +1,18 @@
 //! SQLite. The values of a column decide its type, because a column of SQLite stores any.
 
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::OpenFlags;
 
 use super::{EachRow, Mark, Source, quoted, select};
 use crate::error::Error;
 use crate::model::{Column, Default_, ForeignKey, Index, Schema, Table};
+use crate::sqlite::{Database, each_row};
 use crate::value::Kind;
 
 /// The largest integer up to which all are exact as floating-point numbers.
 const EXACT_MAX: i64 = 1 << 53;
 
 pub struct Sqlite {
-    path: String,
-    db: Connection,
+    file: Database,
 }
 
 /// The storage classes of the values of a column.
@@ -28,26 +27,10 @@ struct Classes {
 
 impl Sqlite {
     pub fn open(path: &str) -> Result<Self, Error> {
-        let failed = |source| Error::Sqlite {
-            path: path.to_owned(),
-            source,
-        };
-        let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
-        let db = db.map_err(failed)?;
+        let file = Database::open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         // The first read takes the snapshot.
-        db.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema")
-            .map_err(failed)?;
-        Ok(Sqlite {
-            path: path.to_owned(),
-            db,
-        })
-    }
-
-    fn failed(&self, source: rusqlite::Error) -> Error {
-        Error::Sqlite {
-            path: self.path.clone(),
-            source,
-        }
+        file.run("BEGIN; SELECT count(*) FROM sqlite_schema")?;
+        Ok(Sqlite { file })
     }
 
     fn table(&self, name: &str, sql: &str) -> rusqlite::Result<Table> {
@@ -56,7 +39,7 @@ impl Sqlite {
             ..Table::default()
         };
         let mut key: Vec<(i64, String)> = Vec::new();
-        let mut columns = self.db.prepare("SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?1) WHERE hidden <> 1")?;
+        let mut columns = self.file.db.prepare("SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?1) WHERE hidden <> 1")?;
         let found = columns.query_map([name], |row| {
             let default: Option<String> = row.get(3)?;
             let place: i64 = row.get(4)?;
@@ -95,7 +78,7 @@ impl Sqlite {
         key.sort();
         table.key = key.into_iter().map(|(_, column)| column).collect();
         let layout = "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?1";
-        table.is_without_rowid = self.db.query_row(layout, [name], |row| row.get(0))?;
+        table.is_without_rowid = self.file.db.query_row(layout, [name], |row| row.get(0))?;
         self.counter(&mut table, sql)?;
         self.indexes(&mut table)?;
         self.foreign_keys(&mut table)?;
@@ -105,7 +88,7 @@ impl Sqlite {
                 .push("not copied: its CHECK constraints".to_owned());
         }
         let count = format!("SELECT count(*) FROM {}", quoted(name));
-        table.rows_estimated = self.db.query_row(&count, [], |row| row.get(0))?;
+        table.rows_estimated = self.file.db.query_row(&count, [], |row| row.get(0))?;
         Ok(table)
     }
 
@@ -128,10 +111,14 @@ impl Sqlite {
             quoted(key),
             quoted(&table.name)
         );
-        let mut most: i64 = self.db.query_row(&most, [], |row| row.get(0))?;
+        let mut most: i64 = self.file.db.query_row(&most, [], |row| row.get(0))?;
         if has_word(sql, "AUTOINCREMENT") {
             let used = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
-            most = most.max(self.db.query_row(used, [&table.name], |row| row.get(0))?);
+            most = most.max(
+                self.file
+                    .db
+                    .query_row(used, [&table.name], |row| row.get(0))?,
+            );
         }
         column.next = Some(most.max(0).saturating_add(1).to_string());
         column.is_not_null = true;
@@ -149,7 +136,7 @@ impl Sqlite {
             of("blob"),
             quoted(table)
         );
-        self.db.query_row(&sql, [], |row| {
+        self.file.db.query_row(&sql, [], |row| {
             Ok(Classes {
                 integer: row.get(0)?,
                 real: row.get(1)?,
@@ -161,7 +148,7 @@ impl Sqlite {
     }
 
     fn indexes(&self, table: &mut Table) -> rusqlite::Result<()> {
-        let mut list = self.db.prepare(
+        let mut list = self.file.db.prepare(
             "SELECT name, \"unique\", partial FROM pragma_index_list(?1) WHERE origin <> 'pk' ORDER BY name",
         )?;
         let found = list.query_map([&table.name], |row| {
@@ -169,6 +156,7 @@ impl Sqlite {
         })?;
         let found: Vec<(String, bool, bool)> = found.collect::<Result<_, _>>()?;
         let mut parts = self
+            .file
             .db
             .prepare("SELECT name FROM pragma_index_info(?1) ORDER BY seqno")?;
         for (name, is_unique, is_partial) in found {
@@ -190,7 +178,7 @@ impl Sqlite {
     }
 
     fn foreign_keys(&self, table: &mut Table) -> rusqlite::Result<()> {
-        let mut list = self.db.prepare(
+        let mut list = self.file.db.prepare(
             "SELECT id, \"table\", \"from\", \"to\", on_delete, on_update FROM pragma_foreign_key_list(?1) ORDER BY id, seq",
         )?;
         let rows = list.query_map([&table.name], |row| {
@@ -212,7 +200,7 @@ impl Sqlite {
                 Some(columns) => columns,
                 None => {
                     let key = "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk";
-                    let mut key = self.db.prepare(key)?;
+                    let mut key = self.file.db.prepare(key)?;
                     let key = key.query_map([parent], |row| row.get(0))?;
                     key.collect::<Result<_, _>>()?
                 }
@@ -228,50 +216,6 @@ impl Sqlite {
         }
         Ok(())
     }
-
-    fn read(
-        &self,
-        table: &Table,
-        rows_max: Option<u64>,
-        each: EachRow<'_>,
-    ) -> rusqlite::Result<()> {
-        let sql = select(table, &quoted(&table.name), quoted, rows_max);
-        each_row(&self.db, &sql, each)
-    }
-}
-
-/// Reads rows as text and bytes.
-pub fn each_row(db: &Connection, sql: &str, each: EachRow<'_>) -> rusqlite::Result<()> {
-    let mut statement = db.prepare(sql)?;
-    let columns = statement.column_count();
-    let mut rows = statement.query([])?;
-    let mut bytes: Vec<u8> = Vec::new();
-    let mut ends: Vec<Option<(usize, usize)>> = Vec::new();
-    while let Some(row) = rows.next()? {
-        bytes.clear();
-        ends.clear();
-        for at in 0..columns {
-            let start = bytes.len();
-            match row.get_ref(at)? {
-                ValueRef::Null => {
-                    ends.push(None);
-                    continue;
-                }
-                ValueRef::Integer(integer) => {
-                    bytes.extend_from_slice(integer.to_string().as_bytes())
-                }
-                ValueRef::Real(real) => bytes.extend_from_slice(format!("{real:e}").as_bytes()),
-                ValueRef::Text(value) | ValueRef::Blob(value) => bytes.extend_from_slice(value),
-            }
-            ends.push(Some((start, bytes.len())));
-        }
-        let value = |end: &Option<(usize, usize)>| end.map(|(start, end)| &bytes[start..end]);
-        let values: Vec<Option<&[u8]>> = ends.iter().map(value).collect();
-        if !each(&values) {
-            break;
-        }
-    }
-    Ok(())
 }
 
 impl Classes {
@@ -342,18 +286,17 @@ fn parsed(default: &str) -> Option<Default_> {
 
 impl Source for Sqlite {
     fn name(&self) -> String {
-        self.path.clone()
+        self.file.path.clone()
     }
 
     fn has(&mut self, mark: &Mark) -> Result<bool, Error> {
-        let own = std::fs::canonicalize(&self.path).ok();
-        Ok(matches!(mark, Mark::File(path) if own.as_ref() == Some(path)))
+        Ok(matches!(mark, Mark::File(path) if self.file.place() == *path))
     }
 
     fn schema(&mut self) -> Result<Schema, Error> {
-        let read = || -> rusqlite::Result<Schema> {
+        self.file.with(|db| {
             let mut schema = Schema::default();
-            let mut list = self.db.prepare(
+            let mut list = db.prepare(
                 "SELECT type, name, coalesce(sql, '') FROM sqlite_schema
                  WHERE type <> 'index' AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY name",
             )?;
@@ -373,8 +316,7 @@ impl Source for Sqlite {
                 }
             }
             Ok(schema)
-        };
-        read().map_err(|error| self.failed(error))
+        })
     }
 
     fn rows(
@@ -383,7 +325,7 @@ impl Source for Sqlite {
         rows_max: Option<u64>,
         each: EachRow<'_>,
     ) -> Result<(), Error> {
-        self.read(table, rows_max, each)
-            .map_err(|error| self.failed(error))
+        let sql = select(table, &quoted(&table.name), quoted, rows_max);
+        self.file.with(|db| each_row(db, &sql, each))
     }
 }
