@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::Error;
-use crate::source::EachRow;
+use crate::value::EachRow;
 
 /// A file and a connection to it.
 pub struct Database {

@@ -100,7 +100,13 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     ),
     (
         "inorder-copy",
-        &["error value", "model", "source", "destination", "run"],
+        &[
+            "error value",
+            "model sqlite",
+            "incoming source",
+            "destination",
+            "run",
+        ],
     ),
     (
         "inorder-bench",

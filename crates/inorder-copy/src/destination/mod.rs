@@ -10,8 +10,8 @@ use inorder_engine::remote::{Remote, ServerUrl};
 use crate::error::Error;
 use crate::incoming::Incoming;
 use crate::model::Table;
-use crate::source::{EachRow, Mark, quoted};
-use crate::value::{Content, Kind, Row, Target};
+use crate::source::{Mark, quoted};
+use crate::value::{Content, EachRow, Kind, Row, Target};
 
 /// The table that records the finished tables until the copy is complete.
 pub const STATE: &str = "_inorder_copy";

@@ -2,10 +2,10 @@
 
 use inorder_engine::remote::{ReadOnly, ServerUrl, TextRows};
 
-use super::{EachRow, Mark, Source, select};
+use super::{Mark, Source, select};
 use crate::error::Error;
 use crate::model::{Check, Column, Default_, ForeignKey, Index, Schema, Table, portable};
-use crate::value::Kind;
+use crate::value::{EachRow, Kind};
 
 /// Bits of the largest number that a bit column is read as.
 const BITS: u32 = 64;

@@ -11,9 +11,7 @@ use inorder_engine::remote::{ReadLimits, Remote, ServerUrl};
 
 use crate::error::Error;
 use crate::model::{Schema, Table};
-
-/// Takes the values of one row as text or bytes; `None` is NULL. It returns whether it wants more rows.
-pub type EachRow<'a> = &'a mut dyn FnMut(&[Option<&[u8]>]) -> bool;
+use crate::value::EachRow;
 
 /// What tells whether a source and a destination are the same.
 pub enum Mark {

@@ -2,10 +2,10 @@
 
 use inorder_engine::remote::{ReadOnly, ServerUrl, TextRows};
 
-use super::{EachRow, Mark, Source, quoted, select};
+use super::{Mark, Source, quoted, select};
 use crate::error::Error;
 use crate::model::{Check, Column, Default_, ForeignKey, Index, Schema, Table};
-use crate::value::Kind;
+use crate::value::{EachRow, Kind};
 
 pub struct Postgres {
     name: String,

@@ -2,11 +2,11 @@
 
 use rusqlite::OpenFlags;
 
-use super::{EachRow, Mark, Source, quoted, select};
+use super::{Mark, Source, quoted, select};
 use crate::error::Error;
 use crate::model::{Column, Default_, ForeignKey, Index, Schema, Table};
 use crate::sqlite::{Database, each_row};
-use crate::value::Kind;
+use crate::value::{EachRow, Kind};
 
 /// The largest integer up to which all are exact as floating-point numbers.
 const EXACT_MAX: i64 = 1 << 53;
