@@ -34,6 +34,7 @@ built_in! {
     "same-millisecond.toml",
     "sharded-copy.toml",
     "hot-range.toml",
+    "latency.toml",
 }
 
 /// Whether this is the text of a built-in experiment: its SQL is this program's own.

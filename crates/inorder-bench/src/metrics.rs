@@ -49,6 +49,24 @@ pub const METRICS: &[Metric] = &[
         false,
         |t| Some(t.last("engine_written_bytes", "")? / t.last("user_bytes", "")?),
     ),
+    metric("latency_p50_us", "latency p50", "us", true, |t| {
+        t.last("transaction_latency_us", "p50")
+    }),
+    metric("latency_p99_us", "latency p99", "us", true, |t| {
+        t.last("transaction_latency_us", "p99")
+    }),
+    metric("latency_p999_us", "latency p99.9", "us", true, |t| {
+        t.last("transaction_latency_us", "p99.9")
+    }),
+    metric("latency_max_us", "latency max", "us", true, |t| {
+        t.last("transaction_latency_us", "max")
+    }),
+    metric("rate_kept_share", "rate kept", "share", true, |t| {
+        t.last("rate_kept_share", "")
+    }),
+    metric("checkpoints", "checkpoints", "times", false, |t| {
+        t.last("engine_causes", "checkpoints")
+    }),
     metric("syncs", "syncs", "calls", false, |t| {
         t.last("engine_syncs_calls", "")
     }),
@@ -82,7 +100,7 @@ pub const METRICS: &[Metric] = &[
         "rows on the hottest shard",
         "share",
         false,
-        |t| Some(hottest_shard(t)? / rows(t)?),
+        |t| Some(hottest_shard(t)? / stored(t)?),
     ),
     metric(
         "hottest_shard_rows_per_s",
@@ -196,8 +214,14 @@ const fn metric(
 }
 
 /// Rows the trial stored.
-fn rows(trial: &Trial) -> Option<f64> {
+fn stored(trial: &Trial) -> Option<f64> {
     trial.last("rows_stored", "").filter(|rows| *rows > 0.0)
+}
+
+/// Rows that were measured: those that were there before are not.
+pub(crate) fn rows(trial: &Trial) -> Option<f64> {
+    let before = trial.last("rows_before", "").unwrap_or(0.0);
+    Some(stored(trial)? - before).filter(|rows| *rows > 0.0)
 }
 
 fn per_row(trial: &Trial, value: Option<f64>) -> Option<f64> {

@@ -378,6 +378,9 @@ fn possible(experiment: &Experiment, setup: &Setup, engines: &Engines) -> Result
     if setup.is_assigned() && setup.presort != Presort::None {
         return Err("keys that the engine assigns can't be sorted before".to_owned());
     }
+    if setup.arriving_rows_per_s > 0 && setup.sort_rows() > setup.rows_per_transaction {
+        return Err("rows that arrive at a fixed rate can't wait to be sorted together".to_owned());
+    }
     if setup.has_own_factories && SHARED.contains(&setup.key) {
         return Err(format!(
             "{}: writers of their own could make the same keys",

@@ -235,6 +235,9 @@ pub fn rehearse(
                 .clamp(REHEARSAL_ROWS.0, REHEARSAL_ROWS.1),
         );
         levels.insert("rows".to_owned(), rows.to_string());
+        let before = setup.rows_before.min(rows);
+        levels.insert("rows_before".to_owned(), before.to_string());
+        levels.insert("arriving_rows_per_s".to_owned(), "0".to_owned());
         let folder = folder.join("rehearsal");
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).map_err(|source| Error::Io {

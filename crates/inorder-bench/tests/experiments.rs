@@ -57,7 +57,7 @@ fn of_servers(scale: Scale) -> Vec<Experiment> {
     if !inorder_testing::is_installed(engine) {
         return Vec::new();
     }
-    let names = ["sharded-copy".to_owned(), "hot-range".to_owned()];
+    let names = ["sharded-copy", "hot-range", "latency"].map(str::to_owned);
     built_in(&names, scale, &Overrides::default()).unwrap()
 }
 
@@ -74,7 +74,7 @@ fn experiments_of_servers_run_by_name_alone() {
         assert!(experiments.iter().all(|e| !unnamed.contains(&e.name)));
     }
     // Every name is one of either.
-    assert_eq!(unnamed.len() + 2, names().len());
+    assert_eq!(unnamed.len() + 3, names().len());
 }
 
 #[test]
@@ -283,4 +283,27 @@ fn every_key_kind_fills_both_layouts() {
             );
         }
     }
+}
+
+#[test]
+fn rows_that_arrive_at_a_fixed_rate_are_sent_when_they_are_due() {
+    let levels = [
+        ("rows", "50"),
+        ("rows_before", "300"),
+        ("rows_per_transaction", "5"),
+        ("arriving_rows_per_s", "1000"),
+        ("writers", "2"),
+        ("key", "uuid7"),
+    ];
+    let outcome = run_trial(&levels, 1);
+    assert_eq!(last(&outcome, "rows_stored", ""), Some(350.0));
+    assert_eq!(last(&outcome, "rows_before", ""), Some(300.0));
+    // 16 bytes of key and 100 of payload, of the measured rows alone.
+    assert_eq!(last(&outcome, "user_bytes", ""), Some(50.0 * 116.0));
+    // The last transaction is due after 45 ms.
+    assert!(last(&outcome, "wall_s", "").unwrap() >= 0.045);
+    let at = |part| last(&outcome, "transaction_latency_us", part).unwrap();
+    let rising = ["p50", "p99", "p99.9", "max"].map(at);
+    assert!(rising[0] > 0.0 && rising.is_sorted(), "{rising:?}");
+    assert!(last(&outcome, "rate_kept_share", "").unwrap() <= 1.0);
 }

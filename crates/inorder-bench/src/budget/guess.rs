@@ -16,7 +16,7 @@ const SERVER_S: f64 = 3.0;
 
 /// Seconds that a trial takes on two cores of a server CPU of 2024. Once a trial has run, only proportions count.
 pub(super) fn seconds(setup: &Setup, reads: &Reads) -> f64 {
-    let rows = setup.rows as f64;
+    let rows = setup.rows_at_end() as f64;
     let transactions = rows / setup.rows_per_transaction.max(1) as f64;
     let reads = (reads.points + reads.ranges + reads.queries) as f64;
     let server_s = match setup.engine.as_str() {
@@ -25,5 +25,9 @@ pub(super) fn seconds(setup: &Setup, reads: &Reads) -> f64 {
     };
     let waiting = 1.0 + (setup.writers.max(1) - 1) as f64 / 2.0;
     let row_s = waiting * (ROW_S + setup.payload_bytes as f64 * BYTE_S);
-    TRIAL_S + server_s + rows * row_s + transactions * TRANSACTION_S + reads * READ_S
+    let arriving_s = match setup.arriving_rows_per_s {
+        0 => 0.0,
+        per_s => setup.rows as f64 / per_s as f64,
+    };
+    TRIAL_S + arriving_s + server_s + rows * row_s + transactions * TRANSACTION_S + reads * READ_S
 }

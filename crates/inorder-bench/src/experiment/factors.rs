@@ -25,8 +25,12 @@ pub struct Setup {
     pub payload_bytes: u64,
     /// Whether the engine makes the ids as rows come, where it can.
     pub is_made_by_engine: bool,
-    /// Rows of the measured table.
+    /// Rows of the measured table that are there before the measurement.
+    pub rows_before: u64,
+    /// Rows that are measured.
     pub rows: u64,
+    /// Rows that arrive per second; 0 is as fast as they are written.
+    pub arriving_rows_per_s: u64,
     /// Rows per transaction.
     pub rows_per_transaction: u64,
     /// Rows sorted together; 0 is one transaction's.
@@ -53,7 +57,9 @@ impl Default for Setup {
             indexes: 0,
             payload_bytes: 64,
             is_made_by_engine: false,
+            rows_before: 0,
             rows: 100_000,
+            arriving_rows_per_s: 0,
             rows_per_transaction: 1000,
             rows_per_sort: 0,
             presort: Presort::None,
@@ -74,6 +80,11 @@ impl Setup {
     /// Whether the engine assigns the ids: none is bound.
     pub fn is_assigned(&self) -> bool {
         self.key == KeyKind::Serial || self.is_made_by_engine
+    }
+
+    /// Rows of the measured table at the end.
+    pub fn rows_at_end(&self) -> u64 {
+        self.rows_before + self.rows
     }
 
     /// Rows sorted together.
@@ -204,6 +215,18 @@ pub const FACTORS: &[Factor] = &[
         what: "rows of the measured table: 1 to 1000000000",
         set: |s, level| integer(level, 1, 1_000_000_000).map(|n| s.rows = n),
         get: |s| s.rows.to_string(),
+    },
+    Factor {
+        name: "rows_before",
+        what: "rows that are in the measured table before: 0 to 1000000000",
+        set: |s, level| integer(level, 0, 1_000_000_000).map(|n| s.rows_before = n),
+        get: |s| s.rows_before.to_string(),
+    },
+    Factor {
+        name: "arriving_rows_per_s",
+        what: "rows that arrive per second, at fixed times: 0 (as fast as they are written) to 10000000",
+        set: |s, level| integer(level, 0, 10_000_000).map(|n| s.arriving_rows_per_s = n),
+        get: |s| s.arriving_rows_per_s.to_string(),
     },
     Factor {
         name: "rows_per_transaction",

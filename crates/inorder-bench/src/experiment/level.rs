@@ -27,7 +27,17 @@ pub fn unit_of(factor: &str) -> (String, &'static str, f64) {
 /// Formats a level: a number follows the name of its factor. `None` if the level turns the factor off.
 pub fn words(factor: &str, level: &str) -> Option<String> {
     match (factor, level) {
-        ("key_after", "same") | ("rows_per_sort", "0") => return None,
+        ("key_after", "same") | ("rows_per_sort" | "rows_before" | "arriving_rows_per_s", "0") => {
+            return None;
+        }
+        ("rows_before", rows) => {
+            let rows = rows.parse().ok()?;
+            return Some(format!("after {}", format::quantity(rows, "rows")));
+        }
+        ("arriving_rows_per_s", rows) => {
+            let rows = rows.parse().ok()?;
+            return Some(format!("{} arriving", format::quantity(rows, "rows/s")));
+        }
         ("first_shard_cpu_percent", "100") => return Some("no shard held back".to_owned()),
         ("first_shard_cpu_percent", percent) => {
             return Some(format!("first shard at {percent}% of a core"));
@@ -76,6 +86,8 @@ mod tests {
         assert_eq!(say("presort", "none"), "unsorted");
         assert_eq!(say("writers", "4"), "writers 4");
         assert_eq!(say("foreign_keys", "true"), "foreign_keys true");
+        assert_eq!(say("rows_before", "1000"), "after 1,000 rows");
+        assert_eq!(say("arriving_rows_per_s", "500"), "500 rows/s arriving");
         assert_eq!(words("rows_per_sort", "0"), None);
     }
 }

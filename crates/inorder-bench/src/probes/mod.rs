@@ -48,6 +48,9 @@ probes! {
     "fanout_children", "children", false, false, "Mean children of an interior page.";
     "fill_share", "share", false, false, "Share of the bytes on a tree's pages that are in use, 0 to 1.";
     "peak_memory_bytes", "bytes", false, false, "Peak resident memory of the trial's process.";
+    "transaction_latency_us", "us", false, true, "Latency of a transaction from when it was due to the end of its commit, at a fixed arrival rate; parts p50, p99, p99.9, max, mean.";
+    "rate_kept_share", "share", false, true, "Share of a fixed arrival rate at which rows were committed; below 0.95 the rate was not kept.";
+    "rows_before", "rows", false, false, "Rows of the measured table before the measurement.";
     "rows_stored", "rows", false, false, "Rows counted in the measured table after the load.";
     "assigned_key_step", "numbers", false, false, "Mean distance of neighbouring keys that the engine assigned: 1 where it leaves none out.";
     "shard_rows", "rows", false, false, "Rows of the measured table on each server it is spread over, after the load.";

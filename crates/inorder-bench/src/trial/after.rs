@@ -66,16 +66,21 @@ fn is_alone(database: &dyn Database) -> bool {
 fn check_rows(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<(), Error> {
     let stored = subject.database.count(subject.table)?;
     probes.push("rows_stored", "", Some(stored as f64));
-    if stored != subject.setup.rows {
+    let before = subject.setup.rows_before;
+    if before > 0 {
+        probes.push("rows_before", "", Some(before as f64));
+    }
+    let wanted = subject.setup.rows_at_end();
+    if stored != wanted {
         return Err(Error::Trial(format!(
-            "table `{}` holds {stored} rows after {} were inserted",
-            subject.table, subject.setup.rows
+            "table `{}` holds {stored} rows after {wanted} were inserted",
+            subject.table
         )));
     }
     for (table, per_row) in &subject.members {
         let (stored, wanted) = (
             subject.database.count(&table.name)?,
-            subject.setup.rows * per_row,
+            subject.setup.rows_at_end() * per_row,
         );
         probes.push("rows_stored", &table.name, Some(stored as f64));
         if stored != wanted {

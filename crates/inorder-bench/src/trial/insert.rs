@@ -1,6 +1,7 @@
 //! Inserts the rows of the measured table: they are generated, sorted, inserted and committed, each phase timed apart.
 
 use super::{
+    arrivals::{Latencies, Schedule},
     group::{Group, Together},
     order::{self, Order, Stretch},
     rows::Kept,
@@ -18,6 +19,7 @@ use std::sync::{
     Mutex, MutexGuard, PoisonError,
     atomic::{AtomicBool, Ordering},
 };
+use std::time::Instant;
 
 /// Rows made at once where transactions are small: enough that one clock read per batch costs next to nothing.
 const ROWS_MADE_TOGETHER: u64 = 8192;
@@ -32,6 +34,8 @@ struct Shared<'a> {
     order: Option<Order>,
     rows_made: u64,
     sampler: Sampler<'a>,
+    /// If rows arrive at a fixed rate.
+    latencies: Option<Latencies>,
 }
 
 /// The rows that are kept for later checks.
@@ -65,41 +69,18 @@ pub fn insert_rows(
         order: watched.order,
         rows_made: 0,
         sampler,
+        latencies: None,
     });
     let stop = AtomicBool::new(false);
     lock(&shared).sampler.start(database);
-    let mut results: Vec<Result<(), Error>> = Vec::new();
-    if let [writer] = &mut writers[..] {
-        results.push(work(0, writer.as_mut(), database, setup, &shared, &stop));
-    } else {
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = writers
-                .iter_mut()
-                .enumerate()
-                .map(|(number, writer)| {
-                    let (shared, stop) = (&shared, &stop);
-                    scope.spawn(move || {
-                        let done = work(number, writer.as_mut(), database, setup, shared, stop);
-                        if done.is_err() {
-                            stop.store(true, Ordering::Relaxed);
-                        }
-                        done
-                    })
-                })
-                .collect();
-            results = threads
-                .into_iter()
-                .map(|t| {
-                    t.join()
-                        .unwrap_or_else(|_| Err(Error::Trial("a writer panicked".to_owned())))
-                })
-                .collect();
-        });
-    }
-    results.into_iter().collect::<Result<(), Error>>()?;
+    let schedule = Schedule::start(setup);
+    lock(&shared).latencies = schedule.map(Latencies::new).transpose()?;
+    write_all(&mut writers, database, setup, &shared, &stop)?;
     drop(writers);
     let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut samples = shared.sampler.finish(database)?;
+    let latencies = shared.latencies.iter();
+    samples.extend(latencies.flat_map(|latencies| latencies.samples(setup.rows)));
     let inversions = shared.order.iter().flat_map(Order::inversions);
     samples.extend(inversions.map(|(part, count)| Sample {
         probe: "inversions".to_owned(),
@@ -110,6 +91,42 @@ pub fn insert_rows(
     Ok((shared.kept.into_batch(), samples))
 }
 
+/// Runs the writers, each but a lone one in a thread of its own, until no rows are left.
+fn write_all(
+    writers: &mut [Box<dyn Writer>],
+    database: &dyn Database,
+    setup: &Setup,
+    shared: &Mutex<Shared<'_>>,
+    stop: &AtomicBool,
+) -> Result<(), Error> {
+    if let [writer] = writers {
+        return work(0, writer.as_mut(), database, setup, shared, stop);
+    }
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = writers
+            .iter_mut()
+            .enumerate()
+            .map(|(number, writer)| {
+                scope.spawn(move || {
+                    let done = work(number, writer.as_mut(), database, setup, shared, stop);
+                    if done.is_err() {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                    done
+                })
+            })
+            .collect();
+        let results: Vec<Result<(), Error>> = threads
+            .into_iter()
+            .map(|t| {
+                t.join()
+                    .unwrap_or_else(|_| Err(Error::Trial("a writer panicked".to_owned())))
+            })
+            .collect();
+        results.into_iter().collect()
+    })
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -118,6 +135,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// one parent are to share a transaction, several writers must get whole transactions.
 fn rows_together(setup: &Setup) -> u64 {
     let unit = setup.rows_per_transaction;
+    if setup.arriving_rows_per_s > 0 {
+        return unit;
+    }
     match (setup.presort, setup.writers) {
         (Presort::None, 1) if unit < ROWS_MADE_TOGETHER => ROWS_MADE_TOGETHER / unit * unit,
         (Presort::None, _) => unit,
@@ -135,19 +155,33 @@ fn work(
     stop: &AtomicBool,
 ) -> Result<(), Error> {
     let mut transactions = Transactions::new(writer, database, setup, shared);
+    let schedule = lock(shared).latencies.as_ref().map(Latencies::schedule);
     while !stop.load(Ordering::Relaxed) {
         let Some((batch, first_row)) = next_batch(number, setup, shared) else {
             return transactions.end();
         };
+        let due = schedule.map(|schedule| schedule.wait(first_row));
         transactions
             .write(&batch)
             .map_err(|error| explain_together(error, &lock(shared).makers[0], &batch, first_row))?;
+        if let Some(due) = due {
+            transactions.end()?;
+            let committed = Instant::now();
+            if let Some(latencies) = &mut lock(shared).latencies {
+                latencies.record(due, committed);
+            }
+        }
     }
     Ok(())
 }
 
 /// [`explain`] for the table that the error is about.
-fn explain_together(error: Error, group: &Group, rows: &Together, first_row: u64) -> Error {
+pub(super) fn explain_together(
+    error: Error,
+    group: &Group,
+    rows: &Together,
+    first_row: u64,
+) -> Error {
     let Error::Engine(inorder_engine::Error::Row { table, .. }) = &error else {
         return error;
     };
@@ -324,7 +358,13 @@ impl<'a, 's> Transactions<'a, 's> {
         };
         if is_due {
             self.tell();
-            lock(self.shared).sampler.sample(self.database);
+            let mut shared = lock(self.shared);
+            match shared.latencies {
+                // Rows go on to be due while a sample is taken.
+                Some(_) => shared.sampler.report(),
+                None => shared.sampler.sample(self.database),
+            }
+            drop(shared);
             self.since = Clock::start();
         }
         Ok(())

@@ -1,6 +1,8 @@
 //! A trial: one cell of an experiment, run once, in its own process.
 
 mod after;
+mod arrivals;
+mod before;
 mod found;
 mod group;
 mod insert;
@@ -125,22 +127,17 @@ fn run_on(
     on_progress: &mut (dyn FnMut(u64) + Send),
 ) -> Result<Outcome, Error> {
     let data = read_data(experiment)?;
-    let database = engine.create(&spec.folder, &setup.settings)?;
+    let owned = engine.create(&spec.folder, &setup.settings)?;
+    let database = owned.as_ref();
     on_progress(0);
     let meter = NoiseMeter::start(setup.writers);
 
-    let opened = (engine, database.as_ref());
+    let opened = (engine, database);
     let parents = create_tables(experiment, setup, spec, data.as_ref(), opened, on_progress)?;
-    let (table, makers) = measured(
-        experiment,
-        setup,
-        spec,
-        &parents,
-        data.as_ref(),
-        (engine, database.as_ref()),
-    )?;
+    let (table, mut makers) = measured(experiment, setup, spec, &parents, data.as_ref(), opened)?;
+    before::fill(database, &table, setup, &mut makers, on_progress)?;
     let maker = makers[0].root();
-    let (by, lookup) = found_by(database.as_ref(), &table, experiment, maker)?;
+    let (by, lookup) = found_by(database, &table, experiment, maker)?;
     let at: Vec<usize> = by
         .iter()
         .filter_map(|name| maker.names().iter().position(|n| n == name))
@@ -150,22 +147,22 @@ fn run_on(
     let watched = insert::Watched { kept, order };
     let sampler = sampler::Sampler::new(setup.rows, on_progress);
     let (kept, mut samples) =
-        insert::insert_rows(database.as_ref(), &table, setup, makers, watched, sampler)?;
+        insert::insert_rows(database, &table, setup, makers, watched, sampler)?;
     let noise = meter.finish();
     let kept = match kept.columns.is_empty() && !setup.is_made_by_engine {
-        true => assigned(database.as_ref(), &table, &by, setup.rows, &mut samples)?,
+        true => assigned(database, &table, &by, setup.rows_at_end(), &mut samples)?,
         false => kept,
     };
 
     let subject = Subject {
-        database: database.as_ref(),
+        database: database,
         setup,
         experiment,
         table: &table,
         members: group::members(experiment),
         kept,
         table_sql: database.quoted(&table),
-        by_sql: quoted(database.as_ref(), &by),
+        by_sql: quoted(database, &by),
         by,
         lookup,
     };

@@ -146,7 +146,10 @@ impl RowMaker {
         self.key_columns
             .extend(self.names.len()..self.names.len() + names.len());
         let after = match setup.key_after {
-            Some(kind) => Some((setup.rows / 2, keys(kind, setup.encoding(), seed ^ 1)?)),
+            Some(kind) => Some((
+                setup.rows_before + setup.rows / 2,
+                keys(kind, setup.encoding(), seed ^ 1)?,
+            )),
             None => None,
         };
         let stream = keys(setup.key, setup.encoding(), seed)?;

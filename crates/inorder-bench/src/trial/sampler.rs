@@ -80,6 +80,11 @@ impl<'a> Sampler<'a> {
         is_due
     }
 
+    /// Reports the number of committed rows.
+    pub fn report(&mut self) {
+        (self.on_progress)(self.rows);
+    }
+
     /// Takes a sample. Sampling time is excluded from the measurement.
     pub fn sample(&mut self, database: &dyn Database) {
         let began = Instant::now();
@@ -100,7 +105,7 @@ impl<'a> Sampler<'a> {
             self.push("cpu_s", phase.name(), Some(spent.cpu_s));
         }
         self.sample_io(database);
-        (self.on_progress)(self.rows);
+        self.report();
         self.watch.pause(began, Instant::now());
     }
 

@@ -142,7 +142,7 @@ fn by_part(
     }
     let per_row = |cell: &Cell, part: &str| {
         source.median(cell, |trial| {
-            let rows = trial.last("rows_stored", "").filter(|rows| *rows > 0.0)?;
+            let rows = crate::metrics::rows(trial)?;
             Some(trial.last(probe, part)? * worth / rows)
         })
     };

@@ -28,7 +28,7 @@ pub(super) fn plot(source: &Source) -> Vec<Plot> {
                 .iter()
                 .map(|(probe, _)| {
                     source.median(cell, |trial| {
-                        let rows = trial.last("rows_stored", "").filter(|rows| *rows > 0.0)?;
+                        let rows = crate::metrics::rows(trial)?;
                         Some(trial.last(probe, "")? / rows)
                     })
                 })

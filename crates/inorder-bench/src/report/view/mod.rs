@@ -331,6 +331,7 @@ impl ExperimentView {
             .then(|| format!("{} not run yet.", format::count(self.missing, "trial")));
         withheld
             .into_iter()
+            .chain(self.summary.rates_not_kept())
             .chain(floor)
             .chain(self.layer_notes())
             .chain(self.replays.iter().map(replay_note))

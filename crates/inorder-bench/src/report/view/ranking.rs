@@ -8,9 +8,10 @@ use crate::{
 };
 
 /// The metrics of a ranking; the first decides.
-const RANKED: [(&str, &str); 3] = [
+const RANKED: [(&str, &str); 4] = [
     ("engine_bytes_per_row", "bytes written per row"),
     ("size_bytes", "size"),
+    ("latency_p99_us", "latency p99"),
     ("point_warm_p50_us", "look-up"),
 ];
 /// Factors that say what key a table has. An experiment that varies others asks another question.
@@ -230,9 +231,15 @@ fn limits(cells: &[&Cell], baseline: &Cell) -> String {
         let is_same = cells.iter().all(|cell| level(cell, factor) == first);
         (is_same && !first.is_empty()).then(|| crate::experiment::level::words(factor, first))?
     };
-    ["rows", "cache_kib", "rows_per_transaction"]
-        .into_iter()
-        .filter_map(fixed)
-        .map(|words| format!("{words}; "))
-        .collect()
+    [
+        "rows",
+        "rows_before",
+        "arriving_rows_per_s",
+        "cache_kib",
+        "rows_per_transaction",
+    ]
+    .into_iter()
+    .filter_map(fixed)
+    .map(|words| format!("{words}; "))
+    .collect()
 }

@@ -69,6 +69,10 @@ pub struct Reading {
 const TELLING: &[&str] = &[
     "cpu_us_per_row",
     "rows_per_s",
+    "latency_p50_us",
+    "latency_p99_us",
+    "latency_p999_us",
+    "latency_max_us",
     "hottest_shard_share",
     "hottest_shard_rows_per_s",
     "replicated_bytes_per_row",
@@ -135,6 +139,29 @@ impl Summary {
             .iter()
             .enumerate()
             .filter(|(_, column)| column.is_telling)
+    }
+}
+
+/// The least share of a fixed arrival rate at which it counts as kept.
+const KEPT: f64 = 0.95;
+
+impl Summary {
+    /// The cells whose rows arrived faster than they were written.
+    pub fn rates_not_kept(&self) -> Vec<String> {
+        let kept = self
+            .columns
+            .iter()
+            .position(|column| column.id == "rate_kept_share");
+        let told = |row: &Row| {
+            let share = row.readings[kept?].median.filter(|share| *share < KEPT)?;
+            Some(format!(
+                "RATE NOT KEPT: \"{}\" committed {} of the rows per second that arrived. Its latencies contain the growing wait, \
+                 and are longer the longer a trial lasts: compare keys at a lower rate.",
+                row.label,
+                format::percent(share)
+            ))
+        };
+        self.rows.iter().filter_map(told).collect()
     }
 }
 
