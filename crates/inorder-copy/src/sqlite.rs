@@ -3,11 +3,11 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use inorder_engine::remote::EachRow;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::Error;
-use crate::value::EachRow;
 
 /// A file and a connection to it.
 pub struct Database {

@@ -26,9 +26,6 @@ pub enum Kind {
     Boolean,
 }
 
-/// Takes the values of one row as text or bytes; `None` is NULL. It returns whether it wants more rows.
-pub type EachRow<'a> = &'a mut dyn FnMut(&[Option<&[u8]>]) -> bool;
-
 /// Why a value has no canonical form.
 pub const ZERO_DATE: &str = "a date with zeros is not a date in the destination; replace it by NULL or a date in the source first";
 const NUL: &str =

@@ -5,13 +5,13 @@ mod sqlite;
 
 use std::collections::BTreeMap;
 
-use inorder_engine::remote::{Remote, ServerUrl};
+use inorder_engine::remote::{EachRow, Remote, ServerUrl};
 
 use crate::error::Error;
 use crate::incoming::Incoming;
 use crate::model::Table;
 use crate::source::{Mark, quoted};
-use crate::value::{Content, EachRow, Kind, Row, Target};
+use crate::value::{Content, Kind, Row, Target};
 
 /// The table that records the finished tables until the copy is complete.
 pub const STATE: &str = "_inorder_copy";

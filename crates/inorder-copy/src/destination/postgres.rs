@@ -284,10 +284,7 @@ impl Destination for Postgres {
         if self.tables()?.iter().any(|name| name == STATE) {
             sql += &format!("DELETE FROM {STATE} WHERE name = {}", literal(table));
         }
-        Ok(self
-            .server
-            .run(&format!("BEGIN; {sql}; COMMIT"))
-            .inspect_err(|_| ())?)
+        Ok(self.server.run(&format!("BEGIN; {sql}; COMMIT"))?)
     }
 
     fn statements(&self, table: &Table) -> Vec<String> {

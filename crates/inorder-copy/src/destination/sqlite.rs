@@ -29,14 +29,13 @@ fn declared(column: &Column) -> &'static str {
 }
 
 /// The column whose numbers SQLite counts: an INTEGER PRIMARY KEY with AUTOINCREMENT.
-fn counter(table: &Table) -> Option<&String> {
+fn counter(table: &Table) -> Option<&Column> {
+    let [key] = &table.key[..] else {
+        return None;
+    };
     let is_counted = |column: &&Column| column.next.is_some() && declared(column) == "INTEGER";
-    let column = table.columns.iter().filter(is_counted);
-    let mut names = column.map(|column| &column.name);
-    match &table.key[..] {
-        [only] => names.find(|name| *name == only),
-        _ => None,
-    }
+    let mut columns = table.columns.iter().filter(is_counted);
+    columns.find(|column| column.name == *key)
 }
 
 impl Sqlite {
@@ -216,7 +215,7 @@ impl Destination for Sqlite {
     }
 
     fn statements(&self, table: &Table) -> Vec<String> {
-        let alias = counter(table);
+        let alias = counter(table).map(|column| &column.name);
         let mut lines: Vec<String> = Vec::new();
         for column in &table.columns {
             let mut line = format!("{} {}", quoted(&column.name), declared(column));
@@ -292,17 +291,15 @@ impl Destination for Sqlite {
     fn finish(&mut self, tables: &[Table]) -> Result<Vec<String>, Error> {
         self.file.run("BEGIN IMMEDIATE")?;
         for table in tables {
-            let counted = table.columns.iter().find_map(|column| column.next.as_ref());
-            let Some(next) = counted.and_then(|next| next.parse::<i64>().ok()) else {
+            let next = counter(table).and_then(|column| column.next.as_ref());
+            let Some(next) = next.and_then(|next| next.parse::<i64>().ok()) else {
                 continue;
             };
-            if counter(table).is_some() {
-                let insert = "INSERT INTO sqlite_sequence(name, seq) VALUES (?1, ?2)";
-                self.file.with(|db| {
-                    db.execute("DELETE FROM sqlite_sequence WHERE name = ?1", [&table.name])?;
-                    db.execute(insert, (&table.name, next.saturating_sub(1)))
-                })?;
-            }
+            let insert = "INSERT INTO sqlite_sequence(name, seq) VALUES (?1, ?2)";
+            self.file.with(|db| {
+                db.execute("DELETE FROM sqlite_sequence WHERE name = ?1", [&table.name])?;
+                db.execute(insert, (&table.name, next.saturating_sub(1)))
+            })?;
         }
         let orphans = "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1";
         let orphan = self.file.with(|db| {
@@ -329,22 +326,25 @@ mod tests {
     use super::*;
     use crate::value::Row;
 
-    /// A table with a column of integers.
-    fn table() -> Table {
-        let column = Column {
-            name: "n".to_owned(),
+    /// A column of integers.
+    fn column(name: &str, next: Option<&str>) -> Column {
+        Column {
+            name: name.to_owned(),
             declared: "bigint".to_owned(),
             kind: Kind::Plain,
             read: "n".to_owned(),
             postgres: "bigint".to_owned(),
             is_not_null: false,
             default: None,
-            next: None,
+            next: next.map(str::to_owned),
             comment: None,
-        };
+        }
+    }
+
+    fn table() -> Table {
         Table {
             name: "t".to_owned(),
-            columns: vec![column],
+            columns: vec![column("n", None)],
             ..Table::default()
         }
     }
@@ -407,5 +407,25 @@ mod tests {
         // What fails in SQLite is told with the name of the table.
         let error = write(&mut destination, &["5"], Ok(())).expect_err("it exists");
         assert!(error.to_string().starts_with("table t: "), "{error}");
+    }
+
+    #[test]
+    fn a_counter_continues_that_of_the_key_and_of_no_other_column() {
+        let mut destination = Sqlite::open(":memory:").expect("a database");
+        destination.begin("source").expect("begun");
+        let table = Table {
+            columns: vec![column("other", Some("5")), column("id", Some("100"))],
+            key: vec!["id".to_owned()],
+            ..table()
+        };
+        for sql in destination.statements(&table) {
+            destination.file.run(&sql).expect("created");
+        }
+        destination.finish(&[table]).expect("finished");
+        let last = "SELECT seq FROM sqlite_sequence WHERE name = 't'";
+        let last = destination
+            .file
+            .with(|db| db.query_row(last, [], |row| row.get::<_, i64>(0)));
+        assert_eq!(last.expect("a number"), 99);
     }
 }

@@ -1,11 +1,11 @@
 //! MariaDB and MySQL. Rows are read unbuffered.
 
-use inorder_engine::remote::{ReadOnly, ServerUrl, TextRows};
+use inorder_engine::remote::{EachRow, ReadOnly, ServerUrl, TextRows};
 
 use super::{Mark, Source, select};
 use crate::error::Error;
 use crate::model::{Check, Column, Default_, ForeignKey, Index, Schema, Table, portable};
-use crate::value::{EachRow, Kind};
+use crate::value::Kind;
 
 /// Bits of the largest number that a bit column is read as.
 const BITS: u32 = 64;

@@ -7,11 +7,10 @@ mod sqlite;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inorder_engine::remote::{ReadLimits, Remote, ServerUrl};
+use inorder_engine::remote::{EachRow, ReadLimits, Remote, ServerUrl};
 
 use crate::error::Error;
 use crate::model::{Schema, Table};
-use crate::value::EachRow;
 
 /// What tells whether a source and a destination are the same.
 pub enum Mark {

@@ -1,11 +1,11 @@
 //! PostgreSQL. Rows are read by COPY.
 
-use inorder_engine::remote::{ReadOnly, ServerUrl, TextRows};
+use inorder_engine::remote::{EachRow, ReadOnly, ServerUrl, TextRows};
 
 use super::{Mark, Source, quoted, select};
 use crate::error::Error;
 use crate::model::{Check, Column, Default_, ForeignKey, Index, Schema, Table};
-use crate::value::{EachRow, Kind};
+use crate::value::Kind;
 
 pub struct Postgres {
     name: String,

@@ -1,15 +1,19 @@
 //! SQLite. The values of a column decide its type, because a column of SQLite stores any.
 
+use inorder_engine::remote::EachRow;
 use rusqlite::OpenFlags;
 
 use super::{Mark, Source, quoted, select};
 use crate::error::Error;
 use crate::model::{Column, Default_, ForeignKey, Index, Schema, Table};
 use crate::sqlite::{Database, each_row};
-use crate::value::{EachRow, Kind};
+use crate::value::Kind;
 
 /// The largest integer up to which all are exact as floating-point numbers.
 const EXACT_MAX: i64 = 1 << 53;
+
+/// Columns that one query reads the storage classes of. It may have 2,000 values (`SQLITE_MAX_COLUMN`).
+const COLUMNS_TOGETHER: usize = 200;
 
 pub struct Sqlite {
     file: Database,
@@ -54,14 +58,19 @@ impl Sqlite {
         })?;
         let found: Vec<(String, String, bool, Option<String>, i64, i64)> =
             found.collect::<Result<_, _>>()?;
-        for (column, declared, is_not_null, default, place, hidden) in found {
+        let names: Vec<&String> = found.iter().map(|(name, ..)| name).collect();
+        let mut classes = Vec::with_capacity(names.len());
+        for names in names.chunks(COLUMNS_TOGETHER) {
+            classes.extend(self.classes(name, names)?);
+        }
+        for (found, classes) in found.into_iter().zip(classes) {
+            let (column, declared, is_not_null, default, place, hidden) = found;
             if place > 0 {
                 key.push((place, column.clone()));
             }
             if hidden > 1 {
                 table.notes.push(format!("column `{column}`: its values are copied, and the expression that generates them is not"));
             }
-            let classes = self.classes(name, &column)?;
             table
                 .columns
                 .push(classes.column(column, declared, is_not_null, &mut table.notes));
@@ -125,25 +134,34 @@ impl Sqlite {
         Ok(())
     }
 
-    fn classes(&self, table: &str, column: &str) -> rusqlite::Result<Classes> {
-        let c = quoted(column);
-        let of = |class: &str| format!("coalesce(max(typeof({c}) = '{class}'), 0)");
-        let sql = format!(
-            "SELECT {}, {}, {}, {}, coalesce(max(typeof({c}) = 'integer' AND ({c} > {EXACT_MAX} OR {c} < -{EXACT_MAX})), 0) FROM {}",
-            of("integer"),
-            of("real"),
-            of("text"),
-            of("blob"),
-            quoted(table)
-        );
+    /// The storage classes of the values of columns, read in one pass.
+    fn classes(&self, table: &str, columns: &[&String]) -> rusqlite::Result<Vec<Classes>> {
+        let of_column = |column: &&String| {
+            let c = quoted(column);
+            let is = |class: &str| format!("coalesce(max(typeof({c}) = '{class}'), 0)");
+            let is_large = format!("{c} > {EXACT_MAX} OR {c} < -{EXACT_MAX}");
+            [
+                is("integer"),
+                is("real"),
+                is("text"),
+                is("blob"),
+                format!("coalesce(max(typeof({c}) = 'integer' AND ({is_large})), 0)"),
+            ]
+        };
+        let all: Vec<String> = columns.iter().flat_map(of_column).collect();
+        let sql = format!("SELECT {} FROM {}", all.join(", "), quoted(table));
         self.file.db.query_row(&sql, [], |row| {
-            Ok(Classes {
-                integer: row.get(0)?,
-                real: row.get(1)?,
-                text: row.get(2)?,
-                blob: row.get(3)?,
-                has_large: row.get(4)?,
-            })
+            let classes = (0..columns.len()).map(|at| {
+                let is = |class: usize| row.get(all.len() / columns.len() * at + class);
+                Ok(Classes {
+                    integer: is(0)?,
+                    real: is(1)?,
+                    text: is(2)?,
+                    blob: is(3)?,
+                    has_large: is(4)?,
+                })
+            });
+            classes.collect()
         })
     }
 

@@ -15,11 +15,8 @@ mod input;
 mod json;
 mod jsonl;
 mod meter;
-#[cfg(not(feature = "parquet"))]
-mod no_parquet;
-#[cfg(not(feature = "xlsx"))]
-mod no_spreadsheet;
 mod object;
+mod optional;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod paths;
@@ -57,14 +54,8 @@ pub(crate) use url::is_url;
 pub const FORMATS: &[Format] = &[
     imdb::FORMAT,
     sqlite::FORMAT,
-    #[cfg(not(feature = "parquet"))]
-    no_parquet::FORMAT,
-    #[cfg(feature = "parquet")]
-    parquet::FORMAT,
-    #[cfg(not(feature = "xlsx"))]
-    no_spreadsheet::FORMAT,
-    #[cfg(feature = "xlsx")]
-    spreadsheet::FORMAT,
+    optional::PARQUET,
+    optional::SPREADSHEET,
     csv::FORMAT,
     tsv::FORMAT,
     json::FORMAT,

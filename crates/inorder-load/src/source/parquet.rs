@@ -9,55 +9,50 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field as Typed;
 use parquet::record::reader::RowIter;
 
-use super::Format;
 use super::feed::Feed;
-use super::input::PlainFile;
+use super::input::{Input, PlainFile};
 use super::row::{Field, Row};
+use super::{ReadOptions, Rows};
 use crate::Error;
 
-pub(super) const FORMAT: Format = Format {
-    name: "parquet",
-    description: "Parquet (.parquet)",
-    recognises: |_, head| head.starts_with(b"PAR1"),
-    open: |input, _| {
-        let PlainFile {
-            shown: path,
-            real,
-            meter,
-        } = input.into_file()?;
-        let unreadable = {
-            let path = path.clone();
-            move |what: String| Error::Unreadable {
-                path: path.clone(),
-                what,
-            }
-        };
-        let file = File::open(&real).map_err(|source| Error::Open {
+/// Begins to read a file.
+pub(super) fn open(input: Input, _: &ReadOptions) -> Result<Box<dyn Rows>, Error> {
+    let PlainFile {
+        shown: path,
+        real,
+        meter,
+    } = input.into_file()?;
+    let unreadable = {
+        let path = path.clone();
+        move |what: String| Error::Unreadable {
             path: path.clone(),
-            source,
-        })?;
-        let bytes = file.metadata().map_or(0, |metadata| metadata.len());
-        let reader =
-            SerializedFileReader::new(file).map_err(|error| unreadable(error.to_string()))?;
-        let schema = reader.metadata().file_metadata().schema();
-        let columns = schema.get_fields().iter();
-        let columns = columns.map(|field| field.name().to_owned()).collect();
-        // Columns are read here and there: there is no saying how far it is.
-        meter.add(bytes.saturating_sub(meter.bytes()));
-        let feed = Feed::start(columns, path, move |outlet| {
-            for values in RowIter::from_file_into(Box::new(reader)) {
-                let values = values.map_err(|error| unreadable(error.to_string()))?;
-                let Ok(row) = outlet.row() else { break };
-                for (_, value) in values.get_column_iter() {
-                    let field = field(row, value);
-                    row.fields.push(field);
-                }
+            what,
+        }
+    };
+    let file = File::open(&real).map_err(|source| Error::Open {
+        path: path.clone(),
+        source,
+    })?;
+    let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+    let reader = SerializedFileReader::new(file).map_err(|error| unreadable(error.to_string()))?;
+    let schema = reader.metadata().file_metadata().schema();
+    let columns = schema.get_fields().iter();
+    let columns = columns.map(|field| field.name().to_owned()).collect();
+    // Columns are read here and there: there is no saying how far it is.
+    meter.add(bytes.saturating_sub(meter.bytes()));
+    let feed = Feed::start(columns, path, move |outlet| {
+        for values in RowIter::from_file_into(Box::new(reader)) {
+            let values = values.map_err(|error| unreadable(error.to_string()))?;
+            let Ok(row) = outlet.row() else { break };
+            for (_, value) in values.get_column_iter() {
+                let field = field(row, value);
+                row.fields.push(field);
             }
-            Ok(())
-        });
-        Ok(Box::new(feed))
-    },
-};
+        }
+        Ok(())
+    });
+    Ok(Box::new(feed))
+}
 
 fn field(row: &mut Row, value: &Typed) -> Field {
     match value {

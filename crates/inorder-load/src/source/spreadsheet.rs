@@ -8,21 +8,14 @@ use std::path::{Path, PathBuf};
 
 use calamine::{Data, ExcelDateTime, Range, Reader as _, SheetVisible, Sheets, open_workbook};
 
-use super::input::PlainFile;
+use super::input::{Input, PlainFile};
 use super::row::{Field, Row};
-use super::{Format, ReadOptions, Rows};
+use super::{ReadOptions, Rows};
 use crate::Error;
 
-pub(super) const FORMAT: Format = Format {
-    name: "xlsx",
-    description: "worksheets (.xlsx, .xlsm, .xlsb, .xls, .ods)",
-    recognises: |extension, _| is_extension(extension),
-    open: |input, options| Ok(Box::new(SheetRows::open(input.into_file()?, options)?)),
-};
-
-/// The extensions of workbooks.
-fn is_extension(extension: &str) -> bool {
-    matches!(extension, "xlsx" | "xlsm" | "xlsb" | "xls" | "ods")
+/// Begins to read a worksheet.
+pub(super) fn open(input: Input, options: &ReadOptions) -> Result<Box<dyn Rows>, Error> {
+    Ok(Box::new(SheetRows::open(input.into_file()?, options)?))
 }
 
 /// The first serial number after 9999-12-31.
