@@ -11,10 +11,11 @@ use crate::{
         markdown,
         output::{Error, Format, Options},
         sheet::{Sheet, head},
-        svg::Escaped,
     },
 };
 use comfy_table::{Cell, CellAlignment, Color};
+use minijinja::{Environment, UndefinedBehavior, value::Serde};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// Version of the names in the JSON.
@@ -23,13 +24,13 @@ const FORMAT_VERSION: u32 = 1;
 /// Writes a comparison down.
 ///
 /// # Errors
-/// If the format is `csv`, or the JSON cannot be written.
+/// If the format is `csv`, or the JSON or the page cannot be written.
 pub fn render(comparison: &Comparison, format: Format, options: &Options) -> Result<String, Error> {
     match format {
         Format::Term => Ok(term(comparison, options)),
         Format::Md => Ok(as_markdown(comparison)),
         Format::Json => as_json(comparison),
-        Format::Html => Ok(as_page(comparison)),
+        Format::Html => as_page(comparison),
         Format::Csv => Err(Error::NoComparison {
             format: format.name(),
         }),
@@ -152,37 +153,56 @@ fn as_markdown(comparison: &Comparison) -> String {
     out
 }
 
+/// The variables of the page's template.
+#[derive(Serialize)]
+struct Page {
+    style: &'static str,
+    headings: [&'static str; 6],
+    notes: Vec<String>,
+    experiments: Vec<PageExperiment>,
+}
+
+#[derive(Serialize)]
+struct PageExperiment {
+    name: String,
+    rows: Vec<PageRow>,
+    withheld: Option<String>,
+}
+
+#[derive(Serialize)]
+struct PageRow {
+    /// The class that colours the row.
+    change: &'static str,
+    texts: Vec<String>,
+}
+
 /// One self-contained page, which loads nothing.
-fn as_page(comparison: &Comparison) -> String {
-    let escaped = |text: &str| Escaped(text).to_string();
-    let mut body = String::from("<h1>Two runs compared</h1>\n");
-    for note in notes(comparison) {
-        body += &format!("<p>{}</p>\n", escaped(&note));
-    }
-    for experiment in &comparison.experiments {
-        body += &format!(
-            "<h2>{}</h2>\n<div class=\"scroll\"><table>\n<tr>",
-            escaped(&experiment.name)
-        );
-        body.extend(HEADINGS.map(|heading| format!("<th>{heading}</th>")));
-        body += "</tr>\n";
-        for (change, row) in rows(experiment) {
-            body += &format!("<tr class=\"{}\">", change.name());
-            body.extend(row.iter().map(|text| format!("<td>{}</td>", escaped(text))));
-            body += "</tr>\n";
-        }
-        body += "</table></div>\n";
-        if let Some(text) = withheld(experiment) {
-            body += &format!("<p>{}</p>\n", escaped(&text));
-        }
-    }
-    format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>inorder: two runs compared</title>\n<style>{}</style></head>\n<body>\n{body}</body></html>\n",
-        include_str!("page.css")
-    )
+fn as_page(comparison: &Comparison) -> Result<String, Error> {
+    let experiments = comparison
+        .experiments
+        .iter()
+        .map(|experiment| PageExperiment {
+            name: experiment.name.clone(),
+            rows: (rows(experiment).into_iter())
+                .map(|(change, texts)| PageRow {
+                    change: change.name(),
+                    texts,
+                })
+                .collect(),
+            withheld: withheld(experiment),
+        });
+    let page = Page {
+        style: include_str!("page.css"),
+        headings: HEADINGS,
+        notes: notes(comparison),
+        experiments: experiments.collect(),
+    };
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_template("page.html", include_str!("page.html"))?;
+    Ok(environment
+        .get_template("page.html")?
+        .render(Serde(&page))?)
 }
 
 fn as_json(comparison: &Comparison) -> Result<String, Error> {
