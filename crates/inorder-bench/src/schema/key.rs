@@ -2,6 +2,8 @@
 
 use super::class::Class;
 use inorder_copy::model::{Column, Default_};
+use inorder_key::{Encoding, Inspection, KeyKind, UnixTime};
+use std::{collections::BTreeMap, time::SystemTime};
 
 /// A key kind and its encoding, by their names in experiments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,55 +17,75 @@ pub struct Key {
 /// Characters of a UUID and of a ULID as text.
 const UUID_LENGTH: usize = 36;
 const ULID_LENGTH: usize = 26;
+/// The share of the values that must be of one kind. Others are exceptions, such as ids of an earlier version.
+const SHARE: f64 = 0.5;
 
-/// Returns the kind of ids that a column can store, or `None` if its type is none of an id.
+/// Returns the kind of ids that a column can store, or `None` if its type is none of an id, or its values are none of the
+/// kinds that this program makes.
 pub fn key_of(column: &Column, class: Class, values: &[Option<&[u8]>]) -> Option<Key> {
-    let first = values.iter().flatten().next().copied();
-    let kind = |version: Option<char>| match version {
-        Some('7') => "uuid7",
-        _ if says_uuid7(column) => "uuid7",
-        _ => "uuid4",
+    let values: Vec<&[u8]> = values.iter().flatten().copied().collect();
+    key_by_values(
+        if says_uuid7(column) { "uuid7" } else { "uuid4" },
+        class,
+        &values,
+    )
+}
+
+/// The same; `by_default` is the kind of a column without values.
+fn key_by_values(by_default: &'static str, class: Class, values: &[&[u8]]) -> Option<Key> {
+    let now = UnixTime::from(SystemTime::now());
+    let of_text = |value: &[u8]| {
+        let text = std::str::from_utf8(value).ok()?;
+        // An experiment would store other forms, such as 32 hex digits, in more or fewer characters.
+        let has_width = |kind: &KeyKind| kind.width_bytes(Encoding::Text) == Some(text.len());
+        kind_of(&Inspection::of_text(text, now)).filter(has_width)
     };
+    let of_bytes = |value: &[u8]| kind_of(&Inspection::of_blob(value, now));
+    let key = |kind, encoding| Some(Key { kind, encoding });
     match class {
-        Class::Integer(_) => Some(Key {
-            kind: if is_random(values) {
-                "int-random"
-            } else {
-                "int-seq"
-            },
-            encoding: "default",
-        }),
-        Class::Uuid => Some(Key {
-            kind: kind(first.and_then(version)),
-            encoding: "native",
-        }),
-        Class::Text(most) => match first.map(<[u8]>::len) {
-            Some(ULID_LENGTH) => Some("ulid"),
-            Some(UUID_LENGTH) => Some(kind(first.and_then(version))),
-            Some(_) => None,
-            None if most.is_none_or(|most| most >= UUID_LENGTH) => Some(kind(None)),
-            None if most == Some(ULID_LENGTH) => Some("ulid"),
-            None => None,
-        }
-        .map(|kind| Key {
-            kind,
-            encoding: "text",
-        }),
-        Class::Bytes => Some(Key {
-            kind: match first.map(<[u8]>::len) {
-                Some(20) => "token160",
-                Some(16) => kind(first.map(|bytes| if bytes[6] >> 4 == 7 { '7' } else { '4' })),
-                _ => kind(None),
-            },
-            encoding: "blob",
-        }),
+        Class::Integer(_) if is_random(values) => key("int-random", "default"),
+        Class::Integer(_) => key("int-seq", "default"),
+        Class::Uuid if values.is_empty() => key(by_default, "native"),
+        Class::Uuid => key(most_frequent(values, of_text).unwrap_or("uuid4"), "native"),
+        Class::Text(most) if values.is_empty() => match most {
+            Some(ULID_LENGTH) => key("ulid", "text"),
+            Some(most) if most < UUID_LENGTH => None,
+            _ => key(by_default, "text"),
+        },
+        Class::Text(_) => key(most_frequent(values, of_text)?, "text"),
+        Class::Bytes if values.is_empty() => key(by_default, "blob"),
+        Class::Bytes => key(most_frequent(values, of_bytes).unwrap_or("uuid4"), "blob"),
         _ => None,
     }
 }
 
-/// The version of a UUID in its text form.
-fn version(text: &[u8]) -> Option<char> {
-    (text.len() == UUID_LENGTH).then(|| char::from(text[14]))
+/// The kind of an id, as experiments name it. Other UUIDs arrive in no order, as those of version 4 do, and so do 16 bytes
+/// whose time is wrong: they are random, or a hash.
+fn kind_of(found: &Inspection) -> Option<KeyKind> {
+    let is_stored = |kind: &KeyKind| kind.encodings().contains(&found.encoding);
+    match found.kind.filter(is_stored) {
+        Some(KeyKind::Ulid) if found.encoding == Encoding::Blob && !found.problems.is_empty() => {
+            Some(KeyKind::Uuid4)
+        }
+        Some(kind) => Some(kind),
+        None => found
+            .name
+            .starts_with("UUID version")
+            .then_some(KeyKind::Uuid4),
+    }
+}
+
+/// The kind that most values have, if it is the kind of more than a half.
+fn most_frequent(
+    values: &[&[u8]],
+    kind: impl Fn(&[u8]) -> Option<KeyKind>,
+) -> Option<&'static str> {
+    let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for kind in values.iter().filter_map(|value| kind(value)) {
+        *counts.entry(kind.name()).or_default() += 1;
+    }
+    let (kind, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    (count as f64 > values.len() as f64 * SHARE).then_some(kind)
 }
 
 fn says_uuid7(column: &Column) -> bool {
@@ -71,12 +93,55 @@ fn says_uuid7(column: &Column) -> bool {
 }
 
 /// Whether integers are spread so widely that they weren't counted.
-fn is_random(values: &[Option<&[u8]>]) -> bool {
-    let numbers = values.iter().flatten();
+fn is_random(values: &[&[u8]]) -> bool {
+    let numbers = values.iter();
     let numbers = numbers.filter_map(|value| std::str::from_utf8(value).ok()?.parse::<i64>().ok());
     let numbers: Vec<i64> = numbers.collect();
     let (Some(least), Some(most)) = (numbers.iter().min(), numbers.iter().max()) else {
         return false;
     };
     most.abs_diff(*least) / 1_000_000 > numbers.len() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UUID_4: &str = "9b2d7d1c-5f0e-4c7e-9a51-3a7f0c1d2e3f";
+    const UUID_7: &str = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f";
+
+    fn found(class: Class, values: &[&[u8]]) -> Option<&'static str> {
+        key_by_values("uuid4", class, values).map(|key| key.kind)
+    }
+
+    #[test]
+    fn the_first_value_is_one_of_many() {
+        let (old, new) = (UUID_4.as_bytes(), UUID_7.as_bytes());
+        assert_eq!(found(Class::Uuid, &[old, new, new, new]), Some("uuid7"));
+        assert_eq!(found(Class::Text(None), &[new, old, old]), Some("uuid4"));
+    }
+
+    #[test]
+    fn texts_as_long_as_ids_are_not_ids() {
+        let words = |length| "w".repeat(length).into_bytes();
+        assert_eq!(found(Class::Text(None), &[&words(36), &words(36)]), None);
+        assert_eq!(found(Class::Text(None), &[&words(26)]), None);
+        assert_eq!(
+            found(Class::Text(None), &[b"01ARZ3NDEKTSV4RRFFQ69G5FAV"]),
+            Some("ulid")
+        );
+        // 32 hex digits are a UUID, in a form that no experiment stores.
+        assert_eq!(
+            found(Class::Text(None), &[UUID_4.replace('-', "").as_bytes()]),
+            None
+        );
+    }
+
+    #[test]
+    fn bytes_are_uuids_ulids_or_tokens() {
+        let ulid = 0x01890a5d_ac96_774b_0000_000000000001_u128.to_be_bytes();
+        assert_eq!(found(Class::Bytes, &[&[7; 20]]), Some("token160"));
+        assert_eq!(found(Class::Bytes, &[&[0xf3; 16]]), Some("uuid4"));
+        assert_eq!(found(Class::Bytes, &[&ulid]), Some("ulid"));
+    }
 }
