@@ -17,6 +17,7 @@
 //! | `.metrics[]` | `id`, `title`, `unit`, `is_withheld` (a time on a noisy machine) |
 //! | `.cells[]` | `id`, `label`, `is_baseline`, `trials_done`, `trials_planned`, `metrics` |
 //! | `.cells[].metrics` | metric's id → `{median, low, high, ratio}`, the ratio against the baseline |
+//! | `.rankings[]` | `engine`, `metrics[]` (ids, the deciding one first), `cells[]` (`id`, `label`, `is_baseline`, `metrics`: id → `{median, ratio}`; the one that costs least first), `advice[]` |
 //! | `.noise` | `withheld` (a reason or `null`), `floor` (metric's id → ratio) |
 //! | `.layers[]` | `engine`, `layer` (`write-calls` or `block`), `low`, `high` (the kernel's count over the engine's, less 1), `agrees`, `gap` |
 //! | `.plots[]` | `id`, `title`, `note`, `is_withheld`, `kind`, and by kind: |
@@ -33,7 +34,7 @@ use super::{
     answer,
     output::Error,
     plots::{Axis, Data, Plot},
-    view::{ClaimRow, ExperimentView, Report, Row, Summary},
+    view::{ClaimRow, ExperimentView, Ranked, Ranking, Report, Row, Summary},
 };
 use crate::{
     analysis::LayerCheck,
@@ -147,6 +148,7 @@ fn experiment(experiment: &ExperimentView) -> Value {
         "fixed": object(experiment.fixed.iter().map(|(k, v)| (k.clone(), json!(v)))),
         "metrics": metrics,
         "cells": cells,
+        "rankings": experiment.rankings.iter().map(ranking).collect::<Vec<_>>(),
         "noise": {
             "withheld": noise.withheld,
             "floor": object(noise.floor.iter().map(|(id, _, ratio)| ((*id).into(), json!(ratio)))),
@@ -189,6 +191,28 @@ fn cell(summary: &Summary, row: &Row) -> Value {
         "trials_done": row.done,
         "trials_planned": row.planned,
         "metrics": object(metrics),
+    })
+}
+
+fn ranking(ranking: &Ranking) -> Value {
+    let cell = |row: &Ranked| {
+        let values = ranking.metrics.iter().zip(&row.values);
+        let metrics = values.map(|(metric, value)| {
+            let value = json!({ "median": value.median, "ratio": value.ratio });
+            (metric.id.to_owned(), value)
+        });
+        json!({
+            "id": row.cell,
+            "label": row.label,
+            "is_baseline": row.is_baseline,
+            "metrics": object(metrics),
+        })
+    };
+    json!({
+        "engine": ranking.engine,
+        "metrics": ranking.metrics.iter().map(|metric| metric.id).collect::<Vec<_>>(),
+        "cells": ranking.rows.iter().map(cell).collect::<Vec<_>>(),
+        "advice": ranking.advice,
     })
 }
 

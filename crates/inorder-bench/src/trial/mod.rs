@@ -155,7 +155,7 @@ fn run_on(
     };
 
     let subject = Subject {
-        database: database,
+        database,
         setup,
         experiment,
         table: &table,

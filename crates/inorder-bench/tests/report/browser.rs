@@ -36,6 +36,14 @@ frame.addEventListener("load", () => {
       }
     });
   }
+  const table = page.querySelector(".summary"), body = table.tBodies[0];
+  const sorted = at => {
+    table.tHead.rows[0].cells[at].querySelector("button").click();
+    return [...body.rows].map(row => row.cells[at].textContent);
+  };
+  const names = sorted(0), turned = sorted(0);
+  if (names.length < 2 || names.some((name, i) => i && names[i - 1].localeCompare(name) > 0)) wrong.push(`not sorted: ${names}`);
+  if (turned.join() !== [...names].reverse().join()) wrong.push(`not turned round: ${turned}`);
   findings.textContent = "looked\n" + wrong.join("\n");
 });
 </script>"#;

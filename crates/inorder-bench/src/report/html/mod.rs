@@ -122,6 +122,9 @@ struct Experiment<'a> {
 /// Key kinds by cost in one engine.
 #[derive(Serialize)]
 struct RankingEntry<'a> {
+    title: String,
+    /// The picture of the deciding metric.
+    drawing: String,
     table: TableEntry,
     advice: &'a [String],
 }
@@ -285,15 +288,14 @@ impl<'a> ClaimEntry<'a> {
 impl<'a> RankingEntry<'a> {
     fn new(ranking: &'a Ranking) -> Self {
         let row = |row: &Ranked| {
-            let label = match row.is_baseline {
-                true => format!("{} (compared with)", row.label),
-                false => row.label.clone(),
-            };
+            let label = ranked_label(row);
             std::iter::once(label)
                 .chain(row.readings.iter().cloned())
                 .collect()
         };
         RankingEntry {
+            title: format!("Ranking on {}", ranking.engine),
+            drawing: drawing(ranking),
             table: TableEntry {
                 headings: ranking.headings.clone(),
                 rows: ranking.rows.iter().map(row).collect(),
@@ -302,6 +304,41 @@ impl<'a> RankingEntry<'a> {
             advice: &ranking.advice,
         }
     }
+}
+
+/// The name of a cell of a ranking.
+fn ranked_label(row: &Ranked) -> String {
+    match row.is_baseline {
+        true => format!("{} (compared with)", row.label),
+        false => row.label.clone(),
+    }
+}
+
+/// The picture of a ranking.
+fn drawing(ranking: &Ranking) -> String {
+    let Some(metric) = ranking.metrics.first() else {
+        return String::new();
+    };
+    let bar = |row: &Ranked| {
+        let value = row.values.first()?;
+        Some((value.median?, value.ratio, ranking.interval(row)))
+    };
+    let bars: Vec<svg::RankedBar> = (ranking.rows.iter())
+        .filter_map(|row| {
+            let (value, ratio, interval) = bar(row)?;
+            Some(svg::RankedBar {
+                label: ranked_label(row),
+                ratio: ratio.map_or_else(String::new, |ratio| {
+                    format!("({})", format::times_with_interval(&ratio))
+                }),
+                value,
+                interval,
+                is_baseline: row.is_baseline,
+            })
+        })
+        .collect();
+    let about = format!("{} of each key kind in {}", metric.title, ranking.engine);
+    svg::ranking(&bars, metric.title, metric.unit, &about)
 }
 
 impl<'a> Experiment<'a> {
@@ -333,7 +370,8 @@ impl<'a> Experiment<'a> {
                 .collect(),
             rankings: view.rankings.iter().map(RankingEntry::new).collect(),
             claims: view.claims.iter().map(link).collect(),
-            everything: (all.len() > telling.len()).then(|| SummaryTable::new(&view.summary, &all)),
+            everything: (all.len() > telling.len())
+                .then(|| SummaryTable::new(&view.summary, &all).without_gauges()),
             summary: (!telling.is_empty()).then(|| SummaryTable::new(&view.summary, &telling)),
             floor: noise
                 .floor
@@ -373,6 +411,13 @@ fn groups<'a, T, U>(shared: &'a [Shared<T>], what: impl Fn(&'a T) -> U) -> Vec<G
 }
 
 impl<'a> SummaryTable<'a> {
+    /// The same without the bars below the numbers, which many columns leave no room for.
+    fn without_gauges(mut self) -> Self {
+        let readings = self.rows.iter_mut().flat_map(|row| &mut row.readings);
+        readings.for_each(|reading| reading.length = None);
+        self
+    }
+
     fn new(summary: &'a Summary, columns: &[usize]) -> Self {
         let columns: Vec<(usize, &Column, f64)> = columns
             .iter()

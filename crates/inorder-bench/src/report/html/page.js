@@ -139,6 +139,38 @@
     entry.addEventListener("pointerleave", () => dim(false));
   }
 
+  // A heading sorts its table: numbers by size whatever their unit, what has none last. A second click turns the order round.
+  const units = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
+  const size = (text) => {
+    const found = /^\s*(-?[\d,.]+)\s*([A-Za-z]*)/.exec(text);
+    return found ? parseFloat(found[1].replaceAll(",", "")) * (units[found[2]] ?? 1) : NaN;
+  };
+  const compare = (a, b) => {
+    const [x, y] = [size(a), size(b)];
+    if (isNaN(x) && isNaN(y)) return a.localeCompare(b);
+    return isNaN(x) ? 1 : isNaN(y) ? -1 : x - y;
+  };
+  for (const table of document.querySelectorAll(".scroll table")) {
+    const body = table.tBodies[0];
+    if (body.rows.length < 2) continue;
+    [...table.tHead.rows[0].cells].forEach((heading, at) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...heading.childNodes);
+      heading.append(button);
+      button.addEventListener("click", () => {
+        const turned = heading.getAttribute("aria-sort") === "ascending";
+        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+        heading.setAttribute("aria-sort", turned ? "descending" : "ascending");
+        const text = (row) => (row.cells[at].querySelector(".value") ?? row.cells[at]).textContent;
+        const isEmpty = (row) => /^\s*(n\/a)?$/.test(text(row));
+        const rows = [...body.rows].sort((a, b) =>
+          isEmpty(a) - isEmpty(b) || (turned ? -1 : 1) * compare(text(a), text(b)));
+        body.append(...rows);
+      });
+    });
+  }
+
   // A printed page has nothing to click on: what is folded stays folded, but the contents go.
   addEventListener("beforeprint", hide);
 })();

@@ -13,12 +13,12 @@ use crate::{
 /// Room for the labels of the bars in a group, where they have any.
 const LABELS: f64 = 88.0;
 /// Room for the number behind a bar.
-const RIGHT: f64 = 82.0;
+pub(super) const RIGHT: f64 = 82.0;
 /// Height of the name of a group.
 pub(super) const NAME: f64 = 19.0;
-const BAR: f64 = 15.0;
+pub(super) const BAR: f64 = 15.0;
 const BAR_GAP: f64 = 3.0;
-const GROUP_GAP: f64 = 11.0;
+pub(super) const GROUP_GAP: f64 = 11.0;
 /// Room below for ticks and title.
 pub(super) const BOTTOM: f64 = 46.0;
 

@@ -12,12 +12,14 @@ mod dots;
 mod figure;
 mod file;
 mod lines;
+mod ranking;
 mod strips;
 
 pub use bars::patterns;
 pub use canvas::Escaped;
 pub use dots::interval;
 pub use figure::Figure;
+pub use ranking::{RankedBar, ranking};
 
 use crate::report::plots::{Data, Plot};
 

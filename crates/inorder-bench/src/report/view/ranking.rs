@@ -22,8 +22,12 @@ const WORTH: f64 = 0.95;
 /// The key kinds of one engine, the one that writes least first.
 #[derive(Clone, Debug)]
 pub struct Ranking {
+    /// The engine's name.
+    pub engine: String,
     /// Headings of the columns: the name's, and the metrics that were observed.
     pub headings: Vec<String>,
+    /// These metrics, the deciding one first.
+    pub metrics: Vec<&'static Metric>,
     /// The cells.
     pub rows: Vec<Ranked>,
     /// What to do, why, and where that ends.
@@ -33,12 +37,38 @@ pub struct Ranking {
 /// One cell of a ranking.
 #[derive(Clone, Debug)]
 pub struct Ranked {
+    /// Its number in the run.
+    pub cell: u64,
     /// Its varied levels without the engine.
     pub label: String,
     /// Whether the others are compared with it.
     pub is_baseline: bool,
     /// One text per heading: the median, and the ratio to the baseline with its interval.
     pub readings: Vec<String>,
+    /// One for each metric.
+    pub values: Vec<RankedValue>,
+}
+
+/// A metric of one cell of a ranking.
+#[derive(Clone, Copy, Debug)]
+pub struct RankedValue {
+    /// The median over the trials; `None` where it could not be observed.
+    pub median: Option<f64>,
+    /// Against the cell that others are compared with; `None` for that one.
+    pub ratio: Option<Ratio>,
+}
+
+impl Ranking {
+    /// The ends of the interval of the deciding metric of a cell: that of its ratio, times the median of the cell that it
+    /// is compared with.
+    pub fn interval(&self, row: &Ranked) -> Option<(f64, f64)> {
+        let baseline = self.rows.iter().find(|row| row.is_baseline)?;
+        let of_baseline = baseline.values.first()?.median?;
+        let ratio = row.values.first()?.ratio?;
+        ratio
+            .has_interval()
+            .then_some((of_baseline * ratio.low, of_baseline * ratio.high))
+    }
 }
 
 /// The rankings of an experiment about keys, one for each engine.
@@ -85,7 +115,7 @@ fn ranking(
             .any(|cell| run.median(cell.id, metric).is_some());
         is_seen.then_some((metric, *title))
     });
-    let metrics: Vec<(&Metric, &'static str)> = metrics.collect();
+    let metrics: Vec<(&'static Metric, &'static str)> = metrics.collect();
     let (deciding, _) = metrics
         .first()
         .filter(|(metric, _)| metric.id == RANKED[0].0)?;
@@ -95,43 +125,56 @@ fn ranking(
     if cells.len() < 2 {
         return None;
     }
+    let value = |cell: &Cell, metric: &Metric| RankedValue {
+        median: run.median(cell.id, metric),
+        ratio: (cell.id != baseline.id)
+            .then(|| analysis::ratio(run, cell.id, baseline.id, metric))
+            .flatten(),
+    };
     let reading = |cell: &Cell, metric: &Metric| {
-        let value = format::quantity_or_na(run.median(cell.id, metric), metric.unit);
+        let RankedValue { median, ratio } = value(cell, metric);
+        let value = format::quantity_or_na(median, metric.unit);
         let noisy = if metric.is_time && is_noisy {
             " (noisy)"
         } else {
             ""
         };
-        match analysis::ratio(run, cell.id, baseline.id, metric) {
-            Some(ratio) if cell.id != baseline.id => {
-                format!("{value}{noisy}, {}", format::times_with_interval(&ratio))
-            }
-            _ => format!("{value}{noisy}"),
+        match ratio {
+            Some(ratio) => format!("{value}{noisy}, {}", format::times_with_interval(&ratio)),
+            None => format!("{value}{noisy}"),
         }
     };
     let rows = cells.iter().map(|cell| Ranked {
+        cell: cell.id,
         label: shown(cell),
         is_baseline: cell.id == baseline.id,
         readings: (metrics.iter())
             .map(|(metric, _)| reading(cell, metric))
             .collect(),
+        values: (metrics.iter())
+            .map(|(metric, _)| value(cell, metric))
+            .collect(),
     });
-    let engine = match engine {
-        "" => run
-            .meta
-            .engines
-            .first()
-            .map_or("", |engine| engine.name.as_str()),
-        engine => engine,
-    };
+    let engine = named(run, engine);
     let titles = metrics.iter().map(|(_, title)| (*title).to_owned());
     Some(Ranking {
+        engine: engine.to_owned(),
+        metrics: metrics.iter().map(|(metric, _)| *metric).collect(),
         headings: std::iter::once(format!("{engine}, least first"))
             .chain(titles)
             .collect(),
         rows: rows.collect(),
         advice: advice(run, engine, &cells, baseline, deciding),
     })
+}
+
+/// The name of an engine; of the run's first one where a cell has none.
+fn named<'a>(run: &'a Run, engine: &'a str) -> &'a str {
+    let first = run.meta.engines.first();
+    match engine {
+        "" => first.map_or("", |engine| engine.name.as_str()),
+        engine => engine,
+    }
 }
 
 /// The cell that those of an engine are compared with: the experiment's own, or the one that differs from it in the
