@@ -28,10 +28,14 @@ pub enum Pick {
 /// assert_eq!(values, [Value::Text(b"Alien"), Value::Integer(7)]);
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Fields(Vec<Field>);
+pub struct Fields {
+    /// The first `count` are those of the record. The others are kept: writing to them needs no check for room.
+    fields: Vec<Field>,
+    count: usize,
+}
 
 /// A value's serial type and place. Records are shorter than 4 GiB, and so is twice the length of a value in them.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Field {
     serial_type: u32,
     start: u32,
@@ -49,14 +53,9 @@ impl Fields {
     /// Reads the places of the values of a record.
     #[inline]
     pub fn read(&mut self, record: &[u8]) {
-        self.0.clear();
         let header = record.first().map_or(0, |bytes| usize::from(*bytes));
         let types = record.get(1..header).filter(|_| header < 0x80);
-        let is_read = types.is_some_and(|types| match types.iter().all(|own| *own < 0x80) {
-            true => self.read_short(types, header as u32, record.len()),
-            false => self.read_mixed(types, header as u32, record.len()),
-        });
-        if !is_read {
+        if !types.is_some_and(|types| self.read_short(types, header as u32, record.len())) {
             self.read_long(record);
         }
     }
@@ -64,74 +63,76 @@ impl Fields {
     /// Reads a record whose serial types take one or two bytes each; false where one takes more, or the record is
     /// malformed.
     #[inline]
-    fn read_mixed(&mut self, mut types: &[u8], mut start: u32, record_bytes: usize) -> bool {
-        while let [first, rest @ ..] = types {
-            let mut serial_type = u32::from(*first);
+    fn read_short(&mut self, mut types: &[u8], mut start: u32, record_bytes: usize) -> bool {
+        if self.fields.len() < types.len() {
+            self.fields.resize(types.len(), Field::default());
+        }
+        self.count = 0;
+        for field in &mut self.fields {
+            let [first, rest @ ..] = types else {
+                break;
+            };
             types = rest;
-            if serial_type >= 0x80 {
-                let [second @ ..0x80, rest @ ..] = types else {
-                    return false;
-                };
-                serial_type = (serial_type & 0x7f) << 7 | u32::from(*second);
-                types = rest;
-            }
-            let end = start + body_bytes(u64::from(serial_type)) as u32;
-            self.0.push(Field {
+            let mut serial_type = u32::from(*first);
+            let bytes = match BODY_BYTES.get(usize::from(*first)) {
+                Some(bytes) => u32::from(*bytes),
+                None => {
+                    let [second @ ..0x80, rest @ ..] = types else {
+                        return false;
+                    };
+                    types = rest;
+                    serial_type = (serial_type & 0x7f) << 7 | u32::from(*second);
+                    body_bytes(u64::from(serial_type)) as u32
+                }
+            };
+            *field = Field {
                 serial_type,
                 start,
-                end,
-            });
-            start = end;
+                end: start + bytes,
+            };
+            start += bytes;
+            self.count += 1;
         }
         start as usize <= record_bytes
     }
 
-    /// Reads a record whose serial types take a byte each; false where the record is malformed.
-    #[inline]
-    fn read_short(&mut self, types: &[u8], mut start: u32, record_bytes: usize) -> bool {
-        let field = |serial_type: &u8| {
-            let before = start;
-            start += u32::from(BODY_BYTES[usize::from(*serial_type & 0x7f)]);
-            Field {
-                serial_type: u32::from(*serial_type),
-                start: before,
-                end: start,
-            }
-        };
-        self.0.extend(types.iter().map(field));
-        start as usize <= record_bytes
-    }
-
     fn read_long(&mut self, record: &[u8]) {
-        self.0.clear();
+        self.fields.clear();
         let mut values = Values::new(record);
         let mut start = record.len() - values.body_bytes();
         while let Some((serial_type, bytes)) = values.next_raw() {
             let end = start + bytes.len();
-            self.0.push(Field {
+            self.fields.push(Field {
                 serial_type: serial_type as u32,
                 start: start as u32,
                 end: end as u32,
             });
             start = end;
         }
+        self.count = self.fields.len();
+    }
+
+    /// The fields of the record.
+    #[inline(always)]
+    fn all(&self) -> &[Field] {
+        &self.fields[..self.count]
     }
 
     /// The values of `record`, which must be the one read last; `None` where there are bytes after them.
     #[inline]
     #[must_use]
     pub fn values<'a>(&self, record: &'a [u8]) -> Option<impl Iterator<Item = Value<'a>>> {
-        let end = self.0.last().map(|field| field.end as usize);
+        let end = self.all().last().map(|field| field.end as usize);
         let is_whole = end.is_none_or(|end| end == record.len());
         let value = |field: &Field| value_of(u64::from(field.serial_type), field.bytes(record));
-        is_whole.then(|| self.0.iter().map(value))
+        is_whole.then(|| self.all().iter().map(value))
     }
 
     /// Returns a value of `record`, which must be the one read last; `None` past its end.
     #[inline(always)]
     #[must_use]
     pub fn value<'a>(&self, record: &'a [u8], index: usize) -> Option<Value<'a>> {
-        let field = self.0.get(index)?;
+        let field = self.all().get(index)?;
         Some(value_of(u64::from(field.serial_type), field.bytes(record)))
     }
 
@@ -139,7 +140,7 @@ impl Fields {
     #[inline]
     #[must_use]
     pub fn is_null(&self, index: usize) -> bool {
-        let serial_type = self.0.get(index).map_or(0, |field| field.serial_type);
+        let serial_type = self.all().get(index).map_or(0, |field| field.serial_type);
         matches!(serial_type, 0 | 10 | 11)
     }
 
@@ -160,7 +161,7 @@ impl Fields {
         for pick in picks {
             match pick {
                 Pick::Value(index) => {
-                    let bytes = self.0.get(index).map(|field| field.bytes(record));
+                    let bytes = self.all().get(index).map(|field| field.bytes(record));
                     out.extend_from_slice(bytes.unwrap_or_default());
                 }
                 Pick::Null => {}
@@ -174,12 +175,12 @@ impl Fields {
     #[inline]
     #[must_use]
     pub fn write_first(&self, record: &[u8], count: usize, out: &mut Vec<u8>) -> bool {
-        let Some(last) = count.checked_sub(1).and_then(|last| self.0.get(last)) else {
+        let Some(last) = count.checked_sub(1).and_then(|last| self.all().get(last)) else {
             return false;
         };
-        let body = self.0[0].start as usize;
+        let body = self.all()[0].start as usize;
         // One byte for the length of the header, and one for each type.
-        if body != 1 + self.0.len() || body >= 0x80 {
+        if body != 1 + self.all().len() || body >= 0x80 {
             return false;
         }
         out.push(1 + count as u8);
@@ -192,7 +193,7 @@ impl Fields {
     fn serial_type(&self, pick: Pick) -> u64 {
         match pick {
             Pick::Value(index) => {
-                let field = self.0.get(index);
+                let field = self.all().get(index);
                 field.map_or(0, |field| u64::from(field.serial_type))
             }
             Pick::Null => 0,

@@ -8,6 +8,9 @@ use super::{TextEncoding, Value};
 /// The serial type of reals, of which 0.0 and -0.0 are equal.
 const REAL: u8 = 7;
 
+/// The first serial type of blobs, which are even. Those of texts are odd.
+const BLOB: u8 = 12;
+
 /// A collation of SQLite. Source: <https://www.sqlite.org/datatype3.html#collation>.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Collation {
@@ -179,16 +182,20 @@ impl KeyOrder {
             let value_b = b.get(from_b..from_b + usize::from(bytes_b))?;
             from_a += value_a.len();
             from_b += value_b.len();
-            if type_a != type_b || value_a != value_b {
+            let order = if is_plain(type_a, type_b, column.collation) {
+                value_a.cmp(value_b)
+            } else if type_a == type_b && value_a == value_b {
+                Ordering::Equal
+            } else {
                 let value_a = value_of(u64::from(type_a), value_a);
                 let value_b = value_of(u64::from(type_b), value_b);
-                let order = values(&value_a, &value_b, column.collation, self.encoding);
-                if order.is_ne() {
-                    return Some(match column.is_descending {
-                        true => (order.reverse(), i),
-                        false => (order, i),
-                    });
-                }
+                values(&value_a, &value_b, column.collation, self.encoding)
+            };
+            if order.is_ne() {
+                return Some(match column.is_descending {
+                    true => (order.reverse(), i),
+                    false => (order, i),
+                });
             }
         }
         Some((Ordering::Equal, self.columns.len()))
@@ -204,11 +211,16 @@ impl KeyOrder {
         let Some(column) = self.columns.first() else {
             return 0;
         };
-        let value = match column.index {
-            0 => first_value(record),
-            index => Reader::new(record).value(index),
+        let ascending = match plain_prefix(record, column) {
+            Some(prefix) => prefix,
+            None => {
+                let value = match column.index {
+                    0 => first_value(record),
+                    index => Reader::new(record).value(index),
+                };
+                value_prefix(&value, column.collation, self.encoding)
+            }
         };
-        let ascending = value_prefix(&value, column.collation, self.encoding);
         if column.is_descending {
             !ascending
         } else {
@@ -394,6 +406,22 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// The prefix of the first value if that is a text or blob that is compared by its bytes, of 8 bytes or more.
+#[inline]
+fn plain_prefix(record: &[u8], column: &KeyColumn) -> Option<u64> {
+    let [header @ 2..0x80, serial_type @ BLOB..0x80, ..] = *record else {
+        return None;
+    };
+    if column.index != 0 || !is_plain(serial_type, serial_type, column.collation) {
+        return None;
+    }
+    let bytes = usize::from(BODY_BYTES[usize::from(serial_type)]);
+    let value = record.get(usize::from(header)..)?.get(..bytes)?;
+    let first = value.first_chunk()?;
+    let class = 3 - u64::from(serial_type & 1);
+    Some(class << 62 | u64::from_be_bytes(*first) >> 2)
+}
+
 /// The first value of a record.
 #[inline]
 fn first_value(record: &[u8]) -> Value<'_> {
@@ -405,6 +433,13 @@ fn first_value(record: &[u8]) -> Value<'_> {
         }
         _ => Reader::new(record).value(0),
     }
+}
+
+/// Whether the values of two serial types are both texts or both blobs that are compared by their bytes.
+#[inline]
+fn is_plain(a: u8, b: u8, collation: Collation) -> bool {
+    let is_same = a.min(b) >= BLOB && (a ^ b) & 1 == 0;
+    is_same && (collation == Collation::Binary || a & 1 == 0)
 }
 
 /// NULL, number, text, blob.

@@ -151,7 +151,7 @@ pub(super) const BODY_BYTES: [u8; 0x80] = {
 };
 
 /// The value of a serial type and the bytes it asks for.
-#[inline]
+#[inline(always)]
 pub(super) fn value_of(serial_type: u64, bytes: &[u8]) -> Value<'_> {
     match serial_type {
         1..=6 => Value::Integer(integer(bytes)),
