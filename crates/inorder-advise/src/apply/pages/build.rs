@@ -124,8 +124,8 @@ pub(super) fn build_trees(
         let mut built = None;
         if let Some(recipe) = &plan.recipe {
             if matches!(recipe, Recipe::Sorted { .. } | Recipe::Rows { .. }) {
-                let joined = plans.joined_to(at);
-                keys = joined.map(|joined| Keys::new(joined, work.memory_bytes / 2));
+                let joined = plans.joined_to(at).zip(reader.map());
+                keys = joined.map(|(own, map)| Keys::in_rows(own, map, work.memory_bytes / 2));
             }
             let (next, mut made) = tree(reader, builder, recipe, plan, &mut keys, work)?;
             builder = next;

@@ -73,7 +73,7 @@ pub(super) fn bytes(before: u64, bytes: &[u8]) -> u64 {
 }
 
 /// The digest of a value after those before it: of its storage class and what it is, not how it is encoded.
-#[inline]
+#[inline(always)]
 pub(super) fn value(before: u64, value: Value<'_>) -> u64 {
     match value {
         Value::Null => fixed(before, 1, 0),

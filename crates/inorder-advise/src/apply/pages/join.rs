@@ -1,7 +1,9 @@
 //! The new keys of rows by their rowids, and the entries of an old index that lead to them.
 
+use std::sync::Arc;
+
 use inorder_btree::record::{self, Fields, Pick};
-use inorder_btree::{KeyColumn, KeyOrder, Reader, Value};
+use inorder_btree::{KeyColumn, KeyOrder, Mapped, Reader, Value};
 use inorder_load::order::{SortLimits, Sorter};
 use memmap2::MmapMut;
 
@@ -18,12 +20,19 @@ pub(super) struct Keys {
     fields: Vec<usize>,
     first: i64,
     /// Where the key of each rowid is, from the first on; 0 where there is none.
-    places: Vec<u32>,
-    /// Records of the fields, each after its length; the first byte belongs to none.
-    bytes: HugePages,
+    places: Vec<u64>,
+    kept: Kept,
     /// The most memory, in bytes.
     memory_bytes: usize,
     key: Vec<u8>,
+}
+
+/// Where keys are.
+enum Kept {
+    /// In their rows, which are in a file that is mapped.
+    InRows(Arc<Mapped>),
+    /// In records of the fields, each after its length; the first byte belongs to none.
+    Apart(HugePages),
 }
 
 impl Keys {
@@ -32,14 +41,18 @@ impl Keys {
         (self.table, &self.fields) == (joined.table, &joined.keys)
     }
 
-    /// No keys yet of a table's rows.
-    pub(super) fn new(joined: &Joined, memory_bytes: usize) -> Self {
+    /// No keys yet of a table's rows, which are in a file that is mapped and stay in memory until the keys are used.
+    pub(super) fn in_rows(joined: &Joined, map: &Arc<Mapped>, memory_bytes: usize) -> Self {
+        Keys::new(joined, Kept::InRows(Arc::clone(map)), memory_bytes)
+    }
+
+    fn new(joined: &Joined, kept: Kept, memory_bytes: usize) -> Self {
         Keys {
             table: joined.table,
             fields: joined.keys.clone(),
             first: 0,
             places: Vec::new(),
-            bytes: HugePages::new(memory_bytes),
+            kept,
             memory_bytes,
             key: Vec::new(),
         }
@@ -52,7 +65,8 @@ impl Keys {
         memory_bytes: usize,
         mut look: impl FnMut() -> Result<(), Failure>,
     ) -> Result<Option<Self>, Failure> {
-        let (mut keys, mut fields) = (Keys::new(joined, memory_bytes), Fields::default());
+        let apart = Kept::Apart(HugePages::new(memory_bytes));
+        let (mut keys, mut fields) = (Keys::new(joined, apart, memory_bytes), Fields::default());
         let read = every(reader, joined.table, |rowid, row| {
             look()?;
             fields.read(row);
@@ -67,29 +81,31 @@ impl Keys {
         }
     }
 
-    /// Adds the key of a row whose fields were read; false where it is too much.
+    /// Adds the key of a row whose fields were read; false where it is too much, or not where the others are.
     #[inline]
     pub(super) fn add(&mut self, rowid: i64, fields: &Fields, row: &[u8]) -> bool {
-        self.key.clear();
-        let picks = self.fields.iter().map(|field| Pick::Value(*field));
-        fields.write(row, picks, &mut self.key);
         if self.places.is_empty() {
             self.first = rowid;
         }
-        let (Some(at), Ok(place)) = (self.at(rowid), u32::try_from(self.bytes.len())) else {
+        let Some(at) = self.at(rowid).filter(|at| *at >= self.places.len()) else {
             return false;
         };
-        let places = at.saturating_add(1).saturating_mul(size_of::<u32>());
-        let is_too_much =
-            places.saturating_add(self.bytes.len() + self.key.len()) > self.memory_bytes;
-        if is_too_much || at < self.places.len() {
+        let places = at.saturating_add(1).saturating_mul(size_of::<u64>());
+        let Some(room) = self.memory_bytes.checked_sub(places) else {
             return false;
-        }
+        };
+        let place = match &mut self.kept {
+            Kept::InRows(map) => map.place(row),
+            Kept::Apart(bytes) => {
+                self.key.clear();
+                let picks = self.fields.iter().map(|field| Pick::Value(*field));
+                fields.write(row, picks, &mut self.key);
+                bytes.keep(&self.key, room)
+            }
+        };
         self.places.resize(at, 0);
-        self.places.push(place);
-        let mut length = [0; record::varint::BYTES_MAX];
-        let length_bytes = record::varint::write(self.key.len() as u64, &mut length);
-        self.bytes.push(&length[..length_bytes]) && self.bytes.push(&self.key)
+        self.places.extend(place);
+        place.is_some()
     }
 
     #[inline]
@@ -99,17 +115,34 @@ impl Keys {
 
     /// Where the key of a row is; 0 where there is none.
     #[inline]
-    fn place(&self, rowid: i64) -> usize {
+    fn place(&self, rowid: i64) -> u64 {
         let place = self.at(rowid).and_then(|at| self.places.get(at));
-        place.map_or(0, |place| *place as usize)
+        place.map_or(0, |place| *place)
     }
 
-    /// The record of the key at a place.
+    /// What is kept at a place: a row, or the record of its key.
     #[inline]
-    fn at_place(&self, place: usize) -> Option<&[u8]> {
-        let key = self.bytes.get(place..).filter(|_| place > 0)?;
-        let (bytes, read) = record::varint::read(key)?;
-        key.get(read..)?.get(..bytes as usize)
+    fn at_place(&self, place: u64) -> Option<&[u8]> {
+        match &self.kept {
+            _ if place == 0 => None,
+            Kept::InRows(map) => Some(map.record(place)),
+            Kept::Apart(bytes) => bytes.at(place as usize),
+        }
+    }
+
+    /// The record of the key that is kept so.
+    #[inline]
+    fn key<'a>(&self, kept: &'a [u8], fields: &mut Fields, made: &'a mut Vec<u8>) -> &'a [u8] {
+        match self.kept {
+            Kept::Apart(_) => kept,
+            Kept::InRows(_) => {
+                fields.read(kept);
+                made.clear();
+                let picks = self.fields.iter().map(|field| Pick::Value(*field));
+                fields.write(kept, picks, made);
+                made
+            }
+        }
     }
 }
 
@@ -132,8 +165,23 @@ impl HugePages {
         HugePages { memory, used: 1 }
     }
 
-    fn len(&self) -> usize {
-        self.used
+    /// Keeps a record; `None` where that takes more room than this.
+    #[inline]
+    fn keep(&mut self, record: &[u8], room: usize) -> Option<u64> {
+        let place = self.used;
+        let mut length = [0; record::varint::BYTES_MAX];
+        let length_bytes = record::varint::write(record.len() as u64, &mut length);
+        let has_room = place + length_bytes + record.len() <= room;
+        let is_kept = has_room && self.push(&length[..length_bytes]) && self.push(record);
+        is_kept.then_some(place as u64)
+    }
+
+    /// The record at a place.
+    #[inline]
+    fn at(&self, place: usize) -> Option<&[u8]> {
+        let record = self.get(place..)?;
+        let (bytes, read) = record::varint::read(record)?;
+        record.get(read..)?.get(..bytes as usize)
     }
 
     /// Adds bytes; false where there is no room.
@@ -179,6 +227,8 @@ pub(super) fn join(
         bytes: Vec::new(),
         ends: Vec::new(),
         rowids: Vec::new(),
+        fields: Fields::default(),
+        key: Vec::new(),
         made: Vec::new(),
     };
     let mut values = Fields::default();
@@ -211,23 +261,31 @@ struct Batch<'a> {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     rowids: Vec<i64>,
+    /// The fields of a row, and its key.
+    fields: Fields,
+    key: Vec<u8>,
     made: Vec<u8>,
 }
 
 impl Batch<'_> {
     fn give(&mut self, push: &mut impl FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
-        let mut places = [0; BATCH];
-        for (place, rowid) in places.iter_mut().zip(&self.rowids) {
-            *place = self.keys.place(*rowid);
+        let mut kept = [None; BATCH];
+        for (kept, rowid) in kept.iter_mut().zip(&self.rowids) {
+            *kept = self.keys.at_place(self.keys.place(*rowid));
         }
-        let lengths = places.map(|place| self.keys.bytes[place]);
-        let last = |(place, length): (usize, u8)| self.keys.bytes.get(place + usize::from(length));
-        let lasts = places.into_iter().zip(lengths).filter_map(last);
-        std::hint::black_box(lasts.fold(0u8, |sum, byte| sum.wrapping_add(*byte)));
+        let bytes = kept
+            .iter()
+            .flatten()
+            .flat_map(|kept| [kept.first(), kept.last()]);
+        std::hint::black_box(
+            bytes
+                .flatten()
+                .fold(0u8, |sum, byte| sum.wrapping_add(*byte)),
+        );
         let mut from = 0;
-        for (end, place) in self.ends.iter().zip(places) {
-            let key = self.keys.at_place(place);
-            let key = key.ok_or(Failure::Unforeseen(NO_ROW))?;
+        for (end, kept) in self.ends.iter().zip(kept) {
+            let kept = kept.ok_or(Failure::Unforeseen(NO_ROW))?;
+            let key = self.keys.key(kept, &mut self.fields, &mut self.key);
             self.made.clear();
             let entry = &self.bytes[from..*end];
             if !record::join(entry, self.joined.terms, key, &mut self.made) {

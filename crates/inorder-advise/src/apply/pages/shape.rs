@@ -81,6 +81,14 @@ impl Shape {
             fields,
         }
     }
+
+    /// Where a column's value is; none where it is computed.
+    fn place(&self, column: usize) -> Option<Place> {
+        match self.alias == Some(column) {
+            true => Some(Place::Rowid),
+            false => self.fields[column].map(Place::Field),
+        }
+    }
 }
 
 /// The index that is a WITHOUT ROWID table itself.
@@ -90,11 +98,22 @@ pub(super) fn key_index(catalog: &Catalog) -> Option<&Index> {
     key.filter(|_| catalog.is_without_rowid)
 }
 
-/// Where a column's value is.
+/// Where a value of a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     Rowid,
     Field(usize),
+}
+
+impl Place {
+    /// The value at this place of a row whose fields were read.
+    #[inline(always)]
+    pub(super) fn value<'a>(self, fields: &Fields, rowid: i64, record: &'a [u8]) -> Value<'a> {
+        match self {
+            Place::Rowid => Value::Integer(rowid),
+            Place::Field(field) => fields.value(record, field).unwrap_or(Value::Null),
+        }
+    }
 }
 
 /// How a table's rows are read.
@@ -123,13 +142,7 @@ impl Layout {
             conversion.map(|(_, form)| *form)
         };
         let shape = Shape::new(catalog, root);
-        let place = |(at, column): (usize, &ddl::Column)| {
-            let place = match shape.fields[at] {
-                _ if shape.alias == Some(at) => Place::Rowid,
-                field => Place::Field(field?),
-            };
-            Some((place, form(column)))
-        };
+        let place = |(at, column): (usize, &ddl::Column)| Some((shape.place(at)?, form(column)));
         let columns = catalog.columns.iter().enumerate();
         Layout {
             columns: columns.filter_map(place).collect(),
@@ -145,17 +158,13 @@ impl Layout {
         last.is_some_and(|last| fields.value(record, last).is_none())
     }
 
-    /// Whether all terms of an index are in the rows.
-    pub(super) fn has_all(&self, index: &Index) -> bool {
-        index
-            .terms
-            .iter()
-            .all(|term| match usize::try_from(term.column) {
-                Ok(column) => {
-                    self.shape.fields[column].is_some() || self.shape.alias == Some(column)
-                }
-                Err(_) => term.column == -1,
-            })
+    /// Where the terms of an index are; none where one of them is not in the rows.
+    pub(super) fn places(&self, index: &Index) -> Option<Vec<Place>> {
+        let place = |term: &ddl::Term| match usize::try_from(term.column) {
+            Ok(column) => self.shape.place(column),
+            Err(_) => (term.column == -1).then_some(Place::Rowid),
+        };
+        index.terms.iter().map(place).collect()
     }
 
     /// The digest of a row's columns in the order of the table's definition.
@@ -168,34 +177,21 @@ impl Layout {
             false => 0,
         };
         for (place, form) in &self.columns {
-            let value = match place {
-                Place::Rowid => Value::Integer(rowid),
-                Place::Field(field) => fields.value(record, *field).unwrap_or(Value::Null),
-            };
-            digest = match (form, value) {
-                (Some(form), Value::Text(text)) => match ids::to_blob(text, *form) {
-                    Some(blob) => digest::value(digest, Value::Blob(&blob)),
-                    None => digest::value(digest, value),
-                },
-                _ => digest::value(digest, value),
+            let value = place.value(fields, rowid, record);
+            digest = match form {
+                None => digest::value(digest, value),
+                Some(form) => converted(digest, value, *form),
             };
         }
         digest
     }
+}
 
-    /// A column's value; none where it is computed.
-    #[inline]
-    pub(super) fn value<'a>(
-        &self,
-        column: usize,
-        fields: &Fields,
-        rowid: i64,
-        record: &'a [u8],
-    ) -> Option<Value<'a>> {
-        if self.shape.alias == Some(column) {
-            return Some(Value::Integer(rowid));
-        }
-        let field = self.shape.fields[column]?;
-        Some(fields.value(record, field).unwrap_or(Value::Null))
-    }
+/// The digest of an id that is compared as the blob that it becomes.
+fn converted(before: u64, id: Value<'_>, form: IdForm) -> u64 {
+    let blob = match id {
+        Value::Text(text) => ids::to_blob(text, form),
+        _ => None,
+    };
+    digest::value(before, blob.as_deref().map_or(id, Value::Blob))
 }

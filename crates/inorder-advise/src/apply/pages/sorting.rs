@@ -174,8 +174,11 @@ mod tests {
             unique_columns: None,
             sorted: Recipe::Copy(table),
         };
-        let keys = Keys::new(&joined, memory_bytes / 2);
-        let mut sorting = Sorting::new(order, limits, reader.map().cloned(), Some(keys));
+        let map = reader.map().cloned();
+        let keys = map
+            .as_ref()
+            .map(|map| Keys::in_rows(&joined, map, memory_bytes / 2));
+        let mut sorting = Sorting::new(order, limits, map, keys);
         let (mut fields, mut rows) = (Fields::default(), Vec::new());
         let read = reader.table(root, |rowid, record| {
             fields.read(record);

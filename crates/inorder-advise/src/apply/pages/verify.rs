@@ -16,7 +16,7 @@ use super::Failure;
 use super::build::{Built, Tree};
 use super::digest::{self, InOrder, Sum};
 use super::recipe::{Change, Plan, Plans};
-use super::shape::{Layout, Source};
+use super::shape::{Place, Source};
 use crate::apply::Object;
 use crate::ddl::Index;
 
@@ -73,8 +73,10 @@ fn each(
 
 /// An index whose entries are compared with the rows of its table.
 struct Compared<'a> {
-    index: &'a Index,
+    name: &'a str,
     source: Source,
+    /// Where the values of an entry are in a row.
+    places: Vec<Place>,
     expected: Sum,
     is_partial: bool,
 }
@@ -92,12 +94,13 @@ fn table(
     let layout = &change.new;
     let mut indexes = Vec::new();
     for index in &change.indexes {
-        let Some((at, own)) = compared(index, plans, built) else {
+        // Indexes of expressions or conditions, and those of rows that lack columns, were copied as they are.
+        let places = layout.places(index).filter(|_| !tree.before.is_short);
+        let Some((at, own)) = places.and_then(|places| compared(index, places, plans, built))
+        else {
             continue;
         };
-        // Indexes of expressions or conditions, and those of rows that lack columns, were copied as they are.
-        let is_conditional = index.is_partial && !own.is_partial;
-        if !tree.before.is_short && !is_conditional && layout.has_all(index) {
+        if !index.is_partial || own.is_partial {
             is_compared[at] = true;
             indexes.push(own);
         }
@@ -107,7 +110,7 @@ fn table(
         fields.read(record);
         after.add(layout.row(&fields, rowid, record));
         for own in &mut indexes {
-            own.add(layout, &fields, rowid, record);
+            own.add(&fields, rowid, record);
         }
     })?;
     let before = tree.before.sum;
@@ -122,13 +125,19 @@ fn table(
 }
 
 /// The tree of an index here, and its place among the plans; SQLite makes others.
-fn compared<'a>(index: &'a Index, plans: &Plans, built: &Built) -> Option<(usize, Compared<'a>)> {
+fn compared<'a>(
+    index: &'a Index,
+    places: Vec<Place>,
+    plans: &Plans,
+    built: &Built,
+) -> Option<(usize, Compared<'a>)> {
     let mut plans = plans.plans.iter();
     let at = plans.position(|plan| plan.object.is("index", &index.name))?;
     Some((at, built.trees[at].as_ref()?)).map(|(at, tree)| {
         let compared = Compared {
-            index,
+            name: &index.name,
             source: tree.source,
+            places,
             expected: Sum::default(),
             is_partial: tree.is_not_null,
         };
@@ -138,24 +147,15 @@ fn compared<'a>(index: &'a Index, plans: &Plans, built: &Built) -> Option<(usize
 
 impl Compared<'_> {
     /// Adds the entry that a row has in the index.
-    fn add(&mut self, layout: &Layout, fields: &Fields, rowid: i64, record: &[u8]) {
-        let value = |column: i64| match usize::try_from(column) {
-            Ok(column) => layout
-                .value(column, fields, rowid, record)
-                .unwrap_or(Value::Null),
-            Err(_) => Value::Integer(rowid),
-        };
-        let terms = &self.index.terms;
-        let is_left_out = self.is_partial
-            && terms
-                .first()
-                .is_none_or(|term| value(term.column) == Value::Null);
-        if !is_left_out {
-            let digest = terms
-                .iter()
-                .fold(0, |digest, term| digest::value(digest, value(term.column)));
-            self.expected.add(digest);
+    #[inline]
+    fn add(&mut self, fields: &Fields, rowid: i64, record: &[u8]) {
+        let value = |place: &Place| place.value(fields, rowid, record);
+        let is_null = |place: &Place| value(place) == Value::Null;
+        if self.is_partial && self.places.first().is_none_or(is_null) {
+            return;
         }
+        let values = self.places.iter().map(value);
+        self.expected.add(values.fold(0, digest::value));
     }
 }
 
@@ -172,7 +172,7 @@ fn check_entries(new: &mut Reader, own: &Compared<'_>) -> Result<(), Failure> {
         true => Ok(()),
         false => Err(Failure::Unproven(format!(
             "the index {} has other entries than its table has rows",
-            own.index.name
+            own.name
         ))),
     }
 }
