@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::model::TreeSize;
+use crate::postgres;
 use crate::question::{Engine, Question};
 use crate::simulate::{Course, Point, simulate};
 
@@ -47,6 +48,10 @@ fn tolerance(engine: Engine) -> Tolerance {
         Engine::Sqlite => Tolerance {
             bytes: 0.02,
             size: 0.01,
+        },
+        Engine::Postgres => Tolerance {
+            bytes: 0.10,
+            size: 0.02,
         },
     }
 }
@@ -104,6 +109,9 @@ impl Answer {
 /// [`Error::Unanswerable`] if the question has no answer.
 pub fn predict(question: &Question) -> Result<Answer, Error> {
     question.check()?;
+    if question.engine == Engine::Postgres {
+        postgres::check(question)?;
+    }
     let courses: Vec<Course> = std::thread::scope(|scope| {
         let runs: Vec<_> = (0..SEEDS)
             .map(|number| {

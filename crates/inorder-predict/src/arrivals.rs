@@ -3,6 +3,9 @@
 use inorder_key::KeyKind;
 use inorder_key::bulk::{COMPOSITE_BUCKETS, SplitMix64};
 
+/// Bits of a position below those of the bucket.
+pub const BUCKET_BITS: u32 = 48;
+
 /// Order in which the keys of a tree arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -70,7 +73,7 @@ impl Arrivals {
             Order::Random => (self.random.bits() >> 1) >> self.zeros,
             Order::Buckets(buckets) => {
                 let bucket = SplitMix64::mix(row) % buckets;
-                (bucket << 48) | (row & 0xffff_ffff_ffff)
+                (bucket << BUCKET_BITS) | (row & ((1 << BUCKET_BITS) - 1))
             }
         }
     }

@@ -8,10 +8,14 @@
 
 mod answer;
 mod arrivals;
+mod bplus;
+mod clock;
 mod counters;
 mod error;
 mod lru;
+mod member;
 mod model;
+mod postgres;
 mod question;
 mod simulate;
 mod sqlite;

@@ -8,16 +8,19 @@ use inorder_key::{Encoding, KeyKind};
 pub enum Engine {
     /// SQLite in WAL mode.
     Sqlite,
+    /// PostgreSQL 15, without vacuum.
+    Postgres,
 }
 
 impl Engine {
     /// Every engine, in the order reports list them.
-    pub const ALL: &[Engine] = &[Engine::Sqlite];
+    pub const ALL: &[Engine] = &[Engine::Sqlite, Engine::Postgres];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Engine::Sqlite => "sqlite",
+            Engine::Postgres => "postgres",
         }
     }
 
@@ -40,10 +43,28 @@ impl Engine {
         kind.encodings()[0]
     }
 
+    /// Bytes of the page cache, unless asked otherwise: the engine's default.
+    pub const fn cache_bytes(self) -> u64 {
+        match self {
+            Engine::Sqlite => 2000 << 10,
+            Engine::Postgres => 128 << 20,
+        }
+    }
+
+    /// Bytes of log after which a checkpoint is due, unless asked otherwise: the engine's default. In PostgreSQL this is
+    /// `max_wal_size`, and a checkpoint is due after about half of it.
+    pub const fn checkpoint_bytes(self) -> u64 {
+        match self {
+            Engine::Sqlite => 1000 * 4096,
+            Engine::Postgres => 1 << 30,
+        }
+    }
+
     /// Bytes of a page, unless asked otherwise.
     pub const fn page_bytes(self) -> u32 {
         match self {
             Engine::Sqlite => 4096,
+            Engine::Postgres => 8192,
         }
     }
 }
@@ -83,7 +104,7 @@ pub struct Question {
     pub key: KeyKind,
     /// Encoding of the key.
     pub encoding: Encoding,
-    /// How the table is stored.
+    /// How the table is stored. PostgreSQL stores `rowid` and `without-rowid` alike.
     pub layout: Layout,
     /// Bytes of the payload column; 0: there is none.
     pub payload_bytes: u64,
@@ -118,9 +139,9 @@ impl Question {
             rows,
             loaded_rows: 0,
             rows_per_transaction: 1000,
-            cache_bytes: 2000 << 10,
+            cache_bytes: engine.cache_bytes(),
             page_bytes: engine.page_bytes(),
-            checkpoint_bytes: 1000 * u64::from(engine.page_bytes()),
+            checkpoint_bytes: engine.checkpoint_bytes(),
             seed: 1,
         }
     }
@@ -159,7 +180,10 @@ impl Question {
             let engine = self.engine.name();
             return refuse(format!("{engine} has no {encoding} type for {key}"));
         }
-        if self.layout == Layout::WithoutRowid && self.key == KeyKind::Serial {
+        if self.engine == Engine::Sqlite
+            && self.layout == Layout::WithoutRowid
+            && self.key == KeyKind::Serial
+        {
             return refuse("only a rowid table assigns its keys (serial)".to_owned());
         }
         Ok(())

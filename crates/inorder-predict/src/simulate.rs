@@ -2,6 +2,7 @@
 
 use crate::counters::Counters;
 use crate::model::{LEAVES_MAX, Model, TreeSize};
+use crate::postgres::Postgres;
 use crate::question::{Engine, Question};
 use crate::sqlite::Sqlite;
 
@@ -58,6 +59,7 @@ pub fn simulate(question: &Question) -> Course {
 fn simulate_within(question: &Question, limits: Limits) -> Course {
     let model: Box<dyn Model> = match question.engine {
         Engine::Sqlite => Box::new(Sqlite::new(question)),
+        Engine::Postgres => Box::new(Postgres::new(question)),
     };
     let mut run = Run {
         model,
@@ -120,23 +122,27 @@ impl Run<'_> {
         self.model.begin_window();
         while self.rows < end {
             self.insert_until((self.rows + step).min(end));
-            if self.rows == self.question.rows {
+            let is_end = self.rows == self.question.rows;
+            if is_end {
                 self.commit();
-                self.model.finish();
             }
             if self.rows > first + (end - first) / 2
                 && self.rows - step <= first + (end - first) / 2
             {
                 self.model.begin_window();
             }
-            let total = self.model.counters();
+            let now = self.model.counters();
+            let last = now - before;
+            before = now;
+            if is_end {
+                self.model.finish();
+            }
             self.points.push(Point {
                 rows: self.rows,
-                total,
-                last: total - before,
+                total: self.model.counters(),
+                last,
                 trees: self.model.sizes(),
             });
-            before = total;
         }
         self.commit();
         self.model.end_window();
@@ -221,14 +227,17 @@ mod tests {
     /// A sampled tree costs as much per row as a whole one. The cache is a quarter of the leaf pages.
     #[test]
     fn a_sample_costs_what_the_whole_costs() {
-        for (kind, rows_per_transaction) in [
-            (KeyKind::Uuid4, 1),
-            (KeyKind::Uuid4, 1000),
-            (KeyKind::Uuid7, 1000),
+        for (engine, kind, rows_per_transaction) in [
+            (Engine::Sqlite, KeyKind::Uuid4, 1),
+            (Engine::Sqlite, KeyKind::Uuid4, 1000),
+            (Engine::Sqlite, KeyKind::Uuid7, 1000),
+            (Engine::Postgres, KeyKind::Uuid4, 1000),
+            (Engine::Postgres, KeyKind::Uuid7, 1000),
         ] {
-            let mut question = Question::new(Engine::Sqlite, kind, 1_600_000);
+            let mut question = Question::new(engine, kind, 1_600_000);
             question.rows_per_transaction = rows_per_transaction;
             question.cache_bytes = 20 << 20;
+            question.checkpoint_bytes = question.checkpoint_bytes.min(256 << 20);
             let whole = end(&question, LIMITS);
             let limits = Limits {
                 whole_rows: 0,
@@ -237,7 +246,8 @@ mod tests {
             };
             let sampled = end(&question, limits);
             let is_near = |a: f64, b: f64, bound: f64| (a / b - 1.0).abs() < bound;
-            let what = format!("{kind:?} by {rows_per_transaction}: {sampled:?} for {whole:?}");
+            let what =
+                format!("{engine:?} {kind:?} by {rows_per_transaction}: {sampled:?} for {whole:?}");
             assert!(is_near(sampled.0, whole.0, 0.05), "{what}");
             assert!(is_near(sampled.1, whole.1, 0.02), "{what}");
             assert!(

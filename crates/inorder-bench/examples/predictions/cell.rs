@@ -31,7 +31,9 @@ impl Cell {
         let engine = engine_of(engine)?;
         let layouts: &[Layout] = match engine {
             Engine::Sqlite => &[Layout::Rowid, Layout::WithoutRowid],
+            Engine::Postgres => &[Layout::Rowid],
         };
+        let loads = Loads::of(engine);
         while (cells.len() as u64) < count {
             let kind = KeyKind::ALL[cells.len() % KeyKind::ALL.len()];
             let encodings = kind.encodings();
@@ -53,10 +55,10 @@ impl Cell {
                 layout: layout.name().to_owned(),
                 payload_bytes: pick(&[0, 30, 64, 100, 200, 500, 1200]),
                 indexes: pick(&[0, 0, 1, 2]),
-                rows: pick(&[200_000, 300_000, 500_000]),
+                rows: pick(loads.rows),
                 rows_per_transaction: pick(&[10, 100, 1000, 1000, 10_000]),
-                cache_kib: pick(&[500, 2000, 8000, 32_000]),
-                checkpoint_pages: pick(&[1000, 4000]),
+                cache_kib: pick(loads.cache_kib),
+                checkpoint_pages: pick(loads.checkpoint_pages),
                 seed: random_seed(seed, cells.len() as u64),
             };
             cells.push(cell);
@@ -101,6 +103,30 @@ impl Cell {
         let numbers = numbers.map(|(name, level)| (name.to_owned(), level.to_string()));
         let names = names.map(|(name, level)| (name.to_owned(), level.clone()));
         names.into_iter().chain(numbers).collect()
+    }
+}
+
+/// The loads from which cells are chosen.
+struct Loads {
+    rows: &'static [u64],
+    cache_kib: &'static [u64],
+    checkpoint_pages: &'static [u64],
+}
+
+impl Loads {
+    fn of(engine: Engine) -> Self {
+        match engine {
+            Engine::Sqlite => Loads {
+                rows: &[200_000, 300_000, 500_000],
+                cache_kib: &[500, 2000, 8000, 32_000],
+                checkpoint_pages: &[1000, 4000],
+            },
+            Engine::Postgres => Loads {
+                rows: &[100_000, 200_000],
+                cache_kib: &[2000, 8000, 32_000],
+                checkpoint_pages: &[4000, 8000, 16_000],
+            },
+        }
     }
 }
 

@@ -127,10 +127,10 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     (
         "inorder-predict",
         &[
-            "counters error lru",
+            "bplus clock counters error lru",
             "arrivals model",
-            "question",
-            "sqlite",
+            "member question",
+            "postgres sqlite",
             "simulate",
             "answer",
         ],

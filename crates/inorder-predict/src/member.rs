@@ -1,0 +1,134 @@
+//! A table or an index of a server, and what of it is not simulated.
+
+use crate::arrivals::{Arrivals, Order};
+use crate::bplus::Tree;
+use crate::model::TreeSize;
+
+/// Where entries are stored.
+#[derive(Clone, Debug)]
+pub enum Store {
+    /// Pages in the order of insertion.
+    Heap {
+        /// The page that is filled.
+        page: Option<u32>,
+        /// Rows of it.
+        rows: u64,
+        /// All pages.
+        pages: f64,
+    },
+    /// A tree.
+    Tree(Tree),
+}
+
+/// A table or an index. If its keys are random, one of so many pages is simulated.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its name in reports.
+    pub name: String,
+    /// Whether it is the table.
+    pub is_table: bool,
+    /// Where its keys go.
+    pub arrivals: Arrivals,
+    /// Its pages.
+    pub store: Store,
+    /// Pages beside those of the tree.
+    pub other_pages: f64,
+    skipped_leaves: f64,
+    window_leaves: f64,
+    window_rows: f64,
+    leaves_per_row: f64,
+}
+
+impl Member {
+    /// An empty table or index.
+    pub fn new(name: &str, is_table: bool, arrivals: Arrivals, store: Store) -> Self {
+        Member {
+            name: name.to_owned(),
+            is_table,
+            arrivals,
+            store,
+            other_pages: 0.0,
+            skipped_leaves: 0.0,
+            window_leaves: 0.0,
+            window_rows: 0.0,
+            leaves_per_row: 0.0,
+        }
+    }
+
+    /// Whether its keys are random.
+    pub fn is_sampled(&self) -> bool {
+        self.arrivals.order() == Order::Random
+    }
+
+    /// Leaf pages that are simulated.
+    pub fn leaves(&self) -> f64 {
+        match &self.store {
+            Store::Heap { pages, .. } => *pages,
+            Store::Tree(tree) => tree.leaves() as f64,
+        }
+    }
+
+    /// Counts a row.
+    pub fn count_row(&mut self) {
+        self.window_rows += 1.0;
+    }
+
+    /// Adds leaf pages that are not simulated.
+    pub fn skip_leaves(&mut self, leaves: f64) {
+        self.skipped_leaves += leaves;
+    }
+
+    /// Adds the leaf pages of so many rows, at the growth of the last window.
+    pub fn skip(&mut self, rows: u64) {
+        self.skipped_leaves += self.leaves_per_row * rows as f64;
+    }
+
+    /// Begins a window.
+    pub fn begin_window(&mut self) {
+        self.window_leaves = self.leaves();
+        self.window_rows = 0.0;
+    }
+
+    /// Ends a window.
+    pub fn end_window(&mut self) {
+        if self.window_rows > 0.0 {
+            self.leaves_per_row = (self.leaves() - self.window_leaves) / self.window_rows;
+        }
+        if let (Order::Ascending, Store::Tree(tree)) = (self.arrivals.order(), &mut self.store) {
+            tree.forget_contents();
+        }
+    }
+
+    /// Its size, where one of `sample` pages of trees with random keys is simulated.
+    pub fn size(&self, sample: u32, page_bytes: u32) -> TreeSize {
+        let sample = match self.is_sampled() {
+            true => f64::from(sample),
+            false => 1.0,
+        };
+        let Store::Tree(tree) = &self.store else {
+            let pages = self.leaves() + self.skipped_leaves;
+            return TreeSize {
+                name: self.name.clone(),
+                is_table: self.is_table,
+                pages: pages + self.other_pages,
+                leaf_pages: pages,
+                depth: 1,
+                bytes: (pages + self.other_pages) * f64::from(page_bytes),
+            };
+        };
+        TreeSize::of(
+            &self.name,
+            self.is_table,
+            &tree.levels(),
+            sample,
+            self.skipped_leaves,
+            self.other_pages,
+            page_bytes,
+        )
+    }
+}
+
+/// Whether a sampled tree of this number gets this row.
+pub fn is_due(number: usize, row: u64, sample: u32) -> bool {
+    (row + number as u64 * 7).is_multiple_of(u64::from(sample))
+}

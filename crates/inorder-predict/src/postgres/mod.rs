@@ -1,0 +1,474 @@
+//! Pages of a table in PostgreSQL: a heap, B-trees, the log, shared buffers and checkpoints.
+//!
+//! The rules are those of `hio.c`, `nbtinsert.c`, `nbtsplitloc.c`, `xloginsert.c`, `freelist.c` and `checkpointer.c`.
+
+mod nbtree;
+mod tuples;
+mod wal;
+
+use crate::arrivals::{Arrivals, BUCKET_BITS, Order};
+use crate::bplus::{Change, Tree};
+use crate::clock::Clock;
+use crate::counters::Counters;
+use crate::error::Error;
+use crate::member::{Member, Store, is_due};
+use crate::model::{LEAVES_MAX, Model, TreeSize};
+use crate::question::Question;
+use nbtree::{Group, Nbtree};
+use tuples::{PAGE_HEADER, POINTER, TOAST_BYTES, Tuples};
+use wal::{Record, Wal};
+
+/// Bytes of the main data of records: heap insert, insert into an index, split, new root, commit, sequence.
+const HEAP_INSERT: u64 = 3;
+const INDEX_INSERT: u64 = 2;
+const SPLIT: u64 = 10;
+const NEW_ROOT: u64 = 8;
+const COMMIT: u64 = 8;
+const SEQUENCE: u64 = 53;
+/// Bytes about the tree in the record of a new root.
+const META: u64 = 32;
+/// Numbers that a sequence takes with one record.
+const SEQUENCE_STEP: u64 = 33;
+/// Pages of the catalog that the creation of the table has changed, and that the first checkpoint writes.
+const CATALOG_PAGES: f64 = 78.0;
+/// Pages of the map of free space of a heap.
+const FREE_SPACE_PAGES: f64 = 3.0;
+/// The page that stands for the map of free space.
+const FREE_SPACE: u32 = 0;
+/// Share of a page that a bulk load fills.
+const LOADED_FILL: f64 = 0.9;
+
+/// Checks that the rows of a question are simulated.
+///
+/// # Errors
+/// [`Error::Unanswerable`] if the server stores parts of a row elsewhere.
+pub(crate) fn check(question: &Question) -> Result<(), Error> {
+    let bytes = Tuples::of(question).heap;
+    match bytes > TOAST_BYTES {
+        true => Err(Error::Unanswerable(format!(
+            "a row of {bytes} bytes with its header: PostgreSQL stores parts of rows above {TOAST_BYTES} bytes elsewhere \
+             (TOAST), which is not simulated"
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// A database of PostgreSQL.
+pub(crate) struct Postgres {
+    members: Vec<Member>,
+    /// The rules of each index, in the order of `members` without the heap.
+    rules: Vec<Nbtree>,
+    tuples: Tuples,
+    has_sequence: bool,
+    page_bytes: u64,
+    next_page: u32,
+    sample: u32,
+    buffers: Clock,
+    wal: Wal,
+    /// The checkpoint in which each page was changed first.
+    cycles: Vec<u32>,
+    cycle: u32,
+    /// Pages of the running checkpoint in their order, and how many were written.
+    due: Vec<u32>,
+    written: usize,
+    counters: Counters,
+    read: Vec<u32>,
+    changes: Vec<Change>,
+}
+
+impl Postgres {
+    pub(crate) fn new(question: &Question) -> Self {
+        let page_bytes = u64::from(question.page_bytes);
+        let tuples = Tuples::of(question);
+        let mut next_page = 1;
+        let heap = Store::Heap {
+            page: None,
+            rows: 0,
+            pages: 0.0,
+        };
+        let arrivals = |order, number| Arrivals::new(order, question.seed ^ (number << 32));
+        let mut members = vec![Member::new(
+            "table",
+            true,
+            arrivals(Order::Ascending, 0),
+            heap,
+        )];
+        let mut rules = Vec::new();
+        let mut add = |name: &str, order, bytes, group| {
+            let number = members.len() as u64;
+            let tree = Store::Tree(Tree::new(&mut next_page));
+            let mut member = Member::new(name, false, arrivals(order, number), tree);
+            // The page that has the number of the root page.
+            member.other_pages = 1.0;
+            members.push(member);
+            rules.push(Nbtree::new(bytes, page_bytes, group));
+        };
+        let order = Order::of(question.key);
+        if let Some(bytes) = tuples.key {
+            let group = matches!(order, Order::Buckets(_)).then(|| Group {
+                bits: BUCKET_BITS,
+                rows_per_page: tuples.rows_per_page(page_bytes),
+            });
+            add("key", order, bytes, group);
+        }
+        for n in 1..=question.indexes {
+            add(&format!("a{n}"), Order::Random, tuples.secondary, None);
+        }
+        members[0].other_pages = f64::from(u8::from(tuples.has_toast));
+        let mut database = Postgres {
+            members,
+            rules,
+            tuples,
+            has_sequence: question.key == inorder_key::KeyKind::Serial,
+            page_bytes,
+            next_page,
+            sample: 1,
+            buffers: Clock::new((question.cache_bytes / page_bytes).max(16)),
+            wal: Wal::new(question.checkpoint_bytes),
+            cycles: Vec::new(),
+            cycle: 1,
+            due: Vec::new(),
+            written: 0,
+            counters: Counters::default(),
+            read: Vec::new(),
+            changes: Vec::new(),
+        };
+        database.load(question);
+        database
+    }
+
+    /// Fills the table as a bulk load in key order does.
+    fn load(&mut self, question: &Question) {
+        let rows = question.loaded_rows;
+        if rows == 0 {
+            return;
+        }
+        let per_leaf =
+            |rules: &Nbtree| (rules.room as f64 * LOADED_FILL / rules.entry as f64).max(2.0);
+        let leaves = |rules: &Nbtree| rows as f64 / per_leaf(rules);
+        let sampled = self.members[1..].iter().zip(&self.rules);
+        let sampled = sampled.filter(|(member, _)| member.is_sampled());
+        let largest = sampled.map(|(_, rules)| leaves(rules)).fold(0.0, f64::max);
+        while largest / f64::from(self.sample) > LEAVES_MAX as f64 {
+            self.sample *= 2;
+        }
+        let heap_pages = rows as f64 / self.tuples.rows_per_page(self.page_bytes) as f64;
+        self.members[0].skip_leaves(heap_pages);
+        for (member, rules) in self.members[1..].iter_mut().zip(&self.rules) {
+            if !member.is_sampled() {
+                member.skip_leaves(leaves(rules));
+                continue;
+            }
+            let mut bound = u64::MAX >> 1;
+            for _ in 0..self.sample.trailing_zeros() {
+                bound = member.arrivals.halve();
+            }
+            let sampled = rows / u64::from(self.sample);
+            let step = bound / sampled.max(1);
+            let above = rules.room as f64 * 0.7 / rules.entry as f64;
+            if let Store::Tree(tree) = &mut member.store {
+                let keys = (1..=sampled).map(|number| number * step);
+                tree.pack(
+                    keys,
+                    per_leaf(rules) as usize,
+                    above as usize,
+                    &mut self.next_page,
+                );
+            }
+        }
+    }
+
+    /// Uses a page.
+    fn touch(&mut self, page: u32, weight: u32) {
+        self.counters.accesses += f64::from(weight);
+        let counters = &mut self.counters;
+        let page_bytes = self.page_bytes as f64;
+        let had = self.buffers.touch(page, weight, &mut |weight| {
+            counters.page_writes += f64::from(weight);
+            counters.page_bytes += f64::from(weight) * page_bytes;
+        });
+        if !had {
+            self.counters.read_pages += f64::from(weight);
+        }
+    }
+
+    /// Adds a page to a table or index: it is written at once, with zeros.
+    fn extend(&mut self, page: u32, weight: u32) {
+        self.write_pages(f64::from(weight));
+        self.touch(page, weight);
+        self.counters.read_pages -= f64::from(weight);
+    }
+
+    fn write_pages(&mut self, pages: f64) {
+        self.counters.page_writes += pages;
+        self.counters.page_bytes += pages * self.page_bytes as f64;
+    }
+
+    /// Changes a page. Returns whether the log needs its image: it is the first change since the checkpoint.
+    fn change(&mut self, page: u32) -> bool {
+        self.buffers.change(page);
+        if self.cycles.len() <= page as usize {
+            self.cycles.resize(page as usize + 1, 0);
+        }
+        std::mem::replace(&mut self.cycles[page as usize], self.cycle) != self.cycle
+    }
+
+    /// Puts a row into the heap.
+    fn insert_into_heap(&mut self) {
+        let per_page = self.tuples.rows_per_page(self.page_bytes);
+        let row_bytes = tuples::aligned(self.tuples.heap) + POINTER;
+        let Store::Heap { page, rows, pages } = &mut self.members[0].store else {
+            return;
+        };
+        let mut record = Record::new(HEAP_INSERT);
+        let is_first = page.is_none();
+        match *page {
+            Some(page) if *rows < per_page => {
+                *rows += 1;
+                let used = PAGE_HEADER + *rows * row_bytes;
+                self.touch(page, 1);
+                let image = self.change(page).then_some(used);
+                record.block(self.tuples.logged(), image);
+            }
+            _ => {
+                let new = self.next_page;
+                self.next_page += 1;
+                (*page, *rows, *pages) = (Some(new), 1, *pages + 1.0);
+                self.extend(new, 1);
+                self.change(new);
+                record.block(self.tuples.logged(), None);
+                if is_first {
+                    self.write_pages(FREE_SPACE_PAGES);
+                }
+                // The map of free space notes the page that was filled.
+                self.touch(FREE_SPACE, 1);
+                self.buffers.change(FREE_SPACE);
+            }
+        }
+        self.wal.write(record, 1);
+    }
+
+    /// Inserts an entry into an index whose pages stand for `weight` pages each.
+    fn insert_into(&mut self, number: usize, row: u64, weight: u32, is_growth: bool) {
+        let member = &mut self.members[number];
+        let key = member.arrivals.key(row);
+        let rules = self.rules[number - 1];
+        let Store::Tree(tree) = &mut member.store else {
+            return;
+        };
+        let (mut read, mut changes) = (
+            std::mem::take(&mut self.read),
+            std::mem::take(&mut self.changes),
+        );
+        read.clear();
+        changes.clear();
+        tree.insert(key, &rules, &mut self.next_page, &mut read, &mut changes);
+        // Pages above the last interior level are few, and in the cache.
+        let skipped = match weight {
+            1 => 0,
+            _ => read.len().saturating_sub(2),
+        };
+        for &page in &read[skipped..] {
+            self.touch(page, weight);
+        }
+        if !is_growth {
+            for &change in &changes {
+                self.log(change, &rules, weight);
+            }
+        }
+        (self.read, self.changes) = (read, changes);
+    }
+
+    /// Writes the record of what happened to a page of an index.
+    fn log(&mut self, change: Change, rules: &Nbtree, weight: u32) {
+        let tuple = rules.entry as u64 - POINTER;
+        let mut record;
+        match change {
+            Change::Insert {
+                page,
+                is_leaf,
+                child,
+                entries,
+                is_last,
+            } => {
+                record = Record::new(INDEX_INSERT);
+                let image = self.change(page);
+                let image = image.then(|| rules.image(entries, is_leaf, is_last));
+                record.block(tuple, image);
+                if child.is_some() {
+                    record.block(0, None);
+                }
+            }
+            Change::Split {
+                page,
+                right,
+                next,
+                child,
+                stayed,
+                moved,
+                is_new_left,
+                is_leaf,
+                is_last,
+            } => {
+                record = Record::new(SPLIT);
+                self.extend(right, weight);
+                self.change(right);
+                let image = self.change(page);
+                let image = image.then(|| rules.image(stayed, is_leaf, false));
+                record.block(tuple + if is_new_left { tuple } else { 0 }, image);
+                let high_key = u64::from(!is_last);
+                record.block((moved as u64 + high_key) * tuple, None);
+                if let Some((next, entries)) = next {
+                    self.touch(next, weight);
+                    let image = self.change(next);
+                    record.block(0, image.then(|| rules.image(entries, is_leaf, false)));
+                }
+                if child.is_some() {
+                    record.block(0, None);
+                }
+            }
+            Change::Root { page, .. } => {
+                record = Record::new(NEW_ROOT);
+                self.extend(page, weight);
+                self.change(page);
+                record.block(2 * tuple, None);
+                record.block(0, None);
+                record.block(META, None);
+            }
+        }
+        self.wal.write(record, weight);
+    }
+
+    /// Begins a checkpoint where one is due, and writes the pages that the running one should have written.
+    fn advance(&mut self) {
+        if self.wal.is_due() {
+            self.write_due(1.0);
+            self.begin_checkpoint();
+        }
+        if self.written < self.due.len() {
+            self.write_due(self.wal.progress());
+        }
+    }
+
+    fn begin_checkpoint(&mut self) {
+        self.wal.begin_checkpoint();
+        self.cycle += 1;
+        self.counters.checkpoints += 1.0;
+        self.due = self.buffers.begin_checkpoint();
+        self.due.sort_unstable();
+        self.written = 0;
+        if self.counters.checkpoints == 1.0 {
+            self.write_pages(CATALOG_PAGES);
+        }
+    }
+
+    fn write_due(&mut self, share: f64) {
+        let target = (self.due.len() as f64 * share).ceil() as usize;
+        while self.written < target.min(self.due.len()) {
+            let weight = self.buffers.write_due(self.due[self.written]);
+            self.write_pages(f64::from(weight));
+            self.written += 1;
+        }
+    }
+}
+
+impl Model for Postgres {
+    fn insert(&mut self, row: u64) {
+        for member in &mut self.members {
+            member.count_row();
+        }
+        if self.has_sequence && row % SEQUENCE_STEP == 1 {
+            let mut record = Record::new(SEQUENCE);
+            record.block(0, None);
+            self.wal.write(record, 1);
+        }
+        self.insert_into_heap();
+        for number in 1..self.members.len() {
+            match self.members[number].is_sampled() {
+                true if !is_due(number, row, self.sample) => {}
+                true => self.insert_into(number, row, self.sample, false),
+                false => self.insert_into(number, row, 1, false),
+            }
+        }
+        self.counters.rows += 1.0;
+        self.advance();
+    }
+
+    fn commit(&mut self) {
+        self.wal.write(Record::new(COMMIT), 1);
+        self.advance();
+    }
+
+    fn grow(&mut self, row: u64, rows: u64) {
+        for number in 0..self.members.len() {
+            if !self.members[number].is_sampled() {
+                self.members[number].skip(rows);
+                continue;
+            }
+            for sampled in 0..rows / u64::from(self.sample) {
+                let row = row + sampled * u64::from(self.sample);
+                self.insert_into(number, row, self.sample, true);
+            }
+        }
+    }
+
+    fn begin_window(&mut self) {
+        self.members.iter_mut().for_each(Member::begin_window);
+    }
+
+    fn end_window(&mut self) {
+        self.members.iter_mut().for_each(Member::end_window);
+    }
+
+    fn sample(&self) -> u32 {
+        self.sample
+    }
+
+    fn sampled_leaves(&self) -> u64 {
+        let sampled = self.members.iter().filter(|member| member.is_sampled());
+        sampled
+            .map(|member| member.leaves() as u64)
+            .max()
+            .unwrap_or(0)
+    }
+
+    fn halve(&mut self) {
+        self.sample *= 2;
+        for member in &mut self.members {
+            if !member.is_sampled() {
+                continue;
+            }
+            let bound = member.arrivals.halve();
+            let Store::Tree(tree) = &mut member.store else {
+                continue;
+            };
+            let buffers = &mut self.buffers;
+            tree.cut(bound, &mut |page| buffers.forget(page));
+            for node in &tree.nodes {
+                buffers.set_weight(node.page, self.sample);
+            }
+        }
+    }
+
+    fn finish(&mut self) {
+        self.write_due(1.0);
+        self.begin_checkpoint();
+        self.write_due(1.0);
+    }
+
+    fn counters(&self) -> Counters {
+        Counters {
+            log_bytes: self.wal.bytes(),
+            ..self.counters
+        }
+    }
+
+    fn sizes(&self) -> Vec<TreeSize> {
+        let page_bytes = self.page_bytes as u32;
+        let size = |member: &Member| member.size(self.sample, page_bytes);
+        self.members.iter().map(size).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

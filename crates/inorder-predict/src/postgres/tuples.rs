@@ -1,0 +1,96 @@
+//! Bytes of PostgreSQL's heap and index tuples:
+//! <https://www.postgresql.org/docs/15/storage-page-layout.html>.
+
+use crate::question::{Layout, Question};
+use inorder_key::{Encoding, KeyKind};
+
+/// Bytes of a page's header, and of the special space of an index page.
+pub(super) const PAGE_HEADER: u64 = 24;
+pub(super) const SPECIAL: u64 = 16;
+/// Bytes of the pointer to a tuple.
+pub(super) const POINTER: u64 = 4;
+/// Bytes of the header of a heap tuple without NULLs, aligned, and as the log has it.
+const HEAP_HEADER: u64 = 24;
+const HEAP_HEADER_EXACT: u64 = 23;
+/// Bytes of the header of an index tuple.
+const INDEX_HEADER: u64 = 8;
+/// Longer values have a header of four bytes, which is aligned.
+const SHORT_BYTES_MAX: u64 = 126;
+/// Larger tuples are stored elsewhere in part (TOAST).
+pub(super) const TOAST_BYTES: u64 = 2032;
+
+/// A column's value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Value {
+    /// A 64-bit integer.
+    Integer,
+    /// Sixteen bytes that are not aligned.
+    Uuid,
+    /// So many bytes of text or blob.
+    Bytes(u64),
+}
+
+/// Rounds up to a multiple of eight.
+pub(super) fn aligned(bytes: u64) -> u64 {
+    bytes.next_multiple_of(8)
+}
+
+/// Appends a value to a tuple of so many bytes.
+fn append(bytes: u64, value: Value) -> u64 {
+    match value {
+        Value::Integer => aligned(bytes) + 8,
+        Value::Uuid => bytes + 16,
+        Value::Bytes(length) if length <= SHORT_BYTES_MAX => bytes + 1 + length,
+        Value::Bytes(length) => bytes.next_multiple_of(4) + 4 + length,
+    }
+}
+
+/// The tuples of a question's table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tuples {
+    /// Bytes of a heap tuple, not aligned.
+    pub(super) heap: u64,
+    /// Bytes of a tuple of the index on the key, aligned.
+    pub(super) key: Option<u64>,
+    /// Bytes of a tuple of a secondary index.
+    pub(super) secondary: u64,
+    /// Whether a column may be stored elsewhere, so that the table has a TOAST table.
+    pub(super) has_toast: bool,
+}
+
+impl Tuples {
+    pub(super) fn of(question: &Question) -> Self {
+        let key = match (question.key, question.encoding) {
+            (KeyKind::Composite, _) => vec![Value::Integer, Value::Integer],
+            (_, Encoding::Integer) => vec![Value::Integer],
+            (_, Encoding::Native) => vec![Value::Uuid],
+            (kind, encoding) => {
+                vec![Value::Bytes(kind.width_bytes(encoding).unwrap_or(8) as u64)]
+            }
+        };
+        let mut columns = key.clone();
+        if question.payload_bytes > 0 {
+            columns.push(Value::Bytes(question.payload_bytes));
+        }
+        columns.extend((0..question.indexes).map(|_| Value::Integer));
+        let sum = |header, values: &[Value]| values.iter().fold(header, |sum, &v| append(sum, v));
+        let is_bytes = |value: &Value| matches!(value, Value::Bytes(_));
+        Tuples {
+            heap: sum(HEAP_HEADER, &columns),
+            key: (question.layout != Layout::NoKey).then(|| aligned(sum(INDEX_HEADER, &key))),
+            secondary: INDEX_HEADER + 8,
+            has_toast: columns.iter().any(is_bytes),
+        }
+    }
+
+    /// Rows of a full heap page.
+    pub(super) fn rows_per_page(&self, page_bytes: u64) -> u64 {
+        (page_bytes - PAGE_HEADER) / (aligned(self.heap) + POINTER)
+    }
+
+    /// Bytes of a heap tuple in the log.
+    pub(super) fn logged(&self) -> u64 {
+        // The log has five bytes of the header.
+        self.heap - HEAP_HEADER_EXACT + 5
+    }
+}
