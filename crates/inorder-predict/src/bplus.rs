@@ -30,6 +30,14 @@ impl Node {
         self.children.is_empty()
     }
 
+    /// The place of a key among its keys.
+    fn place(&self, key: u64) -> usize {
+        match self.keys.last() {
+            Some(&last) if last < key => self.keys.len(),
+            _ => self.keys.partition_point(|&other| other < key),
+        }
+    }
+
     /// Entries of the page.
     pub fn len(&self) -> usize {
         match self.is_leaf() {
@@ -59,8 +67,6 @@ pub trait Rules {
     fn has_room(&self, full: &Full<'_>) -> bool;
     /// The number of entries that stay on the page.
     fn split(&self, full: &Full<'_>) -> usize;
-    /// Whether an entry that comes after all others of a full page may go to the begin of the next page.
-    fn uses_next_page(&self) -> bool;
 }
 
 /// What an insert did to a page.
@@ -163,10 +169,7 @@ impl Tree {
             if node.is_leaf() {
                 return at;
             }
-            let child = match node.keys.last() {
-                Some(&last) if last < key => node.keys.len(),
-                _ => node.keys.partition_point(|&other| other < key),
-            };
+            let child = node.place(key);
             self.path.push((at, child));
             at = node.children[child];
         }
@@ -194,11 +197,7 @@ impl Tree {
             let is_last = self.is_last();
             let node = &mut self.nodes[at as usize];
             let is_leaf = node.is_leaf();
-            let place = match node.keys.last() {
-                Some(&last) if last < key => node.keys.len(),
-                None => 0,
-                _ => node.keys.partition_point(|&other| other < key),
-            };
+            let place = node.place(key);
             node.keys.insert(place, key);
             if !is_leaf {
                 node.children.insert(place + 1, new_child);
@@ -223,11 +222,7 @@ impl Tree {
                 return;
             }
             let new_place = full.place;
-            let is_end = is_leaf && new_place + 1 == entries;
             let stayed = rules.split(&full);
-            if is_end && rules.uses_next_page() && self.put_on_next(at, key, rules, read, changes) {
-                return;
-            }
             let right = self.add(next_page);
             self.leaves += u64::from(is_leaf);
             let divider = self.divide(at, right, stayed);
@@ -247,23 +242,26 @@ impl Tree {
             });
             split_page = Some(node.page);
             (key, new_child) = (divider, right);
-            match self.path.pop() {
-                Some((parent, _)) => at = parent,
-                None => {
-                    let old = std::mem::replace(&mut self.root, NONE);
-                    let root = self.add(next_page);
-                    self.root = root;
-                    let child = self.nodes[old as usize].page;
-                    let node = &mut self.nodes[root as usize];
-                    node.keys.push(key);
-                    node.children = vec![old, right];
-                    changes.push(Change::Root {
-                        page: node.page,
-                        child,
-                    });
-                    return;
-                }
-            }
+            let Some((parent, _)) = self.path.pop() else {
+                changes.push(self.deepen(key, right, next_page));
+                return;
+            };
+            at = parent;
+        }
+    }
+
+    /// Puts a new root page above the old one and the page that was split off it.
+    fn deepen(&mut self, key: u64, right: u32, next_page: &mut u32) -> Change {
+        let old = std::mem::replace(&mut self.root, NONE);
+        let root = self.add(next_page);
+        self.root = root;
+        let child = self.nodes[old as usize].page;
+        let node = &mut self.nodes[root as usize];
+        node.keys.push(key);
+        node.children = vec![old, right];
+        Change::Root {
+            page: node.page,
+            child,
         }
     }
 
@@ -286,57 +284,6 @@ impl Tree {
         added.children = children;
         added.next = next;
         divider
-    }
-
-    /// Puts an entry, which is the last one of a full leaf page, at the begin of the next page, if that has room. Both have
-    /// to be under one parent.
-    fn put_on_next(
-        &mut self,
-        at: u32,
-        key: u64,
-        rules: &dyn Rules,
-        read: &mut Vec<u32>,
-        changes: &mut Vec<Change>,
-    ) -> bool {
-        let Some(&(parent, index)) = self.path.last() else {
-            return false;
-        };
-        let Some(&next) = self.nodes[parent as usize].children.get(index + 1) else {
-            return false;
-        };
-        let node = &mut self.nodes[next as usize];
-        read.push(node.page);
-        node.keys.insert(0, key);
-        let full = Full {
-            keys: &node.keys,
-            entries: node.keys.len(),
-            place: 0,
-            is_leaf: true,
-            is_last: false,
-        };
-        if !rules.has_room(&full) {
-            node.keys.remove(0);
-            return false;
-        }
-        let entries = node.len();
-        changes.push(Change::Insert {
-            page: node.page,
-            is_leaf: true,
-            child: None,
-            entries,
-            is_last: false,
-        });
-        self.nodes[at as usize].keys.pop();
-        let parent = &mut self.nodes[parent as usize];
-        parent.keys[index] = key.saturating_sub(1);
-        changes.push(Change::Insert {
-            page: parent.page,
-            is_leaf: false,
-            child: None,
-            entries: parent.len(),
-            is_last: false,
-        });
-        true
     }
 
     /// Fills an empty tree from ascending keys, with so many entries on a leaf page and above.

@@ -175,8 +175,4 @@ impl Rules for Nbtree {
             .filter(|&stayed| group.first(full.keys[stayed - 1]) != group.first(full.keys[stayed]));
         best_of(&mut changes).unwrap_or(best)
     }
-
-    fn uses_next_page(&self) -> bool {
-        false
-    }
 }
