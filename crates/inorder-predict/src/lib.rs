@@ -10,6 +10,8 @@ mod answer;
 mod arrivals;
 mod bplus;
 mod clock;
+#[cfg(test)]
+mod closed_forms;
 mod counters;
 mod error;
 mod lru;

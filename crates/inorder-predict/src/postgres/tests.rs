@@ -66,3 +66,44 @@ fn each_page_is_written_whole_to_the_log_after_a_checkpoint() {
     assert!(with_images > plain + 40.0 * 4000.0, "{with_images} {plain}");
     assert!(with_images < plain + 101.0 * 8192.0);
 }
+
+/// S. B. Yao, "Approximating block accesses in database organizations", CACM 1977: records of a file that are chosen at random are
+/// on so many of its pages.
+fn yao(pages: f64, rows_per_page: f64, chosen: u64) -> f64 {
+    let rows = pages * rows_per_page;
+    let missed: f64 = (0..chosen)
+        .map(|i| (rows - rows_per_page - i as f64) / (rows - i as f64))
+        .product();
+    pages * (1.0 - missed)
+}
+
+/// After a checkpoint, random keys change as many leaf pages for the first time as are reached, and those that splits add.
+#[test]
+fn rows_reach_as_many_pages_as_yao_says() {
+    for rows in [100, 1000, 10_000] {
+        let mut database = loaded(KeyKind::IntRandom, Encoding::Integer, 200_000);
+        let size = database.sizes().swap_remove(1);
+        let per_page = 200_000.0 / size.leaf_pages;
+        let heap_pages = database.members[0].leaves();
+        database.begin_checkpoint();
+        (0..rows).for_each(|row| database.insert(200_001 + row));
+        let cycle = database.cycle;
+        let changed = database
+            .cycles
+            .iter()
+            .filter(|first| **first == cycle)
+            .count() as f64;
+        let index_pages = changed - (database.members[0].leaves() - heap_pages) - 1.0;
+        let expected = yao(size.leaf_pages, per_page, rows);
+        // A split adds a page, and changes the one after it and the parent.
+        let splits = 3.0 * rows as f64 / per_page;
+        assert!(
+            index_pages > expected * 0.97 - 2.0,
+            "{index_pages} {expected}"
+        );
+        assert!(
+            index_pages < expected * 1.03 + splits + 3.0,
+            "{index_pages} {expected} {splits}"
+        );
+    }
+}
