@@ -47,7 +47,10 @@ pub const METRICS: &[Metric] = &[
         "write amplification",
         "times",
         false,
-        |t| Some(t.last("engine_written_bytes", "")? / t.last("user_bytes", "")?),
+        |t| {
+            let user_bytes = t.last("user_bytes", "").filter(|bytes| *bytes > 0.0)?;
+            Some(t.last("engine_written_bytes", "")? / user_bytes)
+        },
     ),
     metric("latency_p50_us", "latency p50", "us", true, |t| {
         t.last("transaction_latency_us", "p50")

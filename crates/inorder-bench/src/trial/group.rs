@@ -102,6 +102,7 @@ impl Group {
     /// The next rows of the first table.
     pub fn make(&mut self, rows: usize) -> Together {
         Together {
+            rows,
             batches: vec![self.root.make(rows, &[])],
             per_root: vec![1],
         }
@@ -114,7 +115,7 @@ impl Group {
 
     /// Makes the rows of the further tables.
     pub fn make_members(&mut self, rows: &mut Together) {
-        let count = rows.root().rows();
+        let count = rows.rows;
         for member in &mut self.members {
             let own = count * member.per_root;
             rows.batches.push(member.maker.make(own, &rows.batches));
@@ -138,6 +139,8 @@ pub fn members(experiment: &Experiment) -> Vec<(&Table, u64)> {
 
 /// Rows of several tables that belong together.
 pub struct Together {
+    /// Rows of the first table. If the engine assigns its only column, its batch has no columns to count.
+    rows: usize,
     /// One for each table.
     batches: Vec<Batch>,
     /// Rows of each table per row of the first.
@@ -145,7 +148,12 @@ pub struct Together {
 }
 
 impl Together {
-    /// The rows of the first table.
+    /// The number of rows of the first table.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The columns of the first table.
     pub fn root(&self) -> &Batch {
         &self.batches[0]
     }

@@ -317,8 +317,8 @@ impl<'a, 's> Transactions<'a, 's> {
         self.since = Clock::start();
         let batch = together.root();
         let mut row = 0;
-        while row < batch.rows() {
-            let until = batch
+        while row < together.rows() {
+            let until = together
                 .rows()
                 .min(row + (self.rows_max - self.rows_open) as usize);
             let mut clock = self.begun.is_multiple_of(self.stride).then(Clock::start);

@@ -440,3 +440,18 @@ fn measured_tables_say_how_they_belong_together() {
     let error = refusal("null_share = 0.5", "null_share = 1.5");
     assert!(error.contains("from 0 to 1"), "{error}");
 }
+
+/// Such a batch has no column, and so no rows to count.
+#[test]
+fn a_serial_key_without_other_columns_stores_all_rows() {
+    let text = "title = \"t\"\nquestion = \"q\"\nexpect = \"e\"\n";
+    let levels = [
+        ("key", "serial"),
+        ("payload_bytes", "0"),
+        ("rows_per_transaction", "30"),
+    ];
+    let outcome = run_shop(text, &levels).unwrap();
+    let stored = |s: &&Sample| s.probe == "rows_stored";
+    let sample = outcome.samples.iter().find(stored).unwrap();
+    assert_eq!(sample.value, Some(100.0));
+}
