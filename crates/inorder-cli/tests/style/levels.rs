@@ -132,7 +132,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "member question",
             "postgres sqlite",
             "simulate",
-            "answer closed_forms",
+            "answer",
         ],
     ),
     ("inorder-cli", &["progress terminal", "commands"]),
