@@ -25,6 +25,6 @@ pub use backup::{BackupError, copy_database};
 pub use http::{Answer, ConnectionLimits, Detachable, HttpServer, IsTls, Link, client_network};
 pub use log::start_log;
 pub use queue::{QueueCounts, QueueError, QueueLimits, WriteQueue};
-pub use readers::{PoolClosed, ReaderPool};
+pub use readers::{PoolClosed, ReaderPool, Writing};
 pub use signals::{PROCESS_STOP_MAX, stop_at_signal};
 pub use tls::{CertificateFiles, TlsAcceptor, TlsError, acceptor};

@@ -48,8 +48,9 @@ impl<E: From<PoolClosed> + From<rusqlite::Error>> ReaderPool<E> {
     }
 
     /// Keeps the snapshot of a reader for the readers that follow, until the next write. That saves two locks of the file, two
-    /// system calls, per read. One process may write to the file, and a [`WriteQueue`](crate::WriteQueue) that was
-    /// [started beside](crate::WriteQueue::start_beside) this pool must be its only writer.
+    /// system calls, per read. One process may write to the file. Its only writer must be a [`WriteQueue`](crate::WriteQueue)
+    /// that was [started beside](crate::WriteQueue::start_beside) this pool, or write between [`ReaderPool::writing`] and the drop
+    /// of what that returns.
     pub fn keeping_snapshots(mut self) -> Self {
         self.keeps_snapshots = true;
         self
@@ -140,6 +141,12 @@ impl<E> ReaderPool<E> {
         }
     }
 
+    /// Announces a transaction that writes; it ends before the returned value is dropped. There is one at a time.
+    pub fn writing(&self) -> Writing<'_, E> {
+        self.write_begins();
+        Writing(self)
+    }
+
     /// Ends the snapshots that are kept, before a transaction that writes: the next readers see what it writes, and its
     /// checkpoint is not held up.
     pub(crate) fn write_begins(&self) {
@@ -220,6 +227,16 @@ impl<E> ReaderPool<E> {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A transaction that writes, beside readers that keep snapshots.
+#[must_use]
+pub struct Writing<'a, E>(&'a ReaderPool<E>);
+
+impl<E> Drop for Writing<'_, E> {
+    fn drop(&mut self) {
+        self.0.write_ended();
     }
 }
 

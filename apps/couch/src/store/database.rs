@@ -120,7 +120,7 @@ impl Database {
     /// # Errors
     /// If SQLite refuses.
     pub fn sequences(&self) -> Result<Sequences> {
-        self.read(indexing::sequences)
+        self.0.readers.read_one(indexing::sequences)
     }
 
     /// The documents that changed after a sequence, as map functions see them.

@@ -97,7 +97,8 @@ impl Index {
         let state = State::read(&writer)?;
         let readers_of = path.clone();
         Ok(Index {
-            readers: ReaderPool::new(READERS_MAX, move || open_reader(&readers_of)),
+            readers: ReaderPool::new(READERS_MAX, move || open_reader(&readers_of))
+                .keeping_snapshots(),
             path,
             design,
             writer: Mutex::new(writer),
@@ -118,6 +119,7 @@ impl Index {
     /// Runs a change in a transaction. The change returns the new sequence.
     pub fn change(&self, change: impl FnOnce(&Connection) -> Result<State>) -> Result<()> {
         let mut writer = self.writer();
+        let _writing = self.readers.writing();
         let transaction = writer.transaction()?;
         let state = change(&transaction)?;
         state.write(&transaction)?;
@@ -137,8 +139,9 @@ impl Index {
 
     /// Frees the space that nothing is in.
     pub fn compact(&self) -> Result<()> {
-        self.writer()
-            .execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")?;
+        let writer = self.writer();
+        let _writing = self.readers.writing();
+        writer.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")?;
         Ok(())
     }
 

@@ -111,8 +111,13 @@ pub fn write_entry<'a>(
 
 /// Reads the entries of a leaf.
 pub fn entries(node: &[u8]) -> Result<Vec<Entry<'_>>, Corrupt> {
+    each_entry(node).collect()
+}
+
+/// Reads the entries of a leaf one by one, up to the first error.
+pub fn each_entry(node: &[u8]) -> impl Iterator<Item = Result<Entry<'_>, Corrupt>> {
     let mut reader = Bytes(node);
-    std::iter::from_fn(|| (!reader.0.is_empty()).then(|| reader.entry())).collect()
+    std::iter::from_fn(move || (!reader.0.is_empty()).then(|| reader.entry()))
 }
 
 /// Reads the first entry of some.
@@ -151,26 +156,10 @@ pub fn children(node: &[u8]) -> Result<Vec<Child>, Corrupt> {
     Ok(children)
 }
 
-/// Reads the children of an inner node without their reductions, and copies nothing.
-pub fn branches(node: &[u8]) -> Result<Vec<Branch<'_>>, Corrupt> {
-    let mut branches = Vec::new();
+/// Reads the children of an inner node one by one, up to the first error, without their reductions.
+pub fn branches(node: &[u8]) -> impl Iterator<Item = Result<Branch<'_>, Corrupt>> {
     let mut reader = Bytes(node);
-    while !reader.0.is_empty() {
-        let last = Position {
-            key: reader.bytes()?,
-            id: reader.bytes()?,
-        };
-        let (node, count, _bytes) = (reader.number()?, reader.number()?, reader.number()?);
-        for _ in 0..reader.number()? {
-            reader.bytes()?;
-        }
-        branches.push(Branch {
-            last,
-            node: node as i64,
-            count,
-        });
-    }
-    Ok(branches)
+    std::iter::from_fn(move || (!reader.0.is_empty()).then(|| reader.branch()))
 }
 
 /// Appends reductions.
@@ -263,6 +252,22 @@ impl<'a> Bytes<'a> {
         })
     }
 
+    fn branch(&mut self) -> Result<Branch<'a>, Corrupt> {
+        let last = Position {
+            key: self.bytes()?,
+            id: self.bytes()?,
+        };
+        let (node, count, _bytes) = (self.number()?, self.number()?, self.number()?);
+        for _ in 0..self.number()? {
+            self.bytes()?;
+        }
+        Ok(Branch {
+            last,
+            node: node as i64,
+            count,
+        })
+    }
+
     fn reductions(&mut self) -> Result<Vec<Vec<u8>>, Corrupt> {
         let count = self.number()?;
         (0..count).map(|_| Ok(self.bytes()?.to_vec())).collect()
@@ -334,14 +339,15 @@ mod tests {
             reductions: Some(vec![b"12".to_vec(), Vec::new()]),
         };
         let node = write_children(&[child.clone(), child.clone()]);
-        for branch in branches(&node).unwrap() {
+        let read = |node| branches(node).collect::<Result<Vec<_>, _>>();
+        for branch in read(&node).unwrap() {
             assert_eq!(
                 (branch.last, branch.node, branch.count),
                 (child.last(), 300, 1 << 40)
             );
         }
-        assert_eq!(branches(&node).unwrap().len(), 2);
-        assert!(branches(&node[..node.len() - 1]).is_err());
+        assert_eq!(read(&node).unwrap().len(), 2);
+        assert!(read(&node[..node.len() - 1]).is_err());
         assert_eq!(children(&node).unwrap(), [child.clone(), child]);
     }
 }

@@ -3,11 +3,12 @@
 use super::design::Design;
 use super::index::{Index, State, root};
 use super::key::{Collation, partition_prefix};
+use super::page::{Page, ViewRow};
 use super::query::{Grouping, Query};
 use super::reduce::{
     Builtin, Reducer, Row, ScriptCall, call as call_scripts, reduce_call, rereduce_call,
 };
-use super::tree::{Cut, Fold, OwnRow, Root, rank, visit};
+use super::tree::{Cut, Fold, Nodes, OwnRow, Root, rank, visit};
 use super::update::call;
 use super::{Error, Result};
 use crate::revision::Revision;
@@ -35,30 +36,6 @@ pub struct Reader {
     pub(super) scripts: Scripts,
     pub(super) owner: Owner,
     pub(super) design: Arc<Design>,
-}
-
-/// A row of an answer; all but the id are JSON.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ViewRow {
-    /// The document's id; none for a group.
-    pub id: Option<String>,
-    /// The key.
-    pub key: String,
-    /// The value.
-    pub value: String,
-    /// The document, if requested.
-    pub doc: Option<String>,
-}
-
-/// Some rows.
-#[derive(Clone, Debug, Default)]
-pub struct Page {
-    /// The rows.
-    pub rows: Vec<ViewRow>,
-    /// The number of all rows and of those before the first; none for groups.
-    pub counts: Option<(u64, u64)>,
-    /// The sequence of the index.
-    pub update_seq: u64,
 }
 
 /// What is left of a query. Each page is a snapshot of its own.
@@ -226,13 +203,13 @@ impl Query {
 
 impl Range {
     /// The numbers of its first row and of the row after its last.
-    fn rows(&self, connection: &Connection, root: &Root) -> Result<(u64, u64)> {
+    fn rows(&self, nodes: &Nodes<'_>, root: &Root) -> Result<(u64, u64)> {
         let from = match &self.low {
-            Some(cut) => rank(connection, root, cut)?,
+            Some(cut) => rank(nodes, root, cut)?,
             None => 0,
         };
         let to = match &self.high {
-            Some(cut) => rank(connection, root, cut)?,
+            Some(cut) => rank(nodes, root, cut)?,
             None => root.count,
         };
         Ok((from, to.max(from)))
@@ -248,16 +225,6 @@ impl Range {
 }
 
 impl Answer {
-    /// Whether the answer has groups.
-    pub fn is_reduced(&self) -> bool {
-        self.grouping.is_some()
-    }
-
-    /// Whether the answer has the sequence of the index.
-    pub fn has_update_seq(&self) -> bool {
-        self.query.update_seq
-    }
-
     /// Whether there are no more pages.
     pub fn is_done(&self) -> bool {
         self.ranges.is_empty() || self.limit == 0
@@ -278,27 +245,37 @@ impl Answer {
         let reader = self.reader.clone();
         let mut page = reader.index.readers.read_snapshot(|connection| {
             let root = root(connection, self.view)?;
-            let mut page = Page {
-                update_seq: State::read(connection)?.update_seq,
-                counts: Some((root.count, self.offset(connection, &root)?)),
-                ..Page::default()
-            };
-            self.read_rows(connection, &root, &mut page)?;
+            let nodes = Nodes::new(connection);
+            let mut ranks = VecDeque::new();
+            let offset = self.offset(&nodes, &root, &mut ranks)?;
+            let counts = Some((root.count, offset));
+            let mut page = Page::new(counts, self.update_seq(connection)?);
+            self.read_rows(&nodes, &root, ranks, &mut page)?;
             Ok(page)
         })?;
         if self.query.include_docs {
-            for row in &mut page.rows {
-                row.doc = Some(self.document(row)?);
-            }
+            page.add_documents(|row| self.document(row))?;
         }
         Ok(page)
     }
 
-    /// The number of rows before the first of the answer.
-    fn offset(&self, connection: &Connection, root: &Root) -> Result<u64> {
+    /// The sequence of the index, if requested.
+    fn update_seq(&self, connection: &Connection) -> Result<Option<u64>> {
+        let read = || State::read(connection).map(|state| state.update_seq);
+        self.query.update_seq.then(read).transpose()
+    }
+
+    /// The number of rows before the first of the answer. Appends the rows of the first ranges to `ranks`.
+    fn offset(
+        &self,
+        nodes: &Nodes<'_>,
+        root: &Root,
+        ranks: &mut VecDeque<(u64, u64)>,
+    ) -> Result<u64> {
         let mut offset = 0;
         for range in &self.ranges {
-            let (from, to) = range.rows(connection, root)?;
+            let (from, to) = range.rows(nodes, root)?;
+            ranks.push_back((from, to));
             offset = match self.query.descending {
                 false => from,
                 true => root.count - to,
@@ -310,20 +287,29 @@ impl Answer {
         Ok(offset.saturating_add(self.skip).min(root.count))
     }
 
-    fn read_rows(&mut self, connection: &Connection, root: &Root, page: &mut Page) -> Result<()> {
+    /// Reads the rows of a page. `ranks` has the rows of the first ranges.
+    fn read_rows(
+        &mut self,
+        nodes: &Nodes<'_>,
+        root: &Root,
+        mut ranks: VecDeque<(u64, u64)>,
+        page: &mut Page,
+    ) -> Result<()> {
         let descending = self.query.descending;
         let rows_max = if self.query.include_docs {
             PAGE_DOCUMENTS_MAX
         } else {
             PAGE_ROWS_MAX
         };
-        let mut bytes = 0;
         while let Some(range) = self.ranges.front_mut() {
-            let room = self.limit.min(rows_max - page.rows.len() as u64);
-            if room == 0 || bytes >= PAGE_BYTES_MAX {
+            let room = self.limit.min(rows_max - page.len() as u64);
+            if room == 0 || page.text_bytes() >= PAGE_BYTES_MAX {
                 return Ok(());
             }
-            let (from, to) = range.rows(connection, root)?;
+            let (from, to) = match ranks.pop_front() {
+                Some(known) => known,
+                None => range.rows(nodes, root)?,
+            };
             let count = to - from;
             if self.skip >= count {
                 self.skip -= count;
@@ -331,27 +317,23 @@ impl Answer {
                 continue;
             }
             let wanted = room.min(count - self.skip);
-            let before = page.rows.len() as u64;
+            let before = page.len() as u64;
             let first = if descending { root.count - to } else { from };
-            // The entry read last, and how many of its rows were not.
-            let mut last: Option<(Cut, u64)> = None;
-            let rows = &mut page.rows;
+            // Where the page ended, and how many rows of the next entry are on it.
+            let mut end: Option<(Cut, u64)> = None;
             visit(
-                connection,
+                nodes,
                 root,
                 descending,
                 first + self.skip,
                 &mut |entry, skipped| {
-                    let taken = (wanted - (rows.len() as u64 - before)).min(entry.count - skipped);
+                    let taken = (wanted - (page.len() as u64 - before)).min(entry.count - skipped);
                     for row in entry.rows().skip(skipped as usize).take(taken as usize) {
                         let row = row?;
-                        bytes += row.key.len() + row.value.len() + entry.position.id.len();
-                        rows.push(ViewRow {
-                            id: Some(entry.id()?.to_owned()),
-                            key: row.key.to_owned(),
-                            value: row.value.to_owned(),
-                            doc: None,
-                        });
+                        page.push(Some(entry.id()?), row.key, row.value);
+                    }
+                    if page.len() as u64 - before < wanted && page.text_bytes() < PAGE_BYTES_MAX {
+                        return Ok(true);
                     }
                     let is_whole = skipped + taken == entry.count;
                     let cut = Cut {
@@ -359,13 +341,13 @@ impl Answer {
                         id: entry.position.id.to_vec(),
                         is_after: is_whole != descending,
                     };
-                    last = Some((cut, if is_whole { 0 } else { skipped + taken }));
-                    Ok(rows.len() as u64 - before < wanted && bytes < PAGE_BYTES_MAX)
+                    end = Some((cut, if is_whole { 0 } else { skipped + taken }));
+                    Ok(false)
                 },
             )?;
-            let read = page.rows.len() as u64 - before;
+            let read = page.len() as u64 - before;
             self.limit -= read;
-            match last {
+            match end {
                 Some((cut, read_of_last)) if read + self.skip < count => {
                     range.set_start(cut, descending);
                     self.skip = read_of_last;
@@ -380,9 +362,9 @@ impl Answer {
     }
 
     /// The document of a row: its own, or the one that its value names.
-    fn document(&self, row: &ViewRow) -> Result<String> {
+    fn document(&self, row: ViewRow<'_>) -> Result<String> {
         let query = &self.query;
-        let mut id = row.id.clone().unwrap_or_default();
+        let mut id = row.id.unwrap_or_default().to_owned();
         let mut options = GetOptions {
             conflicts: query.conflicts == Some(true),
             attachments: match query.attachments {
@@ -393,7 +375,7 @@ impl Answer {
             ..GetOptions::default()
         };
         if row.value.starts_with('{') && row.value.contains("\"_") {
-            let value: Value = serde_json::from_str(&row.value).unwrap_or_default();
+            let value: Value = serde_json::from_str(row.value).unwrap_or_default();
             let revision = value["_rev"]
                 .as_str()
                 .and_then(|text| text.parse::<Revision>().ok());
@@ -416,10 +398,7 @@ impl Answer {
 
     async fn groups(&mut self, grouping: Grouping) -> Result<Page> {
         let (groups, update_seq) = self.read_groups(grouping)?;
-        let mut page = Page {
-            update_seq,
-            ..Page::default()
-        };
+        let mut page = Page::new(None, update_seq);
         let reader = &self.reader;
         let reducers = &reader.design.views[self.view].reducers;
         let reducer = reducers.get(self.reducer).ok_or(Error::NoView)?;
@@ -436,27 +415,21 @@ impl Answer {
                 scripted(reader, function, parts).await?
             }
         };
-        page.rows = keys
-            .into_iter()
-            .zip(values)
-            .map(|(key, value)| ViewRow {
-                id: None,
-                key,
-                value,
-                doc: None,
-            })
-            .collect();
+        for (key, value) in keys.iter().zip(&values) {
+            page.push(None, key, value);
+        }
         Ok(page)
     }
 
     /// Reads the groups of a page: their keys, rows and reductions.
-    fn read_groups(&mut self, grouping: Grouping) -> Result<(Vec<(String, Parts)>, u64)> {
+    fn read_groups(&mut self, grouping: Grouping) -> Result<(Groups, Option<u64>)> {
         let reader = self.reader.clone();
         let collation = reader.design.views[self.view].collation;
         reader.index.readers.read_snapshot(|connection| {
             let root = root(connection, self.view)?;
+            let nodes = Nodes::new(connection);
             let fold = Fold {
-                connection,
+                nodes: &nodes,
                 root: &root,
                 collation,
                 prefix_bytes: self.query.partition_prefix().len(),
@@ -467,12 +440,12 @@ impl Answer {
                 descending: self.query.descending,
                 reducer: self.reducer,
             };
-            let mut groups: Vec<(String, Parts)> = Vec::new();
+            let mut groups = Groups::new();
             while let Some(range) = self.ranges.front_mut() {
                 if self.limit == 0 || groups.len() as u64 >= PAGE_ROWS_MAX {
                     break;
                 }
-                let (from, to) = range.rows(connection, &root)?;
+                let (from, to) = range.rows(&nodes, &root)?;
                 let (skip, limit) = (&mut self.skip, &mut self.limit);
                 let asked = range.key.clone();
                 let stopped = fold.run(from, to, &mut |group| {
@@ -492,10 +465,13 @@ impl Answer {
                     None => drop(self.ranges.pop_front()),
                 }
             }
-            Ok((groups, State::read(connection)?.update_seq))
+            Ok((groups, self.update_seq(connection)?))
         })
     }
 }
+
+/// The keys of some groups, JSON, and what they are made of.
+type Groups = Vec<(String, Parts)>;
 
 /// The rows and the reductions of a group, the last read first: CouchDB's order.
 struct Parts {

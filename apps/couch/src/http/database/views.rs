@@ -7,7 +7,7 @@ use crate::http::reply::Pages;
 use crate::http::seq::SeqFormat;
 use crate::http::target::{Doc, ViewOf};
 use crate::http::{HttpError, HttpResult, Server, reply};
-use crate::json::write_string;
+use crate::json::{write_integer, write_string};
 use crate::mango::COLLATOR_VERSION;
 use crate::store::Database;
 use crate::views::{Answer, Design, Page, Query, ViewRow, overflow_reason};
@@ -15,7 +15,6 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
-use std::io::Write;
 use std::sync::Arc;
 
 /// `GET /db/_design/design/_view/view`.
@@ -85,7 +84,7 @@ fn array<'a>(body: &'a Map<String, Value>, name: &str) -> HttpResult<&'a Vec<Val
     body.get(name).and_then(Value::as_array).ok_or_else(wrong)
 }
 
-/// Checks all queries before the first is answered.
+/// Checks all queries and begins to answer them.
 async fn begin(
     server: &Server,
     view: &ViewOf,
@@ -107,14 +106,14 @@ async fn begin(
     Ok(answers)
 }
 
-/// Streams the answers: query after query, page after page.
+/// The answers to some queries, written page by page.
 struct Listing {
     db: Database,
     answers: VecDeque<Answer>,
     has_head: bool,
     has_rows: bool,
     is_first: bool,
-    /// Several answers are an array in an object.
+    /// Whether the answers are an array in an object.
     is_wrapped: bool,
     is_done: bool,
 }
@@ -148,14 +147,14 @@ impl Pages for Listing {
         self.is_wrapped
     }
 
-    /// Writes the next page, with what stands before and after it.
+    /// Writes the next page, with the start and the end of its answer.
     async fn write_page(&mut self, out: &mut Vec<u8>) -> HttpResult<()> {
         let Some(answer) = self.answers.front_mut() else {
             self.finish(out);
             return Ok(());
         };
         let page = answer.page().await?;
-        let (is_done, has_seq) = (answer.is_done(), answer.has_update_seq());
+        let is_done = answer.is_done();
         if !self.has_head {
             if !self.is_first {
                 out.push(b',');
@@ -163,11 +162,12 @@ impl Pages for Listing {
             if self.is_wrapped {
                 out.extend_from_slice(b"\r\n");
             }
-            let seq = has_seq.then(|| SeqFormat::new(&self.db));
-            write_head(out, &page, seq.as_ref())?;
+            out.push(b'{');
+            write_head_members(out, &self.db, &page);
+            out.extend_from_slice(b"\"rows\":[");
             self.has_head = true;
         }
-        for row in &page.rows {
+        for row in page.rows() {
             out.extend_from_slice(if self.has_rows { b",\r\n" } else { b"\r\n" });
             self.has_rows = true;
             write_row(out, row);
@@ -188,7 +188,7 @@ impl Pages for Listing {
     }
 }
 
-/// All rows of a view, and what stands before them, as a list function gets them: `{"head": {…}, "rows": […]}`.
+/// Returns the head and all rows of a view for a list function: `{"head": {…}, "rows": […]}`.
 ///
 /// # Errors
 /// If there is no such view, the parameters are wrong, or the rows take too much memory.
@@ -208,11 +208,14 @@ pub async fn listed_view_rows(
     while let Some(answer) = answers.front_mut() {
         let page = answer.page().await?;
         if out.is_empty() {
-            let seq = answer.has_update_seq().then(|| SeqFormat::new(&view.db));
-            let members = head_members(&page, seq.as_ref()).join(",");
-            out.extend_from_slice(format!("{{\"head\":{{{members}}},\"rows\":[").as_bytes());
+            out.extend_from_slice(b"{\"head\":{");
+            write_head_members(&mut out, &view.db, &page);
+            if out.last() == Some(&b',') {
+                out.pop();
+            }
+            out.extend_from_slice(b"},\"rows\":[");
         }
-        for row in &page.rows {
+        for row in page.rows() {
             if std::mem::replace(&mut has_rows, true) {
                 out.push(b',');
             }
@@ -227,26 +230,24 @@ pub async fn listed_view_rows(
     String::from_utf8(out).map_err(|error| HttpError::Internal(error.to_string()))
 }
 
-fn head_members(page: &Page, seq: Option<&SeqFormat>) -> Vec<String> {
-    let mut members = Vec::new();
+/// Writes the members before the rows, each with a comma after it.
+fn write_head_members(out: &mut Vec<u8>, db: &Database, page: &Page) {
     if let Some((total, offset)) = page.counts {
-        members.push(format!("\"total_rows\":{total},\"offset\":{offset}"));
+        out.extend_from_slice(b"\"total_rows\":");
+        write_integer(out, total);
+        out.extend_from_slice(b",\"offset\":");
+        write_integer(out, offset);
+        out.push(b',');
     }
-    if let Some(seq) = seq {
-        members.push(format!("\"update_seq\":\"{}\"", seq.text(page.update_seq)));
+    if let Some(seq) = page.update_seq {
+        out.extend_from_slice(b"\"update_seq\":");
+        SeqFormat::new(db).write(out, seq);
+        out.push(b',');
     }
-    members
 }
 
-fn write_head(out: &mut Vec<u8>, page: &Page, seq: Option<&SeqFormat>) -> HttpResult<()> {
-    let mut members = head_members(page, seq);
-    members.push("\"rows\":[".to_owned());
-    let written = write!(out, "{{{}", members.join(","));
-    written.map_err(|error| HttpError::Internal(error.to_string()))
-}
-
-fn write_row(out: &mut Vec<u8>, row: &ViewRow) {
-    let overflow = row.id.is_none().then(|| overflow_reason(&row.value));
+fn write_row(out: &mut Vec<u8>, row: ViewRow<'_>) {
+    let overflow = row.id.is_none().then(|| overflow_reason(row.value));
     if let Some(reason) = overflow.flatten() {
         out.extend_from_slice(b"{\"key\":null,\"error\":\"reduce_overflow_error\",\"reason\":");
         out.extend_from_slice(reason.as_bytes());
@@ -254,7 +255,7 @@ fn write_row(out: &mut Vec<u8>, row: &ViewRow) {
         return;
     }
     out.push(b'{');
-    if let Some(id) = &row.id {
+    if let Some(id) = row.id {
         out.extend_from_slice(b"\"id\":");
         write_string(out, id);
         out.push(b',');
@@ -263,7 +264,7 @@ fn write_row(out: &mut Vec<u8>, row: &ViewRow) {
     out.extend_from_slice(row.key.as_bytes());
     out.extend_from_slice(b",\"value\":");
     out.extend_from_slice(row.value.as_bytes());
-    if let Some(doc) = &row.doc {
+    if let Some(doc) = row.doc {
         out.extend_from_slice(b",\"doc\":");
         out.extend_from_slice(doc.as_bytes());
     }

@@ -1,11 +1,9 @@
 //! Reducing ranges of a tree, group by group: whole subtrees of one group are not read.
 
-use super::node;
-use super::{Cut, Root};
+use super::{Cut, Nodes, Root};
 use crate::views::Result;
 use crate::views::key::Collation;
 use crate::views::node::{Child, Entry, Position, children, entries};
-use rusqlite::Connection;
 
 /// A row that was read for a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +32,7 @@ pub struct Group {
 /// What is folded.
 #[derive(Clone, Copy, Debug)]
 pub struct Fold<'a> {
-    pub connection: &'a Connection,
+    pub nodes: &'a Nodes<'a>,
     pub root: &'a Root,
     pub collation: Collation,
     /// The length of what stands before each key: its partition.
@@ -121,7 +119,7 @@ struct Walk<'a, 'f, 't> {
 impl Walk<'_, '_, '_> {
     /// Reads a subtree. `bound` is a key that none of its keys is below.
     fn node(&mut self, whole: Whole, bound: Option<&[u8]>) -> Result<()> {
-        let stored = node(self.fold.connection, whole.node)?;
+        let stored = self.fold.nodes.node(whole.node)?;
         if whole.height == 0 {
             return self.leaf(&entries(&stored)?, whole.before);
         }

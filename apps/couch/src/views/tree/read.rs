@@ -1,9 +1,8 @@
 //! Reading a tree in order, by the numbers of its rows.
 
-use super::{Root, node};
+use super::{Nodes, Root};
 use crate::views::Result;
-use crate::views::node::{Entry, Position, branches, entries};
-use rusqlite::Connection;
+use crate::views::node::{Branch, Corrupt, Entry, Position, branches, each_entry};
 
 /// A place between two entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,15 +30,16 @@ impl Cut {
 }
 
 /// Counts the rows before a cut.
-pub fn rank(connection: &Connection, root: &Root, cut: &Cut) -> Result<u64> {
+pub fn rank(nodes: &Nodes<'_>, root: &Root, cut: &Cut) -> Result<u64> {
     let (mut id, mut before) = (root.node, 0);
     if id == 0 {
         return Ok(0);
     }
     for _ in 0..root.height {
-        let stored = node(connection, id)?;
+        let stored = nodes.node(id)?;
         let mut next = None;
-        for branch in branches(&stored)? {
+        for branch in branches(&stored) {
+            let branch = branch?;
             if !cut.is_beyond(branch.last) {
                 next = Some(branch.node);
                 break;
@@ -51,14 +51,14 @@ pub fn rank(connection: &Connection, root: &Root, cut: &Cut) -> Result<u64> {
             None => return Ok(before),
         }
     }
-    let leaf = node(connection, id)?;
-    let entries = entries(&leaf)?;
-    let is_before = |entry: &&Entry<'_>| cut.is_beyond(entry.position);
-    let rows = entries
-        .iter()
-        .take_while(is_before)
-        .map(|entry| entry.count);
-    Ok(before + rows.sum::<u64>())
+    for entry in each_entry(&nodes.node(id)?) {
+        let entry = entry?;
+        if !cut.is_beyond(entry.position) {
+            break;
+        }
+        before += entry.count;
+    }
+    Ok(before)
 }
 
 /// Takes an entry and the number of its rows to skip. Returns whether it takes more.
@@ -66,7 +66,7 @@ type Visitor<'a> = dyn FnMut(&Entry<'_>, u64) -> Result<bool> + 'a;
 
 /// Visits the entries in order or in reverse, after skipping so many rows.
 pub fn visit(
-    connection: &Connection,
+    nodes: &Nodes<'_>,
     root: &Root,
     descending: bool,
     skip: u64,
@@ -76,7 +76,7 @@ pub fn visit(
         return Ok(());
     }
     let mut walk = Walk {
-        connection,
+        nodes,
         descending,
         skip,
         visitor,
@@ -85,47 +85,60 @@ pub fn visit(
 }
 
 struct Walk<'a, 'v> {
-    connection: &'a Connection,
+    nodes: &'a Nodes<'a>,
     descending: bool,
     skip: u64,
     visitor: &'a mut Visitor<'v>,
 }
 
 impl Walk<'_, '_> {
+    /// Visits the entries below a node. Returns whether the visitor takes more.
     fn node(&mut self, id: i64, height: u32) -> Result<bool> {
-        let stored = node(self.connection, id)?;
-        if height == 0 {
-            return self.leaf(&entries(&stored)?);
+        let stored = self.nodes.node(id)?;
+        match (height, self.descending) {
+            (0, false) => all(each_entry(&stored), |entry| self.entry(&entry)),
+            (0, true) => all(reversed(each_entry(&stored))?, |entry| self.entry(&entry)),
+            (_, false) => all(branches(&stored), |branch| self.branch(branch, height)),
+            (_, true) => all(reversed(branches(&stored))?, |branch| {
+                self.branch(branch, height)
+            }),
         }
-        let mut branches = branches(&stored)?;
-        if self.descending {
-            branches.reverse();
-        }
-        for branch in branches {
-            if self.skip >= branch.count {
-                self.skip -= branch.count;
-            } else if !self.node(branch.node, height - 1)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
-    fn leaf(&mut self, entries: &[Entry<'_>]) -> Result<bool> {
-        let mut at = 0..entries.len();
-        while let Some(at) = match self.descending {
-            true => at.next_back(),
-            false => at.next(),
-        } {
-            let entry = &entries[at];
-            if self.skip >= entry.count {
-                self.skip -= entry.count;
-                continue;
-            }
-            if !(self.visitor)(entry, std::mem::take(&mut self.skip))? {
-                return Ok(false);
-            }
+    fn branch(&mut self, branch: Branch<'_>, height: u32) -> Result<bool> {
+        if self.skip >= branch.count {
+            self.skip -= branch.count;
+            return Ok(true);
         }
-        Ok(true)
+        self.node(branch.node, height - 1)
     }
+
+    fn entry(&mut self, entry: &Entry<'_>) -> Result<bool> {
+        if self.skip >= entry.count {
+            self.skip -= entry.count;
+            return Ok(true);
+        }
+        (self.visitor)(entry, std::mem::take(&mut self.skip))
+    }
+}
+
+/// Calls `visit` with each item until it returns false. Returns whether it never did.
+fn all<T>(
+    items: impl Iterator<Item = std::result::Result<T, Corrupt>>,
+    mut visit: impl FnMut(T) -> Result<bool>,
+) -> Result<bool> {
+    for item in items {
+        if !visit(item?)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Reads all items, and returns them from the last to the first.
+fn reversed<T>(
+    items: impl Iterator<Item = std::result::Result<T, Corrupt>>,
+) -> Result<impl Iterator<Item = std::result::Result<T, Corrupt>>> {
+    let items: Vec<T> = items.collect::<std::result::Result<_, _>>()?;
+    Ok(items.into_iter().rev().map(Ok))
 }

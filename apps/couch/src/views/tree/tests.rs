@@ -98,9 +98,10 @@ fn check(connection: &Connection, root: &Root, model: &Model) {
         .flat_map(|(key, values)| values.iter().map(move |value| (key.as_str(), *value)))
         .collect();
     assert_eq!(root.count, rows.len() as u64);
+    let nodes = Nodes::new(connection);
     for descending in [false, true] {
         let mut read = Vec::new();
-        visit(connection, root, descending, 0, &mut |entry, skipped| {
+        visit(&nodes, root, descending, 0, &mut |entry, skipped| {
             assert_eq!(skipped, 0);
             let rows: Vec<_> = entry.rows().collect::<std::result::Result<_, _>>()?;
             let own = rows
@@ -122,11 +123,11 @@ fn check(connection: &Connection, root: &Root, model: &Model) {
             .collect();
         assert_eq!(read, expected);
     }
-    check_ranks(connection, root, model);
-    check_groups(connection, root, &rows);
+    check_ranks(&nodes, root, model);
+    check_groups(&nodes, root, &rows);
 }
 
-fn check_ranks(connection: &Connection, root: &Root, model: &Model) {
+fn check_ranks(nodes: &Nodes<'_>, root: &Root, model: &Model) {
     let mut before = 0;
     for (at, ((key, id), (_, values))) in model.iter().enumerate() {
         let cut = |is_after| Cut {
@@ -135,9 +136,9 @@ fn check_ranks(connection: &Connection, root: &Root, model: &Model) {
             is_after,
         };
         if at % 11 == 0 {
-            assert_eq!(rank(connection, root, &cut(false)).unwrap(), before);
+            assert_eq!(rank(nodes, root, &cut(false)).unwrap(), before);
             assert_eq!(
-                rank(connection, root, &cut(true)).unwrap(),
+                rank(nodes, root, &cut(true)).unwrap(),
                 before + values.len() as u64
             );
         }
@@ -146,7 +147,7 @@ fn check_ranks(connection: &Connection, root: &Root, model: &Model) {
 }
 
 /// Sums by group of a part of the rows, by whole subtrees and without.
-fn check_groups(connection: &Connection, root: &Root, rows: &[(&str, i64)]) {
+fn check_groups(nodes: &Nodes<'_>, root: &Root, rows: &[(&str, i64)]) {
     let ends = [(0, rows.len()), (rows.len() / 5, rows.len() * 2 / 3)];
     for (level, descending) in [
         (Some(0), false),
@@ -155,14 +156,14 @@ fn check_groups(connection: &Connection, root: &Root, rows: &[(&str, i64)]) {
         (None, false),
     ] {
         for (from, to) in ends {
-            let (from, to) = whole_entries(connection, root, from as u64, to as u64);
+            let (from, to) = whole_entries(nodes, root, from as u64, to as u64);
             let mut expected: BTreeMap<String, i64> = BTreeMap::new();
             for (key, value) in &rows[from as usize..to as usize] {
                 *expected.entry(group(key, level)).or_default() += value;
             }
             let mut found = BTreeMap::new();
             let fold = Fold {
-                connection,
+                nodes,
                 root,
                 collation: Collation::Unicode,
                 prefix_bytes: 0,
@@ -202,9 +203,9 @@ fn group(key: &str, level: Option<usize>) -> String {
 }
 
 /// Moves two numbers of rows to the beginnings of entries.
-fn whole_entries(connection: &Connection, root: &Root, from: u64, to: u64) -> (u64, u64) {
+fn whole_entries(nodes: &Nodes<'_>, root: &Root, from: u64, to: u64) -> (u64, u64) {
     let (mut at, mut starts) = (0, vec![0]);
-    visit(connection, root, false, 0, &mut |entry, _| {
+    visit(nodes, root, false, 0, &mut |entry, _| {
         at += entry.count;
         starts.push(at);
         Ok(true)
