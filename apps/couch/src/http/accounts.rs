@@ -1,11 +1,11 @@
-//! The accounts in the database of users, read again when that database has changed.
+//! A cache of the accounts in the database of users.
 
 use crate::auth::{Account, Directory, ID_PREFIX};
 use crate::store::{Database, Databases, Error, GetOptions};
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Accounts that are remembered.
+/// The maximum number of cached accounts.
 const ENTRIES_MAX: usize = 10_000;
 
 /// The accounts of a folder of databases.
@@ -21,17 +21,17 @@ struct Entry {
     account: Option<Arc<Account>>,
 }
 
-/// What an entry was read from: it is good as long as this is the same.
+/// What an entry was read from. The entry is valid while this stays the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
     /// A version of the database.
     Version((u64, u64)),
-    /// There was no database when so many had been created or deleted.
+    /// There was no database; the number counts creations and deletions of databases.
     Missing(u64),
 }
 
 impl Accounts {
-    /// Reads no account yet.
+    /// Creates an empty cache.
     pub fn new(databases: &Databases) -> Self {
         Accounts {
             databases: databases.clone(),

@@ -1,4 +1,4 @@
-//! Work that takes long.
+//! Runs long work on separate threads.
 
 use super::{HttpError, HttpResult};
 

@@ -1,4 +1,4 @@
-//! Reading what a request brings, with an end to its size, its time and the memory of all together.
+//! Reads the bodies of requests, with limits for the size, the time and the memory of all bodies together.
 
 use super::blocking::blocking;
 use super::headers::BodyTime;
@@ -19,13 +19,13 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
-/// A client may pause that long within a body.
+/// The longest pause of a client within a body.
 const PAUSE: Duration = Duration::from_secs(30);
 
-/// Slower than this, over the whole body, is no client but an attack.
+/// The minimum average speed of a client over the whole body.
 const BYTES_PER_SECOND_MIN: u32 = 1000;
 
-/// A whole body, counted among the memory that bodies may take while it lives.
+/// A whole body. Its memory counts towards the limit for all bodies until it is dropped.
 #[derive(Debug)]
 pub struct Received {
     bytes: Bytes,
@@ -41,18 +41,18 @@ impl Deref for Received {
 }
 
 impl Received {
-    /// The body as text.
+    /// Returns the body as text.
     ///
     /// # Errors
-    /// If it is no UTF-8.
+    /// If it is not UTF-8.
     pub fn text(&self) -> HttpResult<&str> {
         std::str::from_utf8(self).map_err(|error| HttpError::BadJson(error.to_string()))
     }
 
-    /// The body as JSON.
+    /// Parses the body as JSON.
     ///
     /// # Errors
-    /// If it is no JSON, or of another type.
+    /// If it is not JSON, or has another type.
     pub fn json<T: DeserializeOwned>(&self) -> HttpResult<T> {
         serde_json::from_slice(self).map_err(|error| match error.is_data() {
             true => HttpError::BadRequest(format!("The request body has a wrong value: {error}")),
@@ -61,7 +61,7 @@ impl Received {
     }
 }
 
-/// A body's pieces as they come: an error when they come too slowly.
+/// Returns the pieces of a body as they arrive, and an error if they arrive too slowly.
 pub fn pieces(body: Body) -> impl Stream<Item = HttpResult<Bytes>> + Send + Unpin {
     let stream = body.into_data_stream();
     let start = Instant::now();
@@ -86,10 +86,10 @@ pub fn pieces(body: Body) -> impl Stream<Item = HttpResult<Bytes>> + Send + Unpi
     ))
 }
 
-/// Reads a whole body of at most so many bytes.
+/// Reads a whole body of at most `bytes_max` bytes.
 ///
 /// # Errors
-/// If it is larger, comes too slowly, or all bodies together take too much memory.
+/// If it is larger, arrives too slowly, or all bodies together take too much memory.
 pub async fn collect(
     body: Body,
     bytes_max: usize,
@@ -103,19 +103,19 @@ pub async fn collect(
     Ok(gathered.finish())
 }
 
-/// A body as far as it was received, counted among the memory that bodies may take.
+/// The received part of a body. Its memory counts towards the limit for all bodies.
 #[derive(Debug)]
 pub struct Gathered<'a> {
     memory: &'a Arc<Semaphore>,
     bytes: Vec<u8>,
-    /// The first piece, which mostly is the only one and needs no copy.
+    /// The first piece. It is usually the only one, and then needs no copy.
     first: Option<Bytes>,
     permits: Vec<OwnedSemaphorePermit>,
     permitted_bytes: usize,
 }
 
 impl<'a> Gathered<'a> {
-    /// Begins with nothing.
+    /// Creates an empty body.
     pub fn new(memory: &'a Arc<Semaphore>) -> Self {
         Gathered {
             memory,
@@ -129,7 +129,7 @@ impl<'a> Gathered<'a> {
     /// Appends a piece.
     ///
     /// # Errors
-    /// If the body is too large, or all bodies together are.
+    /// If the body is too large, or all bodies together take too much memory.
     pub fn add(&mut self, piece: Bytes, bytes_max: usize) -> HttpResult<()> {
         let first_bytes = self.first.as_ref().map_or(0, Bytes::len);
         let total = first_bytes + self.bytes.len() + piece.len();
@@ -208,10 +208,10 @@ fn unpack(packed: &[u8], bytes_max: usize, memory: &Arc<Semaphore>) -> HttpResul
     }
 }
 
-/// Larger bodies take longer to parse than other requests should wait.
+/// The largest body, in bytes, that is processed on the thread of the request. Larger ones would delay other requests.
 const INLINE_BYTES_MAX: usize = 256 << 10;
 
-/// Does what a body of so many bytes asks for: here, or, when it is large, where it keeps no other request waiting.
+/// Processes a body of `bytes` bytes on this thread, or on a separate one if the body is large.
 ///
 /// # Errors
 /// The result of `work`.
@@ -225,13 +225,13 @@ pub async fn in_its_place<T: Send + 'static>(
     blocking(work).await?
 }
 
-/// The announced length of a body.
+/// Returns the length of the body as the header announces it.
 pub fn content_length(headers: &HeaderMap) -> Option<u64> {
     let value = headers.get(header::CONTENT_LENGTH)?;
     value.to_str().ok()?.parse().ok()
 }
 
-/// A body that must be declared as JSON. Web pages of other sites can't declare it without asking first.
+/// A body with the content type `application/json`. A web page of another site cannot send it without a preflight request.
 #[derive(Debug)]
 pub struct JsonBody(pub Received);
 
@@ -244,10 +244,10 @@ impl FromRequest<Arc<Server>> for JsonBody {
     }
 }
 
-/// Bytes of a question. As a tree of values, JSON takes up to a hundred times the memory it has as text.
+/// The maximum size of a query, in bytes. As a tree of values, JSON takes up to a hundred times the memory of its text.
 const QUESTION_BYTES_MAX: usize = 4 << 20;
 
-/// A body that asks for something; declared as JSON, too.
+/// The body of a query, with the content type `application/json`.
 #[derive(Debug)]
 pub struct Question(pub Received);
 
@@ -262,10 +262,10 @@ impl FromRequest<Arc<Server>> for Question {
 }
 
 impl Question {
-    /// The members of the object that the body is.
+    /// Parses the body as a JSON object and returns its members.
     ///
     /// # Errors
-    /// If it is no JSON object.
+    /// If it is not a JSON object.
     pub fn object(&self) -> HttpResult<serde_json::Map<String, serde_json::Value>> {
         match self.0.json()? {
             serde_json::Value::Object(members) => Ok(members),
@@ -276,10 +276,10 @@ impl Question {
     }
 }
 
-/// Refuses what isn't declared as JSON.
+/// Checks that the content type is `application/json`.
 ///
 /// # Errors
-/// If it isn't.
+/// If not.
 pub fn require_json(headers: &HeaderMap) -> HttpResult<()> {
     let content_type = headers.get(header::CONTENT_TYPE);
     let content_type = content_type.and_then(|value| value.to_str().ok());
@@ -291,12 +291,12 @@ pub fn require_json(headers: &HeaderMap) -> HttpResult<()> {
     }
 }
 
-/// A list of which no more than `MAX + 1` items are kept: one too many is seen, and a million more take no memory.
+/// A list that keeps at most `MAX + 1` items. One item too many shows that the list is too long; further ones take no memory.
 #[derive(Debug)]
 pub struct Bounded<T, const MAX: usize>(Vec<T>);
 
 impl<T, const MAX: usize> Bounded<T, MAX> {
-    /// The items.
+    /// Returns the items.
     ///
     /// # Errors
     /// If there are more.

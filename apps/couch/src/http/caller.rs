@@ -33,10 +33,10 @@ impl FromRequestParts<Arc<Server>> for Caller {
 }
 
 impl Caller {
-    /// Writes edits that the database's functions allow; what became of them is in the order they were given.
+    /// Writes the edits that the validation functions allow. Returns the outcomes in the order of the edits.
     ///
     /// # Errors
-    /// If they can't be written.
+    /// If they cannot be written.
     pub async fn write_all(
         &self,
         db: &Database,
@@ -49,15 +49,15 @@ impl Caller {
         validation::write(&self.server, &self.user, db, edits, mode).await
     }
 
-    /// An id for a document that has none.
+    /// Returns an id for a document that has none.
     pub fn new_id(&self) -> String {
         self.server.uuids.next(&self.server.config)
     }
 
-    /// Writes an edit once the database's functions have allowed it.
+    /// Writes an edit if the validation functions allow it.
     ///
     /// # Errors
-    /// If they don't, or it is refused.
+    /// If they do not, or the edit is refused.
     pub async fn write(&self, db: &Database, edit: Edit, mode: Mode) -> HttpResult<Written> {
         let outcomes = self.write_all(db, vec![edit], mode).await?;
         let outcome = outcomes.into_iter().next();

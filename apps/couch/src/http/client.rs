@@ -5,7 +5,7 @@ use axum::http::Extensions;
 use inorder_serve::{IsTls, client_network};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// The network of the client, as far as it is known.
+/// Returns the network of the client. Without a known address it is that of loopback.
 pub fn client(request: &Request) -> IpAddr {
     let info = request.extensions().get::<ConnectInfo<SocketAddr>>();
     info.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |info| {
@@ -13,7 +13,7 @@ pub fn client(request: &Request) -> IpAddr {
     })
 }
 
-/// Whether the request came over this server's own TLS.
+/// Returns whether the request arrived over this server's own TLS.
 pub fn is_tls(extensions: &Extensions) -> bool {
     extensions.get::<IsTls>().is_some_and(|it| it.0)
 }

@@ -1,4 +1,4 @@
-//! What all requests and answers have in common, authenticated or not: the method's override, cross-origin rules, headers.
+//! The handling of all requests and answers before and after authentication: override of the method, cross-origin rules, headers.
 
 use super::body::content_length;
 use super::cors::{self, Hosts};
@@ -12,7 +12,7 @@ use axum::http::{HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
-/// What every answer gets from its request.
+/// The parts of a request that its answer needs.
 pub struct Common {
     id: HeaderValue,
     /// The cross-origin rules and the origin, if the request has one.
@@ -66,7 +66,7 @@ impl Common {
         (common, None)
     }
 
-    /// The function that the answer shall call.
+    /// Returns the function that a JSONP answer must call.
     pub fn callback(&self) -> Option<&str> {
         self.callback.as_deref()
     }
@@ -89,7 +89,7 @@ impl Common {
     }
 }
 
-/// A `POST` may name another method, for clients that can't send it.
+/// Replaces the method of a `POST` that names another one, for clients that cannot send it.
 fn override_method(request: &mut Request) {
     if request.method() != Method::POST {
         return;

@@ -1,4 +1,4 @@
-//! The store's errors as answers.
+//! Converts errors of other modules into answers.
 
 use super::HttpError;
 use crate::auth::{AuthError, SecurityError};

@@ -1,6 +1,6 @@
-//! Cross-origin requests of web pages, as the section `[cors]` of the configuration allows them.
+//! Cross-origin requests of web pages, which the section `[cors]` of the configuration allows.
 //!
-//! A section `[cors:HOST]` goes before `[cors]` for requests to that host.
+//! For requests to a host, the section `[cors:HOST]` overrides `[cors]`.
 
 use crate::auth::ADMINS;
 use crate::config::{Derived, Key, Kind, List, Values, keys};
@@ -8,15 +8,15 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::response::{IntoResponse, Response};
 use std::collections::BTreeMap;
 
-/// Requests with these headers are allowed unless `headers` names others.
+/// The default of `headers`: request headers that are allowed.
 const HEADERS: &str = "accept, accept-language, authorization, content-length, content-range, content-type, destination, \
     expires, if-match, last-modified, origin, pragma, x-couch-full-commit, x-couch-id, x-couch-persist, \
     x-couchdb-www-authenticate, x-http-method-override, x-requested-with, x-couchdb-vhost-path";
 
-/// These methods are allowed unless `methods` names others.
+/// The default of `methods`: methods that are allowed.
 const METHODS: &str = "CONNECT, COPY, DELETE, GET, HEAD, OPTIONS, POST, PUT, TRACE";
 
-/// Pages may read these headers of answers unless `exposed_headers` names others.
+/// The default of `exposed_headers`: response headers that pages may read.
 const EXPOSED: &str =
     "accept-ranges, etag, server, x-couch-request-id, x-couch-update-newrev, x-couchdb-body-time";
 
@@ -120,7 +120,7 @@ impl Rule {
         self.is_any || self.origins.iter().any(|allowed| allowed == origin)
     }
 
-    /// The headers with which a page may read an answer.
+    /// Adds the headers with which a page may read an answer.
     fn allow(&self, origin: &str, answer: &mut HeaderMap) {
         set(answer, header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         if self.with_credentials && origin != "*" {
@@ -129,7 +129,7 @@ impl Rule {
         answer.append(header::VARY, HeaderValue::from_static("origin"));
     }
 
-    /// The answer to a preflight request. None if it is another request, or asks for what the rule does not allow.
+    /// Returns the answer to a preflight request. Returns none for other requests, and if the rule does not allow the request.
     pub fn preflight(&self, method: &Method, asked: &HeaderMap) -> Option<Response> {
         if method != Method::OPTIONS {
             return None;

@@ -1,4 +1,4 @@
-//! Which design documents are taken: their members have the types that CouchDB demands, and their views compile.
+//! Validates design documents: their members have the types that CouchDB demands, and their views compile.
 //!
 //! Source: `couch_mrview:validate`.
 
@@ -11,16 +11,16 @@ use serde_json::{Map, Value, json};
 /// Members whose values are objects of functions, or of objects of functions.
 const FUNCTIONS: &[&str] = &["filters", "lists", "shows", "updates"];
 
-/// Views are run in this language, where a design document names none.
+/// The default language of a design document.
 const JAVASCRIPT: &str = "javascript";
 
-/// Views of this language are Mango indexes.
+/// The language of design documents with Mango indexes.
 const QUERY: &str = "query";
 
-/// Refuses an edit of a design document that CouchDB refuses.
+/// Checks an edit of a design document as CouchDB does.
 ///
 /// # Errors
-/// The fault of the design document, or why its functions can't be compiled now.
+/// If the design document is invalid, or its functions cannot be compiled now.
 pub async fn check(scripts: &Scripts, db: &Database, edit: &Edit) -> Result<(), Refusal> {
     let id = edit.id.as_deref().unwrap_or_default();
     if !id.starts_with("_design/") {
@@ -56,7 +56,7 @@ fn language(body: &Map<String, Value>) -> &str {
     language.unwrap_or(JAVASCRIPT)
 }
 
-/// Checks the types of the members; the error is CouchDB's.
+/// Checks the types of the members. The error is CouchDB's.
 fn check_types(body: &Map<String, Value>) -> Result<(), String> {
     for name in FUNCTIONS {
         let functions = object(body, name)?;
@@ -110,7 +110,7 @@ fn check_view(name: &str, view: &Value, is_query: bool) -> Result<(), String> {
     )
 }
 
-/// A member that is an object if it is there.
+/// Returns a member, which must be an object if it exists.
 fn object(body: &Map<String, Value>, name: &str) -> Result<Map<String, Value>, String> {
     match body.get(name) {
         None => Ok(Map::new()),
@@ -126,7 +126,7 @@ fn require(path: &str, holds: bool, kind: &str) -> Result<(), String> {
     }
 }
 
-/// Compiles functions of views, and runs them on no document.
+/// Compiles the functions of views by calling them with no document.
 async fn compiled(
     scripts: &Scripts,
     db: &Database,
@@ -137,7 +137,7 @@ async fn compiled(
     answers.into_iter().try_for_each(|answer| answer.map(drop))
 }
 
-/// The refusal of the first function that can't be compiled.
+/// Returns the refusal of the first function that cannot be compiled.
 async fn culprit(scripts: &Scripts, db: &Database, body: &Map<String, Value>) -> Refusal {
     let views = body.get("views").and_then(Value::as_object);
     for (name, view) in views.into_iter().flatten() {

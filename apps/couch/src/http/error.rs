@@ -4,10 +4,10 @@ use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-/// The content type of nearly all answers.
+/// The content type of JSON answers.
 pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// An answer that isn't a success; its text is the `reason`.
+/// An error answer. Its text is the `reason`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)] // Each one's text says what it is.
@@ -105,7 +105,7 @@ pub enum HttpError {
 pub type HttpResult<T = Response> = Result<T, HttpError>;
 
 impl HttpError {
-    /// The status and CouchDB's `error`; the one list of both.
+    /// Returns the status and CouchDB's `error`. This is the only list of both.
     pub fn kind(&self) -> (StatusCode, &str) {
         use HttpError as E;
         use StatusCode as S;
@@ -152,7 +152,7 @@ impl HttpError {
         }
     }
 
-    /// The answer's body, also a row's where one answer has many.
+    /// Returns the body of the answer, or of a row in an answer with several rows.
     pub fn json(&self) -> serde_json::Map<String, serde_json::Value> {
         let mut fields = serde_json::Map::new();
         fields.insert("error".into(), self.kind().1.into());

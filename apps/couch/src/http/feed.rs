@@ -1,4 +1,4 @@
-//! The parameters that changes feeds and `_db_updates` have in common.
+//! The parameters that `_changes` and `_db_updates` share.
 
 use super::params::Params;
 use super::{HttpError, HttpResult};
@@ -64,7 +64,7 @@ impl Quiet {
     /// The parameters `heartbeat` and `timeout`.
     ///
     /// # Errors
-    /// If they are no milliseconds.
+    /// If they are not milliseconds.
     pub fn read(params: &Params) -> HttpResult<Self> {
         let timeout = params.parsed("timeout")?.map(Duration::from_millis);
         let heartbeat = heartbeat(params)?;

@@ -1,4 +1,4 @@
-//! The validation functions of databases, remembered until a design document changes.
+//! A cache of the validation functions of databases.
 
 use super::{HttpError, HttpResult};
 use crate::script::{Function, Owner, Purpose};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// A database's functions, in the order of their design documents, and the sequence up to which they are good.
+/// The functions of a database, in the order of their design documents, and the sequence up to which they are valid.
 #[derive(Debug, Clone)]
 pub struct Functions {
     pub design_seq: u64,
@@ -33,14 +33,14 @@ pub struct Validations(Mutex<HashMap<String, Functions>>);
 /// The design document with the rules of the database of users.
 pub const AUTH_DESIGN: &str = "_design/_auth";
 
-/// Databases whose functions are remembered.
+/// The maximum number of databases in the cache.
 const DATABASES_MAX: usize = 1000;
 
 impl Validations {
     /// Returns the functions of a database.
     ///
     /// # Errors
-    /// If the design documents can't be read.
+    /// If the design documents cannot be read.
     pub fn functions(&self, db: &Database) -> HttpResult<Functions> {
         let design_seq = db.design_seq()?;
         let known = self.lock().get(db.uuid()).cloned();

@@ -1,4 +1,4 @@
-//! The gate of every request: authentication, authorisation and counters.
+//! Authentication, authorisation and counting of requests.
 
 use super::resend::Routes;
 use super::rights::Admitted;
@@ -16,7 +16,7 @@ use inorder_serve::{Link, client_network};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// The gate of one request.
+/// The checks of one request, and what its answer needs of them.
 pub struct Gate<'a> {
     server: &'a Arc<Server>,
     policy: Arc<Policy>,
@@ -52,7 +52,7 @@ impl Entry {
 }
 
 impl<'a> Gate<'a> {
-    /// Notes what the answer needs of the request.
+    /// Stores the parts of the request that the answer depends on.
     pub fn new(server: &'a Arc<Server>, head: &Parts, link: &Link) -> Self {
         Gate {
             server,
@@ -67,7 +67,7 @@ impl<'a> Gate<'a> {
     /// Authenticates and authorises a request.
     ///
     /// # Errors
-    /// Why it is refused.
+    /// If the request is refused.
     pub async fn admit(&self, head: &Parts, link: &Link) -> HttpResult<Entry> {
         let (server, policy) = (self.server, &*self.policy);
         if policy.admins.is_empty() {
@@ -108,7 +108,7 @@ impl<'a> Gate<'a> {
     }
 }
 
-/// Authorises a request that the server sends to itself for a user. What the user may do is asked for each time.
+/// Authorises a request that the server sends to itself for a user. The user's rights are read for each request.
 pub async fn within(
     State((server, user, routes)): State<(Arc<Server>, User, Routes)>,
     mut request: Request,
@@ -135,7 +135,7 @@ fn admit_within(server: &Server, user: &User, method: &Method, path: &str) -> Ht
     })
 }
 
-/// Whether a request is for users only. Everybody may try to log in.
+/// Returns whether a request needs a user. A login does not.
 fn needs_user(policy: &Policy, head: &Parts) -> bool {
     let (all, all_but_up) = (
         policy.require_valid_user,

@@ -15,7 +15,7 @@ const SERVER: &str = concat!(
     ")"
 );
 
-/// Tells a request from others in logs.
+/// The header with the id of a request, for logs.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-couch-request-id");
 /// [`BodyTime`].
 pub const BODY_TIME: HeaderName = HeaderName::from_static("x-couchdb-body-time");
@@ -59,7 +59,7 @@ pub fn request_id(asked: &HeaderMap) -> HeaderValue {
     given.unwrap_or_else(new_id)
 }
 
-/// Ten hexadecimal digits. They tell requests apart and protect nothing.
+/// Returns ten random hexadecimal digits. They identify a request and are no secret.
 fn new_id() -> HeaderValue {
     static START: OnceLock<u64> = OnceLock::new();
     static COUNT: AtomicU64 = AtomicU64::new(0);

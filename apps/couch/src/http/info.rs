@@ -4,7 +4,7 @@ use super::seq::SeqFormat;
 use crate::store::Info;
 use serde_json::{Value, json};
 
-/// A database's numbers as CouchDB shows them.
+/// Returns the information about a database in CouchDB's format.
 pub fn info_json(info: &Info) -> Value {
     let seq = SeqFormat::of_info(info);
     let props = match info.is_partitioned {

@@ -1,4 +1,4 @@
-//! JSONP: answers as a call of a function, for pages of other sites. It is off unless `[chttpd] allow_jsonp` is `true`.
+//! JSONP: answers as function calls, for pages of other sites. `[chttpd] allow_jsonp` enables it.
 
 use super::{HttpError, HttpResult, Server, params::Params};
 use crate::config::keys;
@@ -10,7 +10,7 @@ use futures_util::{StreamExt, stream};
 
 const JAVASCRIPT: HeaderValue = HeaderValue::from_static("application/javascript");
 
-/// The function that the answer to a request shall call.
+/// Returns the function that the answer to a request must call.
 ///
 /// # Errors
 /// If its name has other characters than those of CouchDB's rule.
@@ -32,7 +32,7 @@ pub fn callback(server: &Server, request: &Request) -> HttpResult<Option<String>
     Ok(has_body.then(|| name.to_owned()))
 }
 
-/// Makes a call of an answer in JSON.
+/// Wraps a JSON answer in a function call.
 pub fn called(callback: &str, mut response: Response) -> Response {
     if response.headers().get(header::CONTENT_TYPE) != Some(&super::error::JSON) {
         return response;

@@ -8,16 +8,16 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// The time for the head of a request. Clients keep idle connections open for about a minute.
+/// The maximum time for the head of a request. Clients keep idle connections open for about a minute.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The largest head of a request. A replicator asks for many revisions in one URL.
+/// The maximum size of a request's head, in bytes. A replicator asks for many revisions in one URL.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 
-/// The time for the last checkpoints of replications.
+/// The maximum time for the last checkpoints of replications.
 const CHECKPOINTS_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Serves until `stop` is cancelled. Then ends replications and feeds, and waits for requests under way.
+/// Serves until `stop` is cancelled. Then ends replications and feeds, and waits for unfinished requests.
 pub async fn serve(server: Arc<Server>, listener: TcpListener, stop: CancellationToken) {
     serve_also_tls(server, listener, None, stop).await;
 }
@@ -65,7 +65,7 @@ pub async fn serve_also_tls(
     tokio::join!(stopping, http.serve(listener), over_tls);
 }
 
-/// The replicator's way to the databases of this server. It ends with the server.
+/// Returns the service with which the replicator reaches the databases of this server.
 fn here(server: &Arc<Server>) -> Here {
     let server = Arc::downgrade(server);
     Box::new(move |principal| match server.upgrade() {

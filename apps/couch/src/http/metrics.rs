@@ -4,10 +4,10 @@ use axum::http::{Method, StatusCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The methods that are counted apart.
+/// The methods with a counter of their own.
 const METHODS: [&str; 7] = ["GET", "HEAD", "PUT", "POST", "DELETE", "COPY", "OPTIONS"];
 
-/// The statuses that are counted apart.
+/// The statuses with a counter of their own.
 const STATUSES: [u16; 20] = [
     200, 201, 202, 206, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 416, 500, 501, 503,
     507,
@@ -19,29 +19,29 @@ pub struct Metrics {
     requests: AtomicU64,
     methods: [AtomicU64; METHODS.len()],
     statuses: [AtomicU64; STATUSES.len()],
-    /// Connections open now.
+    /// The number of open connections.
     pub connections: Arc<AtomicU64>,
-    /// Change feeds open now.
+    /// The number of open changes feeds.
     pub feeds: AtomicU64,
 }
 
-/// A number that is shown.
+/// A counter or gauge for `_stats` and `_prometheus`.
 #[derive(Debug)]
 pub struct Metric {
-    /// CouchDB's name for it, without `couchdb_`.
+    /// The name in CouchDB, without `couchdb_`.
     pub name: &'static str,
-    /// Its label and the label's value, where there are several of the name.
+    /// The name and value of its label, if several have the same name.
     pub label: Option<(&'static str, String)>,
     /// `counter` or `gauge`.
     pub kind: &'static str,
     /// The help text.
     pub help: &'static str,
-    /// The number.
+    /// The value.
     pub value: f64,
 }
 
 impl Metrics {
-    /// Counts a request that was answered.
+    /// Counts an answered request.
     pub fn count(&self, method: &Method, status: StatusCode) {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let counted = |at: Option<usize>, counters: &[AtomicU64]| {
@@ -59,7 +59,7 @@ impl Metrics {
         );
     }
 
-    /// All counters.
+    /// Returns all counters.
     pub fn list(&self) -> Vec<Metric> {
         let number = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
         let metric = |name, kind, help, counter| Metric {

@@ -1,4 +1,4 @@
-//! The parameters behind the question mark.
+//! The query parameters of a URL.
 
 use super::{HttpError, HttpResult};
 use axum::extract::FromRequestParts;
@@ -7,12 +7,12 @@ use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use std::convert::Infallible;
 
-/// A request's query parameters, in their order; a name given twice counts once, the last.
+/// The query parameters of a request, in their order. Of several with one name, the last counts.
 #[derive(Debug, Clone, Default)]
 pub struct Params(Vec<(String, String)>);
 
 impl Params {
-    /// Reads `a=b&c=d`, also with `;` for `&`; what is no UTF-8 is replaced.
+    /// Parses `a=b&c=d`, with `&` or `;` between the parameters. Invalid UTF-8 is replaced.
     pub fn parse(query: &str) -> Self {
         let decode = |text: &str| {
             let text = text.replace('+', " ");
@@ -26,7 +26,7 @@ impl Params {
         Params(pairs.map(pair).collect())
     }
 
-    /// A parameter's text.
+    /// Returns the text of a parameter.
     pub fn get(&self, name: &str) -> Option<&str> {
         let mut pairs = self.0.iter().rev();
         pairs
@@ -34,24 +34,24 @@ impl Params {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no parameters.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// All, in their order.
+    /// Returns all parameters, in their order.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
         self.0
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Adds one, as if it came last.
+    /// Appends a parameter.
     pub fn push(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.0.push((name.into(), value.into()));
     }
 
-    /// Whether a parameter is `true`; false when it is not there.
+    /// Returns whether a parameter is `true`. A missing parameter is `false`.
     ///
     /// # Errors
     /// If it is neither `true` nor `false`.
@@ -59,10 +59,10 @@ impl Params {
         Ok(self.parsed(name)?.unwrap_or(false))
     }
 
-    /// A parameter that is a number, `true` or `false`.
+    /// Parses a parameter that is a number, `true` or `false`.
     ///
     /// # Errors
-    /// If it is something else.
+    /// If it has another value.
     pub fn parsed<T: std::str::FromStr>(&self, name: &'static str) -> HttpResult<Option<T>> {
         let parse = |text: &str| {
             let wrong = |_| HttpError::BadParameter(name, text.to_owned());
@@ -71,10 +71,10 @@ impl Params {
         self.get(name).map(parse).transpose()
     }
 
-    /// A parameter that is JSON.
+    /// Parses a parameter that is JSON.
     ///
     /// # Errors
-    /// If it is not, or of another type.
+    /// If it is not JSON, or has another type.
     pub fn json<T: DeserializeOwned>(&self, name: &'static str) -> HttpResult<Option<T>> {
         let parse = |text: &str| {
             let wrong = |_| HttpError::BadParameter(name, text.to_owned());

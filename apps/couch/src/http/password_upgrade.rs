@@ -1,4 +1,4 @@
-//! A login with a password whose hash is of an older scheme replaces the hash.
+//! Replaces a password hash of an older scheme at the next login.
 
 use super::users_db::id_of;
 use super::{Server, validation};

@@ -8,7 +8,7 @@ use crate::store::{Database, Edit, Limits, Mode, Refusal};
 use axum::http::Method;
 use serde_json::{Map, Value};
 
-/// The user of a request as the replicator knows it.
+/// Converts the user of a request for the replicator.
 pub fn principal(user: &User) -> Principal {
     Principal {
         name: user.name().map(str::to_owned),
@@ -94,7 +94,7 @@ impl Rules {
     /// Checks an edit, and notes the owner in it.
     ///
     /// # Errors
-    /// Why it is forbidden.
+    /// If it is forbidden.
     pub fn prepare(&self, mut edit: Edit) -> Result<Edit, Refusal> {
         let is_special = |id: &String| id.starts_with("_design/") || id.starts_with("_local/");
         if edit.id.as_ref().is_some_and(is_special) {

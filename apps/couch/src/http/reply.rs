@@ -1,4 +1,4 @@
-//! Answers: JSON, whole or in pieces.
+//! JSON answers, whole or streamed.
 
 use super::error::JSON;
 use super::{HttpError, HttpResult};
@@ -14,10 +14,10 @@ use std::future::Future;
 
 const MUST_REVALIDATE: HeaderValue = HeaderValue::from_static("must-revalidate");
 
-/// Headers of most answers: type, caching, tag, date, length, server, id and time of the body.
+/// The number of headers of most answers: type, caching, tag, date, length, server, id and time of the body.
 const HEADERS: usize = 8;
 
-/// JSON text that is ready.
+/// Returns an answer with JSON text.
 pub fn text(status: StatusCode, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;
@@ -29,7 +29,7 @@ pub fn text(status: StatusCode, body: impl Into<Body>) -> Response {
     response
 }
 
-/// A value as JSON, with the line end that CouchDB's answers have.
+/// Returns an answer with a value as JSON and the line end of CouchDB's answers.
 pub fn json(status: StatusCode, value: &impl Serialize) -> HttpResult {
     let mut body = serde_json::to_vec(value).map_err(|e| HttpError::Internal(e.to_string()))?;
     body.push(b'\n');
@@ -60,13 +60,13 @@ pub trait Pages: Sized + Send + 'static {
     /// Writes the next page.
     fn write_page(&mut self, out: &mut Vec<u8>) -> impl Future<Output = HttpResult<()>> + Send;
 
-    /// Whether the last page was written.
+    /// Returns whether the last page was written.
     fn is_done(&self) -> bool;
 
-    /// Whether the pages are several results, in an array of an object. The last page ends both.
+    /// Returns whether the pages are several results, in an array of an object. The last page ends both.
     fn is_wrapped(&self) -> bool;
 
-    /// The answer: whole if it has one page, else in pieces. An error of the first page is the answer.
+    /// Returns the answer: whole if it has one page, otherwise streamed. An error of the first page becomes the answer.
     ///
     /// # Errors
     /// Those of the first page.
@@ -109,7 +109,7 @@ pub fn lasting(
     text(StatusCode::OK, body)
 }
 
-/// A body from a stream.
+/// Returns a body that is streamed.
 pub fn body(stream: impl Stream<Item = HttpResult<Bytes>> + Send + 'static) -> Body {
     Body::from_stream(logged(stream))
 }

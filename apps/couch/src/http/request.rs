@@ -1,4 +1,4 @@
-//! The request object that functions of design documents see.
+//! The request object for functions of design documents.
 //!
 //! Source: `chttpd_external:json_req_obj`. As by CouchDB's default, it has neither cookies nor credentials.
 
@@ -24,10 +24,10 @@ const SCRUBBED: &[&str] = &[
 /// Parameters whose values are JSON.
 const JSON_PARAMETERS: &[&str] = &["startkey", "endkey", "key", "descending"];
 
-/// The request object. `body` is none for a request without a body.
+/// Builds the request object. `body` is none for a request without a body.
 ///
 /// # Errors
-/// If the database can't be read.
+/// If the database cannot be read.
 pub fn request_object(
     caller: &Caller,
     db: &Database,
@@ -73,7 +73,7 @@ fn query(text: &str) -> Map<String, Value> {
     params.pairs().map(value).collect()
 }
 
-/// The headers by the names that are usual in CouchDB's functions, such as `User-Agent`.
+/// Returns the headers with the names that CouchDB's functions expect, such as `User-Agent`.
 fn headers(headers: &HeaderMap) -> Map<String, Value> {
     let shown = headers
         .iter()

@@ -1,4 +1,4 @@
-//! Requests that are sent on to another path.
+//! Forwards requests to other paths.
 
 use super::HttpResult;
 use axum::Router;
@@ -10,7 +10,7 @@ use tower::ServiceExt;
 pub struct Routes(pub Router);
 
 impl Routes {
-    /// Sends a request to them.
+    /// Forwards a request to the routes.
     pub async fn answer(self, mut request: Request) -> HttpResult {
         request.extensions_mut().insert(self.clone());
         let Ok(response) = self.0.oneshot(request).await;

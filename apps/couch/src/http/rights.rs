@@ -33,13 +33,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Visible {
     }
 }
 
-/// The segments of a path that decide which rights it needs, at most.
+/// The number of leading path segments that decide which rights a request needs.
 const SEGMENTS_MAX: usize = 6;
 
-/// Refuses a request without the rights that its path needs. Handlers find a database only through this.
+/// Checks that the user has the rights that the path needs. Handlers reach a database only through the result.
 ///
 /// # Errors
-/// What the user is not.
+/// If the user lacks a right.
 pub fn authorize(
     server: &Server,
     policy: &Policy,
@@ -116,7 +116,7 @@ fn is_database_of_system(policy: &Policy, name: &str) -> bool {
 /// Admits a user to a database.
 ///
 /// # Errors
-/// If the user is no member.
+/// If the user is not a member.
 pub fn admit_to(policy: &Policy, user: &User, db: Database) -> HttpResult<Admitted> {
     let is_admin = match user.is_server_admin() {
         true => true,
@@ -163,10 +163,10 @@ fn authorize_server(user: &User, method: &Method, parts: &[&str]) -> HttpResult<
     }
 }
 
-/// Refuses everybody but server admins.
+/// Checks that the user is a server admin.
 ///
 /// # Errors
-/// If the user is none.
+/// If not.
 pub fn require_server_admin(user: &User) -> HttpResult<()> {
     match user.is_server_admin() {
         true => Ok(()),
@@ -178,7 +178,7 @@ fn unauthorized(reason: &str) -> HttpError {
     HttpError::Unauthorized(reason.to_owned())
 }
 
-/// The answer to somebody who is no member of a database.
+/// Returns the answer to a user who is not a member of a database.
 fn no_access(user: &User) -> HttpError {
     match user.name() {
         None => unauthorized("You are not authorized to access this db."),
@@ -189,7 +189,7 @@ fn no_access(user: &User) -> HttpError {
 /// The reason why a user may not change a database's settings and design documents.
 pub const NO_ADMIN: &str = "You are not a db or server admin.";
 
-/// The answer to somebody who is no admin of a database.
+/// Returns the answer to a user who is not an admin of a database.
 fn no_admin(user: &User) -> HttpError {
     match user.name() {
         None => unauthorized(NO_ADMIN),
@@ -197,7 +197,7 @@ fn no_admin(user: &User) -> HttpError {
     }
 }
 
-/// Whether a user whose request lasts may still read a database: accounts and rights may have changed meanwhile.
+/// Checks again, during a long request, that the user may read a database. Accounts and rights may have changed.
 ///
 /// # Errors
 /// If not, or if that can't be read.
@@ -211,7 +211,7 @@ pub fn may_still_read(server: &Server, user: &User, db: &Database) -> HttpResult
     }
 }
 
-/// The database in the path, for its admins.
+/// The database in the path. Only its admins get it.
 #[derive(Debug)]
 pub struct AdminDb(pub Database);
 

@@ -1,9 +1,9 @@
-//! Sequences as clients see them: a number, and which database it counts in.
+//! Sequences in the format for clients: a number and the id of the database.
 
 use crate::json::write_integer;
 use crate::store::{Database, Info};
 
-/// Writes a database's sequences, and reads those it wrote.
+/// The format of the sequences of a database.
 ///
 /// `12-1f3a…`: the number, then the end of the database's id. A client that returns after the
 /// database was deleted and created again starts from the beginning and misses nothing.
@@ -12,16 +12,16 @@ pub struct SeqFormat {
     suffix: String,
 }
 
-/// Digits of the database's id.
+/// The number of digits of the database's id, counted from its end.
 const DIGITS: usize = 8;
 
 impl SeqFormat {
-    /// For a database.
+    /// Creates the format of a database.
     pub fn new(db: &Database) -> Self {
         Self::of(db.uuid())
     }
 
-    /// For the database that these are the numbers of.
+    /// Creates the format of the database with this information.
     pub fn of_info(info: &Info) -> Self {
         Self::of(&info.uuid)
     }
@@ -41,7 +41,7 @@ impl SeqFormat {
         out.push(b'"');
     }
 
-    /// A sequence as text, without quotes.
+    /// Returns a sequence as text, without quotes.
     pub fn text(&self, seq: u64) -> String {
         format!("{seq}{}", self.suffix)
     }

@@ -22,7 +22,7 @@ use std::time::Instant;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// The bytes of a permit of [`Server::body_memory`].
+/// The number of bytes per permit of [`Server::body_memory`].
 pub const PERMIT_BYTES: usize = 4096;
 
 /// The settings of a server.
@@ -34,15 +34,15 @@ pub struct ServerSettings {
     pub listen: String,
     /// The server's id, 32 hexadecimal digits, the same after every start.
     pub uuid: String,
-    /// Bytes of a request's body that is read as a whole, if the configuration does not say less.
+    /// The maximum size of a body that is read as a whole, in bytes. The configuration can lower it.
     pub body_bytes_max: usize,
-    /// Bytes of all such bodies together.
+    /// The maximum size of all such bodies together, in bytes.
     pub bodies_bytes_max: usize,
-    /// Open connections. Further ones wait to be accepted.
+    /// The maximum number of open connections. Further ones wait to be accepted.
     pub connections_max: usize,
-    /// Open connections of one client address. Further ones are closed.
+    /// The maximum number of open connections per client address. Further ones are closed.
     pub connections_per_client_max: usize,
-    /// The limits for functions of design documents.
+    /// The limits of functions in design documents.
     pub scripts: ScriptSettings,
 }
 
@@ -70,13 +70,13 @@ pub struct Server {
     pub auth: Auth,
     /// The settings that may change while the server runs.
     pub config: Arc<Config>,
-    /// The settings that do not.
+    /// The settings that do not change.
     pub settings: ServerSettings,
-    /// Tasks under way, for `_active_tasks`.
+    /// The running tasks, for `_active_tasks`.
     pub tasks: Arc<Tasks>,
-    /// Replications.
+    /// The replications.
     pub replicator: Replicator,
-    /// Cancelled at the stop, after the replications have ended: feeds end.
+    /// Cancelled at the stop, after the replications have ended. Feeds end then.
     pub stop: CancellationToken,
     pub(super) cors: cors::Rules,
     pub(super) server_header: ServerHeader,
@@ -95,7 +95,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that doesn't listen yet. Must be made within a tokio runtime.
+    /// Creates a server that does not listen yet. Must be called within a tokio runtime.
     pub fn new(databases: Databases, auth: Auth, settings: ServerSettings) -> Arc<Self> {
         let stop = CancellationToken::new();
         let tasks = Arc::new(Tasks::default());
@@ -142,7 +142,7 @@ impl Server {
         bytes.min(self.settings.body_bytes_max)
     }
 
-    /// The scheme and the host by which a client reached the server.
+    /// Returns the scheme and the host with which a client reached the server.
     pub fn origin(&self, headers: &HeaderMap, is_tls: bool) -> String {
         self.forwarded.get(&self.config).origin(headers, is_tls)
     }

@@ -1,4 +1,4 @@
-//! The way of a request from a socket to its answer.
+//! Handles a request from the socket to the answer.
 
 use super::common::Common;
 use super::document::plain;
@@ -18,7 +18,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tower::ServiceExt;
 
-/// The server as its sockets see it.
+/// The service that the listeners call.
 #[derive(Debug, Clone)]
 pub struct Site {
     server: Arc<Server>,

@@ -47,13 +47,13 @@ impl Path {
         params.find(|(n, _)| *n == name).map(|(_, value)| value)
     }
 
-    /// A parameter that the route has.
+    /// Returns a parameter of the route.
     fn get(&self, name: &'static str) -> HttpResult<&str> {
         let missing = || HttpError::Internal(format!("the route has no {{{name}}}"));
         self.find(name).ok_or_else(missing)
     }
 
-    /// The database, which the gate admitted the user to.
+    /// Returns the database that the gate admitted the user to.
     fn database(&self, parts: &Parts, server: &Server) -> HttpResult<Database> {
         let name = self.get("db")?;
         match parts.extensions.get::<Admitted>() {
@@ -141,7 +141,7 @@ impl FromRequestParts<Arc<Server>> for Att {
     }
 }
 
-/// A database's name in the path, whether there is such a database or not, for server admins.
+/// The name of a database in the path, whether the database exists or not. Only server admins get it.
 #[derive(Debug)]
 pub struct DbName(pub String);
 

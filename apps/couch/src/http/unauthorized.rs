@@ -1,4 +1,4 @@
-//! What answers with the status 401 tell about how to log in.
+//! The headers of answers with the status 401, which say how to log in.
 
 use super::error::UnauthorizedReason;
 use super::reply;
@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::Response;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What a client asked for, as far as answers with the status 401 depend on it.
+/// The parts of a request on which an answer with the status 401 depends.
 #[derive(Debug)]
 pub struct Asked {
     uri: Uri,
@@ -27,7 +27,7 @@ const IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~');
 
 impl Asked {
-    /// From the head of a request.
+    /// Reads the head of a request.
     pub fn of(uri: &Uri, headers: &HeaderMap, origin: impl FnOnce() -> String) -> Self {
         let accept = headers.get(header::ACCEPT);
         let accept = accept.and_then(|value| value.to_str().ok());
@@ -47,7 +47,7 @@ impl Asked {
         }
     }
 
-    /// Adds the header `WWW-Authenticate`, or sends a browser to the page to log in.
+    /// Adds the header `WWW-Authenticate`, or redirects a browser to the login page.
     pub fn complete(self, policy: &Policy, response: &mut Response) {
         let reason = response.extensions_mut().remove::<UnauthorizedReason>();
         let Some(UnauthorizedReason(reason)) = reason else {

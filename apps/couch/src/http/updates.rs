@@ -9,7 +9,7 @@ use tokio::sync::{broadcast, watch};
 /// The database that CouchDB writes events into.
 pub const GLOBAL_CHANGES: &str = "_global_changes";
 
-/// The list of databases. In CouchDB it is a database, too.
+/// The name of the list of databases, which is a database in CouchDB.
 const DATABASES: &str = "_dbs";
 
 /// Returns what CouchDB notes of an event: nothing of `_global_changes` itself, and that a creation or deletion changes `_dbs`.
@@ -26,7 +26,7 @@ pub fn noted(event: &DatabaseEvent) -> impl Iterator<Item = (Event, &str)> {
 #[derive(Debug)]
 pub struct DatabaseUpdates {
     inner: Arc<Inner>,
-    /// Distinguishes the sequences of this start from those of earlier ones.
+    /// The id of this start of the server, which distinguishes its sequences from earlier ones.
     start: String,
 }
 
@@ -119,7 +119,7 @@ impl Inner {
         self.seq.send_replace(seq);
     }
 
-    /// Some events are not known: any database may have changed, or be gone.
+    /// Handles lost events: any database may have been changed or deleted.
     fn add_all(&self) {
         if let Err(error) = self.try_add_all() {
             tracing::error!(%error, "cannot list the databases");
@@ -144,7 +144,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Whether the last event of a database, if there is one, is not its deletion.
+    /// Returns whether a database exists according to its last event.
     fn is_living(&self, name: &str) -> bool {
         let events = self.events();
         let seq = |event| events.get(&(name.to_owned(), event)).copied();

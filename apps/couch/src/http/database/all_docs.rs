@@ -27,12 +27,12 @@ pub struct Query {
     pub question: AllDocs,
     /// Whether the answer includes the database's sequence.
     update_seq: bool,
-    /// Nothing can be meant: a key range that holds no string.
+    /// Whether the key range contains no string, so that there are no rows.
     is_empty: bool,
     partition: Option<String>,
 }
 
-/// The parameters as they were given. They are those of views, but for `keys`: each of them has a row.
+/// The parameters of the request. They are those of views except for `keys`, which gives one row per key.
 #[derive(Debug, Clone, Default)]
 struct Given {
     of_views: views::Query,
@@ -113,7 +113,7 @@ impl Given {
     }
 }
 
-/// An end of a range of ids. CouchDB compares ids as Erlang does: what is no text is before all text.
+/// Returns an end of a range of ids. CouchDB compares them as Erlang terms: every other value is before all strings.
 fn text(key: Value) -> Option<String> {
     match key {
         Value::String(text) => Some(text),
@@ -122,7 +122,7 @@ fn text(key: Value) -> Option<String> {
 }
 
 impl Query {
-    /// From the parameters of the URL.
+    /// Reads the parameters of the URL.
     ///
     /// # Errors
     /// If one is wrong, or two contradict each other.
@@ -144,7 +144,7 @@ impl Query {
     /// Narrows the question to the partition that it names.
     ///
     /// # Errors
-    /// If the name is none, or the database has no partitions.
+    /// If the name is invalid, or the database has no partitions.
     fn in_partition(mut self, db: &Database) -> HttpResult<Self> {
         let Some(partition) = self.partition.take() else {
             return Ok(self);
@@ -200,7 +200,7 @@ pub async fn all_docs_of(
     Listing::one(db, query).await
 }
 
-/// All rows, and what stands before them, as a list function gets them: `{"head": {…}, "rows": […]}`.
+/// Returns the head and all rows for a list function: `{"head": {…}, "rows": […]}`.
 ///
 /// # Errors
 /// If the parameters are wrong, or the rows take too much memory.
@@ -249,10 +249,10 @@ pub async fn design_docs_of(Db(db): Db, params: Params, body: Question) -> HttpR
         .await
 }
 
-/// The query of a POST. The URL counts more than the body.
+/// Reads the query of a POST. Parameters of the URL override those of the body.
 ///
 /// # Errors
-/// If a parameter is wrong, or the body is no JSON object.
+/// If a parameter is invalid, or the body is not a JSON object.
 pub fn posted(params: &Params, body: &Question) -> HttpResult<Query> {
     given(params, &body.object()?)?.finish()
 }
@@ -300,18 +300,18 @@ fn queries(params: &Params, body: &Question) -> HttpResult<Vec<Given>> {
     queries.iter().map(query).collect()
 }
 
-/// Streams the answer: query after query, page after page.
+/// The answers to some queries, written page by page.
 struct Listing {
     db: Database,
     queries: VecDeque<Query>,
-    /// The question that is being answered: what is left of it.
+    /// The unanswered part of the current query.
     rest: Option<AllDocs>,
     has_head: bool,
     has_rows: bool,
     is_first_query: bool,
-    /// Several answers are an array in an object.
+    /// Whether the answers are an array in an object.
     is_wrapped: bool,
-    /// Shown instead of the number of all documents.
+    /// The number to show instead of the number of all documents.
     total_rows: Option<u64>,
     is_done: bool,
 }
@@ -386,7 +386,7 @@ impl Pages for Listing {
         self.is_wrapped
     }
 
-    /// Writes the next page, with what stands before and after it.
+    /// Writes the next page, with the start and the end of its answer.
     async fn write_page(&mut self, out: &mut Vec<u8>) -> HttpResult<()> {
         let question = match self.rest.take() {
             Some(rest) => rest,

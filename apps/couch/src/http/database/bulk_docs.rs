@@ -23,7 +23,7 @@ struct Body<'a> {
     all_or_nothing: Option<&'a RawValue>,
 }
 
-/// More are written in several requests: each takes some hundred bytes here, however short it is in the request.
+/// The maximum number of documents per request. Each takes some hundred bytes of memory, however short its text is.
 const DOCS_MAX: usize = 100_000;
 
 /// `POST /db/_bulk_docs`.
@@ -81,7 +81,7 @@ pub async fn bulk_docs(caller: Caller, Db(db): Db, JsonBody(body): JsonBody) -> 
     Ok(reply::text(StatusCode::CREATED, out))
 }
 
-/// A document that is refused by itself: the others of its request are written.
+/// A document that is refused alone. The other documents of the request are written.
 struct Unreadable {
     id: Option<String>,
     refusal: Refusal,
@@ -122,7 +122,7 @@ fn read(body: &Received, limits: &Limits) -> HttpResult<Given> {
     })
 }
 
-/// The answer to a request to write all documents or none, which CouchDB does not do either.
+/// Returns the answer to `all_or_nothing`, which CouchDB does not support either.
 fn not_atomic(docs: &[OneGiven]) -> HttpResult {
     let refused = |one: &OneGiven| {
         let (id, rev) = match one {

@@ -32,7 +32,7 @@ struct Wanted {
     atts_since: Option<Vec<Revision>>,
 }
 
-/// A database, and the documents of it that the user sees.
+/// A database, and which of its documents the user sees.
 struct Source {
     db: Database,
     visible: Visible,
@@ -84,10 +84,10 @@ pub async fn bulk_get(
     }))
 }
 
-/// An answer is sent in pieces of about that size.
+/// The size of the pieces of an answer, in bytes, about.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// The rest of an answer in JSON.
+/// The part of a JSON answer that has not been sent.
 struct Rest {
     source: Source,
     docs: std::vec::IntoIter<Wanted>,
@@ -208,7 +208,7 @@ fn error_json(wanted: &Wanted, rev: Option<&Revision>, error: &HttpError) -> Val
     Value::Object(fields)
 }
 
-/// The parts of a multipart answer, document after document.
+/// The unsent documents of a multipart answer.
 struct Batches {
     source: Source,
     docs: std::vec::IntoIter<Wanted>,

@@ -14,9 +14,9 @@ use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Reads a query; a partition may be named by the URL.
+/// Reads a query. The URL may name a partition.
 ///
-/// Where the user sees one document only, it is narrowed to that document.
+/// If the user sees one document only, the query is narrowed to it.
 fn query(
     db: &Database,
     params: &Params,

@@ -3,7 +3,7 @@
 use crate::config::keys;
 use crate::http::{HttpError, HttpResult, Server};
 
-/// The configured limit of rows of a query, of one partition or of the whole database.
+/// Returns the configured maximum number of rows per query, for queries of a partition or of the whole database.
 pub fn rows_max(server: &Server, is_of_partition: bool) -> Option<u64> {
     server.config.values().read(match is_of_partition {
         true => &keys::PARTITION_QUERY_LIMIT,
@@ -11,13 +11,13 @@ pub fn rows_max(server: &Server, is_of_partition: bool) -> Option<u64> {
     })
 }
 
-/// Bytes of the rows that a list function gets.
+/// The maximum size of the rows for a list function, in bytes.
 const LISTED_BYTES_MAX: usize = 16 << 20;
 
-/// Refuses more rows than a list function gets.
+/// Refuses rows that are too large for a list function.
 ///
 /// # Errors
-/// If there are more.
+/// If they are too large.
 pub fn check_listed(rows: &[u8]) -> HttpResult<()> {
     if rows.len() <= LISTED_BYTES_MAX {
         return Ok(());

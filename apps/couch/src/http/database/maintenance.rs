@@ -1,4 +1,4 @@
-//! Settings of a database, and what keeps it small.
+//! Settings and compaction of a database.
 
 use crate::auth::Security;
 use crate::http::body::{JsonBody, Received};

@@ -45,7 +45,7 @@ pub async fn partition_info(Db(db): Db, Path(path): Path<HashMap<String, String>
     reply::json(StatusCode::OK, &body)
 }
 
-/// Requests below a partition's name that are answered.
+/// The supported paths below a partition's name.
 const ANSWERED: &[&str] = &["_all_docs", "_index", "_find", "_explain"];
 
 /// `/db/_partition/name/…`: the same request to the database, with the partition as a parameter.
@@ -59,7 +59,7 @@ pub async fn in_partition(
     routes.answer(request).await
 }
 
-/// The URI of the request to the database.
+/// Returns the URI of the equivalent request to the database.
 fn of_database(uri: &Uri) -> HttpResult<Uri> {
     // An empty one, the database, `_partition`, the partition, the rest.
     let parts: Vec<&str> = uri.path().splitn(5, '/').collect();

@@ -45,7 +45,7 @@ pub async fn missing_revs(Db(db): Db, body: JsonBody) -> HttpResult {
     reply::json(StatusCode::OK, &json!({ "missing_revs": missing }))
 }
 
-/// More documents are purged in several requests, as with CouchDB.
+/// The maximum number of documents per purge request, as in CouchDB.
 const PURGE_DOCUMENTS_MAX: usize = 100;
 
 /// `POST /db/_purge`: purges leaf revisions.

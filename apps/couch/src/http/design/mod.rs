@@ -22,7 +22,7 @@ use axum::http::request::Parts;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-/// A function of a design document, and the revision it is from.
+/// A function of a design document, and the revision of that document.
 struct Loaded {
     design: Document,
     function: Function,
@@ -56,7 +56,7 @@ fn load(db: &Database, name: &str, section: &str, function: &str) -> HttpResult<
     Ok(Loaded { design, function })
 }
 
-/// The document that a function is called with; none if it is not there.
+/// Reads the document that a function is called with. Returns none if there is no such document.
 fn document(db: &Database, id: &str) -> HttpResult<Option<Document>> {
     let options = GetOptions {
         conflicts: true,
@@ -69,7 +69,7 @@ fn document(db: &Database, id: &str) -> HttpResult<Option<Document>> {
     }
 }
 
-/// Calls a function; its answer is an object.
+/// Calls a function. Its answer must be an object.
 async fn call(
     caller: &Caller,
     db: &Database,
@@ -93,7 +93,7 @@ async fn call(
     }
 }
 
-/// The body of a request as a function sees it.
+/// Returns the body of a request in the form for functions.
 async fn body_of(caller: &Caller, body: Body) -> HttpResult<Option<Value>> {
     let server = &caller.server;
     let received = super::body::collect(body, server.body_bytes_max(), &server.body_memory).await?;

@@ -1,4 +1,4 @@
-//! Answers as functions give them.
+//! Builds responses from the answers of functions.
 //!
 //! Source: `chttpd_external:parse_external_response`.
 
@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 /// Headers that the HTTP library sets.
 const OWN: &[&str] = &["content-length", "transfer-encoding", "connection"];
 
-/// The content type of an answer that names none: of a list, and of the others.
+/// The default content types: of a list function, and of other functions.
 pub const JSON: &str = "application/json";
 pub const HTML: &str = "text/html; charset=utf-8";
 
-/// Makes a response of the object that a function answered, and of more headers.
+/// Builds a response from the object that a function returned and from further headers.
 ///
 /// # Errors
 /// If a member of the object is unknown, or its value has the wrong type.

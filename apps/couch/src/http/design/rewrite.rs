@@ -23,7 +23,7 @@ use serde_json::Value;
 use std::net::SocketAddr;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Requests that one request may be rewritten to, one after the other.
+/// The maximum number of times that a request is rewritten.
 const REWRITES_MAX: usize = 100;
 
 /// How often a request was rewritten.
@@ -130,7 +130,7 @@ async fn send(
         .map_err(|error| HttpError::Internal(error.to_string()))?
 }
 
-/// What stays with a request when it goes to another path: the parameters of the old path do not.
+/// Returns the extensions that a request keeps on another path. The parameters of the old path are dropped.
 fn carried(old: &Extensions, caller: &Caller) -> Extensions {
     let mut carried = Extensions::new();
     carried.insert(caller.user.clone());
@@ -162,7 +162,7 @@ fn set_headers(head: &mut Parts, answer: &Value) {
     }
 }
 
-/// The request that a function's answer means.
+/// Builds the request that a function returned.
 fn by_function(answer: &Value, params: &Params) -> HttpResult<Rewritten> {
     let missing = || {
         let reason = "Rewrite result must produce a new path.";

@@ -6,22 +6,22 @@ use crate::http::params::Params;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-/// What a request is rewritten to. The path is relative to the design document.
+/// The result of a rule. The path is relative to the design document.
 #[derive(Debug, PartialEq)]
 pub struct Rewritten {
     pub path: String,
     pub query: Vec<(String, String)>,
-    /// None for that of the request.
+    /// The method; none for that of the request.
     pub method: Option<String>,
 }
 
-/// Parameters that are JSON.
+/// The parameters whose values are JSON.
 const JSON: &[&str] = &["key", "startkey", "start_key", "endkey", "end_key", "keys"];
 
 /// The variables that a rule bound, in their order.
 type Bindings = Vec<(String, Value)>;
 
-/// Whether no rule leaves the database: at most two parts of a path are `..`.
+/// Returns whether no rule leaves the database: at most two parts of a path are `..`.
 pub fn are_secure(rules: &[Value]) -> bool {
     let leaves = |path: &str| path.split('/').filter(|part| *part == "..").count() > 2;
     let has = |rule: &Value, name| rule.get(name).and_then(Value::as_str).is_some_and(leaves);
@@ -30,7 +30,7 @@ pub fn are_secure(rules: &[Value]) -> bool {
         .any(|rule| has(rule, "from") || has(rule, "to"))
 }
 
-/// Applies the first rule that a request fits.
+/// Applies the first rule that matches a request.
 pub fn first(rules: &[Value], method: &str, path: &[String], params: &Params) -> Option<Rewritten> {
     rules
         .iter()
@@ -108,7 +108,7 @@ fn value_of<'a>(bound: &'a Bindings, name: &str) -> Option<&'a Value> {
         .map(|(_, value)| value)
 }
 
-/// The variables, and what a `*` stands for; none if the path does not fit.
+/// Returns the variables and the text that `*` matches; none if the path does not match.
 fn bind<'a>(from: &[&str], path: &[&'a str]) -> Option<(Bindings, Vec<&'a str>)> {
     let mut bound = Bindings::new();
     let mut path = path.iter();
@@ -126,7 +126,7 @@ fn bind<'a>(from: &[&str], path: &[&'a str]) -> Option<(Bindings, Vec<&'a str>)>
     path.next().is_none().then_some((bound, Vec::new()))
 }
 
-/// A value of a rule's query with the variables filled in.
+/// Returns a value of a rule's query with the variables replaced.
 fn filled(value: &Value, bound: &Bindings, rest: &[&str]) -> Value {
     match value {
         Value::String(text) if text == "*" => rest.join("/").into(),
@@ -143,7 +143,7 @@ fn filled(value: &Value, bound: &Bindings, rest: &[&str]) -> Value {
     }
 }
 
-/// A value as a parameter: JSON where that is expected and it is none yet.
+/// Returns a value as a parameter, converted to JSON if the parameter expects JSON.
 fn encoded(name: &str, value: &Value) -> String {
     match value {
         Value::String(text) if !JSON.contains(&name) => text.clone(),
@@ -163,7 +163,7 @@ fn quoted(text: &str) -> String {
     utf8_percent_encode(text, PLAIN).to_string()
 }
 
-/// A path without `.` and `..`, and its query.
+/// Resolves `.` and `..` in a path. Returns the path and its query.
 pub fn normalized(path: &str, query: &[(String, String)]) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let (path, own_query) = path.split_once('?').unwrap_or((path, ""));

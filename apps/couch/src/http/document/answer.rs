@@ -15,7 +15,7 @@ const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b':');
 
-/// The URL of what the parts name: a database, a document, an attachment.
+/// Returns the URL of a database, a document or an attachment from the parts of its path.
 pub fn location(origin: &str, parts: &[&str]) -> String {
     let mut url = origin.to_owned();
     for part in parts {
@@ -25,7 +25,7 @@ pub fn location(origin: &str, parts: &[&str]) -> String {
     url
 }
 
-/// The answer to an edit.
+/// Returns the answer to an edit.
 pub fn written(status: StatusCode, caller: &Caller, db: &str, written: &Written) -> HttpResult {
     let mut out = Vec::with_capacity(96);
     out.extend_from_slice(b"{\"ok\":true,\"id\":");
@@ -43,7 +43,7 @@ pub fn written(status: StatusCode, caller: &Caller, db: &str, written: &Written)
     Ok(response)
 }
 
-/// Whether the client has what this tag names: then 304.
+/// Returns whether the client has the content with this ETag, so that the answer is 304.
 pub fn is_known(headers: &HeaderMap, tag: &str) -> bool {
     let known = headers.get(header::IF_NONE_MATCH);
     let Some(known) = known.and_then(|value| value.to_str().ok()) else {
@@ -55,7 +55,7 @@ pub fn is_known(headers: &HeaderMap, tag: &str) -> bool {
     tags.any(|known| known == "*" || known.trim_matches('"') == tag)
 }
 
-/// The answer to a client that has it already.
+/// Returns the answer with the status 304.
 pub fn not_modified(tag: &str) -> Response {
     let mut response = Response::default();
     *response.status_mut() = StatusCode::NOT_MODIFIED;

@@ -1,4 +1,4 @@
-//! Attachments by themselves.
+//! Requests to an attachment.
 
 use super::answer::{is_known, location, not_modified, written};
 use super::content::{Content, Form};
@@ -53,7 +53,7 @@ struct Sent {
     form: Form,
     /// The requested range of the bytes.
     range: Option<Range<u64>>,
-    /// Bytes that are sent in all, where that is known.
+    /// The number of bytes to send, if known.
     length: u64,
 }
 
@@ -139,7 +139,7 @@ impl Sent {
     }
 }
 
-/// The range a client asks for; several at once, and what can't be read, is answered with all.
+/// Reads the range that a client asks for. Several ranges, and an invalid one, are ignored.
 fn range(headers: &HeaderMap, length_bytes: u64) -> HttpResult<Option<Range<u64>>> {
     let text = headers
         .get(header::RANGE)

@@ -1,4 +1,4 @@
-//! An attachment's bytes, read piece by piece as they are sent.
+//! Reads the bytes of an attachment piece by piece while they are sent.
 
 use crate::http::{HttpError, HttpResult};
 use crate::store::{Attachment, AttachmentReader, Database, Encoding};
@@ -6,7 +6,7 @@ use bytes::Bytes;
 use flate2::read::GzDecoder;
 use std::io::{self, BufReader, Read};
 
-/// Bytes of a piece.
+/// The size of a piece, in bytes.
 const PIECE_BYTES: usize = 64 << 10;
 
 /// The form in which an attachment is sent.
@@ -18,16 +18,16 @@ pub enum Form {
     Decoded,
 }
 
-/// The bytes of an attachment that are still to be sent.
+/// The unsent bytes of an attachment.
 #[derive(Debug)]
 pub enum Content {
-    /// Bytes as they are stored.
+    /// The stored bytes.
     Stored(Stored),
-    /// Compressed ones, unpacked.
+    /// The decompressed bytes.
     Unpacked(Box<GzDecoder<BufReader<Stored>>>),
 }
 
-/// Stored bytes from an offset on.
+/// A range of the stored bytes.
 #[derive(Debug)]
 pub struct Stored {
     reader: AttachmentReader,
@@ -56,10 +56,10 @@ impl Read for Stored {
 }
 
 impl Content {
-    /// Begins to read an attachment of a document that was read.
+    /// Opens an attachment of a document.
     ///
     /// # Errors
-    /// If its bytes were removed.
+    /// If its bytes have been removed.
     pub fn open(db: &Database, attachment: &Attachment, form: Form) -> HttpResult<Self> {
         let stored = Stored {
             reader: db.attachment(attachment)?,
@@ -74,7 +74,7 @@ impl Content {
         })
     }
 
-    /// Leaves out all but a range of the stored bytes; `to` is behind the last.
+    /// Restricts the content to the stored bytes from `from` up to, not including, `to`.
     pub fn range(mut self, from: u64, to: u64) -> Self {
         if let Content::Stored(stored) = &mut self {
             (stored.from, stored.to) = (from, to.min(stored.to));
@@ -82,10 +82,10 @@ impl Content {
         self
     }
 
-    /// The next piece; empty at the end.
+    /// Returns the next piece, which is empty at the end.
     ///
     /// # Errors
-    /// If it can't be read.
+    /// If it cannot be read.
     pub fn next_piece(&mut self) -> HttpResult<Bytes> {
         match self {
             Content::Stored(stored) => Ok(stored.next(PIECE_BYTES)?),

@@ -15,7 +15,7 @@ use percent_encoding::percent_decode_str;
 /// The prefix of documents that are not replicated.
 const LOCAL: &str = "_local/";
 
-/// Copies a document to the id in the `Destination` header. Comes by every method that the route has no handler for.
+/// Copies a document to the id in the header `Destination`. The route calls it for every method without a handler.
 pub async fn copy(
     caller: Caller,
     method: Method,
@@ -73,7 +73,7 @@ fn destination(headers: &HeaderMap) -> HttpResult<(String, Option<Revision>)> {
     Ok((id, parent.map_err(|_| HttpError::BadDestination)?))
 }
 
-/// Another document has no stubs of this one's attachments: their bytes are stored for it.
+/// Stores the attachments for the copy, which cannot refer to those of another document.
 async fn copy_attachments(db: &Database, document: &Document, edit: &mut Edit) -> HttpResult<()> {
     for (attachment, new) in document.attachments.iter().zip(&mut edit.attachments) {
         let mut content = Content::open(db, attachment, Form::Stored)?;

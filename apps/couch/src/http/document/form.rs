@@ -15,13 +15,13 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode, header};
 use futures_util::Stream;
 
-/// Bytes of the revision.
+/// The maximum size of the field with the revision, in bytes.
 const REVISION_BYTES_MAX: usize = 1000;
 
 /// A form that was received.
 #[derive(Default)]
 struct Form {
-    /// The document, JSON; without it the document of the revision gets the attachments.
+    /// The document as JSON. Without it, the attachments are added to the document of the revision.
     document: Option<Edit>,
     revision: Option<String>,
     attachments: Vec<NewAttachment>,
@@ -59,7 +59,7 @@ pub async fn post_form(caller: Caller, Doc { db, id }: Doc, request: Request) ->
     written(StatusCode::CREATED, &caller, db.name(), &done)
 }
 
-/// A page of another site can't send a form with the user's session.
+/// Refuses a form that a page of another site sent with the user's session.
 fn require_referer(headers: &HeaderMap) -> HttpResult<()> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let bad = |reason: &str| HttpError::BadRequest(reason.to_owned());
@@ -103,7 +103,7 @@ impl Form {
     }
 }
 
-/// The text of a field.
+/// Reads the text of a field.
 async fn field<S>(caller: &Caller, reader: &mut Reader<S>, bytes_max: usize) -> HttpResult<String>
 where
     S: Stream<Item = HttpResult<Bytes>> + Unpin,

@@ -32,7 +32,7 @@ pub fn get(db: &Database, id: &str, headers: &HeaderMap) -> HttpResult {
     Ok(response)
 }
 
-/// Identifies the state of a document: its revision only counts writes, and begins again after a deletion.
+/// Returns the ETag. The revision alone does not identify the content: it counts writes, and starts again after a deletion.
 fn tag(document: &LocalDocument) -> String {
     URL_SAFE_NO_PAD.encode(&Sha256::digest(document.to_json())[..16])
 }

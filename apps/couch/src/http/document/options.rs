@@ -6,7 +6,7 @@ use crate::revision::Revision;
 use crate::store::{AttachmentOption, GetOptions};
 use axum::http::{HeaderMap, header};
 
-/// The options of a document in a list.
+/// Reads the options of documents in a list.
 pub fn shown_options(params: &Params) -> HttpResult<GetOptions> {
     Ok(GetOptions {
         conflicts: params.flag("conflicts")?,
@@ -20,7 +20,7 @@ pub fn shown_options(params: &Params) -> HttpResult<GetOptions> {
     })
 }
 
-/// The options of a single document.
+/// Reads the options of a single document.
 pub fn get_options(params: &Params) -> HttpResult<GetOptions> {
     let meta = params.flag("meta")?;
     let mut options = GetOptions {
@@ -39,10 +39,10 @@ pub fn get_options(params: &Params) -> HttpResult<GetOptions> {
     Ok(options)
 }
 
-/// A parameter that is a JSON list of revisions.
+/// Reads a parameter that is a JSON list of revisions.
 ///
 /// # Errors
-/// If it is none, or holds what is no revision.
+/// If it is not a list of revisions.
 pub fn revision_list(name: &str, text: &str) -> HttpResult<Vec<Revision>> {
     let list: Vec<serde_json::Value> = serde_json::from_str(text)
         .map_err(|error| HttpError::BadRequest(format!("invalid UTF-8 JSON: {name}: {error}")))?;
@@ -53,12 +53,12 @@ pub fn revision_list(name: &str, text: &str) -> HttpResult<Vec<Revision>> {
     list.into_iter().map(revision).collect()
 }
 
-/// The media types that a client takes.
+/// The media types that a client accepts.
 #[derive(Debug)]
 pub struct Accepts(Option<String>);
 
 impl Accepts {
-    /// From the `Accept` header.
+    /// Reads the header `Accept`.
     pub fn of(headers: &HeaderMap) -> Self {
         let accept = headers.get(header::ACCEPT);
         Accepts(
@@ -68,7 +68,7 @@ impl Accepts {
         )
     }
 
-    /// Whether it takes a type, also by a wildcard; without the header it takes all.
+    /// Returns whether the client accepts a type, by name or by a wildcard. Without the header it accepts all types.
     pub fn allows(&self, media_type: &str) -> bool {
         let Some(accept) = &self.0 else {
             return true;
@@ -79,7 +79,7 @@ impl Accepts {
         })
     }
 
-    /// Whether it names a type.
+    /// Returns whether the header names a type.
     pub fn lists(&self, media_type: &str) -> bool {
         let accept = self.0.as_deref().unwrap_or_default();
         types(accept).any(|found| found == media_type)

@@ -10,17 +10,17 @@ use bytes::Bytes;
 use serde_json::json;
 use std::collections::VecDeque;
 
-/// A piece of a body that is to be sent.
+/// A piece of a multipart body.
 #[derive(Debug)]
 pub enum Piece {
-    /// Text that is ready.
+    /// Text.
     Text(String),
     /// The bytes of an attachment, in this form.
     Attachment(Attachment, Form),
 }
 
 impl Piece {
-    /// Bytes that are sent for it.
+    /// Returns the size of the piece in bytes.
     pub fn length(&self) -> u64 {
         match self {
             Piece::Text(text) => text.len() as u64,
@@ -30,7 +30,7 @@ impl Piece {
     }
 }
 
-/// Streams an answer of several pieces; each batch is read when it is sent.
+/// Streams an answer of several pieces. Each batch is read when it is sent.
 pub fn response(
     db: Database,
     batches: impl Iterator<Item = Vec<Piece>> + Send + 'static,
@@ -80,7 +80,7 @@ impl<B: Iterator<Item = Vec<Piece>>> Sending<B> {
     }
 }
 
-/// A document and the attachments that follow it: the parts of a `multipart/related` body.
+/// Returns the parts of a `multipart/related` body: a document and its attachments.
 pub fn related(boundary: &Boundary, document: &Document) -> Vec<Piece> {
     let head = boundary.first_part(&[("Content-Type", "application/json")]);
     let mut pieces = vec![Piece::Text(head + &document.to_json())];
@@ -108,13 +108,13 @@ pub fn related(boundary: &Boundary, document: &Document) -> Vec<Piece> {
     pieces
 }
 
-/// The attachments that follow a document.
+/// Returns the attachments that are parts of their own.
 pub fn following(document: &Document) -> impl Iterator<Item = &Attachment> {
     let attachments = document.attachments.iter();
     attachments.filter(|attachment| attachment.content == crate::store::Content::Follows)
 }
 
-/// A document as a part of a `multipart/mixed` body: JSON, or a multipart body itself when attachments follow.
+/// Returns a document as a part of a `multipart/mixed` body: JSON, or a nested multipart body if it has attachments.
 pub fn document(outer: &Boundary, headers: &[(&str, &str)], document: &Document) -> Vec<Piece> {
     if following(document).next().is_none() {
         let headers = with(headers, ("Content-Type", "application/json"));
@@ -128,7 +128,7 @@ pub fn document(outer: &Boundary, headers: &[(&str, &str)], document: &Document)
     pieces
 }
 
-/// The entry for a document that can't be read.
+/// Returns the entry for a document that cannot be read.
 pub fn error(outer: &Boundary, headers: &[(&str, &str)], body: String) -> Vec<Piece> {
     let headers = with(
         headers,
@@ -143,7 +143,7 @@ fn with<'a>(headers: &[(&'a str, &'a str)], one: (&'a str, &'a str)) -> Vec<(&'a
     headers
 }
 
-/// The answer to `open_revs` as a `multipart/mixed` body.
+/// Returns the answer to `open_revs` as a `multipart/mixed` body.
 pub fn mixed(db: Database, found: Vec<Found>) -> Response {
     let outer = Boundary::default();
     let content_type = outer.content_type("mixed");

@@ -1,4 +1,4 @@
-//! A document as a client sends it: JSON, or a multipart body with its attachments.
+//! Reads a document from a request: JSON, or a multipart body with attachments.
 
 use crate::http::body::{self, Gathered, Received, content_length, in_its_place};
 use crate::http::{HttpError, HttpResult, Server};
@@ -10,7 +10,7 @@ use axum::http::header;
 use futures_util::Stream;
 use std::sync::Arc;
 
-/// Reads the edit in a request; attachments that follow it are stored already.
+/// Reads the edit in a request, and stores the attachments that follow it.
 pub async fn edit(server: &Arc<Server>, db: &Database, request: Request) -> HttpResult<Edit> {
     let content_type = request.headers().get(header::CONTENT_TYPE);
     let content_type = content_type.and_then(|value| value.to_str().ok());
@@ -56,7 +56,7 @@ async fn related(
     Ok(edit)
 }
 
-/// The document itself; as large as a body may be.
+/// Reads the document itself, which may be as large as a body.
 async fn first_part<S>(reader: &mut Reader<S>, server: &Server) -> HttpResult<Received>
 where
     S: Stream<Item = HttpResult<Bytes>> + Unpin,
@@ -68,7 +68,7 @@ where
     Ok(json.finish())
 }
 
-/// The attachment that a part brings: the one of its name, or, without a name, the next in the document's order.
+/// Returns the attachment of a part: that with its name, or, if the part has no name, the next in the document's order.
 fn awaited<'a>(edit: &'a mut Edit, name: Option<&str>) -> HttpResult<&'a mut NewAttachment> {
     let is_awaited = |attachment: &&mut NewAttachment| {
         matches!(attachment.content, NewContent::Follows { .. })

@@ -102,10 +102,10 @@ async fn finish(
     reply::json(StatusCode::ACCEPTED, &json!({ "ok": true, "id": id }))
 }
 
-/// Refuses a revision made elsewhere that has no name.
+/// Checks that an edit with `new_edits=false` has a revision.
 ///
 /// # Errors
-/// If it has none.
+/// If not.
 pub fn require_revision(edit: &Edit, mode: Mode) -> HttpResult<()> {
     if mode == Mode::Replicated && edit.history.is_none() {
         let reason = "When `new_edits: false`, the document needs `_rev` or `_revisions` specified";
@@ -116,7 +116,7 @@ pub fn require_revision(edit: &Edit, mode: Mode) -> HttpResult<()> {
 
 const DIFFERENT_TAG: &str = "Document rev and etag have different values";
 
-/// The revision an edit was made from, as the URL or `If-Match` names it.
+/// Returns the parent revision of an edit, which the URL or the header `If-Match` names.
 pub fn parent(params: &Params, headers: &HeaderMap) -> HttpResult<Option<Revision>> {
     let named = params.get("rev").map(str::parse::<Revision>).transpose()?;
     let tag = headers.get(header::IF_MATCH);
@@ -148,7 +148,7 @@ fn set_parent(edit: &mut Edit, parent: Revision, is_in_query: bool) -> HttpResul
     }
 }
 
-/// Whether a document is not there, or deleted.
+/// Returns whether a document is missing or deleted.
 pub fn is_absent(error: &crate::store::Error) -> bool {
     use crate::store::Error;
     matches!(error, Error::NotFound(Missing::Missing | Missing::Deleted))

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// CouchDB's own databases that a prepared server has.
+/// The system databases of a server that is set up.
 const SYSTEM_DATABASES: [&str; 2] = ["_users", "_replicator"];
 
 /// `GET /_cluster_setup`: whether the server has an admin and CouchDB's own databases.
@@ -35,7 +35,7 @@ fn system_databases() -> Vec<String> {
     SYSTEM_DATABASES.map(str::to_owned).to_vec()
 }
 
-/// What a client asks for.
+/// The body of a request.
 #[derive(Deserialize)]
 struct Setup {
     #[serde(default)]

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Refuses the names of other nodes.
 ///
 /// # Errors
-/// If it is one.
+/// If it is another node's name.
 pub fn require_this_node(node: &str) -> HttpResult<()> {
     if node == "_local" || node == NODE {
         Ok(())
@@ -86,7 +86,7 @@ pub async fn system(State(server): State<Arc<Server>>, Path(node): Path<String>)
     reply::json(StatusCode::OK, &body)
 }
 
-/// Memory of this process; none where the system doesn't tell.
+/// Returns the resident memory of this process in bytes, if the system reports it.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

@@ -10,10 +10,10 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The jobs of an answer by default.
+/// The default number of jobs per answer.
 const JOBS: usize = 100;
 
-/// The database of an answer by default.
+/// The default database.
 const DATABASE: &str = "_replicator";
 
 /// `GET /_scheduler/jobs`.

@@ -98,7 +98,7 @@ pub async fn logout(
     Ok(response)
 }
 
-/// Sends a browser to a page of this server.
+/// Redirects a browser to a page of this server.
 ///
 /// # Errors
 /// If the page is no path.
@@ -115,7 +115,7 @@ fn redirect(response: &mut Response, origin: &str, page: Option<&str>) -> HttpRe
     Ok(())
 }
 
-/// What a client sends to log in.
+/// The body of a login.
 struct Fields(Params);
 
 impl Fields {

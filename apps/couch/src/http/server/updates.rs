@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// A feed under way.
+/// A feed in progress.
 struct Feed {
     server: Arc<Server>,
     kind: Kind,
@@ -26,7 +26,7 @@ struct Feed {
     seqs: watch::Receiver<u64>,
 }
 
-/// The event that ended a wait.
+/// The event that woke a waiting feed.
 enum Woken {
     Event,
     Quiet,

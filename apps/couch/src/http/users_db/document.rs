@@ -1,4 +1,4 @@
-//! Which documents the database of users takes: the rules of CouchDB's design document `_auth`.
+//! Validates documents of the database of users by the rules of CouchDB's design document `_auth`.
 
 use crate::auth::{METRICS_ROLE, Security, User};
 use crate::store::Document;
@@ -10,7 +10,7 @@ const SCHEMES: [&str; 3] = ["simple", "pbkdf2", "simple+pbkdf2"];
 /// Checks a document and its parent. The reasons are CouchDB's.
 ///
 /// # Errors
-/// Why the user may not write it.
+/// If the user may not write it.
 pub fn validate(
     new: &Document,
     old: Option<&Document>,
@@ -54,7 +54,7 @@ fn fields(document: &Document) -> Map<String, Value> {
     serde_json::from_str(&document.body).unwrap_or_default()
 }
 
-/// Whether a value is the user's name; a user without a name has the name `null`.
+/// Returns whether a value is the user's name. A user without a name has the name `null`.
 fn is_name(user: &User, value: Option<&Value>) -> bool {
     match (user.name(), value) {
         (Some(name), Some(Value::String(value))) => name == value,
@@ -63,7 +63,7 @@ fn is_name(user: &User, value: Option<&Value>) -> bool {
     }
 }
 
-/// Whether JavaScript takes a value for true.
+/// Returns whether a value is truthy in JavaScript.
 fn is_truthy(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null | Value::Bool(false)) => false,
@@ -90,7 +90,7 @@ fn roles(fields: &Map<String, Value>) -> Result<Vec<&str>, String> {
     roles.ok_or_else(|| "doc.roles can only contain strings".to_owned())
 }
 
-/// The name, if id and name fit together and to the parent.
+/// Returns the name if it matches the id and the name of the parent.
 fn form<'a>(
     id: &str,
     fields: &'a Map<String, Value>,
@@ -132,7 +132,7 @@ fn password(fields: &Map<String, Value>) -> Result<(), String> {
     Ok(())
 }
 
-/// What a user who is no admin may write.
+/// Checks an edit by a user who is not an admin.
 fn rights(
     fields: &Map<String, Value>,
     roles: &[&str],

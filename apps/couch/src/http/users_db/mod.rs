@@ -1,4 +1,4 @@
-//! The rules of the database of users: what documents it takes, how passwords are kept, and who sees which document.
+//! The rules of the database of users: validation, hashing of passwords, and who sees which document.
 
 mod design;
 mod document;
@@ -16,16 +16,16 @@ use serde_json::Value;
 /// The documents of a database that a user sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Visible {
-    /// All.
+    /// All documents.
     All,
-    /// In the database of users: the user's own, where the user has a name.
+    /// In the database of users: the user's own document, if the user has a name.
     Own(Option<String>),
-    /// In a `_replicator` database: all, and credentials in those of this owner only.
+    /// In a `_replicator` database: all documents, but credentials only in those of this owner.
     OwnCredentials(Option<String>),
 }
 
 impl Visible {
-    /// Whether a document may be shown.
+    /// Returns whether the user sees a document.
     pub fn includes(&self, id: &str) -> bool {
         match self {
             Visible::All | Visible::OwnCredentials(_) => true,
@@ -34,7 +34,7 @@ impl Visible {
     }
 }
 
-/// The id of a user's document.
+/// Returns the id of a user's document.
 pub fn id_of(name: &str) -> String {
     format!("{ID_PREFIX}{name}")
 }
@@ -86,10 +86,10 @@ pub fn authorize(
     }
 }
 
-/// What others see of a user's document.
+/// Returns the members of a user's document that other users see.
 ///
 /// # Errors
-/// If they see nothing of it.
+/// If they see none.
 pub fn public(policy: &Policy, body: &str) -> HttpResult<String> {
     let fields = serde_json::from_str::<serde_json::Map<String, Value>>(body);
     let mut fields = fields.map_err(|error| HttpError::Internal(error.to_string()))?;
@@ -124,7 +124,7 @@ pub async fn prepare(
     Ok(edits)
 }
 
-/// The members that a hashed password has, and those that a new password replaces.
+/// The members of a hashed password, which a new password replaces.
 const PASSWORD_FIELDS: &[&str] = &[
     "derived_key",
     "iterations",
@@ -136,7 +136,7 @@ const PASSWORD_FIELDS: &[&str] = &[
     "salt",
 ];
 
-/// Why a new password is refused.
+/// Returns the answer if a new password is refused.
 fn refused(server: &Server, password: &str) -> Option<HttpError> {
     match &server.auth.policy().password_rules {
         Ok(rules) => {
@@ -150,7 +150,7 @@ fn refused(server: &Server, password: &str) -> Option<HttpError> {
 /// The reason while the configuration of passwords is wrong. The log says more.
 const NO_HASH: &str = "Server cannot hash passwords at this time.";
 
-/// The body with its password hashed; `None` if it has no password.
+/// Returns the body with its password hashed, or `None` if it has no password.
 async fn hashed(server: &Server, body: &str) -> HttpResult<Option<String>> {
     let (mut password, mut salt, mut is_preserved) = (None, None, false);
     let mut rest = Vec::with_capacity(body.len());

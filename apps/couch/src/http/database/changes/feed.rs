@@ -1,4 +1,4 @@
-//! A feed: changes as they are read and sent, from the first to the last.
+//! The changes feed: reads changes page by page and sends them.
 
 use super::filter::Filter;
 use super::question::Asked;
@@ -24,13 +24,13 @@ use tokio::time::Instant;
 /// The state of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Nothing is sent.
+    /// Nothing has been sent.
     Begin,
-    /// There may be changes that were not read.
+    /// Changes may be left that have not been read.
     Reading,
-    /// All were read: the next ones are waited for.
+    /// All changes have been read; the feed waits for the next one.
     Waiting,
-    /// All is sent.
+    /// The last line has been sent.
     Done,
 }
 
@@ -41,7 +41,7 @@ enum Woken {
     End,
 }
 
-/// A feed under way.
+/// A feed in progress.
 #[derive(Debug)]
 pub struct Feed {
     server: Arc<Server>,
@@ -54,16 +54,16 @@ pub struct Feed {
     phase: Phase,
     is_first_page: bool,
     is_first_row: bool,
-    /// Documents are read for the filter alone.
+    /// Whether only the filter needs the documents.
     hides_documents: bool,
     last_seq: u64,
     pending: u64,
-    /// The last sign of life.
+    /// When the last line or heartbeat was sent.
     spoke: Instant,
 }
 
 impl Feed {
-    /// One that has sent nothing.
+    /// Creates a feed that has sent nothing.
     pub fn new(caller: Caller, db: Database, mut asked: Asked, filter: Filter) -> Box<Self> {
         let hides_documents = filter.needs_documents() && asked.question.include_docs.is_none();
         if hides_documents {
@@ -89,7 +89,7 @@ impl Feed {
         })
     }
 
-    /// The answer; whole if it needs no waiting and is small.
+    /// Returns the answer. A small answer that needs no waiting is sent as a whole.
     pub async fn answer(
         mut self: Box<Self>,
         detachable: Option<Extension<Detachable>>,
@@ -115,7 +115,7 @@ impl Feed {
         Ok(response)
     }
 
-    /// The next bytes to send; the first time without waiting for changes.
+    /// Returns the next bytes to send. The first call does not wait for changes.
     async fn next_piece(&mut self) -> HttpResult<Option<Bytes>> {
         let mut out = Vec::new();
         let was_new = self.phase == Phase::Begin;
@@ -154,7 +154,7 @@ impl Feed {
         }
     }
 
-    /// Reads a page and writes what passes.
+    /// Reads a page and writes the changes that pass the filter.
     async fn read(&mut self, out: &mut Vec<u8>) -> HttpResult<()> {
         self.seqs.mark_unchanged();
         let left = self.asked.limit;
@@ -201,7 +201,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Waits. A feed ends when the user's rights were withdrawn meanwhile.
+    /// Waits for a change, a timeout or the stop of the server. Ends the feed if the user has lost the right to read.
     async fn wait_with_rights(&mut self) -> Woken {
         let woken = self.wait().await;
         match rights::may_still_read(&self.server, &self.user, &self.db) {
@@ -218,7 +218,7 @@ impl Feed {
         }
     }
 
-    /// Whether the answer is one JSON object.
+    /// Returns whether the answer is one JSON object.
     fn is_object(&self) -> bool {
         matches!(self.asked.kind, Kind::Normal | Kind::Longpoll)
     }

@@ -12,10 +12,10 @@ use axum::http::request::Parts;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// A filter that reads documents.
+/// The condition that a filter checks.
 #[derive(Debug, Clone)]
 pub enum Filter {
-    /// Nothing does: all pass.
+    /// None: all changes pass.
     All,
     /// `_selector`.
     Selector(Arc<Selector>),
@@ -26,7 +26,7 @@ pub enum Filter {
 }
 
 impl Filter {
-    /// The one a request names.
+    /// Returns the filter that a request names.
     pub async fn read(
         caller: &Caller,
         db: &Database,
@@ -53,12 +53,12 @@ impl Filter {
         }
     }
 
-    /// Whether documents must be read for it.
+    /// Returns whether the filter needs the documents.
     pub fn needs_documents(&self) -> bool {
         !matches!(self, Filter::All)
     }
 
-    /// The changes that pass, with the revisions that do.
+    /// Returns the changes that pass the filter, each with the revisions that pass.
     pub async fn keep(
         &self,
         scripts: &Scripts,
@@ -117,13 +117,13 @@ fn reader(db: &Database) -> Owner {
     owner(db, Purpose::Read)
 }
 
-/// Finds out before the answer begins whether a function can be compiled.
+/// Compiles the function before the answer begins, so that an error gets its own status.
 async fn compile(caller: &Caller, db: &Database, function: &Function) -> HttpResult<()> {
     let scripts = &caller.server.scripts;
     Ok(scripts.compile(&reader(db), function).await?)
 }
 
-/// The documents of a change: of its winner, or, with several revisions, of each.
+/// Returns the documents of a change, one per revision.
 fn leaves(db: &Database, change: &Change) -> HttpResult<Vec<Document>> {
     if let (1, Some(document)) = (change.revisions.len(), &change.document) {
         return Ok(vec![document.clone()]);
@@ -152,7 +152,7 @@ fn selector(params: &Params, body: &Map<String, Value>) -> HttpResult<Filter> {
     Ok(Filter::Selector(Arc::new(selector)))
 }
 
-/// The function `design/name`.
+/// Returns the function `design/name`.
 fn function(
     db: &Database,
     name: &str,

@@ -14,14 +14,14 @@ use serde_json::{Map, Value};
 pub struct Asked {
     pub kind: Kind,
     pub question: Changes,
-    /// At most so many changes in all.
+    /// The maximum number of changes in the answer.
     pub limit: Option<u64>,
-    /// The behaviour when there are no changes.
+    /// The behaviour while there are no changes.
     pub quiet: Quiet,
 }
 
 impl Asked {
-    /// From the URL, the body of a POST, and the header by which an `EventSource` resumes.
+    /// Reads the parameters from the URL, from the body of a POST, and from the header with which an `EventSource` resumes.
     pub fn read(
         db: &Database,
         params: &Params,
