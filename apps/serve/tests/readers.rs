@@ -124,3 +124,26 @@ fn a_pool_that_is_closed_keeps_nothing_open() {
     let log = folder.path().join("a.db-wal");
     assert!(!log.exists(), "the last connection removes the log");
 }
+
+#[test]
+fn a_writer_without_a_queue_announces_its_transactions() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.db");
+    let writer = Connection::open(&file).unwrap();
+    writer
+        .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE note(id INTEGER PRIMARY KEY)")
+        .unwrap();
+    let pool: Pool = ReaderPool::new(4, move || Ok(Connection::open(&file)?)).keeping_snapshots();
+    for written in 1..20 {
+        keep(&pool);
+        let writing = pool.writing();
+        writer
+            .execute("INSERT INTO note DEFAULT VALUES", [])
+            .unwrap();
+        let is_kept =
+            |connection: &Connection| Ok((count(connection)?, connection.is_autocommit()));
+        assert_eq!(pool.read_one(is_kept).unwrap(), (written, true));
+        drop(writing);
+        assert_eq!(pool.read_snapshot(count).unwrap(), written);
+    }
+}
