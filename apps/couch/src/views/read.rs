@@ -287,6 +287,13 @@ impl Answer {
         Ok(offset.saturating_add(self.skip).min(root.count))
     }
 
+    fn page_rows_max(&self) -> u64 {
+        match self.query.include_docs {
+            true => PAGE_DOCUMENTS_MAX,
+            false => PAGE_ROWS_MAX,
+        }
+    }
+
     /// Reads the rows of a page. `ranks` has the rows of the first ranges.
     fn read_rows(
         &mut self,
@@ -296,11 +303,7 @@ impl Answer {
         page: &mut Page,
     ) -> Result<()> {
         let descending = self.query.descending;
-        let rows_max = if self.query.include_docs {
-            PAGE_DOCUMENTS_MAX
-        } else {
-            PAGE_ROWS_MAX
-        };
+        let rows_max = self.page_rows_max();
         while let Some(range) = self.ranges.front_mut() {
             let room = self.limit.min(rows_max - page.len() as u64);
             if room == 0 || page.text_bytes() >= PAGE_BYTES_MAX {
