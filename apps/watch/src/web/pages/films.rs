@@ -1,6 +1,6 @@
 //! Looking for films.
 
-use super::{common::Answer, list::notice};
+use super::{add_form::actions, common::Answer, list::notice};
 use crate::{
     Result,
     db::{
@@ -11,7 +11,6 @@ use crate::{
         users::User,
     },
     request::App,
-    text,
     web::{
         form,
         layout::{self, Place},
@@ -119,7 +118,6 @@ fn words(search: &Search, count: usize, is_guess: bool) -> Markup {
 }
 
 fn row((state, film): &Hit, token: &str, back: &str) -> Markup {
-    let title = text::isolated(&film.facts.title);
     html! {
         li.film id={ "f" (film.id) } {
             (parts::tile(film))
@@ -127,22 +125,7 @@ fn row((state, film): &Hit, token: &str, back: &str) -> Markup {
                 p { (parts::title(film)) }
                 p.line { (parts::line(film)) }
             }
-            @if let Some(state) = state {
-                div.actions {
-                    span.there { @if state.watched { "Watched" } @else { "On your list" } }
-                    a.button.small href=(parts::film_address(film)) aria-label={ "Edit " (title) } { "Edit" }
-                }
-            } @else {
-                form.actions method="post" action={ "/list/" (film.id) "/add" } data-enhance {
-                    (parts::hidden(token, back))
-                    select name="priority" aria-label={ "Priority of " (title) } {
-                        @for priority in entries::PRIORITIES.rev() {
-                            option value=(priority) selected[priority == entries::PRIORITY] { (priority) " " (parts::priority_name(priority)) }
-                        }
-                    }
-                    button.primary.small id={ "a" (film.id) } aria-label={ "Add " (title) } { "Add" }
-                }
-            }
+            (actions(film, state.as_ref(), token, back))
         }
     }
 }

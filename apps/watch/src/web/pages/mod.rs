@@ -1,6 +1,7 @@
 //! The pages, a file each.
 
 mod account;
+mod add_form;
 mod api;
 mod assets;
 mod common;

@@ -1,11 +1,13 @@
 //! A friend's list: what they let friends see of it.
 
 use super::{
-    common::Answer,
-    list::{Shown, marks},
+    add_form::actions,
+    common::{Answer, Done},
+    list::{Shown, marks, notice},
 };
 use crate::{
-    db::{entries, friends},
+    Result,
+    db::{entries, friends, undo},
     request::{App, View},
     text,
     web::{
@@ -29,11 +31,16 @@ async fn show(
     Member { me, secret }: Member,
     Path(name): Path<String>,
     Query(view): Query<View>,
+    Query(Done { done }): Query<Done>,
 ) -> Answer<Markup> {
-    let (friend, page, genres) = me.read(|db, user| {
+    let (friend, page, own, last, genres) = me.read(|db, user| {
         let friend = friends::friend(db, user.number, &name)?;
         let page = entries::page(db, friend.number, &view.filter(true))?;
-        Ok((friend, page, me.app.genres(db)?))
+        let films = page.entries.iter().map(|entry| entry.film.number);
+        let own = films.map(|film| entries::state(db, user.number, film));
+        let own = own.collect::<Result<Vec<_>>>()?;
+        let last = undo::last(db, user.number)?;
+        Ok((friend, page, own, last, me.app.genres(db)?))
     })?;
     let path = format!("/people/{}", friend.name);
     let shown = Shown {
@@ -42,25 +49,28 @@ async fn show(
         page: &page,
         genres: &genres,
     };
+    let (token, back) = (secret.form_token(), view.address(&path));
     let title = format!("{}’s list", text::isolated(&friend.name));
     let body = html! {
         div.head {
             h1 { bdi { (friend.name) } "’s list" }
             a.button href={ "/tonight?with=" (friend.name) } { "Watch together" }
         }
+        (notice(&done, last.as_ref(), &token, &back))
         (shown.head())
         @if page.entries.is_empty() {
             (shown.nothing(html! { p { "Nothing to see here yet." } }))
         } @else {
             ol.films start=(view.filter(true).page * entries::PAGE_ENTRIES + 1) {
-                @for entry in &page.entries {
-                    li.film {
+                @for (entry, own) in page.entries.iter().zip(&own) {
+                    li.film id={ "f" (entry.film.id) } {
                         (parts::tile(&entry.film))
                         div.what {
                             p { (parts::title(&entry.film)) }
                             p.line { (parts::line(&entry.film)) }
                             (marks(&entry.state))
                         }
+                        (actions(&entry.film, own.as_ref(), &token, &back))
                     }
                 }
             }
@@ -69,7 +79,7 @@ async fn show(
         details {
             summary { "End the friendship" }
             form method="post" action="/friends/unfriend" {
-                (parts::hidden(&secret.form_token(), ""))
+                (parts::hidden(&token, ""))
                 input type="hidden" name="name" value=(friend.name);
                 p { "Neither of you sees the other’s list any more." }
                 p.buttons { button.danger { "Unfriend " bdi { (friend.name) } } }

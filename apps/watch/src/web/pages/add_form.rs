@@ -1,0 +1,34 @@
+//! The action for a film on a page of films: add it to one's list, or edit it there.
+
+use crate::{
+    db::{
+        entries::{self, State},
+        films::Film,
+    },
+    text,
+    web::parts,
+};
+use maud::{Markup, html};
+
+/// The action for a film, given its state on the user's list. The form returns to the address `back`.
+pub fn actions(film: &Film, state: Option<&State>, token: &str, back: &str) -> Markup {
+    let title = text::isolated(&film.facts.title);
+    html! {
+        @if let Some(state) = state {
+            div.actions {
+                span.there { @if state.watched { "You have watched it" } @else { "On your list" } }
+                a.button.small href=(parts::film_address(film)) aria-label={ "Edit " (title) } { "Edit" }
+            }
+        } @else {
+            form.actions method="post" action={ "/list/" (film.id) "/add" } data-enhance {
+                (parts::hidden(token, back))
+                select name="priority" aria-label={ "Priority of " (title) } {
+                    @for priority in entries::PRIORITIES.rev() {
+                        option value=(priority) selected[priority == entries::PRIORITY] { (priority) " " (parts::priority_name(priority)) }
+                    }
+                }
+                button.primary.small id={ "a" (film.id) } aria-label={ "Add " (title) } { "Add" }
+            }
+        }
+    }
+}
