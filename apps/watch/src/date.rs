@@ -17,6 +17,11 @@ pub fn day(ms: u64) -> String {
     time[..time.find('T').unwrap_or(time.len())].to_owned()
 }
 
+/// This time as feeds write it, RFC 3339, in UTC.
+pub fn time(ms: u64) -> String {
+    UnixTime::from_ms(ms.min(UnixTime::MS_MAX)).to_string()
+}
+
 /// Whether the text is a day, `YYYY-MM-DD`.
 pub fn is_day(text: &str) -> bool {
     text.len() == 10 && matches!(parse_time(text), Ok(_) | Err(Error::Time { .. }))

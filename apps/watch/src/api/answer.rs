@@ -2,7 +2,7 @@
 
 use crate::{
     Error,
-    db::tokens,
+    db::{news, tokens, users::User},
     request::{App, Me, error_status, with_wait},
     secret::Secret,
 };
@@ -51,11 +51,14 @@ impl FromRequestParts<App> for Bearer {
             (challenge, said(StatusCode::UNAUTHORIZED, words)).into_response()
         };
         let secret = token(&parts.headers).ok_or_else(refused)?;
-        let found = app.db().read(|db| tokens::find(db, secret));
-        let user = found.map_err(|error| ApiError(error).into_response())?;
+        let found = app.db().read(|db| {
+            let with_news = |user: User| news::count(db, user.number).map(|news| (user, news));
+            tokens::find(db, secret)?.map(with_news).transpose()
+        });
+        let found = found.map_err(|error| ApiError(error).into_response())?;
         let app = app.clone();
-        let me = |user| Bearer(Me { app, user });
-        user.map(me).ok_or_else(refused)
+        let me = |(user, news)| Bearer(Me { app, user, news });
+        found.map(me).ok_or_else(refused)
     }
 }
 

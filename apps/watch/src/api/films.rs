@@ -34,6 +34,7 @@ pub struct NewFilm {
     people: Vec<String>,
     #[serde(default)]
     genres: Vec<String>,
+    minutes: Option<i64>,
 }
 
 impl NewFilm {
@@ -43,6 +44,7 @@ impl NewFilm {
             year: self.year,
             people: self.people,
             genres: self.genres,
+            minutes: self.minutes,
             imdb: None,
         }
     }

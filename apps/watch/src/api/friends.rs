@@ -5,7 +5,7 @@ use super::{
     list::as_json,
 };
 use crate::{
-    db::{account, entries, friends, links},
+    db::{account, blocks, entries, friends, links, users::User},
     request::View,
     secret::Secret,
 };
@@ -24,16 +24,18 @@ pub struct Name {
 }
 
 pub async fn all(Bearer(me): Bearer) -> Answer {
-    let (friends, received, sent) = me.read(|db, user| {
+    let (friends, blocked, received, sent) = me.read(|db, user| {
         Ok((
             friends::all(db, user.number)?,
+            blocks::all(db, user.number)?,
             friends::received(db, user)?,
             friends::sent(db, user.number)?,
         ))
     })?;
-    let names: Vec<&str> = friends.iter().map(|friend| friend.name.as_str()).collect();
+    let names = |users: &[User]| -> Value { users.iter().map(|user| user.name.as_str()).collect() };
     Ok(Json(json!({
-        "friends": names,
+        "friends": names(&friends),
+        "blocked": names(&blocked),
         "requests_received": account::requests(&received),
         "requests_sent": account::requests(&sent),
     })))
@@ -65,6 +67,18 @@ pub async fn take_back(Bearer(me): Bearer, Path(name): Path<String>) -> Answer {
 
 pub async fn unfriend(Bearer(me): Bearer, Path(name): Path<String>) -> Answer {
     me.write(move |db, user| friends::unfriend(db, user.number, &name))
+        .await?;
+    done()
+}
+
+pub async fn block(Bearer(me): Bearer, Body(Name { name }): Body<Name>) -> Answer {
+    me.write(move |db, user| blocks::block(db, user, &name))
+        .await?;
+    done()
+}
+
+pub async fn unblock(Bearer(me): Bearer, Path(name): Path<String>) -> Answer {
+    me.write(move |db, user| blocks::unblock(db, user, &name))
         .await?;
     done()
 }

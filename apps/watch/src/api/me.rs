@@ -24,6 +24,7 @@ pub async fn get(Bearer(me): Bearer) -> Answer {
         "is_owner": me.user.is_owner,
         "to_watch": to_watch,
         "watched": watched,
+        "news": me.news,
     })))
 }
 

@@ -86,6 +86,7 @@ fn film_and_state() -> (Value, Value) {
         "year": {"type": ["integer", "null"]},
         "people": {"type": "array", "items": {"type": "string"}},
         "genres": {"type": "array", "items": {"type": "string"}},
+        "minutes": {"type": ["integer", "null"], "description": "Running time"},
         "imdb": {"type": ["string", "null"]},
     });
     let state = json!({
@@ -110,30 +111,33 @@ fn schemas() -> Value {
     json!({
         "Error": object(json!({"error": text})),
         "Done": object(json!({"done": {"type": "boolean"}})),
-        "Me": object(json!({"name": text, "signed_up": text, "is_owner": {"type": "boolean"}, "to_watch": number, "watched": number})),
+        "Me": object(json!({"name": text, "signed_up": text, "is_owner": {"type": "boolean"}, "to_watch": number, "watched": number, "news": {"type": "integer", "description": "Requests for you, and friends with new films"}})),
         "Password": object(json!({"password": text})),
         "Tokens": object(json!({"tokens": list(object(json!({"id": text, "name": text, "made": text})))})),
         "Film": object(film),
         "NewFilm": {
             "type": "object", "required": ["title"],
-            "properties": {"title": text, "year": number, "people": list(text.clone()), "genres": list(text.clone())},
+            "properties": {"title": text, "year": number, "people": list(text.clone()), "genres": list(text.clone()), "minutes": number},
         },
         "Found": object(json!({"films": list(reference("Film")), "is_guess": {"type": "boolean", "description": "Whether the films match by similar spelling only"}})),
         "State": {"type": "object", "properties": state},
         "Entry": entry,
         "Page": object(json!({"total": number, "page": number, "pages": number, "films": list(reference("Entry"))})),
         "Changed": object(json!({"change": {"type": "string", "description": "For /undo"}})),
-        "Move": object(json!({"direction": {"enum": ["up", "down"]}})),
+        "Move": object(json!({"direction": {"enum": ["up", "down", "top"]}})),
         "Imported": object(json!({"change": text, "added": number, "present": number, "missing": list(text.clone())})),
         "Export": {"type": "object"},
         "Name": object(json!({"name": text})),
-        "Friends": object(json!({"friends": list(text.clone()), "requests_received": list(request.clone()), "requests_sent": list(request)})),
+        "Friends": object(json!({"friends": list(text.clone()), "blocked": list(text.clone()), "requests_received": list(request.clone()), "requests_sent": list(request)})),
         "Invitation": object(json!({"path": {"type": "string", "description": "Behind the site's address"}, "days": number})),
+        "Candidate": json!({"allOf": [reference("Film"), object(json!({
+            "points": number, "chance": {"type": "number"},
+            "priorities": {"type": "array", "items": number, "description": "0 for who does not have it to watch"},
+        }))]}),
         "Tonight": object(json!({
             "people": list(text.clone()),
-            "films": list(json!({"allOf": [reference("Film"), object(json!({
-                "points": number, "chance": {"type": "number"}, "priorities": list(number.clone()),
-            }))]})),
+            "films": list(reference("Candidate")),
+            "nearly": list(reference("Candidate")),
             "pick": {"type": ["string", "null"]},
         })),
     })

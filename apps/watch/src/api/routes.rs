@@ -100,7 +100,7 @@ pub const ROUTES: &[Route] = &[
     route(Method::PUT, "/list/{film}", "Put a film on your list, or replace what you say about it; what is left out is as for a new one", || put(list::put))
         .takes("State").gives("Changed"),
     route(Method::DELETE, "/list/{film}", "Take a film off your list", || delete(list::remove)).gives("Changed"),
-    route(Method::POST, "/list/{film}/move", "Move a film by one place", || post(list::shift)).takes("Move").gives("Changed"),
+    route(Method::POST, "/list/{film}/move", "Move a film by one place, or to the top of the list", || post(list::shift)).takes("Move").gives("Changed"),
     route(Method::POST, "/undo/{change}", "Undo one of the last changes of your list", || post(list::undo)).gives("Done"),
     route(Method::POST, "/import", "Put the films of a CSV file on your list", || post(list::import))
         .query(&[
@@ -118,6 +118,8 @@ pub const ROUTES: &[Route] = &[
     route(Method::DELETE, "/requests/{name}", "Take back a request of yours", || delete(friends::take_back)).gives("Done"),
     route(Method::POST, "/invitations", "Make an invitation, good once", || post(friends::invite)).gives("Invitation"),
     route(Method::GET, "/people/{name}/list", "A page of a friend's list, as far as it is public", || get(friends::list)).query(VIEW).gives("Page"),
-    route(Method::GET, "/tonight", "The films that you and friends all want to watch, the most wanted first, and a fair pick among them", || get(tonight::get))
-        .query(&[("with", "a friend's name; once for each")]).gives("Tonight"),
+    route(Method::POST, "/blocked", "Block a friend or the sender of a request: the friendship ends, and requests no longer reach you", || post(friends::block)).takes("Name").gives("Done"),
+    route(Method::DELETE, "/blocked/{name}", "Unblock a user", || delete(friends::unblock)).gives("Done"),
+    route(Method::GET, "/tonight", "The films that you and friends all want to watch, the most wanted first, those that all but one want, and a fair pick among the first", || get(tonight::get))
+        .query(&[("with", "a friend's name; once for each"), ("genre", "only of this genre"), ("minutes", "only films of at most this running time")]).gives("Tonight"),
 ];

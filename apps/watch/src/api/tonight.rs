@@ -4,19 +4,20 @@ use super::answer::{Answer, Bearer};
 use crate::{
     Error,
     db::{account, friends, tonight},
-    request::with,
+    request::{Wanted, with},
 };
 use axum::{Json, extract::Query};
 use serde_json::{Value, json};
 
 pub async fn get(Bearer(me): Bearer, Query(pairs): Query<Vec<(String, String)>>) -> Answer {
+    let wanted = Wanted::of(&pairs)?;
     let names = with(pairs);
     if names.is_empty() {
         return Err(Error::invalid("name a friend: ?with=NAME").into());
     }
     let look = me.read_long(move |db, user| {
         let friends = friends::named(db, user.number, &names)?;
-        let candidates = tonight::candidates(db, user, &friends)?;
+        let candidates = tonight::candidates(db, user, &friends, &wanted)?;
         Ok((friends, candidates))
     });
     let (friends, candidates) = look.await?;
@@ -29,9 +30,10 @@ pub async fn get(Bearer(me): Bearer, Query(pairs): Query<Vec<(String, String)>>)
         film["priorities"] = candidate.priorities.clone().into();
         film
     };
-    let films: Vec<Value> = candidates.iter().map(film).collect();
-    let pick = tonight::pick(&candidates).map(|pick| pick.film.id.to_string());
+    let films =
+        |candidates: &[tonight::Candidate]| -> Value { candidates.iter().map(film).collect() };
+    let pick = tonight::pick(&candidates.all).map(|pick| pick.film.id.to_string());
     Ok(Json(
-        json!({"people": people, "films": films, "pick": pick}),
+        json!({"people": people, "films": films(&candidates.all), "nearly": films(&candidates.nearly), "pick": pick}),
     ))
 }

@@ -42,13 +42,11 @@ impl ImportFilms {
             println!("{}", serde_json::json!(done));
         } else {
             eprintln!(
-                "{} films added; {} were there{}",
+                "{} films added; {} were there{}{}",
                 done.added,
-                done.known + done.matched,
-                match done.matched {
-                    0 => String::new(),
-                    matched => format!(", {matched} of them got their number at IMDb"),
-                }
+                done.known + done.matched + done.completed,
+                got(done.matched, "number at IMDb"),
+                got(done.completed, "running time")
             );
             if let Some(first) = done.first_skipped {
                 eprintln!(
@@ -58,6 +56,14 @@ impl ImportFilms {
             }
         }
         Ok(())
+    }
+}
+
+/// The words for films that got something they lacked.
+fn got(count: u64, what: &str) -> String {
+    match count {
+        0 => String::new(),
+        count => format!(", {count} of them got their {what}"),
     }
 }
 

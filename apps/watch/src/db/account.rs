@@ -1,6 +1,6 @@
 //! Export and deletion of accounts.
 
-use super::{devices, entries, friends, links, sessions, tokens, users::User};
+use super::{blocks, devices, entries, friends, links, news, sessions, tokens, users::User};
 use crate::{Error, Result, date};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -24,13 +24,19 @@ pub fn export(db: &Connection, user: &User) -> Result<Value> {
         .into_iter()
         .map(day)
         .collect();
+    let blocked: Vec<String> = blocks::all(db, user.number)?
+        .into_iter()
+        .map(|b| b.name)
+        .collect();
     Ok(json!({
         "name": user.name,
         "signed_up": day(user.id),
         "list": list,
         "friends": friends,
+        "blocked": blocked,
         "requests_sent": requests(&friends::sent(db, user.number)?),
         "requests_received": requests(&friends::received(db, user)?),
+        "has_feed": news::has_feed(db, user.number)?,
         "tokens": tokens,
         "invitations_made": invitations,
         "sessions": sessions::count(db, user.number)?,
@@ -74,6 +80,7 @@ pub fn film(film: &super::films::Film) -> Value {
         "year": film.facts.year,
         "people": film.facts.people,
         "genres": film.facts.genres,
+        "minutes": film.facts.minutes,
         "imdb": film.facts.imdb.map(|imdb| format!("tt{imdb:07}")),
     })
 }

@@ -9,4 +9,4 @@ pub use entry::{
     fill, next_ms, put, put_in, remove, state,
 };
 pub use filter::{Filter, PAGE_ENTRIES, Page, Sort, counts, page};
-pub use order::{Direction, shift};
+pub use order::{Direction, shift, take_place};

@@ -8,6 +8,9 @@ use serde::Serialize;
 /// The allowed years.
 pub const YEARS: std::ops::RangeInclusive<i64> = 1870..=2100;
 
+/// The allowed running times in minutes. The longest known film takes 35 days.
+pub const MINUTES: std::ops::RangeInclusive<i64> = 1..=60_000;
+
 /// The maximum length of a title, a name or a genre in characters. The longest known title has 231.
 pub const TEXT_CHARACTERS_MAX: usize = 300;
 
@@ -25,6 +28,8 @@ pub struct Facts {
     pub people: Vec<String>,
     /// The genres.
     pub genres: Vec<String>,
+    /// The running time in minutes, in [`MINUTES`].
+    pub minutes: Option<i64>,
     /// The digits of its IMDb number.
     pub imdb: Option<i64>,
 }
@@ -49,6 +54,15 @@ impl Facts {
             let (first, last) = YEARS.into_inner();
             return Err(Error::Invalid(format!(
                 "A film's year is between {first} and {last}."
+            )));
+        }
+        if self
+            .minutes
+            .is_some_and(|minutes| !MINUTES.contains(&minutes))
+        {
+            let (first, last) = MINUTES.into_inner();
+            return Err(Error::Invalid(format!(
+                "A running time is between {first} and {last} minutes."
             )));
         }
         self.people = names(self.people);
@@ -81,11 +95,10 @@ pub struct Film {
 
 impl Film {
     /// The columns that [`Film::of`] reads, of a table `film`.
-    pub const COLUMNS: &str =
-        "film.number, film.id, film.title, film.year, film.people, film.genres, film.imdb";
+    pub const COLUMNS: &str = "film.number, film.id, film.title, film.year, film.people, film.genres, film.minutes, film.imdb";
 
     /// The number of columns in [`Film::COLUMNS`].
-    pub const COLUMN_COUNT: usize = 7;
+    pub const COLUMN_COUNT: usize = 8;
 
     /// Reads a film from a row that begins with [`Film::COLUMNS`].
     ///
@@ -100,7 +113,8 @@ impl Film {
                 year: row.get(3)?,
                 people: names_of(row.get_ref(4)?.as_str()?),
                 genres: names_of(row.get_ref(5)?.as_str()?),
-                imdb: row.get(6)?,
+                minutes: row.get(6)?,
+                imdb: row.get(7)?,
             },
         })
     }

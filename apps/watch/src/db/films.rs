@@ -5,7 +5,7 @@ use crate::{Error, Result, date::now_ms, title::Title};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension};
 
-pub use super::film::{Facts, Film, NAMES_MAX, TEXT_CHARACTERS_MAX, YEARS};
+pub use super::film::{Facts, Film, MINUTES, NAMES_MAX, TEXT_CHARACTERS_MAX, YEARS};
 
 /// The maximum number of films that one user may add.
 const ADDED_MAX: i64 = 1000;
@@ -22,13 +22,14 @@ fn json_of(names: &[String]) -> String {
 /// # Errors
 /// SQLite's error, for instance if the IMDb number is taken.
 pub fn insert(db: &Connection, facts: &Facts, added_by: Option<i64>) -> Result<i64> {
-    let sql = "INSERT INTO film(title, year, people, genres, imdb, added_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let sql = "INSERT INTO film(title, year, people, genres, minutes, imdb, added_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let (people, genres) = (json_of(&facts.people), json_of(&facts.genres));
     db.prepare_cached(sql)?.execute((
         &facts.title,
         facts.year,
         people,
         genres,
+        facts.minutes,
         facts.imdb,
         added_by,
     ))?;
@@ -53,6 +54,16 @@ fn insert_keys(db: &Connection, number: i64, title: &str) -> Result<()> {
 pub fn set_imdb(db: &Connection, number: i64, imdb: i64) -> Result<()> {
     db.prepare_cached("UPDATE film SET imdb = ?2 WHERE number = ?1")?
         .execute((number, imdb))?;
+    Ok(())
+}
+
+/// Sets the running time of a film that has none.
+///
+/// # Errors
+/// SQLite's error.
+pub fn set_minutes(db: &Connection, number: i64, minutes: i64) -> Result<()> {
+    let sql = "UPDATE film SET minutes = ?2 WHERE number = ?1 AND minutes IS NULL";
+    db.prepare_cached(sql)?.execute((number, minutes))?;
     Ok(())
 }
 
@@ -168,10 +179,16 @@ pub fn own(db: &Connection, id: Ulid, user: &User) -> Result<Film> {
 pub fn change(db: &Connection, id: Ulid, facts: Facts, user: &User) -> Result<()> {
     let film = own(db, id, user)?;
     let facts = facts.checked()?;
-    let sql = "UPDATE film SET title = ?2, year = ?3, people = ?4, genres = ?5 WHERE number = ?1";
+    let sql = "UPDATE film SET title = ?2, year = ?3, people = ?4, genres = ?5, minutes = ?6 WHERE number = ?1";
     let (people, genres) = (json_of(&facts.people), json_of(&facts.genres));
-    db.prepare_cached(sql)?
-        .execute((film.number, &facts.title, facts.year, people, genres))?;
+    db.prepare_cached(sql)?.execute((
+        film.number,
+        &facts.title,
+        facts.year,
+        people,
+        genres,
+        facts.minutes,
+    ))?;
     db.prepare_cached("DELETE FROM film_key WHERE film = ?1")?
         .execute([film.number])?;
     insert_keys(db, film.number, &facts.title)

@@ -1,6 +1,7 @@
 //! Friends and friend requests.
 
 use super::{
+    blocks,
     tonight::PEOPLE_MAX,
     users::{self, User},
 };
@@ -22,7 +23,7 @@ pub struct Request {
 
 /// Sends a friend request. If the other user has sent one too, the two become friends. The answer does not reveal
 /// whether the user exists, nor does the list of sent requests: the request reaches the user who has the name now, and
-/// no user who takes it later. A repeated request that was declined is not sent again.
+/// no user who takes it later. The request of a [blocked](blocks::block) user reaches nobody. A repeated request that was declined is not sent again.
 ///
 /// # Errors
 /// [`Error::Invalid`] for the user's own name, for an invalid name, and for too many requests.
@@ -41,27 +42,37 @@ pub fn request(db: &Connection, user: &User, name: &str) -> Result<()> {
                 text::isolated(&other.name)
             )));
         }
+        if blocks::has_blocked(db, user.number, other.number)? {
+            return Err(Error::Invalid(format!(
+                "You have blocked {}: unblock them first.",
+                text::isolated(&other.name)
+            )));
+        }
         // A request that this user declined is still valid: the other user wants it.
         if has_asked(db, other.number, user.number)? {
             return be_friends(db, user, other);
         }
     }
+    let reaches = match &other {
+        Some(other) if !blocks::has_blocked(db, other.number, user.number)? => Some(other.number),
+        _ => None,
+    };
     if sent(db, user.number)?.len() >= REQUESTS_MAX {
         return Err(Error::invalid("Too many requests are open: take one back."));
     }
     let sql = "INSERT INTO friend_request(user, folded, name, reaches) VALUES (?1, ?2, ?3, ?4)
                ON CONFLICT DO UPDATE SET name = excluded.name, id = excluded.id, reaches = excluded.reaches,
                  declined = declined AND reaches IS excluded.reaches";
-    db.prepare_cached(sql)?.execute((
-        user.number,
-        folded,
-        name,
-        other.map(|other| other.number),
-    ))?;
+    db.prepare_cached(sql)?
+        .execute((user.number, folded, name, reaches))?;
     Ok(())
 }
 
-fn has_asked(db: &Connection, user: i64, other: i64) -> Result<bool> {
+/// Returns whether a user has sent a request to another.
+///
+/// # Errors
+/// SQLite's error.
+pub fn has_asked(db: &Connection, user: i64, other: i64) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM friend_request WHERE user = ?1 AND reaches = ?2)";
     Ok(db
         .prepare_cached(sql)?
@@ -209,7 +220,11 @@ pub fn named(db: &Connection, user: i64, names: &[String]) -> Result<Vec<User>> 
     Ok(friends)
 }
 
-fn are_friends(db: &Connection, one: i64, other: i64) -> Result<bool> {
+/// Returns whether two users are friends.
+///
+/// # Errors
+/// SQLite's error.
+pub fn are_friends(db: &Connection, one: i64, other: i64) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM friend WHERE user = ?1 AND friend = ?2)";
     Ok(db
         .prepare_cached(sql)?

@@ -5,6 +5,7 @@
 //! runs.
 
 pub mod account;
+pub mod blocks;
 pub mod devices;
 pub mod entries;
 mod film;
@@ -12,6 +13,7 @@ pub mod films;
 pub mod find;
 pub mod friends;
 pub mod links;
+pub mod news;
 mod schema;
 pub mod sessions;
 pub mod settings;

@@ -7,25 +7,48 @@ use rusqlite::{Connection, Row};
 /// The maximum number of people who choose together.
 pub const PEOPLE_MAX: usize = 10;
 
-/// A film that all of them want to watch.
+/// What is asked of a film for tonight.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The genre.
+    pub genre: Option<String>,
+    /// The maximum running time in minutes. Films of unknown running time are left out.
+    pub minutes_max: Option<i64>,
+}
+
+/// The films for tonight, highest sum of priorities first.
+#[derive(Clone, Debug, Default)]
+pub struct Candidates {
+    /// Films that all of the people want to watch.
+    pub all: Vec<Candidate>,
+    /// Films that all but one of three or more people want to watch.
+    pub nearly: Vec<Candidate>,
+}
+
+/// A film that several people want to watch.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// The film.
     pub film: Film,
     /// The sum of the priorities.
     pub points: i64,
-    /// The probability of being picked, 0 to 1: the mean of its weights.
+    /// The probability of being picked, 0 to 1: the mean of its weights. 0 if somebody does not want to watch it.
     pub chance: f64,
-    /// The priority of each person, in the order of the people.
+    /// The priority of each person, in the order of the people; 0 for who does not have it to watch.
     pub priorities: Vec<i64>,
 }
 
-/// Returns the films that a user and these friends all want to watch, highest sum of priorities first. Private entries
-/// of the user count; those of the friends do not.
+/// Returns the films that a user and these friends want to watch, all of them or all but one. Private entries of the user
+/// count; those of the friends do not.
 ///
 /// # Errors
 /// SQLite's error.
-pub fn candidates(db: &Connection, asking: &User, friends: &[User]) -> Result<Vec<Candidate>> {
+pub fn candidates(
+    db: &Connection,
+    asking: &User,
+    friends: &[User],
+    wanted: &Wanted,
+) -> Result<Candidates> {
     let people = std::iter::once(asking).chain(friends);
     let numbers: Vec<i64> = people.map(|user| user.number).collect();
     let sql = format!(
@@ -33,25 +56,33 @@ pub fn candidates(db: &Connection, asking: &User, friends: &[User]) -> Result<Ve
          FROM json_each(?1) people JOIN entry ON entry.user = people.value
          JOIN film ON film.number = entry.film
          WHERE NOT entry.watched AND (entry.public OR entry.user = ?2)
-         GROUP BY entry.film HAVING count(*) = ?3",
+           AND (?4 IS NULL OR EXISTS (SELECT 1 FROM json_each(film.genres) WHERE value = ?4))
+           AND (?5 IS NULL OR film.minutes <= ?5)
+         GROUP BY entry.film HAVING count(*) >= ?3",
         Film::COLUMNS
     );
     let mut statement = db.prepare_cached(&sql)?;
+    let people_min = (numbers.len() - 1).max(2);
     let bound = (
         serde_json::json!(numbers).to_string(),
         asking.number,
-        numbers.len() as i64,
+        people_min as i64,
+        &wanted.genre,
+        wanted.minutes_max,
     );
     let rows = statement.query_map(bound, |row| candidate(row, &numbers))?;
     let mut candidates = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-    weigh(&mut candidates);
     // With equal sums, the film with the higher minimum priority comes first.
     let key = |c: &Candidate| (c.points, c.priorities.iter().copied().min());
     candidates.sort_by(|a, b| {
         let by_title = || a.film.facts.title.cmp(&b.film.facts.title);
         key(b).cmp(&key(a)).then_with(by_title)
     });
-    Ok(candidates)
+    let (mut all, nearly): (Vec<_>, Vec<_>) = candidates
+        .into_iter()
+        .partition(|c| !c.priorities.contains(&0));
+    weigh(&mut all);
+    Ok(Candidates { all, nearly })
 }
 
 fn candidate(row: &Row<'_>, numbers: &[i64]) -> rusqlite::Result<Candidate> {

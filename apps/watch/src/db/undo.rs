@@ -1,7 +1,7 @@
 //! Undo of changes to a list.
 
 use crate::{Error, Result, date::now_ms};
-use inorder_key::{TimeId, Ulid};
+use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 /// The number of undoable changes per user: the last ones.
@@ -52,17 +52,31 @@ impl Change {
     }
 }
 
-/// Restores every entry of a change and removes the change. Returns the number of films.
-///
-/// # Errors
-/// [`Error::NotFound`] if it was already undone, or is too old.
-pub fn undo(db: &Connection, user: i64, change: Ulid) -> Result<usize> {
+/// A change that can be undone.
+#[derive(Clone, Debug)]
+pub struct Undoable {
+    /// The public id.
+    pub id: Ulid,
+    /// The title of its film if there is only one.
+    pub title: Option<String>,
+}
+
+/// Returns the sequence number of a change.
+fn sequence(db: &Connection, user: i64, change: Ulid) -> Result<Option<i64>> {
     // In most cases it is the last change.
     let sql =
         "SELECT sequence FROM undo WHERE user = ?1 AND change = ?2 ORDER BY sequence DESC LIMIT 1";
     let mut statement = db.prepare_cached(sql)?;
     let sequence = statement.query_row((user, change.to_bytes()), |row| row.get(0));
-    let sequence: i64 = sequence.optional()?.ok_or(Error::NotFound("change"))?;
+    Ok(sequence.optional()?)
+}
+
+/// Restores every entry of a change and removes the change. Returns the number of films.
+///
+/// # Errors
+/// [`Error::NotFound`] if it was already undone, or is too old.
+pub fn undo(db: &Connection, user: i64, change: Ulid) -> Result<usize> {
+    let sequence = sequence(db, user, change)?.ok_or(Error::NotFound("change"))?;
     let bound = (user, sequence);
     let sql = "DELETE FROM entry WHERE user = ?1
                  AND film IN (SELECT film FROM undo WHERE user = ?1 AND sequence = ?2)";
@@ -80,20 +94,21 @@ pub fn undo(db: &Connection, user: i64, change: Ulid) -> Result<usize> {
     Ok(db.prepare_cached(sql)?.execute(bound)?)
 }
 
-/// Returns the user's last change if it is recent, and the title of its film if there is only one.
+/// Returns a change of the user that is recent and not undone, as the page after it names it.
 ///
 /// # Errors
 /// SQLite's error.
-pub fn last(db: &Connection, user: i64) -> Result<Option<(Ulid, Option<String>)>> {
+pub fn recent(db: &Connection, user: i64, change: Option<Ulid>) -> Result<Option<Undoable>> {
     let since = u64::try_from(now_ms() - OFFER_MS).unwrap_or_default();
-    let since = Ulid::first_at(since).unwrap_or(Ulid::NIL);
-    let sql =
-        "SELECT change, iif(count(*) = 1, (SELECT title FROM film WHERE number = undo.film), NULL)
-               FROM undo WHERE user = ?1 AND sequence = (SELECT max(sequence) FROM undo WHERE user = ?1)
-                 AND change >= ?2 GROUP BY change";
+    let Some(id) = change.filter(|change| change.ms() >= since) else {
+        return Ok(None);
+    };
+    let Some(sequence) = sequence(db, user, id)? else {
+        return Ok(None);
+    };
+    let sql = "SELECT iif(count(*) = 1, (SELECT title FROM film WHERE number = undo.film), NULL)
+               FROM undo WHERE user = ?1 AND sequence = ?2";
     let mut statement = db.prepare_cached(sql)?;
-    let last = statement.query_row((user, since.to_bytes()), |row| {
-        Ok((Ulid::from_bytes(row.get(0)?), row.get(1)?))
-    });
-    Ok(last.optional()?)
+    let title = statement.query_row((user, sequence), |row| row.get(0))?;
+    Ok(Some(Undoable { id, title }))
 }

@@ -22,6 +22,8 @@ pub struct Imported {
     pub added: u64,
     /// Films that were there, and now have their number at IMDb.
     pub matched: u64,
+    /// Films that were there, and now have their running time.
+    pub completed: u64,
     /// Films that were there.
     pub known: u64,
     /// Lines that are no film.
@@ -38,6 +40,8 @@ const SHARED_PEOPLE_MIN: usize = 2;
 #[derive(Default)]
 struct Known {
     imdb: HashSet<i64>,
+    /// Numbers of those without a running time, by their numbers at IMDb.
+    without_minutes: HashMap<i64, i64>,
     /// By the key that most spellings of a title share.
     films: HashMap<u64, Vec<Candidate>>,
 }
@@ -92,7 +96,8 @@ impl Candidate {
 /// The action for a film.
 enum Step {
     Add(Facts),
-    Match(i64, i64),
+    Match(i64, i64, Option<i64>),
+    Complete(i64, i64),
 }
 
 fn hash(value: impl Hash) -> u64 {
@@ -115,6 +120,9 @@ impl Known {
 
     fn note(&mut self, facts: &Facts, number: i64) {
         self.imdb.extend(facts.imdb);
+        if let (Some(imdb), None) = (facts.imdb, facts.minutes) {
+            self.without_minutes.insert(imdb, number);
+        }
         let title = Title::of(&facts.title);
         let candidates = self.films.entry(hash(title.counted())).or_default();
         candidates.push(Candidate::of(facts, &title, number));
@@ -122,8 +130,10 @@ impl Known {
 
     /// Returns the action for a film; `None` if it is known.
     fn step(&mut self, facts: Facts) -> Option<Step> {
-        if facts.imdb.is_some_and(|imdb| self.imdb.contains(&imdb)) {
-            return None;
+        if let Some(imdb) = facts.imdb.filter(|imdb| self.imdb.contains(imdb)) {
+            let minutes = facts.minutes?;
+            let number = self.without_minutes.remove(&imdb)?;
+            return Some(Step::Complete(number, minutes));
         }
         let title = Title::of(&facts.title);
         let film = Candidate::of(&facts, &title, 0);
@@ -143,7 +153,7 @@ impl Known {
             (Some(at), Some(imdb)) if candidates[at].number != 0 => {
                 candidates[at].has_imdb = true;
                 self.imdb.insert(imdb);
-                Some(Step::Match(candidates[at].number, imdb))
+                Some(Step::Match(candidates[at].number, imdb, facts.minutes))
             }
             _ => None,
         }
@@ -191,24 +201,35 @@ pub fn import(
 fn write(database: &Database, mut steps: Vec<Step>, done: &mut Imported) -> Result<()> {
     // In the order of the index on IMDb's numbers, so that it grows at its end; without one, by title.
     steps.sort_by_cached_key(|step| match step {
-        Step::Match(_, imdb) => (*imdb, String::new()),
+        Step::Complete(number, _) => (*number, String::new()),
+        Step::Match(_, imdb, _) => (*imdb, String::new()),
         Step::Add(facts) => (facts.imdb.unwrap_or_default(), facts.title.to_lowercase()),
     });
-    let added = steps
-        .iter()
-        .filter(|step| matches!(step, Step::Add(_)))
-        .count() as u64;
-    let matched = steps.len() as u64 - added;
+    let mut counts = (0, 0, 0);
+    for step in &steps {
+        *match step {
+            Step::Add(_) => &mut counts.0,
+            Step::Match(..) => &mut counts.1,
+            Step::Complete(..) => &mut counts.2,
+        } += 1;
+    }
     database.write_now(move |db| {
         for step in &steps {
             match step {
                 Step::Add(facts) => films::insert(db, facts, None).map(drop)?,
-                Step::Match(number, imdb) => films::set_imdb(db, *number, *imdb)?,
+                Step::Match(number, imdb, minutes) => {
+                    films::set_imdb(db, *number, *imdb)?;
+                    if let Some(minutes) = minutes {
+                        films::set_minutes(db, *number, *minutes)?;
+                    }
+                }
+                Step::Complete(number, minutes) => films::set_minutes(db, *number, *minutes)?,
             }
         }
         Ok(())
     })?;
-    done.added += added;
-    done.matched += matched;
+    done.added += counts.0;
+    done.matched += counts.1;
+    done.completed += counts.2;
     Ok(())
 }

@@ -1,6 +1,9 @@
 //! Files with films: JSON lines and IMDb's `title.basics.tsv`, plain or gzipped.
 
-use crate::{Error, Result, db::films::Facts};
+use crate::{
+    Error, Result,
+    db::films::{Facts, MINUTES},
+};
 use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 use std::{
@@ -44,6 +47,9 @@ struct Line {
     people: Vec<String>,
     #[serde(default)]
     genres: Vec<String>,
+    /// The running time in minutes.
+    #[serde(default, alias = "runtime")]
+    minutes: Option<i64>,
     /// The IMDb id: tt and digits.
     #[serde(default, alias = "imdb_id", alias = "imdbID", alias = "tconst")]
     imdb: Option<String>,
@@ -200,6 +206,7 @@ fn json_line(line: &str) -> serde_json::Result<Facts> {
         year: line.year,
         people: line.people,
         genres: line.genres,
+        minutes: line.minutes,
         imdb: line.imdb.as_deref().and_then(imdb_number),
     })
 }
@@ -208,7 +215,7 @@ fn json_line(line: &str) -> serde_json::Result<Facts> {
 /// <https://developer.imdb.com/non-commercial-datasets/>
 fn imdb_line(line: &str) -> Result<Option<Facts>, &'static str> {
     let fields: Vec<&str> = line.split('\t').collect();
-    let [tconst, kind, title, _, is_adult, year, _, _, genres] = fields[..] else {
+    let [tconst, kind, title, _, is_adult, year, _, minutes, genres] = fields[..] else {
         return Err("it hasn't the nine fields of title.basics.tsv");
     };
     if !matches!(kind, "movie" | "tvMovie") || is_adult != "0" {
@@ -221,6 +228,11 @@ fn imdb_line(line: &str) -> Result<Option<Facts>, &'static str> {
         year: year.parse().ok(),
         people: Vec::new(),
         genres: genres.map(str::to_owned).collect(),
+        // The file has a few films of no minutes, and of years.
+        minutes: minutes
+            .parse()
+            .ok()
+            .filter(|minutes| MINUTES.contains(minutes)),
         imdb: Some(imdb),
     }))
 }
@@ -264,6 +276,7 @@ mod tests {
         assert_eq!(titles(text.as_bytes()).unwrap(), ["Alien", "Duel"]);
         let alien = imdb_line(text.lines().nth(1).unwrap()).unwrap().unwrap();
         assert_eq!((alien.imdb, alien.year), (Some(78_748), Some(1979)));
+        assert_eq!(alien.minutes, Some(117));
         assert_eq!(alien.genres, ["Horror", "Sci-Fi"]);
     }
 

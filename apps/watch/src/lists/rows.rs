@@ -192,6 +192,7 @@ fn row(record: &csv::StringRecord, columns: &Columns, kind: Kind) -> Result<Opti
         year,
         people: Vec::new(),
         genres: genres.map(str::to_owned).collect(),
+        minutes: None,
         imdb: field(columns.imdb).and_then(imdb_number),
     };
     Ok(Some(ListRow {

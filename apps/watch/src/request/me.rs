@@ -20,6 +20,8 @@ pub struct Me {
     pub app: App,
     /// The user.
     pub user: User,
+    /// The number of requests and of friends with new films.
+    pub news: u32,
 }
 
 impl Me {

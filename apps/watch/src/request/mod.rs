@@ -9,5 +9,5 @@ mod status;
 pub use app::{App, Config, IMPORT_BYTES_MAX};
 pub use caller::Caller;
 pub use me::Me;
-pub(crate) use query::{View, is_usual, optional, ticked, with};
+pub(crate) use query::{View, Wanted, is_usual, optional, ticked, with};
 pub(crate) use status::{error_status, with_wait};

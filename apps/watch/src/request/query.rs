@@ -1,6 +1,10 @@
 //! Parses the query of a URL.
 
-use crate::db::entries::{Filter, Sort};
+pub use crate::db::tonight::Wanted;
+use crate::{
+    Error,
+    db::entries::{Filter, Sort},
+};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// The part and the order of a list, from its address.
@@ -59,6 +63,27 @@ impl View {
 pub fn with(query: Vec<(String, String)>) -> Vec<String> {
     let named = query.into_iter().filter(|(key, _)| key == "with");
     named.map(|(_, name)| name).collect()
+}
+
+impl Wanted {
+    /// What a query asks of a film for tonight.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the running time is not a number.
+    pub fn of(query: &[(String, String)]) -> Result<Self, Error> {
+        let value = |key: &str| {
+            let found = query
+                .iter()
+                .find(|(name, value)| name == key && !value.is_empty());
+            found.map(|(_, value)| value.as_str())
+        };
+        let minutes = value("minutes").map(str::parse).transpose();
+        Ok(Wanted {
+            genre: value("genre").map(str::to_owned),
+            minutes_max: minutes
+                .map_err(|_| Error::invalid("The running time is a number of minutes."))?,
+        })
+    }
 }
 
 /// Reads a field that may be left empty.

@@ -1,7 +1,7 @@
 //! The frame of all pages.
 
 use super::assets::address;
-use crate::db::users::User;
+use crate::request::Me;
 use maud::{DOCTYPE, Markup, html};
 
 /// The places of the navigation.
@@ -57,7 +57,7 @@ const PLACES: [(Place, &str, &str, &str); 5] = [
 pub struct Page<'a> {
     title: &'a str,
     place: Option<Place>,
-    user: Option<&'a User>,
+    me: Option<&'a Me>,
 }
 
 impl<'a> Page<'a> {
@@ -66,13 +66,13 @@ impl<'a> Page<'a> {
         Page {
             title,
             place: None,
-            user: None,
+            me: None,
         }
     }
 
     /// Adds the navigation for a signed-in user.
-    pub fn of(mut self, user: &'a User) -> Self {
-        self.user = Some(user);
+    pub fn of(mut self, me: &'a Me) -> Self {
+        self.me = Some(me);
         self
     }
 
@@ -107,7 +107,7 @@ impl<'a> Page<'a> {
                             img src=(address("logo.svg")) alt="" width="32" height="32";
                             span { "What to Watch" }
                         }
-                        @if self.user.is_some() { (self.navigation()) }
+                        @if let Some(me) = self.me { (self.navigation(me)) }
                     }
                     main id="main" tabindex="-1" { (body) }
                     // A script says here what has changed.
@@ -117,13 +117,16 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn navigation(&self) -> Markup {
+    fn navigation(&self, me: &Me) -> Markup {
         html! {
             nav.places aria-label="Main" {
                 @for (place, href, name, lines) in PLACES {
                     a href=(href) aria-current=[(self.place == Some(place)).then_some("page")] {
                         svg viewBox="0 0 24 24" aria-hidden="true" { path d=(lines) {} }
                         span { (name) }
+                        @if place == Place::Friends && me.news > 0 {
+                            span.badge { (me.news) span.unseen { " new" } }
+                        }
                     }
                 }
             }

@@ -3,7 +3,7 @@
 use super::answer::PageError;
 use crate::{
     Error,
-    db::{devices, sessions, users},
+    db::{devices, news, sessions, users},
     request::{App, Me},
     secret::Secret,
 };
@@ -127,15 +127,22 @@ impl FromRequestParts<App> for Member {
         let behind_tls = app.config().behind_tls;
         let page = |error: Error| PageError(error).into_response();
         if let Some(secret) = secret(&parts.headers, SESSION, behind_tls) {
-            let found = app.db().read(move |db| sessions::find(db, secret));
-            if let Some(signed_in) = found.map_err(page)? {
+            let found = app.db().read(move |db| {
+                let found = sessions::find(db, secret)?;
+                let with_news = |found: sessions::SignedIn| {
+                    let news = news::count(db, found.user.number)?;
+                    Ok((found, news))
+                };
+                found.map(with_news).transpose()
+            });
+            if let Some((signed_in, news)) = found.map_err(page)? {
                 if signed_in.wants_renewal {
                     let renewed = app.db().write(move |db| sessions::renew(db, secret)).await;
                     renewed.map_err(page)?;
                 }
                 let (app, user) = (app.clone(), signed_in.user);
                 return Ok(Member {
-                    me: Me { app, user },
+                    me: Me { app, user, news },
                     secret,
                 });
             }

@@ -138,7 +138,7 @@ async fn a_program_befriends_and_leaves_as_a_person_does() {
     let friends = people[1].api("GET", "/friends", Value::Null).await.json();
     assert_eq!(
         friends,
-        json!({"friends": ["Anna"], "requests_received": [], "requests_sent": []})
+        json!({"blocked": [], "friends": ["Anna"], "requests_received": [], "requests_sent": []})
     );
 
     let wrong = people[1]

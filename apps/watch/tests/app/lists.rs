@@ -122,12 +122,67 @@ fn films_move_past_their_neighbours_and_priorities() {
     .unwrap();
 }
 
+#[test]
+fn a_film_takes_the_place_of_another() {
+    let (_folder, db) = database();
+    db.write_now(|db| {
+        let mut numbers = std::collections::HashMap::new();
+        for (title, priority) in [
+            ("Alien", 5),
+            ("Jaws", 3),
+            ("Fargo", 3),
+            ("Psycho", 3),
+            ("Ran", 1),
+        ] {
+            numbers.insert(title, film(db, title));
+            entries::put(db, 1, film(db, title), wanted(priority))?;
+        }
+        // Films of one priority that were added within a millisecond have no order of their own.
+        let start = titles(db, &Filter::default());
+        for (from, title) in start.iter().enumerate() {
+            for (to, other) in start.iter().enumerate() {
+                let change =
+                    entries::take_place(db, 1, numbers[title.as_str()], numbers[other.as_str()])?;
+                let mut expected = start.clone();
+                let moved = expected.remove(from);
+                expected.insert(to, moved);
+                assert_eq!(
+                    titles(db, &Filter::default()),
+                    expected,
+                    "{title} to {other}"
+                );
+                let of = |title: &str| entries::state(db, 1, numbers[title]).unwrap().unwrap();
+                assert_eq!(of(title).priority, of(other).priority);
+                undo::undo(db, 1, change)?;
+            }
+            let change = entries::shift(db, 1, numbers[title.as_str()], Direction::Top)?;
+            assert_eq!(&titles(db, &Filter::default())[0], title);
+            undo::undo(db, 1, change)?;
+        }
+        assert_eq!(titles(db, &Filter::default()), start);
+        let absent = film(db, "Airplane!");
+        assert!(entries::take_place(db, 1, absent, numbers["Ran"]).is_err());
+        assert!(entries::take_place(db, 1, numbers["Ran"], absent).is_err());
+        Ok(())
+    })
+    .unwrap();
+}
+
 /// Something done to a list.
 #[derive(Clone, Debug)]
 enum Step {
     Put(i64, State),
     Remove(i64),
-    Shift(i64, bool),
+    Shift(i64, Direction),
+    TakePlace(i64, i64),
+}
+
+fn direction() -> impl Strategy<Value = Direction> {
+    prop_oneof![
+        Just(Direction::Up),
+        Just(Direction::Down),
+        Just(Direction::Top)
+    ]
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -149,7 +204,8 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         (film.clone(), state).prop_map(|(film, state)| Step::Put(film, state)),
         film.clone().prop_map(Step::Remove),
-        (film, any::<bool>()).prop_map(|(film, up)| Step::Shift(film, up)),
+        (film.clone(), direction()).prop_map(|(film, direction)| Step::Shift(film, direction)),
+        (film.clone(), film).prop_map(|(film, other)| Step::TakePlace(film, other)),
     ]
 }
 
@@ -171,11 +227,11 @@ proptest! {
             let mut states = vec![rows(db)];
             let mut changes = Vec::new();
             for step in steps {
-                let direction = |up| if up { Direction::Up } else { Direction::Down };
                 let change = match step {
                     Step::Put(film, state) => entries::put(db, 1, film, state),
                     Step::Remove(film) => entries::remove(db, 1, film),
-                    Step::Shift(film, up) => entries::shift(db, 1, film, direction(up)),
+                    Step::Shift(film, direction) => entries::shift(db, 1, film, direction),
+                    Step::TakePlace(film, other) => entries::take_place(db, 1, film, other),
                 };
                 let Ok(change) = change else { continue };
                 if rows(db) != *states.last().unwrap() {

@@ -7,6 +7,7 @@ mod clock;
 mod common;
 mod films;
 mod forms;
+mod friends;
 mod lists;
 mod program;
 mod schema;

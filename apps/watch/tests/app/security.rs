@@ -2,8 +2,9 @@
 
 use crate::client::{PASSWORD, Site};
 use axum::{body::Body, http::StatusCode};
+use inorder_key::Ulid;
 use inorder_watch::{
-    db::{links, sessions, tokens, undo},
+    db::{links, sessions, tokens},
     request::Config,
     secret::Secret,
 };
@@ -390,7 +391,7 @@ async fn what_is_somebody_elses_is_not_there() {
     let ids = site.app.db().read(|db| {
         let invitation = links::invitations(db, 1)?[0];
         Ok([
-            undo::last(db, 1)?.unwrap().0,
+            Ulid::from_bytes(db.query_row("SELECT change FROM undo", [], |row| row.get(0))?),
             tokens::all(db, 1)?[0].id,
             invitation,
         ])

@@ -22,6 +22,10 @@ pub async fn run(has_script: bool) {
     prioritise(&anna).await;
     reorder(&anna).await;
     undo(&anna).await;
+    if has_script {
+        drag(&anna).await;
+        undo(&anna).await;
+    }
 
     let ben = Person::new(&server, options).await;
     befriend(&anna, &ben).await;
@@ -92,13 +96,36 @@ async fn prioritise(anna: &Person<'_>) {
 /// Uses the keyboard only.
 async fn reorder(anna: &Person<'_>) {
     anna.browser
-        .run("document.querySelectorAll('.film')[2].querySelector('button').focus()")
+        .run("document.querySelectorAll('.film')[2].querySelector('summary').focus()")
+        .await;
+    // Enter opens the menu. Its third button is Up.
+    anna.browser.press("\u{e007}").await;
+    anna.browser
+        .run("document.querySelectorAll('.film')[2].querySelectorAll('.items button')[1].focus()")
         .await;
     anna.browser.press("\u{e007}").await;
-    anna.browser.wait_for("Moved.").await;
+    anna.browser.wait_for("Moved").await;
     assert_eq!(
         titles(anna).await,
         ["Alien", "Ghostbusters", "Casablanca", "Home video"]
+    );
+}
+
+/// Drags the third film to the first, which has another priority.
+async fn drag(anna: &Person<'_>) {
+    anna.browser
+        .run(
+            "const [first, , third] = document.querySelectorAll('.film');
+             const dataTransfer = new DataTransfer();
+             const fire = (name, element) => element.dispatchEvent(new DragEvent(name, {bubbles: true, cancelable: true, dataTransfer}));
+             third.dispatchEvent(new PointerEvent('pointerdown', {bubbles: true}));
+             fire('dragstart', third); fire('dragover', first); fire('drop', first); fire('dragend', third);",
+        )
+        .await;
+    anna.browser.wait_for("Moved").await;
+    assert_eq!(
+        titles(anna).await,
+        ["Ghostbusters", "Alien", "Casablanca", "Home video"]
     );
 }
 
@@ -156,6 +183,8 @@ async fn tonight(anna: &Person<'_>, ben: &Person<'_>) {
     anna.browser.click("input[name=with]").await;
     anna.browser.click("#pick").await;
     anna.browser.wait_for("On all your lists").await;
+    anna.browser.click("#again").await;
+    anna.browser.wait_for("On all your lists").await;
     let pick = anna.browser.text(".pick .film-name").await;
     assert_eq!(pick, "Alien 1979");
     assert_eq!(anna.browser.count("tbody tr").await, 1);
@@ -172,6 +201,7 @@ async fn mark_watched(anna: &Person<'_>) {
         ["Casablanca", "Ghostbusters", "Home video"]
     );
     anna.go("/?watched=1").await;
+    anna.browser.click(".film .menu summary").await;
     anna.browser.click("a[aria-label='Edit Alien']").await;
     anna.browser
         .run("document.querySelector('select[name=rating]').value = '9'")

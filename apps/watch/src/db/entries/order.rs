@@ -25,6 +25,9 @@ pub(super) fn in_order(
     Ok(ranks.into_iter().map(|(_, film)| film).collect())
 }
 
+/// What an error calls a film that can be moved.
+const TO_WATCH: &str = "film to watch on the list";
+
 /// The direction of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -33,45 +36,80 @@ pub enum Direction {
     Up,
     /// Towards the end of the list.
     Down,
+    /// To the start of the list.
+    Top,
 }
 
-/// Moves a film by one position. Beyond the end of its priority it gets the next priority. Returns the change, for
-/// undo.
+/// Moves a film by one position, or to the start of the list. Beyond the end of its priority it gets the next priority.
+/// Returns the change, for undo.
 ///
 /// # Errors
 /// [`Error::NotFound`] if it is not among the unwatched films.
 pub fn shift(db: &Connection, user: i64, film: i64, direction: Direction) -> Result<Ulid> {
-    let sql = "SELECT priority FROM entry WHERE user = ?1 AND film = ?2 AND NOT watched";
-    let priority: Option<i64> = db
-        .prepare_cached(sql)?
-        .query_row((user, film), |row| row.get(0))
-        .optional()?;
-    let priority = priority.ok_or(Error::NotFound("film to watch on the list"))?;
+    let priority = priority_of(db, user, film)?;
     let mut group = films_of(db, user, priority)?;
-    let at = group
-        .iter()
-        .position(|&other| other == film)
-        .unwrap_or_default();
-    let change = Change::begin(db, user)?;
-    let neighbour = match direction {
-        Direction::Up => at.checked_sub(1),
-        Direction::Down => Some(at + 1).filter(|&next| next < group.len()),
+    let at = position(&group, film);
+    let (neighbour, next, is_first) = match direction {
+        Direction::Up => (at.checked_sub(1), priority + 1, false),
+        Direction::Down => (
+            Some(at + 1).filter(|&next| next < group.len()),
+            priority - 1,
+            true,
+        ),
+        Direction::Top => return take_place(db, user, film, first(db, user)?),
     };
+    let change = Change::begin(db, user)?;
     if let Some(neighbour) = neighbour {
         group.swap(at, neighbour);
         place_all(db, change, user, &group, priority)?;
-        return Ok(change.id);
-    }
-    let (next, is_first) = match direction {
-        Direction::Up => (priority + 1, false),
-        Direction::Down => (priority - 1, true),
-    };
-    if PRIORITIES.contains(&next) {
+    } else if PRIORITIES.contains(&next) {
         let mut group = films_of(db, user, next)?;
         group.insert(if is_first { 0 } else { group.len() }, film);
         place_all(db, change, user, &group, next)?;
     }
     Ok(change.id)
+}
+
+/// Moves a film to the position and the priority of another, which makes room towards the film's old position. Returns the
+/// change, for undo.
+///
+/// # Errors
+/// [`Error::NotFound`] if one of them is not among the unwatched films.
+pub fn take_place(db: &Connection, user: i64, film: i64, other: i64) -> Result<Ulid> {
+    let (old, new) = (priority_of(db, user, film)?, priority_of(db, user, other)?);
+    let mut group = films_of(db, user, new)?;
+    let to = position(&group, other);
+    if old == new {
+        let from = position(&group, film);
+        group.remove(from);
+        group.insert(to, film);
+    } else {
+        group.insert(if old > new { to + 1 } else { to }, film);
+    }
+    let change = Change::begin(db, user)?;
+    place_all(db, change, user, &group, new)?;
+    Ok(change.id)
+}
+
+fn position(films: &[i64], film: i64) -> usize {
+    let position = films.iter().position(|&other| other == film);
+    position.unwrap_or_default()
+}
+
+/// Returns the first film of the list.
+fn first(db: &Connection, user: i64) -> Result<i64> {
+    let sql = format!("SELECT {RANK} FROM entry WHERE user = ?1 AND NOT watched");
+    let films = in_order(db, &sql, [user])?;
+    films.first().copied().ok_or(Error::NotFound(TO_WATCH))
+}
+
+/// Returns the priority of an unwatched film.
+fn priority_of(db: &Connection, user: i64, film: i64) -> Result<i64> {
+    let sql = "SELECT priority FROM entry WHERE user = ?1 AND film = ?2 AND NOT watched";
+    let priority = db
+        .prepare_cached(sql)?
+        .query_row((user, film), |row| row.get(0));
+    priority.optional()?.ok_or(Error::NotFound(TO_WATCH))
 }
 
 /// Returns the unwatched films of this priority, in order.

@@ -56,7 +56,7 @@
         : await ask(action, { method: "POST", body: data });
       const isKept = swap(page, "main");
       document.title = page.title;
-      history.replaceState(null, "", address.replace(/([?&])done=[^&]*&?/, "$1").replace(/[?&]$/, ""));
+      history.replaceState(null, "", address.replace(/([?&])(done|change)=[^&]*(?=&|$)/g, "$1").replace(/([?&])&+/g, "$1").replace(/[?&]+$/, ""));
       // What was acted on is gone: go on with what took its place.
       if (!isKept) {
         const place = (next && document.getElementById(next)?.querySelector("a, button")) || document.getElementById("main");
@@ -100,6 +100,56 @@
     event.preventDefault();
     clearTimeout(waiting);
     look(event.target);
+  });
+
+  // One menu is open at a time; a click elsewhere and Escape close it.
+  const closeMenus = but => {
+    for (const menu of document.querySelectorAll("details.menu[open]")) if (menu !== but) menu.open = false;
+  };
+  document.addEventListener("click", event => closeMenus(event.target.closest?.("details.menu")));
+  document.addEventListener("keydown", event => {
+    const menu = event.key === "Escape" && event.target.closest?.("details.menu[open]");
+    if (!menu) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+
+  // A film is dragged to the place of another; the buttons of its menu do the same.
+  let dragged = null;
+  const rowAt = event => event.target.closest?.("[data-move] > .film");
+  const clearTargets = () => document.querySelectorAll(".film.target").forEach(row => row.classList.remove("target"));
+  document.addEventListener("pointerdown", event => {
+    const row = rowAt(event);
+    if (row) row.draggable = !event.target.closest("a, button, summary, .items");
+  });
+  document.addEventListener("dragstart", event => {
+    dragged = rowAt(event);
+    if (!dragged) return;
+    event.dataTransfer.effectAllowed = "move";
+    event.dataTransfer.setData("text/plain", dragged.querySelector(".title").textContent);
+    dragged.classList.add("dragged");
+  });
+  document.addEventListener("dragover", event => {
+    const row = dragged && rowAt(event);
+    if (!row) return;
+    event.preventDefault();
+    clearTargets();
+    if (row !== dragged) row.classList.add("target");
+  });
+  document.addEventListener("dragend", () => {
+    dragged?.classList.remove("dragged");
+    clearTargets();
+    dragged = null;
+  });
+  document.addEventListener("drop", event => {
+    const row = dragged && rowAt(event);
+    if (!row || row === dragged) return;
+    event.preventDefault();
+    const button = document.createElement("button");
+    button.setAttribute("formaction", `/list/${dragged.id.slice(1)}/to/${row.id.slice(1)}`);
+    button.hidden = true;
+    dragged.append(button);
+    button.form.requestSubmit(button);
   });
 
   // A slash goes to the search field, as in many places.

@@ -63,7 +63,7 @@ fn account(db: &Connection, user: &User) -> Result<Account> {
     })
 }
 
-async fn show(member: Member, flash: Flash, Query(Done { done }): Query<Done>) -> Answer {
+async fn show(member: Member, flash: Flash, Query(Done { done, .. }): Query<Done>) -> Answer {
     let account = member.me.read(account)?;
     if let Some(token) = flash.secret.filter(|_| done == "token") {
         let notice = parts::shown_once("made", "Your token; it is shown only now", &token);
@@ -104,7 +104,7 @@ fn page(
         }
     };
     layout::Page::new("Account")
-        .of(&me.user)
+        .of(me)
         .at(Place::Account)
         .show(body)
 }

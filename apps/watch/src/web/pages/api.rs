@@ -29,7 +29,7 @@ async fn show(Member { me, .. }: Member) -> Result<Markup, PageError> {
         @for route in ROUTES { (self::route(route)) }
     };
     Ok(layout::Page::new("The API")
-        .of(&me.user)
+        .of(&me)
         .at(Place::Account)
         .show(body))
 }

@@ -3,12 +3,13 @@
 use crate::{
     Error,
     request::{App, error_status, with_wait},
-    web::PageError,
+    web::{PageError, form},
 };
 use axum::{
     response::{IntoResponse, Redirect, Response},
     routing::MethodRouter,
 };
+use inorder_key::Ulid;
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -26,6 +27,9 @@ pub fn form_of(page: &'static str, method: MethodRouter<App>) -> MethodRouter<Ap
 pub struct Done {
     #[serde(default)]
     pub done: String,
+    /// The change of the list that can be undone.
+    #[serde(default, deserialize_with = "form::optional")]
+    pub change: Option<Ulid>,
 }
 
 /// The words for what was done, as a part of the page.

@@ -34,14 +34,14 @@ pub fn router() -> Router<App> {
 async fn show(
     Member { me, secret }: Member,
     Path(id): Path<Ulid>,
-    Query(Done { done }): Query<Done>,
+    Query(Done { done, change }): Query<Done>,
 ) -> Answer<Markup> {
     let (film, state, friends, may_change, last) = me.read(|db, user| {
         let film = films::by_id(db, id)?;
         let state = entries::state(db, user.number, film.number)?;
         let friends = films::friends_with(db, film.number, user.number)?;
         let may_change = films::may_change(db, film.number, user)?;
-        let last = undo::last(db, user.number)?;
+        let last = undo::recent(db, user.number, change)?;
         Ok((film, state, friends, may_change, last))
     })?;
     let token = secret.form_token();
@@ -51,14 +51,14 @@ async fn show(
         article {
             (heading(&film))
             @if may_change {
-                p { a href={ (back) "/change" } { "Correct its facts" } }
+                p { a href={ (back) "/change" } { "Edit film" } }
             }
             (mine(&film, state.as_ref(), &token))
             @if !friends.is_empty() { (friends_with(&friends)) }
         }
     };
     Ok(layout::Page::new(&text::isolated(&film.facts.title))
-        .of(&me.user)
+        .of(&me)
         .at(Place::Films)
         .show(body))
 }
@@ -71,6 +71,7 @@ fn heading(film: &Film) -> Markup {
                 h1 { bdi { (film.facts.title) } }
                 p.line {
                     @if let Some(year) = film.facts.year { span.year { (year) } }
+                    @if let Some(minutes) = film.facts.minutes { span { (minutes) " min" } }
                     @for genre in &film.facts.genres {
                         a href={ "/films?" (serde_urlencoded::to_string([("genre", genre)]).unwrap_or_default()) } { bdi { (genre) } }
                     }

@@ -1,6 +1,10 @@
 //! Looking for films.
 
-use super::{add_form::actions, common::Answer, list::notice};
+use super::{
+    add_form::actions,
+    common::{Answer, Done},
+    list::notice,
+};
 use crate::{
     Result,
     db::{
@@ -43,20 +47,22 @@ struct Search {
         skip_serializing_if = "Option::is_none"
     )]
     decade: Option<i64>,
-    #[serde(default, skip_serializing)]
-    done: String,
 }
 
 /// A film with its state, if it is on the list.
 type Hit = (Option<entries::State>, Film);
 
-async fn show(Member { me, secret }: Member, Query(search): Query<Search>) -> Answer<Markup> {
+async fn show(
+    Member { me, secret }: Member,
+    Query(search): Query<Search>,
+    Query(done): Query<Done>,
+) -> Answer<Markup> {
     let wanted = Wanted {
         text: search.q.clone(),
         genre: search.genre.clone(),
         decade: search.decade,
     };
-    let app = me.app.clone();
+    let (app, change) = (me.app.clone(), done.change);
     let look = move |db: &Connection, user: &User| {
         let Found { films, is_guess } = find::find(db, &wanted)?;
         let hit = |film: Film| Ok((entries::state(db, user.number, film.number)?, film));
@@ -64,7 +70,7 @@ async fn show(Member { me, secret }: Member, Query(search): Query<Search>) -> An
         Ok((
             hits,
             is_guess,
-            undo::last(db, user.number)?,
+            undo::recent(db, user.number, change)?,
             app.genres(db)?,
         ))
     };
@@ -88,7 +94,7 @@ async fn show(Member { me, secret }: Member, Query(search): Query<Search>) -> An
             }
         }
         div id="results" {
-            (notice(&search.done, last.as_ref(), &token, &back))
+            (notice(&done.done, last.as_ref(), &token, &back))
             p.found id="found" { (words(&search, hits.len(), is_guess)) }
             @if !hits.is_empty() {
                 ul.films { @for hit in &hits { (row(hit, &token, &back)) } }
@@ -97,7 +103,7 @@ async fn show(Member { me, secret }: Member, Query(search): Query<Search>) -> An
         }
     };
     Ok(layout::Page::new("Find a film")
-        .of(&me.user)
+        .of(&me)
         .at(Place::Films)
         .show(body))
 }

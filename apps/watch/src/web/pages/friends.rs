@@ -4,8 +4,10 @@ use super::common::{Answer, Done, again, form_of, notice};
 use crate::{
     Result, date,
     db::{
+        blocks,
         friends::{self, Request},
         links::{self, INVITATION_DAYS},
+        news,
         users::User,
     },
     request::App,
@@ -38,6 +40,8 @@ pub fn router() -> Router<App> {
         .route("/friends/decline", form_of("/friends", post(decline)))
         .route("/friends/take-back", form_of("/friends", post(take_back)))
         .route("/friends/unfriend", form_of("/friends", post(unfriend)))
+        .route("/friends/block", form_of("/friends", post(block)))
+        .route("/friends/unblock", form_of("/friends", post(unblock)))
         .route("/friends/invite", form_of("/friends", post(invite)))
         .route(
             "/friends/uninvite/{id}",
@@ -48,6 +52,10 @@ pub fn router() -> Router<App> {
 /// All that the page shows.
 struct Circle {
     friends: Vec<User>,
+    /// The numbers of new films of those who have some.
+    new: Vec<(i64, i64)>,
+    blocked: Vec<User>,
+    has_feed: bool,
     received: Vec<Request>,
     sent: Vec<Request>,
     invitations: Vec<Ulid>,
@@ -62,6 +70,9 @@ struct Name {
 fn circle(db: &Connection, user: &User) -> Result<Circle> {
     Ok(Circle {
         friends: friends::all(db, user.number)?,
+        new: news::of_friends(db, user.number)?,
+        blocked: blocks::all(db, user.number)?,
+        has_feed: news::has_feed(db, user.number)?,
         received: friends::received(db, user)?,
         sent: friends::sent(db, user.number)?,
         invitations: links::invitations(db, user.number)?,
@@ -72,12 +83,22 @@ async fn show(
     member: Member,
     flash: Flash,
     headers: HeaderMap,
-    Query(Done { done }): Query<Done>,
+    Query(Done { done, .. }): Query<Done>,
 ) -> Answer {
     let circle = member.me.read(circle)?;
-    if let Some(secret) = flash.secret.filter(|_| done == "invited") {
-        let link = own_address(&member.me.app, &headers, &format!("/invitation/{secret}"));
-        let notice = parts::shown_once("link", "Send this link; it is shown only now", &link);
+    if !circle.new.is_empty() {
+        // What this page shows is seen.
+        let see = |db: &Connection, user: &User| news::see(db, user.number);
+        member.me.write(see).await?;
+    }
+    let once = match done.as_str() {
+        "invited" => Some(("invitation", "Send this link; it is shown only now")),
+        "feed" => Some(("feed", "The address of your feed; it is shown only now")),
+        _ => None,
+    };
+    if let (Some(secret), Some((path, words))) = (flash.secret, once) {
+        let link = own_address(&member.me.app, &headers, &format!("/{path}/{secret}"));
+        let notice = parts::shown_once("link", words, &link);
         return Ok(flash.show(page(&member, &circle, Some(notice), None)));
     }
     let words = match done.as_str() {
@@ -86,6 +107,9 @@ async fn show(
         "declined" => Some("Declined. The sender is not told."),
         "taken-back" => Some("Taken back."),
         "unfriended" => Some("You are no longer friends."),
+        "blocked" => Some("Blocked. Their requests no longer reach you."),
+        "unblocked" => Some("Unblocked."),
+        "feed-ended" => Some("The address of your feed is no longer valid."),
         _ => None,
     };
     Ok(page(&member, &circle, notice(words), None).into_response())
@@ -107,14 +131,16 @@ fn page(member: &Member, circle: &Circle, notice: Option<Markup>, problem: Optio
             @if circle.friends.is_empty() {
                 p.empty { "None yet. Friends see what is public on each other’s lists, and find out what to watch together." }
             } @else {
-                ul.plain { @for friend in &circle.friends { (friend_row(friend)) } }
+                ul.plain { @for friend in &circle.friends { (friend_row(friend, circle)) } }
             }
         }
         (ask(circle, &token, problem))
         (invitations(circle, &token))
+        (feed(circle, &token))
+        @if !circle.blocked.is_empty() { (blocked(circle, &token)) }
     };
     layout::Page::new("Friends")
-        .of(&member.me.user)
+        .of(&member.me)
         .at(Place::Friends)
         .show(body)
 }
@@ -136,14 +162,21 @@ fn received(request: &Request, token: &str) -> Markup {
             span.who { bdi { (request.name) } " " small { (date::day(request.id.ms())) } }
             (button("/friends/accept", "Accept", &request.name, token, "primary"))
             (button("/friends/decline", "Decline", &request.name, token, ""))
+            (button("/friends/block", "Block", &request.name, token, ""))
         }
     }
 }
 
-fn friend_row(friend: &User) -> Markup {
+fn friend_row(friend: &User, circle: &Circle) -> Markup {
+    let new = circle.new.iter().find(|(user, _)| *user == friend.number);
     html! {
         li.person {
-            a.who href={ "/people/" (friend.name) } { bdi { (friend.name) } }
+            span.who {
+                a href={ "/people/" (friend.name) } { bdi { (friend.name) } }
+                @if let Some((_, films)) = new {
+                    " " a.new href={ "/people/" (friend.name) "?sort=added" } aria-label={ (films) " new films of " (text::isolated(&friend.name)) } { (films) " new" }
+                }
+            }
             a.button.small href={ "/tonight?with=" (friend.name) } aria-label={ "Tonight with " (text::isolated(&friend.name)) } { "Tonight" }
         }
     }
@@ -204,6 +237,40 @@ fn invitations(circle: &Circle, token: &str) -> Markup {
     }
 }
 
+fn feed(circle: &Circle, token: &str) -> Markup {
+    html! {
+        section aria-labelledby="feed" {
+            h2 id="feed" { "Feed" }
+            p { "An address for a feed reader, with what your friends add. Who has the address can read it." }
+            form.buttons method="post" action="/friends/feed" {
+                (parts::hidden(token, ""))
+                @if circle.has_feed {
+                    button { "Make a new address" }
+                    button formaction="/friends/feed/end" { "End the feed" }
+                } @else {
+                    button { "Make an address" }
+                }
+            }
+        }
+    }
+}
+
+fn blocked(circle: &Circle, token: &str) -> Markup {
+    html! {
+        section aria-labelledby="blocked" {
+            h2 id="blocked" { "Blocked" }
+            ul.plain {
+                @for user in &circle.blocked {
+                    li.person {
+                        span.who { bdi { (user.name) } }
+                        (button("/friends/unblock", "Unblock", &user.name, token, ""))
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Changes the relation to a user, and shows a notice on the page.
 async fn about(
     member: Member,
@@ -249,6 +316,14 @@ async fn unfriend(member: Member, form: Posted<Name>) -> Answer {
     .await
 }
 
+async fn block(member: Member, form: Posted<Name>) -> Answer {
+    about(member, form, "blocked", blocks::block).await
+}
+
+async fn unblock(member: Member, form: Posted<Name>) -> Answer {
+    about(member, form, "unblocked", blocks::unblock).await
+}
+
 async fn invite(member: Member, Posted(Nothing {}): Posted<Nothing>) -> Answer {
     let secret = Secret::new();
     let invited = member
@@ -271,7 +346,7 @@ async fn invite(member: Member, Posted(Nothing {}): Posted<Nothing>) -> Answer {
 }
 
 /// The address of a path, under the name by which the client reaches the site.
-fn own_address(app: &App, headers: &HeaderMap, path: &str) -> String {
+pub fn own_address(app: &App, headers: &HeaderMap, path: &str) -> String {
     let host = headers
         .get(header::HOST)
         .and_then(|host| host.to_str().ok());

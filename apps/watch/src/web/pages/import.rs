@@ -64,7 +64,7 @@ fn page(Member { me, secret }: &Member, done: Option<Markup>, problem: Option<&s
         }
     };
     layout::Page::new("Bring a list")
-        .of(&me.user)
+        .of(me)
         .at(Place::Account)
         .show(body)
 }

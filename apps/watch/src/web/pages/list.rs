@@ -8,7 +8,8 @@ use crate::{
     Error, Result, date,
     db::{
         entries::{self, Direction, Entry, PAGE_ENTRIES, Page, Sort, State},
-        films, undo,
+        films,
+        undo::{self, Undoable},
         users::User,
     },
     request::{App, View, is_usual},
@@ -39,6 +40,8 @@ pub fn router() -> Router<App> {
         .route("/list/{film}/watched", form_of("/", post(watched)))
         .route("/list/{film}/up", form_of("/", post(up)))
         .route("/list/{film}/down", form_of("/", post(down)))
+        .route("/list/{film}/top", form_of("/", post(top)))
+        .route("/list/{film}/to/{other}", form_of("/", post(to)))
         .route("/undo/{change}", form_of("/", post(undo)))
 }
 
@@ -140,11 +143,15 @@ impl Shown<'_> {
 async fn show(
     Member { me, secret }: Member,
     Query(view): Query<View>,
-    Query(Done { done }): Query<Done>,
+    Query(Done { done, change }): Query<Done>,
 ) -> Answer<Markup> {
     let (page, genres, last) = me.read(|db, user| {
         let page = entries::page(db, user.number, &view.filter(false))?;
-        Ok((page, me.app.genres(db)?, undo::last(db, user.number)?))
+        Ok((
+            page,
+            me.app.genres(db)?,
+            undo::recent(db, user.number, change)?,
+        ))
     })?;
     let shown = Shown {
         view: &view,
@@ -167,7 +174,7 @@ async fn show(
             form method="post" data-enhance {
                 (parts::hidden(&token, &back))
                 // Enter in no field presses this: nothing is done by accident.
-                ol.films start=(view.filter(false).page * PAGE_ENTRIES + 1) {
+                ol.films data-films data-move[can_move] start=(view.filter(false).page * PAGE_ENTRIES + 1) {
                     @for entry in &page.entries { (row(entry, can_move)) }
                 }
             }
@@ -175,7 +182,7 @@ async fn show(
         }
     };
     Ok(layout::Page::new("Your list")
-        .of(&me.user)
+        .of(&me)
         .at(Place::List)
         .show(body))
 }
@@ -203,15 +210,22 @@ fn row(entry: &Entry, can_move: bool) -> Markup {
                 (marks(&entry.state))
                 @if let Some(note) = &entry.state.note { p.note dir="auto" { (note) } }
             }
-            div.actions {
-                @if can_move {
-                    button.small id={ "u" (id) } formaction={ "/list/" (id) "/up" } aria-label={ "Move " (title) " up" } title="Up" { "↑" }
-                    button.small id={ "d" (id) } formaction={ "/list/" (id) "/down" } aria-label={ "Move " (title) " down" } title="Down" { "↓" }
-                }
+            div.actions id={ "m" (id) } {
                 @if !entry.state.watched {
                     button.small formaction={ "/list/" (id) "/watched" } aria-label={ "Mark " (title) " as watched" } { "Watched" }
                 }
-                a.button.small href={ "/films/" (id) } aria-label={ "Edit " (title) } { "Edit" }
+                details.menu {
+                    summary.button.small aria-label={ "More for " (title) } { "More" }
+                    div.items {
+                        a.button href={ "/films/" (id) } aria-label={ "Edit " (title) } { "Edit" }
+                        @if can_move {
+                            button id={ "t" (id) } formaction={ "/list/" (id) "/top" } aria-label={ "Move " (title) " to the top" } { "To the top" }
+                            button id={ "u" (id) } formaction={ "/list/" (id) "/up" } aria-label={ "Move " (title) " up" } { "Up" }
+                            button id={ "d" (id) } formaction={ "/list/" (id) "/down" } aria-label={ "Move " (title) " down" } { "Down" }
+                        }
+                        button formaction={ "/list/" (id) "/remove" } aria-label={ "Take " (title) " off the list" } { "Take off the list" }
+                    }
+                }
             }
         }
     }
@@ -233,54 +247,53 @@ pub fn marks(state: &State) -> Markup {
 }
 
 /// The notice about the last change, with an undo button.
-pub fn notice(
-    done: &str,
-    last: Option<&(Ulid, Option<String>)>,
-    token: &str,
-    back: &str,
-) -> Markup {
-    let film = last.and_then(|(_, title)| title.as_deref());
+pub fn notice(done: &str, last: Option<&Undoable>, token: &str, back: &str) -> Markup {
+    let film = last.and_then(|change| change.title.as_deref());
     let (before, after) = match done {
         "added" => ("Added ", " to your list."),
         "saved" => ("Saved ", "."),
         "removed" => ("Took ", " off your list."),
         "watched" => ("Marked ", " as watched."),
         "present" => ("It was on your list already.", ""),
-        "moved" => ("Moved.", ""),
+        // The first move of a list gives places to other films too.
+        "moved" if film.is_none() => ("Moved.", ""),
+        "moved" => ("Moved ", "."),
         "undone" => ("Undone.", ""),
         "gone" => ("The film is removed.", ""),
         _ => return html! {},
     };
+    let named = film.map(|title| format!("Undo: {before}{}{after}", text::isolated(title)));
     let film = html! {
         @match film {
             _ if after.is_empty() => {}
             Some(title) => { "“" bdi { (title) } "”" }
-            None => "the films",
+            None => "films",
         }
     };
     html! {
         div.notice role="status" {
             p { (before) (film) (after) }
-            @if let Some((change, _)) = last && !matches!(done, "undone" | "present" | "gone") {
-                form method="post" action={ "/undo/" (change) } data-enhance {
+            @if let Some(change) = last {
+                form method="post" action={ "/undo/" (change.id) } data-enhance {
                     (parts::hidden(token, back))
-                    button.small { "Undo" }
+                    button.small aria-label=[named] { "Undo" }
                 }
             }
         }
     }
 }
 
-/// Redirects to the page of the form, with a notice about the change.
-fn go_back(back: &str, done: &str) -> Response {
+/// Redirects to the page of the form, with a notice about the change, and a button to undo it.
+fn go_back(back: &str, done: &str, change: Option<Ulid>) -> Response {
     let back = local(back);
     let (path, query) = back.split_once('?').unwrap_or((back, ""));
     let kept = query
         .split('&')
-        .filter(|pair| !pair.is_empty() && !pair.starts_with("done="));
-    let mut pairs: Vec<&str> = kept.collect();
-    let done = format!("done={done}");
-    pairs.push(&done);
+        .filter(|pair| !pair.is_empty())
+        .filter(|pair| !pair.starts_with("done=") && !pair.starts_with("change="));
+    let mut pairs: Vec<String> = kept.map(str::to_owned).collect();
+    pairs.push(format!("done={done}"));
+    pairs.extend(change.map(|change| format!("change={change}")));
     Redirect::to(&format!("{path}?{}", pairs.join("&"))).into_response()
 }
 
@@ -289,7 +302,7 @@ async fn change<T>(
     member: Member,
     film: Ulid,
     Posted(sent): Posted<Sent<T>>,
-    work: impl FnOnce(&Connection, i64, i64, T) -> Result<&'static str> + Send + 'static,
+    work: impl FnOnce(&Connection, i64, i64, T) -> Result<(&'static str, Option<Ulid>)> + Send + 'static,
 ) -> Answer
 where
     T: Send + 'static,
@@ -297,16 +310,16 @@ where
     let Sent { back, form } = sent;
     let change =
         move |db: &Connection, user: &User| work(db, user.number, films::number(db, film)?, form);
-    let done = member.me.write(change).await?;
-    Ok(go_back(&back, done))
+    let (done, change) = member.me.write(change).await?;
+    Ok(go_back(&back, done, change))
 }
 
 async fn add(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm>>) -> Answer {
     change(member, film, form, |db, user, film, form| {
         // Adding an existing film again does not overwrite its entry, which may be watched.
         match entries::state(db, user, film)? {
-            Some(_) => Ok("present"),
-            None => entries::put(db, user, film, form.state()).map(|_| "added"),
+            Some(_) => Ok(("present", None)),
+            None => entries::put(db, user, film, form.state()).map(|id| ("added", Some(id))),
         }
     })
     .await
@@ -314,14 +327,14 @@ async fn add(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm
 
 async fn save(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm>>) -> Answer {
     change(member, film, form, |db, user, film, form| {
-        entries::put(db, user, film, form.state()).map(|_| "saved")
+        entries::put(db, user, film, form.state()).map(|id| ("saved", Some(id)))
     })
     .await
 }
 
 async fn remove(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Nothing>>) -> Answer {
     change(member, film, form, |db, user, film, Nothing {}| {
-        entries::remove(db, user, film).map(|_| "removed")
+        entries::remove(db, user, film).map(|id| ("removed", Some(id)))
     })
     .await
 }
@@ -334,21 +347,45 @@ async fn watched(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Nothi
             watched_on: Some(date::day(date::now_ms().unsigned_abs())),
             ..state.ok_or(Error::NotFound("film on the list"))?
         };
-        entries::put(db, user, film, state).map(|_| "watched")
+        entries::put(db, user, film, state).map(|id| ("watched", Some(id)))
+    })
+    .await
+}
+
+/// Moves a film of the list.
+async fn shift(
+    member: Member,
+    film: Ulid,
+    form: Posted<Sent<Nothing>>,
+    direction: Direction,
+) -> Answer {
+    change(member, film, form, move |db, user, film, Nothing {}| {
+        entries::shift(db, user, film, direction).map(|id| ("moved", Some(id)))
     })
     .await
 }
 
 async fn up(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Nothing>>) -> Answer {
-    change(member, film, form, |db, user, film, Nothing {}| {
-        entries::shift(db, user, film, Direction::Up).map(|_| "moved")
-    })
-    .await
+    shift(member, film, form, Direction::Up).await
 }
 
 async fn down(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Nothing>>) -> Answer {
-    change(member, film, form, |db, user, film, Nothing {}| {
-        entries::shift(db, user, film, Direction::Down).map(|_| "moved")
+    shift(member, film, form, Direction::Down).await
+}
+
+async fn top(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Nothing>>) -> Answer {
+    shift(member, film, form, Direction::Top).await
+}
+
+/// Moves a film to the place of another, as a script sends it after dragging.
+async fn to(
+    member: Member,
+    Path((film, other)): Path<(Ulid, Ulid)>,
+    form: Posted<Sent<Nothing>>,
+) -> Answer {
+    change(member, film, form, move |db, user, film, Nothing {}| {
+        let other = films::number(db, other)?;
+        entries::take_place(db, user, film, other).map(|id| ("moved", Some(id)))
     })
     .await
 }
@@ -360,5 +397,5 @@ async fn undo(
 ) -> Answer {
     let undo = move |db: &Connection, user: &User| undo::undo(db, user.number, change);
     member.me.write(undo).await?;
-    Ok(go_back(&back, "undone"))
+    Ok(go_back(&back, "undone", None))
 }

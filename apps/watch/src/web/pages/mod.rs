@@ -5,6 +5,7 @@ mod add_form;
 mod api;
 mod assets;
 mod common;
+mod feed;
 mod film;
 mod films;
 mod friends;
@@ -31,6 +32,7 @@ pub fn router() -> Router<App> {
         .merge(account::router())
         .merge(api::router())
         .merge(assets::router())
+        .merge(feed::router())
         .merge(film::router())
         .merge(films::router())
         .merge(friends::router())

@@ -39,6 +39,8 @@ struct FilmForm {
     title: String,
     #[serde(default, deserialize_with = "form::optional")]
     year: Option<i64>,
+    #[serde(default, deserialize_with = "form::optional")]
+    minutes: Option<i64>,
     #[serde(default)]
     people: String,
     #[serde(default)]
@@ -53,6 +55,7 @@ impl FilmForm {
             year: self.year,
             people: names(&self.people),
             genres: names(&self.genres),
+            minutes: self.minutes,
             imdb: None,
         }
     }
@@ -63,6 +66,7 @@ impl FilmForm {
             year: facts.year,
             people: facts.people.join(", "),
             genres: facts.genres.join(", "),
+            minutes: facts.minutes,
         }
     }
 
@@ -73,9 +77,12 @@ impl FilmForm {
         film: Option<&Film>,
         problem: Option<&str>,
     ) -> Markup {
-        let heading = film.map_or("Add a film", |_| "Correct a film");
+        let heading = film.map_or("Add a film", |_| "Edit film");
         let token = secret.form_token();
         let year = self.year.map_or_else(String::new, |year| year.to_string());
+        let minutes = self
+            .minutes
+            .map_or_else(String::new, |minutes| minutes.to_string());
         let body = html! {
             section.narrow {
                 h1 { (heading) }
@@ -86,6 +93,8 @@ impl FilmForm {
                     (parts::text("title", "Title", &self.title, ""))
                     label.field for="year" { "Year" }
                     input id="year" name="year" value=(year) inputmode="numeric" pattern="[0-9]{4}" title="Four digits";
+                    label.field for="minutes" { "Running time in minutes" }
+                    input id="minutes" name="minutes" value=(minutes) inputmode="numeric" pattern="[0-9]{1,5}" title="A number of minutes";
                     (parts::text("people", "People", &self.people, "Names, with commas between them."))
                     (parts::text("genres", "Genres", &self.genres, "Such as Drama, Comedy."))
                     p.buttons { button.primary { (heading) } }
@@ -94,7 +103,7 @@ impl FilmForm {
             }
         };
         layout::Page::new(heading)
-            .of(&me.user)
+            .of(me)
             .at(Place::Films)
             .show(body)
     }

@@ -31,7 +31,7 @@ async fn show(
     Member { me, secret }: Member,
     Path(name): Path<String>,
     Query(view): Query<View>,
-    Query(Done { done }): Query<Done>,
+    Query(Done { done, change }): Query<Done>,
 ) -> Answer<Markup> {
     let (friend, page, own, last, genres) = me.read(|db, user| {
         let friend = friends::friend(db, user.number, &name)?;
@@ -39,7 +39,7 @@ async fn show(
         let films = page.entries.iter().map(|entry| entry.film.number);
         let own = films.map(|film| entries::state(db, user.number, film));
         let own = own.collect::<Result<Vec<_>>>()?;
-        let last = undo::last(db, user.number)?;
+        let last = undo::recent(db, user.number, change)?;
         Ok((friend, page, own, last, me.app.genres(db)?))
     })?;
     let path = format!("/people/{}", friend.name);
@@ -82,12 +82,16 @@ async fn show(
                 (parts::hidden(&token, ""))
                 input type="hidden" name="name" value=(friend.name);
                 p { "Neither of you sees the other’s list any more." }
-                p.buttons { button.danger { "Unfriend " bdi { (friend.name) } } }
+                p.buttons {
+                    button.danger { "Unfriend " bdi { (friend.name) } }
+                    button.danger formaction="/friends/block" { "Unfriend and block" }
+                }
+                p.hint { "The requests of a blocked user no longer reach you. They are not told." }
             }
         }
     };
     Ok(layout::Page::new(&title)
-        .of(&me.user)
+        .of(&me)
         .at(Place::Friends)
         .show(body))
 }
