@@ -164,7 +164,7 @@ async fn befriend(anna: &Person<'_>, ben: &Person<'_>) {
         .click("form[action='/friends/accept'] button")
         .await;
     ben.browser.wait_for("You are friends now").await;
-    ben.browser.click("a.who").await;
+    ben.browser.click(".who a").await;
     ben.browser.wait_for("Anna’s list").await;
     ben.browser.wait_for("Ghostbusters").await;
     let page = ben.browser.text("main").await;
