@@ -99,7 +99,7 @@ fn undo_is_of_the_last_change_whatever_the_clock_says() {
     let (_folder, db) = database();
     db.write_now(|db| {
         let state = |db, film| entries::state(db, 1, film).map(|state| state.is_some());
-        let last = || -> inorder_watch::Result<Ulid> {
+        let last = || -> Result<Ulid> {
             let sql = "SELECT change FROM undo ORDER BY sequence DESC LIMIT 1";
             Ok(Ulid::from_bytes(db.query_row(sql, [], |row| row.get(0))?))
         };
