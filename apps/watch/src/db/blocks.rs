@@ -58,14 +58,3 @@ pub fn all(db: &Connection, user: i64) -> Result<Vec<User>> {
     let blocked = statement.query_map([user], User::of)?;
     Ok(blocked.collect::<rusqlite::Result<_>>()?)
 }
-
-/// Returns whether a user has blocked another.
-///
-/// # Errors
-/// SQLite's error.
-pub fn has_blocked(db: &Connection, user: i64, other: i64) -> Result<bool> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM block WHERE user = ?1 AND blocked = ?2)";
-    Ok(db
-        .prepare_cached(sql)?
-        .query_row((user, other), |row| row.get(0))?)
-}

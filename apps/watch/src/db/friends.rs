@@ -1,7 +1,6 @@
 //! Friends and friend requests.
 
 use super::{
-    blocks,
     tonight::PEOPLE_MAX,
     users::{self, User},
 };
@@ -23,7 +22,7 @@ pub struct Request {
 
 /// Sends a friend request. If the other user has sent one too, the two become friends. The answer does not reveal
 /// whether the user exists, nor does the list of sent requests: the request reaches the user who has the name now, and
-/// no user who takes it later. The request of a [blocked](blocks::block) user reaches nobody. A repeated request that was declined is not sent again.
+/// no user who takes it later. The request of a [blocked](super::blocks::block) user reaches nobody. A repeated request that was declined is not sent again.
 ///
 /// # Errors
 /// [`Error::Invalid`] for the user's own name, for an invalid name, and for too many requests.
@@ -42,7 +41,7 @@ pub fn request(db: &Connection, user: &User, name: &str) -> Result<()> {
                 text::isolated(&other.name)
             )));
         }
-        if blocks::has_blocked(db, user.number, other.number)? {
+        if has_blocked(db, user.number, other.number)? {
             return Err(Error::Invalid(format!(
                 "You have blocked {}: unblock them first.",
                 text::isolated(&other.name)
@@ -54,7 +53,7 @@ pub fn request(db: &Connection, user: &User, name: &str) -> Result<()> {
         }
     }
     let reaches = match &other {
-        Some(other) if !blocks::has_blocked(db, other.number, user.number)? => Some(other.number),
+        Some(other) if !has_blocked(db, other.number, user.number)? => Some(other.number),
         _ => None,
     };
     if sent(db, user.number)?.len() >= REQUESTS_MAX {
@@ -229,4 +228,12 @@ pub fn are_friends(db: &Connection, one: i64, other: i64) -> Result<bool> {
     Ok(db
         .prepare_cached(sql)?
         .query_row((one, other), |row| row.get(0))?)
+}
+
+/// Returns whether a user has blocked another.
+fn has_blocked(db: &Connection, user: i64, other: i64) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM block WHERE user = ?1 AND blocked = ?2)";
+    Ok(db
+        .prepare_cached(sql)?
+        .query_row((user, other), |row| row.get(0))?)
 }

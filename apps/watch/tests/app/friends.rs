@@ -201,7 +201,7 @@ async fn a_blocked_user_reaches_nobody_and_is_not_told() {
 
 #[tokio::test]
 async fn films_that_all_but_one_want_are_shown_and_not_picked() {
-    let (site, mut people) = Site::with_people(&["Anna", "Ben", "Cleo"]).await;
+    let (_site, mut people) = Site::with_people(&["Anna", "Ben", "Cleo"]).await;
     people[0].add("alien", &[("priority", "5")]).await;
     people[1].add("alien", &[("priority", "4")]).await;
     people[2].add("alien", &[("priority", "1")]).await;
@@ -229,57 +229,57 @@ async fn films_that_all_but_one_want_are_shown_and_not_picked() {
             .text
             .contains("Missing on one list")
     );
+}
 
-    let titles = |wanted: tonight::Wanted| {
-        site.app.db().read(|db| {
-            let anna = users::by_name(db, "Anna")?;
-            let others = [users::by_name(db, "Ben")?, users::by_name(db, "Cleo")?];
-            let found = tonight::candidates(db, &anna, &others, &wanted)?;
-            let titles = |films: &[tonight::Candidate]| {
-                let titles = films.iter().map(|c| c.film.facts.title.clone());
-                titles.collect::<Vec<_>>()
-            };
-            let chances: f64 = found.all.iter().map(|c| c.chance).sum();
-            assert!(
-                found.all.is_empty() || (chances - 1.0).abs() < 1e-9,
-                "{chances}"
-            );
-            Ok((titles(&found.all), titles(&found.nearly)))
-        })
+/// The titles of the films that all want to watch, and of those that all but one want.
+fn titles_for_tonight(site: &Site, wanted: &tonight::Wanted) -> (Vec<String>, Vec<String>) {
+    let look = |db: &rusqlite::Connection| {
+        let anna = users::by_name(db, "Anna")?;
+        let others = [users::by_name(db, "Ben")?, users::by_name(db, "Cleo")?];
+        let found = tonight::candidates(db, &anna, &others, wanted)?;
+        let titles = |films: &[tonight::Candidate]| {
+            let titles = films.iter().map(|c| c.film.facts.title.clone());
+            titles.collect::<Vec<_>>()
+        };
+        let chances: f64 = found.all.iter().map(|c| c.chance).sum();
+        assert!(
+            found.all.is_empty() || (chances - 1.0).abs() < 1e-9,
+            "{chances}"
+        );
+        Ok((titles(&found.all), titles(&found.nearly)))
     };
-    let alien = vec!["Alien".to_owned()];
-    let jaws = vec!["Jaws".to_owned()];
-    let of = |genre: Option<&str>, minutes_max| tonight::Wanted {
-        genre: genre.map(str::to_owned),
-        minutes_max,
+    site.app.db().read(look).unwrap()
+}
+
+#[tokio::test]
+async fn films_for_an_evening_are_of_a_genre_and_a_running_time() {
+    let (site, mut people) = Site::with_people(&["Anna", "Ben", "Cleo"]).await;
+    for person in &mut people {
+        person.add("alien", &[]).await;
+    }
+    people[0].add("jaws", &[]).await;
+    people[2].add("jaws", &[]).await;
+    let of = |genre: Option<&str>, minutes_max| {
+        let genre = genre.map(str::to_owned);
+        titles_for_tonight(&site, &tonight::Wanted { genre, minutes_max })
     };
-    assert_eq!(
-        titles(of(None, None)).unwrap(),
-        (alien.clone(), jaws.clone())
-    );
-    assert_eq!(titles(of(Some("Horror"), None)).unwrap().0, alien);
-    assert_eq!(titles(of(Some("No such"), None)).unwrap(), (vec![], vec![]));
+    let (alien, jaws) = (vec!["Alien".to_owned()], vec!["Jaws".to_owned()]);
+    assert_eq!(of(None, None), (alien.clone(), jaws.clone()));
+    assert_eq!(of(Some("Horror"), None).0, alien);
+    assert_eq!(of(Some("No such"), None), (vec![], vec![]));
     // Films of unknown running time are left out.
-    assert_eq!(titles(of(None, Some(120))).unwrap(), (vec![], vec![]));
-    site.app
-        .db()
-        .write_now(|db| {
-            for (title, minutes) in [("Alien", 117), ("Jaws", 124)] {
-                let film: i64 =
-                    db.query_row("SELECT number FROM film WHERE title = ?1", [title], |row| {
-                        row.get(0)
-                    })?;
-                films::set_minutes(db, film, minutes)?;
-            }
-            Ok(())
-        })
-        .unwrap();
-    assert_eq!(
-        titles(of(None, Some(120))).unwrap(),
-        (alien.clone(), vec![])
-    );
-    assert_eq!(titles(of(None, Some(124))).unwrap(), (alien, jaws));
-    let bad = people[0].get(&format!("{path}&minutes=long")).await;
+    assert_eq!(of(None, Some(120)), (vec![], vec![]));
+    let set = |db: &rusqlite::Connection| {
+        for (title, minutes) in [("Alien", 117), ("Jaws", 124)] {
+            let sql = "SELECT number FROM film WHERE title = ?1";
+            films::set_minutes(db, db.query_row(sql, [title], |row| row.get(0))?, minutes)?;
+        }
+        Ok(())
+    };
+    site.app.db().write_now(set).unwrap();
+    assert_eq!(of(None, Some(120)), (alien.clone(), vec![]));
+    assert_eq!(of(None, Some(124)), (alien, jaws));
+    let bad = people[0].get("/tonight?with=Ben&minutes=long").await;
     assert_eq!(bad.status, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
