@@ -15,7 +15,7 @@ use inorder_bench::{
         compare::{Change, compare, render as render_comparison},
         render, render_with,
     },
-    results::Run,
+    results::{Run, Sample},
 };
 
 fn report(format: Format, color: bool, width: usize) -> String {
@@ -48,6 +48,26 @@ fn term_fits_its_width_and_has_no_color_unless_asked() {
 #[test]
 fn md() {
     insta::assert_snapshot!(report(Format::Md, false, 100));
+}
+
+#[test]
+fn a_rate_that_was_not_kept_is_said_in_every_format_that_is_read() {
+    let mut run = sample::run();
+    let cell = run.trials[0].cell;
+    for trial in run.trials.iter_mut().filter(|trial| trial.cell == cell) {
+        trial.samples.push(Sample {
+            probe: "rate_kept_share".to_owned(),
+            part: String::new(),
+            rows: 1,
+            value: Some(0.5),
+        });
+    }
+    for format in [Format::Term, Format::Md, Format::Html] {
+        let text = render_with(&run, sample::CLAIMS, format, &Options::default()).unwrap();
+        assert!(text.contains("RATE NOT KEPT"), "{format:?}");
+        let kept = report(format, false, 100);
+        assert!(!kept.contains("RATE NOT KEPT"), "{format:?}");
+    }
 }
 
 #[test]

@@ -108,6 +108,7 @@ struct Experiment<'a> {
     everything: Option<SummaryTable<'a>>,
     floor: Vec<(&'static str, String)>,
     withheld: Option<&'a str>,
+    rates_not_kept: Vec<String>,
     layers: Vec<String>,
     failed: Vec<(&'a str, u32, &'a str)>,
     missing: Option<String>,
@@ -379,6 +380,7 @@ impl<'a> Experiment<'a> {
                 .map(|(_, title, ratio)| (*title, format::ratio_with_interval(ratio)))
                 .collect(),
             withheld: noise.withheld.as_deref(),
+            rates_not_kept: view.summary.rates_not_kept(),
             layers: view.layer_notes(),
             failed: view
                 .failed
