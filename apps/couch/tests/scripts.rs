@@ -99,8 +99,14 @@ async fn many_calls_at_once_share_a_few_processes() {
         async move {
             let even = function("doc => doc.at % 2 === 0");
             let document = format!("{{\"at\":{at}}}");
-            let even = filter(&scripts, &even, "{}", &[&document]).await;
-            assert_eq!(even.unwrap(), [at % 2 == 0]);
+            let answer = loop {
+                // A slow machine sends calls away that have waited for seconds.
+                match filter(&scripts, &even, "{}", &[&document]).await {
+                    Err(ScriptError::Busy) => {}
+                    answer => break answer,
+                }
+            };
+            assert_eq!(answer.unwrap(), [at % 2 == 0]);
         }
     });
     futures_util::future::join_all(calls).await;
@@ -166,7 +172,7 @@ async fn a_function_that_is_none_says_so_before_it_is_called() {
 
 #[tokio::test]
 async fn what_never_returns_is_ended_and_nothing_behind_it_is_tried() {
-    let scripts = scripts(16 << 20, Duration::from_secs(1));
+    let scripts = scripts(16 << 20, Duration::from_secs(3));
     let endless = function("doc => { if (doc.endless) for (;;); }");
     let updates = ["{}", "null", "{\"endless\":1}", "null", "{}", "null"];
     let verdicts = validate(&scripts, &endless, &updates).await;
@@ -174,7 +180,7 @@ async fn what_never_returns_is_ended_and_nothing_behind_it_is_tried() {
     assert_eq!(verdicts[0], Ok(Verdict::Fine));
     assert_eq!(
         verdicts[1],
-        Err(ScriptError::Timeout(Duration::from_secs(1)))
+        Err(ScriptError::Timeout(Duration::from_secs(3)))
     );
     let fine = validate(&scripts, &endless, &updates[..2]).await;
     assert_eq!(fine, [Ok(Verdict::Fine)]);

@@ -1,6 +1,6 @@
 //! Compares what was predicted with what was measured.
 
-use crate::{Fallible, Measured, Predicted, cell::Cell, read};
+use crate::{Fallible, Measured, Predicted, appender, cell::Cell, read};
 
 /// Bounds of the error of bytes per row, and of sizes.
 const BYTES_SQLITE: f64 = 0.05;
@@ -25,8 +25,15 @@ impl Pair {
     }
 }
 
-/// Prints the shares of cells within the bounds, and the worst cells, for each engine.
-pub fn compare(predictions: &str, measured: &str) -> Fallible<()> {
+/// The errors of a prediction, as shares of what was measured.
+#[derive(serde::Serialize)]
+struct Errors {
+    bytes_error_share: f64,
+    size_error_share: f64,
+}
+
+/// Prints the shares of cells within the bounds, and the worst cells, for each engine. Writes the errors of all cells to a file.
+pub fn compare(predictions: &str, measured: &str, csv: Option<&str>) -> Fallible<()> {
     let runs: Vec<(Cell, Measured)> = read(measured)?;
     let mut pairs = Vec::new();
     for (cell, predicted) in read::<Predicted>(predictions)? {
@@ -38,6 +45,17 @@ pub fn compare(predictions: &str, measured: &str) -> Fallible<()> {
             }),
             None => println!("not measured: {cell:?}"),
         }
+    }
+    if let Some(file) = csv {
+        let mut out = appender(file)?;
+        for pair in &pairs {
+            let errors = Errors {
+                bytes_error_share: pair.bytes_error(),
+                size_error_share: pair.size_error(),
+            };
+            out.serialize((&pair.cell, errors))?;
+        }
+        out.flush()?;
     }
     let mut engines: Vec<String> = pairs.iter().map(|pair| pair.cell.engine.clone()).collect();
     engines.dedup();

@@ -6,7 +6,7 @@
 //! cargo run --release -p inorder-bench --example predictions -- compare predictions.csv measured.csv
 //! ```
 //! `cells` chooses so many cells of an engine from a seed and predicts them. `measure` runs each cell of a file as a trial. `compare`
-//! prints the share of cells within the bounds, and the cells that are furthest off.
+//! prints the share of cells within the bounds, and the cells that are furthest off; `--csv` writes the errors of all.
 
 mod cell;
 mod compare;
@@ -29,8 +29,10 @@ fn main() -> Fallible<()> {
             predict(&Cell::choose(engine, count.parse()?, seed.parse()?)?, &file)
         }
         (["measure", predictions], Some(file)) => measure::measure(predictions, &file),
-        (["compare", predictions, measured], None) => compare::compare(predictions, measured),
-        _ => Err("usage: predictions cells ENGINE COUNT SEED --csv FILE | measure PREDICTIONS --csv FILE | compare PREDICTIONS MEASURED".into()),
+        (["compare", predictions, measured], csv) => {
+            compare::compare(predictions, measured, csv.as_deref())
+        }
+        _ => Err("usage: predictions cells ENGINE COUNT SEED --csv FILE | measure PREDICTIONS --csv FILE | compare PREDICTIONS MEASURED [--csv FILE]".into()),
     }
 }
 
