@@ -224,7 +224,7 @@ mod tests {
         let left = Path::new(SHORT).join(format!("{PREFIX}999999999-5-0"));
         // Another process that starts a server removes it too, even between its two folders.
         while let Err(error) = fs::create_dir_all(left.join("deep")) {
-            assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+            assert_eq!(error.kind(), ErrorKind::NotFound);
         }
         remove_abandoned();
         assert!(!left.exists());
