@@ -14,6 +14,7 @@ mod clock;
 mod closed_forms;
 mod counters;
 mod error;
+mod growth;
 mod lru;
 mod member;
 mod model;

@@ -2,6 +2,7 @@
 
 use crate::arrivals::{Arrivals, Order};
 use crate::bplus::Tree;
+use crate::growth::Growth;
 use crate::model::TreeSize;
 
 /// Where entries are stored.
@@ -33,10 +34,7 @@ pub struct Member {
     pub store: Store,
     /// Pages beside those of the tree.
     pub other_pages: f64,
-    skipped_leaves: f64,
-    window_leaves: f64,
-    window_rows: f64,
-    leaves_per_row: f64,
+    growth: Growth,
 }
 
 impl Member {
@@ -48,10 +46,7 @@ impl Member {
             arrivals,
             store,
             other_pages: 0.0,
-            skipped_leaves: 0.0,
-            window_leaves: 0.0,
-            window_rows: 0.0,
-            leaves_per_row: 0.0,
+            growth: Growth::default(),
         }
     }
 
@@ -70,30 +65,27 @@ impl Member {
 
     /// Counts a row.
     pub fn count_row(&mut self) {
-        self.window_rows += 1.0;
+        self.growth.count_row();
     }
 
     /// Adds leaf pages that are not simulated.
     pub fn skip_leaves(&mut self, leaves: f64) {
-        self.skipped_leaves += leaves;
+        self.growth.skipped_leaves += leaves;
     }
 
     /// Adds the leaf pages of so many rows, at the growth of the last window.
     pub fn skip(&mut self, rows: u64) {
-        self.skipped_leaves += self.leaves_per_row * rows as f64;
+        self.growth.skip(rows);
     }
 
     /// Begins a window.
     pub fn begin_window(&mut self) {
-        self.window_leaves = self.leaves();
-        self.window_rows = 0.0;
+        self.growth.begin_window(self.leaves());
     }
 
     /// Ends a window.
     pub fn end_window(&mut self) {
-        if self.window_rows > 0.0 {
-            self.leaves_per_row = (self.leaves() - self.window_leaves) / self.window_rows;
-        }
+        self.growth.end_window(self.leaves());
         if let (Order::Ascending, Store::Tree(tree)) = (self.arrivals.order(), &mut self.store) {
             tree.forget_contents();
         }
@@ -106,7 +98,7 @@ impl Member {
             false => 1.0,
         };
         let Store::Tree(tree) = &self.store else {
-            let pages = self.leaves() + self.skipped_leaves;
+            let pages = self.leaves() + self.growth.skipped_leaves;
             return TreeSize {
                 name: self.name.clone(),
                 is_table: self.is_table,
@@ -121,7 +113,7 @@ impl Member {
             self.is_table,
             &tree.levels(),
             sample,
-            self.skipped_leaves,
+            self.growth.skipped_leaves,
             self.other_pages,
             page_bytes,
         )

@@ -127,7 +127,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     (
         "inorder-predict",
         &[
-            "bplus clock counters error lru",
+            "bplus clock counters error growth lru",
             "arrivals model",
             "member question",
             "postgres sqlite",

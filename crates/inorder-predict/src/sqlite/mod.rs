@@ -8,6 +8,8 @@ mod tree;
 
 use crate::arrivals::{Arrivals, Order};
 use crate::counters::Counters;
+use crate::growth::Growth;
+use crate::member::is_due;
 use crate::model::{Model, TreeSize};
 use crate::question::Question;
 use cells::Spec;
@@ -24,15 +26,9 @@ struct Member {
     spec: Spec,
     tree: Tree,
     arrivals: Arrivals,
-    /// Leaf pages that were not simulated.
-    skipped_leaves: f64,
+    growth: Growth,
     /// Pages with the rest of large payloads.
     overflow_pages: f64,
-    /// Leaf pages at the begin of the last window, and rows since then.
-    window_leaves: f64,
-    window_rows: f64,
-    /// Leaf pages per row in the last window.
-    leaves_per_row: f64,
 }
 
 impl Member {
@@ -76,11 +72,8 @@ impl Sqlite {
                 tree: Tree::new(&spec, page_bytes, &mut next_page),
                 arrivals: Arrivals::new(spec.order, question.seed ^ ((number as u64) << 32)),
                 spec,
-                skipped_leaves: 0.0,
+                growth: Growth::default(),
                 overflow_pages: 0.0,
-                window_leaves: 0.0,
-                window_rows: 0.0,
-                leaves_per_row: 0.0,
             })
             .collect();
         let frames = question.checkpoint_bytes / u64::from(page_bytes);
@@ -121,7 +114,7 @@ impl Sqlite {
             let (leaves, cell) = fill(member);
             member.overflow_pages += rows as f64 * f64::from(cell.overflow_pages);
             if !member.is_sampled() {
-                member.skipped_leaves += leaves;
+                member.growth.skipped_leaves += leaves;
                 continue;
             }
             let mut bound = u64::MAX >> 1;
@@ -177,19 +170,14 @@ impl Sqlite {
         }
         self.pager.write_new(cell.overflow_pages * weight);
     }
-
-    /// Whether a sampled tree gets this row.
-    fn is_due(&self, number: usize, row: u64) -> bool {
-        (row + number as u64 * 7).is_multiple_of(u64::from(self.sample))
-    }
 }
 
 impl Model for Sqlite {
     fn insert(&mut self, row: u64) {
         for number in 0..self.members.len() {
-            self.members[number].window_rows += 1.0;
+            self.members[number].growth.count_row();
             match self.members[number].is_sampled() {
-                true if !self.is_due(number, row) => {}
+                true if !is_due(number, row, self.sample) => {}
                 true => self.insert_into(number, row, self.sample, false),
                 false => self.insert_into(number, row, 1, false),
             }
@@ -222,7 +210,7 @@ impl Model for Sqlite {
         for number in 0..self.members.len() {
             let member = &mut self.members[number];
             if !member.is_sampled() {
-                member.skipped_leaves += member.leaves_per_row * rows as f64;
+                member.growth.skip(rows);
                 let cell = member.spec.cell(row, row);
                 member.overflow_pages += (u64::from(cell.overflow_pages) * rows) as f64;
                 continue;
@@ -236,17 +224,13 @@ impl Model for Sqlite {
 
     fn begin_window(&mut self) {
         for member in &mut self.members {
-            member.window_leaves = member.simulated_leaves();
-            member.window_rows = 0.0;
+            member.growth.begin_window(member.simulated_leaves());
         }
     }
 
     fn end_window(&mut self) {
         for member in &mut self.members {
-            let leaves = member.simulated_leaves() - member.window_leaves;
-            if member.window_rows > 0.0 {
-                member.leaves_per_row = leaves / member.window_rows;
-            }
+            member.growth.end_window(member.simulated_leaves());
             if member.spec.order == Order::Ascending {
                 member.tree.forget_contents();
             }
@@ -304,7 +288,7 @@ impl Model for Sqlite {
                 member.spec.is_table,
                 &levels,
                 sample,
-                member.skipped_leaves,
+                member.growth.skipped_leaves,
                 member.overflow_pages,
                 self.page_bytes,
             )
