@@ -12,10 +12,8 @@ use serde_json::{Value, json};
 pub fn export(db: &Connection, user: &User) -> Result<Value> {
     let day = |id: inorder_key::Ulid| date::day(id.ms());
     let list: Vec<Value> = entries::all(db, user.number)?.iter().map(entry).collect();
-    let friends: Vec<String> = friends::all(db, user.number)?
-        .into_iter()
-        .map(|f| f.name)
-        .collect();
+    let names = |users: Vec<User>| -> Vec<String> { users.into_iter().map(|u| u.name).collect() };
+    let friends = names(friends::all(db, user.number)?);
     let tokens: Vec<Value> = tokens::all(db, user.number)?
         .iter()
         .map(|token| json!({"name": token.name, "made": day(token.id)}))
@@ -24,10 +22,7 @@ pub fn export(db: &Connection, user: &User) -> Result<Value> {
         .into_iter()
         .map(day)
         .collect();
-    let blocked: Vec<String> = blocks::all(db, user.number)?
-        .into_iter()
-        .map(|b| b.name)
-        .collect();
+    let blocked = names(blocks::all(db, user.number)?);
     Ok(json!({
         "name": user.name,
         "signed_up": day(user.id),

@@ -56,7 +56,9 @@
         : await ask(action, { method: "POST", body: data });
       const isKept = swap(page, "main");
       document.title = page.title;
-      history.replaceState(null, "", address.replace(/([?&])(done|change)=[^&]*(?=&|$)/g, "$1").replace(/([?&])&+/g, "$1").replace(/[?&]+$/, ""));
+      const shown = new URL(address);
+      for (const name of ["done", "change"]) shown.searchParams.delete(name);
+      history.replaceState(null, "", shown);
       // What was acted on is gone: go on with what took its place.
       if (!isKept) {
         const place = (next && document.getElementById(next)?.querySelector("a, button")) || document.getElementById("main");
