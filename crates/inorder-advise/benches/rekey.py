@@ -5,8 +5,9 @@ Usage: rekey.py INORDER MIGRATION [MB] [FOLDER] [PLAN...]
 
 INORDER is the command, MIGRATION the example `migration` of inorder-advise; MB is the size of the database (1000).
 PLAN names plans below; without one, `all` is taken. Both change a copy of the same database by the same plan. CPU time,
-bytes that the kernel counts as written to the disk, and wall time are those of the child process. The content of both
-results is compared in the end.
+bytes that the kernel counts as written to the disk, and wall time are those of the child process. Each copy is made just
+before its run, so that its pages are in the cache: some systems drop those that nobody reads for a minute. The content of
+both results is compared in the end.
 """
 import json, os, resource, shutil, sqlite3, subprocess, sys, tempfile, time
 
@@ -54,15 +55,17 @@ def make(path, mb):
     database.close()
 
 
-def measured(command, stdin=None):
+def measured(command, original, copy, stdin=None):
+    """Runs a command that changes the copy of a database."""
+    shutil.copy(original, copy)
     # The copy is on the disk then: its pages in the cache are not written at the expense of whoever syncs next.
     os.sync()
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     with open(stdin or os.devnull) as script:
         subprocess.run(command, stdin=script, check=True)
     after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - began
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"cpu_seconds": cpu, "written_mb": (after.ru_oublock - before.ru_oublock) * 512 / 1e6, "wall_seconds": wall}
+    user, system = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
+    return {"cpu_seconds": user + system, "user_seconds": user, "system_seconds": system, "written_mb": (after.ru_oublock - before.ru_oublock) * 512 / 1e6, "wall_seconds": wall}
 
 
 def content(path):
@@ -85,20 +88,19 @@ def compare(path, inorder, migration, plan):
         json.dump({"changes": PLANS[plan]}, file)
     with open(path("script.sql"), "w") as script:
         subprocess.run([migration, path("small.db"), path("plan.json")], stdout=script, check=True)
-    for name in ("shell.db", "rekey.db"):
-        shutil.copy(path("app.db"), path(name))
-    shell = measured(["sqlite3", path("shell.db")], path("script.sql"))
-    rekey = measured([inorder, "rekey", path("rekey.db"), "--plan", path("plan.json"), "--quiet"])
-    before = os.path.getsize(path("app.db")) / 1e6
-    shell_content, shell_schema, shell_size = content(path("shell.db"))
-    rekey_content, rekey_schema, rekey_size = content(path("rekey.db"))
+    original, shell, rekey = (path(f"{name}.db") for name in ("app", "shell", "rekey"))
+    by_shell = measured(["sqlite3", shell], original, shell, stdin=path("script.sql"))
+    by_rekey = measured([inorder, "rekey", rekey, "--plan", path("plan.json"), "--quiet"], original, rekey)
+    before = os.path.getsize(original) / 1e6
+    shell_content, shell_schema, shell_size = content(shell)
+    rekey_content, rekey_schema, rekey_size = content(rekey)
     assert shell_content == rekey_content, f"the contents differ: {shell_content} {rekey_content}"
     assert shell_schema == rekey_schema, f"the schemas differ: {shell_schema} {rekey_schema}"
     print(f"{plan}: {before:.0f} MB before; {shell_size / 1e6:.1f} MB by the script, {rekey_size / 1e6:.1f} MB by rekey; same content")
     print("| | script and VACUUM | rekey | ratio |\n| --- | --- | --- | --- |")
-    for what in shell:
-        ratio = shell[what] / rekey[what] if rekey[what] else float("inf")
-        print(f"| {what} | {shell[what]:.1f} | {rekey[what]:.1f} | {ratio:.1f} |", flush=True)
+    for what in by_shell:
+        ratio = by_shell[what] / by_rekey[what] if by_rekey[what] else float("inf")
+        print(f"| {what} | {by_shell[what]:.1f} | {by_rekey[what]:.1f} | {ratio:.1f} |", flush=True)
 
 
 def main():
