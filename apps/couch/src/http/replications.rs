@@ -3,7 +3,7 @@
 use super::{HttpError, HttpResult, Server};
 use crate::auth::{ADMIN_ROLE, Handler, User};
 use crate::replicate::{Principal, Settings};
-use crate::replicator::{for_reader, is_replicator_database, proposed};
+use crate::replicator::{check, for_reader, is_replicator_database, note_owner};
 use crate::store::{Database, Edit, Limits, Mode, Refusal};
 use axum::http::Method;
 use serde_json::{Map, Value};
@@ -70,22 +70,25 @@ pub fn user(server: &Server, principal: &Principal) -> User {
 pub struct Rules {
     user: Principal,
     is_admin: bool,
+    /// Whether the edits are new. What was made elsewhere need not describe a replication.
+    is_new: bool,
     settings: Settings,
     limits: Limits,
 }
 
 impl Rules {
-    /// The rules for edits of a database. There are none for other databases and for revisions made elsewhere.
+    /// The rules for edits of a database. There are none for other databases.
     ///
     /// # Errors
     /// If the security object can't be read.
     pub fn of(server: &Server, user: &User, db: &Database, mode: Mode) -> HttpResult<Option<Self>> {
-        if mode != Mode::New || !is_replicator_database(db.name()) {
+        if !is_replicator_database(db.name()) {
             return Ok(None);
         }
         Ok(Some(Rules {
             user: principal(user),
             is_admin: db.security()?.is_admin(user),
+            is_new: mode == Mode::New,
             settings: Settings::of(&server.config.values()),
             limits: db.limits(),
         }))
@@ -104,9 +107,10 @@ impl Rules {
         let mut body: Map<String, Value> =
             serde_json::from_str(edit.body()).map_err(|error| bad(&error))?;
         let before = body.get("owner").cloned();
-        let Rules { user, settings, .. } = self;
-        proposed(&mut body, edit.deleted, user, self.is_admin, settings)
-            .map_err(Refusal::Forbidden)?;
+        note_owner(&mut body, &self.user, self.is_admin).map_err(Refusal::Forbidden)?;
+        if self.is_new {
+            check(&body, edit.deleted, &self.user, &self.settings).map_err(Refusal::Forbidden)?;
+        }
         if body.get("owner") != before.as_ref() {
             let changed = Edit::from_json(&Value::Object(body).to_string(), &self.limits);
             edit.replace_body(changed.map_err(|error| bad(&error))?);

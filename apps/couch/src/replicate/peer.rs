@@ -170,32 +170,38 @@ impl Peer {
     /// # Errors
     /// If the peer can't be reached or refuses.
     pub async fn ask(&self, ask: Ask) -> Result<Response<Body>, ReplicateError> {
-        let (mut ask, mut pause) = (ask, PAUSE_FIRST);
-        for attempt in 0.. {
-            let again = ask.again().filter(|_| attempt < self.retries);
-            let (error, wait) = match self.answer(ask).await {
-                Ok(Ok(response)) => return Ok(response),
-                Ok(Err(Refusal { error, wait })) => (error, wait),
-                Err(error) => (error, None),
-            };
-            let is_temporary = error.is_transient() || wait.is_some();
-            let Some(again) = again.filter(|_| is_temporary) else {
-                return Err(error);
-            };
-            let wait = wait.unwrap_or_default().max(pause);
-            tracing::info!(peer = self.shown, %error, ?wait, "a request is sent again");
-            tokio::time::sleep(wait.min(PAUSE_MAX)).await;
-            (ask, pause) = (again, (pause * 2).min(PAUSE_MAX));
+        let (mut ask, mut retries) = (ask, Retries::of(self));
+        loop {
+            let again = ask.again();
+            match self.answer(ask).await {
+                Ok(response) => return Ok(response),
+                Err(refusal) => ask = retries.pause(refusal, again).await?,
+            }
         }
-        unreachable!("the loop has no end")
+    }
+
+    /// Sends a request and reads the answer, again if one of them fails temporarily.
+    async fn ask_whole(&self, ask: Ask) -> Result<Vec<u8>, ReplicateError> {
+        let (mut ask, mut retries) = (ask, Retries::of(self));
+        loop {
+            let again = ask.again();
+            let refusal = match self.answer(ask).await {
+                Ok(response) => match self.read(response).await {
+                    Ok(body) => return Ok(body),
+                    Err(error) => error.into(),
+                },
+                Err(refusal) => refusal,
+            };
+            ask = retries.pause(refusal, again).await?;
+        }
     }
 
     /// Sends a request once. A refusal comes with the pause that the peer asks for.
-    async fn answer(&self, ask: Ask) -> Result<Answer, ReplicateError> {
+    async fn answer(&self, ask: Ask) -> Result<Response<Body>, Refusal> {
         let response = self.send(ask).await?;
         let status = response.status();
         if status.is_success() {
-            return Ok(Ok(response));
+            return Ok(response);
         }
         let location = header_text(&response, header::LOCATION);
         let location = location.filter(|_| status.is_redirection());
@@ -223,7 +229,7 @@ impl Peer {
             false if error.is_transient() => retry_after,
             false => None,
         };
-        Ok(Err(Refusal { error, wait }))
+        Err(Refusal { error, wait })
     }
 
     /// Sends a request and parses the JSON answer.
@@ -231,8 +237,7 @@ impl Peer {
     /// # Errors
     /// Those of [`Peer::ask`], and an answer that is not the expected JSON.
     pub async fn json<T: DeserializeOwned>(&self, ask: Ask) -> Result<T, ReplicateError> {
-        let response = self.ask(ask).await?;
-        let body = self.read(response).await?;
+        let body = self.ask_whole(ask).await?;
         serde_json::from_slice(&body).map_err(|error| self.bad_answer(&error))
     }
 
@@ -385,13 +390,57 @@ impl Peer {
     }
 }
 
-/// An answer or a refusal.
-type Answer = Result<Response<Body>, Refusal>;
+/// The retries of a request.
+struct Retries<'a> {
+    peer: &'a Peer,
+    /// The number of retries that are left.
+    left: u32,
+    pause: Duration,
+}
 
+impl<'a> Retries<'a> {
+    fn of(peer: &'a Peer) -> Self {
+        Retries {
+            peer,
+            left: peer.retries,
+            pause: PAUSE_FIRST,
+        }
+    }
+
+    /// Pauses after a failed attempt, and returns the request of the next one.
+    ///
+    /// # Errors
+    /// If there is no next one: the request can't be repeated, the failure is not temporary, or no retry is left.
+    async fn pause(
+        &mut self,
+        Refusal { error, wait }: Refusal,
+        again: Option<Ask>,
+    ) -> Result<Ask, ReplicateError> {
+        let is_temporary = error.is_transient() || wait.is_some();
+        let Some(again) = again.filter(|_| is_temporary && self.left > 0) else {
+            return Err(error);
+        };
+        let wait = wait.unwrap_or_default().max(self.pause).min(PAUSE_MAX);
+        let peer = self.peer.shown();
+        tracing::info!(peer, %error, ?wait, "a request is sent again");
+        tokio::time::sleep(wait).await;
+        self.pause = (self.pause * 2).min(PAUSE_MAX);
+        self.left -= 1;
+        Ok(again)
+    }
+}
+
+/// The reason why an attempt failed.
 struct Refusal {
     error: ReplicateError,
     /// The pause after which the peer wants to see the request again.
     wait: Option<Duration>,
+}
+
+impl From<ReplicateError> for Refusal {
+    fn from(error: ReplicateError) -> Self {
+        Refusal { error, wait: None }
+    }
 }
 
 /// Marks an answer that refuses an old session. The next request begins another one.

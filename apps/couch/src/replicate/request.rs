@@ -201,8 +201,14 @@ fn tuning(body: &Map<String, Value>, defaults: &Tuning) -> Result<Tuning, Replic
 impl Replication {
     /// Whether another replication does the same with the same options for the same document.
     pub fn is_same(&self, other: &Replication) -> bool {
+        self.tuning == other.tuning && self.copies_same(other)
+    }
+
+    /// Whether another replication does the same for the same document, perhaps with other options.
+    pub fn copies_same(&self, other: &Replication) -> bool {
         let one = Replication {
             user: other.user.clone(),
+            tuning: other.tuning.clone(),
             ..self.clone()
         };
         one == *other

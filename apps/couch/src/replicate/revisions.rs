@@ -7,7 +7,7 @@ use axum::http::Method;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 /// The revisions of a document that the target lacks.
@@ -68,6 +68,7 @@ struct BulkGet {
 
 #[derive(Deserialize)]
 struct BulkGetResult {
+    id: String,
     docs: Vec<Opened>,
 }
 
@@ -223,6 +224,12 @@ impl Carrier {
         let ask = Ask::post("/_bulk_get?revs=true&latest=true", body.to_string());
         let answer: BulkGet = self.source.json(ask).await?;
         let mut fetched = Fetched::default();
+        let answered = answer.results.iter().filter(|one| !one.docs.is_empty());
+        let answered: HashSet<String> = answered.map(|one| one.id.clone()).collect();
+        let is_left_out = |wanted: &&Wanted<'_>| !answered.contains(wanted.id);
+        fetched
+            .absent
+            .extend(batch.iter().filter(is_left_out).cloned());
         for opened in answer.results.into_iter().flat_map(|result| result.docs) {
             fetched.documents.extend(opened.ok);
             if let Some(Absent { id, rev }) = opened.error {

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The lifetime of a feed with a filter function. A feed keeps the function it began with; the code is compared when it
 /// ends.
-const FILTERED_MILLIS: u64 = 5_000;
+const FILTERED_MILLIS: u128 = 5_000;
 
 #[derive(Deserialize)]
 struct Changes {
@@ -216,7 +216,10 @@ impl Run {
             }
             let is_last = changes.results.len() < self.plan.replication.tuning.batch_size;
             waits = is_continuous && is_last;
-            let is_end = !is_continuous && changes.results.is_empty();
+            // A batch that is not full ends at the source's last change. To wait for an empty one would take as long as
+            // documents are written to the source.
+            let is_complete = is_last && changes.pending.is_none_or(|pending| pending == 0);
+            let is_end = !is_continuous && (is_complete || changes.results.is_empty());
             self.bring(pass, changes).await?;
             if is_end {
                 self.write_checkpoint(pass).await?;
@@ -239,7 +242,7 @@ impl Run {
         let mut changes = pin!(self.changes(&since, waits));
         loop {
             let due = pass.written_at + interval;
-            let is_due = waits && pass.since != pass.written;
+            let is_due = waits && self.has_progress(pass);
             tokio::select! {
                 biased;
                 () = self.stop.cancelled() => return Err(ReplicateError::Stopped),
@@ -300,10 +303,14 @@ impl Run {
         *self.plan.progress.lock() = fields;
     }
 
+    /// Returns whether there is a checkpoint to write.
+    fn has_progress(&self, pass: &Pass) -> bool {
+        self.plan.replication.tuning.use_checkpoints && pass.since != pass.written
+    }
+
     async fn write_checkpoint(&self, pass: &mut Pass) -> Result<(), ReplicateError> {
         pass.written_at = Instant::now();
-        let is_wanted = self.plan.replication.tuning.use_checkpoints;
-        if !is_wanted || pass.since == pass.written {
+        if !self.has_progress(pass) {
             return Ok(());
         }
         let (source, target) = (&self.plan.source, &self.plan.target);
@@ -361,7 +368,7 @@ impl Run {
                 .max(1);
             path += &match replication.selection.function(&replication.query_params)? {
                 None => format!("&feed=longpoll&heartbeat={heartbeat}"),
-                Some(_) => format!("&feed=longpoll&timeout={FILTERED_MILLIS}"),
+                Some(_) => format!("&feed=longpoll&timeout={}", heartbeat.min(FILTERED_MILLIS)),
             };
         }
         for (name, value) in &replication.query_params {

@@ -76,7 +76,8 @@ impl Session {
             None => {
                 let _one = self.renewing.lock().await;
                 if self.current().is_none() {
-                    let state = self.login().await.unwrap_or(State::Basic);
+                    // A peer that can't be reached now may give a cookie later.
+                    let state = self.login().await.unwrap_or(State::New);
                     *self.state() = state;
                 }
                 self.current()
@@ -116,14 +117,18 @@ impl Session {
         }
     }
 
-    async fn login(&self) -> Option<State> {
+    /// Asks for a cookie.
+    ///
+    /// # Errors
+    /// If the peer does not answer.
+    async fn login(&self) -> reqwest::Result<State> {
         let Credentials { name, password, .. } = &self.credentials;
         let body = serde_json::json!({ "name": name, "password": password });
         let request = self.client.post(&self.url);
         let request = request.header(header::CONTENT_TYPE, "application/json");
-        let answer = request.body(body.to_string()).send().await.ok()?;
-        answer.status().is_success().then_some(())?;
-        cookie(answer.headers())
+        let answer = request.body(body.to_string()).send().await?;
+        let cookie = cookie(answer.headers()).filter(|_| answer.status().is_success());
+        Ok(cookie.unwrap_or(State::Basic))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The documents that describe replications, and how they become jobs.
 
 use super::document_table::{Found, Row, RowState};
-use super::job_table::Content;
+use super::job_table::{Content, Starter};
 use super::shared::Replicator;
 use super::write_back;
 use crate::replicate::{DocRef, ReplicateError, Replication};
@@ -37,7 +37,10 @@ impl Replicator {
             }
             Found::Replication(replication) => {
                 let row = self.0.documents.row(&document);
-                if row.is_some_and(|row| row.replication.is_same(&replication)) {
+                let is_known = |row: Row| {
+                    row.replication.is_same(&replication) && !self.is_ended(&document, &row)
+                };
+                if row.is_some_and(is_known) {
                     return;
                 }
                 self.forget(&document);
@@ -56,6 +59,15 @@ impl Replicator {
                 self.begin_attempt(document, Duration::ZERO);
             }
         }
+    }
+
+    /// Whether a document had a job that is gone: it completed or was cancelled. If it completed, the document may have been
+    /// written again before its completed version was read here.
+    fn is_ended(&self, document: &DocRef, row: &Row) -> bool {
+        let id = row.id.as_deref();
+        let id = id.filter(|_| row.state == RowState::Scheduled);
+        let starter = |id| self.0.jobs.lock().starter(id);
+        id.is_some_and(|id| starter(id) != Some(Some(document.clone())))
     }
 
     /// Forgets a document and stops its replication.
@@ -112,70 +124,69 @@ impl Replicator {
             Ok(ids) => ids,
             Err(error) => return self.failed(document, attempt, &error.reason()).await,
         };
-        let other = self.0.jobs.content(&ids.job);
-        match other.map(|content| content.replication.document.clone()) {
+        let content = Content::new(Arc::clone(&replication), ids.checkpoint);
+        match self.schedule(&document, attempt, &ids.job, content) {
             None => {}
-            Some(Some(other)) if other == document => {}
-            Some(None) => {
+            Some(Ok(())) if !self.settings().update_docs => {}
+            Some(Ok(())) => {
+                let databases = &self.0.databases;
+                write_back::triggered(databases, &document, &replication, &ids.job).await;
+            }
+            Some(Err(None)) => {
                 let reason = format!(
                     "Replication `{}` specified by document `{}` already running as a transient replication, started via `_replicate` API endpoint",
                     ids.job, document.id
                 );
-                return self.failed(document, attempt, &reason).await;
+                self.failed(document, attempt, &reason).await;
             }
-            Some(Some(other)) => {
+            Some(Err(Some(other))) => {
                 let reason = format!(
                     "Replication `{}` specified by document `{}` already started, triggered by document `{}` from db `{}`",
                     ids.job, document.id, other.id, other.database
                 );
-                if self.is_current(&document, attempt) {
-                    self.0.documents.lock().rows.remove(&document);
-                    write_back::failed(&self.0.databases, &document, &reason).await;
-                }
-                return;
+                let databases = &self.0.databases;
+                write_back::failed(databases, &document, Some(&replication), &reason).await;
             }
         }
-        self.scheduled(&document, attempt, ids, replication).await;
     }
 
-    fn is_current(&self, document: &DocRef, attempt: u64) -> bool {
-        let row = self.0.documents.row(document);
-        row.is_some_and(|row| row.attempt == attempt)
-    }
-
-    async fn scheduled(
+    /// Adds the job of a document. Returns nothing if the document has changed since the attempt began.
+    ///
+    /// # Errors
+    /// If the job's id is taken. Returns who started that job. If another document did, this one is forgotten.
+    fn schedule(
         &self,
         document: &DocRef,
         attempt: u64,
-        ids: super::Ids,
-        replication: Arc<Replication>,
-    ) {
-        {
-            let mut state = self.0.documents.lock();
-            let row = state.rows.get_mut(document);
-            // The document may have changed meanwhile.
-            let Some(row) = row.filter(|row| row.attempt == attempt) else {
-                return;
-            };
-            let old = row.id.replace(ids.job.clone());
-            row.info = old
-                .filter(|old| *old != ids.job)
-                .map(|old| format!("Replication id changed: {old} -> {}", ids.job));
-            row.state = RowState::Scheduled;
-            row.errors = 0;
-            row.updated = SystemTime::now();
-            let mut content = Content::new(replication, ids.checkpoint);
-            content.started = row.started;
-            drop(self.add_job(&ids.job, content));
+        id: &str,
+        mut content: Content,
+    ) -> Option<Result<(), Starter>> {
+        let mut state = self.0.documents.lock();
+        let row = state.rows.get_mut(document);
+        let row = row.filter(|row| row.attempt == attempt)?;
+        content.started = row.started;
+        let added = self.add_document_job(id, content);
+        match &added {
+            Ok(()) => {
+                let old = row.id.replace(id.to_owned());
+                row.info = old
+                    .filter(|old| *old != id)
+                    .map(|old| format!("Replication id changed: {old} -> {id}"));
+                row.state = RowState::Scheduled;
+                row.errors = 0;
+                row.updated = SystemTime::now();
+            }
+            Err(Some(_)) => {
+                state.rows.remove(document);
+            }
+            Err(None) => {}
         }
-        if self.settings().update_docs {
-            write_back::triggered(&self.0.databases, document, &ids.job).await;
-        }
+        Some(added)
     }
 
     /// Notes a temporary error, and tries again later.
     async fn failed(&self, document: DocRef, attempt: u64, reason: &str) {
-        let errors = {
+        let (errors, replication) = {
             let mut state = self.0.documents.lock();
             let row = state.rows.get_mut(&document);
             let Some(row) = row.filter(|row| row.attempt == attempt) else {
@@ -186,7 +197,7 @@ impl Replicator {
             row.info = Some(reason.to_owned());
             row.errors += 1;
             row.updated = SystemTime::now();
-            row.errors
+            (row.errors, Arc::clone(&row.replication))
         };
         tracing::warn!(
             database = document.database,
@@ -195,7 +206,7 @@ impl Replicator {
             "no replication"
         );
         if self.settings().update_docs {
-            write_back::error(&self.0.databases, &document, None, reason).await;
+            write_back::error(&self.0.databases, &document, &replication, None, reason).await;
         }
         let random = u64::from_le_bytes(crate::auth::random());
         let pause = Duration::from_secs(1 + random % pause_max(errors));
@@ -206,6 +217,84 @@ impl Replicator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
+    use crate::replicate::{Principal, Tuning};
+    use crate::store::{self, Databases};
+    use serde_json::json;
+    use std::path::Path;
+    use tokio_util::sync::CancellationToken;
+
+    const DATABASE: &str = "_replicator";
+
+    fn replicator(folder: &Path) -> Replicator {
+        let databases = Databases::open(folder, store::Settings::default()).unwrap();
+        Replicator::new(
+            databases,
+            Arc::new(Config::default()),
+            "uuid".to_owned(),
+            Arc::default(),
+            CancellationToken::new(),
+        )
+    }
+
+    /// A continuous replication from a database that does not exist, by a document or by a request.
+    fn replication(document: Option<&str>) -> Replication {
+        let body = json!({ "source": "none", "target": "none", "continuous": true });
+        let document = document.map(|id| DocRef {
+            database: DATABASE.to_owned(),
+            id: id.to_owned(),
+        });
+        let (body, user) = (body.as_object().unwrap(), Principal::default());
+        Replication::from_json(body, user, document, &Tuning::default()).unwrap()
+    }
+
+    /// Lets the replicator find a document, and returns the id of its job.
+    async fn job_of(replicator: &Replicator, document: &str) -> String {
+        let found = replication(Some(document));
+        let document = found.document.clone().unwrap();
+        let found = Found::Replication(Box::new(found));
+        replicator.found(document.clone(), found).await;
+        for _ in 0..1000 {
+            for (id, job) in replicator.0.jobs.all() {
+                if job.content.replication.document.as_ref() == Some(&document) {
+                    return id;
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("{document:?} has no job");
+    }
+
+    #[tokio::test]
+    async fn a_document_whose_job_is_gone_gets_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let replicator = replicator(folder.path());
+        let id = job_of(&replicator, "a").await;
+        assert_eq!(job_of(&replicator, "a").await, id);
+        assert!(replicator.remove_job(&id));
+        assert_eq!(job_of(&replicator, "a").await, id);
+    }
+
+    #[tokio::test]
+    async fn a_job_of_a_document_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let replicator = replicator(folder.path());
+        let id = job_of(&replicator, "a").await;
+        let content = |document| {
+            let replication = Arc::new(replication(document));
+            Content::new(replication, id.clone())
+        };
+        let starter = replication(Some("a")).document;
+        let taken = replicator.add_document_job(&id, content(Some("b")));
+        assert_eq!(taken, Err(starter.clone()));
+        drop(replicator.add_requested_job(&id, content(None)));
+        assert_eq!(replicator.0.jobs.lock().starter(&id), Some(starter));
+        // Nor does a document replace the job of a request.
+        replicator.remove_job(&id);
+        drop(replicator.add_requested_job(&id, content(None)));
+        let taken = replicator.add_document_job(&id, content(Some("a")));
+        assert_eq!(taken, Err(None));
+    }
 
     #[test]
     fn the_pause_after_errors_doubles_up_to_a_limit() {

@@ -1,7 +1,7 @@
 //! The jobs and their runs.
 
 use super::time::iso8601;
-use crate::replicate::{Progress, ReplicateError, Replication, Settings};
+use crate::replicate::{DocRef, Progress, ReplicateError, Replication, Settings};
 use crate::scheduler::{Job, Limits, Scheduler};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -49,6 +49,9 @@ impl Content {
 /// The end of a job.
 pub type End = Result<Value, ReplicateError>;
 
+/// Who started a job: the document that describes the replication, or, with `None`, a request to `_replicate`.
+pub type Starter = Option<DocRef>;
+
 /// The jobs of a server.
 #[derive(Debug, Default)]
 pub struct Jobs(Mutex<JobState>);
@@ -62,6 +65,30 @@ pub struct JobState {
     pub runs: HashMap<String, Running>,
     /// Requests that wait for the end of a job.
     pub waiting: HashMap<String, Vec<oneshot::Sender<End>>>,
+}
+
+impl JobState {
+    /// Whether this run of a job goes on.
+    pub fn is_running(&self, id: &str, run: u64) -> bool {
+        let job = self.scheduler.job(id);
+        job.is_some_and(|job| job.run() == Some(run))
+    }
+
+    /// Who started the job with this id, if there is one.
+    pub fn starter(&self, id: &str) -> Option<Starter> {
+        let job = self.scheduler.job(id)?;
+        Some(job.content.replication.document.clone())
+    }
+
+    /// Notes a request that waits for the end of a job.
+    pub fn wait(&mut self, id: &str) -> oneshot::Receiver<End> {
+        let (sender, receiver) = oneshot::channel();
+        let waiting = self.waiting.entry(id.to_owned()).or_default();
+        // A job may run for years: requests that wait no longer must not pile up.
+        waiting.retain(|sender| !sender.is_closed());
+        waiting.push(sender);
+        receiver
+    }
 }
 
 /// A run of a job.
@@ -93,6 +120,11 @@ impl Jobs {
         jobs.map(|(id, job)| (id.to_owned(), job.clone())).collect()
     }
 
+    /// Whether this run of a job goes on: the job was not stopped, removed or replaced meanwhile.
+    pub fn is_running(&self, id: &str, run: u64) -> bool {
+        self.lock().is_running(id, run)
+    }
+
     /// The job with this id.
     pub fn one(&self, id: &str) -> Option<Job<Content>> {
         self.lock().scheduler.job(id).cloned()
@@ -114,5 +146,22 @@ pub fn limits(settings: &Settings) -> Limits {
         max_churn: settings.max_churn,
         max_history: settings.max_history,
         health_threshold: settings.health_threshold,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_that_wait_no_longer_are_forgotten() {
+        let mut state = JobState::default();
+        let first = state.wait("a");
+        for _ in 0..9 {
+            drop(state.wait("a"));
+        }
+        let last = state.wait("a");
+        assert_eq!(state.waiting["a"].len(), 2);
+        drop((first, last));
     }
 }

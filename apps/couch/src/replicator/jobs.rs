@@ -1,7 +1,7 @@
 //! Runs the jobs that the scheduler says should run.
 
 use super::document_table::Found;
-use super::job_table::{Content, End, JobState, Running, limits};
+use super::job_table::{Content, End, JobState, Running, Starter, limits};
 use super::shared::Replicator;
 use super::{Ids, write_back};
 use crate::replicate::{Plan, ReplicateError, Run};
@@ -28,23 +28,45 @@ pub async fn reschedule(replicator: Replicator) {
 }
 
 impl Replicator {
-    /// Adds a job, unless there is an equal one. Returns a receiver of its end.
-    pub(super) fn add_job(&self, id: &str, content: Content) -> oneshot::Receiver<End> {
-        let (sender, receiver) = oneshot::channel();
-        let limits = limits(&self.settings());
+    /// Adds the job of a request to `_replicate`, unless there is an equal one. The request joins the job of a document: to
+    /// replace it would end the document's replication with the request's. Returns a receiver of the job's end.
+    pub(super) fn add_requested_job(&self, id: &str, content: Content) -> oneshot::Receiver<End> {
         let mut state = self.0.jobs.lock();
+        let end = state.wait(id);
+        let starter = state.starter(id);
+        if starter.is_none_or(|document| document.is_none()) {
+            self.add_job(&mut state, id, content);
+        }
+        end
+    }
+
+    /// Adds the job of a document, unless there is an equal one.
+    ///
+    /// # Errors
+    /// If there is a job with this id that the document did not start. Returns who started it.
+    pub(super) fn add_document_job(&self, id: &str, content: Content) -> Result<(), Starter> {
+        let mut state = self.0.jobs.lock();
+        match state.starter(id) {
+            Some(starter) if starter != content.replication.document => Err(starter),
+            _ => {
+                self.add_job(&mut state, id, content);
+                Ok(())
+            }
+        }
+    }
+
+    fn add_job(&self, state: &mut JobState, id: &str, content: Content) {
+        let limits = limits(&self.settings());
         let known = state.scheduler.job(id).map(|job| &job.content.replication);
         let is_known = known.is_some_and(|known| known.is_same(&content.replication));
-        state.waiting.entry(id.to_owned()).or_default().push(sender);
         if !is_known {
             let is_continuous = content.replication.continuous;
             let is_retried = content.replication.document.is_some();
             let flags = (is_continuous, is_retried);
             let now = SystemTime::now();
             let orders = state.scheduler.add(id, content, flags, &limits, now);
-            self.execute(&mut state, orders);
+            self.execute(state, orders);
         }
-        receiver
     }
 
     /// Removes a job. Returns whether there was one.
@@ -124,24 +146,30 @@ impl Replicator {
         if settings.update_docs
             && let Some(document) = &replication.document
         {
-            write_back::triggered(&self.0.databases, document, id).await;
+            write_back::triggered(&self.0.databases, document, replication, id).await;
         }
         Run::new(plan, task, stop).run().await
     }
 
     async fn ended(&self, id: &str, run: u64, content: Content, end: End) {
+        if !self.0.jobs.is_running(id, run) {
+            return;
+        }
         let settings = self.settings();
-        match (&end, &content.replication.document) {
-            (Err(ReplicateError::FilterChanged), _) => return self.renamed(id, content).await,
+        let replication = &content.replication;
+        match (&end, &replication.document) {
+            (Err(ReplicateError::FilterChanged), _) => return self.renamed(id, run, content).await,
             (Ok(_), Some(document)) => {
                 let stats = content.completed_stats();
-                write_back::completed(&self.0.databases, document, stats).await;
+                write_back::completed(&self.0.databases, document, replication, stats).await;
             }
             (Err(ReplicateError::Stopped), _) | (Ok(_), None) => {}
             (Err(error), document) => {
                 tracing::warn!(replication = id, %error, "the replication crashed");
                 if let (Some(document), true) = (document, settings.update_docs) {
-                    write_back::error(&self.0.databases, document, Some(id), &error.reason()).await;
+                    let reason = error.reason();
+                    let databases = &self.0.databases;
+                    write_back::error(databases, document, replication, Some(id), &reason).await;
                 }
             }
         }
@@ -160,7 +188,7 @@ impl Replicator {
     }
 
     /// Continues a replication whose filter function has changed: it has another id.
-    async fn renamed(&self, id: &str, content: Content) {
+    async fn renamed(&self, id: &str, run: u64, content: Content) {
         if let Some(document) = &content.replication.document {
             self.remove_job(id);
             self.found(document.clone(), Found::Renamed).await;
@@ -168,6 +196,10 @@ impl Replicator {
         }
         let ids = self.identify(&content.replication).await;
         let mut state = self.0.jobs.lock();
+        if !state.is_running(id, run) {
+            // It was cancelled meanwhile.
+            return;
+        }
         let waiting = state.waiting.remove(id).unwrap_or_default();
         let orders = state.scheduler.remove(id);
         self.execute(&mut state, orders);
@@ -180,7 +212,7 @@ impl Replicator {
                     .extend(waiting);
                 drop(state);
                 tracing::info!(old = id, new = job, "the filter function has changed");
-                drop(self.add_job(&job, Content::new(content.replication, checkpoint)));
+                drop(self.add_requested_job(&job, Content::new(content.replication, checkpoint)));
             }
             Err(error) => {
                 tracing::warn!(replication = id, %error, "the replication crashed");
@@ -223,4 +255,43 @@ fn task_fields(id: &str, content: &Content) -> Map<String, Value> {
         "checkpoint_interval": interval,
     });
     fields.as_object().cloned().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::replicate::{Principal, Replication, Tuning};
+    use crate::store::{self, Databases};
+    use serde_json::json;
+
+    #[tokio::test]
+    async fn a_cancelled_replication_is_not_continued_under_another_id() {
+        let folder = tempfile::tempdir().unwrap();
+        let databases = Databases::open(folder.path(), store::Settings::default()).unwrap();
+        let replicator = Replicator::new(
+            databases,
+            Arc::new(Config::default()),
+            "uuid".to_owned(),
+            Arc::default(),
+            CancellationToken::new(),
+        );
+        let body = json!({ "source": "none", "target": "none" });
+        let (body, user) = (body.as_object().unwrap(), Principal::default());
+        let replication = Replication::from_json(body, user, None, &Tuning::default()).unwrap();
+        let content = Content::new(Arc::new(replication), "old".to_owned());
+        let run = |replicator: &Replicator| replicator.0.jobs.one("old").unwrap().run().unwrap();
+        drop(replicator.add_requested_job("old", content.clone()));
+        let first = run(&replicator);
+        assert!(replicator.remove_job("old"));
+        replicator.renamed("old", first, content.clone()).await;
+        assert!(replicator.0.jobs.all().is_empty());
+        // One that is not cancelled goes on.
+        drop(replicator.add_requested_job("old", content.clone()));
+        let second = run(&replicator);
+        replicator.renamed("old", second, content).await;
+        let jobs = replicator.0.jobs.all();
+        assert_eq!(jobs.len(), 1);
+        assert_ne!(jobs[0].0, "old");
+    }
 }

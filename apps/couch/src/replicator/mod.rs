@@ -21,7 +21,7 @@ mod time;
 mod watch;
 mod write_back;
 
-pub use rules::{for_reader, proposed};
+pub use rules::{check, for_reader, note_owner};
 pub use shared::{Here, Replicator};
 pub use show::DocsQuery;
 
@@ -114,7 +114,7 @@ impl Replicator {
         let is_continuous = replication.continuous;
         let job = id.job.clone();
         let content = Content::new(Arc::new(*replication), id.checkpoint);
-        let end = self.add_job(&job, content);
+        let end = self.add_requested_job(&job, content);
         if is_continuous {
             return Ok(Started::Continuous(job));
         }

@@ -6,16 +6,14 @@ use serde_json::{Map, Value};
 /// The member with the name of the user who wrote the document.
 const OWNER: &str = "owner";
 
-/// Checks a document that a user writes, and notes the owner in it.
+/// Notes the owner in a document that a user writes.
 ///
 /// # Errors
-/// The reason why it is forbidden.
-pub fn proposed(
+/// The reason why it is forbidden: the document is that of another user.
+pub fn note_owner(
     body: &mut Map<String, Value>,
-    is_deleted: bool,
     user: &Principal,
     is_admin: bool,
-    settings: &Settings,
 ) -> Result<(), String> {
     let name = user.name.as_deref();
     match body.get(OWNER) {
@@ -28,6 +26,19 @@ pub fn proposed(
             body.insert(OWNER.to_owned(), name.into());
         }
     }
+    Ok(())
+}
+
+/// Checks that a document describes a replication.
+///
+/// # Errors
+/// The reason why it does not.
+pub fn check(
+    body: &Map<String, Value>,
+    is_deleted: bool,
+    user: &Principal,
+    settings: &Settings,
+) -> Result<(), String> {
     let is_failed = body
         .get("_replication_state")
         .is_some_and(|state| state == "failed");
@@ -41,7 +52,8 @@ pub fn proposed(
 /// Removes credentials from a document if the reader is neither its owner nor an administrator. Returns whether the reader
 /// sees another document than the one that is stored.
 pub fn for_reader(body: &mut Map<String, Value>, reader: Option<&str>, is_admin: bool) -> bool {
-    if is_admin || body.get(OWNER).and_then(Value::as_str) == reader {
+    let owner = body.get(OWNER).and_then(Value::as_str);
+    if is_admin || reader.is_some() && owner == reader {
         return false;
     }
     for side in ["source", "target"] {
@@ -77,13 +89,14 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn check(body: Value, user: Option<&str>, is_admin: bool) -> Result<Value, String> {
+    fn written(body: Value, user: Option<&str>, is_admin: bool) -> Result<Value, String> {
         let mut body = body.as_object().unwrap().clone();
         let user = Principal {
             name: user.map(str::to_owned),
             ..Principal::default()
         };
-        proposed(&mut body, false, &user, is_admin, &Settings::default())?;
+        note_owner(&mut body, &user, is_admin)?;
+        check(&body, false, &user, &Settings::default())?;
         Ok(body.get(OWNER).cloned().unwrap_or_default())
     }
 
@@ -96,20 +109,20 @@ mod tests {
             }
             body
         };
-        assert_eq!(check(of(None), Some("anna"), false).unwrap(), "anna");
-        assert_eq!(check(of(None), None, true).unwrap(), Value::Null);
+        assert_eq!(written(of(None), Some("anna"), false).unwrap(), "anna");
+        assert_eq!(written(of(None), None, true).unwrap(), Value::Null);
         assert_eq!(
-            check(of(Some(json!("anna"))), Some("anna"), false).unwrap(),
+            written(of(Some(json!("anna"))), Some("anna"), false).unwrap(),
             "anna"
         );
-        assert!(check(of(Some(json!("bert"))), Some("anna"), false).is_err());
-        assert!(check(of(Some(json!(null))), Some("anna"), false).is_err());
+        assert!(written(of(Some(json!("bert"))), Some("anna"), false).is_err());
+        assert!(written(of(Some(json!(null))), Some("anna"), false).is_err());
         assert_eq!(
-            check(of(Some(json!("bert"))), Some("root"), true).unwrap(),
+            written(of(Some(json!("bert"))), Some("root"), true).unwrap(),
             "bert"
         );
         assert_eq!(
-            check(of(Some(json!(null))), Some("root"), true).unwrap(),
+            written(of(Some(json!(null))), Some("root"), true).unwrap(),
             "root"
         );
     }
@@ -117,10 +130,10 @@ mod tests {
     #[test]
     fn a_document_describes_a_replication() {
         let wrong = json!({ "source": "a" });
-        let reason = check(wrong, None, true).unwrap_err();
+        let reason = written(wrong, None, true).unwrap_err();
         assert_eq!(reason, "Missing replicator database");
         let failed = json!({ "_replication_state": "failed" });
-        assert!(check(failed, None, true).is_ok());
+        assert!(written(failed, None, true).is_ok());
     }
 
     #[test]
@@ -139,5 +152,10 @@ mod tests {
         let expected = json!({ "source": "http://a/b", "target": { "url": "http://c/d", "x": 1 }, "owner": "anna" });
         assert_eq!((is_changed, body), (true, expected));
         assert!(!of(Some("anna"), false).0 && !of(None, true).0 && of(None, false).0);
+        // Nobody is not the owner of a document without one.
+        for owner in [json!({}), json!({ "owner": null })] {
+            let mut body = owner.as_object().unwrap().clone();
+            assert!(for_reader(&mut body, None, false), "{owner}");
+        }
     }
 }

@@ -7,7 +7,11 @@ use crate::replicate::{DocRef, Principal, ReplicateError, Replication};
 use crate::store::{self, Change, Changes, Event, GetOptions};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
+
+/// The pause before databases that could not be read are read again.
+const RETRY_PAUSE: Duration = Duration::from_secs(60);
 
 /// The position in a database.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +28,7 @@ pub async fn follow(replicator: Replicator) {
     let mut watch = Watch {
         replicator: replicator.clone(),
         positions: HashMap::new(),
+        has_failed: false,
     };
     watch.read_all().await;
     loop {
@@ -31,6 +36,10 @@ pub async fn follow(replicator: Replicator) {
             biased;
             () = replicator.0.stop.cancelled() => return,
             event = events.recv() => event,
+            () = tokio::time::sleep(RETRY_PAUSE), if watch.has_failed => {
+                watch.read_all().await;
+                continue;
+            }
         };
         match event {
             Ok(event) if !is_replicator_database(&event.name) => {}
@@ -45,13 +54,17 @@ pub async fn follow(replicator: Replicator) {
 struct Watch {
     replicator: Replicator,
     positions: HashMap<String, Position>,
+    /// Whether a database could not be read since all were read.
+    has_failed: bool,
 }
 
 impl Watch {
     async fn read_all(&mut self) {
+        self.has_failed = false;
         let names = match self.replicator.0.databases.names() {
             Ok(names) => names,
             Err(error) => {
+                self.has_failed = true;
                 tracing::error!(%error, "cannot list the databases");
                 return;
             }
@@ -73,7 +86,10 @@ impl Watch {
     async fn read(&mut self, name: &str) {
         match self.try_read(name).await {
             Ok(()) | Err(store::Error::DatabaseMissing | store::Error::Closed) => {}
-            Err(error) => tracing::error!(database = name, %error, "cannot read replications"),
+            Err(error) => {
+                self.has_failed = true;
+                tracing::error!(database = name, %error, "cannot read replications");
+            }
         }
     }
 
@@ -134,7 +150,7 @@ async fn process(replicator: &Replicator, database: &str, change: Change) {
         }
         Err(error) => {
             replicator.found(document.clone(), Found::Nothing).await;
-            write_back::failed(&replicator.0.databases, &document, &error.reason()).await;
+            write_back::failed(&replicator.0.databases, &document, None, &error.reason()).await;
         }
     }
 }

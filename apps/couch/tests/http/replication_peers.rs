@@ -1,11 +1,12 @@
-//! Replications with peers that ask for pauses, end sessions or redirect.
+//! Replications with peers that ask for pauses, end sessions, redirect or send incomplete answers.
 
-use crate::client::{Running, until};
-use crate::front;
+use crate::client::{DEADLINE, Running, until};
+use crate::{front, proxy};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header;
 use axum::response::Response;
+use futures_util::{StreamExt, stream};
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -241,4 +242,134 @@ async fn a_revision_that_cannot_be_read_fails_the_replication() {
     let ask = json!({ "source": format!("{}/db", one.url), "target": "db" });
     assert_eq!(two.post("/_replicate", &ask).await.status, 200);
     assert_eq!(count(&two).await, 1);
+}
+
+/// An answer with a JSON body.
+fn json_answer(body: &serde_json::Value) -> Response {
+    Response::new(Body::from(body.to_string()))
+}
+
+#[tokio::test]
+async fn a_source_that_is_written_to_all_the_time_does_not_keep_a_replication_from_its_end() {
+    let (one, two) = (Running::start().await, Running::start().await);
+    two.database("db", &json!([])).await;
+    let written = one.database("db", &json!([{ "_id": "a" }])).await;
+    let rev = written[0]["rev"].clone();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&asked);
+    let url = front::before(&one.url, move |request: &Request| {
+        if request.uri().path() != "/db/_changes" {
+            return None;
+        }
+        // With every request there is one more change. The source cuts its first answer short.
+        let number = counter.fetch_add(1, Ordering::SeqCst) + 1;
+        let change = json!({ "seq": number, "id": "a", "changes": [{ "rev": rev }] });
+        let pending = usize::from(number == 1);
+        let page = json!({ "results": [change], "last_seq": number, "pending": pending });
+        Some(json_answer(&page))
+    });
+    let ask = json!({ "source": format!("{}/db", url.await), "target": "db" });
+    let result = tokio::time::timeout(DEADLINE, two.post("/_replicate", &ask)).await;
+    let result = result.expect("an end");
+    assert_eq!(result.status, 200, "{}", result.text());
+    assert_eq!(asked.load(Ordering::SeqCst), 2);
+    assert_eq!(result.json()["source_last_seq"], 2);
+}
+
+#[tokio::test]
+async fn revisions_that_an_answer_leaves_out_are_read_again() {
+    let (one, two) = pair().await;
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&asked);
+    let url = front::before(&one.url, move |request: &Request| {
+        let is_read = request.uri().path().ends_with("/_bulk_get");
+        let empty = [
+            json!({ "results": [] }),
+            json!({ "results": [{ "id": "a", "docs": [] }] }),
+        ];
+        let number = is_read.then(|| counter.fetch_add(1, Ordering::SeqCst))?;
+        empty.get(number).map(json_answer)
+    });
+    let ask = json!({ "source": format!("{}/db", url.await), "target": "db" });
+    let result = two.post("/_replicate", &ask).await;
+    assert_eq!(result.status, 200, "{}", result.text());
+    assert_eq!(asked.load(Ordering::SeqCst), 3);
+    assert_eq!(count(&two).await, 1);
+}
+
+#[tokio::test]
+async fn a_cut_answer_is_asked_for_again() {
+    let (one, two) = pair().await;
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&asked);
+    let url = front::before(&one.url, move |request: &Request| {
+        let is_cut = request.uri().path().ends_with("/_bulk_get")
+            && counter.fetch_add(1, Ordering::SeqCst) == 0;
+        // The header is sent before the connection is closed.
+        let begun = stream::once(async { Ok("{\"results\":[") });
+        let cut = stream::once(async {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            Err(std::io::Error::other("cut"))
+        });
+        is_cut.then(|| Response::new(Body::from_stream(begun.chain(cut))))
+    });
+    let ask = json!({ "source": format!("{}/db", url.await), "target": "db" });
+    let result = two.post("/_replicate", &ask).await;
+    assert_eq!(result.status, 200, "{}", result.text());
+    assert_eq!(asked.load(Ordering::SeqCst), 2);
+    assert_eq!(count(&two).await, 1);
+}
+
+#[tokio::test]
+async fn a_log_in_that_fails_for_a_moment_is_tried_again() {
+    let (one, two) = pair().await;
+    let with_cookie = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&with_cookie);
+    let url = front::before(&two.url, move |request: &Request| {
+        if request.uri().path() == "/_session" {
+            let cookie = (header::SET_COOKIE, "AuthSession=a; Path=/; Max-Age=100");
+            return Some(answer(200, cookie));
+        }
+        let has_cookie = request.headers().contains_key(header::COOKIE);
+        counter.fetch_add(usize::from(has_cookie), Ordering::SeqCst);
+        None
+    });
+    // The connection of the log-in is closed.
+    let address = url.await.replace("http://", "");
+    let address = proxy::cutting(address, vec![1]).await;
+    let target = format!("http://anna:secret@{address}/db");
+    let ask = json!({ "source": "db", "target": target });
+    let result = one.post("/_replicate", &ask).await;
+    assert_eq!(result.status, 200, "{}", result.text());
+    assert_eq!(count(&two).await, 1);
+    assert_ne!(with_cookie.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_filtered_feed_ends_before_the_timeout_of_its_connection() {
+    let (one, two) = (Running::start().await, Running::start().await);
+    two.database("db", &json!([])).await;
+    let filters = json!({ "all": "function () { return true; }" });
+    one.database("db", &json!([{ "_id": "_design/d", "filters": filters }]))
+        .await;
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&asked);
+    let url = front::before(&one.url, move |request: &Request| {
+        let query = request.uri().query().unwrap_or_default().to_owned();
+        if query.contains("feed=longpoll") {
+            noted.lock().expect("no panic").push(query);
+        }
+        None
+    });
+    let ask = json!({
+        "source": format!("{}/db", url.await), "target": "db",
+        "filter": "d/all", "continuous": true, "connection_timeout": 1500,
+    });
+    assert_eq!(two.post("/_replicate", &ask).await.status, 202);
+    until("a feed that waits", async || {
+        !asked.lock().expect("no panic").is_empty()
+    })
+    .await;
+    let query = asked.lock().expect("no panic")[0].clone();
+    assert!(query.contains("&timeout=500&"), "{query}");
 }

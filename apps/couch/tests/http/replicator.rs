@@ -129,6 +129,55 @@ async fn an_edited_document_starts_another_replication() {
 }
 
 #[tokio::test]
+async fn a_completed_document_that_is_written_again_is_replicated_again() {
+    let server = server().await;
+    put(&server, "once", &document("copy")).await;
+    for round in 1..=5 {
+        // The next version is written as soon as the server has written the state.
+        let mut completed = json!(null);
+        until("the state", async || {
+            completed = server.get("/_replicator/once").await.json();
+            completed["_replication_state"] == "completed"
+        })
+        .await;
+        let path = format!("/db/{round}");
+        assert_eq!(server.put(&path, &json!({})).await.status, 201);
+        let mut again = document("copy");
+        again["_rev"] = completed["_rev"].clone();
+        put(&server, "once", &again).await;
+        until_has(&server, &format!("/copy/{round}")).await;
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_document_that_is_written_again_is_replicated_again() {
+    let server = server().await;
+    let rev = put(&server, "ever", &continuous("copy")).await.json()["rev"].clone();
+    let job = until_state(&server, "ever", "running").await["id"].clone();
+    let cancel = json!({ "replication_id": job, "cancel": true });
+    assert_eq!(server.post("/_replicate", &cancel).await.status, 200);
+    assert!(jobs(&server).await.is_empty());
+    let mut again = continuous("copy");
+    again["_rev"] = rev;
+    put(&server, "ever", &again).await;
+    until_state(&server, "ever", "running").await;
+}
+
+#[tokio::test]
+async fn a_request_for_the_replication_of_a_document_joins_it() {
+    let server = server().await;
+    put(&server, "ever", &continuous("copy")).await;
+    let job = until_state(&server, "ever", "running").await["id"].clone();
+    let mut request = continuous("copy");
+    request["worker_batch_size"] = 7.into();
+    let joined = server.post("/_replicate", &request).await;
+    assert_eq!(joined.status, 202);
+    assert_eq!(joined.json()["_local_id"], job);
+    let jobs = jobs(&server).await;
+    assert_eq!((jobs.len(), &jobs[0]["doc_id"]), (1, &json!("ever")));
+}
+
+#[tokio::test]
 async fn a_second_document_for_the_same_replication_fails() {
     let server = server().await;
     put(&server, "one", &continuous("copy")).await;

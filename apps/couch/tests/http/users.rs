@@ -291,6 +291,38 @@ async fn credentials_in_replications_are_for_their_owner() {
 }
 
 #[tokio::test]
+async fn nobody_writes_replications_in_the_name_of_another() {
+    let server = server(&[]).await;
+    user(&server, "anna", &json!({})).await;
+    database(&server, "_replicator", &["anna"]).await;
+    let of = |owner: Option<&str>| {
+        let mut document = json!({
+            "_id": "doc", "_rev": "1-a",
+            "source": "a", "target": "http://127.0.0.1:9/b",
+        });
+        if let Some(owner) = owner {
+            document["owner"] = owner.into();
+        }
+        document
+    };
+    for (owner, is_allowed) in [(Some("root"), false), (Some("anna"), true), (None, true)] {
+        let document = of(owner);
+        let path = "/_replicator/doc?new_edits=false";
+        let put = send(&server, "anna:pw", "PUT", path, &document).await;
+        assert_eq!(put.status == 201, is_allowed, "{owner:?}: {}", put.text());
+        let bulk = json!({ "new_edits": false, "docs": [document] });
+        let bulk = send(&server, "anna:pw", "POST", "/_replicator/_bulk_docs", &bulk).await;
+        assert_eq!(bulk.json() == json!([]), is_allowed, "{}", bulk.text());
+    }
+    let stored = get(&server, ADMIN, "/_replicator/doc").await;
+    assert_eq!(stored.json()["owner"], "anna");
+    // An admin writes for others.
+    let path = "/_replicator/other?new_edits=false";
+    let put = send(&server, ADMIN, "PUT", path, &of(Some("anna"))).await;
+    assert_eq!(put.status, 201, "{}", put.text());
+}
+
+#[tokio::test]
 async fn tokens_and_proxies_name_users() {
     let server = server(&[
         (
