@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::time::Instant;
 
 /// The pause before databases that could not be read are read again.
 const RETRY_PAUSE: Duration = Duration::from_secs(60);
@@ -28,7 +29,7 @@ pub async fn follow(replicator: Replicator) {
     let mut watch = Watch {
         replicator: replicator.clone(),
         positions: HashMap::new(),
-        has_failed: false,
+        retry_at: None,
     };
     watch.read_all().await;
     loop {
@@ -36,7 +37,7 @@ pub async fn follow(replicator: Replicator) {
             biased;
             () = replicator.0.stop.cancelled() => return,
             event = events.recv() => event,
-            () = tokio::time::sleep(RETRY_PAUSE), if watch.has_failed => {
+            () = sleep_until(watch.retry_at) => {
                 watch.read_all().await;
                 continue;
             }
@@ -54,17 +55,25 @@ pub async fn follow(replicator: Replicator) {
 struct Watch {
     replicator: Replicator,
     positions: HashMap<String, Position>,
-    /// Whether a database could not be read since all were read.
-    has_failed: bool,
+    /// When all databases are read again, because one of them could not be read.
+    retry_at: Option<Instant>,
+}
+
+/// Waits until a time; without one, for ever.
+async fn sleep_until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
 }
 
 impl Watch {
     async fn read_all(&mut self) {
-        self.has_failed = false;
+        self.retry_at = None;
         let names = match self.replicator.0.databases.names() {
             Ok(names) => names,
             Err(error) => {
-                self.has_failed = true;
+                self.retry_at = Some(Instant::now() + RETRY_PAUSE);
                 tracing::error!(%error, "cannot list the databases");
                 return;
             }
@@ -87,7 +96,8 @@ impl Watch {
         match self.try_read(name).await {
             Ok(()) | Err(store::Error::DatabaseMissing | store::Error::Closed) => {}
             Err(error) => {
-                self.has_failed = true;
+                let retry_at = Instant::now() + RETRY_PAUSE;
+                self.retry_at.get_or_insert(retry_at);
                 tracing::error!(database = name, %error, "cannot read replications");
             }
         }

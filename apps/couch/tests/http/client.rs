@@ -6,6 +6,7 @@ use inorder_couch::script::ScriptSettings;
 use inorder_couch::store::{self, Databases};
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -106,11 +107,21 @@ impl Running {
     }
 
     /// Stops the server and starts another one in its folder.
-    pub async fn restarted(mut self, store: store::Settings) -> Self {
+    pub async fn restarted(self, store: store::Settings) -> Self {
+        self.restarted_after(store, |_| {}).await
+    }
+
+    /// Stops the server, changes its folder, and starts another one there.
+    pub async fn restarted_after(
+        mut self,
+        store: store::Settings,
+        change: impl FnOnce(&Path),
+    ) -> Self {
         self.stop.cancel();
         let ended = self.ended.take().expect("it ends once");
         ended.await.expect("no panic");
         let folder = Arc::clone(&self.folder);
+        change(folder.path());
         Running::start_in(
             folder,
             store,
@@ -200,6 +211,13 @@ impl Running {
         })
         .await;
     }
+}
+
+/// Lets the clock of the runtime go on.
+pub async fn later(duration: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(duration).await;
+    tokio::time::resume();
 }
 
 /// Waits until a condition holds.

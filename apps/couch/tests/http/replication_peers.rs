@@ -1,6 +1,6 @@
 //! Replications with peers that ask for pauses, end sessions, redirect or send incomplete answers.
 
-use crate::client::{DEADLINE, Running, until};
+use crate::client::{DEADLINE, Running, later, until};
 use crate::{front, proxy};
 use axum::body::Body;
 use axum::extract::Request;
@@ -76,13 +76,6 @@ async fn a_peer_that_always_asks_for_a_pause_ends_a_replication() {
     assert_eq!(result.status, 500, "{}", result.text());
     assert!(result.text().contains("429"), "{}", result.text());
     assert_eq!(count(&two).await, 0);
-}
-
-/// Lets the clock of the runtime go on.
-async fn later(duration: Duration) {
-    tokio::time::pause();
-    tokio::time::advance(duration).await;
-    tokio::time::resume();
 }
 
 #[tokio::test]

@@ -1,11 +1,14 @@
 //! Replications that documents of `_replicator` databases describe.
 
-use crate::client::{Answer, Running, until};
+use crate::client::{Answer, Running, later, until};
 use inorder_couch::auth::Auth;
 use inorder_couch::config::Lifetime;
 use inorder_couch::http::ServerSettings;
 use inorder_couch::store;
 use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// A server with a `_replicator` database, and a database with a document.
 async fn server() -> Running {
@@ -273,6 +276,43 @@ async fn replications_go_on_after_a_restart() {
     let second = until_state(&server, "ever", "running").await;
     // The server's id is another one in this test, and a part of the replication's.
     assert_ne!(first["id"], second["id"]);
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_read_is_read_again_later() {
+    let server = server().await;
+    put(&server, "ever", &continuous("copy")).await;
+    until_has(&server, "/copy/a").await;
+    let mut folder = PathBuf::new();
+    let files = ["", "-wal", "-shm"].map(|ending| format!("_replicator.sqlite{ending}"));
+    let server = server
+        .restarted_after(store::Settings::default(), |path| {
+            folder = path.to_owned();
+            for file in files.iter().filter(|file| path.join(file).exists()) {
+                fs::rename(path.join(file), path.join(format!("{file}.kept"))).unwrap();
+            }
+            fs::write(path.join(&files[0]), "no database".repeat(1000)).unwrap();
+        })
+        .await;
+    until("an error", async || {
+        server.get("/_replicator").await.status == 500
+    })
+    .await;
+    for file in files.map(|file| folder.join(file)) {
+        let kept = file.with_added_extension("kept");
+        if kept.exists() {
+            fs::rename(kept, file).unwrap();
+        }
+    }
+    assert!(jobs(&server).await.is_empty());
+    // Events of other databases do not delay it. The client's connection would end after a minute without a request.
+    for _ in 0..2 {
+        later(Duration::from_secs(31)).await;
+        server.put("/db/c", &json!({})).await;
+    }
+    until("a job", async || jobs(&server).await.len() == 1).await;
+    server.put("/db/b", &json!({})).await;
+    until_has(&server, "/copy/b").await;
 }
 
 #[tokio::test]
