@@ -32,8 +32,12 @@ pub struct Move {
 
 #[derive(Deserialize)]
 pub struct Import {
+    #[serde(default)]
+    name: String,
     add_missing: Option<String>,
     watched: Option<String>,
+    prefer_file: Option<String>,
+    preview: Option<String>,
 }
 
 /// A page as JSON.
@@ -94,15 +98,33 @@ pub async fn undo(Bearer(me): Bearer, Path(change): Path<Ulid>) -> Answer {
     Ok(Json(json!({"done": true, "films": me.write(undo).await?})))
 }
 
-pub async fn import(Bearer(me): Bearer, Query(wanted): Query<Import>, text: Bytes) -> Answer {
-    let kind = match wanted.watched {
-        Some(_) => lists::Kind::Watched,
-        None => lists::Kind::ToWatch,
+pub async fn import(Bearer(me): Bearer, Query(wanted): Query<Import>, file: Bytes) -> Answer {
+    let kind = wanted.watched.map(|_| lists::Kind::Watched);
+    let reading = me.read_file(wanted.name, file, kind).await?;
+    // Nobody is asked here: the file is imported whole or not at all.
+    if let Some(problem) = reading.problems.into_iter().next() {
+        return Err(Error::Invalid(problem).into());
+    }
+    let found = me.find_films(reading.rows).await?;
+    let choices = lists::Choices {
+        add_missing: wanted.add_missing.is_some(),
+        prefer_file: wanted.prefer_file.is_some(),
+        ..lists::Choices::default()
     };
-    let import = me.import(text, kind, wanted.add_missing.is_some());
-    let (change, imported) = import.await?;
+    let (change, imported) = match wanted.preview {
+        Some(_) => {
+            let plan = move |db: &Connection, user: &User| lists::plan(db, user, found, &choices);
+            let planned = me.read_long(plan).await?;
+            (None, lists::Imported::of(&planned))
+        }
+        None => {
+            let apply = move |db: &Connection, user: &User| lists::apply(db, user, found, &choices);
+            let (change, imported) = me.write(apply).await?;
+            (Some(change.to_string()), imported)
+        }
+    };
     let mut told = json!(imported);
-    told["change"] = change.to_string().into();
+    told["change"] = change.into();
     Ok(Json(told))
 }
 

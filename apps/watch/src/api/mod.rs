@@ -18,7 +18,7 @@ pub use routes::{PREFIX, ROUTES, Route};
 /// The API and its description for programs, without `/api` before them.
 pub fn router() -> Router<App> {
     let routes = ROUTES.iter().fold(Router::new(), |router, route| {
-        let limit = if route.takes_csv {
+        let limit = if route.takes_file {
             IMPORT_BYTES_MAX
         } else {
             64 * 1024

@@ -55,9 +55,9 @@ fn operation(route: &Route) -> Value {
     });
     let body = match route.takes {
         Some(schema) => Some(json!({"application/json": {"schema": reference(schema)}})),
-        None => route
-            .takes_csv
-            .then(|| json!({"text/csv": {"schema": text}})),
+        None => route.takes_file.then(
+            || json!({"text/csv": {"schema": text}, "application/json": {}, "application/zip": {}}),
+        ),
     };
     if let Some(content) = body {
         operation["requestBody"] = json!({"required": true, "content": content});
@@ -125,7 +125,7 @@ fn schemas() -> Value {
         "Page": object(json!({"total": number, "page": number, "pages": number, "films": list(reference("Entry"))})),
         "Changed": object(json!({"change": {"type": "string", "description": "For /undo"}})),
         "Move": object(json!({"direction": {"enum": ["up", "down", "top"]}})),
-        "Imported": object(json!({"change": text, "added": number, "present": number, "missing": list(text.clone())})),
+        "Imported": object(json!({"change": {"type": ["string", "null"], "description": "For /undo; null in a preview"}, "added": number, "changed": number, "present": number, "unclear": list(text.clone()), "missing": list(text.clone())})),
         "Export": {"type": "object"},
         "Name": object(json!({"name": text})),
         "Friends": object(json!({"friends": list(text.clone()), "blocked": list(text.clone()), "requests_received": list(request.clone()), "requests_sent": list(request)})),

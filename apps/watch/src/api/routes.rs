@@ -22,8 +22,8 @@ pub struct Route {
     pub query: &'static [(&'static str, &'static str)],
     /// The schema of the body it takes.
     pub takes: Option<&'static str>,
-    /// Whether it takes CSV instead.
-    pub takes_csv: bool,
+    /// Whether it takes a file with a list instead: CSV, JSON or a zip archive.
+    pub takes_file: bool,
     /// The schema of what it gives; CSV without one.
     pub gives: Option<&'static str>,
     pub(super) handler: fn() -> MethodRouter<App>,
@@ -42,7 +42,7 @@ const fn route(
         what,
         query: &[],
         takes: None,
-        takes_csv: false,
+        takes_file: false,
         gives: None,
         handler,
     }
@@ -59,8 +59,8 @@ impl Route {
         self
     }
 
-    const fn takes_csv(mut self) -> Self {
-        self.takes_csv = true;
+    const fn takes_file(mut self) -> Self {
+        self.takes_file = true;
         self
     }
 
@@ -102,11 +102,14 @@ pub const ROUTES: &[Route] = &[
     route(Method::DELETE, "/list/{film}", "Take a film off your list", || delete(list::remove)).gives("Changed"),
     route(Method::POST, "/list/{film}/move", "Move a film by one place, or to the top of the list", || post(list::shift)).takes("Move").gives("Changed"),
     route(Method::POST, "/undo/{change}", "Undo one of the last changes of your list", || post(list::undo)).gives("Done"),
-    route(Method::POST, "/import", "Put the films of a CSV file on your list", || post(list::import))
+    route(Method::POST, "/import", "Put the films of a list on yours: CSV, the JSON of Trakt, or a zip archive of Letterboxd or Trakt", || post(list::import))
         .query(&[
             ("add_missing", "present: add films that are not known here"),
+            ("name", "the name of the file, which at Letterboxd says what is in it"),
+            ("preview", "present: nothing is changed, the answer says what would be"),
+            ("prefer_file", "present: what the file says replaces what your list says differently"),
             ("watched", "present: its films were watched, as those of Letterboxd's watched.csv; otherwise its columns say so"),
-        ]).takes_csv().gives("Imported"),
+        ]).takes_file().gives("Imported"),
     route(Method::GET, "/export", "All that is kept of you", || get(me::export)).gives("Export"),
     route(Method::GET, "/export.csv", "Your list as CSV", || get(list::csv)),
     route(Method::GET, "/friends", "Your friends, and requests to be one", || get(friends::all)).gives("Friends"),

@@ -1,6 +1,8 @@
 //! Export and deletion of accounts.
 
-use super::{blocks, devices, entries, friends, links, news, sessions, tokens, users::User};
+use super::{
+    blocks, devices, entries, friends, imports, links, news, sessions, tokens, users::User,
+};
 use crate::{Error, Result, date};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -31,6 +33,7 @@ pub fn export(db: &Connection, user: &User) -> Result<Value> {
         "blocked": blocked,
         "requests_sent": requests(&friends::sent(db, user.number)?),
         "requests_received": requests(&friends::received(db, user)?),
+        "import_waits": imports::waits(db, user.number)?,
         "has_feed": news::has_feed(db, user.number)?,
         "tokens": tokens,
         "invitations_made": invitations,

@@ -3,7 +3,7 @@
 use crate::{Error, Result, text};
 use inorder_key::Ulid;
 use rusqlite::Row;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The allowed years.
 pub const YEARS: std::ops::RangeInclusive<i64> = 1870..=2100;
@@ -18,7 +18,7 @@ pub const TEXT_CHARACTERS_MAX: usize = 300;
 pub const NAMES_MAX: usize = 50;
 
 /// The facts of a film.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// The title.
     pub title: String,

@@ -80,19 +80,16 @@ pub fn find(db: &Connection, query: &Query) -> Result<Found> {
     })
 }
 
-/// Returns the films with this title and year, ignoring accents and punctuation, nearest first, each with its
+/// Returns the films with this title, of any year, ignoring accents and punctuation, nearest first, each with its
 /// [distance](Title::distance).
 ///
 /// # Errors
 /// SQLite's error.
-pub fn same(db: &Connection, title: &str, year: Option<i64>) -> Result<Vec<(usize, Film)>> {
+pub fn of_title(db: &Connection, title: &str) -> Result<Vec<(usize, Film)>> {
     let typed = Title::of(title);
     let films = with_keys(db, &typed, "")?.into_iter();
     let near = |film: Film| Some((Title::of(&film.facts.title).distance(&typed)?, film));
-    let mut films: Vec<_> = films
-        .filter(|film| film.facts.year == year)
-        .filter_map(near)
-        .collect();
+    let mut films: Vec<_> = films.filter_map(near).collect();
     films.sort_by_key(|(distance, film)| (*distance, film.number));
     Ok(films)
 }
@@ -102,10 +99,8 @@ pub fn same(db: &Connection, title: &str, year: Option<i64>) -> Result<Vec<(usiz
 /// # Errors
 /// SQLite's error.
 pub fn by_title(db: &Connection, title: &str, year: Option<i64>) -> Result<Option<Film>> {
-    Ok(same(db, title, year)?
-        .into_iter()
-        .next()
-        .map(|(_, film)| film))
+    let films = of_title(db, title)?.into_iter().map(|(_, film)| film);
+    Ok(films.into_iter().find(|film| film.facts.year == year))
 }
 
 /// The additional distance of a title that lacks the number at the end of the query.

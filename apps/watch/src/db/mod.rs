@@ -12,6 +12,7 @@ mod film;
 pub mod films;
 pub mod find;
 pub mod friends;
+pub mod imports;
 pub mod links;
 pub mod news;
 mod schema;

@@ -1,10 +1,21 @@
-//! Lists as CSV: in the forms that Letterboxd and IMDb export, and out in Letterboxd's.
+//! Lists as files: in the forms that Letterboxd, Trakt and IMDb export, and out as CSV in Letterboxd's.
 
+mod apply;
+mod archive;
+mod encoding;
 mod export;
 mod guard;
-mod import;
-mod rows;
+mod merge;
+mod plan;
+mod read;
+mod row;
+mod table;
+mod trakt;
 
+pub use apply::{Imported, Missing, apply};
 pub use export::csv;
-pub use import::{Imported, Missing, Plan, apply};
-pub use rows::{Kind, ListRow, rows};
+pub use merge::Difference;
+pub use plan::{Choice, Choices, Found, Outcome, Planned, plan};
+pub use read::read;
+pub use row::{ListRow, Reading, Said};
+pub use table::Kind;

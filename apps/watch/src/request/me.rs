@@ -2,9 +2,9 @@
 
 use super::App;
 use crate::{
-    Result,
-    db::users::User,
-    lists::{self, ListRow},
+    Error, Result,
+    db::{imports, users::User},
+    lists::{self, ListRow, Reading},
 };
 use axum::body::Bytes;
 use inorder_key::Ulid;
@@ -57,29 +57,59 @@ impl Me {
         self.app.db().write(move |db| work(db, &user)).await
     }
 
-    /// Adds the films of a file to the user's list, as one change.
+    /// Reads a file with a list.
     ///
     /// # Errors
-    /// Those of [`lists::rows`] and [`lists::apply`].
-    pub async fn import(
+    /// Those of [`lists::read`].
+    pub async fn read_file(
         &self,
-        text: Bytes,
-        kind: lists::Kind,
-        add_missing: bool,
-    ) -> Result<(Ulid, lists::Imported)> {
-        let rows = self.read_long(move |_, _| lists::rows(&text, kind));
-        let rows: Arc<[ListRow]> = rows.await?.into();
-        let mut plan = lists::Plan::default();
+        name: String,
+        bytes: Bytes,
+        kind: Option<lists::Kind>,
+    ) -> Result<Reading> {
+        self.read_long(move |_, _| lists::read(&name, &bytes, kind))
+            .await
+    }
+
+    /// Finds the films that the rows of a file may mean.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub async fn find_films(&self, rows: Vec<ListRow>) -> Result<lists::Found> {
+        let rows: Arc<[ListRow]> = rows.into();
+        let mut found = lists::Found::default();
         for first in (0..rows.len()).step_by(ROWS_AT_ONCE) {
             let rows = Arc::clone(&rows);
             let find = move |db: &Connection, _: &User| {
                 let last = rows.len().min(first + ROWS_AT_ONCE);
-                plan.find(db, &rows[first..last])?;
-                Ok(plan)
+                found.find(db, &rows[first..last])?;
+                Ok(found)
             };
-            plan = self.read_long(find).await?;
+            found = self.read_long(find).await?;
         }
-        self.write(move |db, user| lists::apply(db, user, plan, add_missing))
+        Ok(found)
+    }
+
+    /// Keeps what was read of a file until the user confirms the import.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub async fn keep_import(&self, reading: &Reading) -> Result<Ulid> {
+        let text = serde_json::to_string(reading).map_err(std::io::Error::other)?;
+        self.write(move |db, user| imports::keep(db, user.number, &text))
             .await
+    }
+
+    /// Returns what was read of a file that waits for the user's confirmation.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if it waits no longer.
+    pub async fn kept_import(&self, id: Ulid) -> Result<Reading> {
+        let read = move |db: &Connection, user: &User| {
+            let text = imports::reading(db, user.number, id)?;
+            // An earlier version of this program may have kept something else.
+            serde_json::from_str(&text).map_err(|_| Error::NotFound("import"))
+        };
+        self.read_long(read).await
     }
 }

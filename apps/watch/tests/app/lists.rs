@@ -1,6 +1,9 @@
 //! Lists: order, filters, undoing, coming and going as CSV.
 
-use crate::client::{Client, Site};
+use crate::{
+    client::{Client, Site},
+    imports::send,
+};
 use axum::http::StatusCode;
 use inorder_watch::{
     db::{
@@ -43,10 +46,13 @@ fn wanted(priority: i64) -> State {
     }
 }
 
-fn plan(db: &Connection, text: &[u8]) -> inorder_watch::Result<lists::Plan> {
-    let mut plan = lists::Plan::default();
-    plan.find(db, &lists::rows(text, lists::Kind::default())?)?;
-    Ok(plan)
+/// What is found of a CSV file.
+fn found(db: &Connection, text: &[u8]) -> lists::Found {
+    let mut found = lists::Found::default();
+    let reading = lists::read("list.csv", text, None).unwrap();
+    assert_eq!(reading.problems, Vec::<String>::new());
+    found.find(db, &reading.rows).unwrap();
+    found
 }
 
 #[test]
@@ -262,8 +268,8 @@ proptest! {
             let before: Vec<_> = entries::all(db, 1)?;
             let csv = lists::csv(&before)?;
             let ben = users::add(db, "Ben", None)?;
-            let plan = plan(db, &csv)?;
-            let (_, imported) = lists::apply(db, &ben, plan, false)?;
+            let found = found(db, &csv);
+            let (_, imported) = lists::apply(db, &ben, found, &lists::Choices::default())?;
             assert_eq!((imported.added, imported.missing.len()), (before.len(), 0));
             let mut after = entries::all(db, ben.number)?;
             after.sort_by_key(|entry| entry.film.number);
@@ -304,12 +310,15 @@ fn an_import_is_one_change_and_all_or_nothing() {
         let anna = users::by_name(db, "Anna")?;
         entries::put(db, 1, film(db, "Jaws"), wanted(5))?;
         let csv = b"Name,Year\nAlien,1979\nJaws,1975\nAlien,1979\nNo such film,1999\n";
-        let (change, imported) = lists::apply(db, &anna, plan(db, csv)?, true)?;
-        assert_eq!((imported.added, imported.present), (2, 2));
+        let choices = lists::Choices {
+            add_missing: true,
+            ..Default::default()
+        };
+        let (change, imported) = lists::apply(db, &anna, found(db, csv), &choices)?;
+        assert_eq!((imported.added, imported.present), (2, 1));
         assert_eq!(titles(db, &Filter::default())[0], "Jaws");
         assert_eq!(undo::undo(db, 1, change)?, 2);
         assert_eq!(titles(db, &Filter::default()), ["Jaws"]);
-        assert!(plan(db, b"Name,Year\nAlien,1979\nJaws,soon\n").is_err());
         Ok(())
     })
     .unwrap();
@@ -336,6 +345,7 @@ fn a_deleted_account_leaves_nothing_but_the_films_it_added() {
             "test",
             inorder_watch::secret::Secret::new(),
         )?;
+        inorder_watch::db::imports::keep(db, ben.number, "{}")?;
         inorder_watch::db::account::delete(db, &ben)?;
         let tables = [
             "entry",
@@ -346,6 +356,7 @@ fn a_deleted_account_leaves_nothing_but_the_films_it_added() {
             "invitation",
             "reset",
             "friend_request",
+            "import",
         ];
         for table in tables {
             let sql = format!("SELECT count(*) FROM {table} WHERE user = {}", ben.number);
@@ -377,10 +388,9 @@ async fn the_api_takes_and_gives_csv() {
         import(anna, "Name,Year\nAlien,1979\n").await,
         StatusCode::OK
     );
-    assert_eq!(
-        import(anna, "nonsense\n").await,
-        StatusCode::UNPROCESSABLE_ENTITY
-    );
+    for text in ["nonsense\n", "Name,Year\nJaws,1975\nFargo,soon\n"] {
+        assert_eq!(import(anna, text).await, StatusCode::UNPROCESSABLE_ENTITY);
+    }
     let csv = anna
         .api("GET", "/export.csv", serde_json::Value::Null)
         .await;
@@ -389,26 +399,6 @@ async fn the_api_takes_and_gives_csv() {
         "{}",
         csv.text
     );
-}
-
-/// Uploads a file on the page for it.
-async fn upload(client: &mut Client, name: &str, text: &str, kind: &str) -> StatusCode {
-    let token = client.get("/import").await.field("token");
-    let part = |disposition: &str, text: &str| {
-        format!("--x\r\nContent-Disposition: form-data; {disposition}\r\n\r\n{text}\r\n")
-    };
-    let body = [
-        part("name=\"token\"", &token),
-        part(&format!("name=\"file\"; filename=\"{name}\""), text),
-        part("name=\"kind\"", kind),
-        "--x--\r\n".to_owned(),
-    ];
-    let request = client
-        .request("POST", "/import")
-        .header("content-type", "multipart/form-data; boundary=x")
-        .body(axum::body::Body::from(body.concat()))
-        .unwrap();
-    client.send(request).await.status
 }
 
 #[tokio::test]
@@ -424,7 +414,10 @@ async fn what_was_watched_there_is_watched_here() {
     ] {
         let (_site, mut people) = Site::with_people(&["Anna"]).await;
         let anna = &mut people[0];
-        assert_eq!(upload(anna, name, plain, kind).await, StatusCode::OK);
+        let answer = send(anna, name, plain.as_bytes(), kind).await;
+        let address = answer.header("location").to_owned();
+        let answer = anna.post(&address, &address, &[]).await;
+        assert_eq!(answer.status, StatusCode::OK);
         anna.make_token().await;
         let me = anna.api("GET", "/me", serde_json::Value::Null).await.json();
         assert_eq!(

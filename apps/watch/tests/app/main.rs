@@ -8,6 +8,7 @@ mod common;
 mod films;
 mod forms;
 mod friends;
+mod imports;
 mod lists;
 mod program;
 mod schema;

@@ -179,7 +179,13 @@ async fn titles_without_anything_to_see_are_refused() {
             "{text:?}: {}",
             answer.text
         );
-        assert!(lists::rows(format!("Name\n{text}\n").as_bytes(), lists::Kind::default()).is_err());
+        let csv = format!("Name\nAlien\n\"{text}\"\n");
+        let reading = lists::read("list.csv", csv.as_bytes(), None).unwrap();
+        assert_eq!(
+            (reading.rows.len(), reading.problems.len()),
+            (1, 1),
+            "{text:?}"
+        );
         let film = people[0].add("alien", &[("note", text)]).await;
         assert!(
             !people[0].get("/").await.text.contains("class=\"note\""),
@@ -263,10 +269,8 @@ proptest! {
             let csv = lists::csv(&all)?;
             // To the same films of the same site,
             let ben = users::add(db, "Ben", None)?;
-            let mut plan = lists::Plan::default();
-            plan.find(db, &lists::rows(&csv, lists::Kind::default())?)?;
-            let (_, imported) = lists::apply(db, &ben, plan, false)?;
-            assert_eq!(imported.missing, []);
+            let imported = import(db, &ben, &csv, false)?;
+            assert_eq!((imported.missing, imported.unclear), (vec![], vec![]));
             assert_eq!(said(db, ben.number), said(db, 1));
             Ok((csv, said(db, 1)))
         });
@@ -275,13 +279,29 @@ proptest! {
         let fresh = database(&folder, "other.db");
         let after = fresh.write_now(move |db| {
             let anna = users::by_name(db, "Anna")?;
-            let mut plan = lists::Plan::default();
-            plan.find(db, &lists::rows(&csv, lists::Kind::default())?)?;
-            lists::apply(db, &anna, plan, true)?;
+            import(db, &anna, &csv, true)?;
             Ok(said(db, 1))
         });
         prop_assert_eq!(after.unwrap(), before);
     }
+}
+
+/// Imports a list as CSV.
+fn import(
+    db: &rusqlite::Connection,
+    user: &users::User,
+    csv: &[u8],
+    add_missing: bool,
+) -> inorder_watch::Result<lists::Imported> {
+    let reading = lists::read("list.csv", csv, None)?;
+    assert_eq!(reading.problems, Vec::<String>::new());
+    let mut found = lists::Found::default();
+    found.find(db, &reading.rows)?;
+    let choices = lists::Choices {
+        add_missing,
+        ..Default::default()
+    };
+    Ok(lists::apply(db, user, found, &choices)?.1)
 }
 
 /// Titles, years and notes of a list.

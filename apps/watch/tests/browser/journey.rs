@@ -220,10 +220,17 @@ async fn import(anna: &Person<'_>, folder: &std::path::Path) {
     anna.go("/import").await;
     anna.browser.fill("#file", file.to_str().unwrap()).await;
     anna.browser.click("main button.primary").await;
+    anna.browser.wait_for("Nothing is changed yet").await;
+    anna.browser.wait_for("As before: 1").await;
+    // The third part that opens has the films that are not known.
     anna.browser
-        .wait_for("New on your list: 1. There already: 1. Not found: 1.")
+        .click(".card > details:last-of-type summary")
         .await;
-    anna.browser.wait_for("No Such Film (1999)").await;
+    anna.browser.wait_for("No Such Film 1999").await;
+    anna.browser.click("main button.primary").await;
+    anna.browser
+        .wait_for("New on your list: 1. Changed: 0. As before: 1. Left out: 1.")
+        .await;
     anna.go("/").await;
     assert_eq!(
         titles(anna).await,

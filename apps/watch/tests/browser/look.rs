@@ -75,6 +75,8 @@ async fn prepare(db: &Path) -> Server {
     fs::write(&list, include_str!("list.csv")).unwrap();
     anna.browser.fill("#file", list.to_str().unwrap()).await;
     anna.browser.click("main button.primary").await;
+    anna.browser.wait_for("Nothing is changed yet").await;
+    anna.browser.click("main button.primary").await;
     anna.browser.wait_for("New on your list: 13.").await;
     anna.go("/friends").await;
     anna.browser
@@ -85,6 +87,8 @@ async fn prepare(db: &Path) -> Server {
     ben.sign_up(&link, "Ben").await;
     ben.go("/import").await;
     ben.browser.fill("#file", list.to_str().unwrap()).await;
+    ben.browser.click("main button.primary").await;
+    ben.browser.wait_for("Nothing is changed yet").await;
     ben.browser.click("main button.primary").await;
     ben.browser.wait_for("New on your list: 13.").await;
     anna.browser.end().await;
@@ -116,6 +120,15 @@ pub async fn run() {
             for (name, path) in PAGES {
                 wrong.extend(look(&anna, name, path, &axe, options).await);
             }
+            anna.go("/import").await;
+            let list = db.with_file_name("unclear.csv");
+            fs::write(&list, include_str!("unclear.csv")).unwrap();
+            anna.browser.fill("#file", list.to_str().unwrap()).await;
+            anna.browser.click("main button.primary").await;
+            anna.browser.wait_for("Nothing is changed yet").await;
+            let address = anna.browser.run("return location.pathname").await;
+            let address = address.as_str().unwrap();
+            wrong.extend(look(&anna, "import-check", address, &axe, options).await);
             anna.browser.end().await;
         }
     }
@@ -131,6 +144,9 @@ async fn look(
 ) -> Vec<String> {
     let browser = &person.browser;
     person.go(path).await;
+    browser
+        .run("for (const details of document.querySelectorAll('details:not(.menu)')) details.open = true")
+        .await;
     if name == "film" {
         browser.click("ul.films li:first-child .title").await;
         browser.wait_for("On your list").await;
@@ -147,7 +163,10 @@ async fn look(
     let at = format!("{name}, {} px, {scheme}", options.width);
     if let Ok(folder) = std::env::var("INORDER_WATCH_PICTURES") {
         let file = format!("{folder}/{name}-{}-{scheme}.png.base64", options.width);
-        fs::write(file, browser.picture().await).unwrap();
+        fs::write(&file, browser.picture().await).unwrap();
+        browser.run("scrollTo(0, document.body.scrollHeight)").await;
+        let end = file.replace(".png", "-end.png");
+        fs::write(end, browser.picture().await).unwrap();
     }
     let mut wrong: Vec<String> = serde_json::from_value(browser.run(LAYOUT).await).unwrap();
     browser.run(&format!("{axe}; return null")).await;

@@ -119,6 +119,7 @@ async fn browser_a_title_turns_nothing_around() {
     std::fs::write(&list, text).unwrap();
     anna.go("/import").await;
     anna.browser.fill("#file", list.to_str().unwrap()).await;
+    anna.browser.click("main button.primary").await;
     anna.browser
         .wait_for("Add films that are not known here")
         .await;

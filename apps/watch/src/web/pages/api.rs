@@ -35,8 +35,8 @@ async fn show(Member { me, .. }: Member) -> Result<Markup, PageError> {
 }
 
 fn route(route: &Route) -> Markup {
-    let takes = if route.takes_csv {
-        Some("CSV")
+    let takes = if route.takes_file {
+        Some("CSV, JSON or a zip archive")
     } else {
         route.takes
     };

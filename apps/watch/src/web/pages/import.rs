@@ -1,13 +1,16 @@
 //! Bringing a list in, and taking it along.
 
-use super::common::{Answer, again};
+use super::{
+    common::{Answer, again, form_of},
+    import_preview,
+};
 use crate::{
     Error, Result,
-    db::{account, entries},
-    lists,
-    request::{App, Me},
+    db::{account, entries, imports, users::User},
+    lists::{self, Choice, Choices, Imported},
+    request::App,
     web::{
-        form::check_token,
+        form::{Nothing, Posted, check_token},
         layout::{self, Place},
         parts,
         visitor::Member,
@@ -16,50 +19,51 @@ use crate::{
 use axum::{
     Router,
     body::Bytes,
-    extract::Multipart,
+    extract::{Multipart, Path},
     http::{HeaderMap, StatusCode, header},
-    response::{IntoResponse, Response},
-    routing::get,
+    response::{IntoResponse, Redirect, Response},
+    routing::{get, post},
 };
 use inorder_key::Ulid;
 use maud::{Markup, html};
+use rusqlite::Connection;
 
-/// The page, which takes long requests.
+/// The pages, of which the first takes long requests.
 pub fn router() -> Router<App> {
     Router::new()
-        .route("/import", get(show).post(import))
+        .route("/import", get(show).post(send))
+        .route("/import/{id}", get(preview).post(confirm))
+        .route("/import/{id}/cancel", form_of("/import", post(cancel)))
         .route("/export.csv", get(export_csv))
         .route("/export.json", get(export_json))
 }
 
 async fn show(member: Member) -> Markup {
-    page(&member, None, None)
+    page(&member, None)
 }
 
-fn page(Member { me, secret }: &Member, done: Option<Markup>, problem: Option<&str>) -> Markup {
+fn page(Member { me, secret }: &Member, problem: Option<&str>) -> Markup {
     let body = html! {
         section.narrow {
             h1 { "Bring a list" }
-            @if let Some(done) = done { (done) }
             (parts::problem(problem))
             form.card method="post" action="/import" enctype="multipart/form-data" {
                 (parts::hidden(&secret.form_token(), ""))
-                label.field for="file" { "CSV file" }
-                input id="file" type="file" name="file" accept=".csv,text/csv" required aria-describedby="file-hint";
+                label.field for="file" { "File" }
+                input id="file" type="file" name="file" accept=".csv,.json,.zip,text/csv,application/json,application/zip" required aria-describedby="file-hint";
                 p.hint id="file-hint" {
-                    "Letterboxd: Settings, Data, Export your data; then diary.csv, ratings.csv, watched.csv, watchlist.csv or a list of it. IMDb: a list or your ratings, Export. "
-                    "Or what this site has exported. Films that are on your list stay as they are."
+                    "Letterboxd: Settings, Data, Export your data; the whole zip file, or one file of it. Trakt: Settings, Data, Export; the zip file or a JSON file. "
+                    "IMDb: a list or your ratings, Export. A spreadsheet saved as CSV, with a column Title. Or what this site has exported."
                 }
                 label.field {
-                    span { "The films in it" }
+                    span { "The films in a CSV file" }
                     select name="kind" {
                         option value="" { "are what the file’s name and columns say" }
                         option value="watched" { "were watched" }
                         option value="to_watch" { "are to be watched" }
                     }
                 }
-                label.tick { input type="checkbox" name="add_missing"; span { "Add films that are not known here" } }
-                p.buttons { button.primary { "Import" } }
+                p.buttons { button.primary { "See what will change" } }
             }
         }
     };
@@ -69,24 +73,27 @@ fn page(Member { me, secret }: &Member, done: Option<Markup>, problem: Option<&s
         .show(body)
 }
 
-/// The submitted form.
+/// The submitted file.
+#[derive(Default)]
 struct Sent {
-    text: Bytes,
-    /// The content according to the file's name.
-    named: lists::Kind,
+    name: String,
+    bytes: Bytes,
     /// The content according to the sender.
     chosen: Option<lists::Kind>,
-    add_missing: bool,
 }
 
-async fn import(member: Member, headers: HeaderMap, form: Multipart) -> Answer {
-    let sent = sent(&member.me.app, &headers, form).await?;
-    match run(&member.me, sent).await {
-        Ok((change, imported)) => {
-            let done = done(&member, change, &imported);
-            Ok(page(&member, Some(done), None).into_response())
+async fn send(member: Member, headers: HeaderMap, form: Multipart) -> Answer {
+    let kept = async {
+        let sent = sent(&member.me.app, &headers, form).await?;
+        if sent.bytes.is_empty() {
+            return Err(Error::invalid("Choose a file first."));
         }
-        Err(error) => again(error, |words| page(&member, None, Some(words))),
+        let reading = member.me.read_file(sent.name, sent.bytes, sent.chosen);
+        member.me.keep_import(&reading.await?).await
+    };
+    match kept.await {
+        Ok(id) => Ok(Redirect::to(&format!("/import/{id}")).into_response()),
+        Err(error) => again(error, |words| page(&member, Some(words))),
     }
 }
 
@@ -98,12 +105,7 @@ async fn sent(app: &App, headers: &HeaderMap, mut form: Multipart) -> Result<Sen
             _ => "The form did not arrive whole: send it again.".to_owned(),
         })
     };
-    let mut sent = Sent {
-        text: Bytes::new(),
-        named: lists::Kind::default(),
-        chosen: None,
-        add_missing: false,
-    };
+    let mut sent = Sent::default();
     let mut is_own = false;
     while let Some(field) = form.next_field().await.map_err(bad)? {
         match field.name() {
@@ -113,9 +115,11 @@ async fn sent(app: &App, headers: &HeaderMap, mut form: Multipart) -> Result<Sen
             }
             _ if !is_own => check_token(app, headers, "")?,
             Some("file") => {
-                let name = field.file_name().unwrap_or_default().to_owned();
-                sent.text = field.bytes().await.map_err(bad)?;
-                sent.named = lists::Kind::of_file(&name, &sent.text);
+                field
+                    .file_name()
+                    .unwrap_or_default()
+                    .clone_into(&mut sent.name);
+                sent.bytes = field.bytes().await.map_err(bad)?;
             }
             Some("kind") => {
                 sent.chosen = match field.text().await.map_err(bad)?.as_str() {
@@ -124,7 +128,6 @@ async fn sent(app: &App, headers: &HeaderMap, mut form: Multipart) -> Result<Sen
                     _ => None,
                 };
             }
-            Some("add_missing") => sent.add_missing = true,
             _ => {}
         }
     }
@@ -134,39 +137,110 @@ async fn sent(app: &App, headers: &HeaderMap, mut form: Multipart) -> Result<Sen
     }
 }
 
-async fn run(me: &Me, sent: Sent) -> Result<(Ulid, lists::Imported)> {
-    if sent.text.is_empty() {
-        return Err(Error::invalid("Choose a file first."));
-    }
-    let kind = sent.chosen.unwrap_or(sent.named);
-    me.import(sent.text, kind, sent.add_missing).await
+async fn preview(member: Member, Path(id): Path<Ulid>) -> Answer {
+    Ok(check(&member, id, None).await?.into_response())
 }
 
-fn done(member: &Member, change: Ulid, imported: &lists::Imported) -> Markup {
-    let lists::Imported {
+/// The page that says what the import would do.
+async fn check(member: &Member, id: Ulid, problem: Option<&str>) -> Result<Markup> {
+    let me = &member.me;
+    let mut reading = me.kept_import(id).await?;
+    let found = me.find_films(std::mem::take(&mut reading.rows)).await?;
+    let plan =
+        move |db: &Connection, user: &User| lists::plan(db, user, found, &Choices::default());
+    let planned = me.read_long(plan).await?;
+    Ok(import_preview::page(
+        member, id, &reading, &planned, problem,
+    ))
+}
+
+/// What the form of the page chooses.
+fn choices(form: &[(String, String)]) -> Choices {
+    let has = |name: &str, value: &str| form.iter().any(|(n, v)| n == name && v == value);
+    let film = |(name, value): &(String, String)| {
+        let at = name.strip_prefix("film-")?.parse().ok()?;
+        let choice = match value.as_str() {
+            "" => Choice::Nothing,
+            "new" => Choice::New,
+            id => Choice::Film(id.parse().ok()?),
+        };
+        Some((at, choice))
+    };
+    Choices {
+        add_missing: has("add_missing", "1"),
+        prefer_file: has("prefer", "file"),
+        without_lists: has("lists", "0"),
+        films: form.iter().filter_map(film).collect(),
+    }
+}
+
+async fn confirm(
+    member: Member,
+    Path(id): Path<Ulid>,
+    Posted(form): Posted<Vec<(String, String)>>,
+) -> Answer {
+    let me = &member.me;
+    let done = async {
+        let reading = me.kept_import(id).await?;
+        let found = me.find_films(reading.rows).await?;
+        let choices = choices(&form);
+        let apply = move |db: &Connection, user: &User| {
+            // Sent twice, it is done once.
+            imports::remove(db, user.number, id)?;
+            lists::apply(db, user, found, &choices)
+        };
+        me.write(apply).await
+    };
+    match done.await {
+        Ok((change, imported)) => Ok(done_page(&member, change, &imported).into_response()),
+        Err(Error::Invalid(words)) => {
+            let page = check(&member, id, Some(&words)).await?;
+            Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn cancel(
+    member: Member,
+    Path(id): Path<Ulid>,
+    Posted(Nothing {}): Posted<Nothing>,
+) -> Answer {
+    let remove = move |db: &Connection, user: &User| imports::remove(db, user.number, id);
+    member.me.write(remove).await?;
+    Ok(Redirect::to("/import").into_response())
+}
+
+fn done_page(Member { me, secret }: &Member, change: Ulid, imported: &Imported) -> Markup {
+    let Imported {
         added,
+        changed,
         present,
+        unclear,
         missing,
     } = imported;
-    html! {
-        div.notice role="status" {
-            p { "New on your list: " (added) ". There already: " (present) ". Not found: " (missing.len()) "." }
-            @if *added > 0 {
-                form method="post" action={ "/undo/" (change) } {
-                    (parts::hidden(&member.secret.form_token(), "/"))
-                    button.small { "Undo" }
+    let body = html! {
+        section.narrow {
+            h1 { "Imported" }
+            div.notice role="status" {
+                p {
+                    "New on your list: " (added) ". Changed: " (changed) ". As before: " (present)
+                    ". Left out: " (unclear.len() + missing.len()) "."
+                }
+                @if added + changed > 0 {
+                    form method="post" action={ "/undo/" (change) } {
+                        (parts::hidden(&secret.form_token(), "/"))
+                        button.small aria-label="Undo the import" { "Undo" }
+                    }
                 }
             }
+            p { a href="/" { "Go to your list" } }
         }
-        @if !missing.is_empty() {
-            details open {
-                summary { "Not found" }
-                ul { @for film in missing { li { bdi { (film.title) } @if let Some(year) = film.year { " (" (year) ")" } } } }
-                p { "Import the file again with “Add films that are not known here” to have them too." }
-            }
-        }
-        p { a href="/" { "Go to your list" } }
-    }
+    };
+    layout::Page::new("Imported")
+        .of(me)
+        .at(Place::Account)
+        .show(body)
 }
 
 fn file(content_type: &'static str, name: &'static str, bytes: Vec<u8>) -> Response {

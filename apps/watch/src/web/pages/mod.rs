@@ -10,6 +10,7 @@ mod film;
 mod films;
 mod friends;
 pub mod import;
+mod import_preview;
 mod list;
 mod new_film;
 mod person;

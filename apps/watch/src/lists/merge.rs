@@ -1,0 +1,104 @@
+//! What a file says of an entry, merged into what the list says.
+
+use super::row::Said;
+use crate::db::entries::State;
+
+/// A value of an entry that the file has otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The name of the value.
+    pub what: &'static str,
+    /// The value of the list.
+    pub here: String,
+    /// The value of the file.
+    pub there: String,
+}
+
+/// Merges what a file says into an entry. A watched film stays watched, and nothing that the list says is lost: where both
+/// have a different value, the list's stays unless the file is preferred.
+pub fn merge(before: &State, said: &Said, prefer_file: bool) -> (State, Vec<Difference>) {
+    let mut differences = Vec::new();
+    let mut after = before.clone();
+    after.watched |= said.watched;
+    let mut take = |what, here: Option<String>, there: Option<String>| match (here, there) {
+        (None, Some(_)) => true,
+        (Some(here), Some(there)) if here != there => {
+            differences.push(Difference { what, here, there });
+            prefer_file
+        }
+        _ => false,
+    };
+    let shown = |number: Option<i64>| number.map(|number| number.to_string());
+    if take("rating", shown(before.rating), shown(said.rating)) {
+        after.rating = said.rating;
+    }
+    if take("day", before.watched_on.clone(), said.watched_on.clone()) {
+        after.watched_on.clone_from(&said.watched_on);
+    }
+    if take("note", before.note.clone(), said.note.clone()) {
+        after.note.clone_from(&said.note);
+    }
+    if take(
+        "priority",
+        shown(Some(before.priority)),
+        shown(said.priority),
+    ) {
+        after.priority = said.priority.unwrap_or(before.priority);
+    }
+    let seen = |is_public: bool| if is_public { "friends" } else { "only you" }.to_owned();
+    if take("seen by", Some(seen(before.public)), said.public.map(seen)) {
+        after.public = said.public.unwrap_or(before.public);
+    }
+    (after, differences)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn text() -> impl Strategy<Value = Option<String>> {
+        proptest::option::of("[ab]")
+    }
+
+    fn day() -> impl Strategy<Value = Option<String>> {
+        proptest::option::of("2024-01-0[12]")
+    }
+
+    fn said() -> impl Strategy<Value = Said> {
+        let rating = proptest::option::of(1i64..=2);
+        let public = proptest::option::of(any::<bool>());
+        let priority = proptest::option::of(1i64..=2);
+        (any::<bool>(), day(), rating, text(), public, priority).prop_map(
+            |(watched, day, rating, note, public, priority)| Said {
+                watched: watched || day.is_some() || rating.is_some(),
+                watched_on: day,
+                rating,
+                note,
+                public,
+                priority,
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_and_a_second_import_changes_nothing(one in said(), other in said()) {
+            let before = one.state();
+            let (after, differences) = merge(&before, &other, false);
+            prop_assert_eq!(&merge(&after, &other, false), &(after.clone(), differences.clone()));
+            prop_assert!(after.watched >= before.watched && after.watched >= other.watched);
+            prop_assert!(before.rating.is_none() || after.rating == before.rating);
+            prop_assert!(before.watched_on.is_none() || after.watched_on == before.watched_on);
+            prop_assert!(before.note.is_none() || after.note == before.note);
+            prop_assert_eq!((after.priority, after.public), (before.priority, before.public));
+            // What the list lacked is filled in, and what remains different is named.
+            let is_named = |what| differences.iter().any(|difference| difference.what == what);
+            prop_assert!(other.rating.is_none() || after.rating == other.rating || is_named("rating"));
+            prop_assert!(other.note.is_none() || after.note == other.note || is_named("note"));
+            prop_assert!(other.watched_on.is_none() || after.watched_on == other.watched_on || is_named("day"));
+            let (preferred, _) = merge(&before, &other, true);
+            prop_assert_eq!(merge(&preferred, &other, false), (preferred.clone(), Vec::new()));
+        }
+    }
+}

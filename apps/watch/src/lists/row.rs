@@ -1,0 +1,182 @@
+//! What a file says of a film, and all its films, each once.
+
+use crate::{
+    Error, Result,
+    db::{entries::State, films::Facts},
+};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// Films of a file.
+const ROWS_MAX: usize = 20_000;
+
+/// Problems of a file that are kept with their words.
+const PROBLEMS_MAX: usize = 100;
+
+/// What a file says of an entry. What it does not say is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// The priority.
+    pub priority: Option<i64>,
+    /// Whether friends can see the entry.
+    pub public: Option<bool>,
+    /// Whether the film was watched.
+    pub watched: bool,
+    /// The last day on which it was watched.
+    pub watched_on: Option<String>,
+    /// The rating, of ten.
+    pub rating: Option<i64>,
+    /// The note.
+    pub note: Option<String>,
+}
+
+impl Said {
+    /// The state of a new entry.
+    pub fn state(&self) -> State {
+        let usual = State::default();
+        State {
+            priority: self.priority.unwrap_or(usual.priority),
+            public: self.public.unwrap_or(usual.public),
+            watched: self.watched,
+            watched_on: self.watched_on.clone(),
+            rating: self.rating,
+            note: self.note.clone(),
+        }
+    }
+
+    /// Adds what a later file says of the same film. Of two ratings the one of the later day stays, and one without a
+    /// day is of today.
+    fn add(&mut self, later: Said) {
+        let is_newer = later.watched_on.is_none() || later.watched_on >= self.watched_on;
+        if self.rating.is_none() || is_newer {
+            self.rating = later.rating.or(self.rating);
+        }
+        self.watched |= later.watched;
+        self.watched_on = self.watched_on.take().max(later.watched_on);
+        self.priority = self.priority.or(later.priority);
+        self.public = self.public.or(later.public);
+        self.note = self.note.take().or(later.note);
+    }
+}
+
+/// A film of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListRow {
+    /// The facts of the film.
+    pub facts: Facts,
+    /// What the file says of the entry.
+    pub said: Said,
+    /// Whether only a list of the user's own names it, which says neither that it was watched nor that it is to be.
+    pub is_listed_only: bool,
+}
+
+impl ListRow {
+    fn add(&mut self, later: ListRow) {
+        self.said.add(later.said);
+        self.is_listed_only &= later.is_listed_only;
+        let (facts, more) = (&mut self.facts, later.facts);
+        facts.imdb = facts.imdb.or(more.imdb);
+        facts.minutes = facts.minutes.or(more.minutes);
+        if facts.genres.is_empty() {
+            facts.genres = more.genres;
+        }
+        if facts.people.is_empty() {
+            facts.people = more.people;
+        }
+    }
+}
+
+/// What was read from a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// The films, each once.
+    pub rows: Vec<ListRow>,
+    /// The names of the files that were read, with the number of their rows.
+    pub files: Vec<(String, usize)>,
+    /// The names of the files of an archive that are not read.
+    pub others: Vec<String>,
+    /// The number of series, episodes and other rows that are no film.
+    pub no_films: usize,
+    /// What could not be read, by file and line.
+    pub problems: Vec<String>,
+    /// The number of problems beyond those.
+    pub more_problems: usize,
+}
+
+/// Collects the rows of one file or of several.
+#[derive(Default)]
+pub struct Collector {
+    reading: Reading,
+    by_title: HashMap<(String, Option<i64>), Vec<usize>>,
+    by_identity: HashMap<String, usize>,
+    has_identity: Vec<bool>,
+}
+
+impl Collector {
+    /// Adds a row. Rows of the same identity, or of the same title and year where one has none, are the same film.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for too many films.
+    pub fn add(&mut self, row: ListRow, identity: Option<String>) -> Result<()> {
+        let key = (row.facts.title.clone(), row.facts.year);
+        let same_title = self.by_title.get(&key).map_or(&[][..], Vec::as_slice);
+        let is_same = |at: &&usize| identity.is_none() || !self.has_identity[**at];
+        let known = identity.as_ref().and_then(|id| self.by_identity.get(id));
+        let at = known.or_else(|| same_title.iter().find(is_same)).copied();
+        let at = match at {
+            Some(at) => {
+                self.reading.rows[at].add(row);
+                at
+            }
+            None => {
+                if self.is_full() {
+                    let words = format!("The file has more than {ROWS_MAX} films.");
+                    return Err(Error::Invalid(words));
+                }
+                self.reading.rows.push(row);
+                self.has_identity.push(false);
+                let at = self.reading.rows.len() - 1;
+                self.by_title.entry(key).or_default().push(at);
+                at
+            }
+        };
+        if let Some(identity) = identity {
+            self.has_identity[at] = true;
+            self.by_identity.entry(identity).or_insert(at);
+        }
+        Ok(())
+    }
+
+    /// Whether there is no room for another film.
+    pub fn is_full(&self) -> bool {
+        self.reading.rows.len() >= ROWS_MAX
+    }
+
+    /// Counts a row that is no film.
+    pub fn skip(&mut self) {
+        self.reading.no_films += 1;
+    }
+
+    /// Adds a problem.
+    pub fn problem(&mut self, words: String) {
+        match self.reading.problems.len() < PROBLEMS_MAX {
+            true => self.reading.problems.push(words),
+            false => self.reading.more_problems += 1,
+        }
+    }
+
+    /// Adds the name of a file that was read.
+    pub fn file(&mut self, name: &str, rows: usize) {
+        self.reading.files.push((name.to_owned(), rows));
+    }
+
+    /// Adds the name of a file that is not read.
+    pub fn other(&mut self, name: &str) {
+        self.reading.others.push(name.to_owned());
+    }
+
+    /// What was read.
+    pub fn end(self) -> Reading {
+        self.reading
+    }
+}

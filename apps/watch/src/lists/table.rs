@@ -1,0 +1,500 @@
+//! Lists as CSV, exported by Letterboxd, IMDb, this site or a spreadsheet.
+
+use super::{
+    encoding::{decoded, delimiter},
+    guard::unguarded,
+    row::{Collector, ListRow, Said},
+};
+use crate::{
+    Error, Result, date,
+    db::{
+        entries::NOTE_CHARACTERS_MAX,
+        films::{Facts, MINUTES},
+    },
+    films::source::imdb_number,
+    text,
+};
+
+/// Properties of all rows of a file, which its columns do not contain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// They are to be watched, unless a rating or a day says that they were.
+    #[default]
+    ToWatch,
+    /// They were watched.
+    Watched,
+}
+
+impl Kind {
+    /// What a file of this name holds, if it is one of Letterboxd's: the columns of its `watched.csv`, `likes/films.csv` and
+    /// `watchlist.csv` are the same.
+    pub fn of_file(name: &str, bytes: &[u8]) -> Self {
+        let header = decoded(
+            bytes
+                .split(|byte| *byte == b'\n')
+                .next()
+                .unwrap_or_default(),
+        );
+        if !header.contains("Letterboxd URI") {
+            return Kind::ToWatch;
+        }
+        let name = name
+            .rsplit(['/', '\\'])
+            .next()
+            .unwrap_or_default()
+            .to_lowercase();
+        let stem = name.strip_suffix(".csv").unwrap_or(&name);
+        // Browsers number a file that is there already: "watched (1).csv".
+        let letters = stem.trim_end_matches(|c: char| !c.is_alphabetic());
+        let watched = ["watched", "films", "likes", "diary", "ratings", "reviews"];
+        match watched.contains(&letters) {
+            true => Kind::Watched,
+            false => Kind::ToWatch,
+        }
+    }
+}
+
+/// The positions of the columns. Names are those of Letterboxd (`Name`), IMDb (`Title`) and this application's export.
+struct Columns {
+    title: usize,
+    year: Option<usize>,
+    imdb: Option<usize>,
+    /// The address of the film at Letterboxd. In its diary and reviews it is that of the log.
+    address: Option<usize>,
+    kind: Option<usize>,
+    genres: Option<usize>,
+    directors: Option<usize>,
+    minutes: Option<usize>,
+    rating: Option<usize>,
+    /// The highest rating is five stars at Letterboxd and ten at IMDb.
+    rating_factor: f64,
+    rated_on: Option<usize>,
+    watched_on: Option<usize>,
+    watched: Option<usize>,
+    priority: Option<usize>,
+    public: Option<usize>,
+    note: Option<usize>,
+}
+
+/// Reads a file into the collector, and returns the number of its rows. A line that can't be read is a problem.
+///
+/// # Errors
+/// [`Error::Invalid`] if the file is no list, or has too many films.
+pub fn read(
+    bytes: &[u8],
+    name: &str,
+    kind: Kind,
+    is_list: bool,
+    into: &mut Collector,
+) -> Result<usize> {
+    let text = decoded(bytes);
+    let is_letterboxd_list = text.starts_with("Letterboxd list export");
+    let first = text.lines().next().unwrap_or_default();
+    let mut reader = csv::ReaderBuilder::new()
+        .flexible(true)
+        .has_headers(false)
+        .delimiter(delimiter(first))
+        .from_reader(text.as_bytes());
+    let (mut columns, mut count) = (None, 0);
+    let mut lines = Lines::new(&text);
+    for record in reader.records() {
+        let record = record.map_err(bad)?;
+        let Some(columns) = &columns else {
+            // Lines on the list itself come first.
+            if !is_letterboxd_list || record.get(0) == Some("Position") {
+                columns = Some(Columns::of(&record)?);
+            }
+            continue;
+        };
+        count += 1;
+        let line = lines.of(&record);
+        match row(&record, columns, kind, is_list) {
+            Ok(Some(Row {
+                row,
+                identity,
+                is_cut,
+            })) => {
+                if is_cut {
+                    into.problem(format!(
+                        "{name}, line {line}: the note has more than {NOTE_CHARACTERS_MAX} characters, and is cut."
+                    ));
+                }
+                into.add(row, identity)?;
+            }
+            Ok(None) => into.skip(),
+            Err(error) => into.problem(format!("{name}, line {line}: {error}")),
+        }
+    }
+    match columns {
+        Some(_) => Ok(count),
+        None => Err(no_header()),
+    }
+}
+
+/// Counts lines. The reader's own number is one less where lines end with a carriage return and a line feed.
+struct Lines<'a> {
+    text: &'a [u8],
+    at: usize,
+    line: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn new(text: &'a str) -> Self {
+        let (text, at, line) = (text.as_bytes(), 0, 1);
+        Lines { text, at, line }
+    }
+
+    /// The line at which a record begins, which comes after those before.
+    fn of(&mut self, record: &csv::StringRecord) -> usize {
+        let start = record
+            .position()
+            .map_or(0, |position| position.byte() as usize);
+        let rest = self.text.get(start..).unwrap_or_default();
+        let ends = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+        let start = start + ends.count();
+        let passed = self.text.get(self.at..start).unwrap_or_default();
+        self.line += passed.iter().filter(|byte| **byte == b'\n').count();
+        self.at = start;
+        self.line
+    }
+}
+
+fn bad(error: csv::Error) -> Error {
+    Error::Invalid(format!("This is no list as CSV: {error}."))
+}
+
+fn no_header() -> Error {
+    Error::invalid(
+        "This is no list as Letterboxd, Trakt, IMDb or this site export it: the first line has neither Name nor Title.",
+    )
+}
+
+impl Columns {
+    fn of(header: &csv::StringRecord) -> Result<Self> {
+        let at = |name: &str| {
+            header
+                .iter()
+                .position(|field| field.trim().eq_ignore_ascii_case(name))
+        };
+        let is_imdb = at("Const").is_some();
+        let is_log = at("Rewatch").is_some();
+        Ok(Columns {
+            title: at("Name").or(at("Title")).ok_or_else(no_header)?,
+            year: at("Year"),
+            imdb: at("Const").or(at("imdbID")),
+            address: at("Letterboxd URI").or(at("URL")).filter(|_| !is_log),
+            kind: at("Title Type"),
+            genres: at("Genres"),
+            directors: at("Directors"),
+            minutes: at("Runtime (mins)"),
+            rating: match is_imdb {
+                true => at("Your Rating").or(at("You rated")),
+                false => at("Rating"),
+            },
+            rating_factor: if is_imdb { 1.0 } else { 2.0 },
+            rated_on: at("Date Rated"),
+            watched_on: at("Watched Date"),
+            watched: at("Watched"),
+            priority: at("Priority"),
+            public: at("Public"),
+            note: at("Note").or(at("Review")).or(at("Description")),
+        })
+    }
+}
+
+/// A row with what tells its film from others of the same title and year.
+struct Row {
+    row: ListRow,
+    identity: Option<String>,
+    /// Whether its note was too long.
+    is_cut: bool,
+}
+
+/// The types of IMDb's titles that are films. Its older exports have names of two words.
+fn is_film(kind: &str) -> bool {
+    let kind = kind.to_lowercase().replace(' ', "");
+    matches!(
+        kind.as_str(),
+        "movie"
+            | "featurefilm"
+            | "documentary"
+            | "tvmovie"
+            | "short"
+            | "shortfilm"
+            | "video"
+            | "tvspecial"
+            | "tvshort"
+    )
+}
+
+/// Parses a row; `None` if it is not a film.
+fn row(
+    record: &csv::StringRecord,
+    columns: &Columns,
+    kind: Kind,
+    is_list: bool,
+) -> Result<Option<Row>> {
+    let field = |column: Option<usize>| {
+        column
+            .and_then(|i| record.get(i))
+            .map(|text| unguarded(text.trim()))
+            .filter(|text| !text.is_empty())
+    };
+    let names = |column| {
+        let names = field(column).unwrap_or_default().split(',');
+        names.map(str::to_owned).collect()
+    };
+    if field(columns.kind).is_some_and(|kind| !is_film(kind)) {
+        return Ok(None);
+    }
+    let rating = field(columns.rating).map(number::<f64>).transpose()?;
+    let rating = rating.map(|rating| (rating * columns.rating_factor).round() as i64);
+    let day = field(columns.watched_on).or(field(columns.rated_on));
+    let watched = field(columns.watched).map(yes).transpose()?;
+    let is_watched = watched.unwrap_or(kind == Kind::Watched) || rating.is_some() || day.is_some();
+    let note = field(columns.note).map(cut);
+    let is_cut = note.as_ref().is_some_and(|(_, is_cut)| *is_cut);
+    let said = Said {
+        priority: field(columns.priority).map(number::<i64>).transpose()?,
+        public: field(columns.public).map(yes).transpose()?,
+        watched: is_watched,
+        watched_on: day.and_then(day_of),
+        rating: rating.filter(|rating| *rating != 0),
+        note: note.map(|(note, _)| note),
+    };
+    said.state().checked()?;
+    let minutes = field(columns.minutes).and_then(|minutes| minutes.parse().ok());
+    let facts = Facts {
+        title: field(Some(columns.title)).unwrap_or_default().to_owned(),
+        year: field(columns.year).map(number::<i64>).transpose()?,
+        people: names(columns.directors),
+        genres: names(columns.genres),
+        minutes: minutes.filter(|minutes| MINUTES.contains(minutes)),
+        imdb: field(columns.imdb).and_then(imdb_number),
+    };
+    let identity = facts.imdb.map(|imdb| format!("imdb {imdb}"));
+    Ok(Some(Row {
+        row: ListRow {
+            facts: facts.checked()?,
+            said,
+            is_listed_only: is_list && !is_watched,
+        },
+        identity: identity.or_else(|| field(columns.address).map(str::to_owned)),
+        is_cut,
+    }))
+}
+
+/// A note of at most the characters that one has, and whether it was cut.
+fn cut(note: &str) -> (String, bool) {
+    match note.char_indices().nth(NOTE_CHARACTERS_MAX) {
+        Some((end, _)) => (note[..end].to_owned(), true),
+        None => (note.to_owned(), false),
+    }
+}
+
+/// A day as `2026-01-31`, or as spreadsheets of some countries write it, `31.1.2026`.
+fn day_of(text: &str) -> Option<String> {
+    let parts: Vec<&str> = text.split('.').collect();
+    let day = match parts[..] {
+        [day, month, year] => format!("{year}-{month:0>2}-{day:0>2}"),
+        _ => text.to_owned(),
+    };
+    date::is_day(&day).then_some(day)
+}
+
+/// A number. Spreadsheets of some countries write a comma before the fraction.
+fn number<T: std::str::FromStr>(text: &str) -> Result<T> {
+    let bad = |_| Error::Invalid(format!("\"{}\" should be a number.", text::isolated(text)));
+    text.replace(',', ".").parse().map_err(bad)
+}
+
+fn yes(text: &str) -> Result<bool> {
+    match text.to_lowercase().as_str() {
+        "yes" | "true" | "1" => Ok(true),
+        "no" | "false" | "0" => Ok(false),
+        _ => Err(Error::Invalid(format!(
+            "\"{}\" should be yes or no.",
+            text::isolated(text)
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lists::row::Reading;
+
+    fn reading(text: &[u8], kind: Kind) -> Result<Reading> {
+        let mut collector = Collector::default();
+        read(text, "list.csv", kind, false, &mut collector)?;
+        Ok(collector.end())
+    }
+
+    fn rows(text: &[u8], kind: Kind) -> Vec<ListRow> {
+        let reading = reading(text, kind).unwrap();
+        assert_eq!(reading.problems, Vec::<String>::new());
+        reading.rows
+    }
+
+    #[test]
+    fn letterboxd_lists_are_read() {
+        let text = "\u{feff}Date,Name,Year,Letterboxd URI,Rating\n\
+            2024-01-05,Alien,1979,https://boxd.it/1,4.5\n2024-01-06,\"Good, the Bad and the Ugly, The\",1966,https://boxd.it/2,\n";
+        let rows = rows(text.as_bytes(), Kind::ToWatch);
+        assert_eq!(
+            (rows[0].facts.title.as_str(), rows[0].facts.year),
+            ("Alien", Some(1979))
+        );
+        assert_eq!((rows[0].said.rating, rows[0].said.watched), (Some(9), true));
+        assert_eq!((rows[1].said.rating, rows[1].said.watched), (None, false));
+        let diary = "Date,Name,Year,Letterboxd URI,Rating,Rewatch,Tags,Watched Date\n\
+            2024-01-06,Alien,1979,https://boxd.it/1,,,,2024-01-05\n";
+        let rows = self::rows(diary.as_bytes(), Kind::ToWatch);
+        assert_eq!(rows[0].said.watched_on.as_deref(), Some("2024-01-05"));
+    }
+
+    #[test]
+    fn every_file_of_letterboxds_export_is_what_it_is_called() {
+        let plain = "Date,Name,Year,Letterboxd URI\n2024-01-06,Alien,1979,https://boxd.it/1\n";
+        let diary = "Date,Name,Year,Letterboxd URI,Rating,Rewatch,Tags,Watched Date\n2024-01-06,Alien,1979,u,4,,,2024-01-05\n";
+        let reviews = "Date,Name,Year,Letterboxd URI,Rating,Rewatch,Review,Tags,Watched Date\n2024-01-06,Alien,1979,u,4,,\"Good,\n\ngood\",,2024-01-05\n";
+        let list = "Letterboxd list export v7\nDate,Name,Tags,URL,Description\n2024-01-06,For a winter,,u,\n\nPosition,Name,Year,URL,Description\n1,Alien,1979,u,\n";
+        for (name, text, watched, watched_on, rating, note) in [
+            ("watched.csv", plain, true, None, None, None),
+            ("watched (2).csv", plain, true, None, None, None),
+            ("likes/films.csv", plain, true, None, None, None),
+            ("C:\\likes\\films.csv", plain, true, None, None, None),
+            ("watchlist.csv", plain, false, None, None, None),
+            ("", plain, false, None, None, None),
+            (
+                "films.csv",
+                "Name,Year\nAlien,1979\n",
+                false,
+                None,
+                None,
+                None,
+            ),
+            (
+                "ratings.csv",
+                "Date,Name,Year,Letterboxd URI,Rating\n2024-01-06,Alien,1979,u,4\n",
+                true,
+                None,
+                Some(8),
+                None,
+            ),
+            ("diary.csv", diary, true, Some("2024-01-05"), Some(8), None),
+            (
+                "reviews.csv",
+                reviews,
+                true,
+                Some("2024-01-05"),
+                Some(8),
+                Some("Good,\n\ngood"),
+            ),
+            ("for-a-winter.csv", list, false, None, None, None),
+        ] {
+            let rows = rows(text.as_bytes(), Kind::of_file(name, text.as_bytes()));
+            let state = &rows[0].said;
+            assert_eq!(
+                (rows.len(), rows[0].facts.title.as_str(), rows[0].facts.year),
+                (1, "Alien", Some(1979)),
+                "{name}"
+            );
+            assert_eq!(
+                (state.watched, state.watched_on.as_deref(), state.rating),
+                (watched, watched_on, rating),
+                "{name}"
+            );
+            assert_eq!(state.note.as_deref(), note, "{name}");
+        }
+    }
+
+    #[test]
+    fn imdb_lists_are_read_without_series() {
+        let text = "Position,Const,Created,Modified,Description,Title,Original Title,URL,Title Type,IMDb Rating,\
+            Runtime (mins),Year,Genres,Num Votes,Release Date,Directors,Your Rating,Date Rated\n\
+            1,tt0078748,2024-01-01,2024-01-01,,Alien,Alien,https://www.imdb.com/title/tt0078748,Movie,8.5,117,1979,\
+            \"Horror, Sci-Fi\",1,1979-05-25,Ridley Scott,9,2024-01-05\n\
+            2,tt0903747,2024-01-01,2024-01-01,,Breaking Bad,Breaking Bad,u,TV Series,9,1,2008,Drama,1,,,,\n";
+        let rows = rows(text.as_bytes(), Kind::ToWatch);
+        assert_eq!(rows.len(), 1);
+        assert_eq!(
+            (rows[0].facts.imdb, rows[0].said.rating),
+            (Some(78_748), Some(9))
+        );
+        assert_eq!(rows[0].facts.genres, ["Horror", "Sci-Fi"]);
+        assert_eq!(rows[0].said.watched_on.as_deref(), Some("2024-01-05"));
+    }
+
+    #[test]
+    fn what_can_not_be_read_is_named() {
+        for text in [
+            "",
+            "a,b\n1,2\n",
+            "Letterboxd list export v7\nDate,Name\n1,2\n",
+        ] {
+            let error = reading(text.as_bytes(), Kind::ToWatch).unwrap_err();
+            assert!(
+                error.to_string().contains("neither Name nor Title"),
+                "{error}"
+            );
+        }
+        for (text, what) in [
+            (
+                "Name,Year\nAlien,soon\n",
+                "list.csv, line 2: \"soon\" should be a number.",
+            ),
+            (
+                "Name,Year\nJaws,1975\n,1979\n",
+                "list.csv, line 3: A film needs a title",
+            ),
+            (
+                "Name,Rating\nAlien,99\n",
+                "list.csv, line 2: A rating is between",
+            ),
+            (
+                "Name,Public\nAlien,perhaps\n",
+                "list.csv, line 2: \"perhaps\" should be yes or no.",
+            ),
+            (
+                &format!("Name,Note\nAlien,{}\n", "a".repeat(2001)),
+                "list.csv, line 2: the note has more than 2000",
+            ),
+        ] {
+            let problems = reading(text.as_bytes(), Kind::ToWatch).unwrap().problems;
+            assert!(
+                problems.len() == 1 && problems[0].starts_with(what),
+                "{problems:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn spreadsheets_of_other_countries_are_read() {
+        let text = b"Name;Year;Rating;Watched Date;Note\r\nDas Leben der Anderen;2006;4,5;31.1.2026;sch\xf6n; und lang\r\nLe Fabuleux Destin d'Am\xe9lie Poulain;2001;;;\r\n";
+        let rows = rows(text, Kind::ToWatch);
+        assert_eq!(rows[0].said.rating, Some(9));
+        assert_eq!(rows[0].said.watched_on.as_deref(), Some("2026-01-31"));
+        assert_eq!(rows[0].said.note.as_deref(), Some("schön"));
+        assert_eq!(rows[1].facts.title, "Le Fabuleux Destin d'Amélie Poulain");
+    }
+
+    #[test]
+    fn a_film_is_one_row_and_two_films_of_a_title_are_two() {
+        let text = "Date,Name,Year,Letterboxd URI\n2024-01-06,Home,2008,u/1\n2024-01-06,Home,2008,u/2\n2024-01-07,Home,2008,u/1\n";
+        assert_eq!(rows(text.as_bytes(), Kind::Watched).len(), 2);
+        let text = "Name,Year,Note\nHome,2008,\nHome,2008,Good\nHome,2009,\n";
+        let rows = rows(text.as_bytes(), Kind::Watched);
+        assert_eq!(rows.len(), 2);
+        assert_eq!(rows[0].said.note.as_deref(), Some("Good"));
+    }
+
+    #[test]
+    fn the_description_of_a_list_may_have_an_empty_line() {
+        let text = "Letterboxd list export v7\nDate,Name,Tags,URL,Description\n2024-01-06,For a winter,,u,\"Cold.\n\nVery cold.\"\n\n\
+            Position,Name,Year,URL,Description\n1,Fargo,1996,u/1,Snow\n";
+        let rows = rows(text.as_bytes(), Kind::ToWatch);
+        assert_eq!((rows.len(), rows[0].facts.title.as_str()), (1, "Fargo"));
+        assert_eq!(rows[0].said.note.as_deref(), Some("Snow"));
+    }
+}

@@ -1,0 +1,193 @@
+//! Trakt's JSON: arrays of items, each with a film, as its API and its data export write them.
+//!
+//! The items of watched films, of the history, of ratings and of lists differ by their fields:
+//! <https://trakt.docs.apiary.io/>.
+
+use super::row::{Collector, ListRow, Said};
+use crate::{
+    Error, Result, date,
+    db::{entries::NOTE_CHARACTERS_MAX, films::Facts},
+    films::source::imdb_number,
+};
+use serde::{
+    Deserialize,
+    de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+use std::fmt;
+
+/// An item.
+#[derive(Deserialize)]
+struct Item {
+    movie: Option<Movie>,
+    show: Option<IgnoredAny>,
+    #[serde(default)]
+    last_watched_at: Option<String>,
+    #[serde(default)]
+    watched_at: Option<String>,
+    #[serde(default)]
+    rating: Option<f64>,
+    #[serde(default)]
+    listed_at: Option<String>,
+    #[serde(default)]
+    notes: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Movie {
+    title: Option<String>,
+    year: Option<i64>,
+    #[serde(default)]
+    runtime: Option<i64>,
+    #[serde(default)]
+    ids: Ids,
+}
+
+#[derive(Default, Deserialize)]
+struct Ids {
+    trakt: Option<u64>,
+    imdb: Option<String>,
+}
+
+/// Reads a file into the collector. In a list other than the watchlist, `is_list`, films are neither watched nor to be.
+///
+/// # Errors
+/// [`Error::Invalid`] if the file is no JSON of this form, or has too many films.
+pub fn read(bytes: &[u8], name: &str, is_list: bool, into: &mut Collector) -> Result<usize> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut items = Items {
+        name,
+        is_list,
+        into,
+        count: 0,
+        failure: None,
+    };
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let walked = Walk(&mut items).deserialize(&mut json);
+    let bad = |error| Error::Invalid(format!("{name} is not JSON as Trakt exports it: {error}."));
+    walked.and_then(|()| json.end()).map_err(bad)?;
+    match items.failure {
+        Some(error) => Err(error),
+        None => Ok(items.count),
+    }
+}
+
+/// The items of a file, one after the other.
+struct Items<'a> {
+    name: &'a str,
+    is_list: bool,
+    into: &'a mut Collector,
+    count: usize,
+    failure: Option<Error>,
+}
+
+impl Items<'_> {
+    fn take(&mut self, item: Item) {
+        self.count += 1;
+        let Some(movie) = item.movie else {
+            if item.show.is_some() {
+                self.into.skip();
+            }
+            return;
+        };
+        let at = item.last_watched_at.or(item.watched_at);
+        let day = at.as_deref().and_then(|at| at.get(..10));
+        let is_watched = at.is_some() || item.rating.is_some();
+        if !is_watched && item.listed_at.is_none() {
+            return;
+        }
+        let rating = item.rating.map(|rating| rating.round() as i64);
+        let notes = item.notes.filter(|note| !note.trim().is_empty());
+        let said = Said {
+            watched: is_watched,
+            watched_on: day.filter(|day| date::is_day(day)).map(str::to_owned),
+            rating: rating.filter(|rating| *rating != 0),
+            note: notes.map(|note| note.chars().take(NOTE_CHARACTERS_MAX).collect()),
+            ..Said::default()
+        };
+        let identity = movie.ids.trakt.map(|id| format!("trakt {id}"));
+        match row(movie, said, self.is_list && !is_watched) {
+            Ok(row) => {
+                if let Err(error) = self.into.add(row, identity) {
+                    self.failure.get_or_insert(error);
+                }
+            }
+            Err(error) => {
+                let words = format!("{}, item {}: {error}", self.name, self.count);
+                self.into.problem(words);
+            }
+        }
+    }
+}
+
+fn row(movie: Movie, said: Said, is_listed_only: bool) -> Result<ListRow> {
+    said.state().checked()?;
+    let facts = Facts {
+        title: movie.title.unwrap_or_default(),
+        year: movie.year,
+        minutes: movie.runtime.filter(|minutes| *minutes > 0),
+        imdb: movie.ids.imdb.as_deref().and_then(imdb_number),
+        ..Facts::default()
+    };
+    Ok(ListRow {
+        facts: facts.checked()?,
+        said,
+        is_listed_only,
+    })
+}
+
+/// Walks through nested objects and arrays to the items, without keeping the file in memory.
+struct Walk<'a, 'b>(&'a mut Items<'b>);
+
+impl<'de> DeserializeSeed<'de> for Walk<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Walk<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list of items, each with a film")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while let Some(item) = items.next_element::<Item>()? {
+            self.0.take(item);
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        while entries.next_key::<IgnoredAny>()?.is_some() {
+            entries.next_value_seed(Walk(&mut *self.0))?;
+        }
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
