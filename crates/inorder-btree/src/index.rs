@@ -15,6 +15,11 @@ use crate::spine::Spine;
 /// The least cells per leaf page, so that the last can be removed.
 const CELLS_MIN: usize = 2;
 
+/// Records with the prefix of the one before them, one after another, until prefixes are taken to be of no use: that many
+/// others are then only compared.
+const EQUAL_PREFIXES_MAX: u32 = 16;
+const COMPARED_NEXT: u32 = 4096;
+
 /// The tree of an index or of a table WITHOUT ROWID, while records are added.
 #[derive(Debug)]
 pub(crate) struct IndexTree {
@@ -32,7 +37,12 @@ pub(crate) struct IndexTree {
     last_in_cell: Range<usize>,
     /// The last record, if it has overflow.
     last_apart: Vec<u8>,
+    /// The last record's, unless the next ones are only compared.
     last_prefix: u64,
+    /// Records one after another that prefixes did not decide about.
+    equal_prefixes: u32,
+    /// How many of the next records are only compared with those before them.
+    compared_next: u32,
     /// A whole page that comes before the separator, or what is added next.
     held: Vec<u8>,
 }
@@ -56,6 +66,8 @@ impl IndexTree {
             last_in_cell: 0..0,
             last_apart: Vec::new(),
             last_prefix: 0,
+            equal_prefixes: 0,
+            compared_next: 0,
             held: Vec::new(),
         }
     }
@@ -123,15 +135,29 @@ impl IndexTree {
         }
     }
 
-    /// Checks the order by prefixes first, which nearly always decide.
+    /// Checks the order by prefixes first, unless they are of no use.
     #[inline]
     fn check_order(&mut self, record: &[u8]) -> Result<()> {
-        let prefix = self.order.prefix(record);
-        if prefix <= self.last_prefix && self.entries > 0 {
-            self.check_order_by_comparing(record)?;
+        if self.compared_next > 0 {
+            self.compared_next -= 1;
+            if self.compared_next == 0 {
+                self.last_prefix = self.order.prefix(record);
+            }
+            return self.check_order_by_comparing(record);
         }
+        let prefix = self.order.prefix(record);
+        let is_decided = prefix > self.last_prefix || self.entries == 0;
         self.last_prefix = prefix;
-        Ok(())
+        if is_decided {
+            self.equal_prefixes = 0;
+            return Ok(());
+        }
+        self.equal_prefixes += 1;
+        if self.equal_prefixes == EQUAL_PREFIXES_MAX {
+            self.equal_prefixes = 0;
+            self.compared_next = COMPARED_NEXT;
+        }
+        self.check_order_by_comparing(record)
     }
 
     fn check_order_by_comparing(&self, record: &[u8]) -> Result<()> {

@@ -470,6 +470,41 @@ fn keys_ascend_and_are_unique_unless_null() {
 }
 
 #[test]
+fn an_entry_out_of_order_is_found_after_any_number_of_equal_prefixes() {
+    let order = KeyOrder::new(
+        (0..2).map(KeyColumn::ascending).collect(),
+        Options::default().encoding,
+    );
+    // Entries with one prefix, then as many with prefixes that differ, and in the end one that is not the last.
+    for equal in [1, 15, 16, 17, 18, 4_112, 4_113, 4_114, 9_000] {
+        let records = |places: i64| {
+            let of_group = |at: i64| [Value::Integer((at - equal).max(0)), Value::Integer(at)];
+            (0..places).map(move |at| encoded(&of_group(at)))
+        };
+        for places in [equal, equal + 1, equal + 20] {
+            let builder = builder(Options::default()).unwrap();
+            let mut index = builder.index(order.clone(), None).unwrap();
+            for record in records(places) {
+                index.push(&record).unwrap();
+            }
+            let last = records(places).next_back().unwrap();
+            let entry = places as u64;
+            let twice = index.push(&last);
+            assert!(
+                matches!(twice, Err(Error::Duplicate { entry: at }) if at == entry),
+                "{equal}, {places}: {twice:?}"
+            );
+            let before = encoded(&[Value::Integer(0), Value::Integer(-1)]);
+            let back = index.push(&before);
+            assert!(
+                matches!(back, Err(Error::OutOfOrder { entry: at }) if at == entry),
+                "{equal}, {places}: {back:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_file_with_something_in_it_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("notes.txt");

@@ -201,6 +201,30 @@ proptest! {
     }
 
     #[test]
+    fn the_first_values_are_read_and_joined_as_if_there_were_no_others(
+        row in prop::collection::vec(value(TextEncoding::Utf8), 0..150),
+        other in prop::collection::vec(value(TextEncoding::Utf8), 0..20),
+        count in 0..160usize,
+    ) {
+        let (bytes, after) = (encoded(&row), encoded(&other));
+        let (mut fields, mut others) = (Fields::default(), Fields::default());
+        fields.read_first(&bytes, count);
+        others.read(&after);
+        for (i, value) in row.iter().enumerate() {
+            prop_assert_eq!(fields.value(&bytes, i), (i < count).then(|| value.as_value()));
+        }
+        let first = fields.first(&bytes, count);
+        prop_assert_eq!(first.is_some(), count <= row.len());
+        if let Some((types, body)) = first {
+            let mut joined = Vec::new();
+            let picks = (0..other.len()).map(Pick::Value);
+            others.write_after(types, body, &after, picks, &mut joined);
+            let expected = [&row[..count], &other].concat();
+            prop_assert_eq!(joined, encoded(&expected));
+        }
+    }
+
+    #[test]
     fn bytes_that_are_no_record_never_panic(a: Vec<u8>, b: Vec<u8>, key in keyed_rows()) {
         let _ = Record::parse(&a).map(|record| record.values().count());
         let _ = key.1.compare(&a, &b);

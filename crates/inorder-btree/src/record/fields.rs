@@ -29,118 +29,135 @@ pub enum Pick {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Fields {
-    /// The first `count` are those of the record. The others are kept: writing to them needs no check for room.
-    fields: Vec<Field>,
+    /// First the end of the header, then the fields of the record: `count` in all. The others are kept: writing to them
+    /// needs no check for room.
+    ends: Vec<Field>,
     count: usize,
 }
 
-/// A value's serial type and place. Records are shorter than 4 GiB, and so is twice the length of a value in them.
+/// A value's serial type, and where it ends: the next one begins there. Records are shorter than 4 GiB, and so is twice
+/// the length of a value in them.
 #[derive(Debug, Clone, Copy, Default)]
 struct Field {
     serial_type: u32,
-    start: u32,
     end: u32,
-}
-
-impl Field {
-    #[inline(always)]
-    fn bytes(self, record: &[u8]) -> &[u8] {
-        &record[self.start as usize..self.end as usize]
-    }
 }
 
 impl Fields {
     /// Reads the places of the values of a record.
     #[inline]
     pub fn read(&mut self, record: &[u8]) {
+        self.read_first(record, usize::MAX);
+    }
+
+    /// Reads the places of the first `count_max` values of a record, as if it had no others.
+    #[inline(always)]
+    pub fn read_first(&mut self, record: &[u8], count_max: usize) {
         let header = record.first().map_or(0, |bytes| usize::from(*bytes));
         let types = record.get(1..header).filter(|_| header < 0x80);
-        if !types.is_some_and(|types| self.read_short(types, header as u32, record.len())) {
-            self.read_long(record);
+        let is_read = types.is_some_and(|types| self.read_short(types, count_max) <= record.len());
+        if !is_read {
+            self.read_long(record, count_max);
         }
     }
 
-    /// Reads a record whose serial types take one or two bytes each; false where one takes more, or the record is
-    /// malformed.
-    #[inline]
-    fn read_short(&mut self, mut types: &[u8], mut start: u32, record_bytes: usize) -> bool {
-        if self.fields.len() < types.len() {
-            self.fields.resize(types.len(), Field::default());
+    /// Reads serial types that take one or two bytes each. Returns the length of a record that has these values;
+    /// `usize::MAX` where one takes more.
+    #[inline(always)]
+    fn read_short(&mut self, types: &[u8], count_max: usize) -> usize {
+        if self.ends.len() <= types.len() {
+            self.make_room();
         }
-        self.count = 0;
-        for field in &mut self.fields {
-            let [first, rest @ ..] = types else {
+        let mut end = types.len() as u32 + 1;
+        let (mut at, mut count) = (0, 1);
+        let room = types.len().min(count_max);
+        self.ends[0].end = end;
+        for field in &mut self.ends[1..=room] {
+            let Some(first) = types.get(at) else {
                 break;
             };
-            types = rest;
+            at += 1;
             let mut serial_type = u32::from(*first);
-            let bytes = match BODY_BYTES.get(usize::from(*first)) {
+            end += match BODY_BYTES.get(usize::from(*first)) {
                 Some(bytes) => u32::from(*bytes),
                 None => {
-                    let [second @ ..0x80, rest @ ..] = types else {
-                        return false;
+                    let Some(second @ ..0x80) = types.get(at) else {
+                        return usize::MAX;
                     };
-                    types = rest;
+                    at += 1;
                     serial_type = (serial_type & 0x7f) << 7 | u32::from(*second);
                     body_bytes(u64::from(serial_type)) as u32
                 }
             };
-            *field = Field {
-                serial_type,
-                start,
-                end: start + bytes,
-            };
-            start += bytes;
-            self.count += 1;
+            *field = Field { serial_type, end };
+            count += 1;
         }
-        start as usize <= record_bytes
+        self.count = count;
+        end as usize
     }
 
-    fn read_long(&mut self, record: &[u8]) {
-        self.fields.clear();
+    /// Makes room for the fields of any header whose length takes a byte.
+    #[cold]
+    fn make_room(&mut self) {
+        self.ends.resize(0x80, Field::default());
+    }
+
+    #[cold]
+    fn read_long(&mut self, record: &[u8], count_max: usize) {
         let mut values = Values::new(record);
-        let mut start = record.len() - values.body_bytes();
-        while let Some((serial_type, bytes)) = values.next_raw() {
-            let end = start + bytes.len();
-            self.fields.push(Field {
+        let mut end = (record.len() - values.body_bytes()) as u32;
+        self.ends.clear();
+        self.ends.push(Field {
+            serial_type: 0,
+            end,
+        });
+        while self.ends.len() <= count_max
+            && let Some((serial_type, bytes)) = values.next_raw()
+        {
+            end += bytes.len() as u32;
+            self.ends.push(Field {
                 serial_type: serial_type as u32,
-                start: start as u32,
-                end: end as u32,
+                end,
             });
-            start = end;
         }
-        self.count = self.fields.len();
+        self.count = self.ends.len();
     }
 
-    /// The fields of the record.
+    /// The serial type of a value, where it begins and where it ends.
     #[inline(always)]
-    fn all(&self) -> &[Field] {
-        &self.fields[..self.count]
+    fn place(&self, index: usize) -> Option<(u32, usize, usize)> {
+        let [before, field] = self.ends[..self.count].get(index..)?.first_chunk()?;
+        Some((field.serial_type, before.end as usize, field.end as usize))
     }
 
-    /// The values of `record`, which must be the one read last; `None` where there are bytes after them.
+    /// The values of `record`, which must be the one read last, and whole; `None` where there are bytes after them.
     #[inline]
     #[must_use]
     pub fn values<'a>(&self, record: &'a [u8]) -> Option<impl Iterator<Item = Value<'a>>> {
-        let end = self.all().last().map(|field| field.end as usize);
-        let is_whole = end.is_none_or(|end| end == record.len());
-        let value = |field: &Field| value_of(u64::from(field.serial_type), field.bytes(record));
-        is_whole.then(|| self.all().iter().map(value))
+        let ends = &self.ends[..self.count];
+        let is_whole = ends
+            .last()
+            .is_none_or(|last| last.end as usize == record.len());
+        let value = |pair: &[Field]| {
+            let (start, end) = (pair[0].end as usize, pair[1].end as usize);
+            value_at(record, pair[1].serial_type, start, end)
+        };
+        is_whole.then(|| ends.windows(2).map(value))
     }
 
     /// Returns a value of `record`, which must be the one read last; `None` past its end.
     #[inline(always)]
     #[must_use]
     pub fn value<'a>(&self, record: &'a [u8], index: usize) -> Option<Value<'a>> {
-        let field = self.all().get(index)?;
-        Some(value_of(u64::from(field.serial_type), field.bytes(record)))
+        let (serial_type, start, end) = self.place(index)?;
+        Some(value_at(record, serial_type, start, end))
     }
 
     /// Whether the value at this index is NULL, or past the end.
     #[inline]
     #[must_use]
     pub fn is_null(&self, index: usize) -> bool {
-        let serial_type = self.all().get(index).map_or(0, |field| field.serial_type);
+        let serial_type = self.place(index).map_or(0, |(serial_type, ..)| serial_type);
         matches!(serial_type, 0 | 10 | 11)
     }
 
@@ -150,19 +167,39 @@ impl Fields {
     where
         P: IntoIterator<Item = Pick, IntoIter: Clone>,
     {
+        self.write_after(&[], &[], record, picks, out);
+    }
+
+    /// Appends a record with the values that have these serial types and this body, and then values of `record`, which
+    /// must be the one read last.
+    #[inline]
+    pub fn write_after<P>(
+        &self,
+        types: &[u8],
+        body: &[u8],
+        record: &[u8],
+        picks: P,
+        out: &mut Vec<u8>,
+    ) where
+        P: IntoIterator<Item = Pick, IntoIter: Clone>,
+    {
         let picks = picks.into_iter();
-        let types_bytes = picks
+        let picked_types = picks
             .clone()
             .map(|pick| varint::len(self.serial_type(pick)));
-        varint::push(header_bytes(types_bytes.sum()) as u64, out);
+        let types_bytes = types.len() + picked_types.sum::<usize>();
+        varint::push(header_bytes(types_bytes) as u64, out);
+        out.extend_from_slice(types);
         for pick in picks.clone() {
             varint::push(self.serial_type(pick), out);
         }
+        out.extend_from_slice(body);
         for pick in picks {
             match pick {
                 Pick::Value(index) => {
-                    let bytes = self.all().get(index).map(|field| field.bytes(record));
-                    out.extend_from_slice(bytes.unwrap_or_default());
+                    if let Some((_, start, end)) = self.place(index) {
+                        out.extend_from_slice(&record[start..end]);
+                    }
                 }
                 Pick::Null => {}
                 Pick::Integer(integer) => push_body(&Value::Integer(integer), out),
@@ -170,22 +207,31 @@ impl Fields {
         }
     }
 
+    /// The bytes of the first serial types of `record`, which must be the one read last, and the bytes of their values;
+    /// `None` where there are fewer.
+    #[inline]
+    #[must_use]
+    pub fn first<'a>(&self, record: &'a [u8], count: usize) -> Option<(&'a [u8], &'a [u8])> {
+        let ends = &self.ends[..self.count];
+        let (start, end) = (ends.first()?.end as usize, ends.get(count)?.end as usize);
+        let types = match record.get(..=count) {
+            Some([..0x80, types @ ..]) if types.iter().all(|byte| *byte < 0x80) => types,
+            _ => first_types(record, count)?,
+        };
+        Some((types, record.get(start..end)?))
+    }
+
     /// Appends a record with the first values of `record`, which must be the one read last. Returns false, and appends
-    /// nothing, where a serial type takes more than a byte or there are fewer values.
+    /// nothing, where there are fewer.
     #[inline]
     #[must_use]
     pub fn write_first(&self, record: &[u8], count: usize, out: &mut Vec<u8>) -> bool {
-        let Some(last) = count.checked_sub(1).and_then(|last| self.all().get(last)) else {
+        let Some((types, body)) = self.first(record, count) else {
             return false;
         };
-        let body = self.all()[0].start as usize;
-        // One byte for the length of the header, and one for each type.
-        if body != 1 + self.all().len() || body >= 0x80 {
-            return false;
-        }
-        out.push(1 + count as u8);
-        out.extend_from_slice(&record[1..=count]);
-        out.extend_from_slice(&record[body..last.end as usize]);
+        varint::push(header_bytes(types.len()) as u64, out);
+        out.extend_from_slice(types);
+        out.extend_from_slice(body);
         true
     }
 
@@ -193,8 +239,8 @@ impl Fields {
     fn serial_type(&self, pick: Pick) -> u64 {
         match pick {
             Pick::Value(index) => {
-                let field = self.all().get(index);
-                field.map_or(0, |field| u64::from(field.serial_type))
+                let place = self.place(index);
+                place.map_or(0, |(serial_type, ..)| u64::from(serial_type))
             }
             Pick::Null => 0,
             Pick::Integer(integer) => serial_type(&Value::Integer(integer)),
@@ -202,25 +248,28 @@ impl Fields {
     }
 }
 
-/// Appends the record of the first `count` values of a record and all values of another. Returns false where the first
-/// has fewer, or one of them is malformed.
-#[inline]
-#[must_use]
-pub fn join(first: &[u8], count: usize, second: &[u8], out: &mut Vec<u8>) -> bool {
-    let (Some((types, body)), Some((more_types, more_body))) = (split(first), split(second)) else {
-        return false;
-    };
-    let mut values = Values::new(first);
-    if (0..count).any(|_| values.next_raw().is_none()) {
-        return false;
+/// The bytes of the first serial types of a record, each of any length.
+#[cold]
+fn first_types(record: &[u8], count: usize) -> Option<&[u8]> {
+    let mut values = Values::new(record);
+    for _ in 0..count {
+        values.next_raw()?;
     }
-    let body = &body[..body.len() - values.body_bytes()];
-    let types = &types[..types.len() - values.types_bytes()];
-    varint::push(header_bytes(types.len() + more_types.len()) as u64, out);
-    for part in [types, more_types, body, more_body] {
-        out.extend_from_slice(part);
+    let (types, _) = split(record)?;
+    types.get(..types.len() - values.types_bytes())
+}
+
+/// The value of a serial type between two places of a record.
+#[inline(always)]
+fn value_at(record: &[u8], serial_type: u32, start: usize, end: usize) -> Value<'_> {
+    // Most integers have eight bytes of the record up to their end: their size decides no branch.
+    if let 1..=6 = serial_type
+        && let Some(eight) = record[..end].last_chunk()
+    {
+        let unwanted_bits = 64 - 8 * (end - start) as u32;
+        return Value::Integer((i64::from_be_bytes(*eight) << unwanted_bits) >> unwanted_bits);
     }
-    true
+    value_of(u64::from(serial_type), &record[start..end])
 }
 
 #[cfg(test)]
@@ -248,8 +297,7 @@ mod tests {
                     let (mut first, mut picked) = (vec![9], vec![9]);
                     let is_written = fields.write_first(&record, count, &mut first);
                     fields.write(&record, (0..count).map(Pick::Value), &mut picked);
-                    let has_long = (from..to).contains(&3);
-                    assert_eq!(is_written, !has_long && (1..=to - from).contains(&count));
+                    assert_eq!(is_written, count <= to - from);
                     assert_eq!(first, if is_written { picked } else { vec![9] });
                 }
             }

@@ -13,7 +13,7 @@ mod text;
 pub mod varint;
 mod write;
 
-pub use fields::{Fields, Pick, join};
+pub use fields::{Fields, Pick};
 pub use order::{Collation, KeyColumn, KeyOrder, WORDS, of_bytes, of_real};
 pub use pairs::sort_pairs;
 pub use read::{Malformed, Record, Values};

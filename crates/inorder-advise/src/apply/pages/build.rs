@@ -65,9 +65,10 @@ impl Before {
     /// Reads the rows of a table.
     fn read(reader: &mut Reader, layout: &Layout, looks: &mut Looks<'_>) -> Result<Self, Failure> {
         let (mut before, mut fields) = (Before::default(), Fields::default());
+        let needed = layout.needed();
         every(reader, layout.shape.source, |rowid, record| {
             looks.look()?;
-            fields.read(record);
+            fields.read_first(record, needed);
             before.add(layout, &fields, rowid, record);
             Ok(())
         })?;
@@ -494,18 +495,15 @@ impl Rows<'_> {
         mut push: impl FnMut(i64, &[u8], Old<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut maker = Maker::new(row);
+        let needed = row.needed().max(self.layout.map_or(0, Layout::needed));
         every(reader, from, |rowid, record| {
             self.looks.look()?;
-            maker.fields.read(record);
+            maker.fields.read_first(record, needed);
             if let Some(layout) = self.layout {
                 self.before.add(layout, &maker.fields, rowid, record);
             }
             let made = maker.make(rowid, record)?;
-            let old = Old {
-                rowid,
-                record,
-                fields: &maker.fields,
-            };
+            let old = Old { rowid, record };
             match row.is_same {
                 true => push(made, record, old),
                 false => push(made, &maker.made, old),

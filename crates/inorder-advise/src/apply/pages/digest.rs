@@ -35,8 +35,19 @@ fn four(bytes: &[u8]) -> u64 {
 /// The digest of bytes after what was digested before.
 #[inline]
 pub(super) fn bytes(before: u64, bytes: &[u8]) -> u64 {
-    let length = bytes.len();
-    let mut digest = before ^ (length as u64).wrapping_mul(SEEDS[0]);
+    let digest = before ^ (bytes.len() as u64).wrapping_mul(SEEDS[0]);
+    // Most values are short: their first and last eight bytes, which overlap, are all.
+    match (bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(first), Some(last)) if bytes.len() <= 16 => {
+            let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+            mix(first ^ SEEDS[0] ^ digest, last ^ SEEDS[1])
+        }
+        _ => shorter_or_longer(digest, bytes),
+    }
+}
+
+/// The digest of fewer than 8 or more than 16 bytes, after that of what comes before and their number.
+fn shorter_or_longer(mut digest: u64, bytes: &[u8]) -> u64 {
     let mut rest = bytes;
     // The products of both halves do not wait for each other.
     while rest.len() > 32 {

@@ -24,6 +24,8 @@ pub(super) struct Keys {
     kept: Kept,
     /// The most memory, in bytes.
     memory_bytes: usize,
+    /// A row, and its key.
+    row: Fields,
     key: Vec<u8>,
 }
 
@@ -54,6 +56,7 @@ impl Keys {
             places: Vec::new(),
             kept,
             memory_bytes,
+            row: Fields::default(),
             key: Vec::new(),
         }
     }
@@ -66,11 +69,10 @@ impl Keys {
         mut look: impl FnMut() -> Result<(), Failure>,
     ) -> Result<Option<Self>, Failure> {
         let apart = Kept::Apart(HugePages::new(memory_bytes));
-        let (mut keys, mut fields) = (Keys::new(joined, apart, memory_bytes), Fields::default());
+        let mut keys = Keys::new(joined, apart, memory_bytes);
         let read = every(reader, joined.table, |rowid, row| {
             look()?;
-            fields.read(row);
-            match keys.add(rowid, &fields, row) {
+            match keys.add(rowid, row) {
                 true => Ok(()),
                 false => Err(Failure::Unforeseen(TOO_LARGE)),
             }
@@ -81,9 +83,9 @@ impl Keys {
         }
     }
 
-    /// Adds the key of a row whose fields were read; false where it is too much, or not where the others are.
+    /// Adds the key of a row; false where it is too much, or not where the others are.
     #[inline]
-    pub(super) fn add(&mut self, rowid: i64, fields: &Fields, row: &[u8]) -> bool {
+    pub(super) fn add(&mut self, rowid: i64, row: &[u8]) -> bool {
         if self.places.is_empty() {
             self.first = rowid;
         }
@@ -98,8 +100,9 @@ impl Keys {
             Kept::InRows(map) => map.place(row),
             Kept::Apart(bytes) => {
                 self.key.clear();
-                let picks = self.fields.iter().map(|field| Pick::Value(*field));
-                fields.write(row, picks, &mut self.key);
+                self.row.read_first(row, needed(&self.fields));
+                let picks = self.fields.iter().copied().map(Pick::Value);
+                self.row.write(row, picks, &mut self.key);
                 bytes.keep(&self.key, room)
             }
         };
@@ -130,20 +133,18 @@ impl Keys {
         }
     }
 
-    /// The record of the key that is kept so.
-    #[inline]
-    fn key<'a>(&self, kept: &'a [u8], fields: &mut Fields, made: &'a mut Vec<u8>) -> &'a [u8] {
+    /// Where the values of a key are in what is kept of it.
+    fn fields_kept(&self) -> Vec<usize> {
         match self.kept {
-            Kept::Apart(_) => kept,
-            Kept::InRows(_) => {
-                fields.read(kept);
-                made.clear();
-                let picks = self.fields.iter().map(|field| Pick::Value(*field));
-                fields.write(kept, picks, made);
-                made
-            }
+            Kept::Apart(_) => (0..self.fields.len()).collect(),
+            Kept::InRows(_) => self.fields.clone(),
         }
     }
+}
+
+/// How many values of a record have to be read to know these.
+fn needed(fields: &[usize]) -> usize {
+    fields.iter().max().map_or(0, |last| last + 1)
 }
 
 /// Bytes that are read in any order, in large pages of memory where the system has them. It provides a page when that is
@@ -220,27 +221,27 @@ pub(super) fn join(
     limits: &SortLimits,
     mut push: impl FnMut(&[u8]) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    let fields = keys.fields_kept();
     let mut batch = Batch {
-        joined,
         keys,
+        needed: needed(&fields),
+        picks: fields.into_iter().map(Pick::Value).collect(),
         tied: Tied::new(joined, limits),
         bytes: Vec::new(),
-        ends: Vec::new(),
-        rowids: Vec::new(),
+        entries: Vec::new(),
         fields: Fields::default(),
-        key: Vec::new(),
         made: Vec::new(),
     };
     let mut values = Fields::default();
     reader.index(joined.index.root, |entry| -> Result<(), Failure> {
-        values.read(entry);
-        let Some(Value::Integer(rowid)) = values.value(entry, joined.terms) else {
+        values.read_first(entry, joined.terms + 1);
+        let (Some(Value::Integer(rowid)), Some((types, body))) = (
+            values.value(entry, joined.terms),
+            values.first(entry, joined.terms),
+        ) else {
             return Err(Failure::Unforeseen(NO_ROW));
         };
-        batch.bytes.extend_from_slice(entry);
-        batch.ends.push(batch.bytes.len());
-        batch.rowids.push(rowid);
-        match batch.ends.len() {
+        match batch.add(rowid, types, body) {
             BATCH => batch.give(&mut push),
             _ => Ok(()),
         }
@@ -255,23 +256,45 @@ const BATCH: usize = 64;
 const NO_ROW: &str = "an index has an entry of no row";
 
 struct Batch<'a> {
-    joined: &'a Joined,
     keys: &'a Keys,
+    /// Where the values of a key are in what is kept of it, and how many values of that are read.
+    picks: Vec<Pick>,
+    needed: usize,
     tied: Tied<'a>,
+    /// The terms of all entries.
     bytes: Vec<u8>,
-    ends: Vec<usize>,
-    rowids: Vec<i64>,
-    /// The fields of a row, and its key.
+    entries: Vec<Entry>,
+    /// The fields of what is kept of a key.
     fields: Fields,
-    key: Vec<u8>,
     made: Vec<u8>,
 }
 
+/// An entry of the old index: its rowid, and where the serial types and the bodies of its terms end.
+struct Entry {
+    rowid: i64,
+    types_end: usize,
+    end: usize,
+}
+
 impl Batch<'_> {
+    /// Adds an entry. Returns how many there are.
+    #[inline]
+    fn add(&mut self, rowid: i64, types: &[u8], body: &[u8]) -> usize {
+        self.bytes.extend_from_slice(types);
+        let types_end = self.bytes.len();
+        self.bytes.extend_from_slice(body);
+        self.entries.push(Entry {
+            rowid,
+            types_end,
+            end: self.bytes.len(),
+        });
+        self.entries.len()
+    }
+
     fn give(&mut self, push: &mut impl FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
         let mut kept = [None; BATCH];
-        for (kept, rowid) in kept.iter_mut().zip(&self.rowids) {
-            *kept = self.keys.at_place(self.keys.place(*rowid));
+        for (kept, entry) in kept.iter_mut().zip(&self.entries) {
+            *kept = self.keys.at_place(self.keys.place(entry.rowid));
         }
         let bytes = kept
             .iter()
@@ -283,20 +306,20 @@ impl Batch<'_> {
                 .fold(0u8, |sum, byte| sum.wrapping_add(*byte)),
         );
         let mut from = 0;
-        for (end, kept) in self.ends.iter().zip(kept) {
+        for (entry, kept) in self.entries.iter().zip(kept) {
             let kept = kept.ok_or(Failure::Unforeseen(NO_ROW))?;
-            let key = self.keys.key(kept, &mut self.fields, &mut self.key);
+            self.fields.read_first(kept, self.needed);
+            let types = &self.bytes[from..entry.types_end];
+            let body = &self.bytes[entry.types_end..entry.end];
+            let picks = self.picks.iter().copied();
             self.made.clear();
-            let entry = &self.bytes[from..*end];
-            if !record::join(entry, self.joined.terms, key, &mut self.made) {
-                return Err(Failure::Unforeseen(NO_ROW));
-            }
+            self.fields
+                .write_after(types, body, kept, picks, &mut self.made);
             self.tied.add(&mut self.made, push)?;
-            from = *end;
+            from = entry.end;
         }
         self.bytes.clear();
-        self.ends.clear();
-        self.rowids.clear();
+        self.entries.clear();
         Ok(())
     }
 }

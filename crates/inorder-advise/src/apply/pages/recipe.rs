@@ -89,6 +89,27 @@ pub(crate) struct Row {
     pub(crate) is_same: bool,
 }
 
+impl Row {
+    /// How many values of a row have to be read for what becomes of it.
+    pub(super) fn needed(&self) -> usize {
+        let read = match self.is_same {
+            true => self.not_null,
+            false => self.parts.len(),
+        };
+        let of_part = |part: &Part| match part {
+            Part::Field(field) | Part::Id(field, _) => Some(*field),
+            Part::Rowid | Part::Null => None,
+        };
+        let of_rowid = match self.rowid {
+            Rowid::Field(field) => Some(field),
+            Rowid::Kept | Rowid::Counted => None,
+        };
+        let fields = self.parts[..read].iter().filter_map(of_part);
+        let last = fields.chain(of_rowid).chain(self.last_field).max();
+        last.map_or(0, |last| last + 1)
+    }
+}
+
 /// An object of the new schema, and its tree if it has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {

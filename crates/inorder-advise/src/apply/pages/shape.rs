@@ -106,6 +106,15 @@ pub(super) enum Place {
 }
 
 impl Place {
+    /// How many values of a row have to be read to know those at these places.
+    pub(super) fn needed(places: impl Iterator<Item = Self>) -> usize {
+        let count = |place| match place {
+            Place::Rowid => 0,
+            Place::Field(field) => field + 1,
+        };
+        places.map(count).max().unwrap_or(0)
+    }
+
     /// The value at this place of a row whose fields were read.
     #[inline(always)]
     pub(super) fn value<'a>(self, fields: &Fields, rowid: i64, record: &'a [u8]) -> Value<'a> {
@@ -150,6 +159,13 @@ impl Layout {
             keeps_rowid,
             is_same,
         }
+    }
+
+    /// How many values of a row have to be read for its digest, and to say whether it is short.
+    pub(super) fn needed(&self) -> usize {
+        let places = self.columns.iter().map(|(place, _)| *place);
+        let digested = Place::needed(places.filter(|_| !self.is_same));
+        digested.max(self.shape.last_field.map_or(0, |last| last + 1))
     }
 
     /// Whether a row lacks columns that have other values than NULL then.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use inorder_btree::record::Fields;
 use inorder_btree::{KeyOrder, Mapped};
 use inorder_load::order::{self, PLACE_BYTES, PlaceSorter, SortLimits, SortedPlaces, Sorter};
 
@@ -37,8 +36,6 @@ struct Placed {
 pub(super) struct Old<'a> {
     pub(super) rowid: i64,
     pub(super) record: &'a [u8],
-    /// The places of its values.
-    pub(super) fields: &'a Fields,
 }
 
 impl Placed {
@@ -54,7 +51,7 @@ impl Placed {
         };
         self.sorter.push(row, place);
         if let Some(keys) = &mut self.keys
-            && !keys.add(old.rowid, old.fields, old.record)
+            && !keys.add(old.rowid, old.record)
         {
             self.keys = None;
         }
@@ -179,15 +176,9 @@ mod tests {
             .as_ref()
             .map(|map| Keys::in_rows(&joined, map, memory_bytes / 2));
         let mut sorting = Sorting::new(order, limits, map, keys);
-        let (mut fields, mut rows) = (Fields::default(), Vec::new());
+        let mut rows = Vec::new();
         let read = reader.table(root, |rowid, record| {
-            fields.read(record);
-            let old = Old {
-                rowid,
-                record,
-                fields: &fields,
-            };
-            sorting.push(record, old)
+            sorting.push(record, Old { rowid, record })
         });
         read.expect("read");
         let (mut sorted, keys) = sorting.finish().expect("sorted");

@@ -106,8 +106,10 @@ fn table(
         }
     }
     let (mut after, mut fields) = (Sum::default(), Fields::default());
+    let of_indexes = indexes.iter().flat_map(|own| own.places.iter().copied());
+    let needed = layout.needed().max(Place::needed(of_indexes));
     each(new, tree.source, |rowid, record| {
-        fields.read(record);
+        fields.read_first(record, needed);
         after.add(layout.row(&fields, rowid, record));
         for own in &mut indexes {
             own.add(&fields, rowid, record);
