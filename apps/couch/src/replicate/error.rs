@@ -83,6 +83,9 @@ pub enum ReplicateError {
     /// There is no such replication.
     #[error("missing")]
     NoSuch,
+    /// The replication panicked. Its job would otherwise be shown as running for ever.
+    #[error("the replication ended with an internal error, which is in the server's log")]
+    Panicked,
     /// The replication was stopped.
     #[error("the replication was stopped")]
     Stopped,

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 /// A cookie without an age is renewed after this time, as by CouchDB.
 const AGE_DEFAULT: Duration = Duration::from_secs(550);
 
-/// A cookie that the peer refused is renewed at most so often.
+/// The shortest time between two log-ins after the peer refused a cookie.
 const RENEWAL_MIN: Duration = Duration::from_secs(5);
 
 /// The name of CouchDB's cookie.

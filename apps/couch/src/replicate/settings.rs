@@ -14,7 +14,7 @@ pub struct Settings {
     pub max_churn: usize,
     /// The events kept per job.
     pub max_history: usize,
-    /// A job that ran so long without a crash is healthy.
+    /// A job that runs longer without a crash is healthy.
     pub health_threshold: Duration,
     /// The longest random delay of the start of a job.
     pub startup_jitter: Duration,

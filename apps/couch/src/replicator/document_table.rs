@@ -27,17 +27,17 @@ pub struct Row {
     pub id: Option<String>,
     /// The last error or event.
     pub info: Option<String>,
-    /// The errors in a row.
+    /// The number of consecutive errors.
     pub errors: u32,
     /// When the state changed.
     pub updated: SystemTime,
     /// When the document was found.
     pub started: SystemTime,
-    /// The attempt to make a job that counts. Earlier ones are ignored.
+    /// The number of the latest attempt to make a job. The results of earlier attempts are ignored.
     pub attempt: u64,
 }
 
-/// The documents.
+/// The documents that describe replications, and their states.
 #[derive(Debug, Default)]
 pub struct Documents(Mutex<DocumentState>);
 
@@ -49,19 +49,19 @@ pub struct DocumentState {
     last_attempt: u64,
 }
 
-/// What was found out about a document.
+/// What a version of a document means for its replication.
 #[derive(Debug)]
 pub enum Found {
     /// It describes this replication.
     Replication(Box<Replication>),
     /// Its filter function has changed, so its job has another id.
     Renamed,
-    /// There is nothing to replicate: it is deleted or completed.
+    /// There is nothing to replicate: it is deleted, or describes no replication.
     Nothing,
 }
 
 impl Documents {
-    /// The state, for this thread alone.
+    /// Locks the state.
     pub fn lock(&self) -> MutexGuard<'_, DocumentState> {
         self.0.lock().expect("no panic while held")
     }

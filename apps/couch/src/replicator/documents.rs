@@ -8,7 +8,7 @@ use crate::replicate::{DocRef, ReplicateError, Replication};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// The time for the computation of an id, which may read the code of a filter function.
+/// The time limit for computing an id, which may read the code of a filter function from the source.
 const IDENTIFY_TIMEOUT: Duration = Duration::from_secs(61);
 
 /// The range of the first pause after an error, in seconds. The pause is random; the range doubles with every error.
@@ -17,13 +17,13 @@ const PAUSE_SECONDS: u64 = 64;
 /// The number of times that the range doubles.
 const PAUSE_DOUBLINGS_MAX: u32 = 12;
 
-/// The longest pause after so many errors.
+/// The longest pause after a number of errors, in seconds.
 fn pause_max(errors: u32) -> u64 {
     PAUSE_SECONDS << errors.min(PAUSE_DOUBLINGS_MAX)
 }
 
 impl Replicator {
-    /// Notes what was found out about a document, and starts or stops its replication.
+    /// Starts or stops the replication of a document, as a new version of it demands.
     pub(super) async fn found(&self, document: DocRef, found: Found) {
         match found {
             Found::Nothing => self.forget(&document),

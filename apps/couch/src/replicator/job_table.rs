@@ -46,7 +46,7 @@ impl Content {
     }
 }
 
-/// The end of a job.
+/// The result of a job.
 pub type End = Result<Value, ReplicateError>;
 
 /// Who started a job: the document that describes the replication, or, with `None`, a request to `_replicate`.
@@ -59,9 +59,9 @@ pub struct Jobs(Mutex<JobState>);
 /// The state of the jobs.
 #[derive(Debug, Default)]
 pub struct JobState {
-    /// When which job runs.
+    /// Decides which jobs run.
     pub scheduler: Scheduler<Content>,
-    /// The last run of each job, which may still be ending.
+    /// The last run of each job. It may be stopped already and still write its checkpoint.
     pub runs: HashMap<String, Running>,
     /// Requests that wait for the end of a job.
     pub waiting: HashMap<String, Vec<oneshot::Sender<End>>>,
@@ -96,14 +96,14 @@ impl JobState {
 pub struct Running {
     /// The number of the run.
     pub run: u64,
-    /// Stops it.
+    /// Stops the run.
     pub stop: CancellationToken,
-    /// Ends with it.
+    /// The task of the run.
     pub task: JoinHandle<()>,
 }
 
 impl Jobs {
-    /// The state, for this thread alone.
+    /// Locks the state.
     pub fn lock(&self) -> MutexGuard<'_, JobState> {
         self.0.lock().expect("no panic while held")
     }

@@ -6,7 +6,9 @@ use super::shared::Replicator;
 use super::{Ids, write_back};
 use crate::replicate::{Plan, ReplicateError, Run};
 use crate::scheduler::Order;
+use futures_util::FutureExt;
 use serde_json::{Map, Value};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::sync::oneshot;
@@ -111,7 +113,9 @@ impl Replicator {
                             // A run that was stopped writes its last checkpoint.
                             let _ = before.await;
                         }
-                        let end = replicator.run(&job, &content, token).await;
+                        let end = AssertUnwindSafe(replicator.run(&job, &content, token));
+                        let end = end.catch_unwind().await;
+                        let end = end.unwrap_or(Err(ReplicateError::Panicked));
                         replicator.ended(&job, run, content, end).await;
                         let mut state = replicator.0.jobs.lock();
                         if state.runs.get(&job).is_some_and(|last| last.run == run) {
@@ -262,24 +266,50 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::replicate::{Principal, Replication, Tuning};
+    use crate::replicator::Here;
     use crate::store::{self, Databases};
+    use axum::Router;
     use serde_json::json;
+    use std::path::Path;
 
-    #[tokio::test]
-    async fn a_cancelled_replication_is_not_continued_under_another_id() {
-        let folder = tempfile::tempdir().unwrap();
-        let databases = Databases::open(folder.path(), store::Settings::default()).unwrap();
-        let replicator = Replicator::new(
+    fn replicator(folder: &Path) -> Replicator {
+        let databases = Databases::open(folder, store::Settings::default()).unwrap();
+        Replicator::new(
             databases,
             Arc::new(Config::default()),
             "uuid".to_owned(),
             Arc::default(),
             CancellationToken::new(),
-        );
+        )
+    }
+
+    fn content() -> Content {
         let body = json!({ "source": "none", "target": "none" });
         let (body, user) = (body.as_object().unwrap(), Principal::default());
         let replication = Replication::from_json(body, user, None, &Tuning::default()).unwrap();
-        let content = Content::new(Arc::new(replication), "old".to_owned());
+        Content::new(Arc::new(replication), "old".to_owned())
+    }
+
+    #[tokio::test]
+    async fn a_run_that_panics_has_crashed() {
+        let folder = tempfile::tempdir().unwrap();
+        let replicator = replicator(folder.path());
+        let here: Here = Box::new(|_| Router::new().fallback(panicking));
+        assert!(replicator.0.here.set(here).is_ok());
+        let end = replicator.add_requested_job("job", content()).await;
+        let error = end.unwrap().unwrap_err();
+        assert!(error.to_string().contains("internal error"), "{error}");
+        assert!(replicator.0.jobs.all().is_empty());
+    }
+
+    async fn panicking() -> &'static str {
+        panic!("expected by the test")
+    }
+
+    #[tokio::test]
+    async fn a_cancelled_replication_is_not_continued_under_another_id() {
+        let folder = tempfile::tempdir().unwrap();
+        let (replicator, content) = (replicator(folder.path()), content());
         let run = |replicator: &Replicator| replicator.0.jobs.one("old").unwrap().run().unwrap();
         drop(replicator.add_requested_job("old", content.clone()));
         let first = run(&replicator);

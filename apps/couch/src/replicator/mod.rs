@@ -3,9 +3,9 @@
 //! | module | does |
 //! | --- | --- |
 //! | `watch` | follows the `_replicator` databases |
-//! | `documents` | keeps what it found, and makes jobs of it |
+//! | `documents` | makes jobs of the documents that `watch` found |
 //! | `jobs` | runs what the scheduler says |
-//! | `document_table`, `job_table`, `shared` | have the state of the above |
+//! | `document_table`, `job_table`, `shared` | keep the state of documents and jobs |
 //! | `write_back` | writes the results into the documents |
 //! | `rules` | says which documents a `_replicator` database accepts |
 //! | `show` | answers `_scheduler` |

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 /// The service that answers requests to databases of this server, in the name of a user.
 pub type Here = Box<dyn Fn(&Principal) -> axum::Router + Send + Sync>;
 
-/// The replications of a server. Cheap to clone; all clones are one.
+/// The replications of a server. Clones are cheap and share the state.
 #[derive(Debug, Clone)]
 pub struct Replicator(pub(super) Arc<Inner>);
 

@@ -24,7 +24,7 @@ pub struct Limits {
     pub max_churn: usize,
     /// The events kept per job.
     pub max_history: usize,
-    /// A crash after so long a run does not count as one of a series.
+    /// A run that lasts longer ends the series of consecutive crashes.
     pub health_threshold: Duration,
 }
 
@@ -108,7 +108,7 @@ impl<T> Job<T> {
     }
 }
 
-/// The pause after so many consecutive crashes. After a long run there is none.
+/// The pause after a number of consecutive crashes. After a long run there is none.
 fn backoff(crashes: u32) -> Duration {
     let doublings = crashes.checked_sub(1);
     doublings.map_or(Duration::ZERO, |doublings| {
