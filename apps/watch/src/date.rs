@@ -17,6 +17,12 @@ pub fn day(ms: u64) -> String {
     time[..time.find('T').unwrap_or(time.len())].to_owned()
 }
 
+/// The year of this time, in UTC.
+pub fn year(ms: i64) -> i64 {
+    let day = day(ms.unsigned_abs());
+    day[..4].parse().unwrap_or_default()
+}
+
 /// This time as feeds write it, RFC 3339, in UTC.
 pub fn time(ms: u64) -> String {
     UnixTime::from_ms(ms.min(UnixTime::MS_MAX)).to_string()

@@ -46,6 +46,20 @@ const ROMAN: [&str; 20] = [
 /// Characters of a text that are looked at: the longest titles have 300.
 const CHARACTERS_MAX: usize = 1000;
 
+/// Characters of a title from which endings are made.
+const ENDINGS_MAX: usize = 100;
+
+/// Whether a character belongs to a script without blanks between words, or to Korean, whose words have endings. Of a
+/// decomposed Korean syllable only the first letter does.
+fn is_unspaced(c: char) -> bool {
+    matches!(
+        c,
+        '\u{e01}'..='\u{eff}' | '\u{1000}'..='\u{1112}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..='\u{2fdf}'
+            | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}'
+            | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}'
+    )
+}
+
 /// The forms of a title for comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Title {
@@ -119,6 +133,22 @@ impl Title {
     /// All words joined, for what begins so.
     pub fn whole(&self) -> &str {
         &self.whole
+    }
+
+    /// The endings of its words joined that begin in a script without blanks between words, each once. A text that stands
+    /// inside the title is the beginning of one.
+    pub fn endings(&self) -> Vec<&str> {
+        let starts = self.whole.char_indices().take(ENDINGS_MAX).skip(1);
+        let starts = starts.filter(|(_, c)| is_unspaced(*c));
+        let mut endings: Vec<&str> = starts.map(|(at, _)| &self.whole[at..]).collect();
+        endings.sort_unstable();
+        endings.dedup();
+        endings
+    }
+
+    /// Whether there may be titles that have it [inside](Title::endings).
+    pub fn may_be_inside(&self) -> bool {
+        self.whole.chars().next().is_some_and(is_unspaced)
     }
 
     /// The last of its keys, which most spellings of it share.

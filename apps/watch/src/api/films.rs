@@ -23,12 +23,14 @@ pub struct Search {
     q: String,
     genre: Option<String>,
     decade: Option<i64>,
+    page: Option<usize>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewFilm {
     title: String,
+    original_title: Option<String>,
     year: Option<i64>,
     #[serde(default)]
     people: Vec<String>,
@@ -41,6 +43,7 @@ impl NewFilm {
     fn facts(self) -> Facts {
         Facts {
             title: self.title,
+            original: self.original_title,
             year: self.year,
             people: self.people,
             genres: self.genres,
@@ -55,10 +58,13 @@ pub async fn find(Bearer(me): Bearer, Query(search): Query<Search>) -> Answer {
         text: search.q,
         genre: search.genre,
         decade: search.decade,
+        page: search.page.unwrap_or(1).max(1) - 1,
     };
     let found = me.read_long(move |db, _| find::find(db, &wanted)).await?;
     let films: Vec<Value> = found.films.iter().map(account::film).collect();
-    Ok(Json(json!({"films": films, "is_guess": found.is_guess})))
+    Ok(Json(
+        json!({"films": films, "is_guess": found.is_guess, "has_more": found.has_more}),
+    ))
 }
 
 pub async fn get(Bearer(me): Bearer, Path(film): Path<Ulid>) -> Answer {

@@ -83,6 +83,7 @@ fn film_and_state() -> (Value, Value) {
     let film = json!({
         "film": {"type": "string", "description": "Its id"},
         "title": {"type": "string"},
+        "original_title": {"type": ["string", "null"], "description": "In the language of the film, if it is another one"},
         "year": {"type": ["integer", "null"]},
         "people": {"type": "array", "items": {"type": "string"}},
         "genres": {"type": "array", "items": {"type": "string"}},
@@ -117,9 +118,9 @@ fn schemas() -> Value {
         "Film": object(film),
         "NewFilm": {
             "type": "object", "required": ["title"],
-            "properties": {"title": text, "year": number, "people": list(text.clone()), "genres": list(text.clone()), "minutes": number},
+            "properties": {"title": text, "original_title": text, "year": number, "people": list(text.clone()), "genres": list(text.clone()), "minutes": number},
         },
-        "Found": object(json!({"films": list(reference("Film")), "is_guess": {"type": "boolean", "description": "Whether the films match by similar spelling only"}})),
+        "Found": object(json!({"films": list(reference("Film")), "is_guess": {"type": "boolean", "description": "Whether the films match by similar spelling only"}, "has_more": {"type": "boolean", "description": "Whether there is a further page"}})),
         "State": {"type": "object", "properties": state},
         "Entry": entry,
         "Page": object(json!({"total": number, "page": number, "pages": number, "films": list(reference("Entry"))})),

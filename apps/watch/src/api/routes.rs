@@ -89,7 +89,7 @@ pub const ROUTES: &[Route] = &[
     route(Method::GET, "/tokens", "The tokens there are", || get(me::tokens)).gives("Tokens"),
     route(Method::DELETE, "/tokens/{id}", "Revoke a token", || delete(me::revoke)).gives("Done"),
     route(Method::GET, "/films", "Look for films by title, year, person and genre", || get(films::find))
-        .query(&[("q", "words, or how they begin"), ("genre", "only of this genre"), ("decade", "only of the ten years from this one on")])
+        .query(&[("q", "words, or how they begin"), ("genre", "only of this genre"), ("decade", "only of the ten years from this one on"), ("page", "which page, from 1")])
         .gives("Found"),
     route(Method::POST, "/films", "Add a film that is missing; gives the one that is there if it isn't", || post(films::add)).takes("NewFilm").gives("Film"),
     route(Method::GET, "/films/{film}", "A film", || get(films::get)).gives("Film"),

@@ -75,6 +75,7 @@ pub fn film(film: &super::films::Film) -> Value {
     json!({
         "film": film.id.to_string(),
         "title": film.facts.title,
+        "original_title": film.facts.original,
         "year": film.facts.year,
         "people": film.facts.people,
         "genres": film.facts.genres,

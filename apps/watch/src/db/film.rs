@@ -1,6 +1,6 @@
 //! A film and its facts.
 
-use crate::{Error, Result, text};
+use crate::{Error, Result, text, title::Title};
 use inorder_key::Ulid;
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,9 @@ pub const NAMES_MAX: usize = 50;
 pub struct Facts {
     /// The title.
     pub title: String,
+    /// The title in the language of the film, where it is another one.
+    #[serde(default)]
+    pub original: Option<String>,
     /// The year it came out, in [`YEARS`].
     pub year: Option<i64>,
     /// The cast and crew.
@@ -35,6 +38,19 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// The title, and the original one.
+    pub fn titles(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.title.as_str()).chain(self.original.as_deref())
+    }
+
+    /// The distance of the nearest of its titles to what was typed.
+    pub fn distance(&self, typed: &Title) -> Option<usize> {
+        let distances = self
+            .titles()
+            .filter_map(|title| Title::of(title).distance(typed));
+        distances.min()
+    }
+
     /// Validates and normalises the facts: trims blanks, and removes empty and repeated names.
     ///
     /// # Errors
@@ -50,6 +66,12 @@ impl Facts {
             let words = format!("A title has at most {TEXT_CHARACTERS_MAX} characters.");
             return Err(Error::Invalid(words));
         }
+        let original = self.original.map(|original| text::line(&original));
+        let is_kept = |original: &String| {
+            let is_short = original.chars().count() <= TEXT_CHARACTERS_MAX;
+            text::has_visible(original) && is_short && *original != self.title
+        };
+        self.original = original.filter(is_kept);
         if self.year.is_some_and(|year| !YEARS.contains(&year)) {
             let (first, last) = YEARS.into_inner();
             return Err(Error::Invalid(format!(
@@ -95,10 +117,10 @@ pub struct Film {
 
 impl Film {
     /// The columns that [`Film::of`] reads, of a table `film`.
-    pub const COLUMNS: &str = "film.number, film.id, film.title, film.year, film.people, film.genres, film.minutes, film.imdb";
+    pub const COLUMNS: &str = "film.number, film.id, film.title, film.year, film.people, film.genres, film.minutes, film.imdb, film.original";
 
     /// The number of columns in [`Film::COLUMNS`].
-    pub const COLUMN_COUNT: usize = 8;
+    pub const COLUMN_COUNT: usize = 9;
 
     /// Reads a film from a row that begins with [`Film::COLUMNS`].
     ///
@@ -115,6 +137,7 @@ impl Film {
                 genres: names_of(row.get_ref(5)?.as_str()?),
                 minutes: row.get(6)?,
                 imdb: row.get(7)?,
+                original: row.get(8)?,
             },
         })
     }

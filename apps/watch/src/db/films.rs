@@ -22,7 +22,7 @@ fn json_of(names: &[String]) -> String {
 /// # Errors
 /// SQLite's error, for instance if the IMDb number is taken.
 pub fn insert(db: &Connection, facts: &Facts, added_by: Option<i64>) -> Result<i64> {
-    let sql = "INSERT INTO film(title, year, people, genres, minutes, imdb, added_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let sql = "INSERT INTO film(title, year, people, genres, minutes, imdb, added_by, original) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let (people, genres) = (json_of(&facts.people), json_of(&facts.genres));
     db.prepare_cached(sql)?.execute((
         &facts.title,
@@ -32,17 +32,25 @@ pub fn insert(db: &Connection, facts: &Facts, added_by: Option<i64>) -> Result<i
         facts.minutes,
         facts.imdb,
         added_by,
+        &facts.original,
     ))?;
     let number = db.last_insert_rowid();
-    insert_keys(db, number, &facts.title)?;
+    insert_keys(db, number, facts)?;
     Ok(number)
 }
 
-/// Adds a film's title to the search index.
-fn insert_keys(db: &Connection, number: i64, title: &str) -> Result<()> {
-    let mut statement = db.prepare_cached("INSERT INTO film_key VALUES (?1, ?2)")?;
-    for key in Title::of(title).keys() {
-        statement.execute((key, number))?;
+/// Adds a film's titles to the search index.
+fn insert_keys(db: &Connection, number: i64, facts: &Facts) -> Result<()> {
+    let mut keys = db.prepare_cached("INSERT OR IGNORE INTO film_key VALUES (?1, ?2)")?;
+    let mut endings = db.prepare_cached("INSERT OR IGNORE INTO film_ending VALUES (?1, ?2)")?;
+    for title in facts.titles() {
+        let title = Title::of(title);
+        for key in title.keys() {
+            keys.execute((key, number))?;
+        }
+        for ending in title.endings() {
+            endings.execute((ending, number))?;
+        }
     }
     Ok(())
 }
@@ -179,7 +187,7 @@ pub fn own(db: &Connection, id: Ulid, user: &User) -> Result<Film> {
 pub fn change(db: &Connection, id: Ulid, facts: Facts, user: &User) -> Result<()> {
     let film = own(db, id, user)?;
     let facts = facts.checked()?;
-    let sql = "UPDATE film SET title = ?2, year = ?3, people = ?4, genres = ?5, minutes = ?6 WHERE number = ?1";
+    let sql = "UPDATE film SET title = ?2, year = ?3, people = ?4, genres = ?5, minutes = ?6, original = ?7 WHERE number = ?1";
     let (people, genres) = (json_of(&facts.people), json_of(&facts.genres));
     db.prepare_cached(sql)?.execute((
         film.number,
@@ -188,10 +196,13 @@ pub fn change(db: &Connection, id: Ulid, facts: Facts, user: &User) -> Result<()
         people,
         genres,
         facts.minutes,
+        &facts.original,
     ))?;
-    db.prepare_cached("DELETE FROM film_key WHERE film = ?1")?
-        .execute([film.number])?;
-    insert_keys(db, film.number, &facts.title)
+    for table in ["film_key", "film_ending"] {
+        db.prepare_cached(&format!("DELETE FROM {table} WHERE film = ?1"))?
+            .execute([film.number])?;
+    }
+    insert_keys(db, film.number, &facts)
 }
 
 /// Whether a user may remove a film: the owner always, the user who added it for one hour. Entries of other users do

@@ -9,20 +9,24 @@ use super::{
     spelling::{self, beginning_of},
 };
 use crate::{
-    Result,
+    Result, date,
     title::{self, Title},
 };
 use rusqlite::Connection;
+use std::collections::HashSet;
 use unicode_normalization::UnicodeNormalization;
 
-/// The maximum number of results.
-pub const FILMS_MAX: usize = 60;
+/// The number of results of a page.
+pub const PAGE_FILMS: usize = 60;
+
+/// The maximum number of pages.
+pub const PAGES_MAX: usize = 50;
 
 /// The maximum number of words of a query; further words are ignored.
 const WORDS_MAX: usize = 12;
 
-/// The weights of a word of the title, of a name, of a genre, and of the year.
-const WEIGHTS: &str = "10.0, 4.0, 2.0, 1.0";
+/// The weights of a word of the title, of a name, of a genre, of the year, and of the original title.
+const WEIGHTS: &str = "10.0, 4.0, 2.0, 1.0, 8.0";
 
 /// The parameters of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,13 +37,17 @@ pub struct Query {
     pub genre: Option<String>,
     /// The first year of a decade.
     pub decade: Option<i64>,
+    /// The page, from 0, below [`PAGES_MAX`].
+    pub page: usize,
 }
 
 /// The results of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// The films, best first, at most [`FILMS_MAX`].
+    /// The films, best first, at most [`PAGE_FILMS`].
     pub films: Vec<Film>,
+    /// Whether there is a further page.
+    pub has_more: bool,
     /// Whether the results match a similar spelling instead of the text.
     pub is_guess: bool,
 }
@@ -49,35 +57,85 @@ pub struct Found {
 /// # Errors
 /// SQLite's error.
 pub fn find(db: &Connection, query: &Query) -> Result<Found> {
-    let (typed, words, within) = (Title::of(&query.text), words(&query.text), within(query));
-    let sure = |films| Found {
-        films,
-        is_guess: false,
-    };
-    if typed.is_empty() {
-        return newest(db, &within).map(sure);
-    }
-    let mut films = titled(db, &query.text, &within)?;
-    if !words.is_empty() {
-        let whole_words = format!("title : ^ {}", phrase(&words));
-        merge(&mut films, || matching(db, &whole_words, &within))?;
-    }
-    merge(&mut films, || beginning(db, &typed, &within))?;
-    if !words.is_empty() {
-        merge(&mut films, || matching(db, &all_of(&words), &within))?;
-    }
-    if !films.is_empty() {
-        return Ok(sure(films));
-    }
-    let guess = spelling::nearby(db, &words)?;
-    let films = match guess {
-        Some(expression) => matching(db, &expression, &within)?,
-        None => Vec::new(),
-    };
+    let page = query.page.min(PAGES_MAX - 1);
+    let first = page * PAGE_FILMS;
+    // One film more says whether there is a further page.
+    let mut hits = Hits::new(first + PAGE_FILMS + 1);
+    let is_guess = search(db, query, &mut hits)?;
+    let mut films = hits.films;
+    films.drain(..first.min(films.len()));
+    let has_more = films.len() > PAGE_FILMS && page + 1 < PAGES_MAX;
+    films.truncate(PAGE_FILMS);
     Ok(Found {
         films,
-        is_guess: true,
+        has_more,
+        is_guess,
     })
+}
+
+/// The results, each once, up to a limit.
+struct Hits {
+    films: Vec<Film>,
+    numbers: HashSet<i64>,
+    limit: usize,
+}
+
+impl Hits {
+    fn new(limit: usize) -> Self {
+        let (films, numbers) = (Vec::new(), HashSet::new());
+        Hits {
+            films,
+            numbers,
+            limit,
+        }
+    }
+
+    /// Runs a further search for at most so many films while there is room, and appends new results.
+    fn merge(&mut self, more: impl FnOnce(usize) -> Result<Vec<Film>>) -> Result<()> {
+        if self.films.len() < self.limit {
+            for film in more(self.limit)? {
+                if self.films.len() < self.limit && self.numbers.insert(film.number) {
+                    self.films.push(film);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs the searches one after the other, the surest first. Returns whether the results are a guess.
+fn search(db: &Connection, query: &Query, hits: &mut Hits) -> Result<bool> {
+    let (typed, words, within) = (Title::of(&query.text), words(&query.text), within(query));
+    if typed.is_empty() {
+        let this_year = date::year(date::now_ms());
+        for years in [
+            Years::Until(this_year),
+            Years::After(this_year),
+            Years::Unknown,
+        ] {
+            hits.merge(|limit| newest(db, &within, years, limit))?;
+        }
+        return Ok(false);
+    }
+    hits.merge(|_| titled(db, &query.text, &within))?;
+    if !words.is_empty() {
+        let whole_words = format!("{{title original}} : ^ {}", phrase(&words));
+        hits.merge(|limit| matching(db, &whole_words, &within, limit))?;
+    }
+    hits.merge(|limit| beginning(db, &typed, &within, limit))?;
+    if typed.may_be_inside() {
+        hits.merge(|limit| inside(db, &typed, &within, limit))?;
+    }
+    if !words.is_empty() {
+        hits.merge(|limit| matching(db, &all_of(&words), &within, limit))?;
+    }
+    if !hits.films.is_empty() {
+        return Ok(false);
+    }
+    if let Some(expression) = spelling::nearby(db, &words)? {
+        hits.merge(|limit| matching(db, &expression, &within, limit))?;
+    }
+    Ok(true)
 }
 
 /// Returns the films with this title, of any year, ignoring accents and punctuation, nearest first, each with its
@@ -88,7 +146,7 @@ pub fn find(db: &Connection, query: &Query) -> Result<Found> {
 pub fn of_title(db: &Connection, title: &str) -> Result<Vec<(usize, Film)>> {
     let typed = Title::of(title);
     let films = with_keys(db, &typed, "")?.into_iter();
-    let near = |film: Film| Some((Title::of(&film.facts.title).distance(&typed)?, film));
+    let near = |film: Film| Some((film.facts.distance(&typed)?, film));
     let mut films: Vec<_> = films.filter_map(near).collect();
     films.sort_by_key(|(distance, film)| (*distance, film.number));
     Ok(films)
@@ -115,9 +173,7 @@ fn titled(db: &Connection, text: &str, within: &str) -> Result<Vec<Film>> {
     let mut ranked: Vec<(usize, Film)> = Vec::new();
     let typed = Title::of(text);
     for film in with_keys(db, &typed, within)? {
-        let distance = Title::of(&film.facts.title)
-            .distance(&typed)
-            .unwrap_or(FIRST);
+        let distance = film.facts.distance(&typed).unwrap_or(FIRST);
         // Only a title that contains the year precedes a title and year.
         ranked.push((
             if distance < 2 {
@@ -136,9 +192,7 @@ fn titled(db: &Connection, text: &str, within: &str) -> Result<Vec<Film>> {
                 .facts
                 .year
                 .map_or(u64::MAX, |other| other.abs_diff(year));
-            let distance = Title::of(&film.facts.title)
-                .distance(&title)
-                .unwrap_or(FIRST);
+            let distance = film.facts.distance(&title).unwrap_or(FIRST);
             match off {
                 0 => ranked.push((distance + 2, film)),
                 1 => ranked.push((distance + NEXT_YEAR, film)),
@@ -147,11 +201,7 @@ fn titled(db: &Connection, text: &str, within: &str) -> Result<Vec<Film>> {
         }
     }
     ranked.sort_by_key(|(rank, film)| (*rank, std::cmp::Reverse(film.facts.year), film.number));
-    let mut films = Vec::new();
-    merge(&mut films, || {
-        Ok(ranked.into_iter().map(|(_, film)| film).collect())
-    })?;
-    Ok(films)
+    Ok(ranked.into_iter().map(|(_, film)| film).collect())
 }
 
 /// Returns each year in a text with the rest of the text.
@@ -186,19 +236,36 @@ fn with_keys(db: &Connection, title: &Title, within: &str) -> Result<Vec<Film>> 
 }
 
 /// Returns films whose titles begin with the text, shortest first.
-fn beginning(db: &Connection, typed: &Title, within: &str) -> Result<Vec<Film>> {
+fn beginning(db: &Connection, typed: &Title, within: &str, limit: usize) -> Result<Vec<Film>> {
+    in_range(db, "film_key", "key", typed, within, limit)
+}
+
+/// Returns films whose titles have the text inside, in scripts without blanks between words; the nearest to the end first.
+fn inside(db: &Connection, typed: &Title, within: &str, limit: usize) -> Result<Vec<Film>> {
+    in_range(db, "film_ending", "ending", typed, within, limit)
+}
+
+/// Returns films of an index of titles whose keys begin with the text, shortest first.
+fn in_range(
+    db: &Connection,
+    table: &str,
+    key: &str,
+    typed: &Title,
+    within: &str,
+    limit: usize,
+) -> Result<Vec<Film>> {
     let (first, last) = (typed.whole(), format!("{}\u{10ffff}", typed.whole()));
-    // A film has at most three keys.
+    // A film has several keys.
     let sql = format!(
         "SELECT {} FROM
-           (SELECT film AS number, length(key) AS letters FROM film_key
-            WHERE key BETWEEN ?1 AND ?3 {} ORDER BY letters, film LIMIT 3 * {FILMS_MAX}) found
+           (SELECT film AS number, min(length({key})) AS letters FROM {table}
+            WHERE {key} BETWEEN ?1 AND ?3 {} GROUP BY film ORDER BY letters, film LIMIT ?4) found
          CROSS JOIN film USING (number) ORDER BY found.letters, film.number",
         Film::COLUMNS,
-        and_within(within)
+        and_within(within).replace("film_key", table)
     );
     let mut statement = db.prepare_cached(&sql)?;
-    let films = statement.query_map((first, within, last), Film::of)?;
+    let films = statement.query_map((first, within, last, limit as i64), Film::of)?;
     Ok(films.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -266,20 +333,36 @@ fn both(one: &str, other: &str) -> String {
     }
 }
 
-fn matching(db: &Connection, expression: &str, within: &str) -> Result<Vec<Film>> {
+fn matching(db: &Connection, expression: &str, within: &str, limit: usize) -> Result<Vec<Film>> {
     let sql = format!(
         "SELECT {} FROM
            (SELECT rowid AS number, bm25(film_search, {WEIGHTS}) AS score FROM film_search
-            WHERE film_search MATCH ?1 ORDER BY score LIMIT {FILMS_MAX}) found
+            WHERE film_search MATCH ?1 ORDER BY score LIMIT ?2) found
          CROSS JOIN film USING (number) ORDER BY found.score, film.number",
         Film::COLUMNS
     );
     let mut statement = db.prepare_cached(&sql)?;
-    let films = statement.query_map([both(expression, within)], Film::of)?;
+    let films = statement.query_map((both(expression, within), limit as i64), Film::of)?;
     Ok(films.collect::<rusqlite::Result<_>>()?)
 }
 
-fn newest(db: &Connection, within: &str) -> Result<Vec<Film>> {
+/// The years of films.
+#[derive(Clone, Copy)]
+enum Years {
+    /// This one and those before.
+    Until(i64),
+    /// Films that are announced.
+    After(i64),
+    Unknown,
+}
+
+/// Returns films of these years, the newest first, and of one year those that were added last.
+fn newest(db: &Connection, within: &str, years: Years, limit: usize) -> Result<Vec<Film>> {
+    let (condition, year) = match years {
+        Years::Until(year) => ("year <= ?2", year),
+        Years::After(year) => ("year > ?2", year),
+        Years::Unknown => ("year IS NULL AND ?2 = 0", 0),
+    };
     let from = if within.is_empty() {
         "?1 = ''"
     } else {
@@ -287,23 +370,11 @@ fn newest(db: &Connection, within: &str) -> Result<Vec<Film>> {
     };
     let sql = format!(
         "SELECT {} FROM
-           (SELECT number, year FROM film WHERE {from} ORDER BY year DESC, number LIMIT {FILMS_MAX}) found
-         CROSS JOIN film USING (number) ORDER BY found.year DESC, film.number",
+           (SELECT number, year FROM film WHERE {condition} AND {from} ORDER BY year DESC, number DESC LIMIT ?3) found
+         CROSS JOIN film USING (number) ORDER BY found.year DESC, film.number DESC",
         Film::COLUMNS
     );
     let mut statement = db.prepare_cached(&sql)?;
-    let films = statement.query_map([within], Film::of)?;
+    let films = statement.query_map((within, year, limit as i64), Film::of)?;
     Ok(films.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Runs a further search while there is room, and appends new results.
-fn merge(films: &mut Vec<Film>, more: impl FnOnce() -> Result<Vec<Film>>) -> Result<()> {
-    if films.len() < FILMS_MAX {
-        for film in more()? {
-            if films.len() < FILMS_MAX && !films.iter().any(|known| known.number == film.number) {
-                films.push(film);
-            }
-        }
-    }
-    Ok(())
 }

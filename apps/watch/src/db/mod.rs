@@ -187,6 +187,10 @@ fn set_up(connection: &Connection) -> Result<()> {
         let title = Title::of(&arguments.get::<String>(0)?);
         Ok(serde_json::json!(title.keys()).to_string())
     })?;
+    connection.create_scalar_function("title_endings", 1, flags, |arguments| {
+        let title = Title::of(&arguments.get::<String>(0)?);
+        Ok(serde_json::json!(title.endings()).to_string())
+    })?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     // Otherwise SQLite prepares a statement again whenever another LIMIT is bound.

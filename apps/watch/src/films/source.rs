@@ -41,8 +41,13 @@ enum Format {
 #[derive(Deserialize)]
 struct Line {
     title: String,
+    /// The title in the language of the film.
+    #[serde(default, alias = "originalTitle")]
+    original_title: Option<String>,
     #[serde(default)]
     year: Option<i64>,
+    #[serde(default)]
+    directors: Vec<String>,
     #[serde(default, alias = "cast")]
     people: Vec<String>,
     #[serde(default)]
@@ -203,8 +208,9 @@ fn json_line(line: &str) -> serde_json::Result<Facts> {
     let line: Line = serde_json::from_str(line)?;
     Ok(Facts {
         title: line.title,
+        original: line.original_title,
         year: line.year,
-        people: line.people,
+        people: [line.directors, line.people].concat(),
         genres: line.genres,
         minutes: line.minutes,
         imdb: line.imdb.as_deref().and_then(imdb_number),
@@ -215,7 +221,18 @@ fn json_line(line: &str) -> serde_json::Result<Facts> {
 /// <https://developer.imdb.com/non-commercial-datasets/>
 fn imdb_line(line: &str) -> Result<Option<Facts>, &'static str> {
     let fields: Vec<&str> = line.split('\t').collect();
-    let [tconst, kind, title, _, is_adult, year, _, minutes, genres] = fields[..] else {
+    let [
+        tconst,
+        kind,
+        title,
+        original,
+        is_adult,
+        year,
+        _,
+        minutes,
+        genres,
+    ] = fields[..]
+    else {
         return Err("it hasn't the nine fields of title.basics.tsv");
     };
     if !matches!(kind, "movie" | "tvMovie") || is_adult != "0" {
@@ -225,6 +242,7 @@ fn imdb_line(line: &str) -> Result<Option<Facts>, &'static str> {
     let genres = genres.split(',').filter(|genre| *genre != "\\N");
     Ok(Some(Facts {
         title: title.to_owned(),
+        original: (original != "\\N").then(|| original.to_owned()),
         year: year.parse().ok(),
         people: Vec::new(),
         genres: genres.map(str::to_owned).collect(),

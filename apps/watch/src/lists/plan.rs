@@ -134,9 +134,14 @@ fn candidates(db: &Connection, row: &ListRow) -> Result<Vec<Candidate>> {
             is_sure,
         }]);
     }
-    let of_title = find::of_title(db, &facts.title)?.into_iter();
+    let mut of_title = find::of_title(db, &facts.title)?;
+    if let Some(original) = facts.original.as_deref().filter(|_| of_title.is_empty()) {
+        of_title = find::of_title(db, original)?;
+    }
     // Two numbers at IMDb are two films.
-    let same = of_title.filter(|(_, film)| film.facts.imdb.is_none() || facts.imdb.is_none());
+    let same = of_title
+        .into_iter()
+        .filter(|(_, film)| film.facts.imdb.is_none() || facts.imdb.is_none());
     let candidate = |(distance, film): (usize, Film)| {
         let (here, there) = (film.facts.year, facts.year);
         // Countries and catalogues differ about the year.

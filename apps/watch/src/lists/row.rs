@@ -77,6 +77,7 @@ impl ListRow {
         let (facts, more) = (&mut self.facts, later.facts);
         facts.imdb = facts.imdb.or(more.imdb);
         facts.minutes = facts.minutes.or(more.minutes);
+        facts.original = facts.original.take().or(more.original);
         if facts.genres.is_empty() {
             facts.genres = more.genres;
         }

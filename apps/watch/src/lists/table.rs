@@ -57,6 +57,7 @@ impl Kind {
 /// The positions of the columns. Names are those of Letterboxd (`Name`), IMDb (`Title`) and this application's export.
 struct Columns {
     title: usize,
+    original: Option<usize>,
     year: Option<usize>,
     imdb: Option<usize>,
     /// The address of the film at Letterboxd. In its diary and reviews it is that of the log.
@@ -180,6 +181,7 @@ impl Columns {
         let is_log = at("Rewatch").is_some();
         Ok(Columns {
             title: at("Name").or(at("Title")).ok_or_else(no_header)?,
+            original: at("Original Title"),
             year: at("Year"),
             imdb: at("Const").or(at("imdbID")),
             address: at("Letterboxd URI").or(at("URL")).filter(|_| !is_log),
@@ -266,6 +268,7 @@ fn row(
     let minutes = field(columns.minutes).and_then(|minutes| minutes.parse().ok());
     let facts = Facts {
         title: field(Some(columns.title)).unwrap_or_default().to_owned(),
+        original: field(columns.original).map(str::to_owned),
         year: field(columns.year).map(number::<i64>).transpose()?,
         people: names(columns.directors),
         genres: names(columns.genres),

@@ -68,12 +68,14 @@ pub fn title(film: &Film) -> Markup {
 /// Genres and the first of the people, in a line.
 pub fn line(film: &Film) -> Markup {
     let Facts {
+        original,
         genres,
         people,
         minutes,
         ..
     } = &film.facts;
     html! {
+        @if let Some(original) = original { span { bdi { (original) } } }
         @if let Some(minutes) = minutes { span.minutes { (minutes) " min" } }
         @if !genres.is_empty() { span.genres { (names(genres)) } }
         @if !people.is_empty() { span.people { (names(people.get(..3).unwrap_or(people))) } }

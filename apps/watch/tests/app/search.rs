@@ -2,7 +2,7 @@
 
 use crate::client::Site;
 use inorder_watch::{
-    Result,
+    Result, date,
     db::{
         Database,
         films::Film,
@@ -258,6 +258,7 @@ fn a_title_is_found_within_its_genre_and_decade_only() {
             text: text.to_owned(),
             genre: genre.map(str::to_owned),
             decade,
+            page: 0,
         };
         let found = site.app.db().read(|db| find::find(db, &query)).unwrap();
         let films = if found.is_guess {
@@ -328,4 +329,194 @@ fn a_corrected_title_is_found_and_the_old_one_is_not() {
             Ok(())
         })
         .unwrap();
+}
+
+/// The titles of a page of results.
+fn page(db: &Connection, text: &str, page: usize) -> Result<(Vec<String>, bool)> {
+    let query = Query {
+        text: text.to_owned(),
+        page,
+        ..Query::default()
+    };
+    let found = find::find(db, &query)?;
+    let titles = found.films.into_iter().map(|film| film.facts.title);
+    Ok((titles.collect(), found.has_more && !found.is_guess))
+}
+
+/// A database with the films of these lines.
+fn with(lines: String) -> (tempfile::TempDir, Database) {
+    let folder = tempfile::tempdir().unwrap();
+    let db = Database::open(&folder.path().join("watch.db")).unwrap();
+    import::import(&db, Source::of_text(lines.leak()).unwrap(), |_| ()).unwrap();
+    (folder, db)
+}
+
+#[test]
+fn a_film_is_found_by_its_original_title_and_its_director() {
+    let lines = r#"{"title": "Spirited Away", "original_title": "千と千尋の神隠し", "year": 2001, "directors": ["Hayao Miyazaki"]}
+{"title": "The Lives of Others", "original_title": "Das Leben der Anderen", "year": 2006, "directors": ["Florian Henckel"], "cast": ["Ulrich Mühe"]}
+{"title": "Das Leben", "year": 2006}
+"#;
+    let (_folder, db) = with(lines.to_owned());
+    db.read(|db| {
+        for (text, title) in [
+            ("das leben der anderen", "The Lives of Others"),
+            ("Leben der Anderen 2006", "The Lives of Others"),
+            ("anderen", "The Lives of Others"),
+            ("das leben der andern", "The Lives of Others"),
+            ("das leben", "Das Leben"),
+            ("henckel", "The Lives of Others"),
+            ("miyazaki 2001", "Spirited Away"),
+            ("千と千尋の神隠し", "Spirited Away"),
+        ] {
+            let found = first(db, text)?.map(|film| film.facts.title);
+            assert_eq!(found.as_deref(), Some(title), "{text}");
+        }
+        let film = first(db, "lives of others")?.unwrap();
+        assert_eq!(
+            film.facts.original.as_deref(),
+            Some("Das Leben der Anderen")
+        );
+        assert_eq!(film.facts.people, ["Florian Henckel", "Ulrich Mühe"]);
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_part_of_a_title_without_blanks_is_found() {
+    let lines = r#"{"title": "千と千尋の神隠し", "year": 2001}
+{"title": "Parasite", "original_title": "기생충", "year": 2019}
+{"title": "ไททานิค", "year": 1997}
+{"title": "バトル・ロワイアル", "year": 2000}
+{"title": "神々の深き欲望", "year": 1968}
+{"title": "Alien", "year": 1979}
+"#;
+    let (_folder, db) = with(lines.to_owned());
+    db.read(|db| {
+        for (text, titles) in [
+            ("神隠し", &["千と千尋の神隠し"][..]),
+            ("千尋", &["千と千尋の神隠し"]),
+            ("し", &["千と千尋の神隠し"]),
+            // What begins with it comes first.
+            ("神", &["神々の深き欲望", "千と千尋の神隠し"]),
+            ("ロワ", &["バトル・ロワイアル"]),
+            ("ルロワ", &["バトル・ロワイアル"]),
+            ("생충", &["Parasite"]),
+            ("ทานิค", &["ไททานิค"]),
+            ("隠神", &[]),
+            ("lien", &[]),
+        ] {
+            let (found, _) = page(db, text, 0)?;
+            let is_guess = text == "lien";
+            assert!(is_guess || found == titles, "{text}: {found:?}");
+        }
+        // The filters hold for it too.
+        let query = Query {
+            text: "神".to_owned(),
+            decade: Some(2000),
+            ..Query::default()
+        };
+        assert_eq!(find::find(db, &query)?.films.len(), 1);
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn the_newest_films_come_first_and_announced_ones_after_them() {
+    let this_year: i64 = date::day(date::now_ms().unsigned_abs())[..4]
+        .parse()
+        .unwrap();
+    let mut lines = String::new();
+    for (title, year) in [
+        ("Old", Some(1950)),
+        ("Announced", Some(this_year + 2)),
+        ("New", Some(this_year)),
+        ("Newer", Some(this_year)),
+        ("Some day", None),
+        ("Last", Some(this_year - 1)),
+    ] {
+        lines += &format!("{}\n", serde_json::json!({"title": title, "year": year}));
+    }
+    let (_folder, db) = with(lines);
+    // Of one year the film comes first that was added last.
+    db.write_now(move |db| {
+        let facts = |title: &str| inorder_watch::db::films::Facts {
+            title: title.to_owned(),
+            year: Some(this_year),
+            ..Default::default()
+        };
+        inorder_watch::db::films::insert(db, &facts("Newest"), None)?;
+        let (found, _) = page(db, "", 0)?;
+        assert_eq!(found[0], "Newest");
+        let mut same_year = found[1..3].to_vec();
+        same_year.sort();
+        assert_eq!(same_year, ["New", "Newer"]);
+        assert_eq!(found[3..], ["Last", "Old", "Announced", "Some day"]);
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn every_film_is_on_one_page() {
+    let mut lines = String::new();
+    for i in 0..150 {
+        let (title, year) = (format!("Star {i}"), 1900 + i % 100);
+        let people = ["Ann Star"];
+        let film = serde_json::json!({"title": title, "year": year, "people": people, "genres": ["Drama"]});
+        lines += &format!("{film}\n");
+    }
+    let (_folder, db) = with(lines);
+    db.read(|db| {
+        for text in ["star", "", "ann", "drama star", "st"] {
+            let mut all = std::collections::HashSet::new();
+            for (at, count, more) in [(0, 60, true), (1, 60, true), (2, 30, false), (3, 0, false)] {
+                let (found, has_more) = page(db, text, at)?;
+                assert_eq!(
+                    (found.len(), has_more),
+                    (count, more),
+                    "{text:?}, page {at}"
+                );
+                all.extend(found);
+            }
+            assert_eq!(all.len(), 150, "{text:?}");
+        }
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[tokio::test]
+async fn pages_lead_to_each_other() {
+    let (site, mut people) = Site::with_people(&["Anna"]).await;
+    let anna = &mut people[0];
+    let mut lines = String::new();
+    for i in 0..70 {
+        lines += &format!("{{\"title\": \"Star {i}\", \"year\": 1990, \"genres\": [\"Stars\"]}}\n");
+    }
+    import::import(
+        site.app.db(),
+        Source::of_text(lines.leak()).unwrap(),
+        |_| (),
+    )
+    .unwrap();
+    let first = anna.get("/films?q=star&genre=Stars").await.text;
+    assert!(first.contains("Films 1 to 60, the best first"), "{first}");
+    assert!(
+        first.contains("href=\"/films?q=star&amp;genre=Stars&amp;page=2\" rel=\"next\""),
+        "{first}"
+    );
+    assert!(!first.contains("rel=\"prev\""));
+    let second = anna.get("/films?q=star&genre=Stars&page=2").await.text;
+    assert!(
+        second.contains("Films 61 to 70, the best first"),
+        "{second}"
+    );
+    assert!(second.contains("page=1\" rel=\"prev\"") && !second.contains("rel=\"next\""));
+    for page in ["0", "99", "18446744073709551615"] {
+        let answer = anna.get(&format!("/films?q=star&page={page}")).await;
+        assert_eq!(answer.status, 200, "{page}");
+    }
 }

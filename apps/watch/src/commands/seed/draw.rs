@@ -93,8 +93,7 @@ pub fn films(count: usize) -> impl Iterator<Item = Result<Facts>> {
                 .map(|_| format!("{} {}", choices.of(&FIRST), choices.of(&SECOND)))
                 .collect(),
             genres: vec![choices.of(&GENRES).to_owned()],
-            minutes: None,
-            imdb: None,
+            ..Facts::default()
         })
     })
 }

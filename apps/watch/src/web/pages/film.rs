@@ -69,6 +69,7 @@ fn heading(film: &Film) -> Markup {
             (parts::tile(film))
             div {
                 h1 { bdi { (film.facts.title) } }
+                @if let Some(original) = &film.facts.original { p.line { "Original title: " bdi { (original) } } }
                 p.line {
                     @if let Some(year) = film.facts.year { span.year { (year) } }
                     @if let Some(minutes) = film.facts.minutes { span { (minutes) " min" } }

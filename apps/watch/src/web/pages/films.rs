@@ -10,7 +10,7 @@ use crate::{
     db::{
         entries,
         films::Film,
-        find::{self, FILMS_MAX, Found, Query as Wanted},
+        find::{self, Found, PAGE_FILMS, Query as Wanted},
         undo,
         users::User,
     },
@@ -25,28 +25,47 @@ use crate::{
 use axum::{Router, extract::Query, routing::get};
 use maud::{Markup, html};
 use rusqlite::Connection;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 pub fn router() -> Router<App> {
     Router::new().route("/films", get(show))
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize)]
 struct Search {
     #[serde(default)]
     q: String,
-    #[serde(
-        default,
-        deserialize_with = "form::optional",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "form::optional")]
     genre: Option<String>,
-    #[serde(
-        default,
-        deserialize_with = "form::optional",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "form::optional")]
     decade: Option<i64>,
+    #[serde(default, deserialize_with = "form::optional")]
+    page: Option<usize>,
+}
+
+impl Search {
+    /// The page, from 1.
+    fn at(&self) -> usize {
+        self.page.unwrap_or(1).clamp(1, find::PAGES_MAX)
+    }
+
+    /// The address of a page of the results.
+    fn address(&self, page: Option<usize>) -> String {
+        let query = [
+            ("q", Some(self.q.clone())),
+            ("genre", self.genre.clone()),
+            ("decade", self.decade.map(|decade| decade.to_string())),
+            ("page", page.map(|page| page.to_string())),
+        ];
+        let query = query
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)));
+        let query: Vec<(&str, String)> = query.collect();
+        format!(
+            "/films?{}",
+            serde_urlencoded::to_string(query).unwrap_or_default()
+        )
+    }
 }
 
 /// A film with its state, if it is on the list.
@@ -61,25 +80,27 @@ async fn show(
         text: search.q.clone(),
         genre: search.genre.clone(),
         decade: search.decade,
+        page: search.at() - 1,
     };
     let (app, change) = (me.app.clone(), done.change);
     let look = move |db: &Connection, user: &User| {
-        let Found { films, is_guess } = find::find(db, &wanted)?;
+        let Found {
+            films,
+            is_guess,
+            has_more,
+        } = find::find(db, &wanted)?;
         let hit = |film: Film| Ok((entries::state(db, user.number, film.number)?, film));
         let hits = films.into_iter().map(hit).collect::<Result<Vec<_>>>()?;
         Ok((
             hits,
-            is_guess,
+            (is_guess, has_more),
             undo::recent(db, user.number, change)?,
             app.genres(db)?,
         ))
     };
-    let (hits, is_guess, last, genres) = me.read_long(look).await?;
+    let (hits, (is_guess, has_more), last, genres) = me.read_long(look).await?;
     let token = secret.form_token();
-    let back = format!(
-        "/films?{}",
-        serde_urlencoded::to_string(&search).unwrap_or_default()
-    );
+    let back = search.address(search.page);
     let body = html! {
         h1 { "Find a film" }
         form.search action="/films" role="search" data-live {
@@ -95,10 +116,11 @@ async fn show(
         }
         div id="results" {
             (notice(&done.done, last.as_ref(), &token, &back))
-            p.found id="found" { (words(&search, hits.len(), is_guess)) }
+            p.found id="found" { (words(&search, hits.len(), is_guess, has_more)) }
             @if !hits.is_empty() {
                 ul.films { @for hit in &hits { (row(hit, &token, &back)) } }
             }
+            (pager(&search, has_more))
             p { "Is a film missing? " a href={ "/films/new?" (serde_urlencoded::to_string([("title", &search.q)]).unwrap_or_default()) } { "Add it" } "." }
         }
     };
@@ -109,16 +131,32 @@ async fn show(
 }
 
 /// The heading of the search results.
-fn words(search: &Search, count: usize, is_guess: bool) -> Markup {
+fn words(search: &Search, count: usize, is_guess: bool, has_more: bool) -> Markup {
     let is_empty = search.q.trim().is_empty();
+    let first = (search.at() - 1) * PAGE_FILMS;
     html! {
         @match count {
+            0 if first > 0 => "There are no more films.",
             0 => "Nothing found.",
             _ if is_guess => { "Nothing is called “" bdi { (search.q.trim()) } "”. Is it one of these?" }
             _ if is_empty => "The newest films",
+            count if first > 0 || has_more => { "Films " (first + 1) " to " (first + count) ", the best first" }
             1 => "1 film",
-            FILMS_MAX => { "The best " (FILMS_MAX) "; one more word tells fewer" }
             count => { (count) " films" }
+        }
+    }
+}
+
+/// The way to other pages.
+fn pager(search: &Search, has_more: bool) -> Markup {
+    let at = search.at();
+    html! {
+        @if at > 1 || has_more {
+            nav.pager aria-label="Pages" {
+                @if at > 1 { a href=(search.address(Some(at - 1))) rel="prev" { "Previous" } }
+                span { "Page " (at) }
+                @if has_more { a href=(search.address(Some(at + 1))) rel="next" { "Next" } }
+            }
         }
     }
 }

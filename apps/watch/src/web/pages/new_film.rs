@@ -37,6 +37,8 @@ pub fn router() -> Router<App> {
 struct FilmForm {
     #[serde(default)]
     title: String,
+    #[serde(default)]
+    original: String,
     #[serde(default, deserialize_with = "form::optional")]
     year: Option<i64>,
     #[serde(default, deserialize_with = "form::optional")]
@@ -52,6 +54,7 @@ impl FilmForm {
         let names = |text: &str| text.split([',', '\n']).map(str::to_owned).collect();
         Facts {
             title: self.title.clone(),
+            original: Some(self.original.clone()),
             year: self.year,
             people: names(&self.people),
             genres: names(&self.genres),
@@ -63,6 +66,7 @@ impl FilmForm {
     fn of(facts: Facts) -> Self {
         FilmForm {
             title: facts.title,
+            original: facts.original.unwrap_or_default(),
             year: facts.year,
             people: facts.people.join(", "),
             genres: facts.genres.join(", "),
@@ -91,6 +95,7 @@ impl FilmForm {
                 form method="post" {
                     (parts::hidden(&token, ""))
                     (parts::text("title", "Title", &self.title, ""))
+                    (parts::text("original", "Original title", &self.original, "In the language of the film, if it is another one."))
                     label.field for="year" { "Year" }
                     input id="year" name="year" value=(year) inputmode="numeric" pattern="[0-9]{4}" title="Four digits";
                     label.field for="minutes" { "Running time in minutes" }
