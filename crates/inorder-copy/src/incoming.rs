@@ -5,6 +5,7 @@ use std::thread::ScopedJoinHandle;
 
 use crate::error::Error;
 use crate::model::Table;
+use crate::stop::Stop;
 use crate::value::Content;
 
 /// The result of a thread that reads rows.
@@ -13,6 +14,7 @@ type Reader<'s> = ScopedJoinHandle<'s, Result<Content, Error>>;
 /// Rows that another thread reads, and the proof that a copy has all of them.
 pub struct Incoming<'s> {
     table: &'s Table,
+    stop: &'s Stop,
     rows: Receiver<Vec<u8>>,
     /// Until it has ended.
     reader: Option<Reader<'s>>,
@@ -21,13 +23,24 @@ pub struct Incoming<'s> {
 }
 
 impl<'s> Incoming<'s> {
-    pub fn new(table: &'s Table, rows: Receiver<Vec<u8>>, reader: Reader<'s>) -> Self {
+    pub fn new(
+        table: &'s Table,
+        stop: &'s Stop,
+        rows: Receiver<Vec<u8>>,
+        reader: Reader<'s>,
+    ) -> Self {
         Incoming {
             table,
+            stop,
             rows,
             reader: Some(reader),
             content: Content::default(),
         }
+    }
+
+    /// Tells whether the copy is to end.
+    pub fn stop(&self) -> &'s Stop {
+        self.stop
     }
 
     /// Returns the next rows in canonical form, end to end; `None` after the last.

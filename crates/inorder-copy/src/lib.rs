@@ -14,8 +14,10 @@ pub mod model;
 mod run;
 pub mod source;
 mod sqlite;
+mod stop;
 mod value;
 
 pub use error::Error;
 pub use run::{Job, Observer, Summary, TableSummary, run};
+pub use stop::Stop;
 pub use value::Kind;

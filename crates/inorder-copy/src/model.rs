@@ -1,5 +1,7 @@
 //! The schema of a database, as far as a copy has it.
 
+use std::collections::BTreeSet;
+
 use crate::value::Kind;
 
 /// A table.
@@ -107,6 +109,30 @@ pub struct Schema {
     pub tables: Vec<Table>,
     /// Objects that are not copied.
     pub notes: Vec<String>,
+}
+
+impl Schema {
+    /// Gives each index the name of its table before its own, unless that begins with it, and a number after it where
+    /// tables, primary keys or other indexes have the name: databases know indexes by names that no other table has. The
+    /// same schema has the same names each time.
+    pub fn name_indexes(&mut self) {
+        let tables = self.tables.iter().map(|table| table.name.to_lowercase());
+        let mut taken: BTreeSet<String> = tables
+            .flat_map(|name| [format!("{name}_pkey"), name])
+            .collect();
+        for table in &mut self.tables {
+            for index in &mut table.indexes {
+                let name = match index.name.starts_with(&*table.name) {
+                    true => index.name.clone(),
+                    false => format!("{}_{}", table.name, index.name),
+                };
+                let numbered = (2..).map(|number| format!("{name}_{number}"));
+                let mut names = std::iter::once(name.clone()).chain(numbered);
+                let free = names.find(|name| taken.insert(name.to_lowercase()));
+                index.name = free.unwrap_or(name);
+            }
+        }
+    }
 }
 
 /// Returns a condition in standard SQL if it has only columns, literals and operators that mean the same everywhere.

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::incoming::Incoming;
 use crate::model::{ForeignKey, Schema, Table};
 use crate::source::{self, Source};
+use crate::stop::Stop;
 use crate::value::{Content, Row, Target};
 
 /// Bytes of rows that are handed over at a time.
@@ -42,8 +43,8 @@ pub trait Observer: Sync {
     fn table(&self, name: &str, rows_estimated: u64);
     /// So many more rows of it were read.
     fn rows(&self, rows: u64);
-    /// Whether the copy is to stop.
-    fn is_stopped(&self) -> bool;
+    /// What ends the copy.
+    fn stop(&self) -> &Stop;
 }
 
 /// The result of a copy.
@@ -77,11 +78,18 @@ pub struct TableSummary {
 /// tables are kept, and the same job continues with the others.
 pub fn run(job: &Job, observer: &dyn Observer) -> Result<Summary, Error> {
     let mut source = source::open(&job.from, &job.schema)?;
-    let schema = chosen(job, source.schema()?)?;
+    let mut schema = source.schema()?;
+    schema.name_indexes();
+    let schema = chosen(job, schema)?;
     if !job.is_dry {
         // Both are open before the first row is read.
         let mut destination = destination::open(&job.to, false)?;
-        return copy(job, &mut *source, &mut *destination, schema, observer);
+        if let Some(cancel) = destination.cancel() {
+            observer.stop().cancels(cancel);
+        }
+        let copied = copy(job, &mut *source, &mut *destination, schema, observer);
+        // A statement that was ended fails with an error of the server.
+        return copied.map_err(|error| observer.stop().look().err().unwrap_or(error));
     }
     let destination = destination::open(&job.to, true)?;
     let mut summary = Summary {
@@ -193,6 +201,7 @@ fn copy(
         ..Summary::default()
     };
     for table in &schema.tables {
+        observer.stop().look()?;
         observer.table(&table.name, table.rows_estimated);
         let known = finished.get(&table.name);
         if let Some(known) = known {
@@ -211,7 +220,8 @@ fn copy(
             .extend(notes.map(|note| format!("table {}: {note}", table.name)));
         summary.tables.push(told(table, &content, false));
     }
-    summary.notes.extend(destination.finish(&schema.tables)?);
+    let notes = destination.finish(&schema.tables, observer.stop())?;
+    summary.notes.extend(notes);
     Ok(summary)
 }
 
@@ -272,7 +282,7 @@ fn one(
     let (sender, receiver) = sync_channel::<Vec<u8>>(WAITING_MAX);
     thread::scope(|scope| {
         let reader = scope.spawn(|| read(source, table, target, observer, Some(sender)));
-        let mut incoming = Incoming::new(table, receiver, reader);
+        let mut incoming = Incoming::new(table, observer.stop(), receiver, reader);
         let written = destination.write(table, &mut incoming);
         incoming.end(written)
     })
@@ -310,8 +320,8 @@ fn read(
         }
         observer.rows(content.rows - told);
         told = content.rows;
-        if observer.is_stopped() {
-            wrong = Some(Error::Stopped);
+        if let Err(stopped) = observer.stop().look() {
+            wrong = Some(stopped);
             return false;
         }
         let full = std::mem::replace(&mut block, Vec::with_capacity(BLOCK_BYTES));

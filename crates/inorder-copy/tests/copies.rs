@@ -2,9 +2,10 @@
 //! prints SKIPPED.
 
 use std::path::PathBuf;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use inorder_copy::{Job, Observer, Summary, run};
+use inorder_copy::{Error, Job, Observer, Stop, Summary, run};
 use inorder_testing::PrivateServer;
 use tempfile::TempDir;
 
@@ -12,17 +13,20 @@ use tempfile::TempDir;
 struct Watch {
     rows: AtomicU64,
     rows_max: u64,
+    stop: Stop,
 }
 
 impl Observer for Watch {
     fn table(&self, _: &str, _: u64) {}
 
     fn rows(&self, rows: u64) {
-        self.rows.fetch_add(rows, Ordering::Relaxed);
+        if self.rows.fetch_add(rows, Ordering::Relaxed) + rows >= self.rows_max {
+            self.stop.stop();
+        }
     }
 
-    fn is_stopped(&self) -> bool {
-        self.rows.load(Ordering::Relaxed) >= self.rows_max
+    fn stop(&self) -> &Stop {
+        &self.stop
     }
 }
 
@@ -30,6 +34,7 @@ fn watch(rows_max: u64) -> Watch {
     Watch {
         rows: AtomicU64::new(0),
         rows_max,
+        stop: Stop::default(),
     }
 }
 
@@ -395,6 +400,123 @@ fn keys_defaults_and_counters_are_those_of_the_source() {
     assert_eq!(back.rows(all), file.rows(all));
     back.run("INSERT INTO \"Order\"(customer, total, state) VALUES (1, 0, 'last')");
     assert_eq!(back.rows("SELECT max(\"select\") FROM \"Order\""), ["78"]);
+}
+
+#[test]
+fn a_copy_stops_after_its_last_row_was_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (from, to) = (path("from.db"), path("to.db"));
+    let source = rusqlite::Connection::open(&from).expect("a database");
+    source
+        .execute_batch("CREATE TABLE t(n INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
+        .expect("made");
+    let servers = start("postgres").map(|server| (server.url(), server));
+    let urls = servers.iter().map(|(url, _)| url.clone());
+    for to in urls.chain([to]) {
+        let stopped = run(&job(&from, &to), &watch(2)).expect_err("stopped");
+        assert!(matches!(stopped, Error::Stopped), "{to}: {stopped}");
+        let summary = copy(&from, &to).expect("a copy");
+        assert_eq!(summary.tables[0].rows, 2);
+        assert!(!summary.tables[0].was_finished, "{to}");
+    }
+}
+
+#[test]
+fn a_statement_that_waits_in_the_server_is_ended_with_the_copy() {
+    let Some(to) = start("postgres") else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let from = folder.path().join("from.db").display().to_string();
+    let source = rusqlite::Connection::open(&from).expect("a database");
+    source
+        .execute_batch(
+            "CREATE TABLE a(n INTEGER PRIMARY KEY); CREATE TABLE b(n INTEGER PRIMARY KEY REFERENCES a(n));
+             INSERT INTO a VALUES (1); INSERT INTO b VALUES (1)",
+        )
+        .expect("made");
+    let observer = OnSecond::default();
+    std::thread::scope(|scope| {
+        let copying = scope.spawn(|| run(&job(&from, &to.url()), &observer));
+        // Once the second table begins, the first one is committed. The foreign key comes last, and waits for the lock.
+        observer.begun.wait();
+        to.run("BEGIN");
+        to.run("LOCK TABLE a IN ACCESS EXCLUSIVE MODE");
+        observer.locked.wait();
+        let waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'a'::regclass";
+        while to.rows(waiting).is_empty() {
+            assert!(!copying.is_finished(), "it does not wait");
+        }
+        observer.stop.stop();
+        let stopped = copying.join().expect("no panic").expect_err("stopped");
+        assert!(matches!(stopped, Error::Stopped), "{stopped}");
+        to.run("ROLLBACK");
+    });
+    let summary = copy(&from, &to.url()).expect("the rest");
+    assert!(summary.tables.iter().all(|table| table.was_finished));
+}
+
+/// Waits when the second table begins.
+struct OnSecond {
+    begun: Barrier,
+    locked: Barrier,
+    stop: Stop,
+}
+
+impl Default for OnSecond {
+    fn default() -> Self {
+        OnSecond {
+            begun: Barrier::new(2),
+            locked: Barrier::new(2),
+            stop: Stop::default(),
+        }
+    }
+}
+
+impl Observer for OnSecond {
+    fn table(&self, name: &str, _: u64) {
+        if name == "b" {
+            self.begun.wait();
+            self.locked.wait();
+        }
+    }
+
+    fn rows(&self, _: u64) {}
+
+    fn stop(&self) -> &Stop {
+        &self.stop
+    }
+}
+
+#[test]
+fn indexes_have_names_that_no_other_has() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (from, to) = (path("from.db"), path("to.db"));
+    let source = rusqlite::Connection::open(&from).expect("a database");
+    source
+        .execute_batch(
+            "CREATE TABLE a(n, m); CREATE TABLE a_b(n); CREATE TABLE a_b_n(n);
+             CREATE INDEX b_c ON a(n); CREATE INDEX c ON a_b(n); CREATE INDEX B_N ON a(m); CREATE INDEX a_b_pkey ON a(n, m);
+             INSERT INTO a VALUES (1, 2); INSERT INTO a_b VALUES (1)",
+        )
+        .expect("made");
+    copy(&from, &to).expect("a copy");
+    let copied = rusqlite::Connection::open(&to).expect("a database");
+    let names = "SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE type = 'index' ORDER BY 1)";
+    let names: String = copied
+        .query_row(names, [], |row| row.get(0))
+        .expect("names");
+    assert_eq!(names, "a_B_N_2,a_b_c,a_b_c_2,a_b_pkey_2");
+    if let Some(server) = start("postgres") {
+        copy(&from, &server.url()).expect("a copy");
+        let names = "SELECT indexname FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname COLLATE \"C\"";
+        assert_eq!(
+            server.rows(names).join(","),
+            "a_B_N_2,a_b_c,a_b_c_2,a_b_pkey_2"
+        );
+    }
 }
 
 #[test]

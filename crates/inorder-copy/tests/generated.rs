@@ -1,21 +1,22 @@
 //! Generated values, copied from MariaDB to PostgreSQL, on to SQLite, and back to PostgreSQL. Each database is asked for
 //! the bytes of what it has.
 
-use inorder_copy::{Job, Observer, run};
+use inorder_copy::{Job, Observer, Stop, run};
 use inorder_testing::PrivateServer;
 use std::fmt::Write as _;
 
 const ROWS: u64 = 2_000;
 
-struct Quiet;
+#[derive(Default)]
+struct Quiet(Stop);
 
 impl Observer for Quiet {
     fn table(&self, _: &str, _: u64) {}
 
     fn rows(&self, _: u64) {}
 
-    fn is_stopped(&self) -> bool {
-        false
+    fn stop(&self) -> &Stop {
+        &self.0
     }
 }
 
@@ -91,7 +92,7 @@ fn copy(from: &str, to: &str) {
         replaces: false,
         is_dry: false,
     };
-    run(&job, &Quiet).unwrap_or_else(|error| panic!("{from}: {error}"));
+    run(&job, &Quiet::default()).unwrap_or_else(|error| panic!("{from}: {error}"));
 }
 
 /// Fills a table of MariaDB. Returns each row as its bytes in hexadecimal.

@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-use inorder_copy::{Job, Observer, Summary, run};
+use inorder_copy::{Job, Observer, Stop, Summary, run};
 use rusqlite::Connection;
 
 /// The variable with the folder of the killed process.
@@ -46,15 +46,16 @@ const TABLES: &str = "
 
 const NAMES: &[&str] = &["counted", "loose", "named", "none", "pair"];
 
-struct Quiet;
+#[derive(Default)]
+struct Quiet(Stop);
 
 impl Observer for Quiet {
     fn table(&self, _: &str, _: u64) {}
 
     fn rows(&self, _: u64) {}
 
-    fn is_stopped(&self) -> bool {
-        false
+    fn stop(&self) -> &Stop {
+        &self.0
     }
 }
 
@@ -73,7 +74,7 @@ fn copy(folder: &Path) -> Summary {
         replaces: false,
         is_dry: false,
     };
-    run(&job, &Quiet).expect("a copy")
+    run(&job, &Quiet::default()).expect("a copy")
 }
 
 fn made(path: &Path, statements: &str) {

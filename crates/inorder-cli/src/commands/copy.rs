@@ -3,11 +3,10 @@
 use anyhow::Result;
 use console::Term;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use inorder_copy::{Error, Job, Observer, Summary, run as copy};
+use inorder_copy::{Error, Job, Observer, Stop, Summary, run as copy};
 use serde_json::json;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::terminal;
 
@@ -56,7 +55,7 @@ pub struct Arguments {
 struct Watch {
     bar: ProgressBar,
     rows: AtomicU64,
-    is_stopped: Arc<AtomicBool>,
+    stop: Stop,
 }
 
 impl Observer for Watch {
@@ -72,15 +71,19 @@ impl Observer for Watch {
         self.bar.set_prefix(HumanCount(all).to_string());
     }
 
-    fn is_stopped(&self) -> bool {
-        self.is_stopped.load(Ordering::Relaxed)
+    fn stop(&self) -> &Stop {
+        &self.stop
     }
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let is_stopped = Arc::new(AtomicBool::new(false));
-    let stop = Arc::clone(&is_stopped);
-    ctrlc::set_handler(move || stop.store(true, Ordering::Relaxed))?;
+    let stop = Stop::default();
+    let on_interrupt = stop.clone();
+    ctrlc::set_handler(move || match on_interrupt.is_stopped() {
+        false => on_interrupt.stop(),
+        // Whoever asks twice does not wait: what is not committed is not there.
+        true => std::process::exit(STOPPED.into()),
+    })?;
     let bar = ProgressBar::new(1);
     bar.set_draw_target(match arguments.quiet || !Term::stderr().is_term() {
         true => ProgressDrawTarget::hidden(),
@@ -93,7 +96,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let watch = Watch {
         bar,
         rows: AtomicU64::new(0),
-        is_stopped,
+        stop,
     };
     let job = Job {
         from: arguments.source,

@@ -102,7 +102,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
         "inorder-copy",
         &[
             "error value",
-            "model sqlite",
+            "model sqlite stop",
             "incoming source",
             "destination",
             "run",

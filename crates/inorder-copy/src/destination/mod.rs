@@ -5,12 +5,13 @@ mod sqlite;
 
 use std::collections::BTreeMap;
 
-use inorder_engine::remote::{EachRow, Remote, ServerUrl};
+use inorder_engine::remote::{Cancel, EachRow, Remote, ServerUrl};
 
 use crate::error::Error;
 use crate::incoming::Incoming;
 use crate::model::Table;
 use crate::source::{Mark, quoted};
+use crate::stop::Stop;
 use crate::value::{Content, Kind, Row, Target};
 
 /// The table that records the finished tables until the copy is complete.
@@ -47,7 +48,12 @@ pub trait Destination {
     fn write(&mut self, table: &Table, rows: &mut Incoming<'_>) -> Result<Vec<String>, Error>;
 
     /// Creates the foreign keys, sets the counters and removes the record, in one transaction.
-    fn finish(&mut self, tables: &[Table]) -> Result<Vec<String>, Error>;
+    fn finish(&mut self, tables: &[Table], stop: &Stop) -> Result<Vec<String>, Error>;
+
+    /// A function that ends the statement that a server runs.
+    fn cancel(&self) -> Option<Cancel> {
+        None
+    }
 }
 
 /// Opens the database with this URL or path. A dry run creates no file.
@@ -87,10 +93,14 @@ fn list(names: &[String]) -> String {
     names.join(", ")
 }
 
+/// Rows that are read back between two looks at whether to stop.
+const LOOK_ROWS: u64 = 4096;
+
 /// The content of a copied table. `read` reads rows by a query, and `as_read` gives the kind in which it reads values.
 fn content(
     table: &Table,
     target: Target,
+    stop: &Stop,
     as_read: impl Fn(Kind) -> Kind,
     read: impl FnOnce(&str, EachRow<'_>) -> Result<(), Error>,
 ) -> Result<Content, Error> {
@@ -110,7 +120,12 @@ fn content(
             }
         }
         content.add(&row);
-        true
+        if content.rows.is_multiple_of(LOOK_ROWS)
+            && let Err(stopped) = stop.look()
+        {
+            wrong = Some(stopped);
+        }
+        wrong.is_none()
     })?;
     wrong.map_or(Ok(content), Err)
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use inorder_engine::postgres::{Exchange, escape};
-use inorder_engine::remote::ServerUrl;
+use inorder_engine::remote::{Cancel, ServerUrl};
 
 use super::{Destination, SOURCE, STATE, content, list, next_value};
 use crate::error::Error;
 use crate::incoming::Incoming;
-use crate::model::{Column, Default_, ForeignKey, Index, Table};
+use crate::model::{Column, Default_, ForeignKey, Table};
 use crate::source::{Mark, quoted};
+use crate::stop::Stop;
 use crate::value::{Content, Kind, Target};
 
 /// The most bytes of a name. The server cuts longer ones off.
@@ -58,6 +59,7 @@ impl Postgres {
         })?;
         read?;
         for sql in keys(table) {
+            rows.stop().look()?;
             self.server.run(&sql)?;
         }
         let mut notes = Vec::new();
@@ -67,7 +69,9 @@ impl Postgres {
                 "ALTER TABLE {own} ADD CONSTRAINT {name} CHECK ({})",
                 check.condition
             );
-            if let Some(why_not) = self.attempt(&add)? {
+            let why_not = self.attempt(&add)?;
+            rows.stop().look()?;
+            if let Some(why_not) = why_not {
                 notes.push(format!(
                     "not copied: CHECK ({}): {why_not}",
                     check.condition
@@ -92,12 +96,12 @@ impl Postgres {
         Ok(notes)
     }
 
-    fn read_back(&mut self, table: &Table) -> Result<Content, Error> {
+    fn read_back(&mut self, table: &Table, stop: &Stop) -> Result<Content, Error> {
         let as_read = |kind| match kind {
             Kind::Bytes => Kind::HexBytes,
             kind => kind,
         };
-        content(table, Target::Postgres, as_read, |sql, each| {
+        content(table, Target::Postgres, stop, as_read, |sql, each| {
             Ok(self.server.stream(sql, each)?)
         })
     }
@@ -156,21 +160,16 @@ fn keys(table: &Table) -> Vec<String> {
     }
     for index in &table.indexes {
         let unique = if index.is_unique { "UNIQUE " } else { "" };
-        let (name, columns) = (quoted(&index_name(table, index)), list(&index.columns));
+        let (name, columns) = (quoted(&short(&index.name)), list(&index.columns));
         statements.push(format!("CREATE {unique}INDEX {name} ON {own} ({columns})"));
     }
     statements
 }
 
-/// The name of an index, which no other index of the schema has.
-fn index_name(table: &Table, index: &Index) -> String {
-    let is_full = index.name.starts_with(&*table.name);
-    let name = match is_full {
-        true => index.name.clone(),
-        false => format!("{}_{}", table.name, index.name),
-    };
+/// The name of an index, with a hash of it in place of its end where it is too long.
+fn short(name: &str) -> String {
     if name.len() <= NAME_MAX {
-        return name;
+        return name.to_owned();
     }
     let hash = twox_hash::XxHash3_64::oneshot(name.as_bytes());
     let mut end = NAME_MAX - 17;
@@ -225,6 +224,10 @@ fn encode(mut rows: &[u8], table: &Table, out: &mut Vec<u8>) {
 impl Destination for Postgres {
     fn target(&self) -> Target {
         Target::Postgres
+    }
+
+    fn cancel(&self) -> Option<Cancel> {
+        Some(self.server.cancel())
     }
 
     /// A lock whose number nobody else has, which the source's session can see.
@@ -298,7 +301,7 @@ impl Destination for Postgres {
     fn write(&mut self, table: &Table, rows: &mut Incoming<'_>) -> Result<Vec<String>, Error> {
         self.server.run("BEGIN")?;
         let kept = self.fill(table, rows).and_then(|notes| {
-            let record = rows.prove(&self.read_back(table)?)?;
+            let record = rows.prove(&self.read_back(table, rows.stop())?)?;
             self.keep(&table.name, &record)?;
             Ok(notes)
         });
@@ -309,10 +312,11 @@ impl Destination for Postgres {
         kept
     }
 
-    fn finish(&mut self, tables: &[Table]) -> Result<Vec<String>, Error> {
+    fn finish(&mut self, tables: &[Table], stop: &Stop) -> Result<Vec<String>, Error> {
         self.server.run("BEGIN")?;
         for table in tables {
             for key in &table.foreign_keys {
+                stop.look()?;
                 self.server.run(&foreign_key(table, key))?;
             }
             for column in &table.columns {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inorder_load::{GivenRow, GivenRows, Progress, run_rows};
+use inorder_load::{GivenRow, GivenRows, run_rows};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
@@ -12,6 +12,7 @@ use crate::incoming::Incoming;
 use crate::model::{Column, Default_, Table};
 use crate::source::{Mark, quoted};
 use crate::sqlite::{Database, each_row, failed};
+use crate::stop::Stop;
 use crate::value::{Content, Kind, Target};
 
 pub struct Sqlite {
@@ -68,12 +69,12 @@ fn stored<'a>(value: Option<&'a [u8]>, ty: &str) -> ValueRef<'a> {
 }
 
 /// The content of a table in the transaction that wrote it.
-fn read_back(path: &str, db: &Connection, table: &Table) -> Result<Content, Error> {
+fn read_back(path: &str, db: &Connection, table: &Table, stop: &Stop) -> Result<Content, Error> {
     let as_read = |kind| match kind {
         Kind::HexBytes => Kind::Bytes,
         kind => kind,
     };
-    content(table, Target::Sqlite, as_read, |sql, each| {
+    content(table, Target::Sqlite, stop, as_read, |sql, each| {
         each_row(db, sql, each).map_err(|source| failed(path, source))
     })
 }
@@ -110,7 +111,7 @@ impl GivenRows for Rows<'_, '_> {
     }
 
     fn prove(&mut self, db: &Connection) -> Result<(), Cause> {
-        let stored = read_back(self.path, db, self.table)?;
+        let stored = read_back(self.path, db, self.table, self.incoming.stop())?;
         let record = self.incoming.prove(&stored)?;
         let insert = format!("INSERT INTO {STATE} VALUES (?1, ?2)");
         let kept = db.execute(&insert, [&self.table.name, &record]);
@@ -135,6 +136,7 @@ fn told(error: inorder_load::Error, table: &Table) -> Error {
                 "table {table}: {first} and {second} have the same key in SQLite, which compares bytes; change one of them in the source"
             ));
         }
+        inorder_load::Error::Stopped => return Error::Stopped,
         other => other,
     };
     Error::Load {
@@ -259,7 +261,7 @@ impl Destination for Sqlite {
         )];
         for index in &table.indexes {
             let unique = if index.is_unique { "UNIQUE " } else { "" };
-            let name = quoted(&format!("{}_{}", table.name, index.name));
+            let name = quoted(&index.name);
             statements.push(format!(
                 "CREATE {unique}INDEX {name} ON {own} ({})",
                 list(&index.columns)
@@ -280,7 +282,8 @@ impl Destination for Sqlite {
             block: Vec::new(),
             next: 0,
         };
-        let loaded = run_rows(&job, &create, &mut rows, &Progress::default());
+        let progress = rows.incoming.stop().of_load();
+        let loaded = run_rows(&job, &create, &mut rows, &progress);
         let summary = loaded.map_err(|error| told(error, table))?;
         let mut notes = left_out(table);
         let why = summary.why_not_direct.into_iter();
@@ -288,7 +291,7 @@ impl Destination for Sqlite {
         Ok(notes)
     }
 
-    fn finish(&mut self, tables: &[Table]) -> Result<Vec<String>, Error> {
+    fn finish(&mut self, tables: &[Table], _stop: &Stop) -> Result<Vec<String>, Error> {
         self.file.run("BEGIN IMMEDIATE")?;
         for table in tables {
             let next = counter(table).and_then(|column| column.next.as_ref());
@@ -370,7 +373,8 @@ mod tests {
                 }
                 end.map(|()| content)
             });
-            let mut incoming = Incoming::new(&table, receiver, reader);
+            let stop = Stop::default();
+            let mut incoming = Incoming::new(&table, &stop, receiver, reader);
             let written = destination.write(&table, &mut incoming);
             incoming.end(written).map(|_| ())
         })
@@ -421,7 +425,9 @@ mod tests {
         for sql in destination.statements(&table) {
             destination.file.run(&sql).expect("created");
         }
-        destination.finish(&[table]).expect("finished");
+        destination
+            .finish(&[table], &Stop::default())
+            .expect("finished");
         let last = "SELECT seq FROM sqlite_sequence WHERE name = 't'";
         let last = destination
             .file

@@ -286,9 +286,29 @@ impl Classes {
 }
 
 fn has_word(sql: &str, word: &str) -> bool {
-    let is_end = |char: char| !char.is_ascii_alphanumeric() && char != '_';
-    sql.split(is_end)
-        .any(|part| part.eq_ignore_ascii_case(word))
+    let is_end = |char: char| !char.is_alphanumeric() && char != '_';
+    let mut rest = sql;
+    while let Some(first) = rest.chars().next() {
+        // A name or text in quotes, and a comment, go to their end, or to that of the statement.
+        let (skipped, end) = match first {
+            '\'' | '"' | '`' => (1, &rest[..1]),
+            '[' => (1, "]"),
+            '-' if rest.starts_with("--") => (2, "\n"),
+            '/' if rest.starts_with("/*") => (2, "*/"),
+            _ => {
+                let length = rest.find(is_end).unwrap_or(rest.len());
+                if rest[..length].eq_ignore_ascii_case(word) {
+                    return true;
+                }
+                rest = &rest[length.max(first.len_utf8())..];
+                continue;
+            }
+        };
+        let after = &rest[skipped..];
+        let length = after.find(end).map_or(after.len(), |at| at + end.len());
+        rest = &after[length..];
+    }
+    false
 }
 
 fn parsed(default: &str) -> Option<Default_> {
@@ -345,5 +365,32 @@ impl Source for Sqlite {
     ) -> Result<(), Error> {
         let sql = select(table, &quoted(&table.name), quoted, rows_max);
         self.file.with(|db| each_row(db, &sql, each))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_word;
+
+    #[test]
+    fn words_in_names_texts_and_comments_are_none() {
+        for sql in [
+            "CREATE TABLE t(a CHECK (a > 0))",
+            "CREATE TABLE t(a, -- a note\n check(a > 0))",
+            "CREATE TABLE t(a DEFAULT 'it''s',Check(a>0))",
+            "CREATE TABLE [t](\"a\"\"b\" /**/CHECK(1))",
+        ] {
+            assert!(has_word(sql, "CHECK"), "{sql}");
+        }
+        for sql in [
+            "",
+            "CREATE TABLE t(\"check\", [check], `check`, a DEFAULT ' check ')",
+            "CREATE TABLE t(a -- no check here\n, b /* check */)",
+            "CREATE TABLE t(checked, a_check, übercheck)",
+            "CREATE TABLE t(a) -- check",
+            "CREATE TABLE t(a) /* check",
+        ] {
+            assert!(!has_word(sql, "CHECK"), "{sql}");
+        }
     }
 }

@@ -3,10 +3,10 @@
 use super::{connect, copy_out};
 use crate::{
     Error,
-    remote::{EachRow, ServerUrl, TextRows},
+    remote::{Cancel, EachRow, ServerUrl, TextRows},
     server::{Connection as _, Failure},
 };
-use postgres::{Client, SimpleQueryMessage};
+use postgres::{Client, NoTls, SimpleQueryMessage};
 use std::io::Write as _;
 
 /// A session of a database that a copy is written to.
@@ -23,6 +23,13 @@ impl Exchange {
         Ok(Exchange {
             client: connect::connect(url)?,
         })
+    }
+
+    /// A function that ends the statement that runs when it is called, if one does.
+    #[must_use]
+    pub fn cancel(&self) -> Cancel {
+        let token = self.client.cancel_token();
+        Box::new(move || _ = token.cancel_query(NoTls))
     }
 
     /// Runs statements that return nothing.

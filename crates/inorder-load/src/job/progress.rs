@@ -91,7 +91,7 @@ impl Progress {
     }
 
     /// Whether cancellation was requested.
-    pub(crate) fn is_stopped(&self) -> bool {
+    pub fn is_stopped(&self) -> bool {
         self.meter.is_stopped()
     }
 
