@@ -1,6 +1,6 @@
 //! Users: their accounts, sessions and rights.
 
-use crate::client::{Answer, Running, until};
+use crate::client::{Answer, Running, later, until};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use inorder_couch::auth::password::PasswordHash;
@@ -9,6 +9,7 @@ use inorder_couch::config::Config;
 use inorder_couch::http::ServerSettings;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
 
 const CONFIG: &str = "/_node/_local/_config";
 
@@ -320,6 +321,28 @@ async fn nobody_writes_replications_in_the_name_of_another() {
     let path = "/_replicator/other?new_edits=false";
     let put = send(&server, ADMIN, "PUT", path, &of(Some("anna"))).await;
     assert_eq!(put.status, 201, "{}", put.text());
+}
+
+#[tokio::test]
+async fn a_new_users_database_gives_no_design_document_to_another() {
+    let server = server(&[]).await;
+    let make_users = async || {
+        send(&server, ADMIN, "DELETE", "/_users", &json!(null)).await;
+        let made = send(&server, ADMIN, "PUT", "/_users", &json!(null)).await;
+        assert_eq!(made.status, 201, "{}", made.text());
+    };
+    make_users().await;
+    send(&server, ADMIN, "PUT", "/accounts", &json!(null)).await;
+    let key = "/_node/_local/_config/chttpd_auth/authentication_db";
+    let set = send(&server, ADMIN, "PUT", key, &json!("accounts")).await;
+    assert_eq!(set.status, 200, "{}", set.text());
+    let path = "/accounts/_design/_auth";
+    later(Duration::from_secs(3)).await;
+    // The task that was due has run.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(get(&server, ADMIN, path).await.status, 404);
+    make_users().await;
+    assert_eq!(get(&server, ADMIN, path).await.status, 200);
 }
 
 #[tokio::test]

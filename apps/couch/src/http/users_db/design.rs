@@ -41,6 +41,10 @@ pub fn ensure_rules_later(server: &Arc<Server>) {
             () = server.stop.cancelled() => return,
             () = tokio::time::sleep(DELAY) => {}
         }
+        if server.auth.policy().users_database != USERS {
+            // The configuration names another database since. That one gets it with the next new `_users`.
+            return;
+        }
         if let Err(error) = ensure_rules(&server).await {
             tracing::error!(%error, "the design document _auth could not be written");
         }
