@@ -1,6 +1,7 @@
 //! Answers with their errors, and where one key overtakes another.
 
 use crate::error::Error;
+use crate::mariadb;
 use crate::model::TreeSize;
 use crate::postgres;
 use crate::question::{Engine, Question};
@@ -49,7 +50,7 @@ fn tolerance(engine: Engine) -> Tolerance {
             bytes: 0.02,
             size: 0.01,
         },
-        Engine::Postgres => Tolerance {
+        Engine::Postgres | Engine::Mariadb => Tolerance {
             bytes: 0.10,
             size: 0.02,
         },
@@ -109,8 +110,10 @@ impl Answer {
 /// [`Error::Unanswerable`] if the question has no answer.
 pub fn predict(question: &Question) -> Result<Answer, Error> {
     question.check()?;
-    if question.engine == Engine::Postgres {
-        postgres::check(question)?;
+    match question.engine {
+        Engine::Sqlite => {}
+        Engine::Postgres => postgres::check(question)?,
+        Engine::Mariadb => mariadb::check(question)?,
     }
     let courses: Vec<Course> = std::thread::scope(|scope| {
         let runs: Vec<_> = (0..SEEDS)

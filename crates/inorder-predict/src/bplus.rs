@@ -12,8 +12,10 @@ pub struct Node {
     pub keys: Vec<u64>,
     /// Nodes below; none of a leaf page.
     pub children: Vec<u32>,
-    /// The next leaf page, or `NONE`.
+    /// The next page of the level, or `NONE`.
     pub next: u32,
+    /// The key of the entry that was inserted last, if the page was not split since.
+    pub last: Option<u64>,
 }
 
 impl Node {
@@ -59,6 +61,19 @@ pub struct Full<'a> {
     pub is_leaf: bool,
     /// Whether it is the last page of its level.
     pub is_last: bool,
+    /// The key of the entry that was inserted before the new one, if the page was not split since.
+    pub last: Option<u64>,
+}
+
+impl Full<'_> {
+    /// The key of an entry. The first one of an interior page has none.
+    pub fn key(&self, entry: usize) -> Option<u64> {
+        let place = match self.is_leaf {
+            true => entry,
+            false => entry.checked_sub(1)?,
+        };
+        self.keys.get(place).copied()
+    }
 }
 
 /// The rules of an engine.
@@ -67,6 +82,10 @@ pub trait Rules {
     fn has_room(&self, full: &Full<'_>) -> bool;
     /// The number of entries that stay on the page.
     fn split(&self, full: &Full<'_>) -> usize;
+    /// Whether an entry at the end of a full leaf page goes to the next page if that has room.
+    fn uses_next_page(&self) -> bool {
+        false
+    }
 }
 
 /// What an insert did to a page.
@@ -105,6 +124,13 @@ pub enum Change {
         is_leaf: bool,
         /// Whether the new page is the last one of its level.
         is_last: bool,
+    },
+    /// An entry was added in front of the page after the one it belongs to, which was full. Their parents were changed.
+    Shift {
+        /// The page.
+        page: u32,
+        /// The page whose entry divides both.
+        parent: u32,
     },
     /// A new root page was put above the old one.
     Root {
@@ -209,9 +235,11 @@ impl Tree {
                 place: place + usize::from(!is_leaf),
                 is_leaf,
                 is_last,
+                last: node.last,
             };
             if rules.has_room(&full) {
                 let page = node.page;
+                node.last = Some(key);
                 changes.push(Change::Insert {
                     page,
                     is_leaf,
@@ -222,10 +250,24 @@ impl Tree {
                 return;
             }
             let new_place = full.place;
+            let is_end = is_leaf && new_place + 1 == entries;
             let stayed = rules.split(&full);
+            if is_end
+                && rules.uses_next_page()
+                && let Some(change) = self.shift(at, rules)
+            {
+                changes.push(change);
+                return;
+            }
             let right = self.add(next_page);
             self.leaves += u64::from(is_leaf);
             let divider = self.divide(at, right, stayed);
+            let side = match new_place < stayed {
+                true => at,
+                false => right,
+            };
+            self.nodes[at as usize].last = None;
+            self.nodes[side as usize].last = Some(key);
             let node = &self.nodes[at as usize];
             let right_node = &self.nodes[right as usize];
             let next = self.nodes.get(right_node.next as usize);
@@ -248,6 +290,38 @@ impl Tree {
             };
             at = parent;
         }
+    }
+
+    /// Moves the last entry of a full leaf page to the next page, if that has room. The path leads to the page.
+    fn shift(&mut self, at: u32, rules: &dyn Rules) -> Option<Change> {
+        let is_inner =
+            |&&(node, child): &&(u32, usize)| child + 1 < self.nodes[node as usize].children.len();
+        let &(parent, child) = self.path.iter().rev().find(is_inner)?;
+        let next = self.nodes[at as usize].next;
+        let key = *self.nodes[at as usize].keys.last()?;
+        let page = self.nodes.get_mut(next as usize)?;
+        page.keys.insert(0, key);
+        let full = Full {
+            keys: &page.keys,
+            entries: page.keys.len(),
+            place: 0,
+            is_leaf: true,
+            is_last: page.next == NONE,
+            last: None,
+        };
+        if !rules.has_room(&full) {
+            page.keys.remove(0);
+            return None;
+        }
+        page.last = Some(key);
+        let page = page.page;
+        self.nodes[at as usize].keys.pop();
+        let parent = &mut self.nodes[parent as usize];
+        parent.keys[child] = key.saturating_sub(1);
+        Some(Change::Shift {
+            page,
+            parent: parent.page,
+        })
     }
 
     /// Puts a new root page above the old one and the page that was split off it.

@@ -113,20 +113,29 @@ fn costs_do_not_depend_on_the_scale() {
         (Engine::Sqlite, KeyKind::Uuid7),
         (Engine::Postgres, KeyKind::Uuid4),
         (Engine::Postgres, KeyKind::Uuid7),
+        (Engine::Mariadb, KeyKind::Uuid4),
+        (Engine::Mariadb, KeyKind::Uuid7),
     ] {
         let cost = |factor: u64| {
             let mut question = Question::new(engine, kind, 150_000 * factor);
             // The first and the last page of a transaction are parts: they have to be few.
             question.rows_per_transaction = 5000 * factor;
-            question.cache_bytes = (3 << 20) * factor;
+            question.page_bytes = question.page_bytes.min(8192);
+            question.cache_bytes = match engine {
+                // The page cleaner leaves as many pages free in a large pool as in a small one: the log alone decides.
+                Engine::Mariadb => 1 << 30,
+                _ => (3 << 20) * factor,
+            };
             question.checkpoint_bytes = match engine {
                 Engine::Sqlite => (2 << 20) * factor,
                 // Whole files: 19 MiB are ten between checkpoints.
                 Engine::Postgres => (19 << 20) * factor,
+                Engine::Mariadb => (16 << 20) * factor,
             };
             let course = simulate(&question);
             let point = course.points[course.points.len() - 1].clone();
-            let size: f64 = point.trees.iter().map(|tree| tree.bytes).sum();
+            // Allocated pages are a step function in InnoDB.
+            let size: f64 = point.trees.iter().map(|tree| tree.leaf_pages).sum();
             (
                 point.total.written_bytes() / point.total.rows,
                 size / question.rows as f64,
@@ -134,7 +143,12 @@ fn costs_do_not_depend_on_the_scale() {
         };
         let (small, large) = (cost(1), cost(4));
         let what = format!("{} {}", engine.name(), kind.name());
-        is_near(large.0, small.0, 0.04, &what);
+        // InnoDB keeps some pages of the log and of the pool free, whatever their size is.
+        let bound = match engine {
+            Engine::Mariadb => 0.06,
+            _ => 0.04,
+        };
+        is_near(large.0, small.0, bound, &what);
         is_near(large.1, small.1, 0.01, &what);
     }
 }

@@ -61,6 +61,12 @@ impl<const N: usize> Lists<N> {
         Some(self.newest[list]).filter(|&page| page != NONE)
     }
 
+    /// The page of the same list that was used next after this one.
+    pub fn newer(&self, page: u32) -> Option<u32> {
+        let newer = self.links.get(page as usize)?.newer;
+        Some(newer).filter(|&page| page != NONE)
+    }
+
     /// The weight of a page, 0 if it is in no list.
     pub fn weight_of(&self, page: u32) -> u32 {
         self.links.get(page as usize).map_or(0, |link| link.weight)

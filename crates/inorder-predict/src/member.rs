@@ -2,8 +2,9 @@
 
 use crate::arrivals::{Arrivals, Order};
 use crate::bplus::Tree;
+use crate::clock::Clock;
 use crate::growth::Growth;
-use crate::model::TreeSize;
+use crate::model::{LEAVES_MAX, TreeSize};
 
 /// Where entries are stored.
 #[derive(Clone, Debug)]
@@ -68,9 +69,25 @@ impl Member {
         self.growth.count_row();
     }
 
-    /// Adds leaf pages that are not simulated.
-    pub fn skip_leaves(&mut self, leaves: f64) {
-        self.growth.skipped_leaves += leaves;
+    /// Fills it as a bulk load of so many rows in key order does, with so many entries on a leaf page and above.
+    pub fn fill(&mut self, rows: u64, sample: u32, fills: (f64, f64), next_page: &mut u32) {
+        let (per_leaf, above) = fills;
+        let Store::Tree(tree) = &mut self.store else {
+            self.growth.skipped_leaves += rows as f64 / per_leaf;
+            return;
+        };
+        if self.arrivals.order() != Order::Random {
+            self.growth.skipped_leaves += rows as f64 / per_leaf;
+            return;
+        }
+        let mut bound = u64::MAX >> 1;
+        for _ in 0..sample.trailing_zeros() {
+            bound = self.arrivals.halve();
+        }
+        let sampled = rows / u64::from(sample);
+        let step = bound / sampled.max(1);
+        let keys = (1..=sampled).map(|number| number * step);
+        tree.pack(keys, per_leaf as usize, above as usize, next_page);
     }
 
     /// Adds the leaf pages of so many rows, at the growth of the last window.
@@ -117,6 +134,56 @@ impl Member {
             self.other_pages,
             page_bytes,
         )
+    }
+}
+
+/// A cache that keeps pages of sampled trees.
+pub trait Cache {
+    /// Takes a page out without writing it.
+    fn forget(&mut self, page: u32);
+    /// Changes the number of pages that a page stands for.
+    fn set_weight(&mut self, page: u32, weight: u32);
+}
+
+impl Cache for Clock {
+    fn forget(&mut self, page: u32) {
+        Clock::forget(self, page);
+    }
+
+    fn set_weight(&mut self, page: u32, weight: u32) {
+        Clock::set_weight(self, page, weight);
+    }
+}
+
+/// One of so many pages is simulated of trees that a bulk load gave so many leaf pages.
+pub fn sample_of(leaves: f64) -> u32 {
+    let mut sample = 1;
+    while leaves / f64::from(sample) > LEAVES_MAX as f64 {
+        sample *= 2;
+    }
+    sample
+}
+
+/// Leaf pages of the largest sampled tree.
+pub fn sampled_leaves(members: &[Member]) -> u64 {
+    let sampled = members.iter().filter(|member| member.is_sampled());
+    sampled
+        .map(|member| member.leaves() as u64)
+        .max()
+        .unwrap_or(0)
+}
+
+/// Drops half of the keys of each sampled tree. Each of its pages then stands for `sample` pages.
+pub fn halve(members: &mut [Member], sample: u32, cache: &mut dyn Cache) {
+    for member in members.iter_mut().filter(|member| member.is_sampled()) {
+        let bound = member.arrivals.halve();
+        let Store::Tree(tree) = &mut member.store else {
+            continue;
+        };
+        tree.cut(bound, &mut |page| cache.forget(page));
+        for node in &tree.nodes {
+            cache.set_weight(node.page, sample);
+        }
     }
 }
 

@@ -10,17 +10,20 @@ pub enum Engine {
     Sqlite,
     /// PostgreSQL 15, without vacuum.
     Postgres,
+    /// MariaDB 10.11 with InnoDB.
+    Mariadb,
 }
 
 impl Engine {
     /// Every engine, in the order reports list them.
-    pub const ALL: &[Engine] = &[Engine::Sqlite, Engine::Postgres];
+    pub const ALL: &[Engine] = &[Engine::Sqlite, Engine::Postgres, Engine::Mariadb];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Engine::Sqlite => "sqlite",
             Engine::Postgres => "postgres",
+            Engine::Mariadb => "mariadb",
         }
     }
 
@@ -32,10 +35,14 @@ impl Engine {
             .find(|engine| engine.name() == name)
     }
 
-    /// Whether the engine can store keys of this kind so.
+    /// Whether the engine can store keys of this kind so. MariaDB does not find each ULID again that its type UUID stores.
     pub fn has_encoding(self, kind: KeyKind, encoding: Encoding) -> bool {
-        let is_native = encoding == Encoding::Native;
-        kind.encodings().contains(&encoding) && !(is_native && self == Engine::Sqlite)
+        let has_native = match self {
+            Engine::Sqlite => false,
+            Engine::Postgres => true,
+            Engine::Mariadb => kind != KeyKind::Ulid,
+        };
+        kind.encodings().contains(&encoding) && (encoding != Encoding::Native || has_native)
     }
 
     /// The encoding that a key kind has if none is asked for: that of `inorder bench`.
@@ -47,16 +54,17 @@ impl Engine {
     pub const fn cache_bytes(self) -> u64 {
         match self {
             Engine::Sqlite => 2000 << 10,
-            Engine::Postgres => 128 << 20,
+            Engine::Postgres | Engine::Mariadb => 128 << 20,
         }
     }
 
     /// Bytes of log after which a checkpoint is due, unless asked otherwise: the engine's default. In PostgreSQL this is
-    /// `max_wal_size`, and a checkpoint is due after about half of it.
+    /// `max_wal_size`, and a checkpoint is due after about half of it. In MariaDB it is `innodb_log_file_size`.
     pub const fn checkpoint_bytes(self) -> u64 {
         match self {
             Engine::Sqlite => 1000 * 4096,
             Engine::Postgres => 1 << 30,
+            Engine::Mariadb => 96 << 20,
         }
     }
 
@@ -65,6 +73,15 @@ impl Engine {
         match self {
             Engine::Sqlite => 4096,
             Engine::Postgres => 8192,
+            Engine::Mariadb => 16_384,
+        }
+    }
+
+    /// How tables are stored, unless asked otherwise.
+    pub const fn layout(self) -> Layout {
+        match self {
+            Engine::Sqlite | Engine::Postgres => Layout::Rowid,
+            Engine::Mariadb => Layout::WithoutRowid,
         }
     }
 }
@@ -72,9 +89,10 @@ impl Engine {
 /// How the table is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// SQLite: a table by rowid and an index on the key. An integer key is the rowid.
+    /// SQLite: a table by rowid and an index on the key. An integer key is the rowid. MariaDB: a table by a hidden row id and
+    /// an index on the key. An integer key is the primary key.
     Rowid,
-    /// SQLite: the table is a tree by its key.
+    /// SQLite and MariaDB: the table is a tree by its key.
     WithoutRowid,
     /// A table without an index on its key.
     NoKey,
@@ -133,7 +151,7 @@ impl Question {
             engine,
             key,
             encoding: engine.encoding(key),
-            layout: Layout::Rowid,
+            layout: engine.layout(),
             payload_bytes: 64,
             indexes: 0,
             rows,

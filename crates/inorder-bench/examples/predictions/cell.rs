@@ -6,6 +6,9 @@ use inorder_key::bulk::SplitMix64;
 use inorder_predict::{Engine, Layout, Question};
 use std::collections::BTreeMap;
 
+/// Bytes of a page of MariaDB in `inorder bench`, unless an experiment says otherwise.
+const MARIADB_PAGE_BYTES: u32 = 4096;
+
 /// A table with its load, in the words of experiments.
 #[derive(serde::Serialize, serde::Deserialize, Clone, Debug, PartialEq)]
 pub struct Cell {
@@ -30,7 +33,7 @@ impl Cell {
         let mut pick = |of: &[u64]| of[random.below(of.len() as u64) as usize];
         let engine = engine_of(engine)?;
         let layouts: &[Layout] = match engine {
-            Engine::Sqlite => &[Layout::Rowid, Layout::WithoutRowid],
+            Engine::Sqlite | Engine::Mariadb => &[Layout::Rowid, Layout::WithoutRowid],
             Engine::Postgres => &[Layout::Rowid],
         };
         let loads = Loads::of(engine);
@@ -80,7 +83,10 @@ impl Cell {
         question.indexes = self.indexes;
         question.rows_per_transaction = self.rows_per_transaction;
         question.cache_bytes = self.cache_kib << 10;
-        question.checkpoint_bytes = self.checkpoint_pages * u64::from(engine.page_bytes());
+        if engine == Engine::Mariadb {
+            question.page_bytes = MARIADB_PAGE_BYTES;
+        }
+        question.checkpoint_bytes = self.checkpoint_pages * u64::from(question.page_bytes);
         Ok(question)
     }
 
@@ -125,6 +131,12 @@ impl Loads {
                 rows: &[100_000, 200_000],
                 cache_kib: &[2000, 8000, 32_000],
                 checkpoint_pages: &[4000, 8000, 16_000],
+            },
+            // Smaller caches have no page free without the page cleaner, whose speed decides then.
+            Engine::Mariadb => Loads {
+                rows: &[100_000, 200_000],
+                cache_kib: &[8192, 16_384, 32_768, 65_536],
+                checkpoint_pages: &[4096, 8192, 16_384],
             },
         }
     }

@@ -5,7 +5,7 @@
 //! cargo run --release -p inorder-bench --example predictions -- measure predictions.csv --csv measured.csv
 //! cargo run --release -p inorder-bench --example predictions -- compare predictions.csv measured.csv
 //! ```
-//! `cells` chooses so many cells of an engine from a seed and predicts them. `measure` runs each cell of a file as a trial. `compare`
+//! `cells` chooses so many cells of an engine from a seed and predicts them. `again` predicts the cells of a file. `measure` runs each cell of a file as a trial. `compare`
 //! prints the share of cells within the bounds, and the cells that are furthest off; `--csv` writes the errors of all.
 
 mod cell;
@@ -28,11 +28,16 @@ fn main() -> Fallible<()> {
         (["cells", engine, count, seed], Some(file)) => {
             predict(&Cell::choose(engine, count.parse()?, seed.parse()?)?, &file)
         }
+        (["again", cells], Some(file)) => {
+            let cells: Vec<(Cell, ())> = read(cells)?;
+            let cells: Vec<Cell> = cells.into_iter().map(|(cell, ())| cell).collect();
+            predict(&cells, &file)
+        }
         (["measure", predictions], Some(file)) => measure::measure(predictions, &file),
         (["compare", predictions, measured], csv) => {
             compare::compare(predictions, measured, csv.as_deref())
         }
-        _ => Err("usage: predictions cells ENGINE COUNT SEED --csv FILE | measure PREDICTIONS --csv FILE | compare PREDICTIONS MEASURED [--csv FILE]".into()),
+        _ => Err("usage: predictions cells ENGINE COUNT SEED --csv FILE | again CELLS --csv FILE | measure PREDICTIONS --csv FILE | compare PREDICTIONS MEASURED [--csv FILE]".into()),
     }
 }
 

@@ -130,7 +130,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "bplus clock counters error growth lru",
             "arrivals model",
             "member question",
-            "postgres sqlite",
+            "mariadb postgres sqlite",
             "simulate",
             "answer",
         ],

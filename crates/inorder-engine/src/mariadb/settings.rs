@@ -26,6 +26,7 @@ pub const REPORTED: &[&str] = &[
     "innodb_file_per_table",
     "innodb_fill_factor",
     "innodb_change_buffering",
+    "innodb_adaptive_flushing_lwm",
     "innodb_adaptive_hash_index",
     "innodb_io_capacity",
     "innodb_max_dirty_pages_pct",
@@ -101,12 +102,21 @@ pub fn of_the_server(settings: &Settings) -> Vec<(&'static str, String)> {
         ("innodb-buffer-pool-load-at-startup", text("OFF")),
         ("innodb-log-file-size", log_bytes.to_string()),
         ("innodb-flush-log-at-trx-commit", text(at_commit)),
-        // Without background work, statistics are computed on request. Purge and flushing always run.
+        // Without background work, statistics are computed on request. Purge always runs.
         (
             "innodb-stats-auto-recalc",
             text(match settings.profile {
                 Profile::Reproducible => "OFF",
                 Profile::Production => "ON",
+            }),
+        ),
+        // The share of the log in percent above which pages are written each second: the maximum, and the default. Close above the
+        // maximum, the log asks for all changed pages to be written.
+        (
+            "innodb-adaptive-flushing-lwm",
+            text(match settings.profile {
+                Profile::Reproducible => "70",
+                Profile::Production => "10",
             }),
         ),
     ]

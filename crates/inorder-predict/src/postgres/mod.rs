@@ -11,8 +11,8 @@ use crate::bplus::{Change, Tree};
 use crate::clock::Clock;
 use crate::counters::Counters;
 use crate::error::Error;
-use crate::member::{Member, Store, is_due};
-use crate::model::{LEAVES_MAX, Model, TreeSize};
+use crate::member::{Member, Store, halve, is_due, sample_of, sampled_leaves};
+use crate::model::{Model, TreeSize};
 use crate::question::Question;
 use nbtree::{Group, Nbtree};
 use tuples::{PAGE_HEADER, POINTER, TOAST_BYTES, Tuples};
@@ -145,36 +145,16 @@ impl Postgres {
         }
         let per_leaf =
             |rules: &Nbtree| (rules.room as f64 * LOADED_FILL / rules.entry as f64).max(2.0);
-        let leaves = |rules: &Nbtree| rows as f64 / per_leaf(rules);
         let sampled = self.members[1..].iter().zip(&self.rules);
         let sampled = sampled.filter(|(member, _)| member.is_sampled());
-        let largest = sampled.map(|(_, rules)| leaves(rules)).fold(0.0, f64::max);
-        while largest / f64::from(self.sample) > LEAVES_MAX as f64 {
-            self.sample *= 2;
-        }
-        let heap_pages = rows as f64 / self.tuples.rows_per_page(self.page_bytes) as f64;
-        self.members[0].skip_leaves(heap_pages);
+        let leaves = sampled.map(|(_, rules)| rows as f64 / per_leaf(rules));
+        self.sample = sample_of(leaves.fold(0.0, f64::max));
+        let per_page = self.tuples.rows_per_page(self.page_bytes) as f64;
+        let next_page = &mut self.next_page;
+        self.members[0].fill(rows, 1, (per_page, 0.0), next_page);
         for (member, rules) in self.members[1..].iter_mut().zip(&self.rules) {
-            if !member.is_sampled() {
-                member.skip_leaves(leaves(rules));
-                continue;
-            }
-            let mut bound = u64::MAX >> 1;
-            for _ in 0..self.sample.trailing_zeros() {
-                bound = member.arrivals.halve();
-            }
-            let sampled = rows / u64::from(self.sample);
-            let step = bound / sampled.max(1);
             let above = rules.room as f64 * 0.7 / rules.entry as f64;
-            if let Store::Tree(tree) = &mut member.store {
-                let keys = (1..=sampled).map(|number| number * step);
-                tree.pack(
-                    keys,
-                    per_leaf(rules) as usize,
-                    above as usize,
-                    &mut self.next_page,
-                );
-            }
+            member.fill(rows, self.sample, (per_leaf(rules), above), next_page);
         }
     }
 
@@ -327,6 +307,8 @@ impl Postgres {
                     record.block(0, None);
                 }
             }
+            // Only InnoDB does that.
+            Change::Shift { .. } => return,
             Change::Root { page, .. } => {
                 record = Record::new(NEW_ROOT);
                 self.extend(page, weight);
@@ -425,29 +407,12 @@ impl Model for Postgres {
     }
 
     fn sampled_leaves(&self) -> u64 {
-        let sampled = self.members.iter().filter(|member| member.is_sampled());
-        sampled
-            .map(|member| member.leaves() as u64)
-            .max()
-            .unwrap_or(0)
+        sampled_leaves(&self.members)
     }
 
     fn halve(&mut self) {
         self.sample *= 2;
-        for member in &mut self.members {
-            if !member.is_sampled() {
-                continue;
-            }
-            let bound = member.arrivals.halve();
-            let Store::Tree(tree) = &mut member.store else {
-                continue;
-            };
-            let buffers = &mut self.buffers;
-            tree.cut(bound, &mut |page| buffers.forget(page));
-            for node in &tree.nodes {
-                buffers.set_weight(node.page, self.sample);
-            }
-        }
+        halve(&mut self.members, self.sample, &mut self.buffers);
     }
 
     fn finish(&mut self) {
