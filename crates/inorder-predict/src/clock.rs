@@ -14,6 +14,18 @@ struct Slot {
     is_changed: bool,
     /// The running checkpoint has to write it.
     is_due: bool,
+    /// Its next write was counted already.
+    is_counted: bool,
+}
+
+impl Slot {
+    /// The number of pages whose write is to be counted.
+    fn write(&mut self) -> u32 {
+        match std::mem::take(&mut self.is_counted) {
+            true => 0,
+            false => self.weight,
+        }
+    }
 }
 
 const FREE: Slot = Slot {
@@ -22,6 +34,7 @@ const FREE: Slot = Slot {
     uses: 0,
     is_changed: false,
     is_due: false,
+    is_counted: false,
 };
 
 /// The cache. A hand goes around the pages and takes one use from each; it removes the first page without uses.
@@ -100,9 +113,9 @@ impl Clock {
                 slot.uses -= 1;
                 continue;
             }
-            let (page, is_changed, weight) = (slot.page, slot.is_changed, slot.weight);
-            if is_changed {
-                written(weight);
+            let page = slot.page;
+            if slot.is_changed {
+                written(slot.write());
             }
             self.forget(page);
             return;
@@ -113,6 +126,13 @@ impl Clock {
     pub fn change(&mut self, page: u32) {
         if let Some(slot) = self.slot(page) {
             slot.is_changed = true;
+        }
+    }
+
+    /// Notes that the next write of a page was counted.
+    pub fn count_write(&mut self, page: u32) {
+        if let Some(slot) = self.slot(page) {
+            slot.is_counted = true;
         }
     }
 
@@ -134,7 +154,7 @@ impl Clock {
             Some(slot) if slot.is_due && slot.is_changed => {
                 slot.is_due = false;
                 slot.is_changed = false;
-                slot.weight
+                slot.write()
             }
             _ => 0,
         }

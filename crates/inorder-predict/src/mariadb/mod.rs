@@ -118,6 +118,8 @@ pub(crate) struct Mariadb {
     /// The number of the next new page of anything else.
     next_page: u32,
     sample: u32,
+    /// Whether rows will be left out.
+    has_gaps: bool,
     pool: Pool,
     redo: Redo,
     undo: Undo,
@@ -152,6 +154,7 @@ impl Mariadb {
             next_pages: vec![0; indexes_count],
             next_page,
             sample: 1,
+            has_gaps: false,
             pool: Pool::new(pool_pages(question)),
             redo: Redo::new(question.checkpoint_bytes, page_bytes),
             undo,
@@ -237,6 +240,12 @@ impl Mariadb {
             }
             for &change in &changes {
                 self.apply(change, &rules, weight);
+                if let Change::Split { right, .. } = change
+                    && self.has_gaps
+                    && !self.members[number].is_sampled()
+                {
+                    self.pool.count_write(right);
+                }
             }
         }
         (self.read, self.changes) = (read, changes);
@@ -343,6 +352,10 @@ impl Model for Mariadb {
             self.pool.forget(page);
         }
         self.advance();
+    }
+
+    fn expect_gaps(&mut self) {
+        self.has_gaps = true;
     }
 
     fn grow(&mut self, row: u64, rows: u64) {

@@ -40,6 +40,8 @@ struct State {
     changed_at: u64,
     /// It was not written yet. Its first write needs no doublewrite buffer: recovery begins with an empty page.
     is_new: bool,
+    /// Its next write was counted already.
+    is_counted: bool,
     /// The row at which it was used first.
     used_at: u64,
     /// The batch that wrote it.
@@ -119,6 +121,12 @@ impl Pool {
             None => self.add(page, weight, YOUNG),
         }
         self.state(page).is_new = true;
+    }
+
+    /// Counts the first write of a new page before it is due.
+    pub(super) fn count_write(&mut self, page: u32) {
+        self.state(page).is_counted = true;
+        self.written.pages += u64::from(self.lists.weight_of(page));
     }
 
     fn add(&mut self, page: u32, weight: u32, list: usize) {
@@ -231,8 +239,9 @@ impl Pool {
         state.changed_at = 0;
         state.batch = batch;
         let is_new = std::mem::take(&mut state.is_new);
+        let is_counted = std::mem::take(&mut state.is_counted);
         let weight = u64::from(self.lists.weight_of(page));
-        self.written.pages += weight;
+        self.written.pages += if is_counted { 0 } else { weight };
         self.written.doubled += if is_new { 0 } else { weight };
         weight
     }
@@ -340,6 +349,18 @@ mod tests {
         assert!(before < FREE_PAGES);
         assert!(pool.touch(2999, 1), "it was added");
         assert!(!pool.touch(3000, 1), "it was read");
+    }
+
+    #[test]
+    fn a_write_that_was_counted_is_not_counted_again() {
+        let mut pool = Pool::new(4000);
+        pool.create(7, 1);
+        pool.count_write(7);
+        for (position, written) in [(1, 1), (9, 2)] {
+            pool.change(7, position);
+            pool.flush(u64::MAX);
+            assert_eq!(pool.written().pages, written);
+        }
     }
 
     #[test]

@@ -63,6 +63,8 @@ pub(crate) struct Postgres {
     page_bytes: u64,
     next_page: u32,
     sample: u32,
+    /// Whether rows will be left out.
+    has_gaps: bool,
     buffers: Clock,
     wal: Wal,
     /// The checkpoint in which each page was changed first.
@@ -123,6 +125,7 @@ impl Postgres {
             page_bytes,
             next_page,
             sample: 1,
+            has_gaps: false,
             buffers: Clock::new((question.cache_bytes / page_bytes).max(16)),
             wal: Wal::new(question.checkpoint_bytes),
             cycles: Vec::new(),
@@ -179,6 +182,14 @@ impl Postgres {
         self.counters.read_pages -= f64::from(weight);
     }
 
+    /// Counts the write of a page that ordered keys fill, if rows will be left out.
+    fn count_write(&mut self, page: u32) {
+        if self.has_gaps {
+            self.write_pages(1.0);
+            self.buffers.count_write(page);
+        }
+    }
+
     fn write_pages(&mut self, pages: f64) {
         self.counters.page_writes += pages;
         self.counters.page_bytes += pages * self.page_bytes as f64;
@@ -216,6 +227,7 @@ impl Postgres {
                 (*page, *rows, *pages) = (Some(new), 1, *pages + 1.0);
                 self.extend(new, 1);
                 self.change(new);
+                self.count_write(new);
                 record.block(self.tuples.logged(), None);
                 if is_first {
                     self.write_pages(FREE_SPACE_PAGES);
@@ -254,6 +266,11 @@ impl Postgres {
         if !is_growth {
             for &change in &changes {
                 self.log(change, &rules, weight);
+                if let Change::Split { right, .. } = change
+                    && !self.members[number].is_sampled()
+                {
+                    self.count_write(right);
+                }
             }
         }
         (self.read, self.changes) = (read, changes);
@@ -379,6 +396,10 @@ impl Model for Postgres {
     fn commit(&mut self) {
         self.wal.write(Record::new(COMMIT), 1);
         self.advance();
+    }
+
+    fn expect_gaps(&mut self) {
+        self.has_gaps = true;
     }
 
     fn grow(&mut self, row: u64, rows: u64) {

@@ -1,20 +1,7 @@
 //! Pages of an index that InnoDB builds from sorted entries, and what its segments allocate for them.
-//!
-//! An index has a segment for its leaf pages and one for its interior pages. A segment's first pages are single ones, half
-//! an extent of them (`FSEG_FRAG_ARR_N_SLOTS`).
-//! Then it gets extents of 1 MiB (64 pages of 16 KiB), and the next one as soon as less than an eighth of its pages or less
-//! than four extents are free. So up to 12% of an index of some MiB are allocated and unused. Pages of long values get an
-//! extent only when none is free. `innodb_index_stats.size`, `DATA_LENGTH` and `INDEX_LENGTH` count
-//! allocated pages (<https://mariadb.com/kb/en/innodb-tablespaces/>, functions `fseg_alloc_free_page_low` and
-//! `fseg_n_reserved_pages` of InnoDB's `fsp0fsp.cc`).
 
-/// Bytes of an extent, and its pages at least.
-const EXTENT_BYTES: u64 = 1 << 20;
-const EXTENT_PAGES_MIN: u64 = 64;
-/// A segment keeps one page of so many free.
-const FREE_PART: u64 = 8;
-/// So many free extents are enough for a large segment.
-const FREE_EXTENTS: u64 = 4;
+use inorder_predict::{allocated_pages, extent_pages};
+
 /// Standard errors to each side in which a step is looked for: 95% of samples are within.
 const ERRORS: f64 = 2.0;
 /// A step of at most this share of a size is predicted in its middle.
@@ -108,62 +95,14 @@ impl Density {
             interior += below;
         }
         let extent = extent_pages(page_bytes);
-        reserved(leaves as u64, others as u64, extent) + reserved(interior as u64, 0, extent)
+        allocated_pages(leaves as u64, others as u64, extent)
+            + allocated_pages(interior as u64, 0, extent)
     }
-}
-
-fn extent_pages(page_bytes: u64) -> u64 {
-    (EXTENT_BYTES / page_bytes).max(EXTENT_PAGES_MIN)
-}
-
-/// Pages that a segment has allocated for so many pages of the tree, and others evenly between them.
-fn reserved(pages: u64, others: u64, extent: u64) -> u64 {
-    let (mut reserved, mut used, mut due) = (0, 0, 0);
-    for _ in 0..pages {
-        due += others;
-        let between = due / pages;
-        due %= pages;
-        for is_other in std::iter::once(false).chain((0..between).map(|_| true)) {
-            let free_min = match is_other {
-                true => 1,
-                false => (reserved / FREE_PART).min(FREE_EXTENTS * extent),
-            };
-            reserved += match used {
-                _ if used < extent / 2 => 1,
-                _ if reserved - used < free_min => extent,
-                _ => 0,
-            };
-            used += 1;
-        }
-    }
-    reserved
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn segments_are_those_of_the_server() {
-        // Leaf pages, interior pages, and allocated pages of MariaDB 10.11.19 after ALTER TABLE … FORCE.
-        let indexes = [
-            (29, 1, 30),
-            (47, 1, 97),
-            (561, 3, 675),
-            (931, 6, 1126),
-            (1220, 5, 1445),
-            (2703, 20, 2996),
-            (3226, 4, 3492),
-            (7259, 8, 7528),
-        ];
-        for (leaves, interior, size) in indexes {
-            assert_eq!(reserved(leaves, 0, 64) + reserved(interior, 0, 64), size);
-        }
-        // The same with pages of 4 KiB: extents of 256 pages, so that the first 128 are single ones.
-        assert_eq!(reserved(310, 0, 256) + reserved(4, 0, 256), 388);
-        // 5,000 values of two pages each beside 15 leaf pages.
-        assert_eq!(reserved(15, 10_000, 64) + 1, 10_017);
-    }
 
     #[test]
     fn entries_per_page_are_counted_without_the_last_page() {

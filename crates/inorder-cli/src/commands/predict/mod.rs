@@ -34,12 +34,12 @@ pub struct Arguments {
     /// Storage of ids: integer, blob, native or text; default: that of `inorder bench`
     #[arg(long, value_name = "HOW")]
     encoding: Option<String>,
-    /// The database engine
+    /// The database engine: sqlite, postgres or mariadb
     #[arg(long, value_name = "NAME", default_value = "sqlite")]
     engine: String,
-    /// Table layout: rowid, without-rowid or no-key
-    #[arg(long, value_name = "NAME", default_value = "rowid")]
-    layout: String,
+    /// Table layout: rowid, without-rowid or no-key; default: rowid, of MariaDB without-rowid
+    #[arg(long, value_name = "NAME")]
+    layout: Option<String>,
     /// Bytes of a row's values, with its key and indexed integers
     #[arg(long, value_name = "N", default_value_t = 100)]
     row_bytes: u64,
@@ -137,20 +137,24 @@ impl Arguments {
             let known = Engine::ALL.iter().map(|engine| engine.name());
             unknown("--engine", &self.engine, known.collect())
         })?;
-        let layout = Layout::ALL
-            .iter()
-            .find(|layout| layout.name() == self.layout);
-        let layout = layout.ok_or_else(|| {
-            let known = Layout::ALL.iter().map(|layout| layout.name());
-            unknown("--layout", &self.layout, known.collect())
-        })?;
+        let layout = match &self.layout {
+            None => engine.layout(),
+            Some(name) => {
+                let mut all = Layout::ALL.iter().copied();
+                let found = all.find(|layout| layout.name() == name);
+                found.ok_or_else(|| {
+                    let known = Layout::ALL.iter().map(|layout| layout.name());
+                    unknown("--layout", name, known.collect())
+                })?
+            }
+        };
         let question = |name: &String| {
             let kind = KeyKind::from_name(name).ok_or_else(|| {
                 let known = KeyKind::ALL.iter().map(|kind| kind.name());
                 unknown("--key", name, known.collect())
             })?;
             let mut question = Question::new(engine, kind, self.rows);
-            question.layout = *layout;
+            question.layout = layout;
             if let Some(name) = &self.encoding {
                 question.encoding =
                     encoding(kind, name).map_err(|known| unknown("--encoding", name, known))?;
