@@ -40,6 +40,18 @@ impl Node {
         }
     }
 
+    /// The page with a new entry at a place.
+    fn full(&self, place: usize, is_last: bool) -> Full<'_> {
+        Full {
+            keys: &self.keys,
+            entries: self.len(),
+            place,
+            is_leaf: self.is_leaf(),
+            is_last,
+            last: self.last,
+        }
+    }
+
     /// Entries of the page.
     pub fn len(&self) -> usize {
         match self.is_leaf() {
@@ -229,19 +241,11 @@ impl Tree {
                 node.children.insert(place + 1, new_child);
             }
             let entries = node.len();
-            let full = Full {
-                keys: &node.keys,
-                entries,
-                place: place + usize::from(!is_leaf),
-                is_leaf,
-                is_last,
-                last: node.last,
-            };
+            let full = node.full(place + usize::from(!is_leaf), is_last);
             if rules.has_room(&full) {
-                let page = node.page;
                 node.last = Some(key);
                 changes.push(Change::Insert {
-                    page,
+                    page: node.page,
                     is_leaf,
                     child: split_page,
                     entries,
@@ -262,12 +266,8 @@ impl Tree {
             let right = self.add(next_page);
             self.leaves += u64::from(is_leaf);
             let divider = self.divide(at, right, stayed);
-            let side = match new_place < stayed {
-                true => at,
-                false => right,
-            };
-            self.nodes[at as usize].last = None;
-            self.nodes[side as usize].last = Some(key);
+            let is_new_left = new_place < stayed;
+            self.note_last(at, right, is_new_left, key);
             let node = &self.nodes[at as usize];
             let right_node = &self.nodes[right as usize];
             let next = self.nodes.get(right_node.next as usize);
@@ -278,7 +278,7 @@ impl Tree {
                 child: split_page,
                 stayed,
                 moved: entries - stayed,
-                is_new_left: new_place < stayed,
+                is_new_left,
                 is_leaf,
                 is_last,
             });
@@ -292,6 +292,12 @@ impl Tree {
         }
     }
 
+    /// Notes that a key was inserted last on one of the pages of a split, and on the other one none.
+    fn note_last(&mut self, left: u32, right: u32, is_left: bool, key: u64) {
+        self.nodes[left as usize].last = is_left.then_some(key);
+        self.nodes[right as usize].last = (!is_left).then_some(key);
+    }
+
     /// Moves the last entry of a full leaf page to the next page, if that has room. The path leads to the page.
     fn shift(&mut self, at: u32, rules: &dyn Rules) -> Option<Change> {
         let is_inner =
@@ -301,16 +307,11 @@ impl Tree {
         let key = *self.nodes[at as usize].keys.last()?;
         let page = self.nodes.get_mut(next as usize)?;
         page.keys.insert(0, key);
-        let full = Full {
-            keys: &page.keys,
-            entries: page.keys.len(),
-            place: 0,
-            is_leaf: true,
-            is_last: page.next == NONE,
-            last: None,
-        };
-        if !rules.has_room(&full) {
+        let is_last = page.next == NONE;
+        let last = page.last.take();
+        if !rules.has_room(&page.full(0, is_last)) {
             page.keys.remove(0);
+            page.last = last;
             return None;
         }
         page.last = Some(key);
