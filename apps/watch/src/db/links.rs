@@ -126,6 +126,18 @@ pub fn reset_password(db: &Connection, secret: Secret, password_hash: &str) -> R
     Ok(user)
 }
 
+/// Removes a user's invitations and reset link.
+///
+/// # Errors
+/// SQLite's error.
+pub fn remove_all(db: &Connection, user: i64) -> Result<()> {
+    for table in ["invitation", "reset"] {
+        db.prepare_cached(&format!("DELETE FROM {table} WHERE user = ?1"))?
+            .execute([user])?;
+    }
+    Ok(())
+}
+
 /// Removes a user's password, sessions and tokens, and creates a password reset link.
 ///
 /// # Errors

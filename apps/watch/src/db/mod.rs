@@ -15,6 +15,7 @@ pub mod friends;
 pub mod imports;
 pub mod links;
 pub mod news;
+pub mod overview;
 mod schema;
 pub mod sessions;
 pub mod settings;

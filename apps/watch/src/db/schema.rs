@@ -11,6 +11,7 @@ pub const MIGRATIONS: &[&str] = &[
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
+    include_str!("schema/6.sql"),
 ];
 
 /// The application id in the file's header: "wtch".
@@ -111,7 +112,7 @@ mod tests {
             .unwrap();
         let error = check(&db, Path::new("a.db")).unwrap_err().to_string();
         assert!(
-            error.starts_with("a.db has schema 6, and this program knows up to 5"),
+            error.starts_with("a.db has schema 7, and this program knows up to 6"),
             "{error}"
         );
     }

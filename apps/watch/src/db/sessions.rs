@@ -40,7 +40,7 @@ pub fn find(db: &Connection, secret: Secret) -> Result<Option<SignedIn>> {
     let now = now_ms() / 1000;
     let sql = format!(
         "SELECT {}, session.expires FROM session JOIN user ON user.number = session.user
-         WHERE session.hash = ?1 AND session.expires > ?2",
+         WHERE session.hash = ?1 AND session.expires > ?2 AND NOT user.is_suspended",
         User::COLUMNS
     );
     let mut statement = db.prepare_cached(&sql)?;

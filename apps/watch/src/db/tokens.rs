@@ -60,7 +60,7 @@ pub fn all(db: &Connection, user: i64) -> Result<Vec<Token>> {
 /// SQLite's error.
 pub fn find(db: &Connection, secret: Secret) -> Result<Option<User>> {
     let sql = format!(
-        "SELECT {} FROM api_token JOIN user ON user.number = api_token.user WHERE api_token.hash = ?1",
+        "SELECT {} FROM api_token JOIN user ON user.number = api_token.user WHERE api_token.hash = ?1 AND NOT user.is_suspended",
         User::COLUMNS
     );
     let mut statement = db.prepare_cached(&sql)?;

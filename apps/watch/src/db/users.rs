@@ -100,6 +100,14 @@ pub fn set_password(
 ) -> Result<()> {
     db.prepare_cached("UPDATE user SET password = ?2 WHERE number = ?1")?
         .execute((user, password_hash))?;
+    sign_out_everywhere(db, user, but)
+}
+
+/// Ends all sessions of a user except for the one with this hash, revokes all tokens and removes all known browsers.
+///
+/// # Errors
+/// SQLite's error.
+pub fn sign_out_everywhere(db: &Connection, user: i64, but: Option<[u8; 32]>) -> Result<()> {
     devices::forget_all(db, user)?;
     tokens::revoke_all(db, user)?;
     sessions::end_all(db, user, but)

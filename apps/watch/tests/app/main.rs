@@ -16,3 +16,4 @@ mod search;
 mod security;
 mod signing_in;
 mod unicode;
+mod users;

@@ -8,7 +8,7 @@ use std::{fs, path::Path, process::Command};
 const WIDTHS: [u32; 3] = [320, 390, 1280];
 
 /// Every page, with the name of its picture.
-const PAGES: [(&str, &str); 13] = [
+const PAGES: [(&str, &str); 14] = [
     ("list", "/"),
     ("watched", "/?watched=1"),
     ("films", "/films"),
@@ -20,6 +20,7 @@ const PAGES: [(&str, &str); 13] = [
     ("tonight", "/tonight?with=Ben&pick=1"),
     ("import", "/import"),
     ("account", "/account"),
+    ("users", "/users"),
     ("api", "/api"),
     ("nothing", "/no/such/page"),
 ];
@@ -120,6 +121,11 @@ pub async fn run() {
             for (name, path) in PAGES {
                 wrong.extend(look(&anna, name, path, &axe, options).await);
             }
+            anna.go("/users").await;
+            let user = "return [...document.querySelectorAll('tbody a')].find(a => a.textContent == 'Ben').pathname";
+            let user = anna.browser.run(user).await;
+            let user = user.as_str().unwrap();
+            wrong.extend(look(&anna, "user", user, &axe, options).await);
             anna.go("/import").await;
             let list = db.with_file_name("unclear.csv");
             fs::write(&list, include_str!("unclear.csv")).unwrap();

@@ -177,6 +177,7 @@ fn owner_form(account: &Account, token: &str) -> Markup {
     html! {
         section.card aria-labelledby="server" {
             h2 id="server" { "Your server" }
+            p { a href="/users" { "Users and storage" } }
             form method="post" action="/account/sign-up" {
                 (parts::hidden(token, ""))
                 fieldset {

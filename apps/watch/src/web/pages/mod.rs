@@ -20,6 +20,7 @@ mod sign_in;
 mod sign_up;
 mod state_form;
 mod tonight;
+mod users;
 
 use super::{PageError, layout};
 use crate::{Error, request::App};
@@ -45,6 +46,7 @@ pub fn router() -> Router<App> {
         .merge(sign_in::router())
         .merge(sign_up::router())
         .merge(tonight::router())
+        .merge(users::router())
         .route("/offline", get(offline))
         .route(
             "/robots.txt",

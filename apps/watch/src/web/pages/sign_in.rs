@@ -4,7 +4,7 @@ use super::common::{Answer, again, form_of};
 use crate::{
     Error, Result,
     db::{
-        devices, sessions, settings,
+        devices, overview, sessions, settings,
         settings::SignUp,
         users::{self, User},
     },
@@ -140,9 +140,13 @@ async fn try_in(app: &App, address: IpAddr, device: Device, form: &SignIn) -> Re
         return Err(Error::invalid("There is no such name with this password."));
     };
     let entry = Entry::new(device);
-    app.db()
-        .write(move |db| entry.begin(db, user.number))
-        .await?;
+    let begin = move |db: &Connection| match overview::is_suspended(db, user.number)? {
+        true => Err(Error::invalid(
+            "This account is suspended: ask the owner of this site.",
+        )),
+        false => entry.begin(db, user.number),
+    };
+    app.db().write(begin).await?;
     Ok(entry)
 }
 
