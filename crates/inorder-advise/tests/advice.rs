@@ -172,3 +172,39 @@ fn a_full_text_index_that_does_not_fit_its_content_is_told() {
         assert!(std::fs::read(&path).unwrap() == before);
     }
 }
+
+#[test]
+fn texts_that_are_no_utf_8_are_measured_as_others_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.db");
+    let connection = Connection::open(&path).unwrap();
+    connection
+        .execute_batch(
+            "CREATE TABLE t(id TEXT PRIMARY KEY, name TEXT, n INT);
+             CREATE INDEX t_name ON t(name); CREATE INDEX t_name_n ON t(name, n);
+             WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 20000)
+             INSERT INTO t SELECT CAST(x'ff41' || randomblob(14) AS TEXT), CAST(x'e4' || i % 900 AS TEXT), i FROM c",
+        )
+        .unwrap();
+    drop(connection);
+    let advice = advice(&path).unwrap();
+    let mut changes = advice
+        .items
+        .iter()
+        .filter(|item| item.verdict == Verdict::Change);
+    let dropped = changes.find(|item| {
+        item.parts
+            .iter()
+            .any(|part| part.candidate.object == "t_name")
+    });
+    let dropped = dropped.expect("the index is redundant");
+    assert!(
+        dropped.parts.iter().any(|part| !part.look_ups.is_empty()) || dropped.saved_bytes > Some(0)
+    );
+    let inserts = advice.items.iter().flat_map(|item| &item.parts);
+    assert!(
+        inserts
+            .filter_map(|part| part.inserts.as_ref())
+            .all(|own| own.rows > 0)
+    );
+}

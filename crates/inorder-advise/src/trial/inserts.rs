@@ -2,6 +2,7 @@
 //!
 //! Triggers and foreign keys are off: the table and its indexes are what is compared.
 
+use super::value::Value;
 use crate::{
     Error,
     ddl::quoted,
@@ -10,7 +11,7 @@ use crate::{
 };
 use inorder_engine::sqlite::CountingVfs;
 use inorder_key::Uuid;
-use rusqlite::{Connection, OpenFlags, config::DbConfig, params_from_iter, types::Value};
+use rusqlite::{Connection, OpenFlags, config::DbConfig, params_from_iter};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use std::path::Path;
@@ -184,11 +185,12 @@ impl Rows {
 fn id_in_order(form: Form) -> Option<Value> {
     let id = Uuid::now_v7();
     let text = id.to_string();
+    let in_text = |text: String| Value::Text(text.into_bytes());
     Some(match form {
-        Form::Uuid | Form::UuidMixed => Value::Text(text),
-        Form::UuidUpper => Value::Text(text.to_uppercase()),
-        Form::Hex | Form::HexMixed => Value::Text(text.replace('-', "")),
-        Form::HexUpper => Value::Text(text.replace('-', "").to_uppercase()),
+        Form::Uuid | Form::UuidMixed => in_text(text),
+        Form::UuidUpper => in_text(text.to_uppercase()),
+        Form::Hex | Form::HexMixed => in_text(text.replace('-', "")),
+        Form::HexUpper => in_text(text.replace('-', "").to_uppercase()),
         Form::Blob16 => Value::Blob(id.to_bytes().to_vec()),
         _ => return None,
     })

@@ -1,6 +1,9 @@
 //! Look-ups by a key or an index: existing keys in random order, before and after, with a warm cache.
 
-use super::pairs::{self, Pairs};
+use super::{
+    pairs::{self, Pairs},
+    value::Value,
+};
 use crate::{
     Error, IdForm,
     apply::ids,
@@ -9,7 +12,7 @@ use crate::{
     sql::quoted_list,
 };
 use inorder_key::bulk::SplitMix64;
-use rusqlite::{Connection, Statement, params_from_iter, types::Value};
+use rusqlite::{Connection, Statement, params_from_iter};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -133,7 +136,7 @@ fn look_up(statement: &mut Statement<'_>, key: &[Value]) -> Option<bool> {
 fn in_blobs(key: &[Value], forms: &[Option<IdForm>]) -> Vec<Value> {
     let value = |(value, form): (&Value, &Option<IdForm>)| match (value, form) {
         (Value::Text(text), Some(form)) => {
-            ids::to_blob(text.as_bytes(), *form).map_or_else(|| value.clone(), Value::Blob)
+            ids::to_blob(text, *form).map_or_else(|| value.clone(), Value::Blob)
         }
         _ => value.clone(),
     };

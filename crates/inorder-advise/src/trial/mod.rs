@@ -10,6 +10,7 @@ mod parameters;
 mod queries;
 mod room;
 mod scale;
+mod value;
 
 pub use inserts::{Cost, Inserts, ROWS_PER_TRANSACTION};
 pub use look_ups::LookUps;
@@ -155,6 +156,10 @@ impl Trial<'_> {
                             Err(error) => {
                                 if let Ok(mut failure) = failure.lock() {
                                     failure.get_or_insert(error);
+                                }
+                                // The others end with what they are at.
+                                if let Ok(mut queue) = queue.lock() {
+                                    queue.clear();
                                 }
                             }
                         }

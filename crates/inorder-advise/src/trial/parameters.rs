@@ -1,11 +1,11 @@
 //! Values for the parameters of a query: those that the columns they are compared with hold.
 
-use super::look_ups::rows_at_random;
+use super::{look_ups::rows_at_random, value::Value};
 use crate::{
     ddl::{Kind, Token, quoted, tokens},
     read::{Database, Table},
 };
-use rusqlite::{Connection, types::Value};
+use rusqlite::Connection;
 use std::collections::HashMap;
 
 /// Rows that values are taken of.

@@ -3,6 +3,7 @@
 use super::{
     pairs::{self, Pairs},
     parameters,
+    value::Value,
 };
 use crate::{
     Error,
@@ -10,10 +11,7 @@ use crate::{
     read::{self, Database, Origin},
 };
 use inorder_key::bulk::SplitMix64;
-use rusqlite::{
-    Connection, Statement, params_from_iter,
-    types::{Value, ValueRef},
-};
+use rusqlite::{Connection, Statement, params_from_iter, types::ValueRef};
 use serde::Serialize;
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},

@@ -32,10 +32,12 @@ pub(super) fn strips(advice: &Advice, out: &mut String) {
         ""
     };
     let total = advice.base_bytes();
-    let bytes = [total, total];
+    let after = advice.together.as_ref().map_or(0, |after| after.bytes);
+    let whole = total.max(after).max(1);
+    let bytes = [total, whole];
     strip(&format!("before{about}"), &before, bytes, &colours, out);
     if let Some(after) = &advice.together {
-        let bytes = [after.bytes, total];
+        let bytes = [after.bytes, whole];
         strip(&format!("after{about}"), &after.trees, bytes, &colours, out);
     }
     *out += "</div>\n";
@@ -62,12 +64,12 @@ fn colours(sizes: &[TreeSize]) -> BTreeMap<&str, usize> {
 fn strip(
     name: &str,
     sizes: &[TreeSize],
-    [bytes, total]: [u64; 2],
+    [bytes, whole]: [u64; 2],
     colours: &BTreeMap<&str, usize>,
     out: &mut String,
 ) {
     let sum: u64 = sizes.iter().map(|size| size.bytes).sum();
-    let percent = |bytes: u64| 100.0 * bytes as f64 / bytes.max(total).max(1) as f64;
+    let percent = |part: u64| 100.0 * part as f64 / whole as f64;
     _ = write!(
         out,
         "<div class=\"strip\"><span class=\"label\">{name} {}</span><div class=\"bar\">",
