@@ -347,29 +347,34 @@ impl Carrier {
         ancestors: &[String],
         statistics: &mut Statistics,
     ) -> Result<bool, ReplicateError> {
-        let mut sent = self.send(head, ancestors).await;
-        if sent.as_ref().is_err_and(|error| error.is_status(412)) && !ancestors.is_empty() {
+        let mut sent = self.send(head, ancestors).await?;
+        if sent.is_refused_with(412) && !ancestors.is_empty() {
             // The target lacks an attachment of an ancestor: send all attachments.
-            sent = self.send(head, &[]).await;
+            sent = self.send(head, &[]).await?;
         }
-        if sent.as_ref().is_err_and(|error| error.is_status(401)) {
+        if sent.is_refused_with(401) {
             // The session may have ended. A stream can't be sent again.
-            sent = self.send(head, ancestors).await;
+            sent = self.send(head, ancestors).await?;
         }
         match sent {
-            Ok(false) => return Ok(false),
-            Ok(true) => statistics.docs_written += 1,
-            Err(ReplicateError::Refused { status, reason, .. }) if is_refused(status, &reason) => {
+            Sent::Absent => return Ok(false),
+            Sent::Written => statistics.docs_written += 1,
+            Sent::Refused(ReplicateError::Refused { status, reason, .. })
+                if is_refused(status, &reason) =>
+            {
                 tracing::warn!(id = head._id, reason, "a document was refused");
                 statistics.doc_write_failures += 1;
             }
-            Err(error) => return Err(error),
+            Sent::Refused(error) => return Err(error),
         }
         Ok(true)
     }
 
-    /// Returns whether there was a document to send.
-    async fn send(&self, head: &Head, ancestors: &[String]) -> Result<bool, ReplicateError> {
+    /// Sends one document with its attachments.
+    ///
+    /// # Errors
+    /// If the source does not give it. Only the target's refusal concerns the document alone.
+    async fn send(&self, head: &Head, ancestors: &[String]) -> Result<Sent, ReplicateError> {
         let id = id_path(&head._id);
         let rev = encoded(head._rev.as_deref().unwrap_or_default());
         let mut path = format!("{id}?rev={rev}&revs=true&attachments=true");
@@ -378,13 +383,33 @@ impl Carrier {
         }
         let ask = Ask::new(Method::GET, path).accepting("multipart/related");
         let response = match self.source.ask(ask).await {
-            Err(error) if error.is_status(404) => return Ok(false),
+            Err(error) if error.is_status(404) => return Ok(Sent::Absent),
             response => response?,
         };
         let path = format!("{id}?new_edits=false");
         let ask = Ask::new(Method::PUT, path).with_answer(response);
-        let response = self.target.ask(ask).await?;
-        self.target.read(response).await.map(|_| true)
+        Ok(match self.target.ask(ask).await {
+            Ok(response) => {
+                self.target.read(response).await?;
+                Sent::Written
+            }
+            Err(error) => Sent::Refused(error),
+        })
+    }
+}
+
+/// The result of sending a document with its attachments.
+enum Sent {
+    Written,
+    /// The source does not have it.
+    Absent,
+    /// The target could not be reached or refused it.
+    Refused(ReplicateError),
+}
+
+impl Sent {
+    fn is_refused_with(&self, status: u16) -> bool {
+        matches!(self, Sent::Refused(error) if error.is_status(status))
     }
 }
 

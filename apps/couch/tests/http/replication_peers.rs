@@ -366,3 +366,24 @@ async fn a_filtered_feed_ends_before_the_timeout_of_its_connection() {
     let query = asked.lock().expect("no panic")[0].clone();
     assert!(query.contains("&timeout=500&"), "{query}");
 }
+
+#[tokio::test]
+async fn a_document_that_the_source_refuses_to_give_is_not_left_out() {
+    let (one, two) = (Running::start().await, Running::start().await);
+    for server in [&one, &two] {
+        server.database("db", &json!([])).await;
+    }
+    one.ask("PUT", "/db/a/file")
+        .body("image/x", "x")
+        .send()
+        .await;
+    let url = front::before(&one.url, move |request: &Request| {
+        let is_read = request.uri().path() == "/db/a";
+        is_read.then(|| answer(403, (header::CACHE_CONTROL, "no-store")))
+    });
+    let ask = json!({ "source": format!("{}/db", url.await), "target": "db" });
+    let result = two.post("/_replicate", &ask).await;
+    assert_eq!(result.status, 500, "{}", result.text());
+    assert!(result.text().contains("403"), "{}", result.text());
+    assert_eq!(count(&two).await, 0);
+}
