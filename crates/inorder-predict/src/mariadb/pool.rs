@@ -46,6 +46,8 @@ struct State {
     used_at: u64,
     /// The batch that wrote it.
     batch: u32,
+    /// Pages that had left when it became the newest one.
+    moved_at: u64,
 }
 
 /// The buffer pool.
@@ -58,8 +60,8 @@ pub(super) struct Pool {
     pages_max: u64,
     /// Rows so far.
     rows: u64,
-    /// Whether a page had to leave. Before, pages stay in the order in which they came.
-    has_removed: bool,
+    /// Pages that had to leave. Before the first, pages stay in the order in which they came.
+    removed: u64,
     /// The number of the batch. Its writes end after it: it frees none of the pages that it writes.
     batch: u32,
     written: Written,
@@ -73,7 +75,7 @@ impl Pool {
             changed: VecDeque::new(),
             pages_max,
             rows: 0,
-            has_removed: false,
+            removed: 0,
             batch: 0,
             written: Written::default(),
         }
@@ -106,8 +108,13 @@ impl Pool {
             self.add(page, weight, OLD);
             return false;
         };
-        let age = self.rows - self.state(page).used_at;
-        if self.has_removed && (list == YOUNG || age >= OLD_ROWS) {
+        let state = *self.state(page);
+        let is_late = match list {
+            YOUNG => self.removed - state.moved_at > self.pages_max * (1000 - OLD_SHARE) / 4000,
+            _ => self.rows - state.used_at >= OLD_ROWS,
+        };
+        if self.removed > 0 && is_late {
+            self.state(page).moved_at = self.removed;
             self.lists.push(YOUNG, page, weight);
             self.balance();
         }
@@ -141,6 +148,7 @@ impl Pool {
             self.remove(oldest);
         }
         self.state(page).used_at = self.rows;
+        self.state(page).moved_at = self.removed;
         self.lists.push(list, page, weight);
         self.balance();
     }
@@ -159,8 +167,8 @@ impl Pool {
     }
 
     fn remove(&mut self, page: u32) {
+        self.removed += u64::from(self.lists.weight_of(page));
         self.lists.remove(page);
-        self.has_removed = true;
     }
 
     /// Gives the old pages their share: the oldest of the other ones are old too.
@@ -342,7 +350,7 @@ mod tests {
         (0..3000).for_each(|page| pool.create(page, 1));
         (3000..3400).for_each(|page| _ = pool.touch(page, 1));
         // The oldest pages are those that were added first, up to the share of old pages.
-        assert!(pool.has_removed);
+        assert!(pool.removed > 0);
         let before = pool.free();
         let reads = (3400..3400 + 3 * FREE_PAGES as u32).filter(|&page| !pool.touch(page, 1));
         assert_eq!(reads.count() as u64, 3 * FREE_PAGES);
