@@ -195,25 +195,40 @@ pub fn crossings(answers: &[Answer]) -> Vec<Crossing> {
     all
 }
 
-fn crossing(answers: &[Answer], better: usize, worse: usize) -> Vec<Crossing> {
+fn crossing(answers: &[Answer], better: usize, worse: usize) -> Option<Crossing> {
     let cost = |point: &Point| point.last.written_bytes() / point.last.rows.max(1.0);
     let pairs = answers[better].points.iter().zip(&answers[worse].points);
     let excess: Vec<(f64, f64)> = pairs
         .filter(|(a, b)| a.rows == b.rows)
         .map(|(a, b)| (a.rows as f64, cost(b) / cost(a) - 1.0 - CROSSING_SHARE))
         .collect();
-    let mut found = Vec::new();
-    for pair in excess.windows(2) {
-        let [(rows, before), (next_rows, after)] = [pair[0], pair[1]];
-        if before <= 0.0 && after > 0.0 {
-            let share = before / (before - after);
-            found.push(Crossing {
-                rows: rows + share * (next_rows - rows),
-                better,
-                worse,
-            });
-        }
+    let rows = last_rise(&excess)?;
+    Some(Crossing {
+        rows,
+        better,
+        worse,
+    })
+}
+
+/// Where a curve rises above 0 to stay there.
+fn last_rise(curve: &[(f64, f64)]) -> Option<f64> {
+    let below = curve.iter().rposition(|(_, y)| *y <= 0.0)?;
+    let ((x, y), (next_x, next_y)) = (curve[below], *curve.get(below + 1)?);
+    Some(x + y / (y - next_y) * (next_x - x))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_is_overtaken_again_did_not_overtake() {
+        let curve = |ys: &[f64]| -> Vec<(f64, f64)> {
+            let points = ys.iter().enumerate();
+            points.map(|(x, y)| (x as f64, *y)).collect()
+        };
+        assert_eq!(last_rise(&curve(&[-1.0, 1.0, -1.0, -1.0, 3.0])), Some(3.25));
+        assert_eq!(last_rise(&curve(&[-1.0, 1.0, -1.0])), None);
+        assert_eq!(last_rise(&curve(&[1.0, 2.0])), None);
     }
-    // The last one stays.
-    found.split_off(found.len().saturating_sub(1))
 }

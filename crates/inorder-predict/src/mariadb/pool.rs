@@ -360,6 +360,22 @@ mod tests {
     }
 
     #[test]
+    fn a_young_page_moves_when_a_quarter_of_the_young_ones_have_left() {
+        let mut pool = Pool::new(4000);
+        (0..3300).for_each(|page| pool.create(page, 1));
+        let is_newest = |pool: &mut Pool| {
+            pool.create(3300, 1);
+            pool.touch(3299, 1);
+            pool.lists.newest(YOUNG) == Some(3299)
+        };
+        assert!(!is_newest(&mut pool));
+        pool.removed += 4000 * 63 / 400;
+        assert!(!is_newest(&mut pool));
+        pool.removed += 1;
+        assert!(is_newest(&mut pool));
+    }
+
+    #[test]
     fn a_write_that_was_counted_is_not_counted_again() {
         let mut pool = Pool::new(4000);
         pool.create(7, 1);
