@@ -8,7 +8,7 @@ use serde_json::Value;
 async fn address(owner: &mut Client, name: &str) -> String {
     let page = owner.get("/users").await.text;
     let row = page
-        .split("<tr>")
+        .split("<li>")
         .find(|row| row.contains(&format!("<bdi>{name}</bdi>")));
     let (_, rest) = row
         .unwrap_or_else(|| panic!("no {name} in {page}"))

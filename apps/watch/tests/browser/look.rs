@@ -122,7 +122,7 @@ pub async fn run() {
                 wrong.extend(look(&anna, name, path, &axe, options).await);
             }
             anna.go("/users").await;
-            let user = "return [...document.querySelectorAll('tbody a')].find(a => a.textContent == 'Ben').pathname";
+            let user = "return [...document.querySelectorAll('main li a')].find(a => a.textContent == 'Ben').pathname";
             let user = anna.browser.run(user).await;
             let user = user.as_str().unwrap();
             wrong.extend(look(&anna, "user", user, &axe, options).await);

@@ -207,19 +207,19 @@ fn choices(planned: &[Planned]) -> Markup {
     let different: Vec<&Planned> = planned.iter().filter(|p| differences(p)).collect();
     html! {
         @if !different.is_empty() {
-            fieldset.card {
+            div.card { fieldset {
                 legend { (films(different.len())) " with something else in the file than here" }
                 label.tick { input type="radio" name="prefer" value="here" checked; span { "Keep what is here" } }
                 label.tick { input type="radio" name="prefer" value="file"; span { "Take what the file says" } }
                 (part("Show them", different.len(), different.iter().copied(), difference))
-            }
+            } }
         }
         @if listed > 0 {
-            fieldset.card {
+            div.card { fieldset {
                 legend { (films(listed)) " that only lists of your own name" }
                 label.tick { input type="radio" name="lists" value="1" checked; span { "Put on the list, to be watched" } }
                 label.tick { input type="radio" name="lists" value="0"; span { "Leave out" } }
-            }
+            } }
         }
     }
 }

@@ -85,7 +85,7 @@ async fn show(
         h1 { "Users" }
         @if let Some(said) = said { (said) }
         (space(storage))
-        div.scroll { (table(&accounts)) }
+        (list(&accounts))
         section aria-labelledby="invite" {
             h2 id="invite" { "Invite a new user" }
             p { "A link that is good once, for " (INVITATION_DAYS) " days: who signs up with it is your friend." }
@@ -109,21 +109,18 @@ fn space(Storage { bytes, free_bytes }: Storage) -> Markup {
     }
 }
 
-fn table(accounts: &[Account]) -> Markup {
+fn list(accounts: &[Account]) -> Markup {
     html! {
-        table {
-            thead { tr { th scope="col" { "Name" } th scope="col" { "Since" } th.number scope="col" { "Films on the list" } th.number scope="col" { "Films added" } } }
-            tbody {
-                @for Account { user, films, added, is_suspended } in accounts {
-                    tr {
-                        th scope="row" {
-                            a href={ "/users/" (user.id) } { bdi { (user.name) } }
-                            @if user.is_owner { " " small { "owner" } }
-                            @if *is_suspended { " " span.private { "Suspended" } }
-                        }
-                        td { (date::day(user.id.ms())) }
-                        td.number { (films) }
-                        td.number { (added) }
+        ul.plain {
+            @for Account { user, films, added, is_suspended } in accounts {
+                li {
+                    a href={ "/users/" (user.id) } { bdi { (user.name) } }
+                    @if user.is_owner { " " small { "owner" } }
+                    @if *is_suspended { " " span.private { "Suspended" } }
+                    p.line {
+                        span { "since " (date::day(user.id.ms())) }
+                        span { "films on the list: " (films) }
+                        span { "films added: " (added) }
                     }
                 }
             }
