@@ -1,15 +1,30 @@
 #!/usr/bin/env python3
 """Compares `inorder rekey` with the migration script and VACUUM in the `sqlite3` shell.
 
-Usage: rekey.py INORDER MIGRATION [MB] [FOLDER] [PLAN...]
+    cargo build --profile dist -p inorder-cli && cargo build --release -p inorder-advise --example migration
+    python3 crates/inorder-advise/benches/rekey.py                                # 990 MB, three runs: about 6 minutes
+    python3 crates/inorder-advise/benches/rekey.py --mb 100 --repeat 1 index blobs
+    python3 crates/inorder-advise/benches/rekey.py --repeat 5 --csv rekey.csv
 
-INORDER is the command, MIGRATION the example `migration` of inorder-advise; MB is the size of the database (1000).
-PLAN names plans below; without one, `all` is taken. Both change a copy of the same database by the same plan. CPU time,
-bytes that the kernel counts as written to the disk, and wall time are those of the child process. Each copy is made just
-before its run, so that its pages are in the cache: some systems drop those that nobody reads for a minute. The content of
-both results is compared in the end.
+Both change a copy of the same database by the same plan. CPU time, bytes that the kernel counts as written to the disk,
+and wall time are those of the child process. Each copy is made just before its run, so that its pages are in the cache:
+some systems drop those that nobody reads for a minute. The contents of both results are compared after the first run.
+Of several runs the table has the medians; the ratio is that of each pair of runs, from the least to the largest.
 """
-import json, os, resource, shutil, sqlite3, subprocess, sys, tempfile, time
+import argparse
+import csv
+import json
+import os
+import resource
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
 
 SCHEMA = """
 CREATE TABLE event(id TEXT PRIMARY KEY, user INTEGER NOT NULL, at INTEGER NOT NULL, kind TEXT NOT NULL, body TEXT);
@@ -65,7 +80,8 @@ def measured(command, original, copy, stdin=None):
         subprocess.run(command, stdin=script, check=True)
     after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - began
     user, system = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
-    return {"cpu_seconds": user + system, "user_seconds": user, "system_seconds": system, "written_mb": (after.ru_oublock - before.ru_oublock) * 512 / 1e6, "wall_seconds": wall}
+    written = (after.ru_oublock - before.ru_oublock) * 512
+    return {"cpu_s": user + system, "user_s": user, "system_s": system, "wall_s": wall, "written_bytes": written}
 
 
 def content(path):
@@ -82,37 +98,65 @@ def content(path):
     return sums, schema, os.path.getsize(path)
 
 
-def compare(path, inorder, migration, plan):
-    """Makes the changes of a plan in both ways and prints what they took."""
+def compare(path, options, plan):
+    """Makes the changes of a plan in both ways. Returns what each run took, rekey's and the shell's."""
     with open(path("plan.json"), "w") as file:
         json.dump({"changes": PLANS[plan]}, file)
     with open(path("script.sql"), "w") as script:
-        subprocess.run([migration, path("small.db"), path("plan.json")], stdout=script, check=True)
+        subprocess.run([options.migration, path("small.db"), path("plan.json")], stdout=script, check=True)
     original, shell, rekey = (path(f"{name}.db") for name in ("app", "shell", "rekey"))
-    by_shell = measured(["sqlite3", shell], original, shell, stdin=path("script.sql"))
-    by_rekey = measured([inorder, "rekey", rekey, "--plan", path("plan.json"), "--quiet"], original, rekey)
-    before = os.path.getsize(original) / 1e6
-    shell_content, shell_schema, shell_size = content(shell)
-    rekey_content, rekey_schema, rekey_size = content(rekey)
-    assert shell_content == rekey_content, f"the contents differ: {shell_content} {rekey_content}"
-    assert shell_schema == rekey_schema, f"the schemas differ: {shell_schema} {rekey_schema}"
-    print(f"{plan}: {before:.0f} MB before; {shell_size / 1e6:.1f} MB by the script, {rekey_size / 1e6:.1f} MB by rekey; same content")
+    command = [options.inorder, "rekey", rekey, "--plan", path("plan.json"), "--quiet"]
+    runs = []
+    for number in range(options.repeat):
+        by_shell = measured([options.sqlite3, shell], original, shell, stdin=path("script.sql"))
+        by_rekey = measured(command, original, rekey)
+        runs.append((by_rekey, by_shell))
+        ratio = by_shell["cpu_s"] / by_rekey["cpu_s"]
+        print(f"{plan}, run {number + 1}: {by_shell['cpu_s']:.2f} s and {by_rekey['cpu_s']:.2f} s of CPU, {ratio:.1f} times less", flush=True)
+        if number == 0:
+            contents = content(shell), content(rekey)
+            assert contents[0][:2] == contents[1][:2], f"the contents differ: {contents}"
+            sizes = [os.path.getsize(original), contents[0][2], contents[1][2]]
+        os.unlink(shell)
+        os.unlink(rekey)
+    before, by_script, by_rekey = (size / 1e6 for size in sizes)
+    print(f"{plan}: {before:.0f} MB before; {by_script:.1f} MB by the script, {by_rekey:.1f} MB by rekey; same content")
     print("| | script and VACUUM | rekey | ratio |\n| --- | --- | --- | --- |")
-    for what in by_shell:
-        ratio = by_shell[what] / by_rekey[what] if by_rekey[what] else float("inf")
-        print(f"| {what} | {by_shell[what]:.1f} | {by_rekey[what]:.1f} | {ratio:.1f} |", flush=True)
+    for what in runs[0][0]:
+        medians = [statistics.median(run[side][what] for run in runs) for side in (1, 0)]
+        ratios = sorted(shell[what] / rekey[what] if rekey[what] else float("inf") for rekey, shell in runs)
+        print(f"| {what} | {medians[0]:.2f} | {medians[1]:.2f} | {ratios[0]:.1f} to {ratios[-1]:.1f} |", flush=True)
+    return runs
 
 
 def main():
-    inorder, migration = sys.argv[1:3]
-    mb = int(sys.argv[3]) if len(sys.argv) > 3 else 1000
-    with tempfile.TemporaryDirectory(dir=sys.argv[4] if len(sys.argv) > 4 else None) as folder:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("plans", nargs="*", default=["all"], metavar="PLAN", help=f"of {', '.join(PLANS)}; `all` where none is said")
+    parser.add_argument("--mb", type=int, default=1100, help="a measure of the database's size; 1100 gives 990 MB")
+    parser.add_argument("--repeat", type=int, default=3, help="runs of each")
+    parser.add_argument("--dir", help="folder for the databases; a temporary one where it isn't said")
+    parser.add_argument("--csv", help="write the figures of every run to this file")
+    parser.add_argument("--inorder", default=str(ROOT / "target/dist/inorder"))
+    parser.add_argument("--migration", default=str(ROOT / "target/release/examples/migration"))
+    parser.add_argument("--sqlite3", default="sqlite3")
+    options = parser.parse_args()
+    for plan in options.plans:
+        if plan not in PLANS:
+            parser.error(f"no plan {plan}: one of {', '.join(PLANS)}")
+    rows = []
+    with tempfile.TemporaryDirectory(dir=options.dir) as folder:
         path = lambda name: os.path.join(folder, name)
-        make(path("app.db"), mb)
+        make(path("app.db"), options.mb)
         # The script is the same for any number of rows.
         make(path("small.db"), 1)
-        for plan in sys.argv[5:] or ["all"]:
-            compare(path, inorder, migration, plan)
+        for plan in options.plans:
+            for rekey, shell in compare(path, options, plan):
+                rows += [{"plan": plan, "program": "inorder rekey", **rekey}, {"plan": plan, "program": "script and VACUUM", **shell}]
+    if options.csv:
+        with open(options.csv, "w", newline="") as file:
+            out = csv.DictWriter(file, rows[0], lineterminator="\n")
+            out.writeheader()
+            out.writerows(rows)
 
 
 if __name__ == "__main__":
