@@ -9,7 +9,7 @@ use memmap2::MmapMut;
 
 use super::Failure;
 use super::recipe::Joined;
-use super::shape::{Source, every};
+use super::shape::{Source, every, needed};
 
 /// Entries with the same terms that are sorted in a list of their own.
 const TIED_MAX: usize = 1 << 14;
@@ -100,7 +100,8 @@ impl Keys {
             Kept::InRows(map) => map.place(row),
             Kept::Apart(bytes) => {
                 self.key.clear();
-                self.row.read_first(row, needed(&self.fields));
+                self.row
+                    .read_first(row, needed(self.fields.iter().copied()));
                 let picks = self.fields.iter().copied().map(Pick::Value);
                 self.row.write(row, picks, &mut self.key);
                 bytes.keep(&self.key, room)
@@ -140,11 +141,6 @@ impl Keys {
             Kept::InRows(_) => self.fields.clone(),
         }
     }
-}
-
-/// How many values of a record have to be read to know these.
-fn needed(fields: &[usize]) -> usize {
-    fields.iter().max().map_or(0, |last| last + 1)
 }
 
 /// Bytes that are read in any order, in large pages of memory where the system has them. It provides a page when that is
@@ -224,7 +220,7 @@ pub(super) fn join(
     let fields = keys.fields_kept();
     let mut batch = Batch {
         keys,
-        needed: needed(&fields),
+        needed: needed(fields.iter().copied()),
         picks: fields.into_iter().map(Pick::Value).collect(),
         tied: Tied::new(joined, limits),
         bytes: Vec::new(),

@@ -5,7 +5,7 @@ use inorder_btree::{Collation, KeyOrder, Reader, TextEncoding};
 use rusqlite::Connection;
 
 use super::Failure;
-use super::shape::{Layout, Shape, Source, key_index};
+use super::shape::{Layout, Shape, Source, key_index, needed};
 use crate::IdForm;
 use crate::apply::draft::Draft;
 use crate::apply::schema::{Object, Schema};
@@ -105,8 +105,7 @@ impl Row {
             Rowid::Kept | Rowid::Counted => None,
         };
         let fields = self.parts[..read].iter().filter_map(of_part);
-        let last = fields.chain(of_rowid).chain(self.last_field).max();
-        last.map_or(0, |last| last + 1)
+        needed(fields.chain(of_rowid).chain(self.last_field))
     }
 }
 

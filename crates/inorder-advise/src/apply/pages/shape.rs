@@ -98,6 +98,12 @@ pub(super) fn key_index(catalog: &Catalog) -> Option<&Index> {
     key.filter(|_| catalog.is_without_rowid)
 }
 
+/// How many values of a record have to be read to know those of these fields.
+pub(super) fn needed(fields: impl IntoIterator<Item = usize>) -> usize {
+    let last = fields.into_iter().max();
+    last.map_or(0, |last| last + 1)
+}
+
 /// Where a value of a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
@@ -106,13 +112,12 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// How many values of a row have to be read to know those at these places.
-    pub(super) fn needed(places: impl Iterator<Item = Self>) -> usize {
-        let count = |place| match place {
-            Place::Rowid => 0,
-            Place::Field(field) => field + 1,
-        };
-        places.map(count).max().unwrap_or(0)
+    /// The field of the value, if it is in one.
+    pub(super) fn field(self) -> Option<usize> {
+        match self {
+            Place::Rowid => None,
+            Place::Field(field) => Some(field),
+        }
     }
 
     /// The value at this place of a row whose fields were read.
@@ -163,9 +168,9 @@ impl Layout {
 
     /// How many values of a row have to be read for its digest, and to say whether it is short.
     pub(super) fn needed(&self) -> usize {
-        let places = self.columns.iter().map(|(place, _)| *place);
-        let digested = Place::needed(places.filter(|_| !self.is_same));
-        digested.max(self.shape.last_field.map_or(0, |last| last + 1))
+        let fields = self.columns.iter().filter_map(|(place, _)| place.field());
+        let digested = fields.filter(|_| !self.is_same);
+        needed(digested.chain(self.shape.last_field))
     }
 
     /// Whether a row lacks columns that have other values than NULL then.

@@ -16,7 +16,7 @@ use super::Failure;
 use super::build::{Built, Tree};
 use super::digest::{self, InOrder, Sum};
 use super::recipe::{Change, Plan, Plans};
-use super::shape::{Place, Source};
+use super::shape::{Place, Source, needed};
 use crate::apply::Object;
 use crate::ddl::Index;
 
@@ -106,8 +106,9 @@ fn table(
         }
     }
     let (mut after, mut fields) = (Sum::default(), Fields::default());
-    let of_indexes = indexes.iter().flat_map(|own| own.places.iter().copied());
-    let needed = layout.needed().max(Place::needed(of_indexes));
+    let places = indexes.iter().flat_map(|own| &own.places);
+    let of_indexes = places.filter_map(|place| place.field());
+    let needed = layout.needed().max(needed(of_indexes));
     each(new, tree.source, |rowid, record| {
         fields.read_first(record, needed);
         after.add(layout.row(&fields, rowid, record));
