@@ -228,7 +228,7 @@ fn with_keys(db: &Connection, title: &Title, within: &str) -> Result<Vec<Film>> 
         "SELECT {} FROM film WHERE number IN
            (SELECT film FROM film_key WHERE key IN (SELECT value FROM json_each(?1)) {})",
         Film::COLUMNS,
-        and_within(within)
+        and_within(within, "film_key")
     );
     let mut statement = db.prepare_cached(&sql)?;
     let films = statement.query_map((serde_json::json!(keys).to_string(), within), Film::of)?;
@@ -262,20 +262,20 @@ fn in_range(
             WHERE {key} BETWEEN ?1 AND ?3 {} GROUP BY film ORDER BY letters, film LIMIT ?4) found
          CROSS JOIN film USING (number) ORDER BY found.letters, film.number",
         Film::COLUMNS,
-        and_within(within).replace("film_key", table)
+        and_within(within, table)
     );
     let mut statement = db.prepare_cached(&sql)?;
     let films = statement.query_map((first, within, last, limit as i64), Film::of)?;
     Ok(films.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The condition on genre and decade of a film in `film_key`; the expression is bound as the second parameter.
-fn and_within(within: &str) -> &'static str {
+/// The condition on genre and decade of a film in a table; the expression is bound as the second parameter.
+fn and_within(within: &str, table: &str) -> String {
     match within {
-        "" => "AND ?2 = ''",
-        _ => {
-            "AND EXISTS (SELECT 1 FROM film_search WHERE rowid = film_key.film AND film_search MATCH ?2)"
-        }
+        "" => "AND ?2 = ''".to_owned(),
+        _ => format!(
+            "AND EXISTS (SELECT 1 FROM film_search WHERE rowid = {table}.film AND film_search MATCH ?2)"
+        ),
     }
 }
 
