@@ -217,25 +217,10 @@ impl Replicator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
     use crate::replicate::{Principal, Tuning};
-    use crate::store::{self, Databases};
     use serde_json::json;
-    use std::path::Path;
-    use tokio_util::sync::CancellationToken;
 
     const DATABASE: &str = "_replicator";
-
-    fn replicator(folder: &Path) -> Replicator {
-        let databases = Databases::open(folder, store::Settings::default()).unwrap();
-        Replicator::new(
-            databases,
-            Arc::new(Config::default()),
-            "uuid".to_owned(),
-            Arc::default(),
-            CancellationToken::new(),
-        )
-    }
 
     /// A continuous replication from a database that does not exist, by a document or by a request.
     fn replication(document: Option<&str>) -> Replication {
@@ -268,7 +253,7 @@ mod tests {
     #[tokio::test]
     async fn a_document_whose_job_is_gone_gets_another() {
         let folder = tempfile::tempdir().unwrap();
-        let replicator = replicator(folder.path());
+        let replicator = Replicator::in_folder(folder.path());
         let id = job_of(&replicator, "a").await;
         assert_eq!(job_of(&replicator, "a").await, id);
         assert!(replicator.remove_job(&id));
@@ -278,7 +263,7 @@ mod tests {
     #[tokio::test]
     async fn a_job_of_a_document_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        let replicator = replicator(folder.path());
+        let replicator = Replicator::in_folder(folder.path());
         let id = job_of(&replicator, "a").await;
         let content = |document| {
             let replication = Arc::new(replication(document));

@@ -264,24 +264,10 @@ fn task_fields(id: &str, content: &Content) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
     use crate::replicate::{Principal, Replication, Tuning};
     use crate::replicator::Here;
-    use crate::store::{self, Databases};
     use axum::Router;
     use serde_json::json;
-    use std::path::Path;
-
-    fn replicator(folder: &Path) -> Replicator {
-        let databases = Databases::open(folder, store::Settings::default()).unwrap();
-        Replicator::new(
-            databases,
-            Arc::new(Config::default()),
-            "uuid".to_owned(),
-            Arc::default(),
-            CancellationToken::new(),
-        )
-    }
 
     fn content() -> Content {
         let body = json!({ "source": "none", "target": "none" });
@@ -293,7 +279,7 @@ mod tests {
     #[tokio::test]
     async fn a_run_that_panics_has_crashed() {
         let folder = tempfile::tempdir().unwrap();
-        let replicator = replicator(folder.path());
+        let replicator = Replicator::in_folder(folder.path());
         let here: Here = Box::new(|_| Router::new().fallback(panicking));
         assert!(replicator.0.here.set(here).is_ok());
         let end = replicator.add_requested_job("job", content()).await;
@@ -309,7 +295,7 @@ mod tests {
     #[tokio::test]
     async fn a_cancelled_replication_is_not_continued_under_another_id() {
         let folder = tempfile::tempdir().unwrap();
-        let (replicator, content) = (replicator(folder.path()), content());
+        let (replicator, content) = (Replicator::in_folder(folder.path()), content());
         let run = |replicator: &Replicator| replicator.0.jobs.one("old").unwrap().run().unwrap();
         drop(replicator.add_requested_job("old", content.clone()));
         let first = run(&replicator);

@@ -55,3 +55,18 @@ impl Replicator {
         Peer::new(endpoint, here, &self.settings(), &replication.tuning)
     }
 }
+
+#[cfg(test)]
+impl Replicator {
+    /// A replicator of the databases in a folder, with the settings of a new server.
+    pub(super) fn in_folder(folder: &std::path::Path) -> Self {
+        let settings = crate::store::Settings::default();
+        Replicator::new(
+            Databases::open(folder, settings).unwrap(),
+            Arc::new(Config::default()),
+            "uuid".to_owned(),
+            Arc::default(),
+            CancellationToken::new(),
+        )
+    }
+}
