@@ -4,7 +4,11 @@ mod baseline;
 mod draw;
 
 use crate::{
-    db::{Database, entries, sessions, tokens, users},
+    db::{
+        Database, entries,
+        overview::{self, Account},
+        sessions, tokens, users,
+    },
     films::import,
     secret::Secret,
 };
@@ -192,7 +196,7 @@ fn credentials(database: &Database, file: &Path) -> anyhow::Result<()> {
         let mut lines = String::new();
         let mut films = db.prepare("SELECT id FROM film ORDER BY number")?;
         let mut films = films.query([])?;
-        for (user, _) in users::all(db)? {
+        for Account { user, .. } in overview::all(db)? {
             let Some(film) = films.next()? else { break };
             let film = Ulid::from_bytes(film.get(0)?);
             let (session, token) = (Secret::new(), Secret::new());

@@ -2,7 +2,11 @@
 
 use super::open::open;
 use crate::{
-    db::{Database, links, users},
+    db::{
+        Database, links,
+        overview::{self, Account},
+        users,
+    },
     password,
     secret::Secret,
     text,
@@ -122,8 +126,7 @@ fn read_password() -> anyhow::Result<String> {
 }
 
 fn list(database: &Database, json: bool) -> anyhow::Result<()> {
-    let users = database.read(users::all)?;
-    for (user, films) in users {
+    for Account { user, films, .. } in database.read(overview::all)? {
         let signed_up = crate::date::day(user.id.ms());
         if json {
             let (name, owner) = (user.name, user.is_owner);

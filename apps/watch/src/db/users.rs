@@ -122,20 +122,6 @@ pub fn are_none(db: &Connection) -> Result<bool> {
     Ok(db.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
 }
 
-/// Returns all users, by name, with the number of films on their lists.
-///
-/// # Errors
-/// SQLite's error.
-pub fn all(db: &Connection) -> Result<Vec<(User, i64)>> {
-    let sql = format!(
-        "SELECT {}, (SELECT count(*) FROM entry WHERE entry.user = user.number) FROM user ORDER BY folded",
-        User::COLUMNS
-    );
-    let mut statement = db.prepare_cached(&sql)?;
-    let users = statement.query_map([], |row| Ok((User::of(row)?, row.get(4)?)))?;
-    Ok(users.collect::<rusqlite::Result<_>>()?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
