@@ -157,7 +157,13 @@ impl Beside {
             return Ok(Some("another load into it is running".to_owned()));
         }
         if has_rows(conn, &self.before)? == Some(true) {
-            return Ok(Some(format!("{} exists and has rows", self.before)));
+            let why = format!(
+                "{before} exists and has rows: the connection of a load ended when it had put the rows of {table} there. \
+                 Keep the rows you need and drop {before}",
+                before = self.before,
+                table = self.table
+            );
+            return Ok(Some(why));
         }
         for left in [&self.name, &self.before] {
             conn.query_drop(format!("DROP TABLE IF EXISTS {}", quoted(left)))?;
