@@ -31,6 +31,8 @@ EXTENSION_BUILT = ROOT / "target" / "test-built-extension.json"
 PASSED = ROOT / "target" / "test-passed.json"  # The inputs with which each test binary passed last.
 TEMPLATES = ROOT / "target" / "tmp" / "templates"  # Data folders of servers, prepared by tests.
 JOB_SECONDS_MAX = 1800
+# Lines of a failed job's output that are shown again at the end, where they are found.
+FAILED_LINES = 40
 # Feature unification: with the same packages selected, no crate is built twice.
 WORKSPACE = "--locked --workspace --features inorder-cli/full"
 EXTENSION = "--locked --manifest-path bindings/extension/Cargo.toml"
@@ -133,6 +135,7 @@ class Run:
         self.began = {}
         self.ended = set()
         self.failed = []
+        self.reports = []  # The end of what each failed job said.
         self.compiling = False
         self.stopped = False
         self.processes = set()
@@ -242,7 +245,9 @@ class Run:
             self.passed.add(job.title, job.key)
         else:
             self.passed.remove(job.title)
-            say(f"-- {job.title}: FAILED, exit status {status}, {seconds:.0f} s")
+            failed = f"-- {job.title}: FAILED, exit status {status}, {seconds:.0f} s"
+            say(failed)
+            self.reports.append("\n".join([failed, *output.rstrip().splitlines()[-FAILED_LINES:]]))
             if name not in self.failed:
                 self.failed.append(name)
         self.left[name] -= 1
@@ -332,6 +337,7 @@ def main(arguments):
         say("stopped")
         return 130
     if run.failed:
+        say("\n\n".join(run.reports))
         say("FAILED:\n" + "\n".join(f"  {name}" for name in run.failed))
         return 1
     say("passed")
