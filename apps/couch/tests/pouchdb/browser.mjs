@@ -59,9 +59,15 @@ export async function startBrowser(folder) {
       run,
       wrong,
       requested,
-      /// Waits until an expression is truthy in the page.
+      /// Waits until an expression is truthy in the page. A page that is just being replaced answers with an error.
       until: (expression, what = expression) =>
-        eventually(what, () => run(`(async () => (${expression}))().catch(() => false)`)),
+        eventually(what, () => run(`(async () => (${expression}))().catch(() => false)`).catch(() => false)),
+      /// Loads the page anew. Returns once the old document is gone.
+      reload: async () => {
+        await run("globalThis.isOld = true");
+        await ask("Page.reload");
+        await eventually("the page, loaded anew", () => run("!globalThis.isOld && document.readyState === 'complete'").catch(() => false));
+      },
       offline: offline =>
         ask("Network.emulateNetworkConditions", { offline, latency: 0, downloadThroughput: -1, uploadThroughput: -1 }),
     };

@@ -100,7 +100,7 @@ for (const [width, scheme] of [[360, "light"], [360, "dark"], [1280, "light"], [
     await page.run(`fetch("/_session", { method: "POST", body: new URLSearchParams({ name: 'anna', password: 'secret' }) })`);
     for (const hash of ["#/", "#/shown", `#/shown/${id}`, "#/shown//new"]) {
       await page.run(`location.hash = ${JSON.stringify(hash)}; 1`);
-      await page.ask("Page.reload");
+      await page.reload();
       await page.until(`document.getElementById('main')?.dataset.shown === ${JSON.stringify(hash)}`);
       const found = await page.run(`(() => {
         const wrong = [];
