@@ -12,12 +12,14 @@ mod bplus;
 mod clock;
 #[cfg(test)]
 mod closed_forms;
+mod columns;
 mod counters;
 mod error;
 mod growth;
 mod lru;
 mod mariadb;
 mod member;
+mod members;
 mod model;
 mod postgres;
 mod question;
@@ -25,6 +27,8 @@ mod simulate;
 mod sqlite;
 
 pub use answer::{Answer, Crossing, Estimate, crossings, predict};
+pub use arrivals::Order;
+pub use columns::{SecondaryIndex, Values};
 pub use counters::Counters;
 pub use error::Error;
 pub use mariadb::segments::{allocated_pages, extent_pages};

@@ -2,9 +2,8 @@
 
 use crate::arrivals::{Arrivals, Order};
 use crate::bplus::Tree;
-use crate::clock::Clock;
 use crate::growth::Growth;
-use crate::model::{LEAVES_MAX, TreeSize};
+use crate::model::TreeSize;
 
 /// Where entries are stored.
 #[derive(Clone, Debug)]
@@ -135,59 +134,4 @@ impl Member {
             page_bytes,
         )
     }
-}
-
-/// A cache that keeps pages of sampled trees.
-pub trait Cache {
-    /// Takes a page out without writing it.
-    fn forget(&mut self, page: u32);
-    /// Changes the number of pages that a page stands for.
-    fn set_weight(&mut self, page: u32, weight: u32);
-}
-
-impl Cache for Clock {
-    fn forget(&mut self, page: u32) {
-        Clock::forget(self, page);
-    }
-
-    fn set_weight(&mut self, page: u32, weight: u32) {
-        Clock::set_weight(self, page, weight);
-    }
-}
-
-/// One of so many pages is simulated of trees that a bulk load gave so many leaf pages.
-pub fn sample_of(leaves: f64) -> u32 {
-    let mut sample = 1;
-    while leaves / f64::from(sample) > LEAVES_MAX as f64 {
-        sample *= 2;
-    }
-    sample
-}
-
-/// Leaf pages of the largest sampled tree.
-pub fn sampled_leaves(members: &[Member]) -> u64 {
-    let sampled = members.iter().filter(|member| member.is_sampled());
-    sampled
-        .map(|member| member.leaves() as u64)
-        .max()
-        .unwrap_or(0)
-}
-
-/// Drops half of the keys of each sampled tree. Each of its pages then stands for `sample` pages.
-pub fn halve(members: &mut [Member], sample: u32, cache: &mut dyn Cache) {
-    for member in members.iter_mut().filter(|member| member.is_sampled()) {
-        let bound = member.arrivals.halve();
-        let Store::Tree(tree) = &mut member.store else {
-            continue;
-        };
-        tree.cut(bound, &mut |page| cache.forget(page));
-        for node in &tree.nodes {
-            cache.set_weight(node.page, sample);
-        }
-    }
-}
-
-/// Whether a sampled tree of this number gets this row.
-pub fn is_due(number: usize, row: u64, sample: u32) -> bool {
-    (row + number as u64 * 7).is_multiple_of(u64::from(sample))
 }

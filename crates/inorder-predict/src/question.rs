@@ -1,6 +1,8 @@
 //! What is asked: a table, its engine and its load.
 
-use crate::Error;
+use crate::arrivals::Order;
+use crate::columns::{SecondaryIndex, Values};
+use crate::error::Error;
 use inorder_key::{Encoding, KeyKind};
 
 /// A database engine whose pages are simulated.
@@ -27,12 +29,18 @@ impl Engine {
         }
     }
 
-    /// Returns the engine with this name, if there is one.
+    /// Another name, of its storage engine.
+    pub const fn alias(self) -> Option<&'static str> {
+        match self {
+            Engine::Sqlite | Engine::Postgres => None,
+            Engine::Mariadb => Some("innodb"),
+        }
+    }
+
+    /// Returns the engine with this name or alias, if there is one.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|engine| engine.name() == name)
+        let has_name = |engine: &Engine| engine.name() == name || engine.alias() == Some(name);
+        Self::ALL.iter().copied().find(has_name)
     }
 
     /// Whether the engine can store keys of this kind so. MariaDB does not find each ULID again that its type UUID stores.
@@ -112,8 +120,8 @@ impl Layout {
     }
 }
 
-/// A table and its load. The table is the built-in one of `inorder bench`: a key, a payload of bytes, and indexed random
-/// integers.
+/// A table and its load. [`Question::add_random_indexes`] makes it the built-in one of `inorder bench`: a key, a payload of bytes,
+/// and indexed random integers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The engine.
@@ -126,8 +134,10 @@ pub struct Question {
     pub layout: Layout,
     /// Bytes of the payload column; 0: there is none.
     pub payload_bytes: u64,
-    /// Secondary indexes, each on a random 64-bit integer.
-    pub indexes: u64,
+    /// Columns after the payload.
+    pub columns: Vec<Values>,
+    /// Secondary indexes, on columns of the row or parts of the payload.
+    pub indexes: Vec<SecondaryIndex>,
     /// Rows at the end of the load.
     pub rows: u64,
     /// Rows that a bulk load in key order wrote before.
@@ -153,7 +163,8 @@ impl Question {
             encoding: engine.encoding(key),
             layout: engine.layout(),
             payload_bytes: 64,
-            indexes: 0,
+            columns: Vec::new(),
+            indexes: Vec::new(),
             rows,
             loaded_rows: 0,
             rows_per_transaction: 1000,
@@ -161,6 +172,18 @@ impl Question {
             page_bytes: engine.page_bytes(),
             checkpoint_bytes: engine.checkpoint_bytes(),
             seed: 1,
+        }
+    }
+
+    /// Adds columns of random 64-bit integers, each with an index.
+    pub fn add_random_indexes(&mut self, count: u64) {
+        for n in 1..=count {
+            self.columns.push(Values::Integer);
+            self.indexes.push(SecondaryIndex {
+                name: format!("a{n}"),
+                values: vec![Values::Integer],
+                order: Order::Random,
+            });
         }
     }
 
@@ -205,5 +228,19 @@ impl Question {
             return refuse("only a rowid table assigns its keys (serial)".to_owned());
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_has_its_name_and_that_of_its_storage_engine() {
+        for engine in Engine::ALL {
+            assert_eq!(Engine::from_name(engine.name()), Some(*engine));
+        }
+        assert_eq!(Engine::from_name("innodb"), Some(Engine::Mariadb));
+        assert_eq!(Engine::from_name("oracle"), None);
     }
 }

@@ -80,7 +80,7 @@ impl Cell {
         question.encoding = encoding.ok_or("no such encoding")?;
         question.layout = *layout.ok_or("no such layout")?;
         question.payload_bytes = self.payload_bytes;
-        question.indexes = self.indexes;
+        question.add_random_indexes(self.indexes);
         question.rows_per_transaction = self.rows_per_transaction;
         question.cache_bytes = self.cache_kib << 10;
         if engine == Engine::Mariadb {

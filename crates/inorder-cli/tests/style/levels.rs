@@ -129,7 +129,9 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
         &[
             "bplus clock counters error growth lru",
             "arrivals model",
+            "columns",
             "member question",
+            "members",
             "mariadb postgres sqlite",
             "simulate",
             "answer",

@@ -13,14 +13,15 @@ use crate::arrivals::{Arrivals, Order};
 use crate::bplus::{Change, Tree};
 use crate::counters::Counters;
 use crate::error::Error;
-use crate::member::{Cache as _, Member, Store, halve, is_due, sample_of, sampled_leaves};
+use crate::member::{Member, Store};
+use crate::members::{Cache as _, Members};
 use crate::model::{Model, TreeSize};
 use crate::question::{Layout, Question};
 use btr::Btr;
 use inorder_key::{Encoding, KeyKind};
 use pool::{AREA_PAGES, PAGES_MIN, Pool};
 use records::{Entry, Records, room};
-use redo::{Redo, shared_bytes};
+use redo::{Redo, shared_bytes, shared_values};
 use segments::{allocated_pages, ascending_pages, extent_pages};
 use undo::{Undo, UndoPage};
 
@@ -78,7 +79,6 @@ fn indexes(question: &Question, records: &Records) -> Vec<(String, Order, Entry,
     let rows = question.rows as f64;
     let by_key = shared_bytes(question.key, question.encoding, rows);
     let by_row_id = shared_bytes(KeyKind::Serial, Encoding::Integer, rows) - 2.0;
-    let by_integer = shared_bytes(KeyKind::IntRandom, Encoding::Integer, rows);
     let mut indexes = vec![match records.is_by_key {
         true => ("table".to_owned(), order, records.clustered, by_key),
         false => (
@@ -91,13 +91,15 @@ fn indexes(question: &Question, records: &Records) -> Vec<(String, Order, Entry,
     if let Some(entry) = records.key {
         indexes.push(("key".to_owned(), order, entry, by_key));
     }
-    for n in 1..=question.indexes {
-        indexes.push((
-            format!("a{n}"),
-            Order::Random,
-            records.secondary,
-            by_integer,
-        ));
+    let by = if records.is_by_key {
+        order
+    } else {
+        Order::Ascending
+    };
+    for (index, &entry) in question.indexes.iter().zip(&records.secondary) {
+        let order = index.order_with(by);
+        let shared = shared_values(order, index.bytes(), rows);
+        indexes.push((index.name.clone(), order, entry, shared));
     }
     indexes
 }
@@ -105,7 +107,7 @@ fn indexes(question: &Question, records: &Records) -> Vec<(String, Order, Entry,
 /// A database of MariaDB.
 pub(crate) struct Mariadb {
     /// The clustered index first.
-    members: Vec<Member>,
+    members: Members,
     /// The rules of each index, in the order of `members`.
     rules: Vec<Btr>,
     /// Bytes that the entries of each index share with those before them, which the log leaves out.
@@ -117,7 +119,6 @@ pub(crate) struct Mariadb {
     next_pages: Vec<u32>,
     /// The number of the next new page of anything else.
     next_page: u32,
-    sample: u32,
     /// Whether rows will be left out.
     has_gaps: bool,
     pool: Pool,
@@ -146,14 +147,13 @@ impl Mariadb {
         }
         let indexes_count = members.len();
         let mut database = Mariadb {
-            members,
+            members: Members::new(members),
             rules,
             shared,
             primary: records.primary,
             page_bytes,
             next_pages: vec![0; indexes_count],
             next_page,
-            sample: 1,
             has_gaps: false,
             pool: Pool::new(pool_pages(question)),
             redo: Redo::new(question.checkpoint_bytes, page_bytes),
@@ -182,14 +182,11 @@ impl Mariadb {
         if rows == 0 {
             return;
         }
-        let sampled = self.members.iter().zip(&self.rules);
-        let sampled = sampled.filter(|(member, _)| member.is_sampled());
-        let leaves = sampled.map(|(_, rules)| rows as f64 / rules.loaded(true));
-        self.sample = sample_of(leaves.fold(0.0, f64::max));
-        for (member, rules) in self.members.iter_mut().zip(&self.rules) {
-            let fills = (rules.loaded(true), rules.loaded(false));
-            member.fill(rows, self.sample, fills, &mut self.next_page);
-        }
+        let fills = self.rules.iter();
+        let fills: Vec<(f64, f64)> = fills
+            .map(|rules| (rules.loaded(true), rules.loaded(false)))
+            .collect();
+        self.members.load(rows, &fills, &mut self.next_page);
     }
 
     /// Uses a page.
@@ -325,18 +322,14 @@ impl Mariadb {
 
 impl Model for Mariadb {
     fn insert(&mut self, row: u64) {
-        for member in &mut self.members {
-            member.count_row();
-        }
+        self.members.count_row();
         self.pool.count_row();
         self.write_undo();
         let bytes = self.rules[0].entry.leaf;
         self.redo.row(bytes, self.primary, self.shared[0]);
         for number in 0..self.members.len() {
-            match self.members[number].is_sampled() {
-                true if !is_due(number, row, self.sample) => {}
-                true => self.insert_into(number, row, self.sample, false),
-                false => self.insert_into(number, row, 1, false),
+            if let Some(weight) = self.members.weight(number, row) {
+                self.insert_into(number, row, weight, false);
             }
         }
         self.counters.rows += 1.0;
@@ -359,37 +352,29 @@ impl Model for Mariadb {
     }
 
     fn grow(&mut self, row: u64, rows: u64) {
-        for number in 0..self.members.len() {
-            if !self.members[number].is_sampled() {
-                self.members[number].skip(rows);
-                continue;
-            }
-            for sampled in 0..rows / u64::from(self.sample) {
-                let row = row + sampled * u64::from(self.sample);
-                self.insert_into(number, row, self.sample, true);
-            }
+        for (number, row) in self.members.grow(row, rows) {
+            self.insert_into(number, row, self.members.sample(), true);
         }
     }
 
     fn begin_window(&mut self) {
-        self.members.iter_mut().for_each(Member::begin_window);
+        self.members.begin_window();
     }
 
     fn end_window(&mut self) {
-        self.members.iter_mut().for_each(Member::end_window);
+        self.members.end_window();
     }
 
     fn sample(&self) -> u32 {
-        self.sample
+        self.members.sample()
     }
 
     fn sampled_leaves(&self) -> u64 {
-        sampled_leaves(&self.members)
+        self.members.sampled_leaves()
     }
 
     fn halve(&mut self) {
-        self.sample *= 2;
-        halve(&mut self.members, self.sample, &mut self.pool);
+        self.members.halve(&mut self.pool);
     }
 
     fn finish(&mut self) {
@@ -409,8 +394,7 @@ impl Model for Mariadb {
 
     fn sizes(&self) -> Vec<TreeSize> {
         let extent = extent_pages(self.page_bytes);
-        let size = |member: &Member| {
-            let mut size = member.size(self.sample, self.page_bytes as u32);
+        let allocated = |(member, mut size): (&Member, TreeSize)| {
             let interior = size.pages - size.leaf_pages;
             let leaves = match member.arrivals.order() {
                 Order::Ascending => ascending_pages(size.leaf_pages as u64, extent),
@@ -420,7 +404,8 @@ impl Model for Mariadb {
             size.bytes = size.pages * self.page_bytes as f64;
             size
         };
-        self.members.iter().map(size).collect()
+        let sizes = self.members.sizes(self.page_bytes as u32);
+        sizes.map(allocated).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 //! `buf0lru.cc` of MariaDB 10.11.
 
 use crate::lru::Lists;
-use crate::member::Cache;
+use crate::members::Cache;
 use std::collections::VecDeque;
 
 /// Free pages that the page cleaner leaves (`innodb_lru_scan_depth`). It begins below half of them.

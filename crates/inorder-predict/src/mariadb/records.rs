@@ -1,6 +1,7 @@
 //! Bytes of InnoDB's records in the row format DYNAMIC:
 //! <https://mariadb.com/kb/en/innodb-dynamic-row-format/>.
 
+use crate::columns::Values;
 use crate::question::{Layout, Question};
 use inorder_key::{Encoding, KeyKind};
 
@@ -19,6 +20,16 @@ pub(super) fn room(page_bytes: u64) -> u64 {
     page_bytes - PAGE_BYTES_LOST
 }
 
+/// Bytes of a value with its length.
+fn stored(values: Values) -> u64 {
+    let length = match values {
+        Values::Integer | Values::Fixed(_) => 0,
+        Values::Bytes(0..=SHORT_BYTES_MAX) => 1,
+        Values::Bytes(_) => 2,
+    };
+    length + values.bytes()
+}
+
 /// The records of an index, on leaf pages and above.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Entry {
@@ -27,7 +38,7 @@ pub(super) struct Entry {
 }
 
 /// The records of a question's table.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Records {
     /// Whether the table is a tree by its key, and not by a hidden row id.
     pub(super) is_by_key: bool,
@@ -37,8 +48,8 @@ pub(super) struct Records {
     pub(super) primary: u64,
     /// The index on the key, where that is not the clustered one.
     pub(super) key: Option<Entry>,
-    /// A secondary index on an integer.
-    pub(super) secondary: Entry,
+    /// The secondary indexes.
+    pub(super) secondary: Vec<Entry>,
 }
 
 impl Records {
@@ -59,13 +70,13 @@ impl Records {
             (true, true) => 2,
         };
         let nullable = nullable_key + u64::from(question.payload_bytes > 0);
-        let length = match question.payload_bytes {
+        let payload = match question.payload_bytes {
             0 => 0,
-            1..=SHORT_BYTES_MAX => 1,
-            _ => 2,
+            bytes => stored(Values::Bytes(bytes)),
         };
         let primary = if is_by_key { key } else { ROW_ID };
-        let values = key + question.payload_bytes + 8 * question.indexes;
+        let columns = question.columns.iter().map(|&values| stored(values));
+        let values = key + payload + columns.sum::<u64>();
         let row_id = if is_by_key { 0 } else { ROW_ID };
         let entry = |bytes: u64| Entry {
             leaf: bytes,
@@ -74,12 +85,17 @@ impl Records {
         Records {
             is_by_key,
             clustered: Entry {
-                leaf: HEADER + nullable.div_ceil(8) + length + row_id + HIDDEN + values,
+                leaf: HEADER + nullable.div_ceil(8) + row_id + HIDDEN + values,
                 interior: HEADER + primary + CHILD,
             },
             primary,
             key: is_null_key.then(|| entry(HEADER + 1 + key + ROW_ID)),
-            secondary: entry(HEADER + 8 + primary),
+            secondary: (question.indexes.iter())
+                .map(|index| {
+                    let values = index.values.iter().map(|&values| stored(values));
+                    entry(HEADER + values.sum::<u64>() + primary)
+                })
+                .collect(),
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! The bytes of records beside their data were measured with `Innodb_lsn_current`.
 
+use crate::arrivals::Order;
 use inorder_key::{Encoding, KeyKind};
 
 /// Bytes beside the data: a row in the clustered index with its undo record, an entry of another index or a node pointer, a new page,
@@ -32,6 +33,17 @@ pub(super) fn shared_bytes(kind: KeyKind, encoding: Encoding, rows: f64) -> f64 
         kind if kind.is_ordered() => 60.0 / bits_per_byte,
         KeyKind::Composite => 15.0,
         _ => rows.max(1.0).log2() / bits_per_byte,
+    }
+}
+
+/// Bytes that values of a secondary index share with those of the entry before, where so many bytes are sorted.
+pub(super) fn shared_values(order: Order, bytes: u64, rows: f64) -> f64 {
+    let bytes = bytes as f64;
+    match order {
+        Order::Random => (rows.max(1.0).log2() / 8.0).min(bytes),
+        // The last bytes of a time differ.
+        Order::Ascending => bytes * 0.75,
+        Order::Buckets(_) => bytes,
     }
 }
 

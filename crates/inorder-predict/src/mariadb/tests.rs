@@ -116,7 +116,7 @@ fn ascending_keys_fill_as_many_pages_as_in_mariadb() {
 #[test]
 fn random_keys_fill_about_as_many_pages_as_in_mariadb() {
     let mut with_index = question(KeyKind::IntRandom, Layout::WithoutRowid, 30, 100_000);
-    with_index.indexes = 1;
+    with_index.add_random_indexes(1);
     let cases = [
         (with_index, 4122.0),
         (
@@ -143,7 +143,7 @@ fn random_keys_fill_about_as_many_pages_as_in_mariadb() {
 #[test]
 fn the_log_has_about_as_many_bytes_as_in_mariadb() {
     let mut with_index = question(KeyKind::IntSeq, Layout::Rowid, 64, 10_000);
-    with_index.indexes = 1;
+    with_index.add_random_indexes(1);
     let cases = [
         (question(KeyKind::IntSeq, Layout::Rowid, 0, 10_000), 54.6),
         (question(KeyKind::IntSeq, Layout::Rowid, 64, 10_000), 121.8),

@@ -11,7 +11,8 @@ use crate::bplus::{Change, Tree};
 use crate::clock::Clock;
 use crate::counters::Counters;
 use crate::error::Error;
-use crate::member::{Member, Store, halve, is_due, sample_of, sampled_leaves};
+use crate::member::{Member, Store};
+use crate::members::Members;
 use crate::model::{Model, TreeSize};
 use crate::question::Question;
 use nbtree::{Group, Nbtree};
@@ -35,8 +36,9 @@ const CATALOG_PAGES: f64 = 78.0;
 const FREE_SPACE_PAGES: f64 = 3.0;
 /// The page that stands for the map of free space.
 const FREE_SPACE: u32 = 0;
-/// Share of a page that a bulk load fills.
+/// Share of a page that a bulk load fills, of a leaf page and above.
 const LOADED_FILL: f64 = 0.9;
+const LOADED_FILL_ABOVE: f64 = 0.7;
 
 /// Checks that the rows of a question are simulated.
 ///
@@ -55,14 +57,13 @@ pub(crate) fn check(question: &Question) -> Result<(), Error> {
 
 /// A database of PostgreSQL.
 pub(crate) struct Postgres {
-    members: Vec<Member>,
+    members: Members,
     /// The rules of each index, in the order of `members` without the heap.
     rules: Vec<Nbtree>,
     tuples: Tuples,
     has_sequence: bool,
     page_bytes: u64,
     next_page: u32,
-    sample: u32,
     /// Whether rows will be left out.
     has_gaps: bool,
     buffers: Clock,
@@ -96,35 +97,35 @@ impl Postgres {
             heap,
         )];
         let mut rules = Vec::new();
-        let mut add = |name: &str, order, bytes, group| {
+        let rows_per_page = tuples.rows_per_page(page_bytes);
+        let mut add = |name: &str, order, bytes| {
             let number = members.len() as u64;
             let tree = Store::Tree(Tree::new(&mut next_page));
             let mut member = Member::new(name, false, arrivals(order, number), tree);
             // The page that has the number of the root page.
             member.other_pages = 1.0;
             members.push(member);
+            let group = matches!(order, Order::Buckets(_)).then_some(Group {
+                bits: BUCKET_BITS,
+                rows_per_page,
+            });
             rules.push(Nbtree::new(bytes, page_bytes, group));
         };
         let order = Order::of(question.key);
         if let Some(bytes) = tuples.key {
-            let group = matches!(order, Order::Buckets(_)).then(|| Group {
-                bits: BUCKET_BITS,
-                rows_per_page: tuples.rows_per_page(page_bytes),
-            });
-            add("key", order, bytes, group);
+            add("key", order, bytes);
         }
-        for n in 1..=question.indexes {
-            add(&format!("a{n}"), Order::Random, tuples.secondary, None);
+        for (index, &bytes) in question.indexes.iter().zip(&tuples.secondary) {
+            add(&index.name, index.order, bytes);
         }
         members[0].other_pages = f64::from(u8::from(tuples.has_toast));
         let mut database = Postgres {
-            members,
+            members: Members::new(members),
             rules,
             tuples,
             has_sequence: question.key == inorder_key::KeyKind::Serial,
             page_bytes,
             next_page,
-            sample: 1,
             has_gaps: false,
             buffers: Clock::new((question.cache_bytes / page_bytes).max(16)),
             wal: Wal::new(question.checkpoint_bytes),
@@ -146,19 +147,13 @@ impl Postgres {
         if rows == 0 {
             return;
         }
-        let per_leaf =
-            |rules: &Nbtree| (rules.room as f64 * LOADED_FILL / rules.entry as f64).max(2.0);
-        let sampled = self.members[1..].iter().zip(&self.rules);
-        let sampled = sampled.filter(|(member, _)| member.is_sampled());
-        let leaves = sampled.map(|(_, rules)| rows as f64 / per_leaf(rules));
-        self.sample = sample_of(leaves.fold(0.0, f64::max));
-        let per_page = self.tuples.rows_per_page(self.page_bytes) as f64;
-        let next_page = &mut self.next_page;
-        self.members[0].fill(rows, 1, (per_page, 0.0), next_page);
-        for (member, rules) in self.members[1..].iter_mut().zip(&self.rules) {
-            let above = rules.room as f64 * 0.7 / rules.entry as f64;
-            member.fill(rows, self.sample, (per_leaf(rules), above), next_page);
-        }
+        let heap = (self.tuples.rows_per_page(self.page_bytes) as f64, 0.0);
+        let fills = self.rules.iter().map(|rules| {
+            let entries = |share: f64| rules.room as f64 * share / rules.entry as f64;
+            (entries(LOADED_FILL).max(2.0), entries(LOADED_FILL_ABOVE))
+        });
+        let fills: Vec<(f64, f64)> = std::iter::once(heap).chain(fills).collect();
+        self.members.load(rows, &fills, &mut self.next_page);
     }
 
     /// Uses a page.
@@ -373,9 +368,7 @@ impl Postgres {
 
 impl Model for Postgres {
     fn insert(&mut self, row: u64) {
-        for member in &mut self.members {
-            member.count_row();
-        }
+        self.members.count_row();
         if self.has_sequence && row % SEQUENCE_STEP == 1 {
             let mut record = Record::new(SEQUENCE);
             record.block(0, None);
@@ -383,10 +376,8 @@ impl Model for Postgres {
         }
         self.insert_into_heap();
         for number in 1..self.members.len() {
-            match self.members[number].is_sampled() {
-                true if !is_due(number, row, self.sample) => {}
-                true => self.insert_into(number, row, self.sample, false),
-                false => self.insert_into(number, row, 1, false),
+            if let Some(weight) = self.members.weight(number, row) {
+                self.insert_into(number, row, weight, false);
             }
         }
         self.counters.rows += 1.0;
@@ -403,37 +394,29 @@ impl Model for Postgres {
     }
 
     fn grow(&mut self, row: u64, rows: u64) {
-        for number in 0..self.members.len() {
-            if !self.members[number].is_sampled() {
-                self.members[number].skip(rows);
-                continue;
-            }
-            for sampled in 0..rows / u64::from(self.sample) {
-                let row = row + sampled * u64::from(self.sample);
-                self.insert_into(number, row, self.sample, true);
-            }
+        for (number, row) in self.members.grow(row, rows) {
+            self.insert_into(number, row, self.members.sample(), true);
         }
     }
 
     fn begin_window(&mut self) {
-        self.members.iter_mut().for_each(Member::begin_window);
+        self.members.begin_window();
     }
 
     fn end_window(&mut self) {
-        self.members.iter_mut().for_each(Member::end_window);
+        self.members.end_window();
     }
 
     fn sample(&self) -> u32 {
-        self.sample
+        self.members.sample()
     }
 
     fn sampled_leaves(&self) -> u64 {
-        sampled_leaves(&self.members)
+        self.members.sampled_leaves()
     }
 
     fn halve(&mut self) {
-        self.sample *= 2;
-        halve(&mut self.members, self.sample, &mut self.buffers);
+        self.members.halve(&mut self.buffers);
     }
 
     fn finish(&mut self) {
@@ -450,9 +433,8 @@ impl Model for Postgres {
     }
 
     fn sizes(&self) -> Vec<TreeSize> {
-        let page_bytes = self.page_bytes as u32;
-        let size = |member: &Member| member.size(self.sample, page_bytes);
-        self.members.iter().map(size).collect()
+        let sizes = self.members.sizes(self.page_bytes as u32);
+        sizes.map(|(_, size)| size).collect()
     }
 }
 

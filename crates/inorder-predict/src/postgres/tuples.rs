@@ -1,6 +1,7 @@
 //! Bytes of PostgreSQL's heap and index tuples:
 //! <https://www.postgresql.org/docs/15/storage-page-layout.html>.
 
+use crate::columns::Values;
 use crate::question::{Layout, Question};
 use inorder_key::{Encoding, KeyKind};
 
@@ -24,10 +25,20 @@ pub(super) const TOAST_BYTES: u64 = 2032;
 enum Value {
     /// A 64-bit integer.
     Integer,
-    /// Sixteen bytes that are not aligned.
-    Uuid,
+    /// So many bytes. Two and four are aligned.
+    Fixed(u64),
     /// So many bytes of text or blob.
     Bytes(u64),
+}
+
+impl Value {
+    fn of(values: Values) -> Self {
+        match values {
+            Values::Integer => Value::Integer,
+            Values::Fixed(bytes) => Value::Fixed(bytes),
+            Values::Bytes(bytes) => Value::Bytes(bytes),
+        }
+    }
 }
 
 /// Rounds up to a multiple of eight.
@@ -39,21 +50,22 @@ pub(super) fn aligned(bytes: u64) -> u64 {
 fn append(bytes: u64, value: Value) -> u64 {
     match value {
         Value::Integer => aligned(bytes) + 8,
-        Value::Uuid => bytes + 16,
+        Value::Fixed(length @ (2 | 4)) => bytes.next_multiple_of(length) + length,
+        Value::Fixed(length) => bytes + length,
         Value::Bytes(length) if length <= SHORT_BYTES_MAX => bytes + 1 + length,
         Value::Bytes(length) => bytes.next_multiple_of(4) + 4 + length,
     }
 }
 
 /// The tuples of a question's table.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Tuples {
     /// Bytes of a heap tuple, not aligned.
     pub(super) heap: u64,
     /// Bytes of a tuple of the index on the key, aligned.
     pub(super) key: Option<u64>,
-    /// Bytes of a tuple of a secondary index.
-    pub(super) secondary: u64,
+    /// Bytes of a tuple of each secondary index, aligned.
+    pub(super) secondary: Vec<u64>,
     /// Whether a column may be stored elsewhere, so that the table has a TOAST table.
     pub(super) has_toast: bool,
 }
@@ -63,7 +75,7 @@ impl Tuples {
         let key = match (question.key, question.encoding) {
             (KeyKind::Composite, _) => vec![Value::Integer, Value::Integer],
             (_, Encoding::Integer) => vec![Value::Integer],
-            (_, Encoding::Native) => vec![Value::Uuid],
+            (_, Encoding::Native) => vec![Value::Fixed(16)],
             (kind, encoding) => {
                 vec![Value::Bytes(kind.width_bytes(encoding).unwrap_or(8) as u64)]
             }
@@ -72,13 +84,18 @@ impl Tuples {
         if question.payload_bytes > 0 {
             columns.push(Value::Bytes(question.payload_bytes));
         }
-        columns.extend((0..question.indexes).map(|_| Value::Integer));
+        columns.extend(question.columns.iter().map(|&values| Value::of(values)));
         let sum = |header, values: &[Value]| values.iter().fold(header, |sum, &v| append(sum, v));
         let is_bytes = |value: &Value| matches!(value, Value::Bytes(_));
         Tuples {
             heap: sum(HEAP_HEADER, &columns),
             key: (question.layout != Layout::NoKey).then(|| aligned(sum(INDEX_HEADER, &key))),
-            secondary: INDEX_HEADER + 8,
+            secondary: (question.indexes.iter())
+                .map(|index| {
+                    let values: Vec<Value> = index.values.iter().map(|&v| Value::of(v)).collect();
+                    aligned(sum(INDEX_HEADER, &values))
+                })
+                .collect(),
             has_toast: columns.iter().any(is_bytes),
         }
     }

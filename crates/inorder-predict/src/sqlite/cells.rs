@@ -1,6 +1,7 @@
 //! Bytes of the cells of SQLite's B-trees: <https://www.sqlite.org/fileformat2.html#b_tree_pages>.
 
 use crate::arrivals::Order;
+use crate::columns::Values;
 use crate::question::{Layout, Question};
 use inorder_key::{Encoding, KeyKind};
 
@@ -17,6 +18,15 @@ enum Field {
     Null,
     /// A bucket from 0 to 63.
     Bucket,
+}
+
+impl Field {
+    fn of(values: Values) -> Self {
+        match values {
+            Values::Integer => Field::Random,
+            Values::Fixed(bytes) | Values::Bytes(bytes) => Field::Bytes(bytes),
+        }
+    }
 }
 
 /// A tree of a database.
@@ -85,7 +95,7 @@ impl Spec {
         if question.payload_bytes > 0 {
             rest.push(Field::Bytes(question.payload_bytes));
         }
-        rest.extend((0..question.indexes).map(|_| Field::Random));
+        rest.extend(question.columns.iter().map(|&values| Field::of(values)));
         let usable = u64::from(question.page_bytes);
         let tree = |name: &str, is_table, has_rowids, order, fields: Vec<Field>| Spec {
             name: name.to_owned(),
@@ -112,9 +122,13 @@ impl Spec {
             let entry = [&key[..], &[Field::Row]].concat();
             trees.push(tree("key", false, false, order, entry));
         }
-        for n in 1..=question.indexes {
-            let entry = [&[Field::Random], &locator[..]].concat();
-            trees.push(tree(&format!("a{n}"), false, false, Order::Random, entry));
+        let by_key = is_alias || question.layout == Layout::WithoutRowid;
+        let by = if by_key { order } else { Order::Ascending };
+        for index in &question.indexes {
+            let mut entry: Vec<Field> = index.values.iter().map(|&v| Field::of(v)).collect();
+            entry.extend(&locator);
+            let order = index.order_with(by);
+            trees.push(tree(&index.name, false, false, order, entry));
         }
         trees
     }

@@ -9,7 +9,7 @@ mod tree;
 use crate::arrivals::{Arrivals, Order};
 use crate::counters::Counters;
 use crate::growth::Growth;
-use crate::member::is_due;
+use crate::members::is_due;
 use crate::model::{Model, TreeSize};
 use crate::question::Question;
 use cells::Spec;

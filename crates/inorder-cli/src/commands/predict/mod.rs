@@ -34,7 +34,7 @@ pub struct Arguments {
     /// Storage of ids: integer, blob, native or text; default: that of `inorder bench`
     #[arg(long, value_name = "HOW")]
     encoding: Option<String>,
-    /// The database engine: sqlite, postgres or mariadb
+    /// The database engine: sqlite, postgres, or mariadb, also called innodb
     #[arg(long, value_name = "NAME", default_value = "sqlite")]
     engine: String,
     /// Table layout: rowid, without-rowid or no-key; default: rowid, of MariaDB without-rowid
@@ -167,7 +167,7 @@ impl Arguments {
                     kind.name()
                 )
             })?;
-            question.indexes = self.indexes;
+            question.add_random_indexes(self.indexes);
             question.loaded_rows = self.loaded;
             question.rows_per_transaction = self.batch;
             question.seed = self.seed;

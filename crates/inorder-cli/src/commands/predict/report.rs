@@ -99,7 +99,7 @@ fn heading(answer: &Answer) -> String {
         question.layout.name(),
         format::integer(question.rows),
         format::quantity(question.payload_bytes as f64, "bytes"),
-        match question.indexes {
+        match question.indexes.len() {
             1 => "1 secondary index".to_owned(),
             indexes => format!("{indexes} secondary indexes"),
         },
@@ -157,7 +157,7 @@ pub fn json(answers: &[Answer], device: &Device) -> Result<String> {
             "engine": question.engine.name(), "key": question.key.name(),
             "encoding": question.encoding.name(), "layout": question.layout.name(),
             "rows": question.rows, "loaded_rows": question.loaded_rows,
-            "payload_bytes": question.payload_bytes, "indexes": question.indexes,
+            "payload_bytes": question.payload_bytes, "indexes": question.indexes.len(),
             "rows_per_transaction": question.rows_per_transaction,
             "cache_bytes": question.cache_bytes, "checkpoint_bytes": question.checkpoint_bytes,
             "page_bytes": question.page_bytes, "seed": question.seed,
