@@ -40,6 +40,15 @@ pub enum Target {
 }
 
 impl Kind {
+    /// Returns a value as the column has it, without the hexadecimal digits of PostgreSQL.
+    pub fn stored(self, value: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        match self == Kind::HexBytes && unhex(value, &mut bytes).is_ok() {
+            true => bytes,
+            false => value.to_vec(),
+        }
+    }
+
     /// Appends the canonical form of a value.
     ///
     /// # Errors
@@ -220,6 +229,12 @@ mod tests {
         let mut out = Vec::new();
         kind.canonical(value.as_bytes(), target, &mut out)?;
         Ok(String::from_utf8(out).expect("text"))
+    }
+
+    #[test]
+    fn bytes_of_postgresql_are_stored_without_digits() {
+        assert_eq!(Kind::HexBytes.stored(b"\\x6869"), b"hi");
+        assert_eq!(Kind::Bytes.stored(b"\\x6869"), b"\\x6869");
     }
 
     #[test]

@@ -73,7 +73,12 @@ impl Catalog {
             let mut rows: Vec<SampledRow> = Vec::new();
             source
                 .rows(table, Some(SAMPLED_ROWS), &mut |row| {
-                    rows.push(row.iter().map(|value| value.map(<[u8]>::to_vec)).collect());
+                    let values = table.columns.iter().zip(row);
+                    rows.push(
+                        values
+                            .map(|(column, value)| value.map(|value| column.kind.stored(value)))
+                            .collect(),
+                    );
                     true
                 })
                 .map_err(failed)?;

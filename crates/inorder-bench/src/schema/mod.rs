@@ -1,15 +1,18 @@
-//! Drafts an experiment from a schema: from DDL, or from a database and its rows.
+//! Drafts an experiment, or the questions of a prediction, from a schema: from DDL, or from a database and its rows.
 
 mod catalog;
 mod class;
 mod ddl;
 mod draft;
 mod key;
+mod question;
 mod recipe;
+mod stored;
 mod together;
 
 pub use catalog::Catalog;
 pub use draft::{Draft, Wishes, draft};
+pub use question::{Asked, Forecast, best_encoding, forecast};
 
 #[cfg(test)]
 mod tests;
