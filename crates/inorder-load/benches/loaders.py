@@ -10,9 +10,10 @@
 
 The same file for all: an id of 40 hex digits in no order and a payload of 64. Two tables: WITHOUT ROWID with the id
 as its key, and one with rowids and the id as its PRIMARY KEY. Loaders that take minutes run only with --slow, or if
---only names them. Nothing is ended early unless --seconds-max says so. Each loader runs --repeat times, what is slow once; of
-several runs the table has the one of median CPU. The input is read before each run, so that it is in the cache: some
-systems drop pages that nobody reads for a minute.
+--only names them. Nothing is ended early unless --seconds-max says so. The loaders run by turns, --repeat times each, what is
+slow once: a machine whose speed changes changes it for all. Of several runs the table has the one of median CPU, and the
+last column is the quotient of two medians. The input is read before each run, so that it is in the cache: some systems
+drop pages that nobody reads for a minute.
 
 Whatever was loaded is checked after the loader has ended: the number of rows, that a walk along the key meets every id
 once and in order, a thousand rows by their keys, and what `inorder` wrote by PRAGMA integrity_check; of further runs
@@ -230,16 +231,12 @@ def run_once(loader, table, csv, db, rows, known, seconds_max):
     return result
 
 
-def run(loader, table, csv, db, known, args):
-    """All runs of a loader, and that of median CPU."""
-    runs = []
-    for turn in range(1 if loader.is_slow else args.repeat):
-        result = run_once(loader, table, csv, db, args.rows, known if turn == 0 else [], args.seconds_max)
-        print(f"{table}, {loader.name}: {json.dumps(result)}", file=sys.stderr)
-        if "failed" in result:
-            return result
-        runs.append(result)
-    runs.sort(key=lambda run: run["cpu"])
+def summary(runs):
+    """All runs of a loader, and that of median CPU; of one that failed only why."""
+    failed = [run for run in runs if "failed" in run]
+    if failed:
+        return failed[0]
+    runs = sorted(runs, key=lambda run: run["cpu"])
     return {**runs[(len(runs) - 1) // 2], "cpu_best": runs[0]["cpu"], "runs": runs}
 
 
@@ -305,6 +302,14 @@ def chosen(args, table, csv, db, python):
             yield loader
 
 
+def turns(jobs, tables, repeat):
+    """All runs in their order: of a table the loaders by turns, and last those that take minutes."""
+    for table in tables:
+        for turn in range(repeat):
+            yield from ((turn, of, loader) for of, loader in jobs if of == table and not loader.is_slow)
+    yield from ((0, table, loader) for table, loader in jobs if loader.is_slow)
+
+
 def main():
     args = arguments()
     tables = args.table or list(TABLES)
@@ -319,12 +324,21 @@ def main():
         known = generate(csv, args.rows)
         jobs = [(table, loader) for table in tables for loader in chosen(args, table, csv, db, python)]
         results = {table: {loader.name: {} for of, loader in jobs if of == table} for table in tables}
-        # Those that take minutes come last: what there is by then is written down.
-        for table, loader in sorted(jobs, key=lambda job: job[1].is_slow):
+        for table, loader in jobs:
             why = missing.get(loader.needs)
             if loader.needs and loader.needs not in PACKAGES and not shutil.which(loader.needs):
                 why = f"{loader.needs} is not there"
-            results[table][loader.name] = {"skipped": f"SKIPPED: {why}"} if why else run(loader, table, csv, db, known, args)
+            if why:
+                results[table][loader.name] = {"skipped": f"SKIPPED: {why}"}
+        runs = {}
+        for turn, table, loader in turns(jobs, tables, args.repeat):
+            if {"skipped", "failed"} & results[table][loader.name].keys():
+                continue
+            result = run_once(loader, table, csv, db, args.rows, known if turn == 0 else [], args.seconds_max)
+            print(f"{table}, {loader.name}: {json.dumps(result)}", file=sys.stderr)
+            of = runs.setdefault((table, loader.name), [])
+            of.append(result)
+            results[table][loader.name] = summary(of)
             if args.csv:
                 write_csv(args.csv, args.rows, results)
         for table in tables:
